@@ -37,7 +37,7 @@ MAX_NOTES = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class HealthProblem:
     """A problem of a service; ``sentence``, for operators, may name paths and hosts, ``public`` is for everybody."""
 
     service: str
@@ -45,7 +45,7 @@ class Trouble:
     public: str = ""
 
 
-class TroubleNote:
+class ProblemNote:
     """The note about one thing that a service does."""
 
     def __init__(self, directory: str | os.PathLike[str], service: str, of: str = "") -> None:
@@ -73,11 +73,11 @@ class TroubleNote:
                 self._reported = ""
 
 
-def noted_troubles(directory: str | os.PathLike[str]) -> Iterator[Trouble]:
+def noted_problems(directory: str | os.PathLike[str]) -> Iterator[HealthProblem]:
     """Yield what the services of a home have noted, for operators."""
     for path in sorted(Path(directory, DIRECTORY).glob(f"*{SUFFIX}"))[:MAX_NOTES]:
         with contextlib.suppress(OSError), path.open(encoding="utf-8", errors="replace") as file:
-            yield Trouble(path.name.removesuffix(SUFFIX).partition("-")[0], file.read(MAX_CHARACTERS))
+            yield HealthProblem(path.name.removesuffix(SUFFIX).partition("-")[0], file.read(MAX_CHARACTERS))
 
 
 # A program that runs beside another process, and ends with it.
@@ -234,7 +234,7 @@ def keep_trying(
     work: Callable[[], None],
     log: logging.Logger,
     complaint: str,
-    note: TroubleNote,
+    note: ProblemNote,
     *,
     is_over: Callable[[], bool] = lambda: False,
     sleep: Callable[[float], None] = time.sleep,

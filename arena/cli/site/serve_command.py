@@ -239,7 +239,7 @@ def serve_command(
             events=Events(home, people.contest_news.number) if people is not None else Events(home),
             endpoints=people.endpoints if people is not None else (),
             links=people.links if people is not None else None,
-            troubles=people.troubles if people is not None else tuple,
+            problems=people.problems if people is not None else tuple,
             end_streams=people.end_streams if people is not None else None,
             end=people.end if people is not None else None,
             observers=observers,
@@ -256,7 +256,7 @@ def serve_command(
                 site.builders,
                 lambda: site.event_readers,
                 people.store if people is not None else None,
-                people.troubles if people is not None else tuple,
+                people.problems if people is not None else tuple,
             )
             metrics_host = beside_listening.getsockname()[0]
             app = metrics_app(Hosts(metrics_host, allowed_hosts), requests.metrics, state.metrics)

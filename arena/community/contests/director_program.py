@@ -15,8 +15,8 @@ from collections.abc import Iterable
 from arena.base.programs.service_program import (
     STEADY_SECONDS,
     Idleness,
+    ProblemNote,
     Programs,
-    TroubleNote,
     end_now,
     keep_trying,
     run_service,
@@ -41,7 +41,7 @@ _log = logging.getLogger("arena.contest")
 def main(arguments: list[str]) -> int:
     """Play contests until SIGTERM; the arguments are the process that started this one, and the home."""
     parent, directory = arguments
-    note = TroubleNote(directory, "contests")
+    note = ProblemNote(directory, "contests")
 
     def direct() -> None:
         processes = _Processes(directory)
@@ -53,7 +53,7 @@ def main(arguments: list[str]) -> int:
     return run_service(int(parent), NICENESS, direct)
 
 
-def _supervise(directory: str, processes: _Processes, note: TroubleNote) -> None:
+def _supervise(directory: str, processes: _Processes, note: ProblemNote) -> None:
     _remove_what_is_left(directory)
     with open_people(directory) as people:
         idleness, is_busy = Idleness(), True
@@ -77,7 +77,7 @@ class _Processes:
         self._directory = directory
         self._programs: Programs[str] = Programs(_play, SHUTDOWN_SECONDS)
         self._not_before: defaultdict[str, float] = defaultdict(float)
-        self._notes: dict[str, TroubleNote] = {}
+        self._notes: dict[str, ProblemNote] = {}
 
     def keep_running(self, names: Iterable[str]) -> bool:
         """Start the processes of contests that don't run and have not just failed; return whether any runs."""
@@ -98,8 +98,8 @@ class _Processes:
                 self._note(name).clear()
         return bool(self._programs.running)
 
-    def _note(self, name: str) -> TroubleNote:
-        return self._notes.setdefault(name, TroubleNote(self._directory, "contests", name))
+    def _note(self, name: str) -> ProblemNote:
+        return self._notes.setdefault(name, ProblemNote(self._directory, "contests", name))
 
     def close(self) -> None:
         self._programs.close()

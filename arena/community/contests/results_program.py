@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arena.base.errors import ArenaError, DatabaseError
-from arena.base.programs.service_program import Idleness, TroubleNote, end_now, keep_trying, run_service
+from arena.base.programs.service_program import Idleness, ProblemNote, end_now, keep_trying, run_service
 from arena.base.version import __version__
 from arena.community.contests.contest_places import result_path
 from arena.community.contests.visibility import visible
@@ -88,7 +88,7 @@ _log = logging.getLogger("arena.base.results")
 def main(arguments: list[str]) -> int:
     """Make results until SIGTERM; the arguments are the process that started this one, and the home."""
     parent, directory = arguments
-    maker, note = ResultMaker(), TroubleNote(directory, "results")
+    maker, note = ResultMaker(), ProblemNote(directory, "results")
 
     def make_results() -> None:
         keep_trying(lambda: _run(directory, maker, note), _log, "no results can be made now", note)
@@ -96,7 +96,7 @@ def main(arguments: list[str]) -> int:
     return run_service(int(parent), NICENESS, make_results)
 
 
-def _run(directory: str, maker: ResultMaker, note: TroubleNote) -> None:
+def _run(directory: str, maker: ResultMaker, note: ProblemNote) -> None:
     with ArenaHome(directory) as home, open_people(directory) as people:
         idleness = Idleness()
         while not idleness.is_over(maker.has_failed):
@@ -141,7 +141,7 @@ class ResultMaker:
             return
         if failure is not None and failure.version == version and self._seconds() < failure.again_at:
             return
-        note = TroubleNote(home.directory, "results", contest)
+        note = ProblemNote(home.directory, "results", contest)
         try:
             make_result(home, contest, tournaments)
         except DatabaseError:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from arena.base.definition import Definition
 from arena.base.errors import UsageError
-from arena.base.programs.service_program import Idleness, TroubleNote, end_now, keep_trying, run_service
+from arena.base.programs.service_program import Idleness, ProblemNote, end_now, keep_trying, run_service
 from arena.base.text import all_of, counted, duration_text
 from arena.community.ladders.open_ladder import OpenLadder, RestingBots
 from arena.store.home import ArenaHome, open_people
@@ -184,7 +184,7 @@ NICENESS = 2
 def main(arguments: list[str]) -> int:
     """Keep a ladder going until SIGTERM; the arguments are the parent process, the home, and the ladder's file."""
     parent, directory, path = arguments
-    note = TroubleNote(directory, "ladder", path)
+    note = ProblemNote(directory, "ladder", path)
 
     shutdown = Shutdown()
 
@@ -203,7 +203,7 @@ def main(arguments: list[str]) -> int:
     return 0 if shutdown.is_asked else code
 
 
-def _supervise(directory: str, path: str, shutdown: Shutdown, note: TroubleNote) -> None:
+def _supervise(directory: str, path: str, shutdown: Shutdown, note: ProblemNote) -> None:
     with (
         ArenaHome(directory) as home,
         open_people(directory) as people,

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from arena.base.errors import ArenaError
-from arena.base.programs.service_program import Idleness, Programs, TroubleNote, end_now, keep_trying, run_service
+from arena.base.programs.service_program import Idleness, ProblemNote, Programs, end_now, keep_trying, run_service
 from arena.base.shipped import PREFIX, example_bots
 from arena.community.play import slot as slot_program
 from arena.community.uploads.containment import can_contain_uploads
@@ -198,7 +198,7 @@ _log = logging.getLogger("arena.community.play")
 def main(arguments: list[str]) -> int:
     """Let people play until SIGTERM; the arguments are the parent process, the home, and the number of slots."""
     parent, directory, slots = arguments
-    note = TroubleNote(directory, "play")
+    note = ProblemNote(directory, "play")
 
     def let_play() -> None:
         _keep_to_own_cores()
@@ -215,7 +215,7 @@ def _keep_to_own_cores() -> None:
         os.sched_setaffinity(0, cores[-own:])
 
 
-def _run(directory: str, slots: int, note: TroubleNote) -> None:
+def _run(directory: str, slots: int, note: ProblemNote) -> None:
     containment = can_contain_uploads()
     uncontained = "" if containment.is_enough else f"only example bots can be played against: {containment.reason}"
     if uncontained:

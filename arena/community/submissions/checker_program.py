@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from arena.base.errors import StoreError
-from arena.base.programs.service_program import DIRECTORY, Idleness, TroubleNote, end_now, keep_trying, run_service
+from arena.base.programs.service_program import DIRECTORY, Idleness, ProblemNote, end_now, keep_trying, run_service
 from arena.community.submissions.checker import Checker
 from arena.community.submissions.upload_directory import UploadDirectory, tell_owners
 from arena.community.uploads.containment import can_contain_uploads, note_containment
@@ -29,7 +29,7 @@ _log = logging.getLogger("arena.checker")
 def main(arguments: list[str]) -> int:
     """Check submissions until SIGTERM; the arguments are the process that started this one, and the home."""
     parent, directory = arguments
-    note = TroubleNote(directory, "checker")
+    note = ProblemNote(directory, "checker")
 
     def check() -> None:
         containment = can_contain_uploads()
@@ -66,7 +66,7 @@ class CheckerLock:
         self._is_held = False
 
 
-def _run(directory: str, note: TroubleNote) -> None:
+def _run(directory: str, note: ProblemNote) -> None:
     with (
         ArenaHome(directory) as home,
         open_people(directory) as people,

@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from arena.base.errors import ArenaError
-from arena.base.programs.service_program import Trouble
+from arena.base.programs.service_program import HealthProblem
 from arena.base.version import __version__
 from arena.server.http import openapi
 from arena.server.http.addresses import Addresses, query_of
@@ -45,7 +45,7 @@ from arena.site.page_table import PAGES
 from arena.site.pages.overview_model import BuilderHealth, HealthPage
 from arena.site.render import asset, asset_digests
 
-TROUBLES_SECONDS = 1.0
+PROBLEMS_SECONDS = 1.0
 """From one look at what is wrong with programs to the next: it reads a database, and anybody may ask."""
 
 _log = logging.getLogger("arena.server.http")
@@ -62,22 +62,22 @@ class Health:
         csp_reports: CspReports,
         events: Events | None = None,
         now: Callable[[], float] = lambda: time.monotonic(),
-        troubles: Callable[[], tuple[Trouble, ...]] = tuple,
+        problems: Callable[[], tuple[HealthProblem, ...]] = tuple,
     ) -> None:
         self._home, self._versions, self._builders, self._csp_reports = home, versions, builders, csp_reports
         self._events, self._now = events, now
-        self._started_at, self._read_troubles = now(), troubles
-        self._troubles: tuple[Trouble, ...] = ()
-        self._troubles_at = float("-inf")
+        self._started_at, self._read_problems = now(), problems
+        self._problems: tuple[HealthProblem, ...] = ()
+        self._problems_at = float("-inf")
         self._reading = asyncio.Lock()
 
     async def page(self) -> HealthPage:
         """Return how the server is."""
-        lost_at, troubles = self._versions.lost_at, await self._newest_troubles()
+        lost_at, problems = self._versions.lost_at, await self._newest_problems()
         changed_at = self._events.changed_at if self._events else None
         return HealthPage(
             is_store_readable=lost_at is None and self._is_there(),
-            is_home_writable=all(one.service != HOME for one in troubles),
+            is_home_writable=all(one.service != HOME for one in problems),
             version=__version__,
             store_lost_seconds=None if lost_at is None else round(self._now() - lost_at, 1),
             running_seconds=round(self._now() - self._started_at, 1),
@@ -88,22 +88,22 @@ class Health:
             event_readers=self._events.readers if self._events else 0,
             last_change_seconds=None if changed_at is None else round(self._now() - changed_at, 1),
             csp_reports=self._csp_reports.count,
-            troubles=tuple(dict.fromkeys(one.public for one in troubles if one.public)),
+            troubles=tuple(dict.fromkeys(one.public for one in problems if one.public)),
         )
 
-    async def _newest_troubles(self) -> tuple[Trouble, ...]:
+    async def _newest_problems(self) -> tuple[HealthProblem, ...]:
         """Return the health problems of programs, read in a thread, once for all who ask."""
         async with self._reading:
-            if self._now() - self._troubles_at >= TROUBLES_SECONDS:
-                found = await anyio.to_thread.run_sync(self._read_troubles)
+            if self._now() - self._problems_at >= PROBLEMS_SECONDS:
+                found = await anyio.to_thread.run_sync(self._read_problems)
                 self._say_new(found)
-                self._troubles, self._troubles_at = found, self._now()
-            return self._troubles
+                self._problems, self._problems_at = found, self._now()
+            return self._problems
 
-    def _say_new(self, found: tuple[Trouble, ...]) -> None:
+    def _say_new(self, found: tuple[HealthProblem, ...]) -> None:
         """Log all health problems of this process; the other services write their own logs."""
         for one in found:
-            if one.service in (WEB, HOME) and one not in self._troubles:
+            if one.service in (WEB, HOME) and one not in self._problems:
                 _log.error("%s", one.sentence)
 
     def _is_there(self) -> bool:
@@ -135,7 +135,7 @@ class Site:
         end_streams: Callable[[], None] | None = None,
         end: Callable[[], Awaitable[None]] | None = None,
         store: str | None = None,
-        troubles: Callable[[], tuple[Trouble, ...]] = tuple,
+        problems: Callable[[], tuple[HealthProblem, ...]] = tuple,
         observers: Sequence[Observer] = (),
         frozen: Callable[[str], Frozen | None] = lambda _: None,
     ) -> None:
@@ -162,7 +162,7 @@ class Site:
         self.csp_reports = CspReports()
         self._openapi_document: Rendered | None = None
         self._away_log = AwayLog()
-        health = Health(home, self.versions, self.builders, self.csp_reports, events, troubles=troubles)
+        health = Health(home, self.versions, self.builders, self.csp_reports, events, problems=problems)
         self._builder = ValueBuilder(home, self.builders, Snapshots(home().cache_directory))
         self.cache = PageCache(self._builder, self.versions, reads_all=lambda: home.audience.reads_all)
         self._responses = PageResponses(self.cache, links or ServedLinks(asset_digests()), health.page, frozen)

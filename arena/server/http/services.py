@@ -46,7 +46,7 @@ class Service:
         return self._process.pid if is_running and self._process is not None else None
 
     @property
-    def trouble(self) -> str:
+    def problem(self) -> str:
         """How it has failed, until it has worked for a while or has had nothing to do; "" for not at all."""
         is_steady = self.pid is not None and self._now() - self._started_at > STEADY_SECONDS
         return "" if self.rests or is_steady else self._failure

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.base.errors import DatabaseError, UsageError
-from arena.base.programs.service_program import TroubleNote, keep_trying
+from arena.base.programs.service_program import ProblemNote, keep_trying
 from arena.base.programs.systemd import notify
 from arena.base.shipped import tournament_path
 from arena.community.contests.contest_places import has_work
@@ -118,7 +118,7 @@ class _Watched:
     def __init__(self, program: Program, service: Service) -> None:
         self.program, self.service = program, service
         self._waiting, self._state = "", "not started yet"
-        self._note = TroubleNote(program.arguments[0], program.service.name, f"ended {program.ladder}".strip())
+        self._note = ProblemNote(program.arguments[0], program.service.name, f"ended {program.ladder}".strip())
 
     def is_wanted(self, view: View) -> bool:
         """Return whether to start it, and note that it was started."""
@@ -130,10 +130,10 @@ class _Watched:
         self._state = look.state
         return is_new
 
-    def note_trouble(self) -> None:
+    def note_problem(self) -> None:
         """Note that it ends again and again, where the page of the site's health reads it."""
-        if self.service.trouble:
-            self._note.report(self.service.trouble)
+        if self.service.problem:
+            self._note.report(self.service.problem)
         else:
             self._note.clear()
 
@@ -188,7 +188,7 @@ class Supervisor:
             self._watch,
             _log,
             "what there is to do can't be read now",
-            TroubleNote(self._directory, WORK),
+            ProblemNote(self._directory, WORK),
             is_over=self._is_over.is_set,
             sleep=self._pause,
         )
@@ -210,7 +210,7 @@ class Supervisor:
                         if _is_wanted(one, view):
                             self._loop.call_soon_threadsafe(one.service.want)
                 for one in self._watched:
-                    one.note_trouble()
+                    one.note_problem()
                 if time.monotonic() - reported_at >= STAY_SECONDS:
                     reported_at = time.monotonic()
                     for one in self._watched:

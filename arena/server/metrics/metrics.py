@@ -19,7 +19,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from arena.base.errors import ArenaError
-from arena.base.programs.service_program import Trouble
+from arena.base.programs.service_program import HealthProblem
 from arena.base.version import __version__
 from arena.server.http.builders import Builders
 from arena.server.http.hosts import Hosts
@@ -195,7 +195,7 @@ class StateMetrics:
         builders: Mapping[Lane, Builders],
         readers: Callable[[], int],
         people: PeopleStore | None = None,
-        troubles: Callable[[], Sequence[Trouble]] = tuple,
+        problems: Callable[[], Sequence[HealthProblem]] = tuple,
         now: Callable[[], float] = lambda: time.monotonic(),
     ) -> None:
         """Prepare.
@@ -205,7 +205,7 @@ class StateMetrics:
             readers: returns how many streams of events are open.
         """
         self._home, self._directory, self._people = home, directory, people
-        self._troubles = troubles
+        self._problems = problems
         self._builders, self._readers, self._now = builders, readers, now
         self._started_at = now()
         self._sizes: dict[str, int] = {}
@@ -220,7 +220,7 @@ class StateMetrics:
         yield from self._readable("results", self._of_results)
         if self._people is not None:
             yield from self._readable("people", partial(self._of_people, self._people))
-            yield from self._of_troubles()
+            yield from self._of_problems()
         yield from self._readable("disk", self._of_disk)
 
     def _readable(self, what: str, read: Callable[[], Iterator[Metric]]) -> Iterator[Metric]:
@@ -277,8 +277,8 @@ class StateMetrics:
         samples = [Sample(states[state], {"state": state}) for state in (*map(str, DirectorState), SILENT)]
         yield _gauge("arena_ladders", "Ladders by what their programs do.", samples)
 
-    def _of_troubles(self) -> Iterator[Metric]:
-        counts = Counter(one.service for one in self._troubles())
+    def _of_problems(self) -> Iterator[Metric]:
+        counts = Counter(one.service for one in self._problems())
         names = (HOME, WEB, WORK, *(service.name for service in SERVICES))
         samples = [Sample(counts[name], {"part": name}) for name in names]
         yield _gauge("arena_troubles", "What is wrong with the services, as /health says in sentences.", samples)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from arena.base.errors import ArenaError, UsageError
-from arena.base.programs.service_program import Trouble, noted_troubles
+from arena.base.programs.service_program import HealthProblem, noted_problems
 from arena.base.text import counted
 from arena.store.people.contest import ContestPhase, ContestResults, phase_of
 from arena.store.people.directing import LADDER, DirectorState
@@ -102,20 +102,20 @@ HOME = "home"
 """In place of a service: what is wrong keeps all services from their work."""
 PROBE = bytes(64 * 1024)
 """What is written to see whether it can be, into a file without a name."""
-IN_TROUBLE = (DirectorState.SHORT, DirectorState.RESTING, DirectorState.UNABLE)
-LOG_SAYS_WHY = "the log of the server says why"
-CANNOT_BE_PLAYED = f"it can't be played now; {LOG_SAYS_WHY}"
+IN_DIFFICULTY = (DirectorState.SHORT, DirectorState.RESTING, DirectorState.UNABLE)
+SEE_LOG = "the log of the server says why"
+CANNOT_BE_PLAYED = f"it can't be played now; {SEE_LOG}"
 """What everybody may know of a ladder whose own sentence may name a path or a host."""
 OVER = (ContestPhase.FINISHED, ContestPhase.CANCELLED)
 
 
-def troubles(directory: str | os.PathLike[str], people: PeopleStore) -> Iterator[Trouble]:
+def problems(directory: str | os.PathLike[str], people: PeopleStore) -> Iterator[HealthProblem]:
     """Yield what is wrong now with the services of a home, its ladders and contests."""
-    noted = list(noted_troubles(directory))
+    noted = list(noted_problems(directory))
     yield from (replace(one, public=_public(one.service)) for one in noted)
     if reason := why_unwritable(directory):
-        public = f"the arena's home can't be written: nothing new is kept; {LOG_SAYS_WHY}"
-        yield Trouble(HOME, f"the arena's home can't be written: {directory}: {reason}", public)
+        public = f"the arena's home can't be written: nothing new is kept; {SEE_LOG}"
+        yield HealthProblem(HOME, f"the arena's home can't be written: {directory}: {reason}", public)
     yield from _away(Path(directory))
     try:
         yield from _of_ladders(people, noted)
@@ -123,7 +123,7 @@ def troubles(directory: str | os.PathLike[str], people: PeopleStore) -> Iterator
         yield from _of_submissions(people)
     except ArenaError as error:
         unread = "the database of people can't be read"
-        yield Trouble(WEB, f"{unread}: {error}", f"{unread}; {LOG_SAYS_WHY}")
+        yield HealthProblem(WEB, f"{unread}: {error}", f"{unread}; {SEE_LOG}")
 
 
 def why_unwritable(directory: str | os.PathLike[str]) -> str:
@@ -145,14 +145,14 @@ def _public(name: str) -> str:
     does = next(
         (f"the service that {service.summary}" for service in SERVICES if service.name == name), "a service of the site"
     )
-    return f"{does} can't do all of its work; {LOG_SAYS_WHY}"
+    return f"{does} can't do all of its work; {SEE_LOG}"
 
 
-def _known(service: str, sentence: str) -> Trouble:
-    return Trouble(service, sentence, sentence)
+def _known(service: str, sentence: str) -> HealthProblem:
+    return HealthProblem(service, sentence, sentence)
 
 
-def _away(directory: Path) -> Iterator[Trouble]:
+def _away(directory: Path) -> Iterator[HealthProblem]:
     """Yield that nothing checks and plays any more, also by units of an earlier arena."""
     path, web = lock_path(directory, WORK), lock_path(directory, WEB)
     has_worked = any(one != web for one in path.parent.glob("*.lock"))
@@ -160,34 +160,36 @@ def _away(directory: Path) -> Iterator[Trouble]:
         yield _known(WORK, "the process that checks and plays does not run (arena serve --only work)")
 
 
-def _of_ladders(people: PeopleStore, noted: list[Trouble]) -> Iterator[Trouble]:
+def _of_ladders(people: PeopleStore, noted: list[HealthProblem]) -> Iterator[HealthProblem]:
     for one in people.directors.reports(LADDER):
         if people.directors.is_silent(one):
             yield _known("ladder", f"{one.tournament}: its program does not run")
-        elif one.state in IN_TROUBLE and not _is_noted(one.sentence, noted):
+        elif one.state in IN_DIFFICULTY and not _is_noted(one.sentence, noted):
             public = public_sentence(one.state, one.sentence) or one.state
-            yield Trouble("ladder", f"{one.tournament}: {one.sentence or one.state}", f"{one.tournament}: {public}")
+            yield HealthProblem(
+                "ladder", f"{one.tournament}: {one.sentence or one.state}", f"{one.tournament}: {public}"
+            )
 
 
-def _is_noted(sentence: str, noted: list[Trouble]) -> bool:
+def _is_noted(sentence: str, noted: list[HealthProblem]) -> bool:
     """Return whether a ladder that can't be played has noted the same sentence."""
     return bool(sentence) and any(one.sentence.endswith(sentence) for one in noted)
 
 
-def _of_contests(people: PeopleStore) -> Iterator[Trouble]:
+def _of_contests(people: PeopleStore) -> Iterator[HealthProblem]:
     now = people.contests.now()
     for stored in people.contests.all():
         if stored.stage_note and phase_of(stored, now) not in OVER:
             sentence = f"contest {stored.name} does not go on; its page tells its directors why"
             is_known = stored.contest.results is ContestResults.OPEN or stored.revealed_at is not None
-            yield Trouble("contests", sentence, sentence if is_known else "")  # it may be about what is hidden
+            yield HealthProblem("contests", sentence, sentence if is_known else "")  # it may be about what is hidden
 
 
-def _of_submissions(people: PeopleStore) -> Iterator[Trouble]:
+def _of_submissions(people: PeopleStore) -> Iterator[HealthProblem]:
     failed, unfinished = people.submissions.failed_checks()
     if failed:
         what = f"the arena could not check {counted(len(failed), 'submission')}, the last one {failed[-1]}"
-        yield _known("checker", f"{what}; {LOG_SAYS_WHY}")
+        yield _known("checker", f"{what}; {SEE_LOG}")
     if unfinished:
         what = f"submission {unfinished[0]} is checked again, as an earlier check ended without a result"
-        yield _known("checker", f"{what}; {LOG_SAYS_WHY}")
+        yield _known("checker", f"{what}; {SEE_LOG}")

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field
 from arena.base.enums import DisqualifiedMatches
 from arena.server.gate.operation import Done, Fields, Handler, NoFields, Operation, Reason, Visit, Who
 from arena.server.http.problems import bad_address
-from arena.server.operating.service_programs import public_sentence, troubles
+from arena.server.operating.service_programs import problems, public_sentence
 from arena.server.operations.contests_model import has_hidden
 from arena.site.frame.model import Model
 from arena.store.people.contest import StoredContest
@@ -196,7 +196,7 @@ def show_ladders(visit: Visit) -> LaddersPage:
 
 def show_services(visit: Visit) -> ServicesPage:
     """What is wrong with the services of the site, in full."""
-    found = troubles(visit.homes.public.directory, visit.people)
+    found = problems(visit.homes.public.directory, visit.people)
     return ServicesPage(troubles=tuple(map(ServiceProblem.of, found)))
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from functools import cache
 
-from arena.base.programs.service_program import Trouble
+from arena.base.programs.service_program import HealthProblem
 from arena.community.submissions.upload_directory import UploadDirectory
 from arena.community.uploads.containment import can_contain_uploads
 from arena.server.gate.gate import Gate
@@ -15,7 +15,7 @@ from arena.server.gate.operation import Operation
 from arena.server.http.endpoint import Endpoint
 from arena.server.http.opened_home import OpenedHome
 from arena.server.http.page_cache import PageCache
-from arena.server.operating.service_programs import troubles
+from arena.server.operating.service_programs import problems
 from arena.server.operations import (
     account,
     bot_logs,
@@ -86,9 +86,9 @@ class OpenedPeople:
         """Take what is shown of public pages from those that the site has built."""
         self._homes.pages = cache
 
-    def troubles(self) -> tuple[Trouble, ...]:
+    def problems(self) -> tuple[HealthProblem, ...]:
         """Return what is wrong with the services of the site."""
-        return tuple(troubles(self._directory, self.store))
+        return tuple(problems(self._directory, self.store))
 
     def end_streams(self) -> None:
         """End the streams of who follows a match; in the loop of events."""

@@ -9,7 +9,7 @@ from arena.community.ladders import director_program as supervised_ladder
 from arena.community.ladders import open_ladder as resting
 from arena.community.ladders.director_program import SupervisedLadder
 from arena.community.ladders.open_ladder import OpenLadder
-from arena.server.operating.service_programs import troubles
+from arena.server.operating.service_programs import problems
 from arena.store.people.directing import DesiredState, DirectorState
 from arena.tournament.director import run_tournament
 from arena.tournament.directors import supervised_run as directing
@@ -79,7 +79,7 @@ def test_they_rest_from_the_freeze_on_until_the_results_are_revealed(world, file
     report = world.people.directors.report("open")
     assert report.sentence == RESTS
     assert report.figures.sitting_out == ()
-    assert list(troubles(world.directory, world.people)) == []
+    assert list(problems(world.directory, world.people)) == []
     assert [one for one in caplog.records if one.levelno > logging.INFO] == []
     assert ladder.step() == 0.0
     assert ladder.step() > 0

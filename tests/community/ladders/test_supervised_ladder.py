@@ -12,11 +12,11 @@ from types import SimpleNamespace
 import pytest
 
 from arena.base.enums import CorrectionKind
-from arena.base.programs.service_program import TroubleNote, keep_trying
+from arena.base.programs.service_program import ProblemNote, keep_trying
 from arena.community.ladders import director_program
 from arena.community.ladders.director_program import SupervisedLadder
 from arena.community.ladders.open_ladder import OpenLadder
-from arena.server.operating.service_programs import troubles
+from arena.server.operating.service_programs import problems
 from arena.store.home import open_people
 from arena.store.people.directing import DesiredState, DirectorState, RequestState
 from arena.tournament.corrections.corrected_tournament import void_matches
@@ -71,27 +71,27 @@ def test_it_plays_while_there_is_something_to_learn_and_then_waits(supervised, p
     assert (report.recorded, report.scheduled, report.playing) == (6, 6, 0)
 
 
-def test_files_that_differ_from_what_was_recorded_are_a_trouble_that_names_them(home, people, file, caplog):
+def test_files_that_differ_from_what_was_recorded_are_a_problem_that_names_them(home, people, file, caplog):
     definition = OpenLadder(file, home).definition()
     first, *others = definition.entrants
     other_files = replace(definition, entrants=(replace(first, digest="0" * 64), *others))
     stored = home.store.create_tournament(other_files, [])
-    shutdown, note = Shutdown(), TroubleNote(home.directory, "ladder", str(file))
+    shutdown, note = Shutdown(), ProblemNote(home.directory, "ladder", str(file))
     seen = []
 
     def work():
         director_program._supervise(str(home.directory), str(file), shutdown, note)
 
     def see(_):
-        seen.extend(troubles(home.directory, people))
+        seen.extend(problems(home.directory, people))
         shutdown.is_asked = True
 
     keep_trying(work, LOG, f"{file} can't be played now", note, is_over=lambda: shutdown.is_asked, sleep=see)
-    [trouble] = seen
-    assert trouble.service == "ladder"
+    [problem] = seen
+    assert problem.service == "ladder"
     for text in (str(file), "tournament 'open' is in the store", f"the bot '{first.label}'"):
-        assert text in trouble.sentence
-    assert trouble.sentence in caplog.text
+        assert text in problem.sentence
+    assert problem.sentence in caplog.text
     assert state(people) is DirectorState.UNABLE
     assert stored.recorded == 0
 

@@ -5,8 +5,8 @@ import threading
 import anyio
 import pytest
 
-from arena.base.programs.service_program import Trouble
-from arena.server.http.app import TROUBLES_SECONDS, Health
+from arena.base.programs.service_program import HealthProblem
+from arena.server.http.app import PROBLEMS_SECONDS, Health
 from arena.server.http.endpoint import CspReports
 from arena.server.http.opened_home import OpenedHome
 from arena.server.operating.service_programs import HOME
@@ -15,20 +15,20 @@ from tests.server.conftest import client_of
 pytestmark = pytest.mark.anyio
 
 
-async def test_troubles_are_read_in_a_thread_and_once_a_second(directory, versions, caplog):
+async def test_problems_are_read_in_a_thread_and_once_a_second(directory, versions, caplog):
     now, threads = [0.0], []
 
-    def troubles():
+    def problems():
         threads.append(threading.get_ident())
-        return (Trouble("web", "the whole", f"trouble {len(threads)}"), Trouble("checker", "untold"))
+        return (HealthProblem("web", "the whole", f"trouble {len(threads)}"), HealthProblem("checker", "untold"))
 
     home = OpenedHome(directory)
-    health = Health(home, versions, {}, CspReports(), now=lambda: now[0], troubles=troubles)
+    health = Health(home, versions, {}, CspReports(), now=lambda: now[0], problems=problems)
     async with anyio.create_task_group() as group:
         for _ in range(20):
             group.start_soon(health.page)
     assert (await health.page()).troubles == ("trouble 1",)
-    now[0] += TROUBLES_SECONDS
+    now[0] += PROBLEMS_SECONDS
     assert (await health.page()).troubles == ("trouble 2",)
     assert len(threads) == 2
     assert threading.get_ident() not in threads
@@ -37,8 +37,8 @@ async def test_troubles_are_read_in_a_thread_and_once_a_second(directory, versio
 
 
 async def test_a_home_that_can_not_be_written_is_not_well(directory):
-    found = (Trouble(HOME, "the whole", "nothing new is kept"),)
-    async with client_of(directory, troubles=lambda: found) as client:
+    found = (HealthProblem(HOME, "the whole", "nothing new is kept"),)
+    async with client_of(directory, problems=lambda: found) as client:
         for accept in ("application/json", "text/html"):
             response = await client.get("/health", headers={"accept": accept})
             assert response.status_code == 503
@@ -46,5 +46,5 @@ async def test_a_home_that_can_not_be_written_is_not_well(directory):
         assert (await client.get("/")).status_code == 200  # it is read as before
         assert (await client.get("/health.json")).json()["is_home_writable"] is False
         found = ()
-        client.site._responses._health.__self__._troubles_at = float("-inf")
+        client.site._responses._health.__self__._problems_at = float("-inf")
         assert (await client.get("/health")).status_code == 200

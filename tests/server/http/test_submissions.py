@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from arena.base.programs.service_program import TroubleNote
+from arena.base.programs.service_program import ProblemNote
 from arena.community.submissions import upload_directory
 from arena.community.uploads.containment import Containment
 from arena.server.gate import request as upload
@@ -243,8 +243,8 @@ async def test_health_says_what_is_wrong_with_services_and_nothing_of_what_a_con
     say("calm", "ladder", DirectorState.PLAYING)
     say("stormy", "ladder", DirectorState.RESTING, "3 <b>matches</b> stayed void")
     say("secret", "contest", DirectorState.UNABLE, "secret")
-    TroubleNote(directory, "checker").report("nothing is checked: /home/arena is full")
-    async with client_of(directory, troubles=opened.troubles) as client:
+    ProblemNote(directory, "checker").report("nothing is checked: /home/arena is full")
+    async with client_of(directory, problems=opened.problems) as client:
         found = (await client.get("/health.json")).json()["troubles"]
         checker, ladder = found
         assert checker.startswith("the service that checks what authors hand in can't do all of its work")

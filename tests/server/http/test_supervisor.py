@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from arena.base.programs.service_program import noted_troubles
+from arena.base.programs.service_program import noted_problems
 from arena.community.uploads.containment import note_containment
 from arena.match.players.manifest import load_bot
 from arena.server.http.supervisor import View, _is_wanted, _Watched
@@ -22,7 +22,7 @@ NOW = 1_800_000_000.0
 
 
 class Service:
-    rests, trouble = True, ""
+    rests, problem = True, ""
 
 
 class World:
@@ -145,14 +145,14 @@ def test_idle_services_are_reported(world):
     assert world.people.directors.is_silent(world.people.directors.report("open"))
 
 
-def test_a_service_that_ends_again_and_again_is_a_trouble(world):
+def test_a_service_that_ends_again_and_again_is_a_problem(world):
     checker = world.watched[0]
-    checker.service.trouble = "x has ended (1); it is started again"
+    checker.service.problem = "x has ended (1); it is started again"
     for one in world.watched:
-        one.note_trouble()
-    assert [(one.service, one.sentence) for one in noted_troubles(world.home.directory)] == [
-        ("checker", checker.service.trouble)
+        one.note_problem()
+    assert [(one.service, one.sentence) for one in noted_problems(world.home.directory)] == [
+        ("checker", checker.service.problem)
     ]
-    checker.service.trouble = ""
-    checker.note_trouble()
-    assert list(noted_troubles(world.home.directory)) == []
+    checker.service.problem = ""
+    checker.note_problem()
+    assert list(noted_problems(world.home.directory)) == []

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import httpx
 import pytest
 
-from arena.base.programs.service_program import Trouble
+from arena.base.programs.service_program import HealthProblem
 from arena.server.http.hosts import Hosts
 from arena.server.http.observation import Answered
 from arena.server.metrics.metrics import (
@@ -110,7 +110,7 @@ def state(directory, tmp_path):
         yield SimpleNamespace(
             metrics=StateMetrics(lambda: home, directory, builders, lambda: 42, people, lambda: found, clock),
             people=people,
-            troubles=found,
+            problems=found,
             home=home,
             clock=clock,
             directory=directory,
@@ -140,8 +140,12 @@ def test_the_state_is_read_when_it_is_asked_for(state):
     assert "canary" not in exposition(state.metrics.metrics())
 
 
-def test_troubles_are_counted_by_service_without_their_sentences(state):
-    state.troubles += [Trouble("ladder", "canary"), Trouble("ladder", "canary"), Trouble("checker", "canary")]
+def test_problems_are_counted_by_service_without_their_sentences(state):
+    state.problems += [
+        HealthProblem("ladder", "canary"),
+        HealthProblem("ladder", "canary"),
+        HealthProblem("checker", "canary"),
+    ]
     values = values_of(state)
     found = {name: values["arena_troubles", name] for name in ("web", "work", *(service.name for service in SERVICES))}
     assert found == {"web": 0, "work": 0, "checker": 1, "contests": 0, "ladder": 2, "results": 0, "play": 0}

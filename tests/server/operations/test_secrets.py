@@ -11,7 +11,7 @@ from itertools import product
 
 import pytest
 
-from arena.base.programs.service_program import TroubleNote
+from arena.base.programs.service_program import ProblemNote
 from arena.community.contests.results_program import ResultMaker
 from arena.site.publish.publishing import publish
 from arena.store.home import ArenaHome
@@ -150,7 +150,7 @@ async def test_each_secret_is_where_it_may_be_and_nowhere_else(tmp_path, monkeyp
     ada = world.people.accounts.get("ada")
     world.people.sessions.begin(ada, "browser-canary", "192.0.2.77")
     world.people.tokens.make(ada, "token-canary", (Scope.READ,), 30)
-    TroubleNote(world.directory, "checker").report("trouble-canary")
+    ProblemNote(world.directory, "checker").report("trouble-canary")
     for name, (person, scope) in PROGRAMS.items():
         crawl.actors[name] = crawl.people.program(person, scope, days=30)
     await crawl.site.start()

@@ -1,22 +1,22 @@
-"""What a service notes of its troubles, and how it is read."""
+"""What a service notes of its problems, and how it is read."""
 
 import pytest
 
-from arena.base.programs.service_program import MAX_CHARACTERS, MAX_NOTES, Trouble, TroubleNote, noted_troubles
+from arena.base.programs.service_program import MAX_CHARACTERS, MAX_NOTES, HealthProblem, ProblemNote, noted_problems
 
 
 def noted(home):
-    return list(noted_troubles(home))
+    return list(noted_problems(home))
 
 
 def test_a_note_is_there_until_it_is_cleared(tmp_path):
-    note = TroubleNote(tmp_path, "checker")
+    note = ProblemNote(tmp_path, "checker")
     assert noted(tmp_path) == []
     note.report("the database is away")
     note.report("the database is away")
-    assert noted(tmp_path) == [Trouble("checker", "the database is away")]
+    assert noted(tmp_path) == [HealthProblem("checker", "the database is away")]
     note.report("the disk is full")
-    assert noted(tmp_path) == [Trouble("checker", "the disk is full")]
+    assert noted(tmp_path) == [HealthProblem("checker", "the disk is full")]
     note.clear()
     note.clear()
     assert noted(tmp_path) == []
@@ -25,16 +25,16 @@ def test_a_note_is_there_until_it_is_cleared(tmp_path):
 
 
 def test_a_program_clears_what_the_one_before_it_has_left(tmp_path):
-    TroubleNote(tmp_path, "checker").report("killed meanwhile")
-    TroubleNote(tmp_path, "checker").clear()
+    ProblemNote(tmp_path, "checker").report("killed meanwhile")
+    ProblemNote(tmp_path, "checker").clear()
     assert noted(tmp_path) == []
 
 
 def test_each_ladder_has_its_own(tmp_path):
     places = ("arena:open_ladder", "/etc/arena/spring.toml", "../../up", "a" * 1000, "\n", "Ада")
     for place in places:
-        TroubleNote(tmp_path, "ladder", place).report(f"{place} can't be played")
-    TroubleNote(tmp_path, "ladder", "/etc/arena/spring.toml").clear()
+        ProblemNote(tmp_path, "ladder", place).report(f"{place} can't be played")
+    ProblemNote(tmp_path, "ladder", "/etc/arena/spring.toml").clear()
     assert {one.sentence[:20] for one in noted(tmp_path)} == {
         f"{place} can't be played"[:20] for place in places if "spring" not in place
     }
@@ -43,10 +43,10 @@ def test_each_ladder_has_its_own(tmp_path):
 
 
 def test_what_is_read_is_bounded(tmp_path):
-    TroubleNote(tmp_path, "play").report("x" * 10_000)
+    ProblemNote(tmp_path, "play").report("x" * 10_000)
     assert [len(one.sentence) for one in noted(tmp_path)] == [MAX_CHARACTERS]
     for number in range(2 * MAX_NOTES):
-        TroubleNote(tmp_path, "ladder", f"{number}").report("\ud800")
+        ProblemNote(tmp_path, "ladder", f"{number}").report("\ud800")
     assert len(noted(tmp_path)) == MAX_NOTES
 
 
@@ -56,7 +56,7 @@ def test_where_nothing_can_be_written_the_program_goes_on(tmp_path, what):
         (tmp_path / "parts").write_text("in the way")
     else:
         (tmp_path / "parts" / "checker.trouble").mkdir(parents=True)
-    note = TroubleNote(tmp_path, "checker")
+    note = ProblemNote(tmp_path, "checker")
     for seconds in range(10):
         note.report(f"the database is away for {seconds} s")
     note.clear()

@@ -5,8 +5,8 @@ import resource
 import pytest
 
 from arena.base.errors import DatabaseError
-from arena.base.programs.service_program import Trouble, TroubleNote
-from arena.server.operating.service_programs import PROBE, locked_services, troubles, why_unwritable
+from arena.base.programs.service_program import HealthProblem, ProblemNote
+from arena.server.operating.service_programs import PROBE, locked_services, problems, why_unwritable
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.directing import DirectorState
 from arena.store.people.people_store import PeopleStore
@@ -28,7 +28,7 @@ def away(_):
 
 
 def found(tmp_path, people):
-    return list(troubles(tmp_path, people))
+    return list(problems(tmp_path, people))
 
 
 def test_nothing_is_wrong_with_a_service_that_never_worked_here_or_works_now(tmp_path, people):
@@ -45,23 +45,23 @@ def test_that_nothing_works_here_any_more_is_named(tmp_path, people, earlier):
     with locked_services(tmp_path, ["web", earlier]):
         pass
     sentence = "the process that checks and plays does not run (arena serve --only work)"
-    assert found(tmp_path, people) == [Trouble("work", sentence, sentence)]
+    assert found(tmp_path, people) == [HealthProblem("work", sentence, sentence)]
 
 
 def test_a_ladder_that_can_not_be_played_is_named_once(tmp_path, people):
     say = people.directors.report_state
     say("spring", "ladder", DirectorState.UNABLE, "the bot 'a@1' differs")
     assert [one.sentence for one in found(tmp_path, people)] == ["spring: the bot 'a@1' differs"]
-    TroubleNote(tmp_path, "ladder", "s.toml").report("s.toml can't be played now: the bot 'a@1' differs")
+    ProblemNote(tmp_path, "ladder", "s.toml").report("s.toml can't be played now: the bot 'a@1' differs")
     assert [one.sentence for one in found(tmp_path, people)] == ["s.toml can't be played now: the bot 'a@1' differs"]
     say("autumn", "ladder", DirectorState.SHORT)
-    assert found(tmp_path, people)[1:] == [Trouble("ladder", "autumn: short", "autumn: short")]
+    assert found(tmp_path, people)[1:] == [HealthProblem("ladder", "autumn: short", "autumn: short")]
 
 
-def test_everybody_knows_which_service_is_in_trouble_and_operators_where(tmp_path, people, monkeypatch):
+def test_everybody_knows_which_service_is_in_difficulty_and_operators_where(tmp_path, people, monkeypatch):
     where = "/srv/arena postgresql://arena@db.internal:5432/people"
     for service in ("checker", "play", "contests", "results", "of a later version"):
-        TroubleNote(tmp_path, service).report(f"it can't work now: {where}")
+        ProblemNote(tmp_path, service).report(f"it can't work now: {where}")
     people.directors.report_state("spring", "ladder", DirectorState.UNABLE, f"{where}: closed")
     people.directors.report_state("autumn", "ladder", DirectorState.SHORT, "hand in 1 more bot")
     told = {one.service: one.public for one in found(tmp_path, people) if one.service != "ladder"}
@@ -118,7 +118,7 @@ def test_a_checker_that_fails_is_named_while_it_does_and_for_an_hour(tmp_path):
 
 def test_a_database_that_can_not_be_read_hides_no_note(tmp_path, people, monkeypatch):
     monkeypatch.setattr(people.directors, "reports", away)
-    TroubleNote(tmp_path, "play").report("nobody can play now: it is away")
+    ProblemNote(tmp_path, "play").report("nobody can play now: it is away")
     assert [(one.service, one.sentence) for one in found(tmp_path, people)] == [
         ("play", "nobody can play now: it is away"),
         ("web", "the database of people can't be read: it is away"),
