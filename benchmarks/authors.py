@@ -1,4 +1,4 @@
-"""Authors of the site: each hands in a small bot in Python, waits until it is accepted, and hands in the next version,
+"""Authors of the site: each submits a small bot in Python, waits until it is accepted, and submits the next version,
 at once or some time after the last.
 
 They do so over HTTP, each with a token. Bots of the house and of authors are the same program, so that matches take
@@ -95,7 +95,7 @@ class Version:
     """
 
     bot: str
-    handed_in_at: float
+    submitted_at: float
     taken_at: float | None = None
     accepted_at: float | None = None
     rated_at: float | None = None
@@ -108,7 +108,7 @@ class Authors:
     Attributes:
         tokens: by the name of the author, which is also that of the bot.
         pause_seconds: between two versions of an author, at least; the authors begin one after another.
-        versions: what they have handed in.
+        versions: what they have submitted.
         problems: what they did not expect.
     """
 
@@ -119,7 +119,7 @@ class Authors:
 
     @classmethod
     def join(cls, home, count, pause_seconds=0):
-        """Make accounts that nobody has had before; what people may hand in is limited by the hour."""
+        """Make accounts that nobody has had before; what people may submit is limited by the hour."""
         tokens = {}
         with open_people(home) as people:
             for number in range(1, count + 1):
@@ -129,11 +129,11 @@ class Authors:
         return cls(tokens, pause_seconds)
 
     async def work(self, host, port, ladder):
-        """Hand in versions, and look who is rated, until this is cancelled."""
-        hands_in = [self._hand_in(host, port, *author, place) for place, author in enumerate(self.tokens.items())]
+        """Submit versions, and look who is rated, until this is cancelled."""
+        hands_in = [self._submit_bot(host, port, *author, place) for place, author in enumerate(self.tokens.items())]
         await asyncio.gather(self._look(host, port, ladder), *hands_in)
 
-    async def _hand_in(self, host, port, name, token, place):
+    async def _submit_bot(self, host, port, name, token, place):
         begins_at = time.monotonic() + place * self.pause_seconds / len(self.tokens)
         for number in range(1, 1000):
             await asyncio.sleep(max(0.0, begins_at - time.monotonic()))

@@ -3,7 +3,7 @@
     python -m benchmarks.refusals [--requests 2000]
 
 Both are asked for in turn, in an order that is drawn, on one connection, of `arena serve --only web --open-to authors`.
-What is there is a contest whose sealed results are in a hidden home, and what an author has handed in. The difference
+What is there is a contest whose sealed results are in a hidden home, and what an author has submitted. The difference
 is the median of those within a turn, with the interval of a sign test at 99 %.
 """
 
@@ -105,7 +105,7 @@ def prepare(directory):
             people.accounts.add(name, Role.AUTHOR, "benchmark")
         ada = people.accounts.get("ada")
         for note, report in (("n" * 2000, "r" * 60_000), ("", "")):
-            hand_in(directory, people, ada, note, report)
+            submit_bot(directory, people, ada, note, report)
         scopes = [Scope.READ, Scope.SUBMIT]
         tokens = {
             name: people.tokens.make(people.accounts.get(name), "benchmark", scopes, 1) for name in ("ada", "bob")
@@ -116,8 +116,8 @@ def prepare(directory):
     return tokens
 
 
-def hand_in(directory, people, person, note, report):
-    """Hand in something that is refused."""
+def submit_bot(directory, people, person, note, report):
+    """Submit something that is refused."""
     uploads = UploadDirectory(uploads_path(directory))
     with uploads.receive() as receiving:
         receiving.write(f"{note[:10]}{time.monotonic()}".encode())

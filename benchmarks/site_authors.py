@@ -1,11 +1,11 @@
-"""The site open to authors: the load of `benchmarks.site`, with and without people who hand in bots.
+"""The site open to authors: the load of `benchmarks.site`, with and without people who submit bots.
 
     python -m benchmarks.site_authors [--home DIRECTORY] [--authors 3] [--pause-seconds 0] [--rounds 3] [--seconds 40]
         [--rate 300] [--readers 1000]
 
 `arena serve --open-to authors` plays a ladder of bots in Python. Each round has three parts, in an order that is
 turned: nothing else, requests and readers, and the same with authors. Parts of a round are compared with each other.
-All of it shares this machine, also the clients. An author hands in the next version when the last one is accepted;
+All of it shares this machine, also the clients. An author submits the next version when the last one is accepted;
 ``--pause-seconds 120`` is as often as an author may, thirty times in an hour.
 """
 
@@ -46,7 +46,7 @@ class Part:
         answers: to the requests.
         heard: how many events each reader got.
         cores: CPU time in a second, of the web process, of what it has started, and of the clients.
-        authors: and what they have handed in.
+        authors: and what they have submitted.
         ended_at: on the monotonic clock.
     """
 
@@ -97,7 +97,7 @@ class Arena:
         return cpu_of([web]), cpu_of(others), time.process_time()
 
     async def until_playing(self):
-        """Wait until the ladder records matches, and nothing that was handed in is left to be checked.
+        """Wait until the ladder records matches, and nothing that was submitted is left to be checked.
 
         Ends the program with a sentence if that takes too long.
         """
@@ -106,7 +106,7 @@ class Arena:
             async with asyncio.timeout(PLAYING_SECONDS):
                 while self.recorded() < before + 3:
                     await asyncio.sleep(0.2)
-                waited_for = "what was handed in was not checked"
+                waited_for = "what was submitted was not checked"
                 while (await ask_json(HOST, self.server.port, "/submissions"))[1]["waiting"]:
                     await asyncio.sleep(0.5)
         except TimeoutError:
@@ -206,7 +206,7 @@ def answers_text(parts):
 
 
 def authors_text(parts, seconds):
-    """Return how long it took from handing in until a version was taken, accepted and rated."""
+    """Return how long it took from submitting until a version was taken, accepted and rated."""
     versions = [version for one in parts for version in one.authors.versions]
     accepted = [version for version in versions if version.accepted_at is not None]
     early = [
@@ -216,9 +216,9 @@ def authors_text(parts, seconds):
         if version.accepted_at is not None and version.accepted_at < one.ended_at - LEFT_SECONDS
     ]
     times = {
-        "taken": [one.taken_at - one.handed_in_at for one in versions if one.taken_at is not None],
-        "accepted": [one.accepted_at - one.handed_in_at for one in accepted],
-        "rated": [one.rated_at - one.handed_in_at for one in versions if one.rated_at is not None],
+        "taken": [one.taken_at - one.submitted_at for one in versions if one.taken_at is not None],
+        "accepted": [one.accepted_at - one.submitted_at for one in accepted],
+        "rated": [one.rated_at - one.submitted_at for one in versions if one.rated_at is not None],
     }
     text = ", ".join(
         f"{what} after {statistics.median(values):.1f} s (most {max(values):.1f}, {len(values)} versions)"

@@ -56,7 +56,7 @@ class Mistake:
 #         ``DefinitionError``     a tournament file
 #             ``ContestError``        a contest
 #         ``BotDefinitionError``  a ``bot.toml``, or a path that is no bot
-#         ``UploadError``         an archive or a file that was handed in
+#         ``UploadError``         an archive or a file that was submitted
 #         ``InvitationError``     a link of an invitation that can't be used
 #         ``GameError``           the rules of a game: they raised, or returned what a game must not return
 #         ``StoreError``          the database: newer, read-only, full, in use
@@ -130,7 +130,7 @@ class BotDefinitionError(UsageError):
 
 
 class UploadError(UsageError):
-    """An archive or a file that was handed in is refused; nothing of it is kept."""
+    """An archive or a file that was submitted is refused; nothing of it is kept."""
 
 
 class InvitationError(UsageError):

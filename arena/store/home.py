@@ -107,7 +107,7 @@ def has_people(directory: str | os.PathLike[str] | None = None) -> bool:
 
 
 def uploads_path(directory: str | os.PathLike[str] | None = None) -> Path:
-    """Return where a home keeps what authors have handed in."""
+    """Return where a home keeps what authors have submitted."""
     return home_path(directory).resolve() / "uploads"
 
 

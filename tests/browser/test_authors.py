@@ -48,7 +48,7 @@ def arena(tmp_path):
         yield site, f"{site}/invitations/{secret}"
 
 
-def hand_in(page, site, path):
+def submit_bot(page, site, path):
     page.goto(f"{site}/submissions")
     page.get_by_label("Your bot").set_input_files(path)
     page.get_by_role("button", name="Hand it in").click()
@@ -67,13 +67,13 @@ def test_an_author_mends_a_broken_bot_and_is_ranked(chromium, arena, tmp_path, h
 
     bot = tmp_path / "mine.py"
     bot.write_text(BOT.replace("LEGAL", "legal_action"))
-    hand_in(page, site, bot)
+    submit_bot(page, site, bot)
     expect(page.locator("p.verdict")).to_have_text("It is refused.", timeout=60_000)
     expect(page.locator("pre.report")).to_contain_text('File "mine.py", line 5, in choose')
     expect(page.locator("pre.report")).to_contain_text("Did you mean: 'legal_actions'?")
 
     bot.write_text(BOT.replace("LEGAL", "legal_actions"))
-    hand_in(page, site, bot)
+    submit_bot(page, site, bot)
     expect(page.locator("p.verdict")).to_contain_text("It is accepted", timeout=60_000)
 
     standings = page.get_by_role("row").filter(has=page.get_by_role("link", name="mine", exact=True))

@@ -16,7 +16,7 @@ from arena.site.publish.verification import verify_folder
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.values import Role
 from tests.browser.conftest import SMALL_LADDER, expect, served
-from tests.browser.test_authors import BOT, hand_in
+from tests.browser.test_authors import BOT, submit_bot
 
 TO_HAND_IN = timedelta(seconds=40)
 
@@ -84,10 +84,10 @@ def test_a_contest_from_the_form_to_the_signed_result(chromium, arena, tmp_path)
     expect(author.locator("#now")).to_contain_text("until the deadline")
     waiting = page_of(chromium, arena, "ada")  # is not loaded again until the results are there
     waiting.goto(f"{site}/contests/spring")
-    expect(waiting.get_by_role("link", name="Hand in a bot")).to_have_count(1)
-    author.get_by_role("link", name="Hand in a bot").click()
+    expect(waiting.get_by_role("link", name="Submit a bot")).to_have_count(1)
+    author.get_by_role("link", name="Submit a bot").click()
     (tmp_path / "mine.py").write_text(BOT.replace("LEGAL", "legal_actions"))
-    hand_in(author, site, tmp_path / "mine.py")
+    submit_bot(author, site, tmp_path / "mine.py")
     expect(author.locator("p.verdict")).to_contain_text("It is accepted", timeout=60_000)
 
     listing = page_of(chromium, arena)
@@ -97,7 +97,7 @@ def test_a_contest_from_the_form_to_the_signed_result(chromium, arena, tmp_path)
     for page in (visitor, waiting):
         row = page.get_by_role("row").filter(has_text="ada").filter(has_text="mine")
         expect(row).to_have_count(1, timeout=60_000)
-    expect(waiting.get_by_role("link", name="Hand in a bot")).to_have_count(0, timeout=60_000)  # after the deadline
+    expect(waiting.get_by_role("link", name="Submit a bot")).to_have_count(0, timeout=60_000)  # after the deadline
     expect(waiting.locator("p.verdict")).to_contain_text("The deadline has passed")
     expect(visitor.locator(".notice")).to_contain_text("The results are sealed")
     director.goto(f"{site}/contests/spring")

@@ -115,7 +115,7 @@ class People:
                 "cancelled": "cancelled",
                 "open": store.invitations.invite(Role.AUTHOR, "dora", 7),
                 "own": store.invitations.invite_person("newcomer", "olga", 7),
-                "submission": self._hand_in(store),
+                "submission": self._submit_bot(store),
                 "match": self._play(store, None, MatchState.PERSON),
                 "match_over": self._play(store, store.accounts.get("ann").number, MatchState.OVER),
                 "kept": "kept",
@@ -152,8 +152,8 @@ class People:
             store.contests.add("dora", read_contest(CONTEST.format(name, REASON[:100], REASON, *times)))
         store.contests.cancel("dora", "cancelled", REASON)
 
-    def _hand_in(self, store):
-        """Hand in a bot that is refused and one that is accepted; return the number of the first."""
+    def _submit_bot(self, store):
+        """Submit a bot that is refused and one that is accepted; return the number of the first."""
         ann = store.accounts.get("ann")
         numbers = []
         for state, bot, reason in (("refused", f"{LONG}@1", REASON), ("accepted", "alpha@1", "")):

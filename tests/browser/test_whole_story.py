@@ -11,7 +11,7 @@ import pytest
 
 from arena.community.uploads.containment import can_contain_uploads
 from tests.browser.conftest import built, expect
-from tests.browser.test_authors import BOT, PASSWORD, hand_in
+from tests.browser.test_authors import BOT, PASSWORD, submit_bot
 
 PATIENT = 90_000
 
@@ -96,11 +96,11 @@ def test_from_a_link_to_a_match_against_a_ranked_bot(chromium, arena, tmp_path):
     choose_password(author, "bob")
     bot = tmp_path / "mine.py"
     bot.write_text(BOT.replace("LEGAL", "legal_action"))
-    hand_in(author, site, bot)
+    submit_bot(author, site, bot)
     expect(author.locator("p.verdict")).to_have_text("It is refused.", timeout=PATIENT)
     expect(author.locator("pre.report")).to_contain_text('File "mine.py", line 5, in choose')
     bot.write_text(BOT.replace("LEGAL", "legal_actions"))
-    hand_in(author, site, bot)
+    submit_bot(author, site, bot)
     expect(author.locator("p.verdict")).to_contain_text("It is accepted", timeout=PATIENT)
 
     author.goto(f"{site}/contests/spring")

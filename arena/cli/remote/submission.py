@@ -1,6 +1,6 @@
-"""Handing in a bot at a site, and waiting for what becomes of it.
+"""Submitting a bot at a site, and waiting for what becomes of it.
 
-The other end is ``arena/server/operations/submissions.py``. Handing in the same bytes again is the same submission, so
+The other end is ``arena/server/operations/submissions.py``. Submitting the same bytes again is the same submission, so
 whatever was interrupted is simply done again.
 """
 
@@ -37,8 +37,10 @@ class Outcome:
     reason: str
 
 
-def hand_in(client: SiteClient, file: BinaryIO, size_bytes: int, file_name: str, note: str, progress: Progress) -> int:
-    """Hand in a file, and return the number of the submission."""
+def upload_bot(
+    client: SiteClient, file: BinaryIO, size_bytes: int, file_name: str, note: str, progress: Progress
+) -> int:
+    """Submit a file, and return the number of the submission."""
     answer = client.upload("/submissions", file, size_bytes, progress=progress, file_name=file_name, note=note)
     match = _PLACE.fullmatch(Fields(answer, client.no_arena()).text("to"))
     if match is None:

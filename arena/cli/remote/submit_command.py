@@ -43,7 +43,7 @@ def submit_command(
     if url is not None:
         if games:
             raise UsageError(f"--game {games[0]!r}: the site at --to decides which games it has")
-        return _hand_in(path, url, note, plain_http, as_json)
+        return _submit_to_site(path, url, note, plain_http, as_json)
     if note:
         raise UsageError("--note: it is for a submission at a site; expected --to URL as well")
     return _submit(path, games, as_json)
@@ -66,10 +66,10 @@ def _submit(path: Path, games: tuple[str, ...], as_json: bool) -> int:
     return OK
 
 
-def _hand_in(path: Path, url: str, note: str, plain_http: bool, as_json: bool) -> int:
+def _submit_to_site(path: Path, url: str, note: str, plain_http: bool, as_json: bool) -> int:
     from arena.base.shipped import bot_path
     from arena.cli.remote.site_client import for_site
-    from arena.cli.remote.submission import follow, hand_in
+    from arena.cli.remote.submission import follow, upload_bot
     from arena.community.uploads.unpacking import packed
     from arena.match.players.bot_files import describe_left_out
     from arena.match.players.manifest import resolved_bot_path
@@ -83,7 +83,7 @@ def _hand_in(path: Path, url: str, note: str, plain_http: bool, as_json: bool) -
     for sentence in describe_left_out(resolved_bot_path(bot_path(path))):
         show(sentence)
     with packed(path) as bot:
-        number = hand_in(client, bot.file, bot.size_bytes, bot.name, note, lambda _: None)
+        number = upload_bot(client, bot.file, bot.size_bytes, bot.name, note, lambda _: None)
         show(f"{bot.name}, {size_text(bot.size_bytes)}: {client.site}/submissions/{number}")
     outcome = follow(client, number, show)
     if as_json:

@@ -17,7 +17,7 @@ from arena.cli.terminal.streams import FAILED, OK
 
 DIGEST = re.compile("[0-9a-f]{64}")
 
-SECRETS = "It has hashes of passwords, addresses and what authors handed in: keep it as you keep the home itself."
+SECRETS = "It has hashes of passwords, addresses and what authors submitted: keep it as you keep the home itself."
 
 
 @click.group("backup", cls=Subcommands)
@@ -29,7 +29,7 @@ def backup_command() -> None:
     arena backup verify /backups/monday
 
     A backup has the results, the people, submitted bots, uploads and contests. It has hashes of passwords, digests of
-    sessions, tokens and links, addresses, and what authors handed in: keep it as you keep the home itself.
+    sessions, tokens and links, addresses, and what authors submitted: keep it as you keep the home itself.
     """
 
 

@@ -42,8 +42,8 @@ COLUMNS = [
 
 _PHASES = {
     ContestPhase.ANNOUNCED: "it has not opened yet",
-    ContestPhase.ENTERING: "bots can be handed in",
-    ContestPhase.CLOSED: "the deadline has passed, and what was handed in before is being checked",
+    ContestPhase.ENTERING: "bots can be submitted",
+    ContestPhase.CLOSED: "the deadline has passed, and what was submitted before is being checked",
     ContestPhase.PLAYING: "it is being played",
     ContestPhase.PLAYED: "everything is played, and the results are hidden until they are revealed",
     ContestPhase.FINISHED: "it is finished",
@@ -117,7 +117,7 @@ def add(file: Path) -> None:
     with ArenaHome(global_option("home"), store=global_option("store")) as home, opened_people() as people:
         stored = announce(home.store, people, COMMAND_LINE, new)
     opens_at, deadline_at = (_shown(stored, at) for at in (stored.contest.opens_at, stored.contest.deadline_at))
-    click.echo(printable(f"{stored.name} is announced: bots can be handed in from {opens_at} to {deadline_at}."))
+    click.echo(printable(f"{stored.name} is announced: bots can be submitted from {opens_at} to {deadline_at}."))
 
 
 @contest_command.command("show")

@@ -179,7 +179,7 @@ def serve_command(
     Looking needs no account, and changes nothing. Everybody who reaches HOST can see everything in the home, so other
     machines only reach it with `--public`.
 
-    With `--open-to authors` people sign in, hand in bots, and the bots enter the ladders by themselves. The first
+    With `--open-to authors` people sign in, submit bots, and the bots enter the ladders by themselves. The first
     account is made by `arena people add`. One process starts everything for that; `--only` runs a part of it alone, as
     the units do that `arena units` writes.
     """

@@ -76,7 +76,7 @@ class StageControl(RunControl):
 
 
 def are_entries_known(stored: StoredContest, contests: Contests) -> bool:
-    """Return whether the deadline has passed, and all that was handed in before is checked."""
+    """Return whether the deadline has passed, and all that was submitted before is checked."""
     if contests.now() <= stored.contest.deadline_at:
         return False
     closed = stored if stored.closed_at is not None else contests.close_entries(stored)

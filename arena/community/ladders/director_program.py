@@ -126,7 +126,7 @@ class SupervisedLadder:
         games = all_of(list(dict.fromkeys(choice.game for choice in definition.games)))
         missing = counted(players - there, "more bot")
         return (
-            f"a match has {players} players, and {there or 'none'} can be paired; hand in {missing} for {games},"
+            f"a match has {players} players, and {there or 'none'} can be paired; submit {missing} for {games},"
             " or undo a disqualification or withdrawal, and it continues by itself"
         )
 

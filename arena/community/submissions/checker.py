@@ -1,4 +1,4 @@
-"""Checks what authors have handed in, one after the other: unpacked, built and tried out, all confined."""
+"""Checks what authors have submitted, one after the other: unpacked, built and tried out, all confined."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def stoppable() -> Iterator[Callable[[], None]]:
         signal.signal(signal.SIGUSR1, earlier)
 
 
-# Checks what authors have handed in, one after the other: unpacked, built and tried out, all confined.
+# Checks what authors have submitted, one after the other: unpacked, built and tried out, all confined.
 #
 # What a bot does wrong is in the report for its author. What the arena does wrong makes the submission fail, or wait
 # for another try; it is never blamed on the bot.

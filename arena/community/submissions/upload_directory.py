@@ -1,4 +1,4 @@
-"""The bytes that authors hand in, each in a file of its own, and whose the bots of a home are."""
+"""The bytes that authors submit, each in a file of its own, and whose the bots of a home are."""
 
 from __future__ import annotations
 

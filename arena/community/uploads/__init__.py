@@ -1,1 +1,1 @@
-"""What strangers hand in: archives and single files, unpacked in a confined process."""
+"""What strangers submit: archives and single files, unpacked in a confined process."""

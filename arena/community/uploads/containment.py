@@ -1,4 +1,4 @@
-"""Whether this machine can contain what strangers hand in, and the note that the checker leaves of it."""
+"""Whether this machine can contain what strangers submit, and the note that the checker leaves of it."""
 
 from __future__ import annotations
 

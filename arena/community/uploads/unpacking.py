@@ -84,7 +84,7 @@ def _pack(directory: Path, archive: BinaryIO) -> None:
             tar.addfile(entry, io.BytesIO(data))
 
 
-# Unpacks what a stranger hands in: an archive in a confined process, whose answer and whose files are not trusted.
+# Unpacks what a stranger submits: an archive in a confined process, whose answer and whose files are not trusted.
 
 MAX_ANSWER_BYTES = 16 * 1024
 MAX_SENTENCE_CHARACTERS = 600

@@ -142,7 +142,7 @@ def _check_behind(data: bytes, compression: Compression) -> None:
         raise RefusedError(f"something lies behind the end of its {compression.name}; expected nothing there")
 
 
-# How something is handed in: a zip, a tar, or a single file, by its name.
+# How something is submitted: a zip, a tar, or a single file, by its name.
 
 _ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
 _START_BYTES = 262

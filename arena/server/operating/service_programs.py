@@ -36,7 +36,7 @@ class ServiceKind:
     module: str
 
 
-CHECKER = ServiceKind("checker", "checks what authors hand in", "arena.community.submissions.checker_program")
+CHECKER = ServiceKind("checker", "checks what authors submit", "arena.community.submissions.checker_program")
 CONTESTS = ServiceKind("contests", "plays contests", "arena.community.contests.director_program")
 LADDER_PART = ServiceKind("ladder", "plays a ladder", "arena.community.ladders.director_program")
 RESULTS = ServiceKind("results", "signs the results of contests", "arena.community.contests.results_program")

@@ -259,7 +259,7 @@ MAX_LOG_LINES = 10_000
 
 
 class Before(Fields):
-    """Which part of what was handed in: what came before a submission."""
+    """Which part of what was submitted: what came before a submission."""
 
     before: int | None = Field(None, ge=1, le=2**31 - 1)
 

@@ -109,7 +109,7 @@ class SubmissionDetails(Model):
 SubmissionPage.model_rebuild()
 
 
-# Handing in bots, and what becomes of them.
+# Submitting bots, and what becomes of them.
 
 UPLOADS = Rate(60, 3600.0)
 """Also of what is refused after it has come."""
@@ -155,7 +155,7 @@ def _suspended(visit: Visit) -> str:
     )
 
 
-def hand_in(visit: Visit) -> Done:
+def submit(visit: Visit) -> Done:
     """Submit a bot: a file, a zip or a tar."""
     sent: NewSubmission = visit.fields
     assert visit.received is not None
@@ -280,7 +280,7 @@ OPERATIONS = (
         "POST",
         "/submissions",
         Permission.SUBMIT,
-        hand_in,
+        submit,
         NewSubmission,
         form="/submissions",
         rate=UPLOADS,

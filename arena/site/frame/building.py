@@ -98,7 +98,7 @@ def _read_all(store: Store, tournament: StoredTournament, game: str) -> bool:
 Shown = TypeVar("Shown", bound=ModelOfBots)
 
 _LABEL = re.compile(r'"([^"\\]{1,200}@[^"\\@]{1,200})"')
-"""In JSON. Names that people hand in need no escapes."""
+"""In JSON. Names that people submit need no escapes."""
 
 
 def with_authors(home: ArenaHome, parameters: Parameters, model: Shown) -> Shown:

@@ -55,7 +55,7 @@ class ContestPhase(StrEnum):
     ANNOUNCED = "announced"
     ENTERING = "entering"
     CLOSED = "closed"
-    """The deadline has passed; what was handed in before is still being checked."""
+    """The deadline has passed; what was submitted before is still being checked."""
     PLAYING = "playing"
     PLAYED = "played"
     """Everything is played; the results are not revealed yet."""
@@ -190,7 +190,7 @@ class ContestEntry:
     person: int
     bot: str
     submission: int
-    handed_in_at: str
+    submitted_at: str
 
 
 def utc_text(at: datetime) -> str:
@@ -354,7 +354,7 @@ def _inner(name: str, values: Mapping[str, object]) -> Iterator[tuple[str, str]]
 
 
 def deadline_mistakes(new: ContestReading, now: str) -> Iterator[Mistake]:
-    """Yield that nothing can be handed in for a contest any more, if its deadline has passed."""
+    """Yield that nothing can be submitted for a contest any more, if its deadline has passed."""
     contest = new.contest
     if new.has_right("deadline_at") and contest.deadline_at <= now:
         local = contest.local(contest.deadline_at)

@@ -255,7 +255,7 @@ class Contests:
         self._database.write(change)
 
     def entries_of(self, stored: StoredContest) -> list[ContestEntry]:
-        """Return the bots that have entered, in the order in which they were handed in."""
+        """Return the bots that have entered, in the order in which they were submitted."""
         query: Select[Any] = (
             select(submissions.c.id, contest_entries.c.bot, submissions.c.created_at)
             .add_columns(people.c.name, submissions.c.person_id)

@@ -76,23 +76,23 @@ def all_rests(connection: Connection) -> list[Rest]:
     found = [(stored, since) for stored in all_contests(connection) if (since := rest_begins_at(stored)) is not None]
     if not found:
         return []
-    handed_in, entered = _handed_in(connection), _entered(connection)
+    submitted, entered = _submitted(connection), _entered(connection)
     return [
-        Rest(stored, since, frozenset(_names(stored.contest, handed_in)) | entered.get(stored.number, frozenset()))
+        Rest(stored, since, frozenset(_names(stored.contest, submitted)) | entered.get(stored.number, frozenset()))
         for stored, since in found
     ]
 
 
-def _names(contest: Contest, handed_in: list[Row[Any]]) -> Iterator[str]:
+def _names(contest: Contest, submitted: list[Row[Any]]) -> Iterator[str]:
     """Yield the names of the bots that can enter; also of authors whose account is closed, for it can be opened."""
     invited = {name.lower() for name in contest.invited}
-    for row in handed_in:
+    for row in submitted:
         may_enter = contest.entrants is ContestEntrants.EVERYBODY or row.name.lower() in invited
         if may_enter and row.created_at <= contest.deadline_at:
             yield row.bot.rpartition("@")[0]
 
 
-def _handed_in(connection: Connection) -> list[Row[Any]]:
+def _submitted(connection: Connection) -> list[Row[Any]]:
     """Return the author, the label and the time of each submission whose bot may play, and belongs to its author."""
     owners = {row.look_alike_key: row.person_id for row in connection.execute(select(bot_owners))}
     query: Select[Any] = (

@@ -88,7 +88,7 @@ def contest_of(row: Row[Any]) -> StoredContest:
 def entry_of(row: Row[Any]) -> ContestEntry:
     """Return the entry of a row of a submission and its author."""
     return ContestEntry(
-        author=row.name, person=row.person_id, bot=row.bot, submission=row.id, handed_in_at=row.created_at
+        author=row.name, person=row.person_id, bot=row.bot, submission=row.id, submitted_at=row.created_at
     )
 
 

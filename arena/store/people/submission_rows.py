@@ -70,7 +70,7 @@ class BotNames:
         return sorted(self._database.scalars(query))
 
     def accepted_labels(self, person: Person) -> list[str]:
-        """Return the versions of bots (``name@version``) that a person has handed in and that were accepted."""
+        """Return the versions of bots (``name@version``) that a person has submitted and that were accepted."""
         accepted = (submissions.c.person_id == person.number, submissions.c.state == SubmissionState.ACCEPTED)
         query = select(submissions.c.bot).where(*accepted, submissions.c.bot.is_not(None))
         return self._database.scalars(query)

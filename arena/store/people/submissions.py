@@ -1,4 +1,4 @@
-"""Submissions: what authors handed in, and how much of it waits."""
+"""Submissions: what authors submitted, and how much of it waits."""
 
 from __future__ import annotations
 
@@ -118,12 +118,12 @@ class Submissions(BotNames):
             waiting = select(func.count()).where(mine, submissions.c.state.in_(UNFINISHED))
             if (connection.execute(waiting).scalar() or 0) >= MAX_WAITING:
                 raise UsageError(
-                    f"{MAX_WAITING} submissions of yours wait already; hand in the next when one is checked"
+                    f"{MAX_WAITING} submissions of yours wait already; submit the next when one is checked"
                 )
             wait = take(connection, self._clock, f"submissions of {person.number}", PER_PERSON)
             if wait:
                 raise UsageError(
-                    f"you have handed in {PER_PERSON.times} bots within an hour; try again in {wait:.0f} s"
+                    f"you have submitted {PER_PERSON.times} bots within an hour; try again in {wait:.0f} s"
                 )
             share_submitting(connection)
             row["created_at"] = self._clock.text()

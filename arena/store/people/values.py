@@ -70,7 +70,7 @@ class Permission(StrEnum):
     PLAY = "play"
     """Play against bots."""
     SUBMIT = "submit"
-    """Hand in bots, and see what is known of one's own."""
+    """Submit bots, and see what is known of one's own."""
     DIRECT = "direct"
     """Make and change contests."""
     INVITE_AUTHORS = "invite authors"
@@ -235,7 +235,7 @@ class Clock:
         return datetime.fromtimestamp(self.now() + seconds_from_now, UTC).isoformat(timespec="seconds")
 
 
-# A submission: what an author handed in, and what became of it.
+# A submission: what an author submitted, and what became of it.
 
 
 class SubmissionState(StrEnum):

@@ -120,7 +120,7 @@ def disqualified(corrections: Sequence[Correction]) -> frozenset[int]:
     return _entrants_of(c for c in in_force(corrections) if c.kind is CorrectionKind.DISQUALIFY)
 
 
-# Whose bots are: of a bot that was handed in, the person; of any other, what its ``bot.toml`` says, as its words.
+# Whose bots are: of a bot that was submitted, the person; of any other, what its ``bot.toml`` says, as its words.
 #
 # Tables name a bot by ``name@version``, which anybody may enter, so the digest of its files decides.
 

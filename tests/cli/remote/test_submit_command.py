@@ -1,4 +1,4 @@
-"""``arena submit PATH --to URL``: handed in, followed, decided."""
+"""``arena submit PATH --to URL``: submitted, followed, decided."""
 
 import json
 import threading

@@ -89,12 +89,12 @@ def test_a_freeze_that_is_killed_at_each_transaction_shows_nothing_more(tmp_path
     world = World(tmp_path / "before", now)
     world.announce()
     for number, name in enumerate(("ada", "bob", "eve")):
-        world.hand_in(name, f"{name}bot", index=number)()
+        world.submit_bot(name, f"{name}bot", index=number)()
     now.seconds = FREEZE - 10
     world.play(lambda stored: len(world.results()) >= 4)
     shown, public = world.results(), world.public_canaries()
     assert public
-    world.hand_in("zoe", "zoebot", index=3)()
+    world.submit_bot("zoe", "zoebot", index=3)()
     world.close()
     now.seconds = FREEZE
 
@@ -119,7 +119,7 @@ def test_results_that_are_revealed_and_killed_at_each_transaction_are_all_there_
     world = World(tmp_path / "before", now)
     world.announce(**(SEALED if kind == "sealed" else {}))
     for number, name in enumerate(("ada", "bob", "eve")):
-        world.hand_in(name, f"{name}bot", index=number)()
+        world.submit_bot(name, f"{name}bot", index=number)()
     now.seconds = FREEZE - 10
     world.play(lambda stored: now.seconds >= FREEZE - 7)
     now.seconds = DEADLINE + 1
@@ -164,7 +164,7 @@ def test_a_program_that_is_killed_again_and_again_plays_a_sealed_contest(tmp_pat
         final="{ encounters = 10 }",
     )
     for number, name in enumerate(("ada", "bob", "eve")):
-        accept = world.hand_in(name, f"{name}bot", index=number)
+        accept = world.submit_bot(name, f"{name}bot", index=number)
         if name == "eve":
             while world.people.contests.now() <= world.contest().contest.deadline_at:
                 time.sleep(0.1)

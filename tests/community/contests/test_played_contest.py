@@ -26,7 +26,7 @@ def entered(world):
 
 def three_authors(world):
     for number, name in enumerate(("ada", "bob", "eve")):
-        world.hand_in(name, f"{name}bot", index=number)()
+        world.submit_bot(name, f"{name}bot", index=number)()
 
 
 def test_an_open_contest_from_the_opening_to_the_final(world):
@@ -39,9 +39,9 @@ def test_an_open_contest_from_the_opening_to_the_final(world):
     assert entered(world) == ["adabot@1", "bobbot@1", "evebot@1"]
     assert {name for name, _ in world.results()} == {"spring-qualification"}
     world.now.seconds = DEADLINE
-    last = world.hand_in("ada", "adabot", "2", index=1)
+    last = world.submit_bot("ada", "adabot", "2", index=1)
     world.now.seconds += 1
-    world.hand_in("bob", "bobbot", "2")  # a second late
+    world.submit_bot("bob", "bobbot", "2")  # a second late
     world.play(lambda stored: stored.closed_at is not None)
     world.now.seconds += 300
     assert (phase(world), world.contest().stage) == (ContestPhase.CLOSED, ContestStage.ENTRIES)
@@ -108,7 +108,7 @@ def test_frozen_results_stay_as_they_were_and_are_revealed_by_the_clock(world):
             assert world.results() == shown
             assert world.public_canaries() <= public
 
-    world.hand_in("zoe", "zoebot", index=3)()
+    world.submit_bot("zoe", "zoebot", index=3)()
     world.play(lambda stored: world.now.seconds >= FREEZE + 5, controls=[Looking(freeze)])
     assert len(asked) > 3
     world.now.seconds = DEADLINE + 1
@@ -163,8 +163,8 @@ def test_a_cancelled_contest_is_not_played_any_more(world):
 @pytest.mark.slow(sample=True)
 def test_too_few_entries_are_a_sentence_for_the_director(world):
     world.announce(**OPEN, qualification=None)
-    world.hand_in("ada", "adabot")()
-    world.hand_in("bob", "bobbot", games='["plaid"]')()
+    world.submit_bot("ada", "adabot")()
+    world.submit_bot("bob", "bobbot", games='["plaid"]')()
     world.now.seconds = DEADLINE + 1
     world.play(lambda stored: stored.stage_note != "")
     assert world.contest().stage_note == "1 bot plays in 'spring', and a match needs 2"
@@ -180,8 +180,8 @@ def test_only_the_latest_bots_of_an_author_that_play_the_game_enter(world):
         ("three", "1", "differences"),
         ("four", "1", "plaid"),
     ):
-        world.hand_in("ada", name, version, games=f'["{games}"]')()
-    world.hand_in("bob", "five")()
+        world.submit_bot("ada", name, version, games=f'["{games}"]')()
+    world.submit_bot("bob", "five")()
     world.now.seconds = DEADLINE + 1
     world.play()
     assert entered(world) == ["two@2", "three@1", "five@1"]

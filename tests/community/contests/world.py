@@ -55,8 +55,8 @@ class World:
         known = {person.name: person for person in self.people.accounts.all()}
         return known.get(name) or self.people.accounts.add(name, Role.AUTHOR, "test")
 
-    def hand_in(self, author, name, version="1", index=0, games='["differences"]'):
-        """Hand in a bot, which then waits; return what accepts it."""
+    def submit_bot(self, author, name, version="1", index=0, games='["differences"]'):
+        """Submit a bot, which then waits; return what accepts it."""
         place = self._bots / f"{name}-{version}"
         place.mkdir()
         (place / "bot.py").write_text(BOT.format(index=index))

@@ -1,4 +1,4 @@
-"""The services of the site are killed at random moments while three authors hand in versions and a ladder is played.
+"""The services of the site are killed at random moments while three authors submit versions and a ladder is played.
 
 No submission is lost or doubled, no match is counted twice, and the ladder plays on with everybody's latest version.
 """
@@ -64,12 +64,12 @@ class Author(threading.Thread):
         for version in range(1, self.versions + 1):
             number = None
             while number is None:
-                number = self._handed_in(archive(self.name, version))
+                number = self._submitted(archive(self.name, version))
                 if number is None:
                     time.sleep(0.3)
             self.numbers[version] = number
 
-    def _handed_in(self, data):
+    def _submitted(self, data):
         headers = {
             "authorization": f"Bearer {self.token}",
             "accept": "application/json",
@@ -187,7 +187,7 @@ def test_whatever_is_killed_nothing_is_lost_and_nothing_counts_twice(tmp_path, p
             for author in authors:
                 until(
                     lambda author=author: run_out(people) or not author.is_alive(),
-                    f"{author.name} could not hand in everything",
+                    f"{author.name} could not submit everything",
                 )
             until(
                 lambda: run_out(people) or all(one.state in FINAL for one in people.submissions.latest()), "undecided"

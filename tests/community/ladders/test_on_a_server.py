@@ -1,4 +1,4 @@
-"""A site whose results and people are in PostgreSQL: a bot is handed in, checked, and rated in a table."""
+"""A site whose results and people are in PostgreSQL: a bot is submitted, checked, and rated in a table."""
 
 import json
 import urllib.request

@@ -17,7 +17,7 @@ run(choose)
 """
 
 
-def hand_in(home, tmp_path, name, version, index=0, games='["differences"]'):
+def submit_bot(home, tmp_path, name, version, index=0, games='["differences"]'):
     directory = tmp_path / f"{name}-{version}"
     directory.mkdir()
     (directory / "bot.py").write_text(BOT.format(index=index))
@@ -39,10 +39,10 @@ def test_a_submitted_bot_enters_and_a_new_version_takes_its_place(home, file, tm
     ladder = OpenLadder(file, home)
     ladder.definition()
     assert ladder.refresh() is None
-    hand_in(home, tmp_path, "mine", "1")
+    submit_bot(home, tmp_path, "mine", "1")
     assert labels(ladder.refresh())[2:] == ["mine@1"]
     assert ladder.refresh() is None
-    hand_in(home, tmp_path, "mine", "2", index=-1)
+    submit_bot(home, tmp_path, "mine", "2", index=-1)
     assert labels(ladder.refresh())[2:] == ["mine@2"]
     home.bots.remove("mine@2")
     assert labels(ladder.refresh())[2:] == ["mine@1"]
@@ -51,17 +51,17 @@ def test_a_submitted_bot_enters_and_a_new_version_takes_its_place(home, file, tm
 def test_a_bot_of_other_games_stays_out(home, file, tmp_path):
     ladder = OpenLadder(file, home)
     ladder.definition()
-    hand_in(home, tmp_path, "other", "1", games='["plaid"]')
+    submit_bot(home, tmp_path, "other", "1", games='["plaid"]')
     assert ladder.refresh() is None
 
 
 def test_no_submitted_bot_takes_the_name_of_one_of_the_file(home, file, tmp_path):
-    hand_in(home, tmp_path, "minimal", "99")
+    submit_bot(home, tmp_path, "minimal", "99")
     assert len(OpenLadder(file, home).definition().entrants) == 2
 
 
 def test_a_bot_whose_files_have_gone_stays_out(home, file, tmp_path):
-    hand_in(home, tmp_path, "mine", "1")
+    submit_bot(home, tmp_path, "mine", "1")
     (bot,) = home.store.submitted_bots()
     for path in (home.directory / "bots" / bot.digest).iterdir():
         path.unlink()
@@ -70,13 +70,13 @@ def test_a_bot_whose_files_have_gone_stays_out(home, file, tmp_path):
 
 @pytest.mark.slow(sample=True)
 def test_a_version_that_was_replaced_is_not_paired_any_more_and_its_results_stay(home, file, tmp_path):
-    hand_in(home, tmp_path, "mine", "1")
+    submit_bot(home, tmp_path, "mine", "1")
     ladder = OpenLadder(file, home)
     run_tournament(ladder.definition(), home.store, executor="in-process")
     first = {bot for record in home.store.records("open") for bot in record.bots}
     assert "mine@1" in first
     before = len(list(home.store.records("open")))
-    hand_in(home, tmp_path, "mine", "2", index=-1)
+    submit_bot(home, tmp_path, "mine", "2", index=-1)
     file.write_text(LADDER.replace("matches = 6", "matches = 20"))
     run_tournament(OpenLadder(file, home).definition(), home.store, executor="in-process")
     records = list(home.store.records("open"))

@@ -57,7 +57,7 @@ def test_what_all_bots_of_an_author_say_is_counted_until_midnight(world):
 @pytest.mark.slow
 def test_its_bots_are_suspended_from_the_ladder_and_come_back(world, file):
     """Each action of adabot has a note of 25 bytes; the house's bots say nothing."""
-    world.hand_in("ada", "adabot")()
+    world.submit_bot("ada", "adabot")()
     most = 24  # enough for five notes of its own
 
     def listen():

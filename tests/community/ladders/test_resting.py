@@ -51,7 +51,7 @@ def test_they_rest_from_the_freeze_on_until_the_results_are_revealed(world, file
     """Each step is a run: the first ends with the freeze, in the middle of a round, the second with the reveal."""
     world.announce()
     for name in ("ada", "eve"):
-        world.hand_in(name, f"{name}bot")()
+        world.submit_bot(name, f"{name}bot")()
 
     def listen():
         count = len(world.results())
@@ -71,7 +71,7 @@ def test_they_rest_from_the_freeze_on_until_the_results_are_revealed(world, file
     assert {"adabot@1", "evebot@1"} <= played(world)
     assert len(at_freeze) == 3
     assert put_off
-    world.hand_in("ada", "adabot", version="2", index=1)()
+    world.submit_bot("ada", "adabot", version="2", index=1)()
     assert ladder.step() == 0.0
     since = [bots for match, (bots, _) in world.results().items() if match not in at_freeze]
     assert len(since) == 8
@@ -89,7 +89,7 @@ def test_they_rest_from_the_freeze_on_until_the_results_are_revealed(world, file
 
 def test_a_ladder_that_waits_says_why_bots_rest_and_continues_when_they_return(world, file):
     world.announce(**SEALED)
-    world.hand_in("ada", "adabot")()
+    world.submit_bot("ada", "adabot")()
     ladder = ladder_of(world, file, lambda: None, wanted="100")
     sentences = []
     for seconds in (OPENS - 1, OPENS):

@@ -166,7 +166,7 @@ def test_with_too_few_bots_it_says_so_once_and_continues_by_itself(supervised, p
     report = people.directors.report("open")
     assert report.state is DirectorState.SHORT
     assert report.sentence == (
-        "a match has 2 players, and 1 can be paired; hand in 1 more bot for differences, or undo a disqualification or"
+        "a match has 2 players, and 1 can be paired; submit 1 more bot for differences, or undo a disqualification or"
         " withdrawal, and it continues by itself"
     )
     assert [record.message for record in caplog.records if "can be paired;" in record.message] == [

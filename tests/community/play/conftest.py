@@ -44,7 +44,7 @@ class Playing:
         return self.host.wait(60)
 
     def submit(self, program, name):
-        """Hand in a bot, without a check; return what it is chosen by."""
+        """Submit a bot, without a check; return what it is chosen by."""
         path = self._directory / f"{name}.py"
         path.write_text(program)
         with ArenaHome(self._directory) as home:

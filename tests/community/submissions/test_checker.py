@@ -1,4 +1,4 @@
-"""The checker: what authors hand in is tried out, and decided."""
+"""The checker: what authors submit is tried out, and decided."""
 
 import contextlib
 import io
@@ -40,7 +40,7 @@ class Arena:
         self.checker = Checker(self.home, self.people, self.uploads)
         self.persons = {name: self.people.accounts.add(name, Role.AUTHOR, "test") for name in ("ada", "eve")}
 
-    def hand_in(self, data, file_name="first.py", author="ada"):
+    def submit_bot(self, data, file_name="first.py", author="ada"):
         with self.uploads.receive() as receiving:
             receiving.write(data)
             received = receiving.keep()
@@ -49,7 +49,7 @@ class Arena:
         return one.number
 
     def checked(self, *args, **options):
-        number = self.hand_in(*args, **options)
+        number = self.submit_bot(*args, **options)
         assert self.checker.check_next()
         return self.people.submissions.find(number)
 
@@ -152,7 +152,7 @@ def test_a_name_belongs_to_its_first_author_and_a_version_to_its_content(arena):
 
 @pytest.mark.slow
 def test_what_its_author_withdraws_while_it_is_checked_is_not_listed(arena, monkeypatch):
-    number = arena.hand_in(GOOD)
+    number = arena.submit_bot(GOOD)
     submit = checker_module.submit
 
     def slow(*args, **options):
@@ -201,7 +201,7 @@ def test_what_has_ended_three_checkers_is_given_up_unless_its_bot_is_listed(aren
 
     monkeypatch.setattr(checker_module, "submit", killed)
     arena.now.seconds = time.time()  # bots are listed by the clock of the machine
-    number = arena.hand_in(GOOD)
+    number = arena.submit_bot(GOOD)
     for _ in range(MAX_TRIES):
         with pytest.raises(Killed):
             arena.checker.check_next()
@@ -218,7 +218,7 @@ def test_a_check_that_is_interrupted_is_begun_again_at_once_however_often(arena,
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    number = arena.hand_in(GOOD)
+    number = arena.submit_bot(GOOD)
     with monkeypatch.context() as patched:
         patched.setattr(checker_module, "submit", interrupt)
         for _ in range(MAX_TRIES + 1):
@@ -238,7 +238,7 @@ def test_a_check_that_is_interrupted_when_the_database_is_away_is_begun_again_la
     def away(_):
         raise DatabaseError("it is away")
 
-    number = arena.hand_in(GOOD)
+    number = arena.submit_bot(GOOD)
     with monkeypatch.context() as patched:
         patched.setattr(checker_module, "submit", interrupt)
         with pytest.raises(KeyboardInterrupt):
@@ -257,7 +257,7 @@ def test_the_lock_of_the_checker_is_free_when_its_process_has_ended(tmp_path):
 
 
 def test_a_file_that_is_gone_is_our_failure(arena):
-    number = arena.hand_in(GOOD)
+    number = arena.submit_bot(GOOD)
     arena.uploads.remove(arena.people.submissions.find(number).upload)
     for _ in range(MAX_TRIES):
         assert arena.checker.check_next()
@@ -286,7 +286,7 @@ def test_a_check_has_a_deadline(arena, monkeypatch, quick_keeper):
 
 
 def test_a_check_is_stopped_when_its_author_withdraws(arena, monkeypatch, quick_keeper):
-    number = arena.hand_in(SLOW)
+    number = arena.submit_bot(SLOW)
     play_match = submission_module.play_match
     is_over = threading.Event()
 
@@ -319,7 +319,7 @@ def test_a_bot_that_is_withdrawn_when_its_name_was_taken_keeps_no_name(arena, mo
         arena.people.submissions.withdraw(arena.persons["ada"], number)
         return own(person, name)
 
-    number = arena.hand_in(GOOD)
+    number = arena.submit_bot(GOOD)
     with monkeypatch.context() as patched:
         patched.setattr(arena.people.submissions, "own_bot_name", withdraw_then)
         assert arena.checker.check_next()

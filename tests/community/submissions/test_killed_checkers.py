@@ -1,4 +1,4 @@
-"""Checkers are killed at random moments while authors hand in: nothing is lost, nothing is decided or listed twice."""
+"""Checkers are killed at random moments while authors submit: nothing is lost, nothing is decided or listed twice."""
 
 import os
 import random
@@ -34,20 +34,20 @@ def test_twenty_killed_checkers(tmp_path):
     arena = Arena(directory)
     arena.now.seconds = time.time()
     command = [sys.executable, "-m", "arena.community.submissions.checker_program", str(os.getpid()), str(directory)]
-    handed_in = killed = 0
+    submitted = killed = 0
     while killed < KILLS or len(decided(arena)) < SUBMISSIONS:
         checker = subprocess.Popen(command)
-        if handed_in < SUBMISSIONS and len(arena.people.submissions.unfinished()) < MAX_WAITING:
-            good = handed_in % 3 > 0
+        if submitted < SUBMISSIONS and len(arena.people.submissions.unfinished()) < MAX_WAITING:
+            good = submitted % 3 > 0
             data = (GOOD if good else BROKEN) + f"# {new_secret()}\n".encode()
-            arena.hand_in(data, f"bot{handed_in}x.py", author=("ada", "eve")[handed_in % 2])
-            handed_in += 1
+            arena.submit_bot(data, f"bot{submitted}x.py", author=("ada", "eve")[submitted % 2])
+            submitted += 1
         if killed < KILLS:
             time.sleep(rng.uniform(0.3, 4.0))  # at any moment of its work
             checker.send_signal(signal.SIGKILL)
             killed += 1
         else:
-            while len(decided(arena)) < handed_in:
+            while len(decided(arena)) < submitted:
                 time.sleep(0.05)
             checker.terminate()
         checker.wait()

@@ -94,7 +94,7 @@ def test_the_owner_is_the_author_on_every_page_until_they_leave(arena):
     assert not any(b"quentin" in file.read_bytes() for file in home.directory.glob("arena.sqlite3*"))
 
 
-def test_a_bot_belongs_to_who_has_handed_in_its_files():
+def test_a_bot_belongs_to_who_has_submitted_its_files():
     owners = Owners({"a@1": OwnedBot("a@1", "1" * 16, "quentin"), "b@1": OwnedBot("b@1", "2" * 16, "")})
     bot = replace(definition(name="t").entrants[0], author="Grace Hopper")
     for name, digest, submitted, authorship in (

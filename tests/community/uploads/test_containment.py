@@ -1,4 +1,4 @@
-"""Whether a machine can contain what strangers hand in: its reason is a sentence for whoever operates it."""
+"""Whether a machine can contain what strangers submit: its reason is a sentence for whoever operates it."""
 
 import pytest
 

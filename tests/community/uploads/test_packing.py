@@ -1,4 +1,4 @@
-"""Bots packed to be handed in: the same bytes for the same files, and unpacked the same files again."""
+"""Bots packed to be submitted: the same bytes for the same files, and unpacked the same files again."""
 
 import os
 
@@ -55,7 +55,7 @@ def test_what_is_packed_is_what_is_unpacked(bot, tmp_path):
     assert not found["bot.py"].stat().st_mode & 0o100
 
 
-def test_a_file_is_handed_in_as_it_is(bot):
+def test_a_file_is_submitted_as_it_is(bot):
     assert read(bot / "bot.py") == ("bot.py", b"print()\n")
 
 

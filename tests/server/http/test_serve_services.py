@@ -126,7 +126,7 @@ def test_the_pages_say_what_the_checker_has_found_out(tmp_path):
 
 
 @pytest.mark.slow
-def test_what_is_handed_in_waits_for_the_checker_and_the_other_way_round(tmp_path):
+def test_what_is_submitted_waits_for_the_checker_and_the_other_way_round(tmp_path):
     needs.contained_uploads()
     with open_people(tmp_path) as people:
         ada = people.accounts.add("ada", Role.AUTHOR, "test")
@@ -136,7 +136,7 @@ def test_what_is_handed_in_waits_for_the_checker_and_the_other_way_round(tmp_pat
         note_containment(tmp_path, "")
         assert _submissions(web)["refusal"] == ""  # the checker has begun meanwhile
         with open_people(tmp_path) as people:
-            number = _hand_in(tmp_path, people, ada)
+            number = _submit_bot(tmp_path, people, ada)
             with Alone(tmp_path, "work", "--ladder", "none") as checker:
                 wait_until(lambda: people.submissions.find(number).state is not SubmissionState.WAITING, checker)
                 web.process.kill()  # the checker does without
@@ -152,7 +152,7 @@ def _submissions(web):
         return json.loads(response.read())
 
 
-def _hand_in(home, people, person):
+def _submit_bot(home, people, person):
     with UploadDirectory(home / "uploads").receive() as receiving:
         receiving.write(b"print()\n")
         came = receiving.keep()

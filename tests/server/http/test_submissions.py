@@ -1,4 +1,4 @@
-"""Handing in a bot over HTTP: what is taken, what is refused, and who sees what."""
+"""Submitting a bot over HTTP: what is taken, what is refused, and who sees what."""
 
 import asyncio
 
@@ -37,7 +37,7 @@ class World:
             return JSON | {"authorization": f"Bearer {self.people.tokens.make(self.persons[name], 't', scopes, 1)}"}
         return JSON | OURS | {"cookie": f"arena-here={self.people.sessions.begin(self.persons[name], '', '')}"}
 
-    async def hand_in(self, name="ada", data=b"print()", file_name="bot.py", **options):
+    async def submit_bot(self, name="ada", data=b"print()", file_name="bot.py", **options):
         files = {"file": (file_name, data)}
         return await self.client.post("/submissions", files=files, headers=self.as_(name), **options)
 
@@ -58,7 +58,7 @@ async def world(directory, monkeypatch):
 
 
 async def test_a_form_with_a_file_is_a_submission_that_waits(world):
-    answer = await world.hand_in()
+    answer = await world.submit_bot()
     assert answer.status_code == 200
     assert answer.json() == {"done": "submission 1 is waiting", "to": "/submissions/1"}
     one = world.people.submissions.find(1)
@@ -83,7 +83,7 @@ async def test_a_browser_is_led_to_the_submission(world):
 
 
 async def test_how_to_fix_it_is_beside_what_is_wrong(world):
-    await world.hand_in()
+    await world.submit_bot()
     report = "what it wrote to stderr:\nto fix it: what a bot says\nto fix it: return an action"
     world.people.submissions.claim().finish(SubmissionState.REFUSED, report, "illegal")
     details = (await world.client.get("/submissions/1", headers=world.as_("ada"))).json()["details"]
@@ -96,7 +96,7 @@ async def test_how_to_fix_it_is_beside_what_is_wrong(world):
     ("who", "scopes", "status"),
     [("", (), 401), ("ada", (Scope.READ, Scope.PLAY), 403), ("ada", (Scope.SUBMIT,), 200), ("dora", (), 200)],
 )
-async def test_who_may_hand_in(world, who, scopes, status):
+async def test_who_may_submit(world, who, scopes, status):
     files = {"file": ("bot.py", b"print()")}
     answer = await world.client.post("/submissions", files=files, headers=world.as_(who, *scopes))
     assert answer.status_code == status
@@ -164,7 +164,7 @@ async def test_a_machine_that_can_contain_nobody_takes_nothing(directory, monkey
     opened = OpenedPeople(directory)
     async with client_of(directory, endpoints=opened.endpoints, links=opened.links) as client:
         world = World(directory, client)
-        answer = await world.hand_in()
+        answer = await world.submit_bot()
         assert answer.status_code == 400
         assert answer.json()["error"] == "Uploads can't be contained: here."
         assert reason in (await client.get("/submissions", headers={"accept": "text/html"})).text.replace("&#39;", "'")
@@ -174,7 +174,7 @@ async def test_a_machine_that_can_contain_nobody_takes_nothing(directory, monkey
 
 
 async def test_why_it_was_refused_is_for_its_author_alone(world):
-    await world.hand_in()
+    await world.submit_bot()
     claim = world.people.submissions.claim()
     claim.finish(SubmissionState.REFUSED, "canary-report", "canary-reason", "canary-bot@1")
     for path in ("/submissions", "/submissions/1", "/submissions/1/upload"):
@@ -188,8 +188,8 @@ async def test_why_it_was_refused_is_for_its_author_alone(world):
     assert own["line"]["state"] == "refused"
 
 
-async def test_an_author_gets_back_what_was_handed_in_and_no_browser_runs_it(world):
-    await world.hand_in(data=b"<script>alert(1)</script>", file_name='a".html')
+async def test_an_author_gets_back_what_was_submitted_and_no_browser_runs_it(world):
+    await world.submit_bot(data=b"<script>alert(1)</script>", file_name='a".html')
     answer = await world.client.get("/submissions/1/upload", headers=world.as_("ada"))
     assert answer.content == b"<script>alert(1)</script>"
     assert answer.headers["content-type"] == "application/octet-stream"
@@ -198,15 +198,15 @@ async def test_an_author_gets_back_what_was_handed_in_and_no_browser_runs_it(wor
 
 
 @pytest.mark.parametrize("path", ["/submissions/1/upload", "/submissions/2/upload"])
-async def test_what_others_have_handed_in_might_as_well_not_exist(world, path):
-    await world.hand_in()
+async def test_what_others_have_submitted_might_as_well_not_exist(world, path):
+    await world.submit_bot()
     answer = await world.client.get(path, headers=world.as_("eve"))
     assert answer.status_code == 404
     assert answer.json()["error"] == f"You have no submission {path[13]}."
 
 
 async def test_only_its_author_withdraws_it(world):
-    await world.hand_in()
+    await world.submit_bot()
     assert (await world.client.post("/submissions/1/withdraw", headers=world.as_("eve"))).status_code == 404
     assert (await world.client.post("/submissions/1/withdraw", headers=world.as_("ada"))).status_code == 200
     again = await world.client.post("/submissions/1/withdraw", headers=world.as_("ada"))
@@ -247,7 +247,7 @@ async def test_health_says_what_is_wrong_with_services_and_nothing_of_what_a_con
     async with client_of(directory, problems=opened.problems) as client:
         found = (await client.get("/health.json")).json()["troubles"]
         checker, ladder = found
-        assert checker.startswith("the service that checks what authors hand in can't do all of its work")
+        assert checker.startswith("the service that checks what authors submit can't do all of its work")
         assert ladder == "stormy: 3 <b>matches</b> stayed void"
         page = (await client.get("/health")).text
         assert "3 &lt;b&gt;matches" in page

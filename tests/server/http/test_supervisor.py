@@ -46,7 +46,7 @@ def world(tmp_path):
     world.home.close()
 
 
-def hand_in(world, digest="a"):
+def submit_bot(world, digest="a"):
     world.people.submissions.add(world.ada, digest, digest * 64, 1, "bot.py", "")
 
 
@@ -72,7 +72,7 @@ def play(world):
 
 
 STARTED_BY = {
-    "a submission": (hand_in, ["checker"]),
+    "a submission": (submit_bot, ["checker"]),
     "a bot": (accept_a_bot, ["ladder", "play"]),
     "a desired state": (
         lambda world: world.people.directors.set_desired_state("open", DesiredState.PAUSE, reason="x", by="ada"),
@@ -99,17 +99,17 @@ def test_a_service_that_runs_is_not_started_and_looks_again_when_it_has_ended(wo
     world.wanted()
     checker = world.watched[0]
     checker.service.rests = False
-    hand_in(world)
+    submit_bot(world)
     assert world.wanted() == []
     world.people.submissions.claim().finish(SubmissionState.REFUSED, "")
     checker.service.rests = True
     assert world.wanted() == []
-    hand_in(world, "b")
+    submit_bot(world, "b")
     assert world.wanted() == ["checker"]
 
 
 def test_a_check_that_was_given_up_is_done_when_its_time_has_come(world):
-    hand_in(world)
+    submit_bot(world)
     world.people.submissions.claim()
     world.wanted()
     world.seconds += DAY
@@ -119,7 +119,7 @@ def test_a_check_that_was_given_up_is_done_when_its_time_has_come(world):
 def test_a_service_of_which_nothing_can_be_read_is_started_and_stops_no_other(world, monkeypatch, caplog):
     world.wanted()
     monkeypatch.setattr(world.people.contests, "all", lambda: 1 / 0)
-    hand_in(world)
+    submit_bot(world)
     view = View(world.home, world.people)
     assert [one.program.service.name for one in world.watched if _is_wanted(one, view)] == [
         "checker",

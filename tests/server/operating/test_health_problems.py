@@ -63,16 +63,16 @@ def test_everybody_knows_which_service_is_in_difficulty_and_operators_where(tmp_
     for service in ("checker", "play", "contests", "results", "of a later version"):
         ProblemNote(tmp_path, service).report(f"it can't work now: {where}")
     people.directors.report_state("spring", "ladder", DirectorState.UNABLE, f"{where}: closed")
-    people.directors.report_state("autumn", "ladder", DirectorState.SHORT, "hand in 1 more bot")
+    people.directors.report_state("autumn", "ladder", DirectorState.SHORT, "submit 1 more bot")
     told = {one.service: one.public for one in found(tmp_path, people) if one.service != "ladder"}
     ladders = [one.public for one in found(tmp_path, people) if one.service == "ladder"]
     monkeypatch.setattr(people.directors, "reports", away)
     told["web"] = found(tmp_path, people)[-1].public
     assert all(where in one.sentence or one.service == "web" for one in found(tmp_path, people))
     why = "the log of the server says why"
-    assert ladders == ["autumn: hand in 1 more bot", f"spring: it can't be played now; {why}"]
+    assert ladders == ["autumn: submit 1 more bot", f"spring: it can't be played now; {why}"]
     assert told == {
-        "checker": f"the service that checks what authors hand in can't do all of its work; {why}",
+        "checker": f"the service that checks what authors submit can't do all of its work; {why}",
         "contests": f"the service that plays contests can't do all of its work; {why}",
         "of a later version": f"a service of the site can't do all of its work; {why}",
         "play": f"the service that lets people play against bots can't do all of its work; {why}",

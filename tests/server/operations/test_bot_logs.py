@@ -22,7 +22,7 @@ LOGS = (f"{MATCH}/logs", f"{BOT}/logs")
 
 @pytest.fixture
 def logs(world, directory):
-    """Two bots crash in a match; ann has handed in a@1, and rick b@1."""
+    """Two bots crash in a match; ann has submitted a@1, and rick b@1."""
     world.add("rick", Role.AUTHOR)
     for author, label in (("ann", "a@1"), ("rick", "b@1")):
         world.store.submissions.add(

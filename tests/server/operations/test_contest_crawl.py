@@ -124,7 +124,7 @@ class Crawl:
 
     def enter(self):
         for number, name in enumerate(("ada", "bob", "eve")):
-            self.played.hand_in(name, f"{name}bot", index=number)()
+            self.played.submit_bot(name, f"{name}bot", index=number)()
         for name, role in (("dora", Role.DIRECTOR), ("olga", Role.OPERATOR)):
             self.played.people.accounts.add(name, role, "test")
         with self.uploads.receive() as receiving:

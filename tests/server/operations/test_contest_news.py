@@ -33,10 +33,10 @@ class News:
         before, self.before = self.before, self.news.number()
         return self.before != before
 
-    def hand_in(self):
+    def submit_bot(self):
         one = self.people.submissions.add(self.ada, "a" * 16, "b" * 64, 100, "bot.py", "a note")
         self.people.submissions.claim().finish(SubmissionState.ACCEPTED, "", "", "adabot@1")
-        return ContestEntry(author="ada", person=1, bot="adabot@1", submission=one.number, handed_in_at=one.created_at)
+        return ContestEntry(author="ada", person=1, bot="adabot@1", submission=one.number, submitted_at=one.created_at)
 
     def close(self):
         self.news.close()
@@ -64,7 +64,7 @@ def test_whatever_everybody_sees_changes_it(told):
     told.announce(**SEALED)
     told.now.seconds = OPENS + 60
     assert told.has_changed()
-    entry = told.hand_in()
+    entry = told.submit_bot()
     told.has_changed()
     told.contests.set_entries(told.contest(), [entry])
     assert told.has_changed()

@@ -367,7 +367,7 @@ async def test_only_directors_see_what_they_can_do(world, dora):
 
 
 @pytest.mark.slow(sample=True)
-async def test_who_may_hand_in_sees_where(world, dora):
+async def test_who_may_submit_sees_where(world, dora):
     open_to_all, invited = (
         await announced(dora),
         await announced(dora, name="for-otto", entrants="invited", invited="Otto"),

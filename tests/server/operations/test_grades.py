@@ -15,7 +15,7 @@ def page(name, *ranked, disqualified=()):
 
 
 def entry(author, bot, number):
-    return ContestEntry(person=number, author=author, bot=bot, submission=number, handed_in_at="2027-01-16T00:00:00")
+    return ContestEntry(person=number, author=author, bot=bot, submission=number, submitted_at="2027-01-16T00:00:00")
 
 
 def places(entries, *pages):

@@ -1,6 +1,6 @@
 """Two homes that differ in hidden results alone: who may not see these gets the same bytes at every address.
 
-A home is copied when everything has been handed in, and the contest is played on in both, by bots that act at random:
+A home is copied when everything has been submitted, and the contest is played on in both, by bots that act at random:
 in one to its end, with a correction, in the other no further than a few matches. A new address is asked for by itself.
 """
 

@@ -20,7 +20,7 @@ SHORT_LIVED = {"invitations"}
 NOTE, REPORT, REASON = "canary note", "canary report", "canary reason"
 
 
-def hand_in(world, name="ann", content=b"canary source", file_name="canary.py"):
+def submit_bot(world, name="ann", content=b"canary source", file_name="canary.py"):
     uploads = world.uploads
     with uploads.receive() as receiving:
         receiving.write(content)
@@ -47,11 +47,11 @@ def test_every_table_about_people_is_shown_or_short_lived():
 
 
 async def test_all_of_it_is_shown(world):
-    one = hand_in(world)
+    one = submit_bot(world)
     world.store.submissions.claim().finish("refused", REPORT, REASON, "canary@1")
     ann = world.store.accounts.get("ann").number
     world.store.submissions.own_bot_name(ann, "canary")
-    hand_in(world, "olga", b"not ann's", "of-olga.py")
+    submit_bot(world, "olga", b"not ann's", "of-olga.py")
     begin_match(world, ann)
     browser = world.browser("ann")
     data = (await browser.get("/account/data", headers={"accept": JSON})).json()
@@ -80,7 +80,7 @@ async def test_much_is_shown_page_by_page(world, monkeypatch):
     monkeypatch.setattr("arena.store.people.submissions.LISTED", 2)
     monkeypatch.setattr("arena.server.operations.account.LISTED", 2)
     assert LISTED > 2
-    numbers = [hand_in(world, content=bytes([k])).number for k in range(3)]
+    numbers = [submit_bot(world, content=bytes([k])).number for k in range(3)]
     browser = world.browser("ann")
     seen, query = [], ""
     while True:
@@ -93,9 +93,9 @@ async def test_much_is_shown_page_by_page(world, monkeypatch):
 
 
 async def test_who_leaves_takes_along_all_but_the_results(world, directory, tmp_path):
-    hand_in(world)
+    submit_bot(world)
     world.store.submissions.claim().finish("accepted", REPORT, REASON, "mine@1")
-    hand_in(world, content=b"canary waiting")
+    submit_bot(world, content=b"canary waiting")
     ann = world.store.accounts.get("ann").number
     begin_match(world, ann)
     with ArenaHome(directory) as home:
@@ -118,7 +118,7 @@ async def test_who_leaves_takes_along_all_but_the_results(world, directory, tmp_
 
 
 async def test_nothing_of_it_is_left_in_the_file(world, tmp_path):
-    hand_in(world)
+    submit_bot(world)
     claim = world.store.submissions.claim()
     claim.keep(REPORT * 1000)
     claim.finish("refused", REPORT * 1000, REASON)

@@ -32,7 +32,7 @@ from tests.store.results.samples import definition, line, record
 
 PASSWORD = "correct horse battery"
 BOT = '#!/usr/bin/env python3\nprint("hello")\n'
-UPLOADED = b"what an author handed in"
+UPLOADED = b"what an author submitted"
 
 
 def fill(home, directory):

@@ -27,7 +27,7 @@ def spring(store, now):
     return store.contests.add("dora", contest_of())
 
 
-def hand_in(store, person, content="a"):
+def submit_bot(store, person, content="a"):
     return store.submissions.add(person, new_secret(), content * 64, 100, "bot.py", "").number
 
 
@@ -268,14 +268,14 @@ def test_stages_are_kept_and_the_time_of_the_last_match(store, spring, now):
 # entries
 
 
-def test_bots_handed_in_up_to_the_second_of_the_deadline_count(store, spring, now, ada, eve):
+def test_bots_submitted_up_to_the_second_of_the_deadline_count(store, spring, now, ada, eve):
     now.seconds = DEADLINE
-    hand_in(store, ada)
+    submit_bot(store, ada)
     accept(store, "fast@1")
     now.seconds = DEADLINE + 0.9
-    hand_in(store, eve)
+    submit_bot(store, eve)
     now.seconds = DEADLINE + 1
-    hand_in(store, ada, "b")
+    submit_bot(store, ada, "b")
     assert store.contests.unfinished_of(spring) == [2]
     accept(store, "slow@1")
     accept(store, "fast@2")
@@ -289,11 +289,11 @@ def test_only_accepted_bots_of_those_who_are_invited_and_have_an_account_count(s
     bob = store.accounts.add("bob", Role.AUTHOR, "test")
     stored = store.contests.add("dora", contest_of(entrants='"invited"', invited='["ADA", "bob"]'))
     for person, bot in ((ada, "one@1"), (eve, "two@1"), (bob, "three@1")):
-        hand_in(store, person)
+        submit_bot(store, person)
         accept(store, bot)
-    hand_in(store, ada, "b")
+    submit_bot(store, ada, "b")
     store.submissions.claim().finish(SubmissionState.REFUSED, "", "broken", "one@2")
-    hand_in(store, ada, "c")
+    submit_bot(store, ada, "c")
     assert store.contests.unfinished_of(stored) == [5]
     store.accounts.close("bob", "test", "cheated")
     assert [one.bot for one in store.contests.candidates(stored)] == ["one@1"]
@@ -302,7 +302,7 @@ def test_only_accepted_bots_of_those_who_are_invited_and_have_an_account_count(s
 @on_both
 def test_entries_are_replaced_whole(store, spring, now, ada, eve):
     for person, bot in ((ada, "one@1"), (eve, "two@1")):
-        hand_in(store, person)
+        submit_bot(store, person)
         accept(store, bot)
     both = store.contests.candidates(spring)
     store.contests.set_entries(spring, both)
@@ -347,7 +347,7 @@ def test_entries_are_closed_only_when_everything_before_is_known(store, place, n
     with PeopleStore(place, now) as other:
         other.submissions._clock = SlowClock(now)
         closing.start()
-        number = hand_in(other, ada)
+        number = submit_bot(other, ada)
     closing.join()
     assert found == [(True, [number])]
 

@@ -6,7 +6,7 @@ from arena.store.people.resting_bots import rest_of, rest_sentence
 from arena.store.people.values import Clock, Role, SubmissionState
 from tests.community.contests.samples import OPEN, SEALED, contest_of
 from tests.databases import on_both
-from tests.store.people.test_contests import DEADLINE, FREEZE, OPENS, accept, hand_in
+from tests.store.people.test_contests import DEADLINE, FREEZE, OPENS, accept, submit_bot
 
 LADDERS = {"ladders": "true"}
 INVITED = {"entrants": '"invited"', "invited": '["ada"]'}
@@ -37,7 +37,7 @@ def test_from_when_on(store, now, ada, rests, case):
     changed, seconds, is_resting = CASES[case]
     now.seconds = OPENS - 3600
     store.contests.add("dora", contest_of(**changed))
-    hand_in(store, ada)
+    submit_bot(store, ada)
     accept(store, "ada bot@1")
     now.seconds = seconds
     assert rests("ada bot@1") == ({"ada bot@1"} if is_resting else set())
@@ -46,7 +46,7 @@ def test_from_when_on(store, now, ada, rests, case):
 def test_until_they_are_revealed_or_it_is_cancelled(store, now, ada, rests):
     now.seconds = OPENS - 3600
     spring = store.contests.add("dora", contest_of(**SEALED))
-    hand_in(store, ada)
+    submit_bot(store, ada)
     accept(store, "ada bot@1")
     autumn = store.contests.add("dora", contest_of(name='"autumn"', **SEALED, reveal_at="2027-02-01T00:00:00"))
     now.seconds = DEADLINE + 1
@@ -67,7 +67,7 @@ def test_until_when_is_said_in_the_zone_of_the_contest(store, now, ada):
 
 
 def test_all_versions_of_what_an_author_could_enter_and_nobody_else_s(store, now, ada, eve, rests):
-    """Of another author, of other games, handed in too late or rejected: those play on."""
+    """Of another author, of other games, submitted too late or rejected: those play on."""
     now.seconds = OPENS - 3600
     store.contests.add("dora", contest_of(**SEALED, **INVITED))
     for content, (person, bot, state, seconds) in zip(
@@ -83,7 +83,7 @@ def test_all_versions_of_what_an_author_could_enter_and_nobody_else_s(store, now
         strict=True,
     ):
         now.seconds = seconds
-        hand_in(store, person, content)
+        submit_bot(store, person, content)
         assert store.submissions.claim().finish(state, "", "", bot)
     theirs = {"ada bot@1", "ada bot@2", "ada bot@0", "second@1"}
     assert rests(*theirs, "eve bot@1", "bad@1", "late@1") == theirs
@@ -96,7 +96,7 @@ def test_all_versions_of_what_an_author_could_enter_and_nobody_else_s(store, now
 def test_a_bot_rests_before_it_can_be_listed_and_nobody_lets_those_of_others_rest(store, now, ada, rests):
     now.seconds = OPENS
     store.contests.add("dora", contest_of(**SEALED))
-    hand_in(store, ada)
+    submit_bot(store, ada)
     claim = store.submissions.claim()
     assert store.submissions.own_bot_name(ada.number, "ada bot")
     claim.keep("", "ada bot@1")
@@ -104,6 +104,6 @@ def test_a_bot_rests_before_it_can_be_listed_and_nobody_lets_those_of_others_res
     store.accounts.add("bob", Role.OPERATOR, "test")
     claim.finish(SubmissionState.REFUSED, "", "")
     bob = store.accounts.get("bob")
-    hand_in(store, bob, "b")
+    submit_bot(store, bob, "b")
     store.submissions.claim().keep("", "ada bot@1")
     assert rests("ada bot@1") == set()

@@ -18,11 +18,11 @@ from tests.store.people.test_people_store import PARALLEL, at_once
 ACCEPTED, REFUSED, FAILED = SubmissionState.ACCEPTED, SubmissionState.REFUSED, SubmissionState.FAILED
 
 
-def hand_in(store, person, content="a"):
+def submit_bot(store, person, content="a"):
     return store.submissions.add(person, new_secret(), content * 64, 100, "bot.py", "")
 
 
-def hand_in_of(store, person, number):
+def submit_as(store, person, number):
     return store.submissions.add(person, new_secret(), f"{number:064x}", 100, "bot.py", "")
 
 
@@ -35,26 +35,26 @@ def test_a_submission_waits_with_all_that_was_said_of_it(store, ada):
 
 
 def test_the_same_bytes_again_are_the_same_submission_unless_it_failed_or_was_withdrawn(store, ada, eve):
-    first = hand_in(store, ada)
-    assert hand_in(store, ada) == first
-    assert hand_in(store, eve).number != first.number
+    first = submit_bot(store, ada)
+    assert submit_bot(store, ada) == first
+    assert submit_bot(store, eve).number != first.number
     claim = store.submissions.claim()
     claim.finish(FAILED, "", "the disk was full")
-    again = hand_in(store, ada)
+    again = submit_bot(store, ada)
     assert again.number != first.number
     store.submissions.withdraw(ada, again.number)
-    assert hand_in(store, ada).number != again.number
+    assert submit_bot(store, ada).number != again.number
 
 
 def test_what_fills_the_room_of_a_person_is_the_latest_and_what_is_not_decided(store, ada, eve):
     uploads = []
     for content in "abcd":
-        uploads.append(hand_in(store, ada, content).upload)  # 100 bytes each
+        uploads.append(submit_bot(store, ada, content).upload)  # 100 bytes each
         if content != "b":
             store.submissions.claim().finish(REFUSED, "")
         else:
             undecided = store.submissions.claim()
-    hand_in(store, eve)
+    submit_bot(store, eve)
     assert store.submissions.uploads_beyond(ada, 400) == []
     assert store.submissions.uploads_beyond(ada, 399) == [uploads[0]]
     assert store.submissions.uploads_beyond(ada, 100) == [uploads[2], uploads[0]]
@@ -66,14 +66,14 @@ def test_what_fills_the_room_of_a_person_is_the_latest_and_what_is_not_decided(s
 def test_the_copies_of_a_person_are_added_up_to_a_whole_number(store, ada, eve):
     assert store.submissions.copy_bytes(ada.number) == 0
     for person, content, size_bytes in ((ada, "a", 3_000_000_000), (ada, "b", 5_000_000_000), (eve, "c", 1)):
-        hand_in(store, person, content)
+        submit_bot(store, person, content)
         store.submissions.claim().finish(ACCEPTED, "", bot="x@1", copy_bytes=size_bytes)
     total = store.submissions.copy_bytes(ada.number)
     assert (total, type(total)) == (8_000_000_000, int)
 
 
 def test_who_is_closed_out_hands_in_nothing_any_more(store, ada):
-    waiting, checked = hand_in(store, ada), hand_in(store, ada, "b")
+    waiting, checked = submit_bot(store, ada), submit_bot(store, ada, "b")
     claim = store.submissions.claim()
     store.accounts.close("ada", "test", "cheated")
     for one in (waiting, checked):
@@ -83,47 +83,47 @@ def test_who_is_closed_out_hands_in_nothing_any_more(store, ada):
 
 @pytest.mark.slow(sample=("sqlite",))
 @on_both
-def test_the_same_bytes_handed_in_many_times_at_once_are_one_submission(store, place, now, ada):
-    results = at_once(place, now, PARALLEL, lambda own, _: hand_in(own, ada))
+def test_the_same_bytes_submitted_many_times_at_once_are_one_submission(store, place, now, ada):
+    results = at_once(place, now, PARALLEL, lambda own, _: submit_bot(own, ada))
     assert len({one.number for one in results}) == 1
 
 
 @pytest.mark.slow
 @on_both
 def test_only_so_many_wait_at_once_however_they_come(store, place, now, ada, eve):
-    results = at_once(place, now, PARALLEL, lambda own, number: hand_in_of(own, ada, number))
+    results = at_once(place, now, PARALLEL, lambda own, number: submit_as(own, ada, number))
     assert sum(not isinstance(one, UsageError) for one in results) == MAX_WAITING
-    assert hand_in(store, eve).author == "eve"
+    assert submit_bot(store, eve).author == "eve"
 
 
 def test_only_so_many_in_an_hour(store, ada, now):
     for number in range(PER_PERSON.times):
-        hand_in(store, ada, chr(97 + number % 26) if number < 26 else str(number % 10))
+        submit_bot(store, ada, chr(97 + number % 26) if number < 26 else str(number % 10))
         store.submissions.claim().finish(REFUSED, "", "it is broken")
     with pytest.raises(UsageError, match="30 bots within an hour"):
-        hand_in(store, ada, "0")
+        submit_bot(store, ada, "0")
     now.seconds += 3600 / PER_PERSON.times
-    hand_in(store, ada, "0")
+    submit_bot(store, ada, "0")
 
 
 @pytest.mark.slow
 @on_both
 def test_only_so_many_in_an_hour_also_when_many_are_handed_in_at_once(store, place, now, ada, monkeypatch):
     monkeypatch.setattr(submissions_module, "MAX_WAITING", PARALLEL)
-    results = at_once(place, now, PARALLEL, lambda own, number: hand_in_of(own, ada, number))
+    results = at_once(place, now, PARALLEL, lambda own, number: submit_as(own, ada, number))
     assert sum(not isinstance(one, UsageError) for one in results) == PER_PERSON.times
 
 
 @on_both
 def test_the_oldest_is_checked_first_and_by_one_checker(store, place, now, ada, eve):
-    numbers = [hand_in(store, person, letter).number for person, letter in ((ada, "a"), (eve, "b"), (ada, "c"))]
+    numbers = [submit_bot(store, person, letter).number for person, letter in ((ada, "a"), (eve, "b"), (ada, "c"))]
     claims = at_once(place, now, 10, lambda own, _: own.submissions.claim())
     assert sorted(claim.submission.number for claim in claims if claim is not None) == numbers
     assert [one.state for one in store.submissions.unfinished()] == [SubmissionState.CHECKING] * 3
 
 
 def test_a_checker_says_what_it_found_and_decides(store, ada):
-    number = hand_in(store, ada).number
+    number = submit_bot(store, ada).number
     claim = store.submissions.claim()
     assert (claim.submission.author, claim.submission.tries) == ("ada", 1)
     assert claim.keep("copied", "greedy@1")
@@ -137,7 +137,7 @@ def test_a_checker_says_what_it_found_and_decides(store, ada):
 
 
 def test_what_a_killed_checker_left_is_checked_again_and_its_late_answer_does_not_count(store, ada, now):
-    number = hand_in(store, ada).number
+    number = submit_bot(store, ada).number
     lost = store.submissions.claim()
     now.seconds += CLAIM_SECONDS - 1
     assert lost.keep("", None)
@@ -154,7 +154,7 @@ def test_what_a_killed_checker_left_is_checked_again_and_its_late_answer_does_no
 
 @on_both
 def test_the_only_checker_takes_at_once_what_another_has_left_and_not_what_was_postponed(store, ada, now):
-    number = hand_in(store, ada).number
+    number = submit_bot(store, ada).number
     lost = store.submissions.claim()
     assert store.submissions.claim() is None
     claim = store.submissions.claim(is_alone=True)
@@ -168,7 +168,7 @@ def test_the_only_checker_takes_at_once_what_another_has_left_and_not_what_was_p
 
 
 def test_each_try_is_counted_and_knows_what_the_one_before_has_found(store, ada, now):
-    number = hand_in(store, ada).number
+    number = submit_bot(store, ada).number
     for tries, bot in ((1, None), (2, "greedy@1"), (3, "greedy@2")):
         claim = store.submissions.claim()
         assert (claim.submission.number, claim.submission.tries, claim.submission.bot) == (number, tries, bot)
@@ -177,7 +177,7 @@ def test_each_try_is_counted_and_knows_what_the_one_before_has_found(store, ada,
 
 
 def test_a_withdrawn_submission_is_not_decided_any_more(store, ada, eve):
-    waiting, checked = hand_in(store, ada), hand_in(store, ada, "b")
+    waiting, checked = submit_bot(store, ada), submit_bot(store, ada, "b")
     with pytest.raises(UsageError, match="not yours"):
         store.submissions.withdraw(eve, waiting.number)
     assert store.submissions.withdraw(ada, waiting.number).state is SubmissionState.WITHDRAWN
@@ -201,7 +201,7 @@ def test_the_name_of_a_bot_belongs_to_who_was_first(store, place, now, ada, eve)
 def test_a_name_of_which_nothing_was_accepted_is_free_again(store, ada, eve):
     names = store.submissions
     for state, is_free in ((REFUSED, True), (ACCEPTED, False)):
-        number = hand_in(store, ada, str(state)[0]).number
+        number = submit_bot(store, ada, str(state)[0]).number
         claim = names.claim()
         assert names.own_bot_name(ada.number, "Greedy")
         names.release_bot_name(ada.number, "Greedy")
@@ -215,7 +215,7 @@ def test_a_name_of_which_nothing_was_accepted_is_free_again(store, ada, eve):
 
 
 def test_a_report_is_bounded(store, ada):
-    number = hand_in(store, ada).number
+    number = submit_bot(store, ada).number
     store.submissions.claim().finish(REFUSED, "x" * (3 * MAX_REPORT_CHARACTERS))
     assert len(store.submissions.find(number).report) <= MAX_REPORT_CHARACTERS + 10
 
@@ -226,7 +226,7 @@ def test_too_long_a_note(store, ada):
 
 
 def test_how_long_checks_take_without_the_time_before(store, ada, now):
-    hand_in(store, ada)
+    submit_bot(store, ada)
     now.seconds += 1000
     claim = store.submissions.claim()
     now.seconds += 12
@@ -237,7 +237,7 @@ def test_how_long_checks_take_without_the_time_before(store, ada, now):
 @on_both
 def test_authors_take_turns(store, ada, eve):
     """Three of ada's come first, but eve need not wait for all of them."""
-    waiting = [hand_in(store, ada, letter).number for letter in "abc"] + [hand_in(store, eve, "d").number]
+    waiting = [submit_bot(store, ada, letter).number for letter in "abc"] + [submit_bot(store, eve, "d").number]
     assert checked(store) == [waiting[0], waiting[3], waiting[1], waiting[2]]
 
 
@@ -249,7 +249,7 @@ def test_the_list_says_in_which_order_they_are_checked(place, now, seed):
         authors = [store.accounts.add(f"author{k}", Role.AUTHOR, "test") for k in range(5)]
         for k in range(12):
             with contextlib.suppress(UsageError):  # three of each wait at most
-                hand_in(store, chance.choice(authors), "abcdefghijkl"[k])
+                submit_bot(store, chance.choice(authors), "abcdefghijkl"[k])
             if chance.random() < 0.3 and (claim := store.submissions.claim()) is not None:
                 claim.finish(REFUSED, "")
         expected = [one.number for one in store.submissions.unfinished()]
@@ -263,7 +263,7 @@ def test_all_that_wait_are_counted_and_the_first_are_shown(store, monkeypatch):
     numbers = []
     for k in range(4):
         person = store.accounts.add(f"author{k}", Role.AUTHOR, "test")
-        numbers.append(hand_in(store, person).number)
+        numbers.append(submit_bot(store, person).number)
     assert [one.number for one in store.submissions.unfinished()] == numbers[:2]
     assert store.submissions.queue().counts == {SubmissionState.WAITING: 4}
     assert store.submissions.ahead_of(numbers[3]) == 3

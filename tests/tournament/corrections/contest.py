@@ -15,7 +15,7 @@ from arena.tournament.director import run_tournament
 from arena.tournament.executors.executor import Executor, Played
 
 
-def write_bots(directory, names, text="as handed in"):
+def write_bots(directory, names, text="as submitted"):
     directory.mkdir(exist_ok=True)
     for name in names:
         (directory / f"{name}.py").write_text(f"# {name}, {text}\n")

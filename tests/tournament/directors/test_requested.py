@@ -62,9 +62,9 @@ def test_each_kind_is_a_correction_with_its_reason(home, people):
 
 @pytest.mark.slow(sample=True)
 def test_an_entrant_gets_the_files_of_a_bot_of_the_arena(home, people, tmp_path):
-    from tests.community.ladders.test_open_ladder import hand_in
+    from tests.community.ladders.test_open_ladder import submit_bot
 
-    hand_in(home, tmp_path, "better", "2")
+    submit_bot(home, tmp_path, "better", "2")
     ask(people, "replace", bot="greedy", new="better@2")
     carry_out_requests(home, people, "t")
     assert decided(people) == [("replace", RequestState.DONE)], people.requests.of("t")[0].outcome
