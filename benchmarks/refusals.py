@@ -117,13 +117,13 @@ def prepare(directory):
 
 
 def submit_bot(directory, people, person, note, report):
-    """Submit something that is refused."""
+    """Submit something that is rejected."""
     uploads = UploadDirectory(uploads_path(directory))
     with uploads.receive() as receiving:
         receiving.write(f"{note[:10]}{time.monotonic()}".encode())
         came = receiving.keep()
     people.submissions.add(person, came.name, came.digest, came.size_bytes, "bot.zip", note)
-    people.submissions.claim().finish(SubmissionState.REFUSED, report, "refused")
+    people.submissions.claim().finish(SubmissionState.REJECTED, report, "refused")
 
 
 class Asker:

@@ -130,7 +130,7 @@ class BotDefinitionError(UsageError):
 
 
 class UploadError(UsageError):
-    """An archive or a file that was submitted is refused; nothing of it is kept."""
+    """An archive or a file that was submitted is rejected; nothing of it is kept."""
 
 
 class InvitationError(UsageError):

@@ -137,7 +137,7 @@ class BotRegistry:
         self._store.add_bot(StoredBot(bot.name, bot.version, bot.digest, entry, now))
 
     def discard(self, bot: Bot) -> None:
-        """Remove the files of a copied bot that was refused."""
+        """Remove the files of a copied bot that was rejected."""
         if all(stored.digest != bot.digest for stored in self._store.submitted_bots()):
             self._remove_files(bot.digest)
 

@@ -153,7 +153,7 @@ class People:
         store.contests.cancel("dora", "cancelled", REASON)
 
     def _submit_bot(self, store):
-        """Submit a bot that is refused and one that is accepted; return the number of the first."""
+        """Submit a bot that is rejected and one that is accepted; return the number of the first."""
         ann = store.accounts.get("ann")
         numbers = []
         for state, bot, reason in (("refused", f"{LONG}@1", REASON), ("accepted", "alpha@1", "")):

@@ -260,7 +260,7 @@ def test_the_match_is_there_again_in_another_window_which_follows_it(window, sit
     expect(page.locator("#match")).to_have_attribute("data-plies", "4", timeout=LONG_MS)  # nothing was pressed here
 
 
-def test_a_window_that_can_not_follow_asks_while_the_bot_thinks_and_is_refused_what_is_stale(window, site):
+def test_a_window_that_can_not_follow_asks_while_the_bot_thinks_and_is_rejected_what_is_stale(window, site):
     page = window()
     page.route("**/events", lambda route: route.fulfill(status=503))
     begin(page, site, "differences", size=7)

@@ -182,14 +182,14 @@ def test_a_bot_is_submitted_listed_and_played_by_name(arena, tmp_path):
     assert (code, "unknown bot 'random_legal@2'" in errors) == (2, True)
 
 
-def test_a_bad_bot_is_refused_with_the_reason_and_leaves_nothing(arena, home):
+def test_a_bad_bot_is_rejected_with_the_reason_and_leaves_nothing(arena, home):
     def kept():
         return sorted((home / "bots").iterdir()) if (home / "bots").exists() else []
 
     before = kept()
     code, _, errors = arena("submit", ROOT / "tests" / "bad_bots" / "exits_at_once.py")
     assert code == 1
-    assert "exits_at_once@1 is refused: in plusminus at ply 0: start:" in errors
+    assert "exits_at_once@1 is rejected: in plusminus at ply 0: start:" in errors
     assert "I give up" in errors
     assert kept() == before
 
@@ -199,7 +199,7 @@ def test_a_module_that_is_missing_is_explained_where_the_bot_is_submitted(home, 
     (tmp_path / "bot.toml").write_text('name = "needy"\ncommand = ["python3", "bot.py"]\ngames = ["plusminus"]\n')
     assert run(["submit", str(tmp_path), "--home", str(home)]) == 1
     errors = capsys.readouterr().err
-    assert "needy@1 is refused: in plusminus" in errors
+    assert "needy@1 is rejected: in plusminus" in errors
     assert re.search(r"^to fix it: .*no_such_library", errors, re.M)
 
 

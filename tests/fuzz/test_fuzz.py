@@ -123,6 +123,6 @@ def test_a_mutated_tournament_file_is_accepted_or_refused_in_words(place, text):
 @pytest.mark.slow(sample=True)
 @settings(max_examples=300, deadline=None)
 @given(text=mutated(BOT) | with_another_value(BOT))
-def test_a_mutated_bot_file_is_accepted_or_refused_in_words(place, text):
+def test_a_mutated_bot_file_is_accepted_or_rejected_in_words(place, text):
     (place / "bot.py").write_text("")
     only_usage_errors(lambda: load_bot(place), place / "bot.toml", text)

@@ -84,7 +84,7 @@ def test_bots_that_have_not_met_have_a_page(home):
     assert "a and c have not met." in page.text
 
 
-def test_an_unknown_bot_is_refused(home):
+def test_an_unknown_bot_is_rejected(home):
     tell(home, duels("a@1", "b@1", "ww"))
     with pytest.raises(UnknownNameError, match="unknown bot 'c'"):
         versus(home, "a", "c")

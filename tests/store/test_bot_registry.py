@@ -94,7 +94,7 @@ def test_a_record_opens_no_file_that_is_not_the_bots_program(home, precious):
         home.bots.recorded(record, "bot@1", None)
 
 
-def test_a_record_of_a_bot_that_did_not_enter_is_refused(home, tmp_path):
+def test_a_record_of_a_bot_that_did_not_enter_is_rejected(home, tmp_path):
     with pytest.raises(StoreError, match="bot 'stranger@1': it has a record in tournament 't', but did not enter it"):
         home.bots.recorded(stored(tmp_path), "stranger@1", None)
 

@@ -154,7 +154,7 @@ BAD_MANIFESTS = {
 
 
 @pytest.mark.parametrize("what", BAD_MANIFESTS)
-def test_a_bad_bot_toml_is_refused_with_the_fault(write_definition, tmp_path, what):
+def test_a_bad_bot_toml_is_rejected_with_the_fault(write_definition, tmp_path, what):
     text, message = BAD_MANIFESTS[what]
     (tmp_path / "odd").mkdir()
     (tmp_path / "odd" / "bot.toml").write_text(text)

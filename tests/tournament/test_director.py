@@ -159,7 +159,7 @@ def test_another_definition_of_the_same_name_is_refused_with_what_differs(write_
 
 
 @pytest.mark.slow
-def test_a_bot_whose_files_have_changed_is_refused(write_definition, tmp_path):
+def test_a_bot_whose_files_have_changed_is_rejected(write_definition, tmp_path):
     own = shutil.copytree(Path(__file__).parents[2] / "bots" / "minimal", tmp_path / "own")
     path = write_definition(bots=(own, "random_legal"))
     with ArenaHome(tmp_path / "h") as home:

@@ -98,7 +98,8 @@ def _submit_to_site(path: Path, url: str, note: str, plain_http: bool, as_json: 
         )
     if outcome.state is SubmissionState.ACCEPTED:
         return OK
-    click.echo(f"arena: submission {number} is {outcome.state}{': ' * bool(outcome.reason)}{outcome.reason}", err=True)
+    verdict = "rejected" if outcome.state is SubmissionState.REJECTED else outcome.state
+    click.echo(f"arena: submission {number} is {verdict}{': ' * bool(outcome.reason)}{outcome.reason}", err=True)
     return FAILED
 
 

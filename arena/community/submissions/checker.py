@@ -147,7 +147,7 @@ class Checker:
         if not report.is_late:
             return SubmissionState.FAILED, _OUR_FAILURE
         report.add(_TOO_LONG)
-        return SubmissionState.REFUSED, _TOO_LONG
+        return SubmissionState.REJECTED, _TOO_LONG
 
     def _was_listed(self, claim: Claim, bot: str | None) -> bool:
         listed = {bot.label: bot.submitted_at for bot in self._home.store.submitted_bots()}
@@ -186,14 +186,14 @@ class Checker:
             except (BotDefinitionError, UploadError) as error:  # all else is the machine's fault
                 sentence = report.shown(str(error).replace(f"{path.parent}/", ""))
                 report.add(sentence)
-                return SubmissionState.REFUSED, sentence
+                return SubmissionState.REJECTED, sentence
         if result.refusal is not None:
             report.add(result.refusal)
             refusal = report.shown(result.refusal)
             if result.stderr:
                 report.add(f"what it wrote to stderr:\n{result.stderr}")
             report.add(f"{HINT}{result.hint}")
-            return SubmissionState.REFUSED, refusal
+            return SubmissionState.REJECTED, refusal
         report.is_listed = not result.is_old
         report.add(f"{result.bot.label} is {'already ' if result.is_old else ''}accepted")
         return SubmissionState.ACCEPTED, ""

@@ -49,7 +49,7 @@ FREE_BYTES = 4 * MEBIBYTE
 """This much may be unpacked from any upload, however small: tables and empty boards shrink to nearly nothing."""
 
 
-class RefusedError(Exception):
+class RejectedError(Exception):
     """An upload is not accepted. Its text follows the name of the upload in a sentence."""
 
 
@@ -62,17 +62,17 @@ class Budget:
         self._spent = 0
 
     def spend(self, count: int) -> None:
-        """Count bytes, or raise RefusedError."""
+        """Count bytes, or raise RejectedError."""
         self._spent += count
         self.check(self._spent)
 
     def check(self, total: int) -> None:
-        """Raise RefusedError if a total, claimed or counted, is too much."""
+        """Raise RejectedError if a total, claimed or counted, is too much."""
         limits = self._limits
         if total > limits.total_bytes:
-            raise RefusedError(f"it unpacks to more than {size_text(limits.total_bytes)}; expected no more than that")
+            raise RejectedError(f"it unpacks to more than {size_text(limits.total_bytes)}; expected no more than that")
         if total > self._allowed_by_ratio:
-            raise RefusedError(
+            raise RejectedError(
                 f"it unpacks to more than {limits.ratio} times its size; expected no more than that beyond"
                 f" {FREE_BYTES // MEBIBYTE} MiB"
             )
@@ -105,28 +105,28 @@ class EntryNames:
         """Return the names on the way to an entry; none for the directory of the upload itself.
 
         Raises:
-            RefusedError: if its name is not accepted, or equal to another.
+            RejectedError: if its name is not accepted, or equal to another.
         """
         parts = split_path(name, self._limits, is_directory)
         for count in range(1, len(parts) + 1):
             self._add("/".join(parts[:count]), is_directory or count < len(parts))
         path = "/".join(parts)
         if parts and path in self._given:
-            raise RefusedError(f"{shown(path)} is in it twice; expected every name once")
+            raise RejectedError(f"{shown(path)} is in it twice; expected every name once")
         self._given.add(path)
         return parts
 
     def _add(self, path: str, is_directory: bool) -> None:
         before = self._known.setdefault(_equal_to(path), (path, is_directory))
         if before[0] != path:
-            raise RefusedError(
+            raise RejectedError(
                 f"{shown(before[0])} and {shown(path)} are one name where case or the form of accents doesn't count;"
                 " expected names that differ in more"
             )
         if before[1] != is_directory:
-            raise RefusedError(f"{shown(path)} is both a file and a directory in it; expected one of them")
+            raise RejectedError(f"{shown(path)} is both a file and a directory in it; expected one of them")
         if len(self._known) > self._limits.entries:
-            raise RefusedError(too_many_entries(self._limits))
+            raise RejectedError(too_many_entries(self._limits))
 
 
 def too_many_entries(limits: UnpackLimits) -> str:
@@ -138,15 +138,15 @@ def too_many_entries(limits: UnpackLimits) -> str:
 
 
 def split_path(name: bytes, limits: UnpackLimits, is_directory: bool = False) -> tuple[str, ...]:
-    """Return the names of a path; raise RefusedError if it is not accepted.
+    """Return the names of a path; raise RejectedError if it is not accepted.
 
     A ``./`` at the beginning, as in archives of ``.``, and the slash after a directory are no names.
     """
     path = _as_text(name, limits)
     if path.startswith("/"):
-        raise RefusedError(f"{shown(name)}: an absolute path; {_BELOW}")
+        raise RejectedError(f"{shown(name)}: an absolute path; {_BELOW}")
     if _DRIVE.match(path):
-        raise RefusedError(f"{shown(name)}: a path with a drive letter; {_BELOW}")
+        raise RejectedError(f"{shown(name)}: a path with a drive letter; {_BELOW}")
     path = path.removeprefix("./")
     if is_directory:
         path = path.removesuffix("/")
@@ -154,7 +154,7 @@ def split_path(name: bytes, limits: UnpackLimits, is_directory: bool = False) ->
             return ()
     parts = tuple(path.split("/"))
     if len(parts) - (not is_directory) > limits.depth:
-        raise RefusedError(f"{shown(name)}: directories more than {limits.depth} deep; expected no more")
+        raise RejectedError(f"{shown(name)}: directories more than {limits.depth} deep; expected no more")
     for part in parts:
         _check_part(part, name, limits)
     return parts
@@ -162,34 +162,34 @@ def split_path(name: bytes, limits: UnpackLimits, is_directory: bool = False) ->
 
 def _as_text(name: bytes, limits: UnpackLimits) -> str:
     if len(name) > limits.path_bytes:
-        raise RefusedError(f"{shown(name)}: a path of {len(name):,} bytes; expected at most {limits.path_bytes}")
+        raise RejectedError(f"{shown(name)}: a path of {len(name):,} bytes; expected at most {limits.path_bytes}")
     if b"\0" in name:
-        raise RefusedError(f"{shown(name)}: a NUL in a name; expected visible characters")
+        raise RejectedError(f"{shown(name)}: a NUL in a name; expected visible characters")
     try:
         path = name.decode()
     except UnicodeDecodeError:
-        raise RefusedError(f"{shown(name)}: a name that is not UTF-8; expected UTF-8") from None
+        raise RejectedError(f"{shown(name)}: a name that is not UTF-8; expected UTF-8") from None
     if "\\" in path:
-        raise RefusedError(f"{shown(name)}: a backslash in a name; expected '/' between names, and none in them")
+        raise RejectedError(f"{shown(name)}: a backslash in a name; expected '/' between names, and none in them")
     if not is_visible_text(path):
-        raise RefusedError(f"{shown(name)}: a name with characters that can't be seen; expected visible ones")
+        raise RejectedError(f"{shown(name)}: a name with characters that can't be seen; expected visible ones")
     return path
 
 
 def _check_part(part: str, name: bytes, limits: UnpackLimits) -> None:
     if part in ("", ".", ".."):
         what = {"": "an empty name", ".": "'.' inside a path", "..": "'..' in a path"}[part]
-        raise RefusedError(f"{shown(name)}: {what}; {_BELOW}")
+        raise RejectedError(f"{shown(name)}: {what}; {_BELOW}")
     if len(part.encode()) > limits.name_bytes:
         count = len(part.encode())
-        raise RefusedError(f"{shown(name)}: a name of {count} bytes; expected at most {limits.name_bytes}")
+        raise RejectedError(f"{shown(name)}: a name of {count} bytes; expected at most {limits.name_bytes}")
     if part[-1] in ". ":
-        raise RefusedError(f"{shown(name)}: a name that ends with {part[-1]!r}; expected another last character")
+        raise RejectedError(f"{shown(name)}: a name that ends with {part[-1]!r}; expected another last character")
     for letter in _NOT_ON_WINDOWS:
         if letter in part:
-            raise RefusedError(f"{shown(name)}: {letter!r} in a name; expected none of {_NOT_ON_WINDOWS}")
+            raise RejectedError(f"{shown(name)}: {letter!r} in a name; expected none of {_NOT_ON_WINDOWS}")
     if _DEVICES.fullmatch(part.split(".")[0].rstrip()):
-        raise RefusedError(f"{shown(name)}: a name that is a device on Windows; expected another")
+        raise RejectedError(f"{shown(name)}: a name that is a device on Windows; expected another")
 
 
 def _equal_to(path: str) -> str:
@@ -227,27 +227,27 @@ _KINDS = {
 }
 
 
-def refuse_kind(name: bytes, what: str) -> RefusedError:
+def reject_kind(name: bytes, what: str) -> RejectedError:
     """Return the error for an entry that is neither a file nor a directory."""
-    return RefusedError(f"{shown(name)} is {what}; expected files and directories only")
+    return RejectedError(f"{shown(name)} is {what}; expected files and directories only")
 
 
 def check_mode(name: bytes, mode: int, is_directory: bool) -> None:
-    """Raise RefusedError for a mode that is not of a plain file or directory.
+    """Raise RejectedError for a mode that is not of a plain file or directory.
 
     Directories that a group shares have the set-group-id bit, which is dropped.
     """
     kind = stat.S_IFMT(mode)
     if kind in _KINDS:
-        raise refuse_kind(name, _KINDS[kind])
+        raise reject_kind(name, _KINDS[kind])
     if kind not in (0, stat.S_IFDIR if is_directory else stat.S_IFREG):
-        raise RefusedError(
+        raise RejectedError(
             f"{shown(name)}: mode {mode:o}, and the name of a {'directory' if is_directory else 'file'}; expected"
             " files, and directories whose names end with a slash"
         )
     special = mode & (stat.S_ISUID | stat.S_ISVTX | (0 if is_directory else stat.S_ISGID))
     if special:
-        raise RefusedError(
+        raise RejectedError(
             f"{shown(name)}: mode {stat.S_IMODE(mode):04o}, with set-user-id, set-group-id or sticky bits; expected"
             " none of these"
         )
@@ -271,7 +271,7 @@ class TreeWriter:
         self.files = 0
 
     def write(self, entry: Entry) -> None:
-        """Write an entry; raise RefusedError if its name or its size is not accepted, OSError if writing fails."""
+        """Write an entry; raise RejectedError if its name or its size is not accepted, OSError if writing fails."""
         parts = self._names.add(entry.name, entry.is_directory)
         check_size(entry.name, entry.size_bytes, self._limits)
         self._make_directories(parts if entry.is_directory else parts[:-1])
@@ -301,9 +301,9 @@ class TreeWriter:
 
 
 def check_size(name: bytes, size_bytes: int, limits: UnpackLimits) -> None:
-    """Raise RefusedError if a file is too large."""
+    """Raise RejectedError if a file is too large."""
     if size_bytes > limits.file_bytes:
-        raise RefusedError(f"{shown(name)}: a file of more than {size_text(limits.file_bytes)}; expected no more")
+        raise RejectedError(f"{shown(name)}: a file of more than {size_text(limits.file_bytes)}; expected no more")
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

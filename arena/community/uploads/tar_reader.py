@@ -9,11 +9,11 @@ from typing import NamedTuple
 from arena.community.uploads.entry import (
     Budget,
     Entry,
-    RefusedError,
+    RejectedError,
     UnpackLimits,
     check_mode,
     check_size,
-    refuse_kind,
+    reject_kind,
     shown,
     too_many_entries,
 )
@@ -59,34 +59,34 @@ class _Header(NamedTuple):
 
 
 def tar_entries(file: UploadFile, compression: Compression | None, limits: UnpackLimits) -> Iterator[Entry]:
-    """Yield the entries of a tar; raise RefusedError as soon as it is known not to be accepted."""
+    """Yield the entries of a tar; raise RejectedError as soon as it is known not to be accepted."""
     stream = Stream(file, compression, Budget(limits, file.size_bytes))
     long_name, headers = b"", 0
     while (header := _next_header(stream)) is not None:
         headers += 1
         if headers > 2 * limits.entries:  # each with a header of its own for a long name
-            raise RefusedError(too_many_entries(limits))
+            raise RejectedError(too_many_entries(limits))
         if header.kind in (_LONG_NAME, _PAX, _PAX_OF_ALL):
             name = _extension(header, _read_extension(stream, header))
             if name and long_name:
-                raise RefusedError(f"{shown(name)}: one entry with two long names; expected one")
+                raise RejectedError(f"{shown(name)}: one entry with two long names; expected one")
             long_name = name or long_name
             continue
         entry, long_name = _entry(header, long_name or header.name, stream, limits), b""
         yield entry
         _skip_padding(stream, header.size_bytes)
     if long_name:
-        raise RefusedError(f"{shown(long_name)}: a long name without an entry; expected one behind it")
+        raise RejectedError(f"{shown(long_name)}: a long name without an entry; expected one behind it")
     _check_behind(stream)
 
 
 def _check_behind(stream: Stream) -> None:
-    """Raise RefusedError for anything but the zeros that fill the last record."""
+    """Raise RejectedError for anything but the zeros that fill the last record."""
     count = 0
     while data := stream.read_some(CHUNK_BYTES):
         count += len(data)
         if data.strip(b"\0") or count > MAX_PADDING_BYTES:
-            raise RefusedError(
+            raise RejectedError(
                 f"something lies behind its end; expected nothing there but zeros, at most {MAX_PADDING_BYTES:,}"
             )
 
@@ -95,25 +95,25 @@ def _next_header(stream: Stream) -> _Header | None:
     """Return the next header; None at the end, which is two blocks of zeros."""
     block = stream.read(_BLOCK)
     if len(block) < _BLOCK:
-        raise RefusedError("it ends without the two blocks of zeros at the end of a tar; expected a whole one")
+        raise RejectedError("it ends without the two blocks of zeros at the end of a tar; expected a whole one")
     if block == _ZEROS:
         if stream.read(_BLOCK) != _ZEROS:
-            raise RefusedError("it ends with one block of zeros; expected the two at the end of a tar, and all before")
+            raise RejectedError("it ends with one block of zeros; expected the two at the end of a tar, and all before")
         return None
     name, prefix = _text(block[:100]), _text(block[345:500])
     checksum = sum(block) - sum(block[148:156]) + 8 * ord(" ")
     if block[257:262] != b"ustar" or _number(block[148:156]) != checksum:
-        raise RefusedError("it is damaged, or no tar: there is no header where one should be; expected a whole tar")
+        raise RejectedError("it is damaged, or no tar: there is no header where one should be; expected a whole tar")
     if prefix:
         if block[257:265] != b"ustar\x0000":  # the times of an incremental tar by GNU, which some take for a prefix
-            raise RefusedError(f"{shown(name)}: an entry of an incremental tar; expected an ordinary one")
+            raise RejectedError(f"{shown(name)}: an entry of an incremental tar; expected an ordinary one")
         name = prefix + b"/" + name
     mode, size_bytes = _number(block[100:108]), _number(block[124:136])
     if mode is None or size_bytes is None:
-        raise RefusedError(f"{shown(name)}: a size or a mode that is no octal number; expected one below 8 GiB")
+        raise RejectedError(f"{shown(name)}: a size or a mode that is no octal number; expected one below 8 GiB")
     for field in _OTHER_NUMBERS:
         if _number(block[field]) is None and block[field][:1] not in _LARGE:
-            raise RefusedError(f"{shown(name)}: an owner, a time or a device that is no number; expected a whole tar")
+            raise RejectedError(f"{shown(name)}: an owner, a time or a device that is no number; expected a whole tar")
     return _Header(name, mode, size_bytes, block[156:157])
 
 
@@ -130,17 +130,17 @@ def _number(field: bytes) -> int | None:
 def _entry(header: _Header, name: bytes, stream: Stream, limits: UnpackLimits) -> Entry:
     if header.kind not in (*_FILE_TYPES, _DIRECTORY_TYPE):
         what = _REFUSED.get(header.kind) or f"an entry of type {header.kind.decode('ascii', 'backslashreplace')!r}"
-        raise refuse_kind(name, what)
+        raise reject_kind(name, what)
     is_directory = header.kind == _DIRECTORY_TYPE
     kind = stat.S_IFDIR if is_directory else stat.S_IFREG
     if stat.S_IFMT(header.mode) not in (0, kind) or (not is_directory and name.endswith(b"/")):
-        raise RefusedError(
+        raise RejectedError(
             f"{shown(name)}: its mode or its name is not that of its type; expected a file or a directory"
         )
     check_mode(name, stat.S_IMODE(header.mode), is_directory)
     check_size(name, header.size_bytes, limits)
     if is_directory and header.size_bytes:
-        raise RefusedError(f"{shown(name)}: a directory with {header.size_bytes:,} bytes; expected none")
+        raise RejectedError(f"{shown(name)}: a directory with {header.size_bytes:,} bytes; expected none")
     chunks = _contents(stream, name, header.size_bytes)
     return Entry(name, is_directory, header.size_bytes, bool(header.mode & 0o100), chunks)
 
@@ -150,7 +150,9 @@ def _contents(stream: Stream, name: bytes, size_bytes: int) -> Iterator[bytes]:
     while left:
         chunk = stream.read_some(min(left, CHUNK_BYTES))
         if not chunk:
-            raise RefusedError(f"{shown(name)}: {left:,} of its {size_bytes:,} bytes are missing; expected a whole tar")
+            raise RejectedError(
+                f"{shown(name)}: {left:,} of its {size_bytes:,} bytes are missing; expected a whole tar"
+            )
         left -= len(chunk)
         yield chunk
 
@@ -158,12 +160,12 @@ def _contents(stream: Stream, name: bytes, size_bytes: int) -> Iterator[bytes]:
 def _skip_padding(stream: Stream, size_bytes: int) -> None:
     count = -size_bytes % _BLOCK
     if len(stream.read(count)) < count:
-        raise RefusedError("it ends in the middle of a block; expected a whole tar")
+        raise RejectedError("it ends in the middle of a block; expected a whole tar")
 
 
 def _read_extension(stream: Stream, header: _Header) -> bytes:
     if header.size_bytes > MAX_EXTENSION_BYTES:
-        raise RefusedError(
+        raise RejectedError(
             f"{shown(header.name)}: a header of {header.size_bytes:,} bytes for a long name or attributes; expected at"
             f" most {MAX_EXTENSION_BYTES:,}"
         )
@@ -187,13 +189,13 @@ def _pax_path(data: bytes, of_all: bool) -> bytes:
         count = int(digits) if digits.isdigit() and len(digits) < 6 else 0
         key, equals, value = rest[: count - len(digits) - 2].partition(b"=")
         if not len(digits) + 2 < count <= len(data) or not equals or data[count - 1 : count] != b"\n":
-            raise RefusedError("a pax header is damaged; expected lines of a length, a name and a value")
+            raise RejectedError("a pax header is damaged; expected lines of a length, a name and a value")
         data = data[count:]
         name = key.decode(errors="backslashreplace")
         if name == "path" and not of_all and not path and value:
             path = value
         elif name not in _UNUSED_KEYS and not name.startswith(_UNUSED_PREFIXES):
-            raise RefusedError(
+            raise RejectedError(
                 f"a pax header says {shown(key)} = {shown(value)}; expected 'path' once for an entry, owners and times"
             )
     return path

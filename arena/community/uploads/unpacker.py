@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from arena.base.records import MEBIBYTE
-from arena.community.uploads.entry import RefusedError, TreeWriter, UnpackLimits
+from arena.community.uploads.entry import RejectedError, TreeWriter, UnpackLimits
 from arena.community.uploads.upload_file import FORMATS, ZIP, ArchiveFormat, UploadFile, check_start
 
 TREE = "tree"
@@ -27,7 +27,7 @@ MEMORY_BYTES = 160 * MEBIBYTE
 
 
 def unpack_below(descriptor: int, archive_format: ArchiveFormat, directory: Path, limits: UnpackLimits) -> None:
-    """Unpack an open archive into a directory that exists; raise RefusedError or OSError."""
+    """Unpack an open archive into a directory that exists; raise RejectedError or OSError."""
     from arena.community.uploads.tar_reader import tar_entries
     from arena.community.uploads.zip_reader import zip_entries
 
@@ -38,7 +38,7 @@ def unpack_below(descriptor: int, archive_format: ArchiveFormat, directory: Path
     for entry in zip_entries(file, limits) if is_zip else tar_entries(file, archive_format.compression, limits):
         writer.write(entry)
     if not writer.files:
-        raise RefusedError("there is no file in it; expected the files of a bot")
+        raise RejectedError("there is no file in it; expected the files of a bot")
 
 
 def main() -> None:
@@ -55,7 +55,7 @@ def main() -> None:
     answer = {}
     try:
         unpack_below(0, next(known for known in FORMATS if suffix in known.suffixes), tree, limits)
-    except RefusedError as error:
+    except RejectedError as error:
         answer = {"refused": str(error)}
     except OSError as error:
         answer = {"failed": error.strerror or "an input or output error"}

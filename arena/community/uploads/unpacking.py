@@ -22,13 +22,13 @@ from arena.base.records import MEBIBYTE, Bot, Limits
 from arena.base.shipped import bot_path, package_directory
 from arena.base.stored import from_json_text, from_stored
 from arena.base.text import size_text
-from arena.community.uploads.entry import DEFAULT_LIMITS, PROGRAM_STARTS, RefusedError, UnpackLimits, shown, split_path
+from arena.community.uploads.entry import DEFAULT_LIMITS, PROGRAM_STARTS, RejectedError, UnpackLimits, shown, split_path
 from arena.community.uploads.unpacker import MEMORY_BYTES, TREE
 from arena.community.uploads.upload_file import SUFFIXES, ArchiveFormat, format_by_name
 from arena.match.players.bot_files import SUBMITTED, bot_files, left_out_as, open_at_once, read_file
 from arena.match.players.manifest import LEAST, MANIFEST, load_bot
 from arena.match.players.subprocess import EXIT_SECONDS, Subprocess
-from arena.match.players.untrusted_tree import TreeBounds, TreeRefusedError, TreeSize, copy_tree, open_scratch
+from arena.match.players.untrusted_tree import TreeBounds, TreeRejectedError, TreeSize, copy_tree, open_scratch
 from arena.sandbox.isolation.interpreters import arena_interpreter
 from arena.sandbox.isolation.launcher_client import open_launcher
 from arena.sandbox.isolation.levels import choose_isolation
@@ -147,7 +147,7 @@ def unpack(
                 return _take_file(descriptor, into, name, limits)
             size = _unpack_confined(descriptor, archive_format, into, limits, isolation or choose_isolation("auto"))
             return Unpacked(_find_bot(into), size.entries, size.size_bytes)
-    except RefusedError as error:
+    except RejectedError as error:
         raise UploadError(f"{_visible(name)}: {error}") from error
     except _FailedError as error:
         raise UsageError(f"{_visible(name)}: it can't be unpacked here: {error}") from error
@@ -165,9 +165,9 @@ def _opened(upload: Path, limits: UnpackLimits) -> Iterator[int]:
     try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
-            raise RefusedError("it is no plain file; expected an archive or a program")
+            raise RejectedError("it is no plain file; expected an archive or a program")
         if found.st_size > limits.upload_bytes:
-            raise RefusedError(f"it has {size_text(found.st_size)}; expected at most {size_text(limits.upload_bytes)}")
+            raise RejectedError(f"it has {size_text(found.st_size)}; expected at most {size_text(limits.upload_bytes)}")
         yield descriptor
     finally:
         os.close(descriptor)
@@ -185,13 +185,13 @@ def _removed_on_error(into: Path) -> Iterator[None]:
 
 def _take_file(descriptor: int, into: Path, name: str, limits: UnpackLimits) -> Unpacked:
     if len(split_path(name.encode(errors="surrogateescape"), limits)) != 1:
-        raise RefusedError("a path; expected the name of a file")
+        raise RejectedError("a path; expected the name of a file")
     size_bytes = os.fstat(descriptor).st_size
     if size_bytes > limits.file_bytes:
-        raise RefusedError(f"it has {size_text(size_bytes)}; expected at most {size_text(limits.file_bytes)}")
+        raise RejectedError(f"it has {size_text(size_bytes)}; expected at most {size_text(limits.file_bytes)}")
     is_program = os.pread(descriptor, 4, 0).startswith(PROGRAM_STARTS)
     if not (is_program or name.endswith(".py")):
-        raise RefusedError(
+        raise RejectedError(
             f"neither an archive nor a program; expected a .py file, a program (ELF, or with #!), or {SUFFIXES[0]},"
             f" {', '.join(SUFFIXES[1:])}"
         )
@@ -210,7 +210,7 @@ def _unpack_confined(
     with Subprocess(_program(archive_format, limits), isolation, _process_limits(limits), descriptor) as process:
         answer = _wait(process, limits)
         if answer.refused:
-            raise RefusedError(_visible(answer.refused))
+            raise RejectedError(_visible(answer.refused))
         if answer.failed:
             raise _FailedError(_visible(answer.failed))
         tree = open_scratch(process, TREE)
@@ -252,7 +252,7 @@ def _wait(process: Subprocess, limits: UnpackLimits) -> _Answer:
         if time.monotonic() > deadline:
             raise _FailedError(f"it took more than {limits.wall_seconds:g} s, and the machine may be busy")
         if (broken := process.monitor.sample()) is not None:
-            raise RefusedError(f"unpacking it takes {broken}")
+            raise RejectedError(f"unpacking it takes {broken}")
         process.poll(100)
         process.drain_last_stderr()
     try:
@@ -261,15 +261,15 @@ def _wait(process: Subprocess, limits: UnpackLimits) -> _Answer:
         raise _FailedError("the process gave no answer") from error
 
 
-def _ended(process: Subprocess, limits: UnpackLimits) -> RefusedError | _FailedError:
+def _ended(process: Subprocess, limits: UnpackLimits) -> RejectedError | _FailedError:
     """Return the error for a process that has ended without an answer: the upload's only if it broke a limit."""
     if "SIGXCPU" in process.exit_text:
-        return RefusedError(
+        return RejectedError(
             f"unpacking it takes more than {limits.cpu_seconds} s of CPU time; expected no more than that"
         )
     broken = process.broken_limit_after_exit()
     if broken:
-        return RefusedError(f"unpacking it takes {broken}")
+        return RejectedError(f"unpacking it takes {broken}")
     last = process.stderr_text.take().strip().rpartition("\n")[2]
     return _FailedError(_visible(f"the process ended with {process.exit_text}: {last}"))
 
@@ -279,10 +279,10 @@ def _copy(tree: int, into: Path, limits: UnpackLimits) -> TreeSize:
     bounds = TreeBounds(files=limits.entries, size_bytes=limits.total_bytes, depth=limits.depth + 1)
     try:
         if tree < 0:
-            raise TreeRefusedError("there is nothing")
+            raise TreeRejectedError("there is nothing")
         return copy_tree(tree, into, bounds, "")
-    except TreeRefusedError as error:
-        raise RefusedError(f"what was unpacked can't be kept: {error}") from error
+    except TreeRejectedError as error:
+        raise RejectedError(f"what was unpacked can't be kept: {error}") from error
 
 
 def _find_bot(tree: Path) -> Path:
@@ -293,7 +293,7 @@ def _find_bot(tree: Path) -> Path:
     if len(top) == 1 and (top[0].is_file() or (top[0] / MANIFEST).is_file()):
         return top[0]
     names = ", ".join(shown(path.name) for path in sorted(top)[:3]) + (", …" if len(top) > 3 else "")
-    raise RefusedError(
+    raise RejectedError(
         f"there is no {MANIFEST} at its top or in its only directory, but {names}; expected one ({LEAST}), or a single"
         " program"
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from arena.base.records import MEBIBYTE
-from arena.community.uploads.entry import Budget, RefusedError
+from arena.community.uploads.entry import Budget, RejectedError
 
 CHUNK_BYTES = 64 * 1024
 
@@ -24,12 +24,12 @@ class UploadFile:
         self.size_bytes = os.fstat(descriptor).st_size
 
     def read_at(self, offset: int, count: int) -> bytes:
-        """Return this number of bytes from a place; raise RefusedError if the file ends before."""
+        """Return this number of bytes from a place; raise RejectedError if the file ends before."""
         data = b""
         while len(data) < count and (more := os.pread(self._descriptor, count - len(data), offset + len(data))):
             data += more
         if len(data) < count:
-            raise RefusedError(f"it ends after {self.size_bytes:,} bytes, in the middle; expected a whole archive")
+            raise RejectedError(f"it ends after {self.size_bytes:,} bytes, in the middle; expected a whole archive")
         return data
 
 
@@ -127,19 +127,19 @@ def _decompressed(file: UploadFile, compression: Compression) -> Iterator[bytes]
             _check_behind(decompressor.unused_data, compression)
     except (zlib.error, lzma.LZMAError, OSError, EOFError) as error:
         if "limit" in str(error).lower():
-            raise RefusedError(
+            raise RejectedError(
                 f"unpacking its {compression.name} takes more than {XZ_MEMORY_BYTES // MEBIBYTE} MiB of memory;"
                 " expected what xz -9 makes, or gzip"
             ) from None
-        raise RefusedError(f"its {compression.name} is damaged; expected what {compression.name} makes") from None
+        raise RejectedError(f"its {compression.name} is damaged; expected what {compression.name} makes") from None
     if not decompressor.eof:
-        raise RefusedError(f"its {compression.name} ends in the middle; expected a whole file")
+        raise RejectedError(f"its {compression.name} ends in the middle; expected a whole file")
 
 
 def _check_behind(data: bytes, compression: Compression) -> None:
-    """Raise RefusedError for anything but zeros, with which writers to tapes and pipes fill the last block."""
+    """Raise RejectedError for anything but zeros, with which writers to tapes and pipes fill the last block."""
     if data.strip(b"\0"):
-        raise RefusedError(f"something lies behind the end of its {compression.name}; expected nothing there")
+        raise RejectedError(f"something lies behind the end of its {compression.name}; expected nothing there")
 
 
 # How something is submitted: a zip, a tar, or a single file, by its name.
@@ -174,12 +174,12 @@ def format_by_name(name: str) -> ArchiveFormat | None:
 
 
 def check_start(file: UploadFile, expected: ArchiveFormat) -> None:
-    """Raise RefusedError unless an upload begins as its format does."""
+    """Raise RejectedError unless an upload begins as its format does."""
     start = file.read_at(0, min(_START_BYTES, file.size_bytes))
     found = _format_by_start(start)
     if found != expected.name and not (found in ("gzip", "xz", "bzip2") and expected.name == f"a tar in {found}"):
         what = found or (f"it begins with {start[:8]!r}" if start else "an empty file")
-        raise RefusedError(f"{what}; expected {expected.name}, as its name says")
+        raise RejectedError(f"{what}; expected {expected.name}, as its name says")
 
 
 def _format_by_start(start: bytes) -> str:

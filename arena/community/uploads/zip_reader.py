@@ -12,11 +12,11 @@ from arena.community.uploads.entry import (
     Budget,
     Entry,
     EntryNames,
-    RefusedError,
+    RejectedError,
     UnpackLimits,
     check_mode,
     check_size,
-    refuse_kind,
+    reject_kind,
     shown,
     too_many_entries,
 )
@@ -81,35 +81,35 @@ def read_directory(file: UploadFile, limits: UnpackLimits) -> list[tuple[ZipEntr
     """Return the entries of a zip in the order in which they lie there, each with the place of its data.
 
     Raises:
-        RefusedError: if the zip is not accepted.
+        RejectedError: if the zip is not accepted.
     """
     count, start, end = _find_directory(file, limits)
     entries = sorted(_central_entries(file, count, start, end), key=lambda entry: entry.offset)
     following = [*(entry.offset for entry in entries[1:]), start]
     if entries[0].offset:
-        raise RefusedError(f"{entries[0].offset:,} bytes lie before its first entry; expected nothing before")
+        raise RejectedError(f"{entries[0].offset:,} bytes lie before its first entry; expected nothing before")
     return [(entry, _data_place(file, entry, next_one)) for entry, next_one in zip(entries, following, strict=True)]
 
 
 def _find_directory(file: UploadFile, limits: UnpackLimits) -> tuple[int, int, int]:
     """Return the number of entries, and where the directory begins and ends."""
     if file.size_bytes < _END.size:
-        raise RefusedError(f"a zip of {file.size_bytes} bytes; expected one with files in it")
+        raise RejectedError(f"a zip of {file.size_bytes} bytes; expected one with files in it")
     tail_bytes = min(file.size_bytes, _LOCATOR_BYTES + _END.size + MAX_COMMENT_BYTES)
     tail = file.read_at(file.size_bytes - tail_bytes, tail_bytes)
     place = _find_end(tail)
     _, disk, first_disk, on_disk, count, size, start, _ = _END.unpack_from(tail, place)
     end = file.size_bytes - tail_bytes + place
     if tail[max(0, place - _LOCATOR_BYTES) :].startswith(_LOCATOR_SIGNATURE) or _IN_ZIP64 in (size, start):
-        raise RefusedError(f"it is a zip64; {_NO_ZIP64} or 65,535 files")
+        raise RejectedError(f"it is a zip64; {_NO_ZIP64} or 65,535 files")
     if disk or first_disk or on_disk != count:
-        raise RefusedError("it is one part of a zip in several; expected a whole one")
+        raise RejectedError("it is one part of a zip in several; expected a whole one")
     if count == 0:
-        raise RefusedError("it is empty; expected the files of a bot")
+        raise RejectedError("it is empty; expected the files of a bot")
     if count > limits.entries:
-        raise RefusedError(too_many_entries(limits))
+        raise RejectedError(too_many_entries(limits))
     if start + size != end:
-        raise RefusedError(
+        raise RejectedError(
             f"its directory ends at byte {start + size:,}, and its end begins at byte {end:,}; expected nothing between"
         )
     return count, start, end
@@ -119,16 +119,16 @@ def _find_end(tail: bytes) -> int:
     """Return where the end record is: only one may reach to the end of the file, and no comment may look like one."""
     places = [match.start() for match in re.finditer(_END_SIGNATURE, tail)]
     if not places:
-        raise RefusedError("it has no end: it is not whole, or something was added; expected a whole zip, and no more")
+        raise RejectedError("it has no end: it is not whole, or something was added; expected a whole zip, and no more")
     if len(tail) - places[-1] < _END.size:
-        raise RefusedError("it ends in the middle of its last record; expected a whole zip")
+        raise RejectedError("it ends in the middle of its last record; expected a whole zip")
     behind = [len(tail) - place - _END.size - _END.unpack_from(tail, place)[-1] for place in places]
     if behind[-1]:
         count = behind[-1]
         what = f"{count:,} bytes lie behind its end" if count > 0 else f"{-count:,} bytes of its comment are missing"
-        raise RefusedError(f"{what}; expected a zip that ends with its comment of at most {MAX_COMMENT_BYTES:,} bytes")
+        raise RejectedError(f"{what}; expected a zip that ends with its comment of at most {MAX_COMMENT_BYTES:,} bytes")
     if behind.count(0) > 1:
-        raise RefusedError("it has several ends; expected a zip that ends once")
+        raise RejectedError("it has several ends; expected a zip that ends once")
     return places[-1]
 
 
@@ -137,35 +137,35 @@ def _central_entries(file: UploadFile, count: int, start: int, end: int) -> Iter
     place = start
     for _ in range(count):
         if end - place < _CENTRAL.size:
-            raise RefusedError(f"its directory has fewer than the {count:,} entries that it claims")
+            raise RejectedError(f"its directory has fewer than the {count:,} entries that it claims")
         header = _CENTRAL.unpack(file.read_at(place, _CENTRAL.size))
         signature, _, version, flags, method, _, _, crc, packed, size, *lengths, disk, _, external, offset = header
         name_bytes, extra_bytes, comment_bytes = lengths
         place += _CENTRAL.size + name_bytes + extra_bytes + comment_bytes
         if signature != _CENTRAL_SIGNATURE or place > end:
-            raise RefusedError("its directory is damaged: what is there is no entry; expected a whole zip")
+            raise RejectedError("its directory is damaged: what is there is no entry; expected a whole zip")
         text = file.read_at(place - name_bytes - extra_bytes - comment_bytes, name_bytes + extra_bytes)
         name = text[:name_bytes]
         _check_extra(name, text[name_bytes:])
         if disk or _IN_ZIP64 in (packed, size, offset):
-            raise RefusedError(f"{shown(name)}: an entry in the manner of zip64; {_NO_ZIP64}")
+            raise RejectedError(f"{shown(name)}: an entry in the manner of zip64; {_NO_ZIP64}")
         _check_how(name, version, flags, method)
         mode = external >> 16
         yield ZipEntry(name, flags, method, crc, packed, size, mode, external & 0xFFFF, offset)
     if place != end:
-        raise RefusedError(f"its directory has more than the {count:,} entries that it claims")
+        raise RejectedError(f"its directory has more than the {count:,} entries that it claims")
 
 
 def _check_how(name: bytes, version: int, flags: int, method: int) -> None:
     if version & 0xFF > MAX_VERSION:
-        raise RefusedError(f"{shown(name)}: made for version {version / 10:.1f} of zip; expected an ordinary zip")
+        raise RejectedError(f"{shown(name)}: made for version {version / 10:.1f} of zip; expected an ordinary zip")
     if flags & _IS_ENCRYPTED or method == 99:
-        raise RefusedError(f"{shown(name)}: encrypted; expected files that anybody can read")
+        raise RejectedError(f"{shown(name)}: encrypted; expected files that anybody can read")
     if flags & ~_ACCEPTED_FLAGS:
-        raise RefusedError(f"{shown(name)}: flags {flags:#06x}, for encryption or patches; expected an ordinary zip")
+        raise RejectedError(f"{shown(name)}: flags {flags:#06x}, for encryption or patches; expected an ordinary zip")
     if method not in (STORED, DEFLATED):
         how = _METHODS.get(method, "a method")
-        raise RefusedError(f"{shown(name)}: compressed by {how} ({method}); expected Deflate (8), or not at all (0)")
+        raise RejectedError(f"{shown(name)}: compressed by {how} ({method}); expected Deflate (8), or not at all (0)")
 
 
 def _check_extra(name: bytes, extra: bytes) -> dict[int, bytes]:
@@ -176,10 +176,10 @@ def _check_extra(name: bytes, extra: bytes) -> dict[int, bytes]:
         fields[number] = extra[place + 4 : place + 4 + count]
         place += 4 + count
     if place != len(extra):
-        raise RefusedError(f"{shown(name)}: its extra fields are damaged; expected a whole zip")
+        raise RejectedError(f"{shown(name)}: its extra fields are damaged; expected a whole zip")
     other_name = fields.get(_NAME_FIELD, b"")[5:]
     if other_name and other_name != name:
-        raise RefusedError(f"{shown(name)}: its other name is {shown(other_name)}; expected one name")
+        raise RejectedError(f"{shown(name)}: its other name is {shown(other_name)}; expected one name")
     return fields
 
 
@@ -187,19 +187,19 @@ def _data_place(file: UploadFile, entry: ZipEntry, following: int) -> int:
     """Return where the data of an entry begins; it must agree with the directory and end at the next entry."""
     place: int = entry.offset + _LOCAL.size
     if place > following:
-        raise RefusedError(f"{shown(entry.name)}: it overlaps with what follows; expected entries behind each other")
+        raise RejectedError(f"{shown(entry.name)}: it overlaps with what follows; expected entries behind each other")
     header = _LOCAL.unpack(file.read_at(entry.offset, _LOCAL.size))
     signature, _, flags, method, _, _, crc, packed, size, name_bytes, extra_bytes = header
     if signature != _LOCAL_SIGNATURE:
-        raise RefusedError(f"{shown(entry.name)}: there is no entry at byte {entry.offset:,}; expected it there")
+        raise RejectedError(f"{shown(entry.name)}: there is no entry at byte {entry.offset:,}; expected it there")
     text = file.read_at(place, min(name_bytes + extra_bytes, following - place))
     place += name_bytes + extra_bytes
     name = text[:name_bytes]
     behind = following - place - entry.packed_bytes
     if behind < 0:
-        raise RefusedError(f"{shown(entry.name)}: it overlaps with what follows; expected entries behind each other")
+        raise RejectedError(f"{shown(entry.name)}: it overlaps with what follows; expected entries behind each other")
     if (name, flags, method) != (entry.name, entry.flags, entry.method):
-        raise RefusedError(
+        raise RejectedError(
             f"{shown(entry.name)}: in the directory flags {entry.flags:#06x} and method {entry.method}, before the file"
             f" {shown(name)}, {flags:#06x} and {method}; expected the same"
         )
@@ -209,7 +209,7 @@ def _data_place(file: UploadFile, entry: ZipEntry, following: int) -> int:
     unknown = 0 if flags & HAS_DESCRIPTOR else None  # they follow
     pairs = ((crc, entry.crc), (packed, entry.packed_bytes), (size, entry.size_bytes))
     if any(before not in (known, unknown) for before, known in pairs):
-        raise RefusedError(
+        raise RejectedError(
             f"{shown(entry.name)}: {size:,} bytes before the file, {entry.size_bytes:,} in the directory, or other"
             " CRCs or compressed sizes; expected the same"
         )
@@ -221,21 +221,21 @@ def _zip64_sizes(name: bytes, fields: dict[int, bytes]) -> tuple[int, int]:
     """Return the compressed size and the size from an extra field, which writers reserve when they don't know them."""
     field = fields.get(_ZIP64_FIELD, b"")
     if len(field) != 16:
-        raise RefusedError(f"{shown(name)}: an entry in the manner of zip64; {_NO_ZIP64}")
+        raise RejectedError(f"{shown(name)}: an entry in the manner of zip64; {_NO_ZIP64}")
     size, packed = struct.unpack("<2Q", field)
     return packed, size
 
 
 def _check_behind(data: bytes, entry: ZipEntry, count: int) -> None:
-    """Raise RefusedError unless what lies behind an entry is the descriptor that its flags announce."""
+    """Raise RejectedError unless what lies behind an entry is the descriptor that its flags announce."""
     if entry.flags & HAS_DESCRIPTOR:
         values = (entry.crc, entry.packed_bytes, entry.size_bytes)
         forms = [struct.pack("<3L", *values), struct.pack("<L2Q", *values)]
         if data in (*forms, *(_DESCRIPTOR_SIGNATURE + form for form in forms)):
             return
-        raise RefusedError(f"{shown(entry.name)}: the sizes behind it are not those in the directory; expected these")
+        raise RejectedError(f"{shown(entry.name)}: the sizes behind it are not those in the directory; expected these")
     if count:
-        raise RefusedError(f"{shown(entry.name)}: {count:,} bytes lie behind it that are in no entry; expected none")
+        raise RejectedError(f"{shown(entry.name)}: {count:,} bytes lie behind it that are in no entry; expected none")
 
 
 # The entries of a zip, inflated within their claims.
@@ -244,7 +244,7 @@ _WINDOWS_DIRECTORY, _WINDOWS_DEVICE, _WINDOWS_LINK = 0x10, 0x40, 0x400
 
 
 def zip_entries(file: UploadFile, limits: UnpackLimits) -> Iterator[Entry]:
-    """Yield the entries of a zip; raise RefusedError before anything is inflated if that shows already."""
+    """Yield the entries of a zip; raise RejectedError before anything is inflated if that shows already."""
     budget = Budget(limits, file.size_bytes)
     entries = read_directory(file, limits)
     names = EntryNames(limits)
@@ -260,15 +260,15 @@ def zip_entries(file: UploadFile, limits: UnpackLimits) -> Iterator[Entry]:
 
 def _check_entry(entry: ZipEntry, limits: UnpackLimits) -> None:
     if entry.attributes & _WINDOWS_LINK:
-        raise refuse_kind(entry.name, "a symbolic link")
+        raise reject_kind(entry.name, "a symbolic link")
     if entry.attributes & _WINDOWS_DEVICE:
-        raise refuse_kind(entry.name, "a device")
+        raise reject_kind(entry.name, "a device")
     check_mode(entry.name, entry.mode, entry.is_directory)
     check_size(entry.name, entry.size_bytes, limits)
     if entry.attributes & _WINDOWS_DIRECTORY and not entry.is_directory:
-        raise RefusedError(f"{shown(entry.name)}: a directory by its attributes, but not by its name; expected '/'")
+        raise RejectedError(f"{shown(entry.name)}: a directory by its attributes, but not by its name; expected '/'")
     if entry.is_directory and (entry.size_bytes or entry.packed_bytes > 2):
-        raise RefusedError(f"{shown(entry.name)}: a directory with {entry.size_bytes:,} bytes; expected none")
+        raise RejectedError(f"{shown(entry.name)}: a directory with {entry.size_bytes:,} bytes; expected none")
 
 
 def _contents(file: UploadFile, entry: ZipEntry, place: int, budget: Budget) -> Iterator[bytes]:
@@ -277,14 +277,16 @@ def _contents(file: UploadFile, entry: ZipEntry, place: int, budget: Budget) -> 
     for chunk in _unpacked(file, entry, place):
         size_bytes += len(chunk)
         if size_bytes > entry.size_bytes:
-            raise RefusedError(f"{shown(entry.name)}: it holds more than the {entry.size_bytes:,} bytes that it claims")
+            raise RejectedError(
+                f"{shown(entry.name)}: it holds more than the {entry.size_bytes:,} bytes that it claims"
+            )
         budget.spend(len(chunk))
         crc = zlib.crc32(chunk, crc)
         yield chunk
     if size_bytes != entry.size_bytes:
-        raise RefusedError(f"{shown(entry.name)}: it holds {size_bytes:,} bytes and claims {entry.size_bytes:,}")
+        raise RejectedError(f"{shown(entry.name)}: it holds {size_bytes:,} bytes and claims {entry.size_bytes:,}")
     if crc != entry.crc:
-        raise RefusedError(f"{shown(entry.name)}: its CRC is {crc:08x} and not {entry.crc:08x}: it is damaged")
+        raise RejectedError(f"{shown(entry.name)}: its CRC is {crc:08x} and not {entry.crc:08x}: it is damaged")
 
 
 def _unpacked(file: UploadFile, entry: ZipEntry, place: int) -> Iterator[bytes]:
@@ -296,7 +298,7 @@ def _unpacked(file: UploadFile, entry: ZipEntry, place: int) -> Iterator[bytes]:
         else:
             yield from _inflated(inflater, data, entry)
     if inflater is not None and not inflater.eof:
-        raise RefusedError(f"{shown(entry.name)}: its compressed data ends in the middle; expected a whole file")
+        raise RejectedError(f"{shown(entry.name)}: its compressed data ends in the middle; expected a whole file")
 
 
 def _inflated(inflater: zlib._Decompress, data: bytes, entry: ZipEntry) -> Iterator[bytes]:
@@ -307,6 +309,6 @@ def _inflated(inflater: zlib._Decompress, data: bytes, entry: ZipEntry) -> Itera
             data = inflater.unconsumed_tail
             yield chunk
     except zlib.error:
-        raise RefusedError(f"{shown(entry.name)}: its compressed data is damaged; expected Deflate") from None
+        raise RejectedError(f"{shown(entry.name)}: its compressed data is damaged; expected Deflate") from None
     if inflater.unused_data or data:
-        raise RefusedError(f"{shown(entry.name)}: its compressed data ends before the entry does; expected no more")
+        raise RejectedError(f"{shown(entry.name)}: its compressed data ends before the entry does; expected no more")

@@ -18,7 +18,7 @@ from arena.base.errors import BotDefinitionError
 from arena.base.records import MEBIBYTE, Bot, Limits
 from arena.match.players.bot_files import BUILD_DIRECTORY, open_at_once
 from arena.match.players.subprocess import EXIT_SECONDS, Subprocess
-from arena.match.players.untrusted_tree import TreeBounds, TreeRefusedError, copy_tree, open_scratch
+from arena.match.players.untrusted_tree import TreeBounds, TreeRejectedError, copy_tree, open_scratch
 from arena.sandbox.isolation.interpreters import (
     SUBMITTED_RULE,
     SYSTEM,
@@ -41,9 +41,9 @@ def take_output(output: int, target: Path) -> str:
     """Copy what a build has made, an open directory or -1, to a new one; return why it is not accepted, or nothing."""
     try:
         if output < 0:
-            raise TreeRefusedError(f"there is no directory {BUILD_DIRECTORY}/")
+            raise TreeRejectedError(f"there is no directory {BUILD_DIRECTORY}/")
         copy_tree(output, target, TreeBounds(MAX_FILES, MAX_BYTES, MAX_DEPTH), BUILD_DIRECTORY)
-    except (TreeRefusedError, OSError) as error:
+    except (TreeRejectedError, OSError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         return f"what it has made can't be kept: {reason}"
     return ""

@@ -21,7 +21,7 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class TreeRefusedError(Exception):
+class TreeRejectedError(Exception):
     """What a process has made is not accepted."""
 
 
@@ -73,7 +73,7 @@ def copy_tree(source: int, target: Path, bounds: TreeBounds, shown_name: str) ->
         shown_name: what the directory is called in sentences; empty if its contents stand for themselves.
 
     Raises:
-        TreeRefusedError: if there is more than that, or something else than files and directories.
+        TreeRejectedError: if there is more than that, or something else than files and directories.
         OSError: if it can't be read or written.
     """
     return _Copying(source, target, bounds, shown_name).run()
@@ -114,27 +114,27 @@ class _Copying:
                 elif stat.S_ISREG(mode):
                     self._copy(directory, entry.name, shown, self._target.joinpath(*below, entry.name))
                 else:
-                    raise TreeRefusedError(f"{shown!r} is neither a file nor a directory")
+                    raise TreeRejectedError(f"{shown!r} is neither a file nor a directory")
         return directories
 
     def _check(self, name: str, shown: str, depth: int) -> None:
         self._count += 1
         if self._count > self._bounds.files:
-            raise TreeRefusedError(f"more than {self._bounds.files:,} files and directories")
+            raise TreeRejectedError(f"more than {self._bounds.files:,} files and directories")
         if depth >= self._bounds.depth:
-            raise TreeRefusedError(f"directories more than {self._bounds.depth} deep")
+            raise TreeRejectedError(f"directories more than {self._bounds.depth} deep")
         if not is_visible_text(name):
-            raise TreeRefusedError(f"{shown!r} has characters that can't be seen")
+            raise TreeRejectedError(f"{shown!r} has characters that can't be seen")
 
     def _copy(self, directory: int, name: str, shown: str, target: Path) -> None:
         source = os.open(name, _FILE, dir_fd=directory)
         try:
             found = os.fstat(source)
             if not stat.S_ISREG(found.st_mode):
-                raise TreeRefusedError(f"{shown!r} is neither a file nor a directory")
+                raise TreeRejectedError(f"{shown!r} is neither a file nor a directory")
             self._size_bytes += found.st_size
             if self._size_bytes > self._bounds.size_bytes:
-                raise TreeRefusedError(f"more than {self._bounds.size_bytes // MEBIBYTE} MiB")
+                raise TreeRejectedError(f"more than {self._bounds.size_bytes // MEBIBYTE} MiB")
             left = found.st_size
             with target.open("xb") as written:
                 while left > 0 and (chunk := os.read(source, min(left, _CHUNK_BYTES))):

@@ -69,7 +69,7 @@ class Isolation:
         groups: whether control groups limit the sum of memory and processes.
         user_namespace: whether the bots of an ordinary user get their own file systems, by a user namespace.
         builds: whether it is for builds. Compilers change the modes of files; where no view of its own protects the
-            files of others, bots are refused that and builds are not.
+            files of others, bots are rejected that and builds are not.
     """
 
     level: IsolationLevel = IsolationLevel.NONE

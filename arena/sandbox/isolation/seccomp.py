@@ -1,11 +1,11 @@
 """The seccomp filter of a bot, assembled by hand: classic BPF over the number and arguments of a system call.
 
 The filter is a list of what is refused, not of what is allowed: bots are written in any language, and a runtime that
-meets an unexpected refusal breaks in ways that its author can't see. Everything that reaches beyond the bot is refused:
-the network, other processes, the kernel's rarely used and frequently attacked interfaces, objects that outlive a
-process (System V IPC, message queues), what other bots can observe (locks, directory changes), what the next match of
-the same bot could (which of its pages are in memory), and what would evade accounting. A refusal is an ordinary error,
-which programs take for "not available on this system".
+meets an unexpected refusal breaks in ways that its author can't see. Everything that reaches beyond the bot is
+rejected: the network, other processes, the kernel's rarely used and frequently attacked interfaces, objects that
+outlive a process (System V IPC, message queues), what other bots can observe (locks, directory changes), what the next
+match of the same bot could (which of its pages are in memory), and what would evade accounting. A refusal is an
+ordinary error, which programs take for "not available on this system".
 
 Only for ``ioctl`` the allowed commands are listed: a bot can open pipes, plain files and socket pairs, which have few
 commands, and programs expect ENOTTY.

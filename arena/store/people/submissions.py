@@ -45,7 +45,7 @@ LISTED = 100
 FAILED_SECONDS = 3600.0
 """For so long, at least, the site is not well after the arena could not check a submission."""
 
-DECIDED = (SubmissionState.ACCEPTED, SubmissionState.REFUSED)
+DECIDED = (SubmissionState.ACCEPTED, SubmissionState.REJECTED)
 
 _AGAIN = (SubmissionState.FAILED, SubmissionState.WITHDRAWN)
 """After which the same bytes are another submission."""

@@ -244,7 +244,7 @@ class SubmissionState(StrEnum):
     WAITING = "waiting"
     CHECKING = "checking"
     ACCEPTED = "accepted"
-    REFUSED = "refused"
+    REJECTED = "refused"
     WITHDRAWN = "withdrawn"
     """By its author, who does not want it to play."""
     FAILED = "failed"
@@ -252,10 +252,10 @@ class SubmissionState(StrEnum):
 
 
 HINT = "to fix it: "
-"""How the last line of the report about a bot that was refused begins, if it is known how to fix it."""
+"""How the last line of the report about a bot that was rejected begins, if it is known how to fix it."""
 
 UNFINISHED = (SubmissionState.WAITING, SubmissionState.CHECKING)
-FINAL = (SubmissionState.ACCEPTED, SubmissionState.REFUSED, SubmissionState.WITHDRAWN, SubmissionState.FAILED)
+FINAL = (SubmissionState.ACCEPTED, SubmissionState.REJECTED, SubmissionState.WITHDRAWN, SubmissionState.FAILED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -218,7 +218,7 @@ MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeE
 """What the rules of a game may raise for the actions of a forged record."""
 
 
-class RefusedRecordError(StoreError):
+class RejectedRecordError(StoreError):
     """A record from elsewhere that is refused."""
 
     def __init__(self, match: int, reason: str) -> None:
@@ -226,7 +226,7 @@ class RefusedRecordError(StoreError):
         self.match = match
         self.reason = reason
 
-    def __reduce__(self) -> tuple[type[RefusedRecordError], tuple[int, str]]:
+    def __reduce__(self) -> tuple[type[RejectedRecordError], tuple[int, str]]:
         return type(self), (self.match, self.reason)
 
 
@@ -257,9 +257,9 @@ def checked_row(
         taken = values if audience.reads_all else record.to_json(audience)
         return row_of(record)._replace(record=as_json(taken))
     except ArenaError as error:
-        raise RefusedRecordError(line.match, str(error)) from error
+        raise RejectedRecordError(line.match, str(error)) from error
     except MALFORMED as error:
-        raise RefusedRecordError(line.match, f"it can't be replayed: {type(error).__name__}: {error}") from error
+        raise RejectedRecordError(line.match, f"it can't be replayed: {type(error).__name__}: {error}") from error
 
 
 def _comparisons(record: MatchRecord, line: ScheduledMatch, definition: Definition) -> Iterator[tuple[str, Any, Any]]:

@@ -23,7 +23,7 @@ from arena.tournament.formats.table import format_class
 from arena.tournament.resumption import differences
 from arena.tournament.transfer.checks import (
     MergedTournament,
-    RefusedRecordError,
+    RejectedRecordError,
     TextsByMatch,
     absent_bots,
     check_definition,
@@ -147,7 +147,7 @@ class KnownTournament:
                 found.differing += 1
                 found.differing_results += _result(_content(line.match, text_here)) != _result(content)
             elif line.match in left_out:
-                raise RefusedRecordError(line.match, "it has a record there, but a correction here has left it out")
+                raise RejectedRecordError(line.match, "it has a record there, but a correction here has left it out")
             else:
                 found.wanted.add(line.match)
         theirs.check_end()

@@ -16,7 +16,7 @@ from arena.store.home import ArenaHome
 from arena.store.results.addition import Source
 from arena.store.results.foreign import open_foreign
 from arena.store.results.store import Store
-from arena.tournament.transfer.checks import MALFORMED, MergedTournament, RefusedRecordError
+from arena.tournament.transfer.checks import MALFORMED, MergedTournament, RejectedRecordError
 from arena.tournament.transfer.export import ExportReader, export_lines
 from arena.tournament.transfer.known_tournament import KnownTournament
 from arena.tournament.transfer.new_tournament import NewTournament
@@ -40,7 +40,7 @@ def combine(
     """
     try:
         return _combine(store, source, name, external_games)
-    except RefusedRecordError as error:
+    except RejectedRecordError as error:
         reason = f"{place_of(error.match)}{error}"
     except UsageError as error:
         reason = str(error)

@@ -18,7 +18,7 @@ from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament, explaining
 from arena.tournament.transfer.checks import (
     MergedTournament,
-    RefusedRecordError,
+    RejectedRecordError,
     TextsByMatch,
     absent_bots,
     check_corrections,
@@ -148,7 +148,7 @@ class NewTournament:
                 has_other_bots=True,
                 audience=self._audience,
             )
-        except RefusedRecordError as error:
+        except RejectedRecordError as error:
             where = f"the record of match {aside.match} that correction {aside.correction} has set aside"
             raise StoreError(f"{where}: {error.reason}") from error
 

@@ -235,7 +235,7 @@ def test_a_file_goes_up_piece_by_piece(monkeypatch):
     assert done == [65536, 131072, 153600]
 
 
-def test_an_upload_that_is_refused_early_says_why():
+def test_an_upload_that_is_rejected_early_says_why():
     def refuse(handler, _):
         handler.wfile.write(response(b'{"error": "At most 8 MiB."}', status="413 Too Large"))
         handler.connection.shutdown(socket.SHUT_WR)

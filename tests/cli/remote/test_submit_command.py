@@ -67,7 +67,7 @@ def test_the_author_of_a_broken_bot_sees_the_line(command, arena_site, tmp_path)
     code, out, err = command(tmp_path / "first.py", "--to", arena_site.url)
     assert code == 1
     assert '\n  File "first.py", line 4, in choose\n    return game.' in out  # indented, as Python wrote it
-    assert err.startswith("arena: submission 1 is refused: first@1 is refused: in ")
+    assert err.startswith("arena: submission 1 is rejected: first@1 is rejected: in ")
     code, out, _ = command(tmp_path / "first.py", "--to", arena_site.url, "--json")
     assert code == 1
     assert json.loads(out)["state"] == "refused"

@@ -190,7 +190,7 @@ def test_report_and_submit_and_new_as_json(arena_json, played, tmp_path):
     assert all((tmp_path / "mine" / name).is_file() for name in written["files"])
 
 
-def test_a_refused_submission_as_json(arena_json):
+def test_a_rejected_submission_as_json(arena_json):
     code, refused = arena_json("submit", zoo.bad_bot("exits_at_once"))
     assert (code, refused["is_submitted"]) == (1, False)
     assert "in plusminus at ply 0: start:" in refused["refusal"]

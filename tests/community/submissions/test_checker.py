@@ -79,7 +79,7 @@ def test_a_bot_that_plays_is_accepted_and_listed(arena):
 
 def test_the_author_of_a_broken_bot_sees_the_line_and_no_place_of_the_machine(arena, tmp_path):
     one = arena.checked(BROKEN)
-    assert one.state is SubmissionState.REFUSED
+    assert one.state is SubmissionState.REJECTED
     assert "'Plusminus' object has no attribute 'legal_action'" in one.report
     assert 'File "first.py", line 4, in choose' in one.report
     assert "to fix it:" in one.report
@@ -95,9 +95,9 @@ def test_the_author_of_a_broken_bot_sees_the_line_and_no_place_of_the_machine(ar
         (b'name = "x"', "bot.toml", "a bot.toml alone; expected its directory, or an archive of it"),
     ],
 )
-def test_what_is_no_bot_is_refused_in_a_sentence(arena, data, name, sentence):
+def test_what_is_no_bot_is_rejected_in_a_sentence(arena, data, name, sentence):
     one = arena.checked(data, name)
-    assert one.state is SubmissionState.REFUSED
+    assert one.state is SubmissionState.REJECTED
     assert sentence in one.reason
     assert arena.bots() == []
 
@@ -116,7 +116,7 @@ def test_an_archive_is_unpacked_and_what_is_wrong_with_it_is_said(arena):
     assert arena.checked(good, "mine.zip").bot == "packed@3"
     evil = zipped(**{"packed/bot.py": GOOD, "../evil.py": GOOD})
     refused = arena.checked(evil, "mine.zip")
-    assert refused.state is SubmissionState.REFUSED
+    assert refused.state is SubmissionState.REJECTED
     assert "mine.zip" in refused.reason
     assert "../evil.py" in refused.reason
     assert arena.bots() == ["packed@3"]
@@ -128,7 +128,7 @@ def test_the_names_of_the_house_are_nobodys(arena, tmp_path, name):
     (tmp_path / "mine.py").write_bytes(GOOD)
     assert submit(arena.home, tmp_path / "mine.py").refusal is None
     one = arena.checked(GOOD + b"# another\n", name)
-    assert one.state is SubmissionState.REFUSED
+    assert one.state is SubmissionState.REJECTED
     assert "belongs to another author" in one.reason
     assert arena.bots() == ["mine@1"]
 
@@ -136,7 +136,7 @@ def test_the_names_of_the_house_are_nobodys(arena, tmp_path, name):
 def test_what_a_bot_writes_may_be_anything(arena):
     noisy = b"import sys\nsys.stderr.buffer.write(b'a\\0b\\xff\\n')\nsys.stderr.flush()\n" + BROKEN
     one = arena.checked(noisy)
-    assert one.state is SubmissionState.REFUSED
+    assert one.state is SubmissionState.REJECTED
     assert "\0" not in one.report
 
 
@@ -277,7 +277,7 @@ def quick_keeper(monkeypatch):
 def test_a_check_has_a_deadline(arena, monkeypatch, quick_keeper):
     monkeypatch.setattr(checker_module, "MAX_CHECK_SECONDS", 0.5)
     one = arena.checked(SLOW)
-    assert one.state is SubmissionState.REFUSED
+    assert one.state is SubmissionState.REJECTED
     assert one.reason == "the check took longer than 30 minutes and was stopped"
     assert arena.bots() == []
     assert list((arena.home.directory / "bots").iterdir()) == []
@@ -304,8 +304,8 @@ def test_a_check_is_stopped_when_its_author_withdraws(arena, monkeypatch, quick_
 
 
 @pytest.mark.slow
-def test_a_refused_bot_keeps_no_name(arena):
-    assert arena.checked(BROKEN).state is SubmissionState.REFUSED
+def test_a_rejected_bot_keeps_no_name(arena):
+    assert arena.checked(BROKEN).state is SubmissionState.REJECTED
     assert arena.people.submissions.owner("first") is None
     assert arena.checked(GOOD, author="eve").state is SubmissionState.ACCEPTED
     assert "belongs to another author" in arena.checked(GOOD + b"# mine\n").reason
@@ -330,10 +330,10 @@ def test_a_bot_that_is_withdrawn_when_its_name_was_taken_keeps_no_name(arena, mo
 
 
 @pytest.mark.slow
-def test_a_later_version_that_is_refused_and_an_author_who_leaves_release_no_name(arena):
+def test_a_later_version_that_is_rejected_and_an_author_who_leaves_release_no_name(arena):
     assert arena.checked(GOOD).state is SubmissionState.ACCEPTED
     ada = arena.persons["ada"]
-    assert arena.checked(GOOD + b"# again\n").state is SubmissionState.REFUSED
+    assert arena.checked(GOOD + b"# again\n").state is SubmissionState.REJECTED
     assert arena.people.submissions.owner("first") == ada.number
     arena.people.accounts.erase(ada)
     assert "belongs to another author" in arena.checked(GOOD + b"# mine\n", author="eve").reason
@@ -346,7 +346,7 @@ def test_the_copies_of_an_author_are_bounded(arena, monkeypatch):
     assert arena.people.submissions.copy_bytes(ada) == len(GOOD)
     monkeypatch.setattr(checker_module, "MAX_COPIES_BYTES", 2 * len(GOOD))
     more = arena.checked(GOOD + b"#", "second.py")
-    assert more.state is SubmissionState.REFUSED
+    assert more.state is SubmissionState.REJECTED
     assert more.reason == (
         f"bot 'second@1': its copy has {len(GOOD) + 1} bytes, and those of your accepted bots have {len(GOOD)} bytes;"
         f" expected at most {2 * len(GOOD)} bytes together"

@@ -57,7 +57,7 @@ def test_twenty_killed_checkers(tmp_path):
     assert sorted(one.bot for one in accepted) == sorted(arena.bots())
     for one in everything:
         number = int(one.file_name[3:-4])
-        expected = SubmissionState.ACCEPTED if number % 3 > 0 else SubmissionState.REFUSED
+        expected = SubmissionState.ACCEPTED if number % 3 > 0 else SubmissionState.REJECTED
         assert one.state in (expected, SubmissionState.FAILED)
     arena.store.home.close()
     arena.people.close()

@@ -131,7 +131,7 @@ def soon():
 @pytest.mark.slow(only=("deep keys in bot.toml",), sample=True)
 @pytest.mark.usefixtures("soon")
 @pytest.mark.parametrize("what", HOSTILE)
-def test_a_hostile_submission_is_refused_in_one_sentence(tmp_path, what):
+def test_a_hostile_submission_is_rejected_in_one_sentence(tmp_path, what):
     make, message = HOSTILE[what]
     (tmp_path / "key").write_text("secret")
     bot = make_bot(tmp_path / "b")
@@ -180,7 +180,7 @@ def test_a_game_of_the_bots_own_is_not_loaded(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["9" * 5000, f"0x{'f' * 5000}", "[" * 5000, "{a" + ".a" * 500 + "=1}"])
-def test_a_tournament_file_with_what_no_game_needs_is_refused_in_a_sentence(tmp_path, text):
+def test_a_tournament_file_with_what_no_game_needs_is_rejected_in_a_sentence(tmp_path, text):
     path = tmp_path / "t.toml"
     path.write_text(f'game = "differences"\noptions = {{ size = {text} }}\n')
     with pytest.raises(UsageError, match=r"^\S*t.toml: not valid TOML: [^\n]{1,100}$"):
@@ -273,7 +273,7 @@ def test_a_link_elsewhere_does_not_travel_to_another_machine(tmp_path):
         pack_bot(load_bot(bot))
 
 
-def test_a_virtual_environment_is_refused_by_its_name(tmp_path):
+def test_a_virtual_environment_is_rejected_by_its_name(tmp_path):
     bot = make_bot(tmp_path / "b")
     (bot / "venv" / "bin").mkdir(parents=True)
     (bot / "venv" / "pyvenv.cfg").write_text("home = /usr/bin\n")

@@ -49,7 +49,7 @@ def test_what_was_cut_off_leaves_nothing(uploads, tmp_path):
     assert list((tmp_path / "uploads").iterdir()) == []
 
 
-def test_too_much_is_refused_while_it_comes_and_nothing_at_its_end(uploads, tmp_path, monkeypatch):
+def test_too_much_is_rejected_while_it_comes_and_nothing_at_its_end(uploads, tmp_path, monkeypatch):
     monkeypatch.setattr(upload_directory, "MAX_UPLOAD_BYTES", 10)
     with pytest.raises(UploadError, match="larger than"), uploads.receive() as receiving:
         receiving.write(b"x" * 10)

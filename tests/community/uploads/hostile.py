@@ -1,4 +1,4 @@
-"""The table of archives that are refused, each with a part of the sentence that says why."""
+"""The table of archives that are rejected, each with a part of the sentence that says why."""
 
 import bz2
 import gzip

@@ -72,7 +72,7 @@ def test_a_mistake_in_the_manifest_is_named_by_the_archive(place):
     "what",
     ["zip: upwards", "zip: a bomb", "tar: symbolic link", "gzip of zeros", "zip: right to left", "zip: two bots"],
 )
-def test_a_hostile_archive_is_refused_on_the_command_line(place, what, command):
+def test_a_hostile_archive_is_rejected_on_the_command_line(place, what, command):
     name, make, message = HOSTILE[what]
     (place / "work" / name).write_bytes(make())
     done = arena(place, command, name)
@@ -90,7 +90,7 @@ def test_an_archive_with_a_fault_is_no_traceback_and_leaves_nothing(place):
     (place / "work/bot.tar").write_bytes(bot_tar())
     done = arena(place, "submit", "bot.tar")  # its bot ends at once
     assert done.returncode == 1
-    assert "b@1 is refused" in done.stderr
+    assert "b@1 is rejected" in done.stderr
     assert not any((place / "temporary").iterdir())
     assert not any((place / "home").glob("bots/*"))
 

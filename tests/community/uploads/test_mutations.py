@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.community.uploads.entry import DEFAULT_LIMITS, RefusedError
+from arena.community.uploads.entry import DEFAULT_LIMITS, RejectedError
 from arena.community.uploads.unpacker import unpack_below
 from arena.community.uploads.upload_file import format_by_name
 from tests.community.uploads.archives import BOT, File, bot_tar, bot_zip, pax, tar_file, tar_header
@@ -112,7 +112,7 @@ def unpacked(data, name):
         try:
             with (root / "upload").open("rb") as upload:
                 unpack_below(upload.fileno(), format_by_name(name), root / "tree", DEFAULT_LIMITS)
-        except RefusedError as error:
+        except RejectedError as error:
             assert str(error).isprintable()
             return None
         finally:

@@ -60,7 +60,7 @@ def test_a_file_is_submitted_as_it_is(bot):
 
 
 @pytest.mark.parametrize("name", ["nothing.py", "no bot"])
-def test_what_is_no_bot_is_refused_in_a_sentence(tmp_path, name):
+def test_what_is_no_bot_is_rejected_in_a_sentence(tmp_path, name):
     (tmp_path / "no bot").mkdir()
     with pytest.raises(BotDefinitionError):
         read(tmp_path / name)

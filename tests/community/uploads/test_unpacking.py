@@ -97,7 +97,7 @@ def test_a_hostile_archive_leaves_nothing(what, tmp_path, temporary):
 
 @pytest.mark.parametrize("wanted", LEVELS)
 @pytest.mark.parametrize("what", ["zip: a bomb", "gzip of zeros behind the end", "tar: symbolic link"])
-def test_a_hostile_archive_is_refused_at_every_level(what, wanted, tmp_path, temporary):
+def test_a_hostile_archive_is_rejected_at_every_level(what, wanted, tmp_path, temporary):
     needs.isolation(wanted)
     name, make, message = HOSTILE[what]
     with pytest.raises(UploadError) as refused:

@@ -70,7 +70,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("program", REFUSED)
-def test_a_submission_that_starts_the_operators_programs_is_refused_in_a_sentence(operator, program):
+def test_a_submission_that_starts_the_operators_programs_is_rejected_in_a_sentence(operator, program):
     program = program.format(place=operator)
     for command, build in ((f'["{program}"]', ""), ('["run"]', f'build = ["{program}"]\n')):
         bot = make_bot(operator / "bot", command, build)

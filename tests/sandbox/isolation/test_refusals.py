@@ -68,7 +68,7 @@ def has_own_disk(isolation):
     )
 
 
-def test_what_reaches_beyond_a_bot_is_refused(tried):
+def test_what_reaches_beyond_a_bot_is_rejected(tried):
     allowed = set(WITHOUT_OWN_DISK) if has_own_disk(tried.isolation) else set()
     if tried.isolation.groups:
         allowed |= WITHOUT_COUNTED_MEMORY

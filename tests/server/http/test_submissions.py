@@ -85,7 +85,7 @@ async def test_a_browser_is_led_to_the_submission(world):
 async def test_how_to_fix_it_is_beside_what_is_wrong(world):
     await world.submit_bot()
     report = "what it wrote to stderr:\nto fix it: what a bot says\nto fix it: return an action"
-    world.people.submissions.claim().finish(SubmissionState.REFUSED, report, "illegal")
+    world.people.submissions.claim().finish(SubmissionState.REJECTED, report, "illegal")
     details = (await world.client.get("/submissions/1", headers=world.as_("ada"))).json()["details"]
     assert details["hint"] == "return an action"
     page = await world.client.get("/submissions/1", headers=world.as_("ada") | {"accept": "text/html"})
@@ -105,7 +105,7 @@ async def test_who_may_submit(world, who, scopes, status):
 
 @pytest.mark.parametrize("has_length", [True, False])
 @pytest.mark.parametrize("is_form", [True, False])
-async def test_too_large_an_upload_is_refused_while_it_comes(world, monkeypatch, has_length, is_form):
+async def test_too_large_an_upload_is_rejected_while_it_comes(world, monkeypatch, has_length, is_form):
     for module in (upload, upload_directory):
         monkeypatch.setattr(module, "MAX_UPLOAD_BYTES", 200_000)
     sent = 0
@@ -147,7 +147,7 @@ async def test_too_large_an_upload_is_refused_while_it_comes(world, monkeypatch,
         ),
     ],
 )
-async def test_what_is_no_upload_is_refused(world, content_type, content, status):
+async def test_what_is_no_upload_is_rejected(world, content_type, content, status):
     headers = world.as_("ada") | {"content-type": content_type}
     answer = await world.client.post("/submissions?file_name=a.py", content=content, headers=headers)
     assert answer.status_code == status
@@ -173,10 +173,10 @@ async def test_a_machine_that_can_contain_nobody_takes_nothing(directory, monkey
     opened.close()
 
 
-async def test_why_it_was_refused_is_for_its_author_alone(world):
+async def test_why_it_was_rejected_is_for_its_author_alone(world):
     await world.submit_bot()
     claim = world.people.submissions.claim()
-    claim.finish(SubmissionState.REFUSED, "canary-report", "canary-reason", "canary-bot@1")
+    claim.finish(SubmissionState.REJECTED, "canary-report", "canary-reason", "canary-bot@1")
     for path in ("/submissions", "/submissions/1", "/submissions/1/upload"):
         for who in ("", "eve", "dora"):
             for accept in ("application/json", "text/html"):

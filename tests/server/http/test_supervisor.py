@@ -101,7 +101,7 @@ def test_a_service_that_runs_is_not_started_and_looks_again_when_it_has_ended(wo
     checker.service.rests = False
     submit_bot(world)
     assert world.wanted() == []
-    world.people.submissions.claim().finish(SubmissionState.REFUSED, "")
+    world.people.submissions.claim().finish(SubmissionState.REJECTED, "")
     checker.service.rests = True
     assert world.wanted() == []
     submit_bot(world, "b")

@@ -100,7 +100,7 @@ def test_a_checker_that_fails_is_named_while_it_does_and_for_an_hour(tmp_path):
         assert found(tmp_path, people) == []
         for digest in ("a", "b", "c"):
             people.submissions.add(ada, digest, digest * 64, 1, "bot.py", "")
-        people.submissions.claim().finish(SubmissionState.REFUSED, "")
+        people.submissions.claim().finish(SubmissionState.REJECTED, "")
         people.submissions.claim()
         assert found(tmp_path, people) == []
         now.seconds += CLAIM_SECONDS

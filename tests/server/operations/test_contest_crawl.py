@@ -133,7 +133,7 @@ class Crawl:
         ada = self.played.author("ada")
         store = self.played.people.submissions
         one = store.add(ada, came.name, came.digest, came.size_bytes, "refused.py", "note-canary")
-        store.claim().finish(SubmissionState.REFUSED, "report-canary", "refusal-canary", "adabot@2")
+        store.claim().finish(SubmissionState.REJECTED, "report-canary", "refusal-canary", "adabot@2")
         VALUES["number"] = (str(one.number),)
         self.let_in()
 

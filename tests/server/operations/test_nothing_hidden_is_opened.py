@@ -70,7 +70,7 @@ async def test_a_director_opens_the_home_of_hidden_results(world, opened):
 def read(world, monkeypatch):
     ann = world.store.accounts.get("ann")
     one = world.store.submissions.add(ann, "upload", "digest", 10, "mine.py", "a note")
-    world.store.submissions.claim().finish(SubmissionState.REFUSED, "a report", "a reason")
+    world.store.submissions.claim().finish(SubmissionState.REJECTED, "a report", "a reason")
     assert one.number == 1
     found, submission_of = [], submissions.submission_of
 

@@ -292,7 +292,7 @@ def test_only_accepted_bots_of_those_who_are_invited_and_have_an_account_count(s
         submit_bot(store, person)
         accept(store, bot)
     submit_bot(store, ada, "b")
-    store.submissions.claim().finish(SubmissionState.REFUSED, "", "broken", "one@2")
+    store.submissions.claim().finish(SubmissionState.REJECTED, "", "broken", "one@2")
     submit_bot(store, ada, "c")
     assert store.contests.unfinished_of(stored) == [5]
     store.accounts.close("bob", "test", "cheated")

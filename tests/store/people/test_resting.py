@@ -75,7 +75,7 @@ def test_all_versions_of_what_an_author_could_enter_and_nobody_else_s(store, now
         (
             (ada, "ada bot@1", SubmissionState.ACCEPTED, OPENS - 3000),
             (eve, "eve bot@1", SubmissionState.ACCEPTED, OPENS),
-            (ada, "bad@1", SubmissionState.REFUSED, OPENS + 1),
+            (ada, "bad@1", SubmissionState.REJECTED, OPENS + 1),
             (ada, "second@1", SubmissionState.ACCEPTED, DEADLINE),
             (ada, "ada bot@2", SubmissionState.ACCEPTED, DEADLINE + 1),
             (ada, "late@1", SubmissionState.ACCEPTED, DEADLINE + 2),
@@ -102,7 +102,7 @@ def test_a_bot_rests_before_it_can_be_listed_and_nobody_lets_those_of_others_res
     claim.keep("", "ada bot@1")
     assert rests("ada bot@1") == {"ada bot@1"}
     store.accounts.add("bob", Role.OPERATOR, "test")
-    claim.finish(SubmissionState.REFUSED, "", "")
+    claim.finish(SubmissionState.REJECTED, "", "")
     bob = store.accounts.get("bob")
     submit_bot(store, bob, "b")
     store.submissions.claim().keep("", "ada bot@1")

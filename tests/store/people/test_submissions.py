@@ -15,7 +15,7 @@ from arena.store.people.values import Role, SubmissionState
 from tests.databases import on_both
 from tests.store.people.test_people_store import PARALLEL, at_once
 
-ACCEPTED, REFUSED, FAILED = SubmissionState.ACCEPTED, SubmissionState.REFUSED, SubmissionState.FAILED
+ACCEPTED, REFUSED, FAILED = SubmissionState.ACCEPTED, SubmissionState.REJECTED, SubmissionState.FAILED
 
 
 def submit_bot(store, person, content="a"):

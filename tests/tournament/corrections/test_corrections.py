@@ -130,7 +130,7 @@ def test_the_file_may_have_the_new_bot_as_well(played, bots, mended):
     assert play(played, contest((bots[0], mended, *bots[2:]))).is_complete
 
 
-def test_a_file_with_another_bot_than_the_replaced_and_the_new_one_is_refused(played, bots, mended, tmp_path):
+def test_a_file_with_another_bot_than_the_replaced_and_the_new_one_is_rejected(played, bots, mended, tmp_path):
     replace_bot(played.store, "t", "bob", mended, reason="a bug")
     other = write_bots(tmp_path / "other", ["bob"], "something else")[0]
     with pytest.raises(DefinitionError, match=r"differs in the bot 'bob@1'; .*arena replace"):

@@ -27,7 +27,7 @@ def test_a_bot_travels_with_its_files_and_runs_there(tmp_path):
     assert time.time() - before < 60
 
 
-def test_a_bot_too_large_for_an_archive_is_refused(tmp_path, monkeypatch):
+def test_a_bot_too_large_for_an_archive_is_rejected(tmp_path, monkeypatch):
     monkeypatch.setattr("arena.tournament.executors.dask_worker.MAX_BYTES", 10)
     with pytest.raises(UsageError, match=r"bot 'greedy@1': 0 MiB of files; a cluster takes 0"):
         pack_bot(load_bot(BOTS / "greedy"))

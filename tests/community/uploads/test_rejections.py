@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from arena.community.uploads.entry import DEFAULT_LIMITS, RefusedError
+from arena.community.uploads.entry import DEFAULT_LIMITS, RejectedError
 from arena.community.uploads.unpacker import unpack_below
 from arena.community.uploads.upload_file import format_by_name
 from tests.community.uploads.hostile import HOSTILE, ZIPS
@@ -31,9 +31,9 @@ def test_there_are_enough():
 
 @pytest.mark.slow(only=("bzip2 of zeros", "tar: 60,000 entries", "xz of zeros"), sample=("xz of zeros",))
 @pytest.mark.parametrize("what", sorted(HOSTILE.keys() - LATER))
-def test_a_hostile_archive_is_refused_in_a_sentence(what, tmp_path):
+def test_a_hostile_archive_is_rejected_in_a_sentence(what, tmp_path):
     name, make, message = HOSTILE[what]
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(RejectedError) as refused:
         unpack_here(make(), name, tmp_path)
     sentence = str(refused.value)
     assert message in sentence
