@@ -3,8 +3,8 @@
     python -m benchmarks.refusals [--requests 2000]
 
 Both are asked for in turn, in an order that is drawn, on one connection, of `arena serve --only web --open-to authors`.
-What is there is a contest whose sealed results are in a hidden home, and what an author has submitted. The difference
-is the median of those within a turn, with the interval of a sign test at 99 %.
+What is there is a contest whose sealed results are in an embargoed home, and what an author has submitted. The
+difference is the median of those within a turn, with the interval of a sign test at 99 %.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from math import sqrt
 
 from arena.community.contests.contest_file import read_contest
-from arena.community.contests.contest_homes import open_hidden_home
+from arena.community.contests.contest_homes import open_embargoed_home
 from arena.community.submissions.upload_directory import UploadDirectory
 from arena.store.home import ArenaHome, open_people, uploads_path
 from arena.store.people.values import Role, Scope, SubmissionState
@@ -110,7 +110,7 @@ def prepare(directory):
         tokens = {
             name: people.tokens.make(people.accounts.get(name), "benchmark", scopes, 1) for name in ("ada", "bob")
         }
-    with open_hidden_home(directory, THERE) as home:
+    with open_embargoed_home(directory, THERE) as home:
         tournament = home.store.create_tournament(million.definition(THERE, range(BOTS)), million.schedule(BOTS))
         home.store.record(tournament, list(million.rows(THERE, range(BOTS), million.templates())))
     return tokens

@@ -33,7 +33,7 @@ DEFAULT_HOME = ".arena"
 DATABASE_FILE = "arena.sqlite3"
 PEOPLE_FILE = "people.sqlite3"
 CONTESTS_DIRECTORY = "contests"
-"""Where the hidden homes of contests are."""
+"""Where the embargoed homes of contests are."""
 RECEIVING, CHECKING = "receiving-", "checking-"
 """How names of uploads begin that are there only for a while."""
 HOME_VARIABLE = "ARENA_HOME"
@@ -185,9 +185,9 @@ class ArenaHome:
         """The bots it knows."""
         from arena.store.bot_registry import BotRegistry  # which takes time to import
 
-        return BotRegistry(self.directory / "bots", self.store, self._hidden_stores)
+        return BotRegistry(self.directory / "bots", self.store, self._embargoed_stores)
 
-    def _hidden_stores(self) -> Iterator[Store]:
+    def _embargoed_stores(self) -> Iterator[Store]:
         """Yield the databases of embargoed contests, with the bots that are here."""
         from arena.store.results.store import Store
 

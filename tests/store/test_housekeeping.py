@@ -11,7 +11,7 @@ import pytest
 from arena.analysis.measures.standings_cache import standings_of
 from arena.analysis.measures.verification import verify
 from arena.base.errors import DefinitionError, StoreError, UnknownNameError, UsageError
-from arena.community.contests.contest_homes import open_hidden_home
+from arena.community.contests.contest_homes import open_embargoed_home
 from arena.store.home import ArenaHome, delete_tournament, erase_tournament, rename_tournament, restore_tournament
 from arena.store.results.scope import Scope
 from arena.store.results.store import Store
@@ -221,9 +221,9 @@ def test_the_files_stay_of_a_bot_that_is_not_paired_any_more_while_a_match_of_it
     home.bots.remove("bot@1")
 
 
-def test_the_files_stay_that_a_hidden_tournament_of_a_contest_needs(home):
+def test_the_files_stay_that_an_embargoed_tournament_of_a_contest_needs(home):
     directory = submitted(home)
-    with open_hidden_home(home.directory, "spring") as hidden:
+    with open_embargoed_home(home.directory, "spring") as hidden:
         tournament = enter(hidden, directory)
         with pytest.raises(UsageError, match="tournament 'cup' is not finished and needs its files"):
             home.bots.remove("bot@1")

@@ -168,7 +168,7 @@ def change(contest: str, file: Path, reason: str) -> None:
 @required_reason_option
 @click.option("--before-played", is_flag=True, help="Also if not everything is played yet.")
 def reveal(contest: str, reason: str, before_played: bool) -> None:
-    """Show the hidden results of CONTEST to everybody, from now on."""
+    """Show the embargoed results of CONTEST to everybody, from now on."""
     with opened_people() as people:
         people.contests.ask_to_reveal(COMMAND_LINE, contest, reason, before_played=before_played)
     click.echo(printable(f"The results of {contest} are revealed by `arena serve` within seconds."))
@@ -179,7 +179,7 @@ def reveal(contest: str, reason: str, before_played: bool) -> None:
 @required_reason_option
 @yes_option
 def cancel(contest: str, reason: str, is_confirmed: bool) -> int:
-    """Cancel CONTEST: nothing more of it is played, and hidden results stay hidden."""
+    """Cancel CONTEST: nothing more of it is played, and embargoed results stay hidden."""
     with opened_people() as people:
         stored = people.contests.get(contest)
         if not confirm(f"Cancel the contest {stored.name}?", is_confirmed):

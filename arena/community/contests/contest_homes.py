@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from arena.base.errors import StoreError, UsageError
-from arena.community.contests.contest_places import has_hidden_home, hidden_home_path
+from arena.community.contests.contest_places import embargoed_home_path, has_embargoed_home
 from arena.community.contests.visibility import ContestHome, playing_home
 from arena.community.submissions.upload_directory import tell_owners
 from arena.sandbox.isolation.removal import remove_tree
@@ -21,9 +21,9 @@ from arena.tournament.transfer.new_tournament import NewTournament
 MODE = 0o700
 
 
-def open_hidden_home(directory: str | os.PathLike[str] | None, name: str) -> ArenaHome:
+def open_embargoed_home(directory: str | os.PathLike[str] | None, name: str) -> ArenaHome:
     """Open the embargoed home of a contest; create it if it does not exist."""
-    path = hidden_home_path(directory, name)
+    path = embargoed_home_path(directory, name)
     try:
         for place in (path.parent, path):
             place.mkdir(MODE, parents=True, exist_ok=True)
@@ -81,15 +81,15 @@ def _own(home: ArenaHome, stored: StoredContest, tournament: str) -> StoredTourn
     return found
 
 
-def remove_hidden_home_of(home: ArenaHome, contest: Contest) -> None:
-    """Remove what is left of the hidden home of a contest whose results everybody can see."""
-    if has_hidden_home(home.directory, contest.name):
-        remove_hidden_home(home, open_hidden_home(home.directory, contest.name), contest)
-    remove_tree(str(hidden_home_path(home.directory, contest.name)))
+def remove_embargoed_home_of(home: ArenaHome, contest: Contest) -> None:
+    """Remove what is left of the embargoed home of a contest whose results everybody can see."""
+    if has_embargoed_home(home.directory, contest.name):
+        remove_embargoed_home(home, open_embargoed_home(home.directory, contest.name), contest)
+    remove_tree(str(embargoed_home_path(home.directory, contest.name)))
 
 
-def remove_hidden_home(home: ArenaHome, hidden: ArenaHome, contest: Contest) -> None:
-    """Remove a hidden home of which everything was taken back; its logs follow those of the arena's home."""
+def remove_embargoed_home(home: ArenaHome, hidden: ArenaHome, contest: Contest) -> None:
+    """Remove an embargoed home of which everything was taken back; its logs follow those of the arena's home."""
     for name in contest.tournaments:
         move_log(hidden.log_path(name), home.log_path(name))
     hidden.close()
@@ -104,42 +104,42 @@ class ContestHomes:
 
     def __init__(self, home: ArenaHome, people: PeopleStore) -> None:
         self.public, self._people = home, people
-        self._hidden: ArenaHome | None = None
+        self._embargoed: ArenaHome | None = None
 
     def close(self) -> None:
-        """Close the hidden home."""
-        if self._hidden is not None:
-            self._hidden.close()
-            self._hidden = None
+        """Close the embargoed home."""
+        if self._embargoed is not None:
+            self._embargoed.close()
+            self._embargoed = None
 
     def of(self, stored: StoredContest) -> tuple[ContestHome, ArenaHome]:
         """Return the home in which matches of a contest are now, with all that was played before.
 
         Embargoed results stay so until the reveal, also if the clock is put back.
         """
-        is_hidden = playing_home(stored, self._people.contests.now()) is ContestHome.HIDDEN
-        if not is_hidden and (stored.revealed_at is not None or not self._has_hidden(stored)):
+        is_hidden = playing_home(stored, self._people.contests.now()) is ContestHome.EMBARGOED
+        if not is_hidden and (stored.revealed_at is not None or not self._has_embargoed(stored)):
             return ContestHome.PUBLIC, self.public
         hidden = self._opened(stored)
         for tournament in stored.contest.tournaments:
             hide(self.public, hidden, stored, tournament)
         tell_owners(self._people, self.public.store, [hidden.store])
-        return ContestHome.HIDDEN, hidden
+        return ContestHome.EMBARGOED, hidden
 
     def reveal(self, stored: StoredContest) -> None:
         """Let everybody see everything. Killed at any moment, it is done again."""
-        if self._has_hidden(stored):
+        if self._has_embargoed(stored):
             take_back(self.public, self._opened(stored), stored)
         self._people.contests.set_revealed(stored)
-        if self._hidden is not None:
-            remove_hidden_home(self.public, self._hidden, stored.contest)
-            self._hidden = None
+        if self._embargoed is not None:
+            remove_embargoed_home(self.public, self._embargoed, stored.contest)
+            self._embargoed = None
 
-    def _has_hidden(self, stored: StoredContest) -> bool:
-        return has_hidden_home(self.public.directory, stored.name)
+    def _has_embargoed(self, stored: StoredContest) -> bool:
+        return has_embargoed_home(self.public.directory, stored.name)
 
     def _opened(self, stored: StoredContest) -> ArenaHome:
-        if self._hidden is None:
-            self._hidden = open_hidden_home(self.public.directory, stored.name)
-            self._hidden.bots = self.public.bots  # where those are that play in it
-        return self._hidden
+        if self._embargoed is None:
+            self._embargoed = open_embargoed_home(self.public.directory, stored.name)
+            self._embargoed.bots = self.public.bots  # where those are that play in it
+        return self._embargoed

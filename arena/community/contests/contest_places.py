@@ -10,14 +10,14 @@ from arena.store.people.contest import ContestPhase, ContestResults, ContestStag
 from arena.store.people.people_store import PeopleStore
 
 
-def hidden_home_path(directory: str | os.PathLike[str] | None, name: str) -> Path:
+def embargoed_home_path(directory: str | os.PathLike[str] | None, name: str) -> Path:
     """Return where the embargoed home of a contest is, or would be."""
     return home_path(directory).resolve() / CONTESTS_DIRECTORY / name
 
 
-def has_hidden_home(directory: str | os.PathLike[str] | None, name: str) -> bool:
+def has_embargoed_home(directory: str | os.PathLike[str] | None, name: str) -> bool:
     """Return whether something of a contest is hidden."""
-    return (hidden_home_path(directory, name) / DATABASE_FILE).exists()
+    return (embargoed_home_path(directory, name) / DATABASE_FILE).exists()
 
 
 # Where the signed result of a contest is. The process that answers requests imports it, so it loads nothing.

@@ -21,7 +21,7 @@ from arena.base.programs.service_program import (
     keep_trying,
     run_service,
 )
-from arena.community.contests.contest_homes import remove_hidden_home_of
+from arena.community.contests.contest_homes import remove_embargoed_home_of
 from arena.community.contests.contest_places import has_work
 from arena.community.contests.played_contest import PlayedContest
 from arena.store.home import ArenaHome, open_people
@@ -69,7 +69,7 @@ def _remove_what_is_left(directory: str) -> None:
     with ArenaHome(directory) as home, open_people(directory) as people:
         for stored in people.contests.all():
             if phase_of(stored, people.contests.now()) is ContestPhase.FINISHED:
-                remove_hidden_home_of(home, stored.contest)
+                remove_embargoed_home_of(home, stored.contest)
 
 
 class _Processes:

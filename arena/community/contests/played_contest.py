@@ -31,7 +31,7 @@ _log = logging.getLogger("arena.contest")
 
 
 def told_by(stored: StoredContest, contests: Contests) -> str:
-    """Return the contest of the same game and bots whose hidden results public matches would tell; "" for none."""
+    """Return the contest of the same game and bots whose embargoed results public matches would tell; "" for none."""
     names = {entry.bot.rpartition("@")[0] for entry in contests.entries_of(stored)}
     games, now = (stored.contest.game,), contests.now()
     others = (rest for rest in contests.rests() if rest.contest.name != stored.name)
@@ -52,7 +52,10 @@ class StageControl(RunControl):
 
     def order(self) -> Order:
         """Return what the run is to do. What must not be seen is not recorded where it could be."""
-        if self._home is ContestHome.PUBLIC and playing_home(self._stored, self._contests.now()) is ContestHome.HIDDEN:
+        if (
+            self._home is ContestHome.PUBLIC
+            and playing_home(self._stored, self._contests.now()) is ContestHome.EMBARGOED
+        ):
             return Order.ABANDON
         if not self._is_over and time.monotonic() - self._asked_at >= ASK_SECONDS:
             self._asked_at = time.monotonic()
@@ -175,7 +178,7 @@ class PlayedContest:
         self._rated: tuple[str, ...] = ()
 
     def close(self) -> None:
-        """Close the hidden home."""
+        """Close the embargoed home."""
         self._homes.close()
 
     def step(self) -> float | None:

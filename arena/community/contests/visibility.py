@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from arena.store.people.contest import ContestPhase, ContestResults, StoredContest, phase_of
-from arena.store.people.values import HiddenTournament, Permission
+from arena.store.people.values import EmbargoedTournament, Permission
 
 
 class ContestHome(StrEnum):
@@ -15,7 +15,7 @@ class ContestHome(StrEnum):
 
     PUBLIC = "public"
     """In the arena's home, which everybody reads."""
-    HIDDEN = "hidden"
+    EMBARGOED = "hidden"
     """In a home of the contest's own."""
 
 
@@ -41,11 +41,11 @@ def visible(stored: StoredContest, permissions: Collection[Permission], now: str
         permissions: of whoever asks; none for what everybody may see, which is also where matches are written.
         now: as the store has times.
     """
-    since = _hidden_since(stored, now)
+    since = _embargoed_since(stored, now)
     if since is None:
         return Visibility(ContestHome.PUBLIC, True, None)
     if Permission.DIRECT in permissions:
-        return Visibility(ContestHome.HIDDEN, True, since)
+        return Visibility(ContestHome.EMBARGOED, True, since)
     return Visibility(ContestHome.PUBLIC, False, since)
 
 
@@ -56,13 +56,13 @@ def visible_phase(stored: StoredContest, permissions: Collection[Permission], no
     return ContestPhase.PLAYING if is_secret else phase
 
 
-def hidden_tournaments(
+def embargoed_tournaments(
     contests: Iterable[StoredContest], permissions: Collection[Permission], now: str
-) -> frozenset[HiddenTournament]:
+) -> frozenset[EmbargoedTournament]:
     """Return the tournaments of which somebody may not see all results, nor what is said about them since."""
     seen = ((stored, visible(stored, permissions, now)) for stored in contests)
     return frozenset(
-        HiddenTournament(name, one.hidden_since)
+        EmbargoedTournament(name, one.hidden_since)
         for stored, one in seen
         if one.hidden_since is not None and not one.has_all
         for name in stored.contest.tournaments
@@ -71,10 +71,10 @@ def hidden_tournaments(
 
 def playing_home(stored: StoredContest, now: str) -> ContestHome:
     """Return where a match that ends now is written: where only those read who may see it."""
-    return ContestHome.PUBLIC if visible(stored, (), now).has_all else ContestHome.HIDDEN
+    return ContestHome.PUBLIC if visible(stored, (), now).has_all else ContestHome.EMBARGOED
 
 
-def _hidden_since(stored: StoredContest, now: str) -> str | None:
+def _embargoed_since(stored: StoredContest, now: str) -> str | None:
     if stored.revealed_at is not None or stored.contest.results is ContestResults.OPEN:
         return None
     if stored.contest.results is ContestResults.SEALED:

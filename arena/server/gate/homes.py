@@ -1,4 +1,4 @@
-"""The homes that operations read: the one that everybody sees, and those of contests with hidden results."""
+"""The homes that operations read: the one that everybody sees, and those of contests with embargoed results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import anyio.to_thread
 
-from arena.community.contests.contest_places import has_hidden_home, hidden_home_path, result_path
+from arena.community.contests.contest_places import embargoed_home_path, has_embargoed_home, result_path
 from arena.server.http.builder_messages import BuiltValue
 from arena.server.http.builders import Builders, LaneLimits
 from arena.server.http.opened_home import OpenedHome
@@ -54,19 +54,19 @@ class Homes:
         self.public_place = HomePlace(home.directory, store)
         self.pages: PageCache | None = None
 
-    def hidden_place(self, contest: str) -> HomePlace:
-        """Return where the hidden home of a contest is, or would be."""
-        return HomePlace(hidden_home_path(self.public.directory, contest), is_apart=True)
+    def embargoed_place(self, contest: str) -> HomePlace:
+        """Return where the embargoed home of a contest is, or would be."""
+        return HomePlace(embargoed_home_path(self.public.directory, contest), is_apart=True)
 
-    def has_hidden(self, contest: str) -> bool:
-        """Return whether something of a contest is in a hidden home."""
-        return has_hidden_home(self.public.directory, contest)
+    def has_embargoed(self, contest: str) -> bool:
+        """Return whether something of a contest is in an embargoed home."""
+        return has_embargoed_home(self.public.directory, contest)
 
     @contextmanager
-    def hidden(self, contest: str) -> Iterator[ArenaHome | None]:
-        """Open the hidden home of a contest; None if it has no such home."""
-        place = self.hidden_place(contest)
-        if not self.has_hidden(contest):
+    def embargoed(self, contest: str) -> Iterator[ArenaHome | None]:
+        """Open the embargoed home of a contest; None if it has no such home."""
+        place = self.embargoed_place(contest)
+        if not self.has_embargoed(contest):
             yield None
             return
         with ArenaHome(place.directory, store=place.directory / DATABASE_FILE) as home:

@@ -26,7 +26,7 @@ from arena.server.operations.people import (
     SessionLine,
     SignInPage,
     TokenLine,
-    hidden_tournaments,
+    embargoed_tournaments,
 )
 from arena.server.operations.submissions import details_of, line_of
 from arena.store.people.passwords import ACCEPTED as PASSWORD_RULE
@@ -273,7 +273,7 @@ class EraseAccount(Fields):
 def show_own_data(visit: Visit) -> OwnDataPage:
     """All that is stored of whoever asks."""
     handed_in = visit.people.submissions.of(visit.person, visit.fields.before)
-    entries = visit.people.log.lines(hidden=hidden_tournaments(visit), most=MAX_LOG_LINES)
+    entries = visit.people.log.lines(hidden=embargoed_tournaments(visit), most=MAX_LOG_LINES)
     name, audience = visit.person.name, audience_of(visit)
     return OwnDataPage(
         account=show_account(visit),
@@ -302,7 +302,7 @@ def _forget_name(visit: Visit) -> None:
     """Remove the name of whoever has left from homes, and from pages that are kept for the next start of a server."""
     public = visit.homes.public()
     with ExitStack() as opened:
-        hidden = [opened.enter_context(visit.homes.hidden(one.name)) for one in visit.people.contests.all()]
+        hidden = [opened.enter_context(visit.homes.embargoed(one.name)) for one in visit.people.contests.all()]
         tell_owners(visit.people, public.store, [home.store for home in hidden if home is not None])
     Snapshots(public.cache_directory).clear()
 

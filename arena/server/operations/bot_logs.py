@@ -17,7 +17,7 @@ from arena.base.records import MatchRecord
 from arena.base.shipped import PREFIX
 from arena.server.gate.operation import Operation, Visit, Who
 from arena.server.http.problems import bad_address
-from arena.server.operations.contest_results import hidden_contest
+from arena.server.operations.contest_results import embargoed_contest
 from arena.site.links import address_of
 from arena.site.matches.match_model import MatchFault, MatchParameters
 from arena.site.matches.viewed_match import note_text
@@ -35,7 +35,7 @@ class LoggedMatch(MatchParameters):
     """Which match."""
 
 
-class HiddenMatch(MatchParameters):
+class EmbargoedMatch(MatchParameters):
     """Which match of a contest."""
 
     name: Annotated[str, Field(min_length=1, max_length=64)]
@@ -64,12 +64,12 @@ def show_match_logs(visit: Visit) -> MatchLogs:
     return _found(visit.homes.public(), sent, audience, address or "")
 
 
-def show_hidden_logs(visit: Visit) -> MatchLogs:
+def show_embargoed_logs(visit: Visit) -> MatchLogs:
     """For directors, while results are hidden. What bots have said in a match."""
-    sent: HiddenMatch = visit.fields
-    stored, _ = hidden_contest(visit)
+    sent: EmbargoedMatch = visit.fields
+    stored, _ = embargoed_contest(visit)
     address = address_of(PAGE_BY_NAME["match"], {"tournament": sent.tournament, "match": sent.match})
-    with visit.homes.hidden(stored.name) as home:
+    with visit.homes.embargoed(stored.name) as home:
         if home is None or sent.tournament not in stored.contest.tournaments:
             _refuse()
         found = _found(home, sent, OPERATOR, f"/contests/{stored.name}/hidden{address}")
@@ -156,8 +156,8 @@ OPERATIONS = (
         "GET",
         "/contests/{name}/hidden/tournaments/{tournament}/matches/{match}/logs",
         Permission.DIRECT,
-        show_hidden_logs,
-        HiddenMatch,
+        show_embargoed_logs,
+        EmbargoedMatch,
         MatchLogs,
         "bot_logs.html.jinja",
         room="contests",

@@ -31,7 +31,7 @@ NOTICE = "Only directors see this page until the results of the contest are reve
 CSV = "text/csv; charset=utf-8"
 
 
-class HiddenLinks:
+class EmbargoedLinks:
     """Addresses in pages of an embargoed home: embargoed pages lead to embargoed pages."""
 
     def __init__(self, contest: str) -> None:
@@ -52,20 +52,20 @@ class HiddenLinks:
         return self._served.asset(name)
 
 
-def _hidden_fields(page: Page) -> type[BaseModel]:
+def _embargoed_fields(page: Page) -> type[BaseModel]:
     name: Any = (Annotated[str, Field(min_length=1, max_length=64)], ...)
     return create_model(f"Hidden{page.parameters.__name__}", __base__=page.parameters, name=name)
 
 
 def _showing(page: Page) -> Handler:
     def show(visit: Visit) -> ToBuild:
-        stored, place = hidden_contest(visit)
+        stored, place = embargoed_contest(visit)
         parameters = page.parameters.model_validate(visit.fields.model_dump(exclude={"name"}))
         if getattr(parameters, "tournament", None) not in stored.contest.tournaments:
             raise bad_address(f"Nothing of the contest {stored.name!r:.80} is hidden there.", 404)
 
         def finish(models: Sequence[Model]) -> OfHome:
-            links = HiddenLinks(stored.name)
+            links = EmbargoedLinks(stored.name)
             back = f"/contests/{stored.name}"
             return OfHome(
                 page=page, parameters=parameters, model=models[0], links=links, notice=NOTICE, notice_address=back
@@ -76,12 +76,12 @@ def _showing(page: Page) -> Handler:
     return show
 
 
-def hidden_contest(visit: Visit) -> tuple[StoredContest, HomePlace]:
+def embargoed_contest(visit: Visit) -> tuple[StoredContest, HomePlace]:
     """Return a contest and the home of its embargoed results; raise ProblemError without any."""
     stored = found_contest(visit)
-    if home_of(visit, stored) is not ContestHome.HIDDEN or not visit.homes.has_hidden(stored.name):
+    if home_of(visit, stored) is not ContestHome.EMBARGOED or not visit.homes.has_embargoed(stored.name):
         raise bad_address(f"Nothing of the contest {stored.name!r:.80} is hidden.", 404)
-    return stored, visit.homes.hidden_place(stored.name)
+    return stored, visit.homes.embargoed_place(stored.name)
 
 
 def grades(visit: Visit) -> ToBuild:
@@ -120,7 +120,7 @@ OPERATIONS = (
             f"/contests/{{name}}/hidden{page.path}",
             Permission.DIRECT,
             _showing(page),
-            _hidden_fields(page),
+            _embargoed_fields(page),
             summary=f"For directors, while results are hidden. {page.summary}",
             model=page.model,
         )

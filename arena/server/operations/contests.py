@@ -121,8 +121,8 @@ def _tournaments(visit: Visit, stored: StoredContest, seen: Visibility) -> tuple
         contest.name: "Final" if contest.qualification else "Matches",
     }
     hidden: set[str] = set()
-    if seen.home is ContestHome.HIDDEN:
-        with visit.homes.hidden(contest.name) as home:
+    if seen.home is ContestHome.EMBARGOED:
+        with visit.homes.embargoed(contest.name) as home:
             hidden = {name for name in contest.tournaments if home and home.store.find_tournament(name) is not None}
     found = (
         ContestTournament(
@@ -143,7 +143,7 @@ def topics_of(page: ContestPage) -> tuple[str, ...]:
     return (CONTESTS.path, *((f"tournaments/{quote(page.line.name, safe='')}",) if shows_public else ()))
 
 
-def shows_hidden(page: ContestPage) -> bool:
+def shows_embargoed(page: ContestPage) -> bool:
     """Return whether there is more on the page of a contest than everybody may know."""
     return page.changes is not None and page.hidden_since is not None
 
@@ -189,7 +189,7 @@ OPERATIONS = (
         room="contests",
         is_in_the_open=True,
         topics=topics_of,
-        is_asked_for_again=shows_hidden,
+        is_asked_for_again=shows_embargoed,
         is_late=lambda page: page.is_late,
     ),
 )

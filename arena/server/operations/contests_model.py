@@ -265,17 +265,17 @@ def home_of(visit: Visit, stored: StoredContest) -> ContestHome:
     return visible(stored, visit.actor.permissions, visit.people.contests.now()).home
 
 
-def has_hidden(visit: Visit, stored: StoredContest) -> bool:
+def has_embargoed(visit: Visit, stored: StoredContest) -> bool:
     """Return whether who asks sees matches of a contest that others do not."""
-    return home_of(visit, stored) is ContestHome.HIDDEN and visit.homes.has_hidden(stored.name)
+    return home_of(visit, stored) is ContestHome.EMBARGOED and visit.homes.has_embargoed(stored.name)
 
 
 def played_pages(
     visit: Visit, stored: StoredContest
 ) -> tuple[HomePlace, tuple[tuple[Page, TournamentParameters], ...]]:
     """Return the pages of the tournaments of a contest that have begun, the final first, and the home they are of."""
-    is_hidden = has_hidden(visit, stored)
-    place = visit.homes.hidden_place(stored.name) if is_hidden else visit.homes.public_place
+    is_hidden = has_embargoed(visit, stored)
+    place = visit.homes.embargoed_place(stored.name) if is_hidden else visit.homes.public_place
     played = [name for name in reversed(stored.contest.tournaments) if _is_played(visit, stored, name, is_hidden)]
     page = PAGE_BY_NAME["tournament"]
     return place, tuple((page, TournamentParameters(tournament=name)) for name in played)
@@ -284,7 +284,7 @@ def played_pages(
 def _is_played(visit: Visit, stored: StoredContest, tournament: str, is_hidden: bool) -> bool:
     if not is_hidden:
         return visit.homes.public().store.find_tournament(tournament) is not None
-    with visit.homes.hidden(stored.name) as home:
+    with visit.homes.embargoed(stored.name) as home:
         return home is not None and home.store.find_tournament(tournament) is not None
 
 

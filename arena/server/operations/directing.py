@@ -12,7 +12,7 @@ from arena.base.enums import DisqualifiedMatches
 from arena.server.gate.operation import Done, Fields, Handler, NoFields, Operation, Reason, Visit, Who
 from arena.server.http.problems import bad_address
 from arena.server.operating.service_programs import problems, public_sentence
-from arena.server.operations.contests_model import has_hidden
+from arena.server.operations.contests_model import has_embargoed
 from arena.site.frame.model import Model
 from arena.store.people.contest import StoredContest
 from arena.store.people.directing import LADDER, DesiredState, DirectorReport, DirectorState, RequestState, Suspension
@@ -207,7 +207,7 @@ def show_directing(visit: Visit) -> DirectingPage:
     if report is None:
         raise bad_address(f"No service of this site supervises a tournament {name!r:.80}.", 404)
     contest = next((one for one in visit.people.contests.all() if name in one.contest.tournaments), None)
-    is_hidden = contest is not None and has_hidden(visit, contest)
+    is_hidden = contest is not None and has_embargoed(visit, contest)
     found = _tournament(visit, name, contest if is_hidden else None)
     requests = tuple(map(RequestLine.of, visit.people.requests.of(name)))
     return DirectingPage(
@@ -226,11 +226,11 @@ def show_directing(visit: Visit) -> DirectingPage:
     )
 
 
-def _tournament(visit: Visit, name: str, hidden_of: StoredContest | None) -> StoredTournament | None:
+def _tournament(visit: Visit, name: str, embargoed_of: StoredContest | None) -> StoredTournament | None:
     """Return a tournament, of the embargoed home of a contest if there is one."""
-    if hidden_of is None:
+    if embargoed_of is None:
         return visit.homes.public().store.find_tournament(name)
-    with visit.homes.hidden(hidden_of.name) as home:
+    with visit.homes.embargoed(embargoed_of.name) as home:
         return home.store.find_tournament(name) if home is not None else None
 
 

@@ -12,7 +12,7 @@ from arena.server.operations.submissions import SubmissionDetails, SubmissionLin
 from arena.site.frame.model import Model
 from arena.store.people.public_log import PAGE_LENGTH
 from arena.store.people.unrated_match import MatchState
-from arena.store.people.values import MEMBER_ROLES, HiddenTournament, Permission, Person, Role, Scope
+from arena.store.people.values import MEMBER_ROLES, EmbargoedTournament, Permission, Person, Role, Scope
 
 
 class SignInPage(Model):
@@ -302,7 +302,7 @@ def change_role(visit: Visit) -> Done:
 
 def show_log(visit: Visit) -> LogPage:
     """What directors and operators did, and why."""
-    entries = visit.people.log.lines(hidden=hidden_tournaments(visit), before=visit.fields.before, most=PAGE_LENGTH)
+    entries = visit.people.log.lines(hidden=embargoed_tournaments(visit), before=visit.fields.before, most=PAGE_LENGTH)
     lines = tuple(map(LogLine.of, entries))
     return LogPage(lines=lines, older=lines[-1].number if lines and lines[-1].number > 1 else None)
 
@@ -327,10 +327,10 @@ def check_may_moderate(actor: Actor, person: Person) -> None:
         raise ProblemError(Problem(status=403, title="Not allowed", error=error))
 
 
-def hidden_tournaments(visit: Visit) -> frozenset[HiddenTournament]:
+def embargoed_tournaments(visit: Visit) -> frozenset[EmbargoedTournament]:
     """Return the tournaments of which whoever asks may not know all results, nor what is said since."""
     contests = visit.people.contests
-    return visibility.hidden_tournaments(contests.all(), visit.actor.permissions, contests.now())
+    return visibility.embargoed_tournaments(contests.all(), visit.actor.permissions, contests.now())
 
 
 OPERATIONS = (

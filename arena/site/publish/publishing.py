@@ -51,7 +51,7 @@ class BuiltPage:
         return self.model.frozen if isinstance(self.model, ModelOfTournament) else None
 
     def frozen_as(self, frozen: Frozen | None) -> BuiltPage:
-        """Return the page with what is said of hidden results, if it is about a tournament."""
+        """Return the page with what is said of embargoed results, if it is about a tournament."""
         is_other = isinstance(self.model, ModelOfTournament) and self.model.frozen != frozen
         return replace(self, model=self.model.model_copy(update={"frozen": frozen})) if is_other else self
 

@@ -227,7 +227,7 @@ class _Check:
         """Yield the files of a page, each with what is wrong with it."""
         twin = f"{page.place}.json"
         there = self._bytes(twin) if twin in self.manifest.files else page.twin
-        if there != page.twin:  # hidden results are said by who published it, and don't follow from the records
+        if there != page.twin:  # embargoed results are said by who published it, and don't follow from the records
             with contextlib.suppress(ValidationError):
                 page = page.frozen_as(page.showing(there).frozen)
         expected = dict(folder.files(page))  # always made, because the links in it lead to the next pages

@@ -61,7 +61,7 @@ TREES = {BOTS: OPEN} | dict.fromkeys(PRIVATE_TREES, PRIVATE)
 _UNFINISHED = (COPY_PREFIX, RECEIVING, CHECKING)
 
 
-def hidden_databases(home: Path) -> list[str]:
+def embargoed_databases(home: Path) -> list[str]:
     """Return the databases of what is hidden of contests, as paths from a home."""
     return sorted(str(path.relative_to(home)) for path in home.glob(f"{CONTESTS_DIRECTORY}/*/{DATABASE_FILE}"))
 

@@ -28,7 +28,7 @@ from arena.store.backup.contents import (
     KeptFile,
     ManifestReader,
     Tree,
-    hidden_databases,
+    embargoed_databases,
     is_beside_database,
     require_space,
 )
@@ -273,12 +273,12 @@ def _mode_of(kept: KeptFile, tree: Tree | None) -> int:
 
 def _take_databases(staging: Path, backup: Path, target: Target) -> bool:
     has_people = (staging / PEOPLE).exists()
-    for name in (*DATABASES, *hidden_databases(staging)):
+    for name in (*DATABASES, *embargoed_databases(staging)):
         if (staging / name).exists():
             if not (staging / name).stat().st_size:  # SQLite takes it for a new one
                 raise StoreError(f"{backup / name}: {reason_of('malformed')}")
             check_copy(staging / name, backup / name)
-    for name in hidden_databases(staging):
+    for name in embargoed_databases(staging):
         Store(staging / name).close()
     with closing(Store(staging / RESULTS)) as results:
         if target.store is not None:

@@ -23,7 +23,7 @@ from arena.store.backup.contents import (
     TREES,
     KeptFile,
     ManifestWriter,
-    hidden_databases,
+    embargoed_databases,
     other_entries,
     require_space,
     tree_files,
@@ -89,7 +89,7 @@ def _copy_databases(home: ArenaHome, folder: Path) -> list[str]:
         with open_people(home.directory) as people:
             people.write_copy(_new_file(folder / PEOPLE))
         copied.append(PEOPLE)
-    for name in hidden_databases(home.directory):
+    for name in embargoed_databases(home.directory):
         _require_space_for(home.directory / name, folder)
         _make_directories(folder, (folder / name).parent)
         if copy_file(home.directory / name, _new_file(folder / name)):

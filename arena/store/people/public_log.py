@@ -7,7 +7,7 @@ from collections.abc import Collection
 from sqlalchemy import Connection, false, func, not_, or_, select
 
 from arena.store.people.schema import log, meta
-from arena.store.people.values import HiddenTournament, LogEntry
+from arena.store.people.values import EmbargoedTournament, LogEntry
 from arena.store.results.connection import Database
 
 PAGE_LENGTH = 100
@@ -40,7 +40,7 @@ class PublicLog:
         self._database = database
 
     def lines(
-        self, *, hidden: Collection[HiddenTournament], before: int | None = None, most: int = PAGE_LENGTH
+        self, *, hidden: Collection[EmbargoedTournament], before: int | None = None, most: int = PAGE_LENGTH
     ) -> list[LogEntry]:
         """Return the latest lines, the latest first, without the new ones about hidden tournaments.
 

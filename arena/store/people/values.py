@@ -181,7 +181,7 @@ class Invitation:
 
 
 @dataclass(frozen=True, slots=True)
-class HiddenTournament:
+class EmbargoedTournament:
     """A tournament of which somebody sees neither results nor log lines from the second ``since`` on."""
 
     name: str

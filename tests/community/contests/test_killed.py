@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from arena.analysis.measures.verification import verify
-from arena.community.contests.contest_homes import has_hidden_home, open_hidden_home
+from arena.community.contests.contest_homes import has_embargoed_home, open_embargoed_home
 from arena.store.people.contest import ContestPhase, phase_of
 from arena.store.results.connection import Database
 from tests.community.contests.samples import SEALED
@@ -99,13 +99,13 @@ def test_a_freeze_that_is_killed_at_each_transaction_shows_nothing_more(tmp_path
     now.seconds = FREEZE
 
     def go_on(world):
-        world.play(lambda stored: has_hidden_home(world.directory, "spring"), steps=3)
+        world.play(lambda stored: has_embargoed_home(world.directory, "spring"), steps=3)
 
     def check(world, is_done):
         assert world.results() == shown
         assert world.public_canaries() <= public
         if is_done:
-            with open_hidden_home(world.directory, "spring") as hidden:
+            with open_embargoed_home(world.directory, "spring") as hidden:
                 assert shown.items() <= world.results(hidden).items()
 
     assert each_moment(tmp_path, now, kill_at, go_on, check) > 5
@@ -124,7 +124,7 @@ def test_results_that_are_revealed_and_killed_at_each_transaction_are_all_there_
     world.play(lambda stored: now.seconds >= FREEZE - 7)
     now.seconds = DEADLINE + 1
     world.play()
-    with open_hidden_home(world.directory, "spring") as hidden:
+    with open_embargoed_home(world.directory, "spring") as hidden:
         expected = world.results(hidden)
     assert {name for name, _ in expected} == {"spring-qualification", "spring"}
     before = world.results()
@@ -173,9 +173,9 @@ def test_a_program_that_is_killed_again_and_again_plays_a_sealed_contest(tmp_pat
     def recorded():
         assert world.public_canaries() == set()
         assert world.home.store.tournaments() == []
-        if not has_hidden_home(world.directory, "spring"):
+        if not has_embargoed_home(world.directory, "spring"):
             return 0
-        with open_hidden_home(world.directory, "spring") as hidden:
+        with open_embargoed_home(world.directory, "spring") as hidden:
             return len(world.results(hidden))
 
     kills = 0
@@ -189,7 +189,7 @@ def test_a_program_that_is_killed_again_and_again_plays_a_sealed_contest(tmp_pat
             ),
         )
         kills += 1
-    with open_hidden_home(world.directory, "spring") as hidden:
+    with open_embargoed_home(world.directory, "spring") as hidden:
         expected = world.results(hidden)
     assert len([key for key in expected if key[0] == "spring"]) == 20
     world.people.contests.ask_to_reveal("dora", "spring")

@@ -5,8 +5,8 @@ import stat
 import pytest
 
 from arena.analysis.measures.verification import verify
-from arena.community.contests.contest_homes import open_hidden_home
-from arena.community.contests.contest_places import hidden_home_path
+from arena.community.contests.contest_homes import open_embargoed_home
+from arena.community.contests.contest_places import embargoed_home_path
 from arena.store.people.contest import ContestPhase, ContestStage, phase_of
 from arena.tournament.run import Order, RunControl
 from tests.community.contests.samples import OPEN, SEALED
@@ -54,7 +54,7 @@ def test_an_open_contest_from_the_opening_to_the_final(world):
     assert (len(final.definition.entrants), final.finished_at is not None) == (2, True)
     assert {bot.label for bot in final.definition.entrants} <= {"bobbot@1", "evebot@1", "adabot@2"}
     assert final.recorded == 4  # two encounters of two, in both seats
-    assert not hidden_home_path(world.directory, "spring").exists()
+    assert not embargoed_home_path(world.directory, "spring").exists()
     for name in world.contest().contest.tournaments:
         assert verify(world.home, name).problems == []
 
@@ -74,10 +74,10 @@ def test_a_sealed_contest_is_nowhere_until_it_is_revealed(world):
     assert phase(world) is ContestPhase.PLAYED
     assert len(looks) > 10
     look()
-    assert len(world.hidden_canaries()) >= 4
-    place = hidden_home_path(world.directory, "spring")
+    assert len(world.embargoed_canaries()) >= 4
+    place = embargoed_home_path(world.directory, "spring")
     assert stat.S_IMODE(place.stat().st_mode) == stat.S_IMODE(place.parent.stat().st_mode) == 0o700
-    with open_hidden_home(world.directory, "spring") as hidden:
+    with open_embargoed_home(world.directory, "spring") as hidden:
         before = world.results(hidden)
     world.people.contests.ask_to_reveal("dora", "spring")
     world.play()
@@ -115,7 +115,7 @@ def test_frozen_results_stay_as_they_were_and_are_revealed_by_the_clock(world):
     world.play(controls=[Looking(freeze)])
     freeze()
     assert phase(world) is ContestPhase.PLAYED
-    hidden = world.hidden_canaries()
+    hidden = world.embargoed_canaries()
     assert hidden
     world.now.seconds += 2 * 86_400
     world.play()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.community.contests.visibility import ContestHome, hidden_tournaments, playing_home, visible
+from arena.community.contests.visibility import ContestHome, embargoed_tournaments, playing_home, visible
 from arena.store.people.contest import ContestPhase, ContestStage, StoredContest, phase_of
 from arena.store.people.values import PERMISSIONS, Permission, Role
 from tests.community.contests.samples import OPEN, SEALED, contest_of
@@ -81,14 +81,14 @@ def test_results_are_frozen_from_that_second_on():
 
 def test_tournaments_are_hidden_since_the_freeze_and_sealed_ones_since_the_opening():
     def hidden(stored, permissions=()):
-        found = hidden_tournaments([stored], permissions, text(FREEZE))
+        found = embargoed_tournaments([stored], permissions, text(FREEZE))
         return {(one.name, one.since) for one in found}
 
     both = ("spring", "spring-qualification")
     assert hidden(FROZEN) == {(name, text(FREEZE)) for name in both}
     assert hidden(stored_of(**SEALED)) == {(name, text(OPENS)) for name in both}
     assert hidden(FROZEN, {Permission.DIRECT}) == hidden(stored_of(**OPEN)) == set()
-    assert hidden_tournaments([FROZEN], (), text(FREEZE - SECOND)) == set()
+    assert embargoed_tournaments([FROZEN], (), text(FREEZE - SECOND)) == set()
 
 
 times = st.datetimes(datetime(2027, 1, 1), datetime(2027, 2, 1)).map(lambda at: text(at.replace(tzinfo=UTC)))
@@ -109,16 +109,18 @@ def test_who_does_not_direct_sees_no_more_than_the_public_home(stored, role, now
         stored.contest.results == "sealed" or (stored.contest.results == "frozen" and now >= text(FREEZE))
     )
     directs = role in (Role.DIRECTOR, Role.OPERATOR)
-    assert (seen.home is ContestHome.HIDDEN) == (is_hidden and directs)
+    assert (seen.home is ContestHome.EMBARGOED) == (is_hidden and directs)
     assert seen.has_all == (directs or not is_hidden)
     assert (seen.hidden_since is not None) == is_hidden
-    assert playing_home(stored, now) is (ContestHome.HIDDEN if is_hidden else ContestHome.PUBLIC)
+    assert playing_home(stored, now) is (ContestHome.EMBARGOED if is_hidden else ContestHome.PUBLIC)
 
 
 @given(contests, times, times)
 def test_what_is_hidden_stays_so_as_time_goes_by(stored, one, other):
     first, then = sorted((one, other))
-    assert not (playing_home(stored, first) is ContestHome.HIDDEN and playing_home(stored, then) is ContestHome.PUBLIC)
+    assert not (
+        playing_home(stored, first) is ContestHome.EMBARGOED and playing_home(stored, then) is ContestHome.PUBLIC
+    )
 
 
 def test_no_permission_but_directing_shows_what_is_hidden():

@@ -100,7 +100,7 @@ class World:
     def public_canaries(self):
         return canaries(*(path for path in self.directory.iterdir() if path.name != "contests"))
 
-    def hidden_canaries(self):
+    def embargoed_canaries(self):
         return canaries(self.directory / "contests") - self.public_canaries()
 
 

@@ -1,4 +1,4 @@
-"""Pages of homes with hidden results: when they are built again."""
+"""Pages of homes with embargoed results: when they are built again."""
 
 import asyncio
 
@@ -103,7 +103,7 @@ async def test_a_page_that_cannot_be_built_is_not_built_at_each_request(shown, e
     assert await shown.ask() == 3
 
 
-async def test_the_newest_page_of_a_hidden_home_is_built_when_that_has_changed_and_does_not_rest(shown):
+async def test_the_newest_page_of_an_embargoed_home_is_built_when_that_has_changed_and_does_not_rest(shown):
     place = HomePlace(shown.directory, is_apart=True)
     for number in (1, 2, 3):
         assert [await shown.builders.newest(place, NumberPage, "a page") for _ in range(3)] == [number] * 3

@@ -197,7 +197,7 @@ async def test_more_requests_than_can_wait_are_refused(builders):
 
 @pytest.mark.slow
 async def test_one_that_is_apart_asks_no_server_for_what_is_in_a_file(directory, tmp_path, monkeypatch):
-    """The pages of hidden homes, whatever variables and credentials say of the public one."""
+    """The pages of embargoed homes, whatever variables and credentials say of the public one."""
     (tmp_path / "arena.store-url").write_text("postgresql://127.0.0.1:1/nowhere")
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
     builders = Builders(Lane.BOARDS, str(directory), None, LIMITS, is_apart=True)

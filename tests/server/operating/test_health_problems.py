@@ -82,7 +82,7 @@ def test_everybody_knows_which_service_is_in_difficulty_and_operators_where(tmp_
 
 
 def test_of_a_contest_its_name_is_said_and_not_why_and_only_before_it_is_over(tmp_path, people):
-    """Of one with hidden results nobody but operators hears it: it may be about these."""
+    """Of one with embargoed results nobody but operators hears it: it may be about these."""
     for name, results in (("spring", {}), ("summer", OPEN)):
         stored = people.contests.add("dora", contest_of(name=f'"{name}"', **results))
         people.contests.set_stage(stored, stored.stage, "canary")

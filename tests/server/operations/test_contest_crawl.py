@@ -245,8 +245,8 @@ def check_owners(crawl, seen):
             }
 
 
-def check_hidden(crawl, seen, *, may_have_public):
-    hidden = crawl.played.hidden_canaries()
+def check_embargoed(crawl, seen, *, may_have_public):
+    hidden = crawl.played.embargoed_canaries()
     assert hidden
     for actor in ("visitor", "ada", "eve"):
         found = seen[actor]
@@ -258,9 +258,9 @@ def check_hidden(crawl, seen, *, may_have_public):
             )
     for actor in ("dora", "olga"):
         found = seen[actor]
-        of_hidden_pages = {place: answers for place, answers in found.items() if "/hidden/" in place[0]}
-        assert canaries_in(of_hidden_pages) & hidden, actor
-        others = {place: answers for place, answers in found.items() if place not in of_hidden_pages}
+        of_embargoed_pages = {place: answers for place, answers in found.items() if "/hidden/" in place[0]}
+        assert canaries_in(of_embargoed_pages) & hidden, actor
+        others = {place: answers for place, answers in found.items() if place not in of_embargoed_pages}
         assert canaries_in(others).isdisjoint(hidden), actor
         assert "/log" in where(found, REASON), actor
 
@@ -314,7 +314,7 @@ async def test_a_sealed_contest(crawl):
     rests = "Your bot rests while results of the contest spring are hidden, until a director reveals them."
     assert {actor for actor, page in pages.items() if rests in page.text} == {"ada"}
     world.now.seconds = DEADLINE + 1
-    world.play(lambda stored: bool(world.hidden_canaries()))
+    world.play(lambda stored: bool(world.embargoed_canaries()))
     assert phase(crawl) in (ContestPhase.PLAYING, ContestPhase.CLOSED)
     world.play()
     number = crawl.news.number()
@@ -323,7 +323,7 @@ async def test_a_sealed_contest(crawl):
     assert crawl.news.number() == number  # nobody can tell from a stream
     check_results(await crawl.results(), {"dora", "olga"}, is_hidden=True)
     seen = await crawl.look_as_all()
-    check_hidden(crawl, seen, may_have_public=False)
+    check_embargoed(crawl, seen, may_have_public=False)
     check_owners(crawl, seen)
     check_asking(seen)
     pages = [place for place in before["visitor"] if not place[0].startswith(("/contests", "/log", "/health", "/play"))]
@@ -331,7 +331,7 @@ async def test_a_sealed_contest(crawl):
         one, other = (without_dates(answers["visitor"][place]) for answers in (before, seen))
         assert one == other, (place, one[-1500:], other[-1500:])
 
-    hidden = world.hidden_canaries()
+    hidden = world.embargoed_canaries()
     world.people.contests.ask_to_reveal("dora", "spring", "in class")
     world.play()
     ResultMaker().make_results(world.home, world.people)
@@ -367,7 +367,7 @@ async def test_a_frozen_contest(crawl):
     crawl.news.number()
     assert phase(crawl) is ContestPhase.PLAYED
     seen = await crawl.look_as_all()
-    check_hidden(crawl, seen, may_have_public=True)
+    check_embargoed(crawl, seen, may_have_public=True)
     frozen = {f"/tournaments/spring-qualification{one}" for one in ("", "/matches")}
     twins = [f"/tournaments/spring-qualification{one}.json" for one in ("", "/matches")]
     answers = {"sentence": FROZEN.partition(" <a")[0], "address": "/contests/spring"}

@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from arena.base.errors import StoreError, UsageError
-from arena.community.contests.contest_homes import open_hidden_home
+from arena.community.contests.contest_homes import open_embargoed_home
 from arena.community.submissions.upload_directory import UploadDirectory
 from arena.server.gate.gate import Gate
 from arena.server.gate.homes import Homes
@@ -110,7 +110,7 @@ async def pages_of(directory):
 
 @pytest.mark.slow(sample=True)
 def test_what_is_hidden_of_a_contest_is_copied_while_it_is_played(directory, tmp_path):
-    with ArenaHome(directory) as home, open_hidden_home(directory, "spring") as hidden:
+    with ArenaHome(directory) as home, open_embargoed_home(directory, "spring") as hidden:
         add_tournament(hidden, "spring")
         assert (hidden.directory / "arena.sqlite3-wal").stat().st_size
         make_backup(home, tmp_path / "backup")

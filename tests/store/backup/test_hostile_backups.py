@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from arena.community.contests.contest_homes import open_hidden_home
+from arena.community.contests.contest_homes import open_embargoed_home
 from arena.store.backup.contents import MANIFEST, MAX_LINE_BYTES
 from arena.store.backup.writing import make_backup
 from arena.store.home import ArenaHome, open_people
@@ -24,7 +24,7 @@ def backup(tmp_path):
         (tmp_path / "home" / "bots" / "ab").mkdir(parents=True)
         (tmp_path / "home" / "bots" / "ab" / "x.py").write_text("print(1)\n")
         open_people(home.directory).close()
-        open_hidden_home(home.directory, "spring").close()
+        open_embargoed_home(home.directory, "spring").close()
         make_backup(home, tmp_path / "backup")
     return tmp_path / "backup"
 

@@ -8,7 +8,7 @@ from arena.base.errors import UsageError
 from arena.store.people.directing import DesiredState, DirectorState, RequestState, RunFigures, Suspension
 from arena.store.people.directors import MAX_WAITING, SILENT_SECONDS
 from arena.store.people.people_store import PeopleStore
-from arena.store.people.values import HiddenTournament
+from arena.store.people.values import EmbargoedTournament
 from tests.databases import on_both
 
 
@@ -127,7 +127,7 @@ def test_what_could_not_be_done_is_in_the_log_with_its_reason_once(supervised):
     assert len(others) == before
     assert (line.by, line.action, line.subject) == ("the arena", f"could not {asked.kind}", "a@1 in open")
     assert (line.details, line.reason) == ("'a@1' is not in tournament 'open'", asked.reason)
-    assert supervised.log.lines(hidden={HiddenTournament("open", asked.made_at)}) == []
+    assert supervised.log.lines(hidden={EmbargoedTournament("open", asked.made_at)}) == []
 
 
 def test_a_program_that_says_nothing_for_long_is_silent(supervised, now):

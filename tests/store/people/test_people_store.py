@@ -15,7 +15,7 @@ from arena.store.people.public_log import add_line
 from arena.store.people.rates import Rate
 from arena.store.people.secret import is_token
 from arena.store.people.sessions import MAX_SESSIONS, MAX_TOKENS
-from arena.store.people.values import HiddenTournament, Role, Scope
+from arena.store.people.values import EmbargoedTournament, Role, Scope
 from arena.store.results.store import Store
 from tests.databases import on_both
 
@@ -366,7 +366,7 @@ def test_what_is_done_about_people_is_in_the_log_without_gaps(store, place, now)
     assert store.log.lines(hidden=(), before=2) == [entries[-1]]
 
 
-def test_lines_about_a_hidden_tournament_are_kept_back_from_that_second_on(store, now):
+def test_lines_about_an_embargoed_tournament_are_kept_back_from_that_second_on(store, now):
     for reason, tournament in (("one", "spring"), ("two", "autumn"), ("three", "spring"), ("four", None)):
         now.seconds += 1
         at = datetime.fromtimestamp(now.seconds, UTC).isoformat(timespec="seconds")
@@ -374,7 +374,7 @@ def test_lines_about_a_hidden_tournament_are_kept_back_from_that_second_on(store
         store.log._database.write(lambda connection, line=(at, *written): add_line(connection, *line))
 
     def seen(since):
-        hidden = [HiddenTournament("spring", since)] if since else []
+        hidden = [EmbargoedTournament("spring", since)] if since else []
         return [(line.number, line.reason) for line in store.log.lines(hidden=hidden)]
 
     everything = [(4, "four"), (3, "three"), (2, "two"), (1, "one")]

@@ -1,4 +1,6 @@
-"""Corrections while results are hidden: they are made in the hidden home alone, and everybody sees them afterwards."""
+"""Corrections while results are hidden: they are made in the embargoed home alone, and everybody sees them
+afterwards.
+"""
 
 import pytest
 
@@ -40,7 +42,7 @@ class Sealed:
     @property
     def hidden(self):
         place, home = self.homes.of(self.stored)
-        assert place is ContestHome.HIDDEN
+        assert place is ContestHome.EMBARGOED
         return home
 
     def play(self):
@@ -76,7 +78,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_correction_is_made_in_the_hidden_home_alone(sealed, kind):
+def test_a_correction_is_made_in_the_embargoed_home_alone(sealed, kind):
     arguments, made = KINDS[kind]
     assert sealed.correct(kind, **arguments).state is RequestState.DONE
     assert sealed.made(sealed.hidden) == [(made, REASON)]

@@ -1,4 +1,4 @@
-"""Two homes that differ in hidden results alone: who may not see these gets the same bytes at every address.
+"""Two homes that differ in embargoed results alone: who may not see these gets the same bytes at every address.
 
 A home is copied when everything has been submitted, and the contest is played on in both, by bots that act at random:
 in one to its end, with a correction, in the other no further than a few matches. A new address is asked for by itself.
@@ -128,8 +128,8 @@ CONTESTS = {"sealed": (SEALED, OPENS + 60), "frozen": ({}, FREEZE + 60)}
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", CONTESTS)
-async def test_who_may_not_see_hidden_results_can_not_tell_two_homes_apart(pair, kind):
-    changed, hidden_at = CONTESTS[kind]
+async def test_who_may_not_see_embargoed_results_can_not_tell_two_homes_apart(pair, kind):
+    changed, embargoed_at = CONTESTS[kind]
 
     def prepare(crawl):
         crawl.played.announce(**changed, qualification=LADDER)
@@ -138,9 +138,9 @@ async def test_who_may_not_see_hidden_results_can_not_tell_two_homes_apart(pair,
     one, other = await forked(pair, prepare)
     try:
         for crawl, controls in ((one, ()), (other, (Hurried(),))):
-            crawl.played.now.seconds = hidden_at
-            crawl.played.play(lambda _, crawl=crawl: bool(crawl.played.hidden_canaries()), controls)
-        await compare(one, other, hidden_at + 100)
+            crawl.played.now.seconds = embargoed_at
+            crawl.played.play(lambda _, crawl=crawl: bool(crawl.played.embargoed_canaries()), controls)
+        await compare(one, other, embargoed_at + 100)
         for crawl in (one, other):
             crawl.played.now.seconds = DEADLINE + 1
         one.played.play()

@@ -27,7 +27,7 @@ OTHERS = {
 
 @pytest.fixture
 def opened(world, monkeypatch):
-    """Announce a contest whose results are sealed, and note what is looked for of hidden homes and results."""
+    """Announce a contest whose results are sealed, and note what is looked for of embargoed homes and results."""
     world.store.contests.add("dora", contest_of(**SEALED))
     found = []
 
@@ -38,7 +38,7 @@ def opened(world, monkeypatch):
 
         monkeypatch.setattr(Homes, name, note)
 
-    for name in ("hidden", "hidden_place", "has_hidden"):
+    for name in ("embargoed", "embargoed_place", "has_embargoed"):
         noted(name, getattr(Homes, name))
     is_file = Path.is_file
 
@@ -53,7 +53,7 @@ def opened(world, monkeypatch):
 
 @pytest.mark.parametrize("who", OTHERS)
 @pytest.mark.parametrize("operation", OF_CONTESTS, ids=named)
-async def test_who_may_not_see_hidden_results_opens_no_home_of_them(world, opened, who, operation):
+async def test_who_may_not_see_embargoed_results_opens_no_home_of_them(world, opened, who, operation):
     there = THERE | {"tournament": "spring", "match": "1"}
     response = await OTHERS[who](world).request(operation.method, operation.path.format_map(there))
     refused = operation.who is Permission.DIRECT
@@ -61,9 +61,9 @@ async def test_who_may_not_see_hidden_results_opens_no_home_of_them(world, opene
     assert opened == []
 
 
-async def test_a_director_opens_the_home_of_hidden_results(world, opened):
+async def test_a_director_opens_the_home_of_embargoed_results(world, opened):
     await world.browser("dora").get("/contests/spring")
-    assert "hidden" in opened
+    assert "embargoed" in opened
 
 
 @pytest.fixture
