@@ -15,7 +15,7 @@ from arena.site.matches.games_model import (
 )
 from arena.site.matches.match_model import MatchPage, MatchParameters
 from arena.site.pages.bot_profile_model import BotParameters, BotProfilePage
-from arena.site.pages.comparison_model import VersusPage, VersusParameters, WhyPage, WhyParameters
+from arena.site.pages.comparison_model import ExplanationPage, ExplanationParameters, VersusPage, VersusParameters
 from arena.site.pages.leaderboard_model import (
     LeaderboardPage,
     LeaderboardParameters,
@@ -118,9 +118,9 @@ PAGES: tuple[Page, ...] = (
         name="why",
         summary="Why a bot has its rank: what each rival did to its rating, and its most surprising encounters.",
         path="/tournaments/{tournament}/bots/{bot}",
-        parameters=WhyParameters,
-        model=WhyPage,
-        builder="arena.site.pages.comparison:build_why",
+        parameters=ExplanationParameters,
+        model=ExplanationPage,
+        builder="arena.site.pages.comparison:build_explanation",
         lane=Lane.RATINGS,
         room="overview",
         topics=("tournaments/{tournament}",),

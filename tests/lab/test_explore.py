@@ -108,7 +108,7 @@ def no_kernel(_game):
 @pytest.mark.parametrize(("name", "options", "plies", "is_beyond"), BEYOND)
 def test_what_cannot_be_solved_is_known_from_numbers(name, options, plies, is_beyond, monkeypatch):
     monkeypatch.setattr(reach, "solver_of", no_kernel)
-    reason = reach.why_beyond_reach(make_game(name, **options), name, plies, 2**34)
+    reason = reach.beyond_reach_reason(make_game(name, **options), name, plies, 2**34)
     assert bool(reason) is is_beyond
     if reason:
         assert f"follow {plies} actions, a table of them takes " in reason
@@ -118,7 +118,7 @@ def test_what_cannot_be_solved_is_known_from_numbers(name, options, plies, is_be
 @pytest.mark.parametrize(("needed_bytes", "is_beyond"), [(2**30, False), (2**30 + 1, True)])
 def test_a_kernel_says_what_the_table_of_plusminus_takes(needed_bytes, is_beyond, monkeypatch):
     monkeypatch.setattr(reach, "_table_bytes", lambda _game, _state: needed_bytes)
-    assert bool(reach.why_beyond_reach(make_game("plusminus", size=10), "plusminus", 2, 2**34)) is is_beyond
+    assert bool(reach.beyond_reach_reason(make_game("plusminus", size=10), "plusminus", 2, 2**34)) is is_beyond
 
 
 def test_without_time_nothing_is_said_of_worth():

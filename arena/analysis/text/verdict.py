@@ -81,19 +81,19 @@ def untested_text(table: Standings) -> str:
     """Return why there is no test whether a single rating per bot fits: what there is, and what it takes."""
     tested, bots = table.consistency, len(table.fitted.names)
     if bots < MIN_BOTS:
-        why = f"that takes {MIN_BOTS} bots or more"
+        reason = f"that takes {MIN_BOTS} bots or more"
     elif not tested.pairs:
         most = counted(tested.most_encounters, "encounter")
-        why = f"no two bots have met in more than {most}, and it takes {MIN_ENCOUNTERS}"
+        reason = f"no two bots have met in more than {most}, and it takes {MIN_ENCOUNTERS}"
     elif tested.pairs <= bots:
         met = f"{counted(tested.pairs, 'pair')} of bots {'has' if tested.pairs == 1 else 'have'} met"
-        why = f"{met} in {MIN_ENCOUNTERS} encounters or more, and with {bots} bots it takes {bots + 1} such pairs"
+        reason = f"{met} in {MIN_ENCOUNTERS} encounters or more, and with {bots} bots it takes {bots + 1} such pairs"
     else:
-        why = (
+        reason = (
             f"the {tested.pairs} pairs of bots that have met in {MIN_ENCOUNTERS} encounters or more leave"
             f" {tested.freedom:.1f} degrees of freedom, and it takes {MIN_FREEDOM:g}: more encounters, or more bots"
         )
-    return f"Whether a single rating per bot fits can't be tested: {why}."
+    return f"Whether a single rating per bot fits can't be tested: {reason}."
 
 
 def cycle_text(cycle: Sequence[str], names: Mapping[str, str]) -> str:

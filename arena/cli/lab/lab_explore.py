@@ -87,7 +87,7 @@ def explore(
     from arena.games.checked_game import checked_game
     from arena.lab.openings import Explorer
     from arena.lab.solving.limits import free_memory_bytes
-    from arena.lab.solving.solution import why_beyond_reach
+    from arena.lab.solving.solution import beyond_reach_reason
 
     if outcomes and book is None:
         raise UsageError(f"--outcome {outcomes[0]}: it chooses lines for a book; expected --book FILE as well")
@@ -99,7 +99,7 @@ def explore(
             values, matches = _played(home, tournament, game, values)
     rules = make_game(game, **values)
     rules = rules if game in GAMES else checked_game(rules, game)
-    reason = why_beyond_reach(rules, game, plies, free_memory_bytes())
+    reason = beyond_reach_reason(rules, game, plies, free_memory_bytes())
     if reason and not matches and (book is None or outcomes):
         raise UsageError(f"{reason}; expected a smaller board, more --plies, or a TOURNAMENT whose matches are shown")
     explorer = Explorer(rules, game, matches, plies, 0.0 if reason else within_seconds)

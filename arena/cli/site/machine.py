@@ -147,7 +147,7 @@ def _yes(result: ProbeResult) -> str:
 
 
 def _show_advice(results: list[ProbeResult], best: ProbeResult) -> None:
-    from arena.sandbox.isolation.levels import why_no_groups
+    from arena.sandbox.isolation.levels import groups_problem
 
     for result in results:
         if not result.is_available:
@@ -158,7 +158,7 @@ def _show_advice(results: list[ProbeResult], best: ProbeResult) -> None:
         print_wrapped(
             "",
             0,
-            f"No control groups: {why_no_groups(best)}. Limits of memory and processes apply to each process of a bot,"
+            f"No control groups: {groups_problem(best)}. Limits of memory and processes apply to each process of a bot,"
             " and their sum is sampled ten times a second. To get control groups:"
             " systemd-run --user --scope -p Delegate=yes arena run …",
         )

@@ -226,7 +226,11 @@ def serve_command(
             own_databases(_directory(), store)
             opened.enter_context(locked_services(_directory(), [WEB, WORK] if beside else [WEB]))
         home = opened.enter_context(closing(OpenedHome(global_option("home"), store)))
-        people = opened.enter_context(closing(OpenedPeople(_directory(), _why_not(only), store))) if is_open else None
+        people = (
+            opened.enter_context(closing(OpenedPeople(_directory(), _upload_obstacle(only), store)))
+            if is_open
+            else None
+        )
         listening = opened.enter_context(inherited or listen(host, port))
         address = _address(host, listening)
         beside_listening = (
@@ -312,7 +316,7 @@ def _directory() -> Path:
     return home_path(global_option("home")).resolve()
 
 
-def _why_not(only: str | None) -> Callable[[], str] | None:
+def _upload_obstacle(only: str | None) -> Callable[[], str] | None:
     """Return what says why no uploads are taken: where the checker runs apart, this process can't contain anything."""
     from arena.community.uploads.containment import noted_refusal
 

@@ -164,8 +164,8 @@ class _Builder:
         times = instants(local, self._keys.time_zone)
         if len(times) == 1:
             return times[0]
-        why = "twice, for the clocks are put back" if times else "never, for the clocks are put forward"
-        sentence = f"in {self._keys.time_zone} this time comes {why}; expected one that comes once"
+        reason = "twice, for the clocks are put back" if times else "never, for the clocks are put forward"
+        sentence = f"in {self._keys.time_zone} this time comes {reason}; expected one that comes once"
         self.mistakes.append(Mistake(key, sentence, local.isoformat()))
         self.wrong.add(key)
         return None

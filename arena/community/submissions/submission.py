@@ -97,8 +97,10 @@ def _try_out(bot: Bot, listener: Callable[[str], None], external_games: Sequence
         record = play_match(name, [bot] * players, time_control=TRIAL_TIME)
         if record.faults:
             fault = record.faults[0]
-            why = f"{bot.label} is rejected: in {name} at ply {fault.ply}: {fault.kind}: {fault.detail.for_operator()}"
+            reason = (
+                f"{bot.label} is rejected: in {name} at ply {fault.ply}: {fault.kind}: {fault.detail.for_operator()}"
+            )
             stderr = record.seats[fault.seat].stderr.for_operator()
-            return Submission(bot, refusal=why, stderr=stderr, hint=hint_for(Failure(bot, fault, stderr)))
+            return Submission(bot, refusal=reason, stderr=stderr, hint=hint_for(Failure(bot, fault, stderr)))
         listener(f"{name}: a match of {counted(len(record.actions), 'action')} against itself, without a fault")
     return None

@@ -53,15 +53,15 @@ class Received:
 class UploadDirectory:
     """A directory of uploads."""
 
-    def __init__(self, directory: Path, why_not: Callable[[], str] = lambda: "") -> None:
+    def __init__(self, directory: Path, upload_obstacle: Callable[[], str] = lambda: "") -> None:
         """Prepare; ``why_not`` returns why nothing is taken here, "" if uploads are."""
-        self._directory, self._why_not = directory, why_not
+        self._directory, self._upload_obstacle = directory, upload_obstacle
         self._receiving: list[int | None] = []  # whose uploads come in now
 
     @property
     def refusal(self) -> str:
         """Why nothing is taken here; "" if uploads are."""
-        return self._why_not()
+        return self._upload_obstacle()
 
     def path(self, name: str) -> Path:
         """Return where an upload is, or would be."""

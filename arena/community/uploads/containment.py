@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arena.base.errors import UsageError
-from arena.sandbox.isolation.levels import choose_isolation, probe_level, why_no_groups
+from arena.sandbox.isolation.levels import choose_isolation, groups_problem, probe_level
 from arena.sandbox.isolation.sandbox_policy import Isolation
 
 
@@ -40,8 +40,8 @@ def can_contain_uploads(wanted: str = "auto") -> Containment:
             isolation,
         )
     if not isolation.groups:
-        why = why_no_groups(probe_level(isolation.level))
-        return Containment(False, f"uploads can't be contained: {why}", isolation)
+        reason = groups_problem(probe_level(isolation.level))
+        return Containment(False, f"uploads can't be contained: {reason}", isolation)
     return Containment(True, f"uploads are contained: unpacked, built and run at {isolation.label}", isolation)
 
 

@@ -69,8 +69,8 @@ def check_players(game: Game[Any]) -> None:
     """The number of seats is that of the option ``players``, or 2."""
     expected = game.options.get("players", 2)
     if type(game.players) is not int or game.players != expected:
-        why = "the option players has that value" if "players" in game.options else "there is no option players"
-        raise MistakeError(f"the attribute players is {shown(game.players)}; expected {expected}, as {why}")
+        reason = "the option players has that value" if "players" in game.options else "there is no option players"
+        raise MistakeError(f"the attribute players is {shown(game.players)}; expected {expected}, as {reason}")
 
 
 def made(kind: type[Game[Any]], options: dict[str, Any]) -> Game[Any] | None:

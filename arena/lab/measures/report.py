@@ -106,10 +106,10 @@ NEEDS_VALUES = ("openings", "choice", "decided")
 
 def _note(key: str, found: Findings) -> str:
     notes = []
-    if key in NEEDS_VALUES and found.why_no_values:
-        notes.append(f"Not known: {found.why_no_values}.")
-    elif key in ("comebacks", "first_actions") and found.why_no_values:
-        notes.append(f"Without exact values: {found.why_no_values}.")
+    if key in NEEDS_VALUES and found.no_values_reason:
+        notes.append(f"Not known: {found.no_values_reason}.")
+    elif key in ("comebacks", "first_actions") and found.no_values_reason:
+        notes.append(f"Without exact values: {found.no_values_reason}.")
     elif key == "value":
         if not found.are_all_solved:
             notes.append("Boards that are missing or have bounds were not solved: too large, or the time was up.")

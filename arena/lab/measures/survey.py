@@ -145,7 +145,7 @@ class Findings:
     game: Game[Any]
     strongest_search: str
     solutions: dict[str, Solution] = field(default_factory=dict)
-    why_no_values: str = ""
+    no_values_reason: str = ""
     played: dict[str, list[SimulatedMatch]] = field(default_factory=dict)
     steps: dict[str, list[float]] = field(default_factory=dict)
     doublings: list[str] = field(default_factory=list)
@@ -189,7 +189,7 @@ class Survey:
                 try:
                     run()
                 except NoValuesError as error:
-                    self._values, self._found.why_no_values = None, str(error)
+                    self._values, self._found.no_values_reason = None, str(error)
                     run()
         self._note_first_actions()
         self._note_last_choices()
@@ -221,7 +221,7 @@ class Survey:
         self._found.are_all_solved = all(are_exact)
 
     def _find_values(self) -> None:
-        if not self._found.why_no_values:
+        if not self._found.no_values_reason:
             self._values = exact_values(self._game, self._path, self._limits)
 
     def _play_strengths(self) -> None:

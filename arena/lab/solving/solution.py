@@ -123,7 +123,7 @@ MOST_STATES = 10**9
 """With more, no search comes to its end in a time for which anybody waits."""
 
 
-def why_beyond_reach(game: Game[Any], path: str, plies: int, memory_bytes: int) -> str:
+def beyond_reach_reason(game: Game[Any], path: str, plies: int, memory_bytes: int) -> str:
     """Return why nothing can be solved from ``plies`` actions on; empty if something may be.
 
     The kernel of a game with more than a few states is built if something may be: what solves the lines uses it.

@@ -71,9 +71,9 @@ class StateCheck:
                     raise GameError(self._path, method, problem)
                 raise GameError(self._path, method, f"differs between equal states: {shown(one)}, {shown(other)}")
 
-    def no_value(self, why: str, method: str = "apply") -> GameError:
+    def no_value(self, reason: str, method: str = "apply") -> GameError:
         """Return the mistake of a state that is no value."""
-        return GameError(self._path, method, f"returned a state that is no value: {why}")
+        return GameError(self._path, method, f"returned a state that is no value: {reason}")
 
     def _are_equal(self, one: Any, other: Any) -> bool:
         try:

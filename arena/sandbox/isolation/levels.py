@@ -94,11 +94,11 @@ def choose_isolation(wanted: str) -> Isolation:
             " and arena doctor tells what that is"
         )
     if plus and not result.isolation.groups:
-        raise UsageError(f"isolation = {wanted!r}: {why_no_groups(result)}; without '+cgroup' limits are per process")
+        raise UsageError(f"isolation = {wanted!r}: {groups_problem(result)}; without '+cgroup' limits are per process")
     return result.isolation
 
 
-def why_no_groups(result: ProbeResult) -> str:
+def groups_problem(result: ProbeResult) -> str:
     """Return why a level comes without control groups."""
     return result.untested or NO_CONTROL_GROUPS
 

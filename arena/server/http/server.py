@@ -62,12 +62,12 @@ def listen(host: str, port: int, host_option: str = "--host", port_option: str =
         listening.listen(BACKLOG)
     except OSError as error:
         listening.close()
-        raise UsageError(_why_not(f"{host_option} {host!r}", f"{port_option} {port}", port, error)) from error
+        raise UsageError(_bind_failure(f"{host_option} {host!r}", f"{port_option} {port}", port, error)) from error
     listening.setblocking(False)
     return listening
 
 
-def _why_not(host: str, port_text: str, port: int, error: OSError) -> str:
+def _bind_failure(host: str, port_text: str, port: int, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
         return f"{port_text}: another program listens on it; expected a free one, such as {port % 65535 + 1}"
     if error.errno == errno.EACCES:

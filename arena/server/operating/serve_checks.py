@@ -346,8 +346,8 @@ def _address(machine: Machine) -> Finding:
     if machine.is_served:
         return Finding(Verdict.OK, "address", "the site of this home runs now.")
     if machine.port_problem:
-        why = machine.port_problem.lower()
-        sentence = f"can't be listened on: {why}; choose another --port, unless arena-web.socket has it."
+        reason = machine.port_problem.lower()
+        sentence = f"can't be listened on: {reason}; choose another --port, unless arena-web.socket has it."
         return Finding(Verdict.MEND, "address", sentence)
     return Finding(Verdict.OK, "address", "free to be listened on.")
 

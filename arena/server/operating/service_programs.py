@@ -113,7 +113,7 @@ def problems(directory: str | os.PathLike[str], people: PeopleStore) -> Iterator
     """Yield what is wrong now with the services of a home, its ladders and contests."""
     noted = list(noted_problems(directory))
     yield from (replace(one, public=_public(one.service)) for one in noted)
-    if reason := why_unwritable(directory):
+    if reason := unwritable_reason(directory):
         public = f"the arena's home can't be written: nothing new is kept; {SEE_LOG}"
         yield HealthProblem(HOME, f"the arena's home can't be written: {directory}: {reason}", public)
     yield from _away(Path(directory))
@@ -126,7 +126,7 @@ def problems(directory: str | os.PathLike[str], people: PeopleStore) -> Iterator
         yield HealthProblem(WEB, f"{unread}: {error}", f"{unread}; {SEE_LOG}")
 
 
-def why_unwritable(directory: str | os.PathLike[str]) -> str:
+def unwritable_reason(directory: str | os.PathLike[str]) -> str:
     """Return why nothing can be written in a home, "" if it can: no number of free bytes says that for all disks."""
     try:
         with tempfile.TemporaryFile(dir=directory, buffering=0) as file:

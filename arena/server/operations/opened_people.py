@@ -58,13 +58,14 @@ class OpenedPeople:
     def __init__(
         self,
         directory: str | os.PathLike[str] | None,
-        why_not: Callable[[], str] | None = None,
+        upload_obstacle: Callable[[], str] | None = None,
         store: str | None = None,
     ) -> None:
         """Open the database.
 
         Args:
-            why_not: returns why no uploads are taken, "" if they are; None to try out what this machine can contain.
+            upload_obstacle: returns why no uploads are taken, "" if they are; None to try out what this machine can
+                contain.
             store: the URL of the database of results; None for a file in the home.
 
         Raises:
@@ -73,7 +74,7 @@ class OpenedPeople:
         self._home = OpenedHome(directory, store)
         self._directory = home_path(directory)
         self.store = open_people(directory)
-        uploads = UploadDirectory(uploads_path(directory), why_not or cache(_refusal))
+        uploads = UploadDirectory(uploads_path(directory), upload_obstacle or cache(_refusal))
         uploads.remove_unfinished(RECEIVING)
         self.links = ServedLinks(asset_digests(), ACCOUNT)
         self._homes = Homes(self._home, store)

@@ -67,8 +67,8 @@ def unfinished_match(home: ArenaHome, tournament: StoredTournament, line: Schedu
         if progress is not None and not progress.progress.shows_matches:
             return UnfinishedMatch(before, NOT_SHOWN_LIVE, None)
     reason = home.store.reasons_without_result(tournament).get(line.match)
-    why = f": {reason[:MAX_REASON_CHARACTERS]}" if reason and home.audience.reads_all else "."
-    void = f" The last try was void{why}" if reason else ""
+    explanation = f": {reason[:MAX_REASON_CHARACTERS]}" if reason and home.audience.reads_all else "."
+    void = f" The last try was void{explanation}" if reason else ""
     return UnfinishedMatch(before, f"This match has not been played yet.{void}", None)
 
 

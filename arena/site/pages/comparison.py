@@ -6,21 +6,21 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from arena.analysis.measures.bot_profile import HeadToHead as Counted
 from arena.analysis.measures.bot_profile import find_labels, grouped, head_to_head, known_bots, meetings
+from arena.analysis.measures.rank_explanation import against_rivals, rated_matches_of, rivals_in, surprises
 from arena.analysis.measures.standings import Standing, Standings
-from arena.analysis.measures.why_ranked import against_rivals, rated_matches_of, rivals_in, surprises
 from arena.analysis.text.standings_columns import interval_text
 from arena.base.errors import UnknownNameError
 from arena.base.text import all_of, counted
 from arena.site.frame.building import Reading, marked, sentence
 from arena.site.pages.comparison_model import (
+    ExplanationPage,
+    ExplanationParameters,
     HeadToHead,
     HeadToHeadPart,
     RivalLine,
     SurprisingEncounter,
     VersusPage,
     VersusParameters,
-    WhyPage,
-    WhyParameters,
 )
 from arena.site.pages.results import listed_results
 from arena.site.pages.standings import rated_tournament, standing_line
@@ -142,7 +142,7 @@ WORTH_NAMING = 0.05
 """An influence that is smaller moves nothing that the page shows."""
 
 
-def build_why(home: ArenaHome, parameters: WhyParameters) -> WhyPage:
+def build_explanation(home: ArenaHome, parameters: ExplanationParameters) -> ExplanationPage:
     """Return why a bot has its rank; UnknownNameError if there is no such tournament, or no such bot in it."""
     tournament = home.store.tournament(parameters.tournament)
     label = _entrant(tournament, parameters.bot)
@@ -157,7 +157,7 @@ def build_why(home: ArenaHome, parameters: WhyParameters) -> WhyPage:
         RivalLine.of(one, name=names.get(one.rival, one.rival), mu=mu[one.rival])
         for one in against_rivals(label, matches, table.fitted, rated.results)
     )
-    return WhyPage(
+    return ExplanationPage(
         tournament=tournament.name,
         bot=label,
         name=names[label],

@@ -94,7 +94,7 @@ def _table(part: str, parts: tuple[HeadToHeadPart, ...]) -> Table:
 # Why a bot has its rank: what its matches with each rival did to its rating, and its most surprising encounters.
 
 
-class WhyParameters(Parameters):
+class ExplanationParameters(Parameters):
     """The address of the page; the bot is ``name@version``, or the name if no other version takes part."""
 
     tournament: Name
@@ -141,7 +141,7 @@ class SurprisingEncounter(Model):
     probability: float
 
 
-class WhyPage(ModelOfTournament):
+class ExplanationPage(ModelOfTournament):
     """Why a bot has its rank.
 
     Attributes:

@@ -116,9 +116,9 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_why_there_is_no_test_of_the_fit_and_what_it_takes(case):
-    encounters, why = CASES[case]
+    encounters, reason = CASES[case]
     table = standings(encounters, {})
-    expected = f"Whether a single rating per bot fits can't be tested: {why}"
+    expected = f"Whether a single rating per bot fits can't be tested: {reason}"
     assert table.consistency.phi is None
     assert f"(estimated). {expected}" in standings_footer(table)
     assert stats_sentences(table, cross_check(encounters, table))[0] == expected

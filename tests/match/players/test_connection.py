@@ -210,11 +210,11 @@ def test_a_program_that_can_not_be_executed_is_a_start_fault(pool, tmp_path):
     program = tmp_path / "not_a_program"
     program.write_bytes(b"\x7fELF nonsense")
     program.chmod(0o755)
-    for path, why in ((program, "Exec format error"), (tmp_path / "missing", "No such file")):
+    for path, reason in ((program, "Exec format error"), (tmp_path / "missing", "No such file")):
         record = pool.play(spec(Bot(name="x", version="1", command=(str(path),), directory=str(tmp_path)), good_bot()))
         (fault,) = record.faults
         assert fault.kind == "start"
-        assert why in fault.detail
+        assert reason in fault.detail
 
 
 def test_bots_see_a_clean_environment_and_limits(pool, tmp_path):

@@ -42,8 +42,8 @@ def test_auto_takes_the_level_that_is_preferred():
 def test_a_level_that_can_not_be_had_is_refused_with_the_reason(monkeypatch, fresh_probes):
     monkeypatch.setattr(levels, "landlock_abi", lambda: 0)
     monkeypatch.setattr(levels, "find_bubblewrap", lambda: None)
-    for level, why in (("landlock", "the kernel has no Landlock"), ("bubblewrap", "bwrap is not installed")):
-        with pytest.raises(UsageError, match=f"isolation = '{level}': this machine can't give it: {why}"):
+    for level, reason in (("landlock", "the kernel has no Landlock"), ("bubblewrap", "bwrap is not installed")):
+        with pytest.raises(UsageError, match=f"isolation = '{level}': this machine can't give it: {reason}"):
             choose_isolation(level)
     assert choose_isolation("auto").level == "limits"
 
@@ -82,9 +82,9 @@ def test_control_groups_whose_test_does_not_end_in_time_are_missed_loudly(monkey
     monkeypatch.setattr(levels, "_run_probe", late)
     monkeypatch.setattr(levels, "find_parent_groups", lambda: {})
     assert choose_isolation("limits").label == "limits"
-    why = "limits+cgroup was not tried to the end: a test program did not end within 0 s"
-    assert why in caplog.text
-    with pytest.raises(UsageError, match=re.escape(f"isolation = 'limits+cgroup': {why}")):
+    reason = "limits+cgroup was not tried to the end: a test program did not end within 0 s"
+    assert reason in caplog.text
+    with pytest.raises(UsageError, match=re.escape(f"isolation = 'limits+cgroup': {reason}")):
         choose_isolation("limits+cgroup")
 
 

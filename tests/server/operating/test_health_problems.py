@@ -6,7 +6,7 @@ import pytest
 
 from arena.base.errors import DatabaseError
 from arena.base.programs.service_program import HealthProblem, ProblemNote
-from arena.server.operating.service_programs import PROBE, locked_services, problems, why_unwritable
+from arena.server.operating.service_programs import PROBE, locked_services, problems, unwritable_reason
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.directing import DirectorState
 from arena.store.people.people_store import PeopleStore
@@ -69,15 +69,15 @@ def test_everybody_knows_which_service_is_in_difficulty_and_operators_where(tmp_
     monkeypatch.setattr(people.directors, "reports", away)
     told["web"] = found(tmp_path, people)[-1].public
     assert all(where in one.sentence or one.service == "web" for one in found(tmp_path, people))
-    why = "the log of the server says why"
-    assert ladders == ["autumn: submit 1 more bot", f"spring: it can't be played now; {why}"]
+    reason = "the log of the server says why"
+    assert ladders == ["autumn: submit 1 more bot", f"spring: it can't be played now; {reason}"]
     assert told == {
-        "checker": f"the service that checks what authors submit can't do all of its work; {why}",
-        "contests": f"the service that plays contests can't do all of its work; {why}",
-        "of a later version": f"a service of the site can't do all of its work; {why}",
-        "play": f"the service that lets people play against bots can't do all of its work; {why}",
-        "results": f"the service that signs the results of contests can't do all of its work; {why}",
-        "web": f"the database of people can't be read; {why}",
+        "checker": f"the service that checks what authors submit can't do all of its work; {reason}",
+        "contests": f"the service that plays contests can't do all of its work; {reason}",
+        "of a later version": f"a service of the site can't do all of its work; {reason}",
+        "play": f"the service that lets people play against bots can't do all of its work; {reason}",
+        "results": f"the service that signs the results of contests can't do all of its work; {reason}",
+        "web": f"the database of people can't be read; {reason}",
     }
 
 
@@ -126,7 +126,7 @@ def test_a_database_that_can_not_be_read_hides_no_note(tmp_path, people, monkeyp
 
 
 def test_a_home_that_can_not_be_written_is_named_to_operators(tmp_path, people, monkeypatch):
-    assert why_unwritable("/proc")  # where not even root can
+    assert unwritable_reason("/proc")  # where not even root can
     unlimited = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(PROBE) // 2, unlimited[1]))  # stands in for a small disk
     try:

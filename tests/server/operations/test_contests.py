@@ -198,8 +198,8 @@ async def test_the_form_comes_back_with_what_is_wrong_and_what_was_sent(world, d
     marked = re.search(f'<(?:input|select|textarea|fieldset)[^>]* id="{field}-wrong"[^>]*>', response.text, re.S)[0]
     assert 'aria-invalid="true"' in marked
     assert re.search(f'aria-describedby="[^"]*{field}-why"', marked)
-    why = html.unescape(re.search(f'id="{field}-why">(.*?)<', response.text, re.S)[1])
-    assert sentence.partition(": ")[2] in why
+    reason = html.unescape(re.search(f'id="{field}-why">(.*?)<', response.text, re.S)[1])
+    assert sentence.partition(": ")[2] in reason
     assert response.text.count("aria-invalid") == 1
     assert 'value="Spring contest"' in response.text or field == "title"
     assert re.search(r'value="arena:greedy" checked', response.text)

@@ -205,8 +205,8 @@ async def test_what_could_not_be_done_is_on_the_page_and_in_the_log_with_its_rea
 
 
 async def test_only_operators_see_why_a_ladder_can_not_be_played(kept):
-    why = "postgresql://arena@db.internal:5432/results: closed"
-    kept.store.directors.report_state("open ladder", "ladder", DirectorState.UNABLE, why)
+    reason = "postgresql://arena@db.internal:5432/results: closed"
+    kept.store.directors.report_state("open ladder", "ladder", DirectorState.UNABLE, reason)
     for client, sees in (
         (kept.client(), False),
         (kept.browser("ann"), False),

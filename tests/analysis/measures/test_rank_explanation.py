@@ -5,9 +5,9 @@ from math import erf, sqrt
 import numpy as np
 import pytest
 
+from arena.analysis.measures.rank_explanation import RatedMatch, against_rivals, rated_matches_of, surprises
 from arena.analysis.measures.result_table import read_results
 from arena.analysis.measures.standings import standings
-from arena.analysis.measures.why_ranked import RatedMatch, against_rivals, rated_matches_of, surprises
 from arena.ratings import Rating
 from arena.ratings.environment import BETA
 from arena.ratings.field_fit import FittedEncounters
