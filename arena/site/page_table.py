@@ -15,7 +15,12 @@ from arena.site.matches.games_model import (
 )
 from arena.site.matches.match_model import MatchPage, MatchParameters
 from arena.site.pages.bot_profile_model import BotParameters, BotProfilePage
-from arena.site.pages.comparison_model import ExplanationPage, ExplanationParameters, VersusPage, VersusParameters
+from arena.site.pages.comparison_model import (
+    ExplanationPage,
+    ExplanationParameters,
+    HeadToHeadPage,
+    HeadToHeadParameters,
+)
 from arena.site.pages.leaderboard_model import (
     LeaderboardPage,
     LeaderboardParameters,
@@ -95,9 +100,9 @@ PAGES: tuple[Page, ...] = (
         name="versus",
         summary="Two bots, or two versions of a bot, against each other.",
         path="/bots/{bot}/versus/{rival}",
-        parameters=VersusParameters,
-        model=VersusPage,
-        builder="arena.site.pages.comparison:build_versus",
+        parameters=HeadToHeadParameters,
+        model=HeadToHeadPage,
+        builder="arena.site.pages.comparison:build_head_to_head",
         lane=Lane.RATINGS,
         room="bots",
         topics=("bots/{bot}/versus/{rival}",),

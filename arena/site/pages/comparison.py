@@ -16,11 +16,11 @@ from arena.site.pages.comparison_model import (
     ExplanationPage,
     ExplanationParameters,
     HeadToHead,
+    HeadToHeadPage,
+    HeadToHeadParameters,
     HeadToHeadPart,
     RivalLine,
     SurprisingEncounter,
-    VersusPage,
-    VersusParameters,
 )
 from arena.site.pages.results import listed_results
 from arena.site.pages.standings import rated_tournament, standing_line
@@ -38,7 +38,7 @@ METHOD = (
 )
 
 
-def build_versus(home: ArenaHome, parameters: VersusParameters) -> VersusPage:
+def build_head_to_head(home: ArenaHome, parameters: HeadToHeadParameters) -> HeadToHeadPage:
     """Return how two bots did head to head, in all tournaments; UnknownNameError if one does not exist."""
     reading = Reading()
     within = reading.scope(home.store)
@@ -53,7 +53,7 @@ def build_versus(home: ArenaHome, parameters: VersusParameters) -> VersusPage:
     by_tournament = grouped(met, lambda one: one.tournament)
     is_several = len({(one.bot, one.rival) for one in met}) > 1
     versions = grouped(met, lambda one: (one.bot, one.rival)) if is_several else {}
-    return VersusPage(
+    return HeadToHeadPage(
         bot=parameters.bot,
         rival=parameters.rival,
         bots=tuple(bots),

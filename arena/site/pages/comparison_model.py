@@ -11,7 +11,7 @@ from arena.site.pages.standings_model import StandingLine
 # Two bots, or two versions of a bot, against each other.
 
 
-class VersusParameters(Parameters):
+class HeadToHeadParameters(Parameters):
     """The address of a page about two bots, each NAME (all its versions) or NAME@VERSION."""
 
     bot: Name
@@ -47,7 +47,7 @@ class HeadToHeadPart(HeadToHead):
     part: str
 
 
-class VersusPage(ModelOfBots):
+class HeadToHeadPage(ModelOfBots):
     """Two bots head to head.
 
     Attributes:

@@ -5,7 +5,7 @@ from tests.site.duels import duels, tell
 from tests.site.parsed import Parsed, checked, csv_rows, html_of, model_of
 
 
-def versus(home, bot="a", rival="b"):
+def head_to_head_of(home, bot="a", rival="b"):
     return model_of(home, "versus", bot=bot, rival=rival)
 
 
@@ -13,7 +13,7 @@ def test_matches_are_counted_by_game_seat_and_tournament(home):
     """Encounters of a: ww, wl in differences; wd in plaid; then ll. Shares 1, 0.5, 0.75, 0: mean 0.5625."""
     tell(home, duels("a@1", "b@1", "wwwdwl"), "first", games=("differences", "plaid"))
     tell(home, duels("a@1", "b@1", "ll"), "second")
-    found = versus(home)
+    found = head_to_head_of(home)
     assert (found.total.wins, found.total.draws, found.total.losses) == (4, 1, 3)
     assert (found.total.encounters, found.total.score_percent) == (4, 56.25)
     seen = {one.part: (one.wins, one.draws, one.losses, one.score_percent) for one in found.games}
@@ -28,10 +28,10 @@ def test_matches_are_counted_by_game_seat_and_tournament(home):
 def test_who_is_better_is_said_when_it_can_be_known(home):
     """Ten encounters won: 100 % ± 1.96 * sqrt(0.25 / 100) = 9.8 %."""
     tell(home, duels("a@1", "b@1", "w" * 20))
-    found = versus(home)
+    found = head_to_head_of(home)
     assert found.verdict.text == "a is better than b: 100.0 ± 9.8 % of the points over 10 encounters."
     assert (found.better, found.encounters_to_go) == ("a", None)
-    other = versus(home, "b", "a")
+    other = head_to_head_of(home, "b", "a")
     assert other.verdict.text == found.verdict.text
     assert (other.better, other.total.wins, other.total.losses) == ("a", 0, 20)
 
@@ -39,7 +39,7 @@ def test_who_is_better_is_said_when_it_can_be_known(home):
 def test_until_it_can_be_known_the_page_says_how_many_encounters_would_do(home):
     """One encounter of 0.75: ± 1.96 * sqrt(0.25) = 0.98; (0.98 / 0.25)² = 15.4 times as many, so 15 more."""
     tell(home, duels("a@1", "b@1", "wd"))
-    found = versus(home)
+    found = head_to_head_of(home)
     assert (found.better, found.encounters_to_go) == (None, 15)
     assert found.verdict.text == (
         "a and b can't be told apart yet: a has 75.0 ± 98.0 % of the points over 1 encounter."
@@ -50,20 +50,21 @@ def test_until_it_can_be_known_the_page_says_how_many_encounters_would_do(home):
 def test_equal_bots_are_called_so(home):
     tell(home, duels("a@1", "b@1", "dd"))
     assert (
-        versus(home).verdict.text == "a and b can't be told apart: 50.0 ± 98.0 % of the points over 1 encounter each."
+        head_to_head_of(home).verdict.text
+        == "a and b can't be told apart: 50.0 ± 98.0 % of the points over 1 encounter each."
     )
 
 
 def test_a_game_in_which_the_other_is_better_is_named(home):
     tell(home, duels("a@1", "b@1", "w" * 60), "much")
     tell(home, duels("a@1", "b@1", "l" * 20), "little", games=("plaid",))
-    assert versus(home).verdict.text.endswith(" In plaid, b is better.")
+    assert head_to_head_of(home).verdict.text.endswith(" In plaid, b is better.")
 
 
 def test_duplicates_are_counted_as_matches_only(home):
     same = [(("a@1", "b@1"), (1, 2), 7)] * 6
     tell(home, same)
-    found = versus(home)
+    found = head_to_head_of(home)
     assert (found.total.wins, found.total.duplicates, found.total.encounters) == (6, 5, 1)
     assert "5 duplicate matches of 6 count for no score" in Parsed(html_of(home, "versus", bot="a", rival="b")).text
 
@@ -72,8 +73,8 @@ def test_versions_of_a_bot_against_each_other(home):
     entrants = ("a@1", "a@2", "b@1")
     matches = [*duels("a@2", "a@1", "ww"), *duels("a@2", "b@1", "wl"), *duels("a@1", "b@1", "ll")]
     tell(home, matches, entrants=entrants)
-    assert versus(home, "a@2", "a@1").total.wins == 2
-    both = versus(home, "a", "b")
+    assert head_to_head_of(home, "a@2", "a@1").total.wins == 2
+    both = head_to_head_of(home, "a", "b")
     assert (both.total.wins, both.total.losses, both.bots) == (1, 3, ("a@1", "a@2"))
     assert [(one.part, one.wins) for one in both.versions] == [("a@1 – b@1", 0), ("a@2 – b@1", 1)]
 
@@ -87,12 +88,12 @@ def test_bots_that_have_not_met_have_a_page(home):
 def test_an_unknown_bot_is_rejected(home):
     tell(home, duels("a@1", "b@1", "ww"))
     with pytest.raises(UnknownNameError, match="unknown bot 'c'"):
-        versus(home, "a", "c")
+        head_to_head_of(home, "a", "c")
 
 
 def test_tables_are_csv(home):
     tell(home, duels("a@1", "b@1", "wd"))
-    rows = csv_rows(versus(home).csv("games"))
+    rows = csv_rows(head_to_head_of(home).csv("games"))
     assert [(row["game"], row["wins"], row["draws"], row["score_percent"]) for row in rows] == [
         ("differences", "1", "1", "75.0")
     ]
