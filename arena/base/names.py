@@ -38,7 +38,7 @@ class KnownNames(Protocol):
         """Return whether a name is in use already; such a name is accepted even if it breaks the rule for names."""
 
 
-def is_visible(letter: str) -> bool:
+def is_printable(letter: str) -> bool:
     """Return whether a character is visible on a screen, or is the plain space."""
     if letter == " ":
         return True
@@ -47,14 +47,14 @@ def is_visible(letter: str) -> bool:
     return not any(first <= ord(letter) <= last for first, last in _VARIATION_SELECTORS)
 
 
-def is_visible_text(text: str) -> bool:
+def is_printable_text(text: str) -> bool:
     """Return whether all characters of a text are visible."""
-    return all(is_visible(letter) for letter in text)
+    return all(is_printable(letter) for letter in text)
 
 
 def is_name(text: str) -> bool:
     """Return whether a text may be the name of a bot; ``ACCEPTED`` is the rule in words."""
-    if not 1 <= len(text) <= MAX_CHARACTERS or not is_visible_text(text):
+    if not 1 <= len(text) <= MAX_CHARACTERS or not is_printable_text(text):
         return False
     if any(letter in text for letter in "@/\\") or text[0] in ".-" or "  " in text or text != text.strip():
         return False
@@ -65,7 +65,7 @@ def is_name(text: str) -> bool:
 
 def check_tournament_name(name: str, where: str, bots: KnownNames | None = None) -> None:
     """Raise DefinitionError unless ``name`` may be a tournament's name."""
-    allowed = is_visible_text(name) and all(letter.isalnum() or letter in "._- " for letter in name)
+    allowed = is_printable_text(name) and all(letter.isalnum() or letter in "._- " for letter in name)
     is_accepted = 1 <= len(name) <= MAX_CHARACTERS and allowed and name == name.strip() and name[0] not in "-."
     if not is_accepted and (bots is None or not bots.is_known(name)):
         expected = f"expected 1 to {MAX_CHARACTERS} letters, digits, '.', '_', '-' and spaces inside"
@@ -87,8 +87,8 @@ def letters_alike(text: str) -> str:
 
 def as_file_name(name: str) -> str:
     """Return a safe file name for a name: one in a store may be older than the rule, or come from another arena."""
-    visible = "".join("_" if letter in "/\\" or not is_visible(letter) else letter for letter in name)
-    return visible.lstrip(".-")[:MAX_CHARACTERS] or "_"
+    shown = "".join("_" if letter in "/\\" or not is_printable(letter) else letter for letter in name)
+    return shown.lstrip(".-")[:MAX_CHARACTERS] or "_"
 
 
 # What a reason may be that is kept in a log and shown to others.
@@ -99,7 +99,7 @@ REASON_ACCEPTED = f"expected 1 to {MAX_REASON_CHARACTERS} visible characters on 
 
 def is_reason(text: str) -> bool:
     """Return whether somebody could read it: it is not empty, not too long, and has no invisible characters."""
-    return bool(text.strip()) and len(text) <= MAX_REASON_CHARACTERS and is_visible_text(text)
+    return bool(text.strip()) and len(text) <= MAX_REASON_CHARACTERS and is_printable_text(text)
 
 
 def check_reason(reason: str) -> None:

@@ -11,7 +11,7 @@ import click
 from click.shell_completion import BashComplete, CompletionItem, add_completion_class, split_arg_string
 
 from arena.base.enums import IsolationLevel
-from arena.base.names import is_visible_text
+from arena.base.names import is_printable_text
 from arena.base.shipped import PREFIX, example_bots, example_tournaments
 from arena.cli.terminal.global_options import global_option
 from arena.games import GAMES
@@ -100,7 +100,7 @@ class _Completed(click.ParamType[Any]):
 
 def _is_harmless(value: str) -> bool:
     """Return whether every shell completes a value as it is; a comma ends it in what click sends them."""
-    return is_visible_text(value) and "," not in value and not value.startswith("-")
+    return is_printable_text(value) and "," not in value and not value.startswith("-")
 
 
 def add_completions(command: click.Command) -> None:

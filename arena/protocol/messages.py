@@ -14,7 +14,7 @@ import msgpack
 from arena.base.bot_text import EVERYBODY
 from arena.base.enums import FaultKind, Termination
 from arena.base.errors import BotError
-from arena.base.names import is_visible_text
+from arena.base.names import is_printable_text
 from arena.base.records import DEFAULT_LIMITS, DEFAULT_PLY_LIMIT, Fault, Limits, TimeControl
 from arena.protocol.frames import Message
 
@@ -162,7 +162,7 @@ def read_ready(message: Message) -> Ready:
         text = message.get(name)
         if text is not None and (type(text) is not str or len(text) > MAX_NAME_CHARACTERS):
             raise _refuse(f"ready.{name}", text, f"expected a string of at most {MAX_NAME_CHARACTERS} characters")
-        texts[name] = text if text and is_visible_text(text) else ""
+        texts[name] = text if text and is_printable_text(text) else ""
     return Ready(_read_wants(message.get("wants")), **texts)
 
 

@@ -136,7 +136,7 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_visible,
+        finalize=_printable,
         auto_reload=False,
     )
     made.filters |= {
@@ -173,7 +173,7 @@ def environment() -> Environment:
     return made
 
 
-def _visible(value: Any) -> Any:
+def _printable(value: Any) -> Any:
     """Return a value for HTML: hidden characters of texts become visible."""
     if isinstance(value, str) and not isinstance(value, Markup):
         return printable(value)

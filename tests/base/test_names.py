@@ -162,7 +162,7 @@ def test_names_that_were_accepted_earlier_are_shown_and_go_on(tmp_path, monkeypa
     path = write_tournament(tmp_path, bot, entrant=old, name="an old\u3164cup")
     with ArenaHome(tmp_path / "home") as home:
         with monkeypatch.context() as earlier:
-            for place in ("arena.match.players.manifest.is_name", "arena.base.names.is_visible_text"):
+            for place in ("arena.match.players.manifest.is_name", "arena.base.names.is_printable_text"):
                 earlier.setattr(place, lambda name: True)
             assert submit(home, bot).refusal is None
             run_tournament(load_definition(path, home.bots), home.store, workers=1)

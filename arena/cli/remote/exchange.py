@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from arena.base.errors import SiteAwayError, SiteError, UsageError
-from arena.base.names import is_visible
+from arena.base.names import is_printable
 from arena.base.programs.systemd import is_loopback
 from arena.base.text import size_text
 from arena.cli.remote.credentials import SiteAddress
@@ -27,23 +27,23 @@ from arena.cli.remote.credentials import SiteAddress
 MAX_SENTENCE_CHARACTERS = 600
 
 
-def visible_sentence(text: str) -> str:
+def printable_sentence(text: str) -> str:
     """Return a text as one line of bounded length, with a mark in place of each letter that can't be seen.
 
-    >>> visible_sentence("not\\x1b[2J so\\n fast")
+    >>> printable_sentence("not\\x1b[2J so\\n fast")
     'not�[2J so fast'
     """
-    return visible_line(" ".join(text[: 2 * MAX_SENTENCE_CHARACTERS].split()))
+    return printable_line(" ".join(text[: 2 * MAX_SENTENCE_CHARACTERS].split()))
 
 
-def visible_line(line: str) -> str:
+def printable_line(line: str) -> str:
     """Return a line of several, such as one of a traceback, at bounded length: its spaces stay as they are.
 
-    >>> visible_line("    open()\\x1b[2J")
+    >>> printable_line("    open()\\x1b[2J")
     '    open()�[2J'
     """
     line = line[: 2 * MAX_SENTENCE_CHARACTERS].expandtabs().rstrip()
-    shown = "".join(letter if is_visible(letter) else "\ufffd" for letter in line)
+    shown = "".join(letter if is_printable(letter) else "\ufffd" for letter in line)
     return shown if len(shown) <= MAX_SENTENCE_CHARACTERS else f"{shown[: MAX_SENTENCE_CHARACTERS - 1]}…"
 
 
@@ -302,4 +302,4 @@ def _explained(site: str, error: Exception) -> Exception:
 
 
 def _reason(error: OSError) -> str:
-    return visible_sentence(error.strerror or str(error))
+    return printable_sentence(error.strerror or str(error))

@@ -10,12 +10,12 @@ from typing import Any, BinaryIO
 from urllib.parse import quote, urlencode
 
 from arena.base.errors import SiteAwayError, SiteError, UsageError
-from arena.base.names import is_visible_text
+from arena.base.names import is_printable_text
 from arena.base.stored import is_whole
 from arena.base.text import shortened_text
 from arena.base.version import __version__
 from arena.cli.remote.credentials import Credentials, SiteAddress, site_address
-from arena.cli.remote.exchange import Progress, Reply, Request, Upload, exchange, visible_sentence
+from arena.cli.remote.exchange import Progress, Reply, Request, Upload, exchange, printable_sentence
 from arena.store.people.secret import is_token
 
 JSON, BYTES = "application/json", "application/octet-stream"
@@ -59,7 +59,7 @@ class SiteClient:
     def _asked(self, request: Request) -> dict[str, Any]:
         reply = exchange(self.site, request)
         if 300 <= reply.status < 400:
-            place = shortened_text(visible_sentence(reply.headers.get("location", "")))
+            place = shortened_text(printable_sentence(reply.headers.get("location", "")))
             raise SiteError(
                 f"{self.site}: it leads to {place!r}; redirects are not followed, so give that address if it is right",
                 reply.status,
@@ -74,7 +74,9 @@ class SiteClient:
     def _refusal(self, reply: Reply, value: Mapping[str, Any] | None) -> SiteError | SiteAwayError:
         answer = value.get("error") if value is not None else None
         is_ours = isinstance(answer, str) and bool(answer)
-        sentence = visible_sentence(answer) if isinstance(answer, str) and answer else f"it answers with {reply.status}"
+        sentence = (
+            printable_sentence(answer) if isinstance(answer, str) and answer else f"it answers with {reply.status}"
+        )
         if reply.status >= 500 or reply.status == TOO_OFTEN:
             return SiteAwayError(f"{self.site}: {sentence}", _retry_after(reply))
         if not is_ours and reply.status != UNAUTHORIZED:
@@ -115,7 +117,7 @@ class Fields:
         self._value, self._refusal = value, refusal
 
     def text(self, name: str) -> str:
-        """Return a short visible text."""
+        """Return a short printable text."""
         value = self._value.get(name)
         if isinstance(value, str) and _is_shown(value):
             return value
@@ -137,7 +139,7 @@ class Fields:
         return name in self._value and self._value[name] is None
 
     def texts(self, name: str, most: int) -> list[str]:
-        """Return a list of short visible texts."""
+        """Return a list of short printable texts."""
         values = self._list(name, most)
         if all(isinstance(value, str) and _is_shown(value) for value in values):
             return values
@@ -158,7 +160,7 @@ class Fields:
 
 
 def _is_shown(text: str) -> bool:
-    return 1 <= len(text) <= MAX_TEXT_CHARACTERS and is_visible_text(text)
+    return 1 <= len(text) <= MAX_TEXT_CHARACTERS and is_printable_text(text)
 
 
 # Who a program is at a site, and the end of its token.

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from arena.base.errors import SiteAwayError
-from arena.cli.remote.exchange import Progress, visible_line, visible_sentence
+from arena.cli.remote.exchange import Progress, printable_line, printable_sentence
 from arena.cli.remote.site_client import Fields, SiteClient
 from arena.store.people.values import FINAL, SubmissionState
 
@@ -67,7 +67,7 @@ def follow(
         # the last line may still grow while it is being checked
         ready = lines if outcome is not None else lines[:-1]
         for line in ready[shown:]:
-            listener(visible_line(line))
+            listener(printable_line(line))
         shown = max(shown, len(ready))
         if outcome is not None:
             return outcome
@@ -88,5 +88,5 @@ def _read(client: SiteClient, number: int, answer: dict[str, object]) -> tuple[O
     lines = report[:MAX_REPORT_CHARACTERS].splitlines()
     if state not in FINAL:
         return None, lines
-    shown = visible_sentence(bot) if bot is not None else None
-    return Outcome(number, state, shown, visible_sentence(reason)), lines
+    shown = printable_sentence(bot) if bot is not None else None
+    return Outcome(number, state, shown, printable_sentence(reason)), lines

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from arena.base.definition import GameChoice
 from arena.base.errors import DefinitionError, Mistake, suggestion
-from arena.base.names import is_visible_text
+from arena.base.names import is_printable_text
 from arena.base.shipped import PREFIX, example_bots
 from arena.base.text import any_of, counted, shortened_text, toml_value
 from arena.games import GAMES, make_game
@@ -35,13 +35,13 @@ _NAME = re.compile(r"[a-z0-9]+(?:[._-][a-z0-9]+)*")
 
 
 def _text(value: str) -> str:
-    if not is_visible_text(value.replace("\n", "").replace("\t", "")):
+    if not is_printable_text(value.replace("\n", "").replace("\t", "")):
         raise ValueError("expected a text without control characters and invisible ones")
     return value
 
 
 def _line(value: str) -> str:
-    if not value.strip() or not is_visible_text(value):
+    if not value.strip() or not is_printable_text(value):
         raise ValueError("expected a line of visible characters")
     return value
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from arena.base.names import is_visible_text
+from arena.base.names import is_printable_text
 from arena.base.records import MEBIBYTE
 from arena.base.text import shortened_text, size_text
 
@@ -171,7 +171,7 @@ def _as_text(name: bytes, limits: UnpackLimits) -> str:
         raise RejectedError(f"{shown(name)}: a name that is not UTF-8; expected UTF-8") from None
     if "\\" in path:
         raise RejectedError(f"{shown(name)}: a backslash in a name; expected '/' between names, and none in them")
-    if not is_visible_text(path):
+    if not is_printable_text(path):
         raise RejectedError(f"{shown(name)}: a name with characters that can't be seen; expected visible ones")
     return path
 

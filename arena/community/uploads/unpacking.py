@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from arena.base.errors import BotDefinitionError, StoreError, UploadError, UsageError
-from arena.base.names import is_visible
+from arena.base.names import is_printable
 from arena.base.records import MEBIBYTE, Bot, Limits
 from arena.base.shipped import bot_path, package_directory
 from arena.base.stored import from_json_text, from_stored
@@ -148,11 +148,11 @@ def unpack(
             size = _unpack_confined(descriptor, archive_format, into, limits, isolation or choose_isolation("auto"))
             return Unpacked(_find_bot(into), size.entries, size.size_bytes)
     except RejectedError as error:
-        raise UploadError(f"{_visible(name)}: {error}") from error
+        raise UploadError(f"{_printable(name)}: {error}") from error
     except _FailedError as error:
-        raise UsageError(f"{_visible(name)}: it can't be unpacked here: {error}") from error
+        raise UsageError(f"{_printable(name)}: it can't be unpacked here: {error}") from error
     except OSError as error:
-        raise UsageError(f"{_visible(name)}: it can't be unpacked into {into}: {error.strerror}") from error
+        raise UsageError(f"{_printable(name)}: it can't be unpacked into {into}: {error.strerror}") from error
 
 
 class _FailedError(Exception):
@@ -210,9 +210,9 @@ def _unpack_confined(
     with Subprocess(_program(archive_format, limits), isolation, _process_limits(limits), descriptor) as process:
         answer = _wait(process, limits)
         if answer.refused:
-            raise RejectedError(_visible(answer.refused))
+            raise RejectedError(_printable(answer.refused))
         if answer.failed:
-            raise _FailedError(_visible(answer.failed))
+            raise _FailedError(_printable(answer.failed))
         tree = open_scratch(process, TREE)
         try:
             process.kill()
@@ -271,7 +271,7 @@ def _ended(process: Subprocess, limits: UnpackLimits) -> RejectedError | _Failed
     if broken:
         return RejectedError(f"unpacking it takes {broken}")
     last = process.stderr_text.take().strip().rpartition("\n")[2]
-    return _FailedError(_visible(f"the process ended with {process.exit_text}: {last}"))
+    return _FailedError(_printable(f"the process ended with {process.exit_text}: {last}"))
 
 
 def _copy(tree: int, into: Path, limits: UnpackLimits) -> TreeSize:
@@ -299,8 +299,8 @@ def _find_bot(tree: Path) -> Path:
     )
 
 
-def _visible(text: str) -> str:
-    return "".join(letter if is_visible(letter) else "�" for letter in text[:MAX_SENTENCE_CHARACTERS])
+def _printable(text: str) -> str:
+    return "".join(letter if is_printable(letter) else "�" for letter in text[:MAX_SENTENCE_CHARACTERS])
 
 
 # A bot on the command line that may be an archive: unpacked for as long as it is needed.

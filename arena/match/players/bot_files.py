@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.base.errors import BotDefinitionError
-from arena.base.names import is_visible_text
+from arena.base.names import is_printable_text
 from arena.base.records import MEBIBYTE
 
 # Sizes come before contents, and everything is bounded while it is read. A link counts as the file it leads to. Nothing
@@ -205,7 +205,7 @@ class _Walk:
             name.encode()
         except UnicodeEncodeError:
             raise self._refuse(f"{name!r} is not UTF-8") from None
-        if self._bounds.is_strict and not is_visible_text(name):
+        if self._bounds.is_strict and not is_printable_text(name):
             raise self._refuse(f"{name!r} has characters that can't be seen")
 
     def _refuse(self, what: str) -> BotDefinitionError:

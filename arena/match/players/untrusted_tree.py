@@ -12,7 +12,7 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from arena.base.names import is_visible_text
+from arena.base.names import is_printable_text
 from arena.base.records import MEBIBYTE
 from arena.match.players.subprocess import Subprocess
 
@@ -123,7 +123,7 @@ class _Copying:
             raise TreeRejectedError(f"more than {self._bounds.files:,} files and directories")
         if depth >= self._bounds.depth:
             raise TreeRejectedError(f"directories more than {self._bounds.depth} deep")
-        if not is_visible_text(name):
+        if not is_printable_text(name):
             raise TreeRejectedError(f"{shown!r} has characters that can't be seen")
 
     def _copy(self, directory: int, name: str, shown: str, target: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Row, Select, delete, func, select
 
 from arena.base.errors import UnwritableError, UsageError
-from arena.base.names import is_visible_text
+from arena.base.names import is_printable_text
 from arena.store.people.accounts import lock_person, person_of
 from arena.store.people.schema import people, sessions, tokens
 from arena.store.people.secret import digest_of, new_secret, new_token
@@ -210,7 +210,7 @@ def insert_token(
     connection: Connection, clock: Clock, person: Person, name: str, scopes: frozenset[Scope], days: int
 ) -> str:
     """Insert a token and return it; raises as ``Tokens.make`` does."""
-    if not 1 <= len(name) <= MAX_NAME_CHARACTERS or not is_visible_text(name):
+    if not 1 <= len(name) <= MAX_NAME_CHARACTERS or not is_printable_text(name):
         raise UsageError(f"name {name!r:.80}: expected 1 to {MAX_NAME_CHARACTERS} visible characters")
     if not scopes:
         raise UsageError(f"a token needs a scope; expected some of {', '.join(Scope)}")

@@ -225,7 +225,7 @@ def test_a_name_of_a_game_is_nothing_but_text_in_a_list(home, league, monkeypatc
     assert not shown(records).all("i")
 
 
-def test_control_characters_are_visible(home):
+def test_control_characters_are_escaped(home):
     play(home, "controls", FOUR[:2], failing=["alpha"], note="\x1b[31m\u202eevil", encounters=6)
     faulty = next(record for record in home.store.records("controls") if record.faults)
     fields = {name: getattr(faulty, name) for name in faulty.__slots__}

@@ -240,7 +240,7 @@ def test_commands_on_the_page_can_be_pasted_into_a_shell(home):
     assert "arena verify 'may; ls'" in page.text
 
 
-def test_control_and_direction_characters_are_visible(home):
+def test_control_and_direction_characters_are_printable(home):
     note = "\x1b[31m\u202eevil\u2028"
     page = Page(
         report_file(home, play(home, "notes", FOUR[:2], failing=["alpha"], note=note, encounters=6), audience=OPERATOR)
