@@ -117,8 +117,8 @@ def annotate(tournament: str, game: str | None, again: bool, within_seconds: flo
     arena lab annotate quickstart/1
 
     `?` marks an action that loses margin for certain, `??` one that changes the outcome. Of each bot: the share of
-    value that it keeps in decisions, which is 100 % with perfect play, and its earned and lucky points. Where only
-    bounds are known, an action has a mark only if they prove it.
+    value that it keeps in decisions, which is 100 % with perfect play, and its luck-adjusted points and the others.
+    Where only bounds are known, an action has a mark only if they prove it.
 
     Annotations are kept beside the records, which stay as they are, and are shown by arena replay, arena stats, the
     report and the site. Matches that are annotated already are left alone.

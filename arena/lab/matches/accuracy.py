@@ -4,7 +4,8 @@ A *decision* is an action of a bot in a position where the values of all legal a
 keeps the share that its value is between that of the worst action and that of the best, so perfect play keeps 100 %.
 
 The *earned* points of a seat are the fewest that any position from the end of the opening on was worth to it with best
-play of both. Its other points are *lucky*: it has them only through an action of the other seat that is marked ``??``.
+play of both. Its other points depend on luck: it has them only through an action of the other seat that is marked
+``??``.
 """
 
 from __future__ import annotations
@@ -143,7 +144,7 @@ class BotAccuracy:
     """How well ``name@version`` played in annotated matches.
 
     ``kept`` is the mean share kept in a decision, None without one; ``points_known`` counts the matches whose points
-    are divided into earned and lucky ones.
+    are divided into luck-adjusted ones and others.
     """
 
     bot: str

@@ -1,4 +1,6 @@
-"""Annotations against plain recursion: values, marks, the share that is kept, earned and lucky points; and bounds."""
+"""Annotations against plain recursion: values, marks, the share that is kept, luck-adjusted points and the others;
+and bounds.
+"""
 
 import json
 
@@ -87,7 +89,7 @@ def test_perfect_play_keeps_all_by_construction(name, options):
     assert sum(seat.earned for seat in accuracy_of(found)) == 1.0
 
 
-def test_points_are_lucky_only_after_the_other_seat_has_let_them_slip():
+def test_points_are_not_luck_adjusted_only_after_the_other_seat_has_let_them_slip():
     """Coprimality of size 4 is lost for seat 0; where seat 1 errs and seat 0 does not, all it has is lucky."""
     records = [record_of("coprimality", {"size": 4}, at_random(seed)) for seed in range(60)]
     found = [accuracy_of(annotated(record)) for record in records]
