@@ -84,7 +84,7 @@ class ApplyExits(Counting):
         sys.exit(3)
 
 
-class OddError(BaseException):
+class StrangeError(BaseException):
     """What few programs expect: it is no Exception, and has no text."""
 
     def __str__(self):
@@ -105,7 +105,7 @@ def nested(levels):
 
 class ApplyRaisesNoException(Counting):
     def apply(self, state, action):
-        raise OddError
+        raise StrangeError
 
 
 class ApplyRaisesAnErrorOfTheArena(Counting):
@@ -116,7 +116,7 @@ class ApplyRaisesAnErrorOfTheArena(Counting):
 class PathRaises(Counting):
     @classmethod
     def path(cls):
-        raise OddError
+        raise StrangeError
 
 
 class SeatIsStaticAndRaises(Counting):

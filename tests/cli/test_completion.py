@@ -170,7 +170,7 @@ def test_a_home_in_use_is_not_waited_for_and_not_changed(directory, tmp_path):
 @pytest.mark.parametrize(
     "line", ["", "arena", "nonsense", "arena nobody x", "arena 'open", "arena \\", "arena run \udcff"]
 )
-def test_an_odd_line_is_no_error(directory, line):
+def test_an_invalid_line_is_no_error(directory, line):
     complete(directory, line)
 
 

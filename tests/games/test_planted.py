@@ -147,8 +147,8 @@ def test_a_mistake_is_named_by_one_check_with_the_shortest_line_of_play(name):
             "a value of the game can't be examined: that raised RecursionError",
             marks=pytest.mark.slow,
         ),
-        ("ApplyRaisesNoException", "apply", "OddError: <exception str() failed>"),
-        ("PathRaises", "path", "path raised tests.mistaken_games.OddError"),
+        ("ApplyRaisesNoException", "apply", "StrangeError: <exception str() failed>"),
+        ("PathRaises", "path", "path raised tests.mistaken_games.StrangeError"),
     ],
 )
 def test_a_value_that_a_check_itself_fails_on_is_a_mistake_too(name, expected, message):

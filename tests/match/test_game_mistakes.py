@@ -23,7 +23,7 @@ MISTAKES = {
     "ApplyExits": ("apply", "raised SystemExit: 3 (mistaken_games.py:"),
     "ApplyRaisesNoException": (
         "apply",
-        "raised tests.mistaken_games.OddError: <exception str() failed> (mistaken_games.py:",
+        "raised tests.mistaken_games.StrangeError: <exception str() failed> (mistaken_games.py:",
     ),
     "ApplyRaisesAnErrorOfTheArena": (
         "apply",

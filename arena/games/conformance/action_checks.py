@@ -213,9 +213,9 @@ def check_render(position: Position) -> None:
     for method, text in drawn.items():
         if type(text) is not str:
             raise MistakeError(f"{method} returned {shown(text)}, of the type {type(text).__name__}; expected text")
-        odd = next((character for character in text if not character.isprintable() and character != "\n"), None)
-        if odd is not None:
-            raise MistakeError(f"{method} returned text with the control character {odd!r}; expected lines of text")
+        invalid = next((character for character in text if not character.isprintable() and character != "\n"), None)
+        if invalid is not None:
+            raise MistakeError(f"{method} returned text with the control character {invalid!r}; expected lines of text")
     if len(set(drawn.values()) - {drawn["render"]}) > 1:
         raise MistakeError("render_after draws another board if the actions are lists, as they are in records")
 

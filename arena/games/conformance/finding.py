@@ -116,9 +116,9 @@ def problem_on_the_wire(value: Any, name: str, depth: int = 1) -> str | None:
     if depth > DEFAULT_LIMITS.message_depth:
         return f"{name[:80]}… is nested deeper than {DEFAULT_LIMITS.message_depth} levels"
     if isinstance(value, Mapping):
-        odd = next((key for key in value if not isinstance(key, str)), None)
-        if odd is not None:
-            return f"{name} has the key {shown(odd)}; keys are texts"
+        invalid = next((key for key in value if not isinstance(key, str)), None)
+        if invalid is not None:
+            return f"{name} has the key {shown(invalid)}; keys are texts"
         parts = [(f"{name}[{key!r}]", part) for key, part in value.items()]
     elif isinstance(value, list | tuple):
         parts = [(f"{name}[{number}]", part) for number, part in enumerate(value)]

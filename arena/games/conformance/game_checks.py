@@ -35,9 +35,9 @@ def check_table(kind: type[Game[Any]]) -> None:
     table = kind.OPTIONS
     if not isinstance(table, list | tuple):
         raise MistakeError(f"OPTIONS is {shown(table)}; expected a tuple of IntOption and ChoiceOption")
-    odd = next((option for option in table if not isinstance(option, IntOption | ChoiceOption)), None)
-    if odd is not None:
-        raise MistakeError(f"OPTIONS has {shown(odd)}; expected a tuple of IntOption and ChoiceOption")
+    invalid = next((option for option in table if not isinstance(option, IntOption | ChoiceOption)), None)
+    if invalid is not None:
+        raise MistakeError(f"OPTIONS has {shown(invalid)}; expected a tuple of IntOption and ChoiceOption")
     names = [option.name for option in table]
     if any(type(name) is not str or not name.isidentifier() for name in names) or len(set(names)) < len(names):
         raise MistakeError(f"OPTIONS has the names {shown(names)}; expected different names such as size")

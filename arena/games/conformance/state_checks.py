@@ -135,11 +135,11 @@ def check_scores(position: Position) -> None:
     """There is a finite number for each seat, at any time."""
     players = position.calls.game.players
     scores = _per_seat(position, "scores")
-    odd = next((score for score in scores if type(score) not in (int, float)), None)
-    if odd is not None:
-        kind = type(odd).__name__
+    invalid = next((score for score in scores if type(score) not in (int, float)), None)
+    if invalid is not None:
+        kind = type(invalid).__name__
         raise MistakeError(
-            f"scores returned {shown(scores)}: {shown(odd)} is of the type {kind}; expected int or float"
+            f"scores returned {shown(scores)}: {shown(invalid)} is of the type {kind}; expected int or float"
         )
     if not all(isfinite(score) for score in scores if isinstance(score, float)):
         raise MistakeError(f"scores returned {shown(scores)}; expected {players} finite numbers")
@@ -185,9 +185,9 @@ def check_space(position: Position) -> None:
     )
     if len(vector) != len(first):
         raise MistakeError(f"encode of space returned {len(vector)} numbers, and {len(first)} for the initial state")
-    odd = next((value for value in vector if not -1 <= value <= 1), None)
-    if odd is not None:
-        raise MistakeError(f"encode of space returned {shown(odd)} among the numbers; expected -1 to 1")
+    invalid = next((value for value in vector if not -1 <= value <= 1), None)
+    if invalid is not None:
+        raise MistakeError(f"encode of space returned {shown(invalid)} among the numbers; expected -1 to 1")
 
 
 def check_elimination(position: Position) -> None:

@@ -25,7 +25,7 @@ from arena.base.records import (
 )
 from arena.base.text import counted
 from arena.games import GAMES, find_game, make_game
-from arena.match.check.tried_bot import TriedBot, bounds_of, odd_options, options_text
+from arena.match.check.tried_bot import TriedBot, bounds_of, invalid_options, options_text
 from arena.match.players.building import build_bots
 from arena.match.players.diagnosis import Failure, hint_for
 from arena.match.players.subprocess import Subprocess
@@ -121,7 +121,7 @@ class _Checker:
     def play_game(self, game: str) -> Iterator[Step]:
         for seat in range(make_game(game).players):
             yield self._try(f"plays {game} in seat {seat}", game, {}, seat)
-        for options in odd_options(game):
+        for options in invalid_options(game):
             shown = options_text(options)
             for seat in range(make_game(game, **options).players):
                 yield self._try(f"plays {game} with {shown} in seat {seat}", game, options, seat)

@@ -101,7 +101,7 @@ class Bounds(NamedTuple):
 
 
 def bounds_of(game: str) -> Bounds:
-    """Return the variants of a game that ``odd_options`` does not have."""
+    """Return the variants of a game that ``invalid_options`` does not have."""
 
     def fitting(changed: dict[str, Any]) -> Game[Any] | None:
         try:
@@ -110,9 +110,9 @@ def bounds_of(game: str) -> Bounds:
             return None
 
     bounds = Bounds([], [])
-    odd = odd_options(game)
+    invalid = invalid_options(game)
     for changed, rules in variants(find_game(game).OPTIONS, fitting):
-        if changed not in odd:
+        if changed not in invalid:
             (bounds.tried if _is_short(rules) else bounds.left_out).append(changed)
     return bounds
 
@@ -132,7 +132,7 @@ def _is_short(rules: Game[Any]) -> bool:
     return False
 
 
-def odd_options(game: str) -> list[dict[str, Any]]:
+def invalid_options(game: str) -> list[dict[str, Any]]:
     """Return unusual options of a game: the smallest and an odd size, and three players where the game allows them."""
     unusual = []
     for option in find_game(game).OPTIONS:

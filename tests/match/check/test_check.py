@@ -4,7 +4,7 @@ import pytest
 
 from arena.base.errors import LateError
 from arena.base.records import DEFAULT_LIMITS, TimeControl
-from arena.match.check.tried_bot import TriedBot, bounds_of, odd_options
+from arena.match.check.tried_bot import TriedBot, bounds_of, invalid_options
 from arena.match.players import process_player
 from arena.match.players.manifest import load_bot
 from arena.match.players.process_player import ProcessPlayer
@@ -52,7 +52,7 @@ def test_every_option_is_tried_at_its_bounds(game):
 @pytest.mark.parametrize("game", BOUNDS)
 def test_what_is_tried_in_every_seat_is_not_tried_twice(game):
     bounds = bounds_of(game)
-    assert not [options for options in odd_options(game) if options in bounds.tried + bounds.left_out]
+    assert not [options for options in invalid_options(game) if options in bounds.tried + bounds.left_out]
 
 
 # the bot that is tried, on a machine that stands still now and then

@@ -65,13 +65,13 @@ def leaves(game, state, clock):
     raise SystemExit("I leave")
 
 
-class OddError(BaseException):
+class StrangeError(BaseException):
     def __str__(self):
         raise ValueError("no text")
 
 
 def stops_oddly(game, state, clock):
-    raise OddError
+    raise StrangeError
 
 
 class Unshowable(list):
@@ -135,7 +135,7 @@ def test_the_same_seed_gives_the_same_match_and_the_caller_keeps_its_own_randomn
         (swallows, "timeout", "no answer within 0.05 s"),
         (fails, "exit", "the function raised KeyError: \"'nothing here'\""),
         (leaves, "exit", "the function raised SystemExit: 'I leave'"),
-        (stops_oddly, "exit", 'the function raised OddError: "its text can\'t be shown" (line '),
+        (stops_oddly, "exit", 'the function raised StrangeError: "its text can\'t be shown" (line '),
         (leaves_unshowably, "exit", "the function raised SystemExit: <Unshowable>"),
         (lambda game, state, clock: DEEP, "protocol", "<list> is no action: "),
         (lambda game, state, clock: Unshowable, "protocol", "is no action: can not serialize 'type' object"),

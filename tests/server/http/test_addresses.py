@@ -69,7 +69,7 @@ def test_the_nearest_page_is_suggested():
     "query",
     [b"a=1&a=2", b"a=%ff", b"a=%00", b"a=%", b"a" * (MAX_QUERY_BYTES + 1), b"&".join([b"%d=" % i for i in range(60)])],
 )
-def test_a_query_that_is_odd_is_refused(query):
+def test_an_invalid_query_is_refused(query):
     with pytest.raises(ProblemError):
         query_of(query)
 

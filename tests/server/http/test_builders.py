@@ -29,7 +29,7 @@ AT = "2026-01-01T00:00:00.000+00:00"
 LIMITS = LaneLimits(processes=1, seconds=60.0, memory_bytes=2 * 1024**3)
 IMPATIENT = replace(LIMITS, seconds=5.0)
 """For rules that hang; a busy machine takes its time for others."""
-ODD = ("Hanging", "Sleeping", "Exiting", "Orphaning", "Hoarding", "Printing", "HangingPicture", "RaisingPicture")
+INVALID = ("Hanging", "Sleeping", "Exiting", "Orphaning", "Hoarding", "Printing", "HangingPicture", "RaisingPicture")
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +37,8 @@ def directory(tmp_path_factory):
     """Return a home with a tournament of one match for each of the odd rules."""
     directory = tmp_path_factory.mktemp("home")
     with ArenaHome(directory) as home:
-        for name in ODD:
-            game = f"tests.server.http.odd_rules:{name}"
+        for name in INVALID:
+            game = f"tests.server.http.failing_rules:{name}"
             games = (GameChoice(game=game, options={"goal": 2}, players=2),)
             tournament = home.store.create_tournament(definition(name=name, games=games), [line(1)])
             actions = {
@@ -112,7 +112,7 @@ def open_match(directory):
 
         def open_match(rules):
             name = f"{rules}-live"
-            games = (GameChoice(game=f"tests.server.http.odd_rules:{rules}", options={"goal": 2}, players=2),)
+            games = (GameChoice(game=f"tests.server.http.failing_rules:{rules}", options={"goal": 2}, players=2),)
             tournament = home.store.create_tournament(definition(name=name, games=games), [line(1)])
             stack.enter_context(home.store.lock(name))
             live = LiveMatch(

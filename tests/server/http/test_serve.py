@@ -101,7 +101,7 @@ def test_it_ends_quietly_while_a_page_is_being_built(tmp_path):
 
 
 def add_game_without_end(directory):
-    game = "tests.server.http.odd_rules:Hanging"
+    game = "tests.server.http.failing_rules:Hanging"
     with ArenaHome(directory) as home:
         made = definition(games=(GameChoice(game=game, options={"goal": 9}, players=2),))
         tournament = home.store.create_tournament(made, [line(1)])

@@ -229,7 +229,7 @@ async def test_many_uploads_at_once_keep_to_the_limit_and_leave_nothing_behind(w
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "x", "1.5", "99999999999999999999", "%00"])
-async def test_an_odd_number_is_no_submission(world, number):
+async def test_an_invalid_number_is_no_submission(world, number):
     answer = await world.client.get(f"/submissions/{number}", headers=JSON)
     assert answer.status_code in (400, 404)
     assert answer.json()["error"]

@@ -1,4 +1,6 @@
-"""What is sent with a request, of every odd kind: one sentence, nothing changed; fields are in test_odd_fields.py."""
+"""What is sent with a request, of every odd kind: one sentence, nothing changed; fields are in
+test_invalid_fields.py.
+"""
 
 import asyncio
 import json
@@ -42,7 +44,7 @@ ODD = [
 
 @pytest.mark.slow(sample=("json",))
 @pytest.mark.parametrize("accept", ["text/html", JSON], ids=["page", "json"])
-async def test_odd_bodies(world, accept):
+async def test_invalid_bodies(world, accept):
     olga = world.browser("olga")
     before = world.contents()
     for content_type, content in ODD:
@@ -57,7 +59,7 @@ async def test_odd_bodies(world, accept):
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "1.5", "2147483648", "9" * 400, "%00", "1%0a", "x", "%F0%9F%98%80"])
-async def test_odd_numbers_in_a_path(world, number):
+async def test_invalid_numbers_in_a_path(world, number):
     ann = world.browser("ann")
     before = world.contents()
     for what in ("sessions", "tokens"):
@@ -99,7 +101,7 @@ async def test_who_may_not_has_sent_nothing_that_is_read(world):
 
 
 @pytest.mark.parametrize("query", ["before=0", "before=x", "before=1&before=2", "nothing=1", "before=%00", "before=%f"])
-async def test_odd_queries(world, query):
+async def test_invalid_queries(world, query):
     response = await world.client().get(f"/log?{query}", headers={"accept": JSON})
     assert response.status_code in (400, 404)
     assert response.json()["error"]

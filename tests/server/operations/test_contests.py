@@ -275,7 +275,7 @@ async def test_a_change_says_all_that_is_wrong_beside_its_own_form(world, dora):
 
 
 @pytest.mark.parametrize("sent", [{"house_bots": 5}, {"title": 5}, {"name": ["a"]}, {"invited": {}}, {"template": []}])
-async def test_fields_of_odd_types_are_a_sentence_to_programs_and_browsers(dora, sent):
+async def test_fields_of_invalid_types_are_a_sentence_to_programs_and_browsers(dora, sent):
     for accept in ("text/html", JSON):
         response = await dora.post("/contests", json=FORM | sent, headers={"accept": accept})
         assert response.status_code == 400

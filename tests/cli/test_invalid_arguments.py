@@ -95,11 +95,11 @@ def test_a_number_that_is_none_or_out_of_bounds_is_refused(arena, arguments, val
     assert errors.startswith("arena: ")
 
 
-ODD = ["", ".", "..", "/", "-", "directory", "binary", "empty", "pipe", "loop", "nowhere/x", "x" * 300, "x" * 5000]
-ODD += ["a\nb", "\u202eabc", "\udcff", "/dev/null", "/dev/zero", "/proc/kmsg", "t/1/2", "t/", "\x1b[31m"]
+INVALID = ["", ".", "..", "/", "-", "directory", "binary", "empty", "pipe", "loop", "nowhere/x", "x" * 300, "x" * 5000]
+INVALID += ["a\nb", "\u202eabc", "\udcff", "/dev/null", "/dev/zero", "/proc/kmsg", "t/1/2", "t/", "\x1b[31m"]
 
 
-@pytest.mark.parametrize("odd", ODD, ids=lambda odd: f"{ascii(odd)[:12]}-{len(odd)}")
+@pytest.mark.parametrize("invalid", INVALID, ids=lambda invalid: f"{ascii(invalid)[:12]}-{len(invalid)}")
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -113,18 +113,18 @@ ODD += ["a\nb", "\u202eabc", "\udcff", "/dev/null", "/dev/zero", "/proc/kmsg", "
     ],
     ids=" ".join,
 )
-def test_an_odd_word_is_answered_in_a_sentence(arena, arguments, odd):
-    code, _, errors = arena(*(part.replace("@", odd) for part in arguments))
-    is_fine = (arguments[0], odd) in (("verify", ""), ("export", ""))
+def test_an_invalid_word_is_answered_in_a_sentence(arena, arguments, invalid):
+    code, _, errors = arena(*(part.replace("@", invalid) for part in arguments))
+    is_fine = (arguments[0], invalid) in (("verify", ""), ("export", ""))
     assert code == 2 or is_fine
     assert errors.replace("The latest tournament is t:\n", "").startswith("arena: ") or is_fine
 
 
-@pytest.mark.parametrize("odd", ["directory/../empty", "x" * 300, "/dev/null", "/proc/x", "loop"])
-def test_an_odd_home_is_answered_in_a_sentence(home, capfd, monkeypatch, odd):
+@pytest.mark.parametrize("invalid", ["directory/../empty", "x" * 300, "/dev/null", "/proc/x", "loop"])
+def test_an_invalid_home_is_answered_in_a_sentence(home, capfd, monkeypatch, invalid):
     monkeypatch.chdir(home.parent)
     for arguments in (["standings"], ["run", "t.toml", "-q"], ["bots"]):
-        assert run([*arguments, "--home", odd]) == 2
+        assert run([*arguments, "--home", invalid]) == 2
         errors = capfd.readouterr().err
         assert errors.startswith("arena: ")
         assert "defect" not in errors

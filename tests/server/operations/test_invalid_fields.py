@@ -88,7 +88,7 @@ def different(names, fields):
     return {repr((fields[name].annotation, fields[name].is_required())): name for name in names}.values()
 
 
-def odd_bodies(operation):
+def invalid_bodies(operation):
     names, usual = fields_sent(operation)
     fields = operation.fields.model_fields
     kind = "params" if operation.method == "GET" else "data"
@@ -115,7 +115,7 @@ def is_refused(field, value):
     return value is not True and value != CANARY
 
 
-def odd_paths(operation, places):
+def invalid_paths(operation, places):
     for name in places:
         if f"{{{name}}}" in operation.path:
             for value in PATH_VALUES:
@@ -124,10 +124,10 @@ def odd_paths(operation, places):
 
 async def answers(world, places, operation, accept):
     client = world.program("olga") if operation.who is Who.PROGRAM else world.browser("olga")
-    requests = [(operation.path.format_map(places), *one) for one in odd_bodies(operation)]
+    requests = [(operation.path.format_map(places), *one) for one in invalid_bodies(operation)]
     _, usual = fields_sent(operation)
     usual = {"params" if operation.method == "GET" else "data": usual}
-    requests += [(path, usual, False) for path in odd_paths(operation, places)]
+    requests += [(path, usual, False) for path in invalid_paths(operation, places)]
     for path, sent, is_wrong in requests:
         headers = {"accept": accept} | sent.get("headers", {})
         response = await client.request(operation.method, path, **sent | {"headers": headers})
@@ -172,7 +172,7 @@ async def test_a_defect_after_a_refusal_does_not_log_what_was_sent(logged_world,
         (operation.path.format_map(places), sent)
         for operation in OPERATIONS
         if operation.form
-        for sent in ends([sent for sent, is_wrong in odd_bodies(operation) if is_wrong])
+        for sent in ends([sent for sent, is_wrong in invalid_bodies(operation) if is_wrong])
     ]
     for path, sent in requests:
         status = (await olga.post(path, **sent)).status_code
