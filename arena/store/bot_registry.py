@@ -190,7 +190,7 @@ class BotRegistry:
         for store in chain([self._store], self._others()):
             for tournament in [*store.tournaments(), *store.deleted_tournaments()]:
                 if _needs(store, tournament, files):
-                    where = " (in the bin)" if tournament.deleted_at is not None else ""
+                    where = " (in the trash)" if tournament.deleted_at is not None else ""
                     raise UsageError(
                         f"bot {bot.label!r}: tournament {tournament.name!r}{where} is not finished and needs its files;"
                         " nothing was changed"

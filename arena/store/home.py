@@ -277,8 +277,8 @@ def delete_tournament(home: ArenaHome, name: str) -> StoredTournament:
         tournament = home.store.tournament(name)
         home.store.delete(tournament)
         _forget_standings(home, tournament)
-        move_log(home.log_path(name), home.log_path(tournament.bin_name))
-        return home.store.deleted_tournament(tournament.bin_name)
+        move_log(home.log_path(name), home.log_path(tournament.trash_name))
+        return home.store.deleted_tournament(tournament.trash_name)
 
 
 def restore_tournament(home: ArenaHome, name: str, new_name: str | None = None) -> StoredTournament:
@@ -299,9 +299,9 @@ def restore_tournament(home: ArenaHome, name: str, new_name: str | None = None) 
     if new_name is not None:
         check_tournament_name(new_name, "new name", home.bots)
     back = deleted.name if new_name is None else new_name
-    with home.store.lock(deleted.bin_name), home.store.lock(back):
-        restored = home.store.restore(home.store.deleted_tournament(deleted.bin_name), back)
-        move_log(home.log_path(deleted.bin_name), home.log_path(back))
+    with home.store.lock(deleted.trash_name), home.store.lock(back):
+        restored = home.store.restore(home.store.deleted_tournament(deleted.trash_name), back)
+        move_log(home.log_path(deleted.trash_name), home.log_path(back))
         return restored
 
 
@@ -314,9 +314,9 @@ def erase_tournament(home: ArenaHome, name: str) -> None:
         UsageError: if its log can't be removed.
     """
     deleted = home.store.deleted_tournament(name)
-    with home.store.lock(deleted.bin_name):
-        home.store.erase(home.store.deleted_tournament(deleted.bin_name))
-    log = home.log_path(deleted.bin_name)
+    with home.store.lock(deleted.trash_name):
+        home.store.erase(home.store.deleted_tournament(deleted.trash_name))
+    log = home.log_path(deleted.trash_name)
     try:
         log.unlink(missing_ok=True)
     except OSError as error:

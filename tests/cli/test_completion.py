@@ -101,7 +101,7 @@ def test_tournaments_are_completed_but_not_the_deleted_nor_hostile_names(directo
 
 
 @pytest.mark.slow
-def test_the_bin_and_seasons_are_completed(directory):
+def test_the_trash_and_seasons_are_completed(directory):
     for line in ("arena tournament restore ", "arena restore "):
         assert plain(complete(directory, line)) == ["deleted"]
     for line in ("arena season ", "arena leaderboard --season "):

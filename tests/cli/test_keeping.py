@@ -1,4 +1,4 @@
-"""Keeping order in a home: the overview, the list, names, the bin, seasons and the scope of leaderboards."""
+"""Keeping order in a home: the overview, the list, names, the trash, seasons and the scope of leaderboards."""
 
 import csv
 import io
@@ -104,7 +104,7 @@ def test_the_list_is_for_people_too(arena, home):
     assert [row["recorded"] for row in rows] == ["2", "1", "0"]
 
 
-# names and the bin
+# names and the trash
 
 
 def test_a_tournament_gets_another_name(arena):
@@ -120,14 +120,14 @@ def test_a_tournament_gets_another_name(arena):
 
 def test_deleting_asks_first(arena):
     code, out, errors = arena("delete", "spring", answer="n\n")
-    assert (code, errors) == (0, "Put tournament 'spring' with 2 records into the bin? [y/N]: Nothing was changed.\n")
+    assert (code, errors) == (0, "Put tournament 'spring' with 2 records into the trash? [y/N]: Nothing was changed.\n")
     refused(arena, "delete", "spring", message=f"delete {ASKS}")
     assert "spring" in names_in(arena)
     code, out, _ = arena("delete", "spring", answer="y\n")
-    assert (code, out) == (0, "spring is in the bin; to bring it back: arena restore spring\n")
+    assert (code, out) == (0, "spring is in the trash; to bring it back: arena restore spring\n")
     assert "spring" not in names_in(arena)
     assert names_in(arena, "--deleted") == ["spring"]
-    assert "1 more tournament in the bin: arena tournaments --deleted" in arena("tournaments")[1]
+    assert "1 more tournament in the trash: arena tournaments --deleted" in arena("tournaments")[1]
     assert "deleted/1" in arena("tournaments", "--deleted")[1]
 
 
@@ -152,8 +152,8 @@ def test_what_runs_is_refused_before_anything_is_asked(arena, home):
     assert names_in(arena)[0] == "spring"
 
 
-def test_the_bin_gives_back_or_removes_forever(arena, home):
-    refused(arena, "delete", "--forever", "spring", message="tournament 'spring' is not in the bin")
+def test_the_trash_gives_back_or_removes_forever(arena, home):
+    refused(arena, "delete", "--forever", "spring", message="tournament 'spring' is not in the trash")
     arena("delete", "spring", "--yes")
     assert arena("restore", "spring", "--as", "summer")[1] == "summer is back, with 2 records.\n"
     refused(arena, "restore", "spring", message="unknown deleted tournament 'spring': there are none yet")
@@ -164,7 +164,7 @@ def test_the_bin_gives_back_or_removes_forever(arena, home):
     assert names_in(arena, "--deleted") == ["summer"]
     assert arena("delete", "--forever", "summer", "--yes")[1] == "summer is removed.\n"
     assert names_in(arena, "--deleted") == []
-    assert "The bin is empty." in arena("tournaments", "--deleted")[1]
+    assert "The trash is empty." in arena("tournaments", "--deleted")[1]
 
 
 def test_a_deleted_tournament_is_in_no_table(arena):

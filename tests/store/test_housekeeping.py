@@ -81,7 +81,7 @@ def test_what_a_director_runs_is_neither_renamed_nor_deleted(home, locked):
 def test_a_deleted_tournament_is_restored_with_its_log_and_seasons(home):
     home.store.seasons.add("2026", [home.store.tournament("t")])
     deleted = delete_tournament(home, "t")
-    assert (deleted.name, deleted.bin_name) == ("t", "deleted/1")
+    assert (deleted.name, deleted.trash_name) == ("t", "deleted/1")
     assert logs(home) == {"deleted/1.log": "log of t"}
     assert list(home.store.results()) == []
     with pytest.raises(UnknownNameError):
@@ -96,14 +96,14 @@ def test_a_deleted_tournament_is_restored_with_its_log_and_seasons(home):
     assert logs(home) == {"t.log": "log of another t", "t again.log": "log of t"}
     assert [found.name for found in home.store.tournaments(Scope(season="2026"))] == ["t again"]
     assert len(list(home.store.results())) == 1
-    with pytest.raises(StoreError, match="tournament 't' is not in the bin"):
+    with pytest.raises(StoreError, match="tournament 't' is not in the trash"):
         restore_tournament(home, "t")
     with pytest.raises(UnknownNameError, match="unknown deleted tournament 'x': there are none yet"):
         restore_tournament(home, "x")
 
 
-def test_only_what_is_in_the_bin_is_erased(home):
-    with pytest.raises(StoreError, match="tournament 't' is not in the bin"):
+def test_only_what_is_in_the_trash_is_erased(home):
+    with pytest.raises(StoreError, match="tournament 't' is not in the trash"):
         erase_tournament(home, "t")
     delete_tournament(home, "t")
     erase_tournament(home, "deleted/1")
@@ -204,7 +204,7 @@ def test_the_files_that_a_tournament_needs_stay(home, is_deleted):
         delete_tournament(home, "cup")
     with pytest.raises(UsageError) as error:
         home.bots.remove("bot@1")
-    where = " (in the bin)" if is_deleted else ""
+    where = " (in the trash)" if is_deleted else ""
     assert str(error.value) == (
         f"bot 'bot@1': tournament 'cup'{where} is not finished and needs its files; nothing was changed"
     )

@@ -40,9 +40,9 @@ _COLUMNS = [
     Column("director", "director", is_number=False, drop_order=2),
 ]
 
-_BIN_COLUMNS = [
+_TRASH_COLUMNS = [
     _NAME,
-    Column("in_bin", "in the bin as", is_number=False),
+    Column("in_bin", "in the trash as", is_number=False),
     Column("deleted", "deleted (UTC)", is_number=False, drop_order=2),
     *_WHAT,
     *_MATCHES,
@@ -53,12 +53,12 @@ _OFTEN_EMPTY = ("corrections", "director")
 
 
 def tournament_table(
-    listed: Sequence[ListedTournament], table_format: str, in_bin: bool = False
+    listed: Sequence[ListedTournament], table_format: str, in_trash: bool = False
 ) -> tuple[list[Column], list[dict[str, Any]]]:
     """Return the table of tournaments: its columns, and its rows."""
     formatted = table_format not in ("json", "csv")
     rows = [_row(one, formatted) for one in listed]
-    columns = _BIN_COLUMNS if in_bin else _COLUMNS
+    columns = _TRASH_COLUMNS if in_trash else _COLUMNS
     if formatted:
         columns = [c for c in columns if c.key not in _OFTEN_EMPTY or any(row[c.key] for row in rows)]
     return columns, rows
@@ -68,7 +68,7 @@ def _row(listed: ListedTournament, formatted: bool) -> dict[str, Any]:
     stored = listed.tournament
     return {
         "tournament": stored.name,
-        "in_bin": stored.bin_name,
+        "in_bin": stored.trash_name,
         "state": listed.state,
         "format": stored.format,
         "games": ", ".join(stored.games) if formatted else stored.games,
@@ -87,7 +87,7 @@ def _time(text: str | None, formatted: bool) -> str | None:
 
 
 @click.command("tournaments")
-@click.option("--deleted", is_flag=True, help="Those in the bin, which arena restore brings back.")
+@click.option("--deleted", is_flag=True, help="Those in the trash, which arena restore brings back.")
 @format_options
 def tournaments_command(deleted: bool, table_format: str) -> None:
     """List all tournaments, comparisons included, the oldest first.
@@ -99,22 +99,22 @@ def tournaments_command(deleted: bool, table_format: str) -> None:
 
     with open_home(must_exist=True) as arena_home:
         store = arena_home.store
-        in_bin = store.deleted_tournaments()
-        listed = listed_tournaments(store, in_bin if deleted else store.tournaments())
-    footer = _bin_footer(len(in_bin)) if deleted else _footer(len(listed), len(in_bin))
-    print_table(*tournament_table(listed, table_format, in_bin=deleted), table_format, footer)
+        in_trash = store.deleted_tournaments()
+        listed = listed_tournaments(store, in_trash if deleted else store.tournaments())
+    footer = _trash_footer(len(in_trash)) if deleted else _footer(len(listed), len(in_trash))
+    print_table(*tournament_table(listed, table_format, in_trash=deleted), table_format, footer)
 
 
 def _footer(count: int, deleted: int) -> str:
     parts = [] if count else ["There is no tournament yet; begin one with: arena run FILE"]
     if deleted:
-        parts.append(f"{counted(deleted, 'more tournament')} in the bin: arena tournaments --deleted")
+        parts.append(f"{counted(deleted, 'more tournament')} in the trash: arena tournaments --deleted")
     return "\n".join(parts)
 
 
-def _bin_footer(count: int) -> str:
+def _trash_footer(count: int) -> str:
     if not count:
-        return "The bin is empty."
+        return "The trash is empty."
     return "To bring one back: arena restore NAME. To remove it forever: arena delete --forever NAME."
 
 

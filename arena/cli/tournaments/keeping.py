@@ -1,4 +1,4 @@
-"""Commands that rename a tournament, put it into the bin, and take it out again."""
+"""Commands that rename a tournament, put it into the trash, and take it out again."""
 
 from __future__ import annotations
 
@@ -39,26 +39,26 @@ def rename_command(tournament: str, name: str, as_json: bool) -> None:
 
 @click.command("delete")
 @click.argument("tournament")
-@click.option("--forever", is_flag=True, help="Remove a tournament that is in the bin, with all its records.")
+@click.option("--forever", is_flag=True, help="Remove a tournament that is in the trash, with all its records.")
 @yes_option
 @json_option
 def delete_command(tournament: str, forever: bool, is_confirmed: bool, as_json: bool) -> None:
-    """Put TOURNAMENT into the bin, after asking.
+    """Put TOURNAMENT into the trash, after asking.
 
     It is in no list, leaderboard, statistic or season any more, and another tournament may have its name.
-    `arena restore` brings it back as it was; `arena tournaments --deleted` lists the bin.
+    `arena restore` brings it back as it was; `arena tournaments --deleted` lists the trash.
     """
     with open_home(must_exist=True) as arena_home:
         stored = (_erase if forever else _delete)(arena_home, tournament, is_confirmed)
     if as_json:
         name = tournament if stored is None else stored.name
-        in_bin = None if stored is None or forever else stored.bin_name
-        print_json({"tournament": name, "is_deleted": stored is not None, "in_bin": in_bin})
+        in_trash = None if stored is None or forever else stored.trash_name
+        print_json({"tournament": name, "is_deleted": stored is not None, "in_bin": in_trash})
     elif stored is not None and forever:
         click.echo(printable(f"{stored.name} is removed."))
     elif stored is not None:
         click.echo(
-            printable(f"{stored.name} is in the bin; to bring it back: arena restore {shlex.quote(stored.name)}")
+            printable(f"{stored.name} is in the trash; to bring it back: arena restore {shlex.quote(stored.name)}")
         )
 
 
@@ -68,7 +68,7 @@ def _delete(arena_home: ArenaHome, name: str, is_confirmed: bool) -> StoredTourn
     stored = arena_home.store.tournament(name)
     with arena_home.store.lock(name):
         pass  # refused before asking, if a director is running it
-    question = f"Put tournament {name!r} with {counted(stored.recorded, 'record')} into the bin?"
+    question = f"Put tournament {name!r} with {counted(stored.recorded, 'record')} into the trash?"
     return delete_tournament(arena_home, name) if confirm(question, is_confirmed) else None
 
 
@@ -79,7 +79,7 @@ def _erase(arena_home: ArenaHome, name: str, is_confirmed: bool) -> StoredTourna
     what = f"tournament {stored.name!r}, deleted {(stored.deleted_at or '')[:10]},"
     if not confirm(f"Remove {what} and its {counted(stored.recorded, 'record')} forever?", is_confirmed):
         return None
-    erase_tournament(arena_home, stored.bin_name)
+    erase_tournament(arena_home, stored.trash_name)
     return stored
 
 
@@ -88,7 +88,7 @@ def _erase(arena_home: ArenaHome, name: str, is_confirmed: bool) -> StoredTourna
 @click.option("--as", "new_name", metavar="NAME", help="Its name from now on, in place of the one it had.")
 @json_option
 def restore_command(deleted_tournament: str, new_name: str | None, as_json: bool) -> None:
-    """Take TOURNAMENT out of the bin, as it was.
+    """Take TOURNAMENT out of the trash, as it was.
 
     TOURNAMENT is the name it had; if several had it, the name that `arena tournaments --deleted` shows, such as
     deleted/7.

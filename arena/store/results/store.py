@@ -201,7 +201,7 @@ class Store(RecordReader, Copyable, Owned):
 
         self._database.write(update)
 
-    # names, and the bin; the caller holds the locks of the names that change
+    # names, and the trash; the caller holds the locks of the names that change
 
     def rename(self, tournament: StoredTournament, name: str) -> StoredTournament:
         """Give a tournament another name; its records keep the name they were recorded under.
@@ -214,8 +214,8 @@ class Store(RecordReader, Copyable, Owned):
         return self.tournament(name)
 
     def delete(self, tournament: StoredTournament) -> None:
-        """Put a tournament into the bin; it counts nowhere any more, and its name can be used again."""
-        values = {"name": tournament.bin_name, "deleted_name": tournament.name, "deleted_at": utc_now()}
+        """Put a tournament into the trash; it counts nowhere any more, and its name can be used again."""
+        values = {"name": tournament.trash_name, "deleted_name": tournament.name, "deleted_at": utc_now()}
         self._update(tournament, values, EventKind.DELETED)
 
     def restore(self, tournament: StoredTournament, name: str) -> StoredTournament:
@@ -228,7 +228,7 @@ class Store(RecordReader, Copyable, Owned):
     def erase(self, tournament: StoredTournament) -> None:
         """Remove a tournament in the trash, with all that belongs to it, forever; StoreError if it is not there."""
         if tournament.deleted_at is None:
-            raise StoreError(f"tournament {tournament.name!r} is not in the bin; delete it first")
+            raise StoreError(f"tournament {tournament.name!r} is not in the trash; delete it first")
 
         def erase(connection: Connection) -> None:
             remove_contents(connection, tournament.number)

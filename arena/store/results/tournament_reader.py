@@ -91,7 +91,7 @@ class TournamentReader:
         return int(count), int(recorded)
 
     def deleted_tournaments(self) -> list[StoredTournament]:
-        """Return the tournaments in the bin, under the names they had, the oldest first."""
+        """Return the tournaments in the trash, under the names they had, the oldest first."""
         return self._select_tournaments(select(tournaments).where(tournaments.c.deleted_at.is_not(None)))
 
     def deleted_tournament(self, name: str) -> StoredTournament:
@@ -102,13 +102,13 @@ class TournamentReader:
             StoreError: if it is not deleted, or several had this name.
         """
         deleted = self.deleted_tournaments()
-        found = [tournament for tournament in deleted if name in (tournament.name, tournament.bin_name)]
+        found = [tournament for tournament in deleted if name in (tournament.name, tournament.trash_name)]
         if not found and self.find_tournament(name) is not None:
-            raise StoreError(f"tournament {name!r} is not in the bin")
+            raise StoreError(f"tournament {name!r} is not in the trash")
         if not found:
             raise UnknownNameError("deleted tournament", name, [tournament.name for tournament in deleted])
         if len(found) > 1:
-            choice = any_of([tournament.bin_name for tournament in found])
+            choice = any_of([tournament.trash_name for tournament in found])
             raise StoreError(f"{len(found)} deleted tournaments had the name {name!r}; expected {choice}")
         return found[0]
 

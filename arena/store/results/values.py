@@ -244,8 +244,8 @@ class StoredTournament:
         return {label: name for label, name in self.definition.shown_names.items() if label not in left_out}
 
     @property
-    def bin_name(self) -> str:
-        """What it is called in the bin; no other tournament has this name, nor can be given it."""
+    def trash_name(self) -> str:
+        """What it is called in the trash; no other tournament has this name, nor can be given it."""
         return f"deleted/{self.number}"
 
     @property

@@ -74,7 +74,7 @@ def test_that_of_a_record_that_does_not_count_any_more_is_not_seen(store, tourna
     assert left(store, tournament) == [1, 2]
 
 
-def test_it_stays_with_a_tournament_that_is_renamed_or_in_the_bin_and_goes_when_it_is_erased(store, tournament):
+def test_it_stays_with_a_tournament_that_is_renamed_or_in_the_trash_and_goes_when_it_is_erased(store, tournament):
     store.annotations.write(tournament, [row(1)])
     renamed = store.rename(tournament, "other")
     assert store.annotations.find(renamed, 1) == "{}"

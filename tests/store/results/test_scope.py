@@ -1,4 +1,4 @@
-"""Which tournaments count: seasons, dates, comparisons, and the bin."""
+"""Which tournaments count: seasons, dates, comparisons, and the trash."""
 
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -129,7 +129,7 @@ def test_a_deleted_tournament_comes_back_as_it_was(year):
     year.seasons.add("warm", [before])
     year.delete(before)
     (deleted,) = year.deleted_tournaments()
-    assert (deleted.name, deleted.bin_name) == ("summer", "deleted/2")
+    assert (deleted.name, deleted.trash_name) == ("summer", "deleted/2")
     assert deleted.deleted_at is not None
     again = year.create_tournament(definition(name="summer"), [line(1)])
     with pytest.raises(StoreError, match="there is a tournament 'summer' already"):
@@ -143,14 +143,14 @@ def test_a_deleted_tournament_comes_back_as_it_was(year):
     assert [deleted.name for deleted in year.deleted_tournaments()] == ["summer 2026", "summer"]
 
 
-def test_two_in_the_bin_may_have_had_the_same_name(year):
+def test_two_in_the_trash_may_have_had_the_same_name(year):
     year.delete(year.tournament("summer"))
     year.delete(year.create_tournament(definition(name="summer"), [line(1)]))
     with pytest.raises(StoreError) as error:
         year.deleted_tournament("summer")
     assert str(error.value) == "2 deleted tournaments had the name 'summer'; expected 'deleted/2' or 'deleted/5'"
     assert year.deleted_tournament("deleted/5").scheduled == 1
-    with pytest.raises(StoreError, match="tournament 'spring' is not in the bin"):
+    with pytest.raises(StoreError, match="tournament 'spring' is not in the trash"):
         year.deleted_tournament("spring")
     with pytest.raises(UnknownNameError, match="unknown deleted tournament 'winter'"):
         year.deleted_tournament("winter")
@@ -158,7 +158,7 @@ def test_two_in_the_bin_may_have_had_the_same_name(year):
 
 @on_both
 def test_what_is_erased_leaves_no_row(year, place):
-    with pytest.raises(StoreError, match="tournament 'summer' is not in the bin"):
+    with pytest.raises(StoreError, match="tournament 'summer' is not in the trash"):
         year.erase(year.tournament("summer"))
     year.seasons.add("warm", [year.tournament("summer"), year.tournament("autumn")])
     year.note_void(year.tournament("summer"), 1, "no memory")
