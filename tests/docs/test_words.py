@@ -1,6 +1,8 @@
 """Words that were replaced stay replaced: docs/glossary.md has the words that are used instead."""
 
+import io
 import re
+import tokenize
 from functools import cache
 from pathlib import Path
 
@@ -90,6 +92,39 @@ def test_a_replaced_name_is_not_used_in_the_code(name, better):
 @pytest.mark.parametrize(("phrase", "better"), PHRASES.items(), ids=PHRASES)
 def test_a_replaced_phrase_is_not_used(phrase, better):
     assert not list(lines_with(rf"\b({phrase})\b", [*CODE, *PAGES])), f"write {better}"
+
+
+# CONTRIBUTING.md: words that were replaced, in names of the code and in pages
+
+REPLACED = [
+    tuple(cell.strip() for cell in row.strip("|").split("|"))
+    for row in re.search(r"\| replaced \|.*\n\| ---.*\n((?:\|.*\n)+)", (ROOT / "CONTRIBUTING.md").read_text())[
+        1
+    ].splitlines()
+]
+KEPT_NAMES = {
+    *("wish", "wish_reason", "wished_action", "handed_in_at", "sitting_out", "troubles", "lucky", "said"),
+}
+"""Fields of the JSON and columns of the database, which keep their names."""
+
+
+@cache
+def names_in_code():
+    """Return the names in the code as words: "SupervisedRun" and "supervised_run" are "supervised run"."""
+    names = set()
+    for path in CODE:
+        tokens = tokenize.generate_tokens(io.StringIO(text_of(path)).readline)
+        names |= {one.string for one in tokens if one.type == tokenize.NAME} | {path.stem}
+    parts = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+    return {name: " ".join(parts.findall(name)).lower() for name in names - KEPT_NAMES}
+
+
+@pytest.mark.parametrize(("replaced", "write", "in_pages"), REPLACED, ids=[row[0] for row in REPLACED])
+def test_a_replaced_word_does_not_come_back(replaced, write, in_pages):
+    words = re.compile(rf"\b({'|'.join(replaced.split(', '))})\b", re.IGNORECASE)
+    assert [name for name, text in names_in_code().items() if words.search(text)] == [], f"write {write}"
+    pages = [path for path in PAGES if path.name != "CONTRIBUTING.md"] if in_pages else []
+    assert not list(lines_with(words.pattern, pages)), f"write {write}"
 
 
 # docs/glossary.md: every word once, with one sentence, and in the order of the alphabet
