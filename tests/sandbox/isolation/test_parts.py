@@ -30,17 +30,8 @@ BY_ARGUMENT = (
     *("madvise", "clock_gettime", "clock_getres", "clock_nanosleep", "timer_create", "setrlimit"),
 )
 PRETENDED = (
-    "flock",
-    "sync",
-    "syncfs",
-    "chmod",
-    "fchmod",
-    "fchmodat",
-    "fchmodat2",
-    "chown",
-    "lchown",
-    "fchown",
-    "fchownat",
+    *("flock", "sync", "syncfs", "chmod", "fchmod", "fchmodat", "fchmodat2"),
+    *("chown", "lchown", "fchown", "fchownat"),
 )
 CLOCKS = ("clock_gettime", "clock_getres", "clock_nanosleep", "timer_create")
 TIMES = ("utime", "utimes", "futimesat", "utimensat")
@@ -195,19 +186,8 @@ def test_arguments_decide(machine, name, arguments, verdict):
 
 def test_what_something_else_holds_or_counts_is_let_through(machine):
     program = assemble_filter(machine, may_signal=True, may_change_files=True, counts_memory=True, counts_disk=True)
-    for name in (
-        "kill",
-        "tgkill",
-        "memfd_create",
-        "splice",
-        "vmsplice",
-        "landlock_create_ruleset",
-        "sendfile",
-        "fallocate",
-        "sendmsg",
-        "fchmodat",
-        "openat2",
-    ):
+    memory = ("memfd_create", "splice", "vmsplice", "landlock_create_ruleset", "sendfile")
+    for name in ("kill", "tgkill", *memory, "fallocate", "sendmsg", "fchmodat", "openat2"):
         assert run_filter(program, number_of(name, machine), machine, arguments=(1234,)) == ALLOW
     assert run_filter(program, number_of("mmap", machine), machine, arguments=(0, 4096, 3, 0x21)) == ALLOW
 

@@ -1,6 +1,7 @@
 import pytest
 
 from arena.store.home import ArenaHome
+from tests.tournament.corrections.contest import FOUR, write_bots
 
 
 @pytest.fixture
@@ -13,3 +14,19 @@ def home(tmp_path):
 def no_check(monkeypatch):
     """Let bots enter that are no programs."""
     monkeypatch.setattr("arena.tournament.corrections.entrants.check_entrant", lambda bot, definition: None)
+
+
+@pytest.fixture
+def bots(tmp_path, no_check):
+    return write_bots(tmp_path / "bots", FOUR)
+
+
+@pytest.fixture
+def newcomer(tmp_path):
+    return write_bots(tmp_path / "new", ["eve"])[0]
+
+
+@pytest.fixture
+def mended(tmp_path):
+    """Another bob."""
+    return write_bots(tmp_path / "mended", ["bob"], "mended")[0]

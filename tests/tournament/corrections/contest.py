@@ -14,6 +14,8 @@ from arena.store.results.rows import row_of
 from arena.tournament.director import run_tournament
 from arena.tournament.executors.executor import Executor, Played
 
+FOUR = ("ann", "bob", "cid", "dan")
+
 
 def write_bots(directory, names, text="as submitted"):
     directory.mkdir(exist_ok=True)

@@ -26,32 +26,15 @@ from arena.tournament.resumption import with_corrections
 from arena.tournament.rounds import played_format, ranking_of
 from arena.tournament.transfer.checks import without_locations
 from tests.databases import change
-from tests.tournament.corrections.contest import Scripts, contest, play, reckoned, records, tabled, write_bots
+from tests.tournament.corrections.contest import FOUR, Scripts, contest, play, reckoned, records, tabled, write_bots
 
 STORED = Path(__file__).parents[2] / "data" / "stored"
-FOUR = ("ann", "bob", "cid", "dan")
-
-
-@pytest.fixture
-def bots(tmp_path, no_check):
-    return write_bots(tmp_path / "bots", FOUR)
 
 
 @pytest.fixture
 def played(home, bots):
     play(home, contest(bots))
     return home
-
-
-@pytest.fixture
-def newcomer(tmp_path):
-    return write_bots(tmp_path / "new", ["eve"])[0]
-
-
-@pytest.fixture
-def mended(tmp_path):
-    """Another bob."""
-    return write_bots(tmp_path / "mended", ["bob"], "mended")[0]
 
 
 def whole(home):

@@ -192,28 +192,15 @@ def test_records_of_another_tournament_are_no_records_of_a_match_that_is_left_ou
     assert play(home, definition).is_complete
 
 
-FOUR = ("ann", "bob", "cid", "dan")
-
-
-@pytest.fixture
-def bots(tmp_path, no_check):
-    return write_bots(tmp_path / "bots", FOUR)
-
-
-@pytest.fixture
-def eve(tmp_path):
-    return write_bots(tmp_path / "late", ["eve"])[0]
-
-
 def rivals_to_play(home):
     return {k for line in home.store.unplayed(home.store.tournament("t")) for k in line.seats}
 
 
-def test_the_files_of_a_bot_that_was_taken_out_again_are_not_needed(home, bots, eve, tmp_path):
+def test_the_files_of_a_bot_that_was_taken_out_again_are_not_needed(home, bots, newcomer, tmp_path):
     play(home, contest(bots))
-    enter_late(home.store, "t", eve, reason="x")
+    enter_late(home.store, "t", newcomer, reason="x")
     undo_correction(home.store, "t", reason="entered by mistake")
-    shutil.rmtree(tmp_path / "late")
+    shutil.rmtree(tmp_path / "new")
     assert play(home, contest(bots)).is_complete
 
 
@@ -226,29 +213,29 @@ def test_the_files_of_a_replaced_bot_that_is_disqualified_are_not_needed(home, b
     assert play(home, contest(bots)).is_complete
 
 
-def test_a_bot_that_was_taken_out_enters_again(home, bots, eve):
+def test_a_bot_that_was_taken_out_enters_again(home, bots, newcomer):
     play(home, contest(bots))
     for _ in range(2):
-        enter_late(home.store, "t", eve, reason="was ill")
+        enter_late(home.store, "t", newcomer, reason="was ill")
         assert rivals_to_play(home) == {0, 1, 2, 3, 4}
         play(home, contest(bots), max_matches=3)
         undo_correction(home.store, "t", reason="entered by mistake")
         assert play(home, contest(bots)).is_complete
         assert "eve@1" not in tabled(home)
-    enter_late(home.store, "t", eve, reason="was ill")
+    enter_late(home.store, "t", newcomer, reason="was ill")
     with pytest.raises(UsageError, match="bot 'eve@1': another entrant has this name and version"):
-        enter_late(home.store, "t", eve, reason="once more")
+        enter_late(home.store, "t", newcomer, reason="once more")
     assert play(home, contest(bots)).is_complete
     assert tabled(home)["eve@1"][0] == 8
     assert tabled(home) == reckoned(records(home).values())
     assert verify(home, home.store.tournament("t")) == (20, [])
 
 
-def test_a_bot_that_enters_again_leaves_and_comes_back_to_its_last_entry(home, bots, eve):
+def test_a_bot_that_enters_again_leaves_and_comes_back_to_its_last_entry(home, bots, newcomer):
     play(home, contest(bots))
-    enter_late(home.store, "t", eve, reason="x")
+    enter_late(home.store, "t", newcomer, reason="x")
     undo_correction(home.store, "t", reason="x")
-    enter_late(home.store, "t", eve, reason="x")
+    enter_late(home.store, "t", newcomer, reason="x")
     play(home, contest(bots), max_matches=2)
     withdraw(home.store, "t", "eve", reason="x")
     assert play(home, contest(bots)).is_complete
@@ -258,21 +245,21 @@ def test_a_bot_that_enters_again_leaves_and_comes_back_to_its_last_entry(home, b
 
 
 @pytest.mark.parametrize(("first", "rivals"), [(False, {1, 2, 3, 4}), (True, {0, 4})])
-def test_a_bot_that_entered_a_gauntlet_in_the_wrong_place_enters_again(home, bots, eve, first, rivals):
+def test_a_bot_that_entered_a_gauntlet_in_the_wrong_place_enters_again(home, bots, newcomer, first, rivals):
     definition = contest(bots, format="gauntlet", settings={"challengers": ["ann"]})
     play(home, definition)
-    enter_late(home.store, "t", eve, reason="x", is_challenger=first)
+    enter_late(home.store, "t", newcomer, reason="x", is_challenger=first)
     undo_correction(home.store, "t", reason="in the wrong place")
-    enter_late(home.store, "t", eve, reason="x", is_challenger=not first)
+    enter_late(home.store, "t", newcomer, reason="x", is_challenger=not first)
     assert rivals_to_play(home) == rivals
     challengers = home.store.tournament("t").definition.settings["challengers"]
     assert challengers == (["ann"] if first else ["ann", "eve"])
     assert play(home, definition).is_complete
 
 
-def test_a_bot_enters_again_with_other_files(home, bots, eve, tmp_path):
+def test_a_bot_enters_again_with_other_files(home, bots, newcomer, tmp_path):
     play(home, contest(bots))
-    enter_late(home.store, "t", eve, reason="x")
+    enter_late(home.store, "t", newcomer, reason="x")
     play(home, contest(bots))
     undo_correction(home.store, "t", reason="the wrong files")
     (other,) = write_bots(tmp_path / "right", ["eve"], "the right ones")
@@ -307,9 +294,9 @@ def test_a_replacement_does_not_make_two_of_the_same_name_and_version(home, bots
     ],
     ids=["void", "annul"],
 )
-def test_an_entry_is_not_undone_while_another_correction_has_set_its_matches_aside(home, bots, eve, correct):
+def test_an_entry_is_not_undone_while_another_correction_has_set_its_matches_aside(home, bots, newcomer, correct):
     play(home, contest(bots))
-    enter_late(home.store, "t", eve, reason="x")
+    enter_late(home.store, "t", newcomer, reason="x")
     play(home, contest(bots))
     before = records(home)
     correct(home.store)

@@ -15,14 +15,7 @@ from arena.cli.group import run
 from arena.store.results.store import Store
 from arena.tournament.corrections.corrected_tournament import void_matches
 from arena.tournament.corrections.entrants import disqualify, withdraw
-from tests.tournament.corrections.contest import contest, play, write_bots
-
-FOUR = ("ann", "bob", "cid", "dan")
-
-
-@pytest.fixture
-def bots(tmp_path, no_check):
-    return write_bots(tmp_path / "bots", FOUR)
+from tests.tournament.corrections.contest import contest, play
 
 
 @pytest.fixture
