@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import comb, factorial
 from typing import Any
 
 from arena.base.errors import IllegalActionError
@@ -79,6 +80,15 @@ def known_steps(heights: Heights) -> Iterator[tuple[int, int]]:
             yield k, heights[k + 1] - heights[k]
 
 
+def partial_permutations(size: int) -> int:
+    """Return the number of ways to put marks on a grid, none of two in a row or column (OEIS A002720).
+
+    >>> [partial_permutations(size) for size in range(5)]
+    [1, 2, 7, 34, 209]
+    """
+    return sum(comb(size, marks) ** 2 * factorial(marks) for marks in range(size + 1))
+
+
 def draw_marks(heights: Heights, labels: Mapping[Square, str] | None = None, last: Square | None = None) -> str:
     """Draw the grid: ``.`` empty, ``x`` a mark, or its label; the square of the last action has brackets."""
     labels = labels or {}
@@ -120,15 +130,12 @@ class PermutationGame(Game[StateT]):
     size: int
 
     def prepare(self) -> None:
-        """Take the size from the options."""
         self.size = self.options["size"]
 
     def parse_action(self, text: str) -> Any:
-        """Read a square such as ``c4``."""
         return parse_square(text)
 
     def format_action(self, action: Any) -> str:
-        """Return the text of a square."""
         x, y = action
         return format_square((x, y))
 

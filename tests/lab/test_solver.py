@@ -70,7 +70,7 @@ def test_larger_boards_are_worth_what_tables_by_the_rules_say(name):
 @pytest.mark.parametrize("name", KERNEL_NAMES)
 def test_the_self_test_solves_small_games(name):
     """Multiplication among them, of which even the smallest boards have too many states for a table."""
-    assert compare_solutions(name, load(name)) == len(list(solved_games(name))) > 0
+    assert compare_solutions(name, load(name)) == len(solved_games(name)) > 0
 
 
 def test_another_margin_is_noticed(monkeypatch):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from arena.games import Game, make_game
+from arena.games import GAMES, Game
 from arena.games.kernels.kernel import KERNEL_NAMES
 from arena.games.multiplication import Multiplication
 from arena.games.permutation import PermutationGame
@@ -23,14 +22,9 @@ class _MultiplicationOfAnySize(Multiplication):
 class OptionSets:
     """A game's options to compare with.
 
-    Attributes:
-        small: all reachable states are compared.
-        usual: traces and lines are compared.
-        refused: numbers of options beyond the bounds, each in one option.
-        large: the bounds of sizes and players, where a trace by the rules takes long: a few.
-        solved: for two, with small: what best play is worth is compared.
-        largest: for two, that a solver takes though it may last for hours.
-        unsolved: that no solver takes.
+    All states of ``small`` ones are compared, traces and lines of ``usual`` ones, a few traces of ``large`` ones, which
+    are bounds; ``refused`` are numbers beyond the bounds, each in one option. For two: what best play is worth is
+    compared for ``small`` and ``solved`` ones, ``largest`` may last for hours, and no solver takes ``unsolved`` ones.
     """
 
     small: tuple[dict[str, Any], ...]
@@ -38,18 +32,18 @@ class OptionSets:
     large: tuple[dict[str, Any], ...]
     refused: tuple[tuple[int, ...], ...]
     solved: tuple[dict[str, Any], ...]
-    largest: dict[str, Any]
+    largest: tuple[dict[str, Any]]
     unsolved: tuple[dict[str, Any], ...]
 
 
-_SETS = {
+OPTION_SETS = {
     "plusminus": OptionSets(
         small=({"size": 2}, {"size": 3}, {"size": 3, "grid_first": 2}),
         usual=({}, {"grid_first": 2}, {"size": 2, "grid_first": 2}, {"size": 5}),
         large=({"size": 67}, {"size": 100, "grid_first": 2}),
         refused=((101, 0),),
         solved=({"size": 4},),
-        largest={"size": 9},
+        largest=({"size": 9},),
         unsolved=({"size": 10},),
     ),
     "plaid": OptionSets(
@@ -83,7 +77,7 @@ _SETS = {
             {"width": 1, "height": 18, "lines": 2},
             {"width": 2, "height": 1, "lines": 1},
         ),
-        largest={"width": 14, "height": 14, "lines": 12},
+        largest=({"width": 14, "height": 14, "lines": 12},),
         unsolved=({}, {"width": 4, "height": 3, "lines": 3, "players": 3}),
     ),
     "coprimality": OptionSets(
@@ -111,7 +105,7 @@ _SETS = {
             {"size": 6, "max_grids": 2},
             {"size": 9, "max_grids": 2},
         ),
-        largest={"size": 40},
+        largest=({"size": 40},),
         unsolved=({"players": 3},),
     ),
     "differences": OptionSets(
@@ -120,7 +114,7 @@ _SETS = {
         large=({"size": 67}, {"size": 100, "scoring": "once"}),
         refused=((101, 0),),
         solved=({"size": 5},),
-        largest={"size": 12},
+        largest=({"size": 12},),
         unsolved=({"size": 13},),
     ),
     "multiplication": OptionSets(
@@ -129,49 +123,19 @@ _SETS = {
         large=({"size": 67, "players": 3}, {"size": 100, "players": 33}, {"size": 41}),
         refused=((65, 67), (2, 101)),
         solved=({"size": 2}, {"size": 4}),
-        largest={"size": 12},
+        largest=({"size": 12},),
         unsolved=({"size": 13}, {"size": 4, "players": 3}),
     ),
 }
-assert _SETS.keys() == set(KERNEL_NAMES)
+assert OPTION_SETS.keys() == set(KERNEL_NAMES)
 
 
-def small_games(name: str) -> Iterable[Game[Any]]:
-    """Yield the game with each of its small options."""
-    return (_game(name, options) for options in _SETS[name].small)
+def games_with(name: str, *kinds: str) -> list[Game[Any]]:
+    """Return the game with each of the options of some kinds, which are fields of ``OptionSets``."""
+    kind = _MultiplicationOfAnySize if name == "multiplication" else GAMES[name]
+    return [kind(**options) for one in kinds for options in getattr(OPTION_SETS[name], one)]
 
 
-def solved_games(name: str) -> Iterable[Game[Any]]:
-    """Yield the game for two with all options with which solutions are compared."""
-    options_of = _SETS[name]
-    games = (_game(name, options) for options in (*options_of.small, *options_of.solved))
-    return (game for game in games if game.players == 2)
-
-
-def largest_game(name: str) -> Game[Any]:
-    """Return the game with the largest options that a solver takes, or nearly so."""
-    return _game(name, _SETS[name].largest)
-
-
-def unsolved_games(name: str) -> Iterable[Game[Any]]:
-    """Yield the game with options that no solver takes."""
-    return (_game(name, options) for options in _SETS[name].unsolved)
-
-
-def _game(name: str, options: dict[str, Any]) -> Game[Any]:
-    return _MultiplicationOfAnySize(**options) if name == "multiplication" else make_game(name, **options)
-
-
-def usual_games(name: str) -> Iterable[Game[Any]]:
-    """Yield the game with each of its usual options."""
-    return (make_game(name, **options) for options in _SETS[name].usual)
-
-
-def refused_options(name: str) -> tuple[tuple[int, ...], ...]:
-    """Return options beyond the bounds, as a kernel takes them."""
-    return _SETS[name].refused
-
-
-def large_games(name: str) -> Iterable[Game[Any]]:
-    """Yield the game with each of its large options."""
-    return (make_game(name, **options) for options in _SETS[name].large)
+def solved_games(name: str) -> list[Game[Any]]:
+    """Return the game for two with all options with which solutions are compared."""
+    return [game for game in games_with(name, "small", "solved") if game.players == 2]

@@ -13,15 +13,7 @@ from typing import Any
 from arena.base.errors import KernelError
 from arena.games import Game
 from arena.games.kernels.kernel import Kernel, Trace, state_numbers
-from arena.games.kernels.option_sets import (
-    large_games,
-    largest_game,
-    refused_options,
-    small_games,
-    solved_games,
-    unsolved_games,
-    usual_games,
-)
+from arena.games.kernels.option_sets import OPTION_SETS, games_with, solved_games
 from arena.games.kernels.playouts import lines_by_rules, trace_by_rules
 from arena.games.kernels.slips import MOST_STATES, SlipKernel, encounters_by_rules
 from arena.games.kernels.solver import KernelSolver, ShareSolver
@@ -61,12 +53,12 @@ class Compared:
 
 def compare(name: str, library: ctypes.CDLL, effort: Effort, seed: int = 1) -> Compared:
     """Compare the kernel of a game with the rules; KernelError with the first difference."""
-    for numbers in refused_options(name):
+    for numbers in OPTION_SETS[name].refused:
         if library.kernel_new((ctypes.c_int32 * len(numbers))(*numbers)):
             raise KernelError(f"the kernel of {name} takes the options {numbers}, for which it has no room")
-    states = sum(compare_states(Kernel(library, game)) for game in small_games(name))
-    usual = [Kernel(library, game) for game in usual_games(name)]
-    large = [Kernel(library, game) for game in large_games(name)]
+    states = sum(compare_states(Kernel(library, game)) for game in games_with(name, "small"))
+    usual = [Kernel(library, game) for game in games_with(name, "usual")]
+    large = [Kernel(library, game) for game in games_with(name, "large")]
     lines = sum(compare_lines(kernel, effort.lines) for kernel in usual)
     each = -(-effort.playouts // len(usual))
     for kernel in usual:
@@ -204,8 +196,8 @@ _STRIDE = 7
 
 def compare_slips(name: str, library: ctypes.CDLL) -> int:
     """Play encounters of small games for two with both, and of large ones near their end; return in how many games."""
-    small = [game for game in small_games(name) if game.players == 2]
-    large = [game for game in large_games(name) if game.players == 2]
+    small = [game for game in games_with(name, "small") if game.players == 2]
+    large = [game for game in games_with(name, "large") if game.players == 2]
     for game in small:
         _compare(library, game, [])
         _compare(library, game, [game.legal_actions(game.initial_state())[-1]])
@@ -231,7 +223,7 @@ def _all_but_the_last(game: Game[Any]) -> list[Any]:
     return actions[:-_LAST]
 
 
-# Whether a kernel refuses what it can't solve, says nothing of what a table does not have, and stops when it is to.
+# Whether a kernel rejects what it can't solve, knows nothing beyond its table, and stops at a deadline.
 
 _PAST = 0.0
 """A deadline that is over before the call."""
@@ -239,7 +231,7 @@ _PAST = 0.0
 
 def check_refusals(name: str, library: ctypes.CDLL) -> None:
     """Check what the kernel refuses, and that all else ends at a deadline."""
-    for game in unsolved_games(name):
+    for game in games_with(name, "unsolved"):
         kernel = KernelSolver(library, game)
         if kernel.needs() is not None or kernel.table_plan() is not None or kernel.look_up(None, None) is not None:
             raise KernelError(f"the kernel of {name} says that it solves {game.options}")
@@ -251,8 +243,8 @@ def check_refusals(name: str, library: ctypes.CDLL) -> None:
 
 
 def _check_largest(name: str, library: ctypes.CDLL) -> None:
-    kernel = KernelSolver(library, largest_game(name))
-    has_tables = KernelSolver(library, next(iter(solved_games(name)))).table_plan() is not None
+    kernel = KernelSolver(library, *games_with(name, "largest"))
+    has_tables = KernelSolver(library, solved_games(name)[0]).table_plan() is not None
     if kernel.needs() is None or (kernel.table_plan() is not None) != has_tables:
         raise KernelError(f"the kernel of {kernel.game.name} does not solve {kernel.game.options}")
     found = None

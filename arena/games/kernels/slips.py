@@ -15,6 +15,7 @@ from arena.games.kernels.kernel import Kernel
 from arena.games.kernels.loading import has_kernel, load
 from arena.games.kernels.playouts import Generator
 from arena.games.multiplication import Multiplication, MultiplicationState
+from arena.games.permutation import partial_permutations
 from arena.games.plaid import Plaid
 from arena.games.plusminus import Plusminus
 
@@ -40,11 +41,8 @@ _TOO_MANY = -1
 class SlipEncounters:
     """Encounters of two bots that slip.
 
-    Attributes:
-        outcome: for seat 0 with best play from the opening on: 1, 0 or -1.
-        margin: of seat 0 with best play.
-        states: how many follow the opening.
-        counts: how many encounters the first bot has ended with 0, 1, 2, 3 and 4 half points.
+    ``outcome`` and ``margin`` are seat 0's with best play from the opening on; ``counts`` has the encounters that the
+    first bot ended with 0, 1, 2, 3 and 4 half points.
     """
 
     outcome: int
@@ -74,7 +72,7 @@ def slip_encounters(
 ) -> SlipEncounters | None:
     """Play ``count`` encounters of two bots from an opening that does not end the match; None above ``most_states``.
 
-    ``slips_permille`` of 1,000 actions of each bot are slips. A game of the package must be unchecked, to find its
+    Of 1,000 actions of each bot ``slips_permille`` are slips. A game of the package must be unchecked, to find its
     kernel.
     """
     library = load(game.name) if isinstance(game, Game) and has_kernel(game) else KernelError("no kernel")
@@ -259,9 +257,7 @@ def _sheets(game: Plaid, plies: int) -> tuple[int, int]:
     places: int = max(0, game.options["width"] + game.options["height"] - 2 - plies)
     lines: int = game.options["lines"]
     states = actions = 0
-    chosen = (
-        1  # ways to draw that many more lines; each is computed from the one before, as large sheets have thousands
-    )
+    chosen = 1  # ways to draw that many more lines; each follows from the one before, as large sheets have thousands
     for more in range(max(1, lines - plies)):
         states += chosen
         actions += chosen * (places - more)
@@ -270,8 +266,7 @@ def _sheets(game: Plaid, plies: int) -> tuple[int, int]:
 
 
 def _unfinished_grids(free: int) -> int:
-    """Return the number of ways to put marks on ``free`` columns and rows, none of two in one, but for full grids."""
-    return sum(comb(free, marks) ** 2 * factorial(marks) for marks in range(free))
+    return partial_permutations(free) - factorial(free) if free > 0 else 0
 
 
 def _numberings(numbered: int, size: int) -> int:

@@ -6,17 +6,18 @@ import ctypes
 from collections.abc import Callable, Iterable
 from functools import cache, partial
 from itertools import product
-from math import comb, factorial
+from math import comb
 from operator import itemgetter
 from typing import Any, TypeVar
 
 from arena.base.errors import KernelError
 from arena.base.results import double_points_of as points_of
 from arena.games import Game
-from arena.games.kernels.option_sets import small_games, solved_games
+from arena.games.kernels.option_sets import games_with, solved_games
 from arena.games.kernels.playouts import Generator
 from arena.games.kernels.solver import FirstState, KernelSolver, Needs, Points, ShareSolver, parts_of
 from arena.games.multiplication import Multiplication
+from arena.games.permutation import partial_permutations
 from arena.games.plaid import Plaid
 from arena.games.plusminus import Plusminus
 
@@ -79,7 +80,7 @@ _ERROR = 0.51e-9
 
 def compare_solutions(name: str, library: ctypes.CDLL) -> int:
     """Solve the small games for two with both; return how many were compared."""
-    games = list(solved_games(name))
+    games = solved_games(name)
     for game in games:
         kernel = KernelSolver(library, game)
         needs, found = kernel.needs(), kernel.solve()
@@ -103,7 +104,7 @@ def _compare_counts(game: Game[Any], needs: Needs, found: FirstState, values: di
 
 
 def _looked_at(game: Game[Any], actions: dict[Any, int]) -> tuple[int, int]:
-    """Return how many states and actions are looked at: each once, in plusminus those of marking for two margins.
+    """Return how many states and actions are visited: each once, in plusminus those of marking for two margins.
 
     The lists of seat 0 are the smallest of those that are the same when the grid is turned over.
     """
@@ -256,7 +257,7 @@ def _table_states(game: Game[Any], root: Any) -> int:
     if isinstance(game, Plusminus) and game.is_predicting(root):
         return 1 << (2 * game.size - 2)
     free: int = root.heights.count(0)
-    return sum(comb(free, marks) ** 2 * factorial(marks) for marks in range(free + 1)) if free else 0
+    return partial_permutations(free) if free else 0
 
 
 @cache
@@ -288,7 +289,7 @@ Both = tuple[Points, Points]
 
 def compare_shares(name: str, library: ctypes.CDLL) -> int:
     """Ask a kernel about all states of the small games for three and more; return in how many it knew the shares."""
-    return sum(compare_game(ShareSolver(library, game)) for game in small_games(name) if game.players > 2)
+    return sum(compare_game(ShareSolver(library, game)) for game in games_with(name, "small") if game.players > 2)
 
 
 def compare_game(kernel: ShareSolver) -> int:

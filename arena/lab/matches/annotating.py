@@ -146,10 +146,8 @@ class TournamentAnnotator:
     ) -> Iterator[Annotated | NotAnnotated]:
         """Annotate the matches of a game, or one, that have no annotation yet (``again``: or have one).
 
-        It writes in batches: an interruption loses nothing that was yielded before it.
-
-        Raises:
-            StoreError: if a record is malformed, or the store can't be written.
+        It writes in batches: an interruption loses nothing that was yielded before it. StoreError if a record is
+        malformed.
         """
         waiting: list[AnnotationRow] = []
         written = self._clock()
@@ -208,12 +206,10 @@ MAX_LINE = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnalysedAction:
-    """A legal action, the worth to seat 0 of the state after it, and the mark that it would have in a match."""
+class AnalysedAction(ActionWorth):
+    """A legal action with its worth, its text, and the mark that it would have in a match."""
 
-    action: Any
     text: str
-    worth: Worth
     mark: Mark
 
 

@@ -15,6 +15,7 @@ from arena.base.errors import ArenaError, UsageError
 from arena.base.seeds import pick_below
 from arena.base.text import counted, short_size_text
 from arena.games.game import Game
+from arena.games.permutation import partial_permutations
 
 # How long a solver may take and how much memory it may use.
 
@@ -32,13 +33,7 @@ class TooLargeError(UsageError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a solver may use.
-
-    Attributes:
-        deadline: the instant, by ``clock``, at which it ends.
-        memory_bytes: how much memory it may fill.
-        clock: returns the seconds since any instant.
-    """
+    """What a solver may use; ``deadline`` is an instant by ``clock``, which counts seconds."""
 
     deadline: float = float("inf")
     memory_bytes: int = sys.maxsize
@@ -93,15 +88,6 @@ _BYTES_OF_ENTRY = 120
 _BYTES_OF_ACTION = 8
 _MAX_DEPTH = 6
 _MAX_PLIES = 200
-
-
-def partial_permutations(size: int) -> int:
-    """Return the number of ways to put marks on a grid, none of two in a row or column (OEIS A002720).
-
-    >>> [partial_permutations(size) for size in range(5)]
-    [1, 2, 7, 34, 209]
-    """
-    return sum(comb(size, marks) ** 2 * factorial(marks) for marks in range(size + 1))
 
 
 def count_states(game: Game[Any], path: str) -> int | None:

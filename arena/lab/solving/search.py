@@ -133,14 +133,11 @@ class Search:
     ``states`` counts visits, repetitions included.
     """
 
-    def __init__(self, game: Game[Any], limits: Limits, range_from: Callable[[Any], Range] | None = None) -> None:
-        """Search within ``limits``; when the table is full, new states are not kept.
-
-        ``range_from`` replaces the ranges of the rules (``range_of``).
-        """
+    def __init__(self, game: Game[Any], limits: Limits) -> None:
+        """Search within ``limits``; when the table is full, new states are not kept."""
         self._game = game
         self.limits = limits
-        self._range = range_from or range_of(game)
+        self._range = range_of(game)
         self._table: dict[Any, Entry] = {}
         self._bytes_each = bytes_per_state(game) + _BYTES_OF_BOUNDS
         self._max_entries = limits.memory_bytes // self._bytes_each
@@ -220,7 +217,7 @@ class Search:
                 low, high = self._signed(state, depth - 1, floor, beta, sign)
             best_low, best_high = max(best_low, low), max(best_high, high)
             if best_low >= beta:
-                return best_low, HIGHEST  # those that were not looked at may be better
+                return best_low, HIGHEST  # unvisited ones may be better
         return best_low, best_high
 
     def _signed(self, state: Any, depth: int, alpha: int, beta: int, sign: int) -> Range:
@@ -253,7 +250,7 @@ class Search:
             self._table[state] = entry
 
 
-# Solves a game by search as far as the time allows: first who wins, then by how much, then which actions are best.
+# Solves a game by search until the deadline: first who wins, then by how much, then which actions are best.
 
 _OUTCOME_WINDOW = -OUTCOME_UNIT // 2, OUTCOME_UNIT // 2
 

@@ -9,7 +9,7 @@ import pytest
 from arena.base.errors import KernelError
 from arena.games import make_game
 from arena.games.kernels.loading import load
-from arena.games.kernels.option_sets import small_games
+from arena.games.kernels.option_sets import games_with
 from arena.games.kernels.solver import KernelSolver
 from arena.lab import oracle
 from arena.lab.oracle import Oracle
@@ -75,7 +75,7 @@ def is_predicting(game, state):
     return game.name == "plusminus" and game.is_predicting(state)
 
 
-TOO_SMALL = [game for game in small_games("multiplication") if game.players == 2]
+TOO_SMALL = [game for game in games_with("multiplication", "small") if game.players == 2]
 """Smaller than the rules allow: on the smallest of their boards there are too many states for a table by them."""
 
 
