@@ -266,7 +266,7 @@ def _is_deeper(value: Any, levels: int) -> bool:
 def _packed_bytes(path: str, method: str, value: Any) -> int:
     try:
         return len(msgpack.packb(value))
-    except ValueError as error:  # the values themselves have been looked at
+    except ValueError as error:  # the values themselves are right
         raise GameError(path, method, f"{UNSENDABLE}: what is nested too deeply") from error
 
 

@@ -40,13 +40,9 @@ from arena.games.squares import Square, as_square, draw_grid, format_square, par
 class CoprimalityState(NamedTuple):
     """The state of a match.
 
-    Attributes:
-        numbers: the grid row by row from the bottom, each row from the left; 0 in an empty square.
-        here: the index in ``numbers`` of the last number set.
-        turn: k of rule 2.
-        seat: the seat to act, or the last one to have acted when the match is over.
-        eliminated: the seats out of the game, in order.
-        grids_used: by rule 6.
+    ``numbers`` is the grid row by row from the bottom, 0 in an empty square; ``here`` the index of the last number;
+    ``turn`` k of rule 2; ``seat`` the seat to act, or the last to have acted at the end; ``eliminated`` in order;
+    ``grids_used`` by rule 6.
     """
 
     numbers: tuple[int, ...]
@@ -106,7 +102,6 @@ class Coprimality(Game[CoprimalityState]):
     size: int
 
     def prepare(self) -> None:
-        """Derive the tables of primes and neighbours."""
         self.size = self.options["size"]
         self._primes = _primes(2 * self.size * self.size)
         self._beside = _neighbours(self.size)
@@ -207,7 +202,6 @@ class Coprimality(Game[CoprimalityState]):
         return state._replace(eliminated=eliminated, seat=self._next_seat(state.seat, eliminated))
 
     def seats_out(self, state: CoprimalityState) -> tuple[int, ...]:
-        """Return the eliminated seats, the first one out first."""
         return state.eliminated
 
     def scores(self, state: CoprimalityState) -> tuple[int, ...]:
@@ -226,7 +220,6 @@ class Coprimality(Game[CoprimalityState]):
         }
 
     def state_from_observation(self, observation: Mapping[str, Any]) -> CoprimalityState:
-        """Rebuild the state."""
         numbers = [0] * (self.size * self.size)
         index = 0
         for number, (x, y) in enumerate(observation["path"], 1):
@@ -254,16 +247,13 @@ class Coprimality(Game[CoprimalityState]):
         return Space(actions=all_squares(self.size, self.size), max_plies=grids * (squares - 1), encode=encode)
 
     def parse_action(self, text: str) -> Any:
-        """Read a square such as ``c4``."""
         return parse_square(text)
 
     def format_action(self, action: Any) -> str:
-        """Return the text of a square."""
         x, y = action
         return format_square((x, y))
 
     def drawing(self, state: CoprimalityState) -> Drawing:
-        """Draw the numbers as shapes, with the path they make."""
         squares = [(index % self.size + 0.5, index // self.size + 0.5) for index in self._path(state)]
         path: list[Shape] = [("line", *a, *b, "path") for a, b in pairwise(squares)]
         marks: list[Shape] = [("disc", *square, 0.34, "mark") for square in squares]
@@ -282,7 +272,6 @@ class Coprimality(Game[CoprimalityState]):
         return path
 
     def render(self, state: CoprimalityState) -> str:
-        """Draw the numbers, with the seats still in the game and the next number."""
         rows = [
             [str(number) if number else "." for number in state.numbers[start : start + self.size]]
             for start in range(0, self.size * self.size, self.size)

@@ -64,7 +64,6 @@ class Differences(PermutationGame[DifferencesState]):
     )
 
     def initial_state(self) -> DifferencesState:
-        """Return the empty grid (rule 1)."""
         return DifferencesState(no_marks(self.size))
 
     def seat_to_act(self, state: DifferencesState) -> int | None:
@@ -97,11 +96,9 @@ class Differences(PermutationGame[DifferencesState]):
         return {"heights": list(state.heights)}
 
     def state_from_observation(self, observation: Mapping[str, Any]) -> DifferencesState:
-        """Rebuild the state."""
         return DifferencesState(tuple(observation["heights"]))
 
     def space(self) -> Space:
-        """Return the squares as actions, and the marks as numbers."""
         return Space(
             actions=all_squares(self.size, self.size),
             max_plies=self.size,
@@ -109,13 +106,10 @@ class Differences(PermutationGame[DifferencesState]):
         )
 
     def render(self, state: DifferencesState) -> str:
-        """Draw the marks."""
         return draw_marks(state.heights)
 
     def render_after(self, state: DifferencesState, actions: Sequence[tuple[int, Any]]) -> str:
-        """Draw the marks as the letters of their seats."""
         return draw_marks(state.heights, mark_letters(actions), last_square(actions))
 
     def drawing(self, state: DifferencesState) -> Drawing:
-        """Draw the marks as shapes."""
         return marks_drawing(state.heights)

@@ -83,7 +83,6 @@ class Multiplication(PermutationGame[MultiplicationState]):
             )
 
     def initial_state(self) -> MultiplicationState:
-        """Return the empty grid."""
         return MultiplicationState(no_marks(self.size), ())
 
     def seat_to_act(self, state: MultiplicationState) -> int | None:
@@ -134,7 +133,6 @@ class Multiplication(PermutationGame[MultiplicationState]):
         }
 
     def state_from_observation(self, observation: Mapping[str, Any]) -> MultiplicationState:
-        """Rebuild the state."""
         numbered = tuple(x for x, _ in observation["numbered"])
         return MultiplicationState(tuple(observation["heights"]), numbered)
 
@@ -150,7 +148,6 @@ class Multiplication(PermutationGame[MultiplicationState]):
         return Space(actions=all_squares(self.size, self.size), max_plies=2 * self.size - 1, encode=encode)
 
     def render(self, state: MultiplicationState) -> str:
-        """Draw the marks, with their numbers."""
         labels = {(x, state.heights[x - 1]): str(number) for number, x in enumerate(state.numbered, 1)}
         return draw_marks(state.heights, labels)
 

@@ -85,7 +85,6 @@ class Plaid(Game[PlaidState]):
             )
 
     def initial_state(self) -> PlaidState:
-        """Return the blank sheet."""
         return PlaidState((), ())
 
     def seat_to_act(self, state: PlaidState) -> int | None:
@@ -150,18 +149,15 @@ class Plaid(Game[PlaidState]):
         return {"vertical": list(state.vertical), "horizontal": list(state.horizontal)}
 
     def state_from_observation(self, observation: Mapping[str, Any]) -> PlaidState:
-        """Rebuild the state."""
         return PlaidState(tuple(observation["vertical"]), tuple(observation["horizontal"]))
 
     def parse_action(self, text: str) -> Any:
-        """Read a line such as ``v12``."""
         direction, digits = text.strip()[:1].lower(), text.strip()[1:]
         if direction not in ("v", "h") or not (digits.isascii() and digits.isdigit() and len(digits) < 6):
             raise IllegalActionError(text, "a line is written like v12 or h7")
         return direction, int(digits)
 
     def format_action(self, action: Any) -> str:
-        """Return the text of a line."""
         direction, place = action
         return f"{direction}{place}"
 

@@ -72,7 +72,6 @@ class Plusminus(PermutationGame[PlusminusState]):
     )
 
     def initial_state(self) -> PlusminusState:
-        """Return empty lists and an empty grid."""
         return PlusminusState(("", ""), no_marks(self.size))
 
     def is_predicting(self, state: PlusminusState) -> bool:
@@ -121,16 +120,13 @@ class Plusminus(PermutationGame[PlusminusState]):
         return {"predictions": list(state.predictions), "heights": list(state.heights)}
 
     def state_from_observation(self, observation: Mapping[str, Any]) -> PlusminusState:
-        """Rebuild the state."""
         zero, one = observation["predictions"]
         return PlusminusState((zero, one), tuple(observation["heights"]))
 
     def parse_action(self, text: str) -> Any:
-        """Read a sign or a square."""
         return text.strip() if text.strip() in SIGNS else super().parse_action(text)
 
     def format_action(self, action: Any) -> str:
-        """Return the text of a sign or a square."""
         return action if isinstance(action, str) else super().format_action(action)
 
     def space(self) -> Space:
@@ -143,7 +139,6 @@ class Plusminus(PermutationGame[PlusminusState]):
         return Space(actions=(*SIGNS, *all_squares(self.size, self.size)), max_plies=3 * self.size - 2, encode=encode)
 
     def render(self, state: PlusminusState) -> str:
-        """Draw the marks and, below them, both lists."""
         lists = "\n".join(
             f"seat {seat} predicts {' '.join(signs) or 'nothing yet'}" for seat, signs in enumerate(state.predictions)
         )

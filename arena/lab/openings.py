@@ -46,7 +46,7 @@ class OpeningBalance:
 
 
 class OpeningWorth:
-    """Says who wins from an opening on, as far as that can be found out by a deadline."""
+    """Finds out who wins from an opening on, until a deadline."""
 
     def __init__(self, game: Game[Any], path: str, deadline: float) -> None:
         """Judge openings of a game for two until a deadline of ``time.monotonic``."""
@@ -74,7 +74,7 @@ class OpeningWorth:
 
 
 def opening_balance(game: Game[Any], path: str, openings: Iterable[Sequence[Any]], deadline: float) -> OpeningBalance:
-    """Return what openings of a game for two are worth, as far as that is known by a deadline of ``time.monotonic``."""
+    """Return what openings of a game for two are worth, by a deadline of ``time.monotonic``."""
     worth = OpeningWorth(game, path, deadline)
     outcomes = [worth.outcome(opening) for opening in openings]
     counts = Counter(outcomes)

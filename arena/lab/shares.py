@@ -106,7 +106,7 @@ class ShareOracle:
             raise TooLargeError(f"{error}; try a smaller board") from error
 
     def best_line(self, state: Any, deadline: float = float("inf")) -> tuple[Any, ...]:
-        """Return how a match continues when every seat plays for its own, to its end or as far as is known in time."""
+        """Return how a match continues when every seat plays for its own, to its end or to the deadline."""
         line: list[Any] = []
         while (seat := self._game.seat_to_act(state)) is not None and len(line) < MAX_LINE:
             try:
@@ -166,7 +166,7 @@ class ShareOracle:
 
     def _from_actions(self, state: Any, shared: list[Shares], held: list[Shares], **about: Any) -> StateShares:
         seat = self._game.seat_to_act(state)
-        assert seat is not None  # kernels are asked about no other states
+        assert seat is not None  # nobody asks kernels about other states
         paranoid = tuple(
             (max if one == seat else min)(after[one] for after in held) for one in range(self._game.players)
         )

@@ -1,4 +1,4 @@
-"""Solves a game: by a proof where there is one, by a table where it fits, else by search as far as the time allows."""
+"""Solves a game: by a proof where there is one, by a table where it fits, else by search until the deadline."""
 
 from __future__ import annotations
 

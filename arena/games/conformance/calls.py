@@ -74,9 +74,7 @@ def guarded(
 ) -> Any:
     """Run code of a game's author, a class of ``module``; a mistake calls it ``what`` and belongs to ``check``.
 
-    Raises:
-        IllegalActionError: as the code does.
-        MistakeError: if it raised anything else, or did not return in time.
+    MistakeError for a timeout and for anything that it raises but IllegalActionError.
     """
     _Watch.deadline = time.monotonic() + limit_seconds
     try:

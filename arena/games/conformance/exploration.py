@@ -143,14 +143,7 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
 
 
 class Suite(Protocol):
-    """What the checks of positions share.
-
-    Attributes:
-        max_plies: a match that is longer never ends.
-        call_seconds: how long a call of a method may take.
-        found: the mistakes so far, by the name of the check.
-        has_ended: whether nothing else can be concluded about the game.
-    """
+    """What the checks of positions share; ``found`` has the mistakes so far, by the name of the check."""
 
     rng_seed: int
     max_plies: int

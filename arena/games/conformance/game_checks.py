@@ -76,8 +76,7 @@ def check_players(game: Game[Any]) -> None:
 def made(kind: type[Game[Any]], options: dict[str, Any]) -> Game[Any] | None:
     """Return a game with options; None if it rejects them with OptionError, as options may not fit together.
 
-    Raises:
-        MistakeError: if it raises anything else, or has other values than the given ones.
+    MistakeError if it raises anything else, or has other values than the given ones.
     """
     given = ", ".join(f"{name} = {shown(value)}" for name, value in options.items()) or "its defaults"
     game: Game[Any] | None = guarded(

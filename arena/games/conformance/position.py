@@ -30,11 +30,7 @@ OnMistake = Callable[[MistakeError, Line], None]
 class Position:
     """A state and what the game reports about it, with the way to it.
 
-    Attributes:
-        seat: the seat to act; None when the match is over.
-        before: the position before the last action; None at the start.
-        action: the last action; None if a seat was taken out, and at the start.
-        taken_out: the seats that ``withdraw`` has taken out.
+    ``before`` and ``action`` are None at the start; ``action`` also where a seat was taken out, by ``withdraw``.
     """
 
     calls: Calls

@@ -95,12 +95,7 @@ CHECKS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
-    """The result of one check in ``CHECKS``.
-
-    Attributes:
-        detail: how much was tried, in words.
-        is_tried: False if another mistake made it pointless.
-    """
+    """The result of one check in ``CHECKS``; ``is_tried`` is False if another mistake made it pointless."""
 
     check: str
     finding: Finding | None = None

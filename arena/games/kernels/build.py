@@ -63,11 +63,7 @@ def find(name: str, directory: Path) -> Path | None:
 
 
 def build(name: str, directory: Path) -> Path:
-    """Build the kernel of a game in a directory, unless another process has just done so, and return its path.
-
-    Raises:
-        KernelError: if there is no compiler, or it fails, or its build differs from the rules.
-    """
+    """Build a kernel in a directory, unless another process has just done so; KernelError if that fails."""
     compiler = find_compiler()
     if isinstance(compiler, KernelError):
         raise compiler

@@ -36,13 +36,7 @@ def directory_path() -> Path:
 
 
 def checked_directory(*, must_exist: bool = True) -> Path:
-    """Return the directory if nobody else can write to it or replace it.
-
-    It is made if need be; unless it ``must_exist``, it is not.
-
-    Raises:
-        KernelError: naming the directory and what is wrong with it.
-    """
+    """Return the directory, made if it ``must_exist``; KernelError if others can write to it or replace it."""
     path = directory_path()
     try:
         if not must_exist and not path.exists():

@@ -64,7 +64,7 @@ class TablePlan:
 
 
 class KernelSolver(Kernel):
-    """The kernel of a game for two, which is asked what states are worth."""
+    """The kernel of a game for two, which knows what states are worth."""
 
     def needs(self) -> Needs | None:
         """Return what solving the first state takes; None if the kernel does not solve the game with its options."""
@@ -94,11 +94,7 @@ class KernelSolver(Kernel):
         return TablePlan(states=found[0], table_bytes=found[1], memory_bytes=found[1] + found[2])
 
     def fill(self, values: Any, deadline: float = float("inf")) -> bool:
-        """Fill a buffer of ``table_plan``'s size with all states after this one; return False at the deadline.
-
-        Raises:
-            KernelError: if there is no memory.
-        """
+        """Fill a buffer of ``table_plan``'s size; return False at the deadline. KernelError without memory."""
         address = ctypes.addressof(ctypes.c_char.from_buffer(values))
         code = self._run(deadline, lambda stop, decide: self._library.table_fill(self._handle, stop, decide, address))
         return code == SOLVED
@@ -106,12 +102,9 @@ class KernelSolver(Kernel):
     def look_up(
         self, root: KernelSolver | None, address: int | None, deadline: float = float("inf")
     ) -> list[tuple[int, int]] | None:
-        """Return outcome and margin of the state after each legal action; None if that is not known.
+        """Return outcome and margin of the state after each legal action; None if unknown. KernelError without memory.
 
         ``root`` is the kernel whose state the table at ``address`` is of.
-
-        Raises:
-            KernelError: if there is no memory.
         """
         count = self._library.kernel_count_actions(self._handle)
         found = (ctypes.c_int64 * (2 * count))()
@@ -192,10 +185,8 @@ _BITS = 4
 class AfterActions:
     """What each seat gets after each legal action of a state, in the order of the rules.
 
-    Attributes:
-        shared: the points of each seat when every seat plays for its own and takes, of equally good actions, the one
-            listed first.
-        held: those that each seat can hold when all others play together against it.
+    ``shared``: every seat plays for its own and takes, of equally good actions, the one listed first. ``held``: all
+    others play together against it.
     """
 
     shared: tuple[Points, ...]
@@ -205,7 +196,7 @@ class AfterActions:
 
 
 class ShareSolver(KernelSolver):
-    """The kernel of a game for three and more, which is asked what each seat gets."""
+    """The kernel of a game for three and more, which knows what each seat gets."""
 
     def share_needs(self) -> Needs | None:
         """Return what ``after_actions`` of the state takes; None if the kernel does not know it."""

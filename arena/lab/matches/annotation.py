@@ -46,7 +46,7 @@ def mark_of(seat: int, before: Worth, after: Worth) -> Mark:
 
 # The annotation of a match: what its positions are worth, what other actions were worth, and the marks that follow.
 #
-# It is derived from the record, never part of it, and is kept beside it as text. What is read may come from another
+# It follows from the record, is never part of it, and is stored as text. What is read may come from another
 # home, so every number is checked.
 
 NOTHING_KNOWN = Worth(margin=None, outcome=None, known=Known.SEARCH, low=None, high=None)

@@ -114,11 +114,8 @@ def find_puzzles(
 ) -> FoundPuzzles:
     """Return at most ``count`` puzzles from matches of games for two, from easy to hard, spread over all difficulties.
 
-    One question takes at most ``within_seconds``; ``on_progress`` receives the positions searched and all.
-
-    Raises:
-        UsageError: if a match is not for two, or there are too many positions.
-        ReplayError: if a record contradicts the rules.
+    One question takes at most ``within_seconds``; ``on_progress`` receives the positions searched and all. Errors are
+    those of ``decisions_by_position``.
     """
     limits = limits or Limits()
     positions = sorted(decisions_by_position(records).values(), key=_from_the_end)

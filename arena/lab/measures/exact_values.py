@@ -21,7 +21,7 @@ from arena.lab.solving.worth import SIGNS, Known, Worth, worth_between
 # Exact values of all states that a survey meets, or the reason why there are none.
 
 _TRIED_PLIES = (2, 1, 3, 4)
-"""Actions after which a state is asked for, to see whether the oracle is exact everywhere."""
+"""Plies of random states by which the oracle shows whether it is exact everywhere."""
 
 _SHARE_OF_TRIAL = 0.8
 """Of the time, for the first question, which makes a table; a later one would not take as long."""

@@ -18,7 +18,7 @@ from arena.ratings.distributions import t_quantile, wilson_interval
 # observations (L. Kish, Survey Sampling, 1965; C. Franco et al., J. Survey Statistics and Methodology 7, 2019). Means
 # have Student's interval, and differences the one that follows from those of both sides (R. G. Newcombe, Statistics in
 # Medicine 17, 1998, method 10). Where all observations are equal, Student's interval has no width, whatever others may
-# be like; the share that may differ is said beside it.
+# be like; ``differing`` has the share that may differ.
 
 Z = NormalDist().inv_cdf(0.975)
 
@@ -33,14 +33,10 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A number and how well it is known.
+    """A number and how well it is known, by ``n`` independent observations.
 
-    Attributes:
-        value: None if only bounds are known.
-        low: the lower end of its 95 % interval, or a certain bound; None without one.
-        n: how many independent observations it rests on.
-        differing: of a mean whose observations were all equal, the largest share of others that may differ from
-            them, at 95 % confidence; by how much is not known. None for all else.
+    ``low`` and ``high`` are its 95 % interval, or certain bounds, and then ``value`` is None. ``differing``: of a mean
+    whose observations were all equal, the largest share of others that may differ from them, at 95 % confidence.
     """
 
     value: float | None
@@ -67,7 +63,7 @@ class Cluster(NamedTuple):
 
 
 def exactly(value: float, n: int = 1) -> Estimate:
-    """Return a number without error, which rests on ``n`` things that were all looked at."""
+    """Return a number without error, which rests on all ``n`` observations."""
     return Estimate(value=value, low=value, high=value, n=n, kind=Kind.EXACT)
 
 

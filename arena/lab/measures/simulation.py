@@ -133,7 +133,7 @@ class TreeSearch:
         self._check_time = check_time
 
     def choose(self, state: Any, answered: Any, rng: Random) -> Any:
-        """Return the action that was looked at most; of equals the one with most points, then any."""
+        """Return the most visited action; of equals the one with most points, then any."""
         root = _Node(self._game, state)
         if len(root.actions) == 1:
             return root.actions[0]

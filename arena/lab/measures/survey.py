@@ -127,19 +127,11 @@ class Plan:
 
 @dataclass(slots=True, kw_only=True)
 class Findings:
-    """What was played and solved.
+    """What was played and solved: lists of observations by strength, pair or board.
 
-    Attributes:
-        solutions: by the name of the board.
-        played: by strength, matches of this strength against itself.
-        steps: by pair, the points of the stronger in each encounter.
-        doublings: which steps are doublings of the search.
-        simple: by opponent and strategy, the points of the strategy in each encounter.
-        valued: matches of the strongest search.
-        first_values: of the first actions up to symmetry, to the seat that acts.
-        first_actions: by strength, the first action of each match, up to symmetry.
-        kingmaking: by strength, whether the last choice of each match decided only among the others.
-        ended_early: the parts whose time was up.
+    ``steps`` and ``simple`` have the points of the stronger, and of the strategy, in each encounter; ``first_values``
+    are to the seat that acts, ``first_actions`` up to symmetry; ``kingmaking`` tells of each match whether its last
+    choice decided only among others.
     """
 
     game: Game[Any]

@@ -66,12 +66,9 @@ class KernelTableFile(MappedTable[KernelHeader]):
     """A table of the first state in a file."""
 
     def __init__(self, game: Game[Any], file: Path) -> None:
-        """Open a table of one of the five games for two, and check all of it.
+        """Open a table of one of the five games for two, and check all of it; KernelError without a kernel.
 
-        Raises:
-            FileNotFoundError: if there is no such file.
-            KernelError: with why there is no kernel.
-            TableError: if it is torn, damaged, or one of other rules, options or kernels.
+        The other errors are those of ``MappedTable``.
         """
         self._kernel = solver_of(game)
         super().__init__(game, game.name, file, KIND, KernelHeader)
@@ -129,11 +126,8 @@ def fill_table(root: KernelSolver, plan: TablePlan, deadline: float) -> mmap.mma
 def save_kernel_table(game: Game[Any], file: Path, limits: Limits) -> None:
     """Write the table of the first state to a file, unless another process has just done so.
 
-    Raises:
-        KernelError: if there is no kernel, no memory, or no lock.
-        TableError: if the file can't be written.
-        TimeIsUpError: at the deadline.
-        TooLargeError: if it takes more memory than it may.
+    KernelError without kernel, memory or lock; TableError if the file can't be written; TimeIsUpError and TooLargeError
+    by the limits.
     """
     root = solver_of(game)
     plan = root.table_plan()
@@ -225,11 +219,7 @@ class KernelValues:
             self._keep(table)
 
     def after_actions(self, state: Any, deadline: float = float("inf")) -> list[int] | None:
-        """Return the values after the legal actions of a state, in order; None if unknown.
-
-        Raises:
-            KernelError: if there is no memory.
-        """
+        """Return the values after the legal actions of a state; None if unknown. KernelError without memory."""
         kernel = self._kernel
         kernel.set_state(state)
         for table in self._tables():
@@ -330,14 +320,7 @@ def plan_of_kernel_table(game: Game[Any], path: str) -> TablePlan | None:
 
 
 def make_kernel_table(game: Game[Any], limits: Limits) -> tuple[Path, Table]:
-    """Save the table of a game's kernel; return its file, and the table in it.
-
-    Raises:
-        KernelError: if there is no memory or no lock.
-        TableError: if it can't be written.
-        TimeIsUpError: at the deadline.
-        TooLargeError: if it takes more memory than it may.
-    """
+    """Save the table of a game's kernel, and return its file and the table; errors as in ``save_kernel_table``."""
     file = kernel_table_path(game)
     save_kernel_table(game, file, limits)
     return file, KernelTableFile(game, file)

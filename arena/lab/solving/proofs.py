@@ -46,10 +46,8 @@ from arena.lab.solving.worth import HIGHEST, LOWEST
 class Strategy:
     """A way to play by which a seat draws at least.
 
-    Attributes:
-        seats: returns the seats that can follow it under a game's options.
-        reply: returns the action in a state in which such a seat is to act; None if it has none.
-        holds: the invariant, in states in which the other seat is to act or the match is over.
+    ``reply`` returns None without an action; ``holds`` is the invariant when the other seat is to act or the match is
+    over.
     """
 
     name: str

@@ -36,12 +36,10 @@ class Solution:
     """What is known of the first state of a game with its options.
 
     Attributes:
-        worth: of a game for two.
-        shares: of a game for more: each seat's share of rivals beaten, when every seat plays for its own.
-        paranoid: of a game for more: the share that each seat can hold against all others together.
+        worth: of a game for two; others have shares (of rivals beaten, when every seat plays for its own).
+        paranoid: the share that each seat can hold against all others together.
         best: the first actions that keep the value, up to symmetry; all of them if ``has_all_best``.
         edges: how many actions were visited; 0 where they were not counted.
-        memory_bytes: about how much memory it took.
         depth: how many actions a search looked ahead completely.
         proofs: the strategies that prove it, or its bounds.
     """

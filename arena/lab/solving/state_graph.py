@@ -104,10 +104,7 @@ class End(NamedTuple):
 class StateGraph:
     """States by number, 0 being the first, and what follows each, in the order of its legal actions.
 
-    Attributes:
-        seats: by number, the seat to act; ``IS_OVER`` where the match has ended.
-        ends: by number, how a match ends there.
-        order: all numbers, each after those that follow it.
+    ``seats`` has ``IS_OVER`` where the match has ended; ``order`` has all numbers, each after those that follow it.
     """
 
     def __init__(self) -> None:
@@ -140,10 +137,7 @@ class StateGraph:
 def explore(game: Game[Any], path: str, limits: Limits, start: Any = None) -> StateGraph:
     """Return all states that can be reached from a state, by default the initial one.
 
-    Raises:
-        GameError: if the rules contradict themselves.
-        TimeIsUpError: at the deadline.
-        TooLargeError: when the states fill the memory.
+    GameError if the rules contradict themselves; TimeIsUpError and TooLargeError by the limits.
     """
     return _Explorer(game, path, limits).explored(start)
 

@@ -45,11 +45,8 @@ class TableError(UsageError):
 class Header:
     """What a table is of.
 
-    Attributes:
-        rules: a digest of the source of the rules.
-        states: how many have a value.
-        parts: a margin is a number of these parts of a point, 1 or ``PARTS``.
-        checksum: the SHA-256 of all values.
+    ``rules`` is a digest of their source, ``states`` how many have a value, ``parts`` (1 or ``PARTS``) those of a point
+    that a margin counts, ``checksum`` the SHA-256 of all values.
     """
 
     game: str
@@ -203,11 +200,7 @@ class Table(Protocol):
 
 
 def save_table(game: Game[Any], path: str, values: Iterable[tuple[Any, int]], file: Path) -> None:
-    """Write the values of states to a file, atomically.
-
-    Raises:
-        TableError: if margins are too large for a table, or two states have the same observation.
-    """
+    """Write the values of states atomically; TableError for too large margins, or two states with one observation."""
     pairs = list(values)
     margins = [value - _outcome(value) * OUTCOME_UNIT for _, value in pairs]
     parts = 1 if all(margin % PARTS == 0 for margin in margins) else PARTS
@@ -236,12 +229,7 @@ class TableFile(MappedTable[Header]):
     """A table in a file."""
 
     def __init__(self, game: Game[Any], path: str, file: Path) -> None:
-        """Open a table and check all of it.
-
-        Raises:
-            TableError: if it is torn, damaged, or one of other rules or options.
-            FileNotFoundError: if there is no such file.
-        """
+        """Open a table and check all of it; the errors are those of ``MappedTable``."""
         super().__init__(game, path, file, KIND, Header)
 
     def __len__(self) -> int:

@@ -52,13 +52,8 @@ OUTCOMES = {sign: outcome for outcome, sign in SIGNS.items()}
 class Worth:
     """What a state of a game for two is worth to seat 0 with best play.
 
-    Attributes:
-        margin: its score minus the other one's; None if only bounds are known.
-        outcome: None if the bounds leave more than one.
-        low: the margin is at least this; None without a bound.
-        high: the margin is at most this; None without a bound.
-        least: the worst outcome for seat 0 that the bounds leave.
-        most: the best one.
+    ``margin`` and ``outcome`` are None if only bounds are known: ``low`` and ``high`` of the margin (None without one),
+    ``least`` and ``most`` of the outcome.
     """
 
     margin: int | float | None
@@ -168,7 +163,7 @@ def margin_text(worth: Worth) -> str:
 
 
 def outcome_text(worth: Worth, names: Sequence[str] = SEATS) -> str:
-    """Return who wins with best play, as far as that is known; empty if nothing is."""
+    """Return what is known of who wins with best play; empty if nothing is."""
     first, second = names
     if worth.outcome is not None:
         return {Outcome.WIN: f"{first} wins", Outcome.DRAW: "a draw", Outcome.LOSS: f"{second} wins"}[worth.outcome]
