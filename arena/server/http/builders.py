@@ -163,30 +163,10 @@ class Builders:
         self.limits = limits or LIMITS[lane]
         self._directory, self._store = directory, store
         self._left_out = {STORE_VARIABLE, CREDENTIALS_VARIABLE} if is_apart else set()
-        self._queue = FairQueue(self.limits.processes)
+        self.queue = FairQueue(self.limits.processes)
         self._running: set[_Builder] = set()
         self._idle: list[_Builder] = []
         self._ending: set[asyncio.Task[int]] = set()
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether a page has to wait until others have been built."""
-        return self._queue.is_busy
-
-    @property
-    def busy(self) -> int:
-        """How many pages are being built."""
-        return self._queue.busy
-
-    @property
-    def waiting(self) -> int:
-        """How many pages wait to be built."""
-        return self._queue.waiting
-
-    @property
-    def refused(self) -> int:
-        """How many pages were refused because too many waited."""
-        return self._queue.refused
 
     @property
     def processes(self) -> tuple[int, ...]:
@@ -196,7 +176,7 @@ class Builders:
     async def build(self, page: Page, parameters: Parameters, is_first: bool = True) -> BuiltValue:
         """Return the value of a page, sooner if nobody has seen it yet; raise ProblemError if it can't be built."""
         request = BuildRequest(page=page.name, parameters=parameters.model_dump(mode="json"))
-        async with self._queue.turn(is_first):
+        async with self.queue.turn(is_first):
             return await self._ask(request)
 
     async def _ask(self, request: BuildRequest) -> BuiltValue:

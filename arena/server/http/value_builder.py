@@ -171,7 +171,7 @@ class ValueBuilder:
 
     def is_busy(self, lane: Lane) -> bool:
         """Return whether a value has to wait until others have been built."""
-        return self._rows.is_busy if lane is Lane.ROWS else self._builders[lane].is_busy
+        return self._rows.is_busy if lane is Lane.ROWS else self._builders[lane].queue.is_busy
 
     async def build(self, page: Page, parameters: Parameters, is_first: bool = True) -> BuiltValue:
         """Return the value of a page, sooner if nobody has seen it yet.

@@ -103,9 +103,8 @@ class RequestMetrics:
 
     def metrics(self) -> Iterator[Metric]:
         """Yield the counts."""
-        yield Metric(
+        yield _counter(
             "arena_requests_total",
-            MetricKind.COUNTER,
             "Requests, by the template of the address, method and status; 0 for those who left before an answer.",
             [
                 Sample(count, {"route": route, "method": method, "status": str(status)})
@@ -236,17 +235,13 @@ class StateMetrics:
         lanes = self._builders.items()
         for name, meaning, value in (
             ("processes", "Builder processes that there are.", lambda one: len(one.processes)),
-            ("busy", "Builders that build a page.", lambda one: one.busy),
-            ("waiting", "Pages that wait for a builder.", lambda one: one.waiting),
+            ("busy", "Builders that build a page.", lambda one: one.queue.busy),
+            ("waiting", "Pages that wait for a builder.", lambda one: one.queue.waiting),
         ):
             samples = [Sample(value(one), {"lane": str(lane)}) for lane, one in lanes]
             yield _gauge(f"arena_builders_{name}", meaning, samples)
-        yield Metric(
-            "arena_builders_refused_total",
-            MetricKind.COUNTER,
-            "Pages that were refused because too many waited.",
-            [Sample(one.refused, {"lane": str(lane)}) for lane, one in lanes],
-        )
+        refused = [Sample(one.queue.refused, {"lane": str(lane)}) for lane, one in lanes]
+        yield _counter("arena_builders_refused_total", "Pages that were refused because too many waited.", refused)
 
     def _of_results(self) -> Iterator[Metric]:
         tournaments, records = self._home().store.totals()
@@ -261,9 +256,8 @@ class StateMetrics:
             "Submissions that wait or are being checked.",
             [sample for state, sample in samples.items() if state not in FINAL],
         )
-        yield Metric(
+        yield _counter(
             "arena_submissions_finished_total",
-            MetricKind.COUNTER,
             "Submissions by what became of them, as long as they are stored.",
             [sample for state, sample in samples.items() if state in FINAL],
         )
@@ -300,6 +294,10 @@ class StateMetrics:
             files = [self._directory / f"{name}{ending}" for ending in ("", "-wal")]
             sizes[service] = sum(path.stat().st_size for path in files if path.exists())
         return sizes
+
+
+def _counter(name: str, meaning: str, samples: list[Sample]) -> Metric:
+    return Metric(name, MetricKind.COUNTER, meaning, samples)
 
 
 def _gauge(name: str, meaning: str, samples: list[Sample]) -> Metric:
