@@ -80,15 +80,9 @@ class FollowedMatches:
         self._closing = asyncio.Event()
 
     def follow(self, number: int, shown: Shown, may_follow: Callable[[], bool], network: str = "") -> Follower:
-        """Return the stream of a match.
+        """Return the stream of a match; ``may_follow`` is called in a thread.
 
-        Args:
-            shown: the state of the match now.
-            may_follow: called in a thread.
-            network: of the client; when there are too many streams, the network with most of them loses one.
-
-        Raises:
-            ProblemError: if there are too many.
+        Beyond a bound, the network with most streams loses one; if it is this one, ProblemError is raised.
         """
         of_match = Counter(one.number for one in self._followers)[number]
         if self._closing.is_set() or of_match >= MAX_OF_A_MATCH or not self._places.make_room(network, MAX_FOLLOWERS):

@@ -34,11 +34,9 @@ _log = logging.getLogger("arena.server.http")
 
 @dataclass(frozen=True, slots=True)
 class HomePlace:
-    """Where a home is.
+    """Where a home is: its directory, and the URL of its database (None for a file in the directory).
 
-    Attributes:
-        store: the URL of its database; None for a file in the directory.
-        is_apart: whether the database is a file there, whatever ``store_url`` says.
+    With ``is_apart``, the database is a file there, whatever ``store_url`` says.
     """
 
     directory: Path

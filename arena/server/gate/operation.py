@@ -77,11 +77,7 @@ class NoFields(Fields):
 class Visit:
     """A request for an operation: who asks, what was sent, and what handlers work with.
 
-    Attributes:
-        site: the address of the site, as the request has it.
-        received: the file that was sent, if the operation takes one.
-        address: of the client.
-        device: the name that the browser or program gives itself.
+    ``site`` is the address of the site as the request has it, ``address`` that of the client.
     """
 
     actor: Actor
@@ -146,13 +142,7 @@ class OfHome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToBuild:
-    """A result that needs pages which are built in a process of their own.
-
-    Attributes:
-        home: of which they are.
-        pages: each with what its address says.
-        finish: returns the result from their models; called in a thread.
-    """
+    """A result that needs pages of a home, built in a process; ``finish`` gets their models in a thread."""
 
     home: HomePlace
     pages: Sequence[tuple[Page, Parameters]]
@@ -161,13 +151,7 @@ class ToBuild:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToShow:
-    """A result that has something of pages in it, as far as they have been built: nobody waits long for them.
-
-    Attributes:
-        home: of which they are.
-        pages: each with what its address says.
-        finish: returns the result from their models, None for one that is not there now; called in a thread.
-    """
+    """As ``ToBuild``, but nobody waits long: ``finish`` gets None for a model that is not there now."""
 
     home: HomePlace
     pages: Sequence[tuple[Page, Parameters]]
@@ -176,12 +160,7 @@ class ToShow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Follow:
-    """The result of an operation that says when an unrated match changes, as long as somebody listens.
-
-    Attributes:
-        number: of the match.
-        shown: how it is now.
-    """
+    """A result that reports changes of an unrated match as long as somebody listens; ``shown`` is its state now."""
 
     number: int
     shown: Shown
@@ -210,21 +189,17 @@ class Operation:
     """Something that people do, or a page for a person.
 
     Attributes:
-        path: with fields in braces.
         model: the result; None if a browser is led elsewhere.
         summary: for the OpenAPI document; by default the first line of the handler's docstring.
         room: the service of the site's navigation that it belongs to.
         rate: how often for one person; from one network, if anybody may.
         form: the path of the page that shows a rejected form again; "" for a page with the problem alone.
-        fields_refused: returns which fields an error is about, from the error, what was sent, and whether a program
-            did; none if that is not known.
-        takes_password: whether a password is hashed, which takes long.
+        fields_refused: returns the fields an error is about, from the error, what was sent, and whether by a program.
         only_in_browser: whether no token is good for it.
         is_in_the_open: whether there is no secret in it, so that others may read it on its way.
         media_type: of the file or the stream that is returned; "" for neither.
         topics: returns the topics whose events change the page, from what it shows; none if it is not live.
         is_asked_for_again: returns whether a browser asks for it every few seconds: no event may tell of what it shows.
-        is_late: returns whether something in what it shows is still being computed.
     """
 
     method: str

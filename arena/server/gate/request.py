@@ -150,11 +150,7 @@ FORM, JSON = "application/x-www-form-urlencoded", "application/json"
 
 
 async def fields_of(request: Request, max_bytes: int = MAX_BODY_BYTES) -> dict[str, Any]:
-    """Return the fields of a request by name; a field that is sent more than once is a list.
-
-    Raises:
-        ProblemError: if the body is too long, too slow, or neither a form nor JSON.
-    """
+    """Return the fields of a request by name; a field that is sent more than once is a list."""
     content_type = content_type_of(request)
     body = await read_body(request, "What is sent here", max_bytes, BODY_SECONDS)
     if not body:
@@ -219,7 +215,6 @@ async def receive_upload(
     Raises:
         ProblemError: if it is neither, too slow, or has no file.
         UploadError: if it is too large or empty.
-        UsageError: if no place is free for it, or it can't be written.
     """
     content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if content_type not in (UPLOAD_FORM, FILE):

@@ -142,13 +142,10 @@ class Site:
         """Prepare to answer.
 
         Args:
-            hosts: the names by which it may be asked; None for those of this machine.
             versions: of the topics of pages; by default those of the events.
             events: in the store; None if nobody watches it.
-            links: the addresses of pages; None for those of a site where nobody signs in.
             end_streams: ends the streams of the endpoints.
             end: ends what the endpoints have started.
-            store: the URL of the database; None for a file in the home.
             observers: called with every request when its answer begins.
             frozen: returns whether results of a tournament are embargoed now, or may be later; None if neither.
         """

@@ -73,13 +73,7 @@ def _bounded(head: bytes) -> int:
 
 
 class BuilderStart(Model):
-    """What a builder needs to know.
-
-    Attributes:
-        store: the URL of the database; None for a file in the home. It may have a password, so it is no argument.
-        import_path: of modules, external games included.
-        parent: the process that has started the builder.
-    """
+    """What a builder needs to know; the URL of the database may have a password, so it is no argument."""
 
     directory: str
     store: str | None
@@ -96,11 +90,7 @@ class BuildRequest(Model):
 
 
 class BuildAnswer(Model):
-    """The outcome of a build; without a problem, the next frame has the value.
-
-    Attributes:
-        log: a line or a traceback for the server's log; "" for nothing.
-    """
+    """The outcome of a build, and a line for the server's log; without a problem, the next frame has the value."""
 
     problem: Problem | None = None
     seconds: float = Field(default=0.0, ge=0.0, allow_inf_nan=False)

@@ -45,11 +45,7 @@ BUSY = Problem(
 
 
 class FairQueue:
-    """Lets a few be built at a time; the others wait, each kind in the order of their arrival.
-
-    Attributes:
-        refused: how many found too many waiting.
-    """
+    """Lets a few be built at a time; the others wait, each kind in the order of their arrival."""
 
     def __init__(self, at_once: int, max_waiting: int = MAX_WAITING) -> None:
         self.refused = 0
@@ -152,13 +148,7 @@ class Builders:
         *,
         is_apart: bool = False,
     ) -> None:
-        """Prepare builders; none is started yet.
-
-        Args:
-            store: the URL of the database; None for a file in the home.
-            limits: of each; None for those of the lane.
-            is_apart: whether the database is the file in the directory, whatever ``store_url`` says.
-        """
+        """Prepare builders; with ``is_apart``, the database is the file in the directory in any case."""
         self.lane = lane
         self.limits = limits or LIMITS[lane]
         self._directory, self._store = directory, store

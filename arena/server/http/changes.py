@@ -127,7 +127,7 @@ class Change:
     Attributes:
         missed: tournaments with events that could not be read: more than a log keeps.
         gone: matches that were watched, and are not being played any more.
-        is_replaced: whether this is another store, so that nothing known of the other one holds.
+        is_replaced: whether this is another store.
     """
 
     state: StoreState

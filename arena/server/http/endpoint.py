@@ -55,11 +55,8 @@ class Endpoint:
     """An address that is no page.
 
     Attributes:
-        path: with fields in braces.
-        methods: HEAD comes with GET.
         operation: its description in the OpenAPI document; None to leave it out.
-        descriptions: returns the same by method, where each has its own; called when somebody asks for the document,
-            for it takes longer than the rest of the site.
+        descriptions: returns the same by method; called when somebody asks for the document, for it takes long.
     """
 
     path: str
@@ -77,11 +74,7 @@ class Endpoint:
 def operation(
     summary: str, content_type: str, parameters: Sequence[Mapping[str, Any]], refusals: dict[int, str]
 ) -> dict[str, Any]:
-    """Return the OpenAPI description of an endpoint that is read.
-
-    Args:
-        refusals: the meaning of statuses in addition to those of every address; each comes with a problem.
-    """
+    """Return the OpenAPI description of an endpoint that is read, with what statuses mean there."""
     answers = {str(status): problem_answer(meaning) for status, meaning in sorted((REFUSALS | refusals).items())}
     return {
         "summary": summary,

@@ -52,13 +52,7 @@ class EventStream(Response):
     def __init__(
         self, take: Callable[[], Awaitable[bytes]], end: Callable[[], None], leave: Callable[[], None]
     ) -> None:
-        """Prepare.
-
-        Args:
-            take: waits for the next events, and returns nothing at the end of the stream.
-            end: makes ``take`` return; called when the reader has gone.
-            leave: called at the end.
-        """
+        """Prepare; ``take`` returns nothing at the end of the stream, and ``end`` makes it do so."""
         super().__init__(headers=HEADERS)
         del self.headers["content-length"]
         self._take, self._end, self._leave = take, end, leave
@@ -125,15 +119,7 @@ class Events:
     """The watcher, its hub and their endpoint, while the server runs; ``changed_at`` is in monotonic seconds."""
 
     def __init__(self, home: Callable[[], ArenaHome], contests: Callable[[], int] = int) -> None:
-        """Read the state of the logs.
-
-        Args:
-            home: returns the home; another one if it was replaced.
-            contests: returns a number that changes with the public state of contests.
-
-        Raises:
-            StoreError: if it can't be read.
-        """
+        """Read the state of the logs; ``contests`` returns a number that changes with the public state of contests."""
         self.changed_at: float | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self.watcher = Watcher(home, self._notify, contests=contests)

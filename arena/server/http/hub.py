@@ -29,11 +29,7 @@ MAX_WATCHED = 64
 
 
 class WatchedMatches:
-    """The watched matches of all channels.
-
-    Attributes:
-        changed: set when a match is newly watched, and when one may have to be played again.
-    """
+    """The watched matches of all channels; ``changed`` is set when one is new, or may have to be played again."""
 
     def __init__(self, channels: Channels, logs: Logs) -> None:
         self.changed = asyncio.Event()
@@ -143,11 +139,7 @@ class Hub:
     async def join(
         self, topics: Iterable[Topic], cursor: Cursor | None = None, network: str = ""
     ) -> tuple[Channel, Reader]:
-        """Return a new reader, and its channel.
-
-        Args:
-            cursor: how far it has come; None if it begins now.
-            network: of the client; when there are too many readers, the network with most of them loses one.
+        """Return a new reader, and its channel; a cursor says how far it has come.
 
         Raises:
             ProblemError: if there are too many readers of this network, the hub is closed, or a match does not exist.

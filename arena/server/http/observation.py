@@ -31,13 +31,11 @@ REQUEST_HEADER = b"x-request-id"
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A request whose answer has begun.
+    """A request whose answer has begun; what follows may be a stream.
 
     Attributes:
-        method: one of ``METHODS``, or ``OTHER_METHOD``.
         route: the template of the address; ``UNKNOWN_ROUTE`` for one that nothing has.
         status: of the response; ``NO_ANSWER`` without one.
-        seconds: until it began; what follows may be a stream.
         actor: the number of the person who asked; None for visitors, and where nobody is looked up.
     """
 

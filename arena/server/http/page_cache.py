@@ -49,9 +49,7 @@ _log = logging.getLogger("arena.server.http")
 class Found:
     """The value of a page, or its problem; neither while the first one is being built.
 
-    Attributes:
-        age_seconds: how old the value is, if that is because the store can't be read.
-        ready_seconds: in how many seconds a newer value may be there, if this one is not current.
+    ``age_seconds`` is set if the store can't be read; in ``ready_seconds`` a newer value may be there.
     """
 
     value: Value | None
@@ -98,11 +96,7 @@ class PageCache:
         max_bytes: int = MAX_BYTES,
         reads_all: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Begin with none.
-
-        Args:
-            reads_all: returns whether readers of pages may read what bots wrote: not once a home has people.
-        """
+        """Begin with none; ``reads_all`` returns whether readers may read what bots wrote, until a home has people."""
         self._reads_all = reads_all
         self._builder, self._versions, self._now, self._max_bytes = builder, versions, now, max_bytes
         self._entries: OrderedDict[tuple[str, Parameters], _Entry] = OrderedDict()
@@ -116,12 +110,7 @@ class PageCache:
     async def find(
         self, page: Page, parameters: Parameters, first_seconds: float, late_seconds: float = LATE_SECONDS
     ) -> Found:
-        """Return what there is to show of a page.
-
-        Args:
-            first_seconds: how long to wait if there is nothing to show yet.
-            late_seconds: how long to wait for a newer value if there is an earlier one.
-        """
+        """Return a page; wait ``first_seconds`` if nothing is there yet, ``late_seconds`` for a newer value."""
         topics = page.topics_of(parameters)
         entry = self._entry(page, parameters)
         if entry.loading is not None:

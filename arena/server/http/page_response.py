@@ -69,12 +69,7 @@ class PageResponses:
     async def page(
         self, request: Request, page: Page, fields: Mapping[str, str], query: dict[str, str], suffix: str
     ) -> Response:
-        """Return the response with a page, from the fields of the path, those of the query, and the suffix.
-
-        Raises:
-            ValidationError: if the page does not understand the address.
-            UnknownNameError: if the page has no such table.
-        """
+        """Return the response with a page, from the fields of the path, those of the query, and the suffix."""
         suffix = suffix or (".json" if wants_json(request) else "")
         table = query.pop("table", None) if suffix == ".csv" else None
         parameters = page.parameters.model_validate({**query, **fields})

@@ -32,13 +32,7 @@ _log = logging.getLogger("arena.server.http")
 
 
 class FieldProblem(Model):
-    """An error in a field of what was sent.
-
-    Attributes:
-        field: its name; "" if it is about none that there is.
-        title: the name on pages; "" without one.
-        error: what is wrong, and what is accepted.
-    """
+    """An error in a field of what was sent, and the field's name and title; "" without one."""
 
     field: str
     title: str

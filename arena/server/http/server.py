@@ -87,11 +87,7 @@ class _Server(uvicorn.Server):
         end_streams: Callable[[], None],
         handed_over: Connections | None,
     ) -> None:
-        """Prepare.
-
-        Args:
-            handed_over: the connections, if another server will listen on the same socket.
-        """
+        """Prepare; ``handed_over`` are the connections, if another server will listen on the same socket."""
         super().__init__(config)
         self._when_ready, self._end_streams, self._handed_over = when_ready, end_streams, handed_over
         self._is_to_end = asyncio.Event()
@@ -194,18 +190,12 @@ async def _serve(
     is_inherited: bool,
 ) -> bool:
     connections = Connections(raise_descriptor_limit())
-    config = uvicorn.Config(
+    config = _config(
         site,
         http=cast(Any, partial(Connection, connections_of_server=connections)),
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        server_header=False,
         proxy_headers=bool(proxies),
         forwarded_allow_ips=list(proxies),
         backlog=BACKLOG,
-        timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=HANDOVER_GRACE_SECONDS if is_inherited else GRACE_SECONDS,
     )
     server = _Server(config, when_ready, site.end_streams, connections if is_inherited else None)
@@ -222,6 +212,19 @@ async def _serve(
     return server.is_interrupted
 
 
+def _config(app: ASGIApp, **options: Any) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        **options,
+    )
+
+
 async def _answer_watchdog() -> None:
     """Show the service manager, if it asks, that requests are answered."""
     seconds = watchdog_seconds()
@@ -235,17 +238,8 @@ async def _served_beside(beside: Beside | None) -> AsyncIterator[None]:
     if beside is None:
         yield
         return
-    config = uvicorn.Config(
-        beside.app,
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        limit_concurrency=MAX_BESIDE,
-        timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=GRACE_SECONDS,
+    config = _config(
+        beside.app, proxy_headers=False, limit_concurrency=MAX_BESIDE, timeout_graceful_shutdown=GRACE_SECONDS
     )
     server = _SecondServer(config)
     serving = asyncio.create_task(server.serve([beside.listening]))

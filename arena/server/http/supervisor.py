@@ -1,7 +1,4 @@
-"""Starts each service of the arena when there is work for it; it ends when it has had none for a while.
-
-Here the databases alone tell which work waits, and what it depends on.
-"""
+"""Starts each service when the databases tell of work for it; it ends when it has had none for a while."""
 
 from __future__ import annotations
 

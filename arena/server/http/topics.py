@@ -135,11 +135,7 @@ def live_log(tournament: int, match: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """A place in several logs: the number of the last event that was read, by log.
-
-    Attributes:
-        store: which store counted, so that places in one that was replaced are not taken for places in the other.
-    """
+    """A place in several logs: the number of the last event that was read, by log, as this very store counts."""
 
     store: str
     places: Mapping[str, int]

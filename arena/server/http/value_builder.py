@@ -72,10 +72,7 @@ class Snapshots:
     def write(
         self, page: Page, parameters: Parameters, version: str, value: BuiltValue, has_all_words: bool = False
     ) -> None:
-        """Write a file that appears only when it is complete; errors in writing it are ignored.
-
-        ``has_all_words`` is whether the value may have what bots wrote: it was built before the home had people.
-        """
+        """Write a file that appears only when it is complete; errors in writing it are ignored."""
         line = self._head(page, parameters, version, value, has_all_words).model_dump_json().encode() + b"\n"
         if len(line) > MAX_HEAD_BYTES or len(line) + len(value.json) > MAX_FILE_BYTES:
             return
@@ -174,12 +171,7 @@ class ValueBuilder:
         return self._rows.is_busy if lane is Lane.ROWS else self._builders[lane].queue.is_busy
 
     async def build(self, page: Page, parameters: Parameters, is_first: bool = True) -> BuiltValue:
-        """Return the value of a page, sooner if nobody has seen it yet.
-
-        Raises:
-            ArenaError: if it can't be built.
-            ProblemError: if it can't be built.
-        """
+        """Return the value of a page, sooner if nobody has seen it yet."""
         if page.lane is Lane.ROWS:
             async with self._rows.turn(is_first):
                 return await self._in_thread(lambda: self._from_rows(page, parameters))

@@ -45,11 +45,7 @@ log = logging.getLogger("arena.server.http")
 
 
 class Watcher:
-    """Watches the store of a home, which may be away or be replaced.
-
-    Attributes:
-        lost_at: since when the store can't be read (monotonic seconds); None if it can.
-    """
+    """Watches the store of a home, which may be away (since ``lost_at``, monotonic) or be replaced."""
 
     def __init__(
         self,
@@ -58,16 +54,7 @@ class Watcher:
         clock: Callable[[], float] = lambda: time.monotonic(),
         contests: Callable[[], int] = int,
     ) -> None:
-        """Read the state of the store.
-
-        Args:
-            home: returns the home; another one if it was replaced.
-            notify: called with each change, in the watcher's thread.
-            contests: returns a number that changes with the public state of contests.
-
-        Raises:
-            StoreError: if it can't be read.
-        """
+        """Read the state of the store; ``notify`` is called with each change, in the watcher's thread."""
         self.state = StoreState(store="")
         self.lost_at: float | None = None
         self._home = home

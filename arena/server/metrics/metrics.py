@@ -142,10 +142,7 @@ PATH = "/metrics"
 
 
 def metrics_app(hosts: Hosts, *sources: Callable[[], Iterable[Metric]]) -> ASGIApp:
-    """Return an application that answers with metrics, to requests for the names of ``hosts``.
-
-    Sources after the first are called in a thread.
-    """
+    """Return an application that answers with metrics; sources after the first are called in a thread."""
     limiter = anyio.CapacityLimiter(1)
     first, *others = sources
 
@@ -197,12 +194,7 @@ class StateMetrics:
         problems: Callable[[], Sequence[HealthProblem]] = tuple,
         now: Callable[[], float] = lambda: time.monotonic(),
     ) -> None:
-        """Prepare.
-
-        Args:
-            home: returns the home; another one if it was replaced.
-            readers: returns how many streams of events are open.
-        """
+        """Prepare; ``home`` returns another one if it was replaced, ``readers`` how many streams of events are open."""
         self._home, self._directory, self._people = home, directory, people
         self._problems = problems
         self._builders, self._readers, self._now = builders, readers, now

@@ -36,16 +36,11 @@ _TIMEX_BYTES = 512
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """A machine and a home. Problems and refusals are sentences, "" without one.
+    """A machine and a home. Problems and refusals are sentences, "" without one; modes are as ``stat`` has them.
 
     Attributes:
         refusal: why this machine can't contain uploads of strangers.
-        missing_packages: of those the site needs.
-        cores: that may be used.
         memory_bytes: of the machine, or of the control group; None if unknown.
-        descriptors: that a process may have open.
-        home_mode: as ``stat`` has it; None without a home.
-        people_mode: as ``home_mode``, of the file of people; None without one.
         operators: how many people may manage people and can sign in; None without a database of people.
         invited_operators: who may manage people, but has not opened the link yet.
         is_clock_kept: whether the clock is kept right; None if unknown.

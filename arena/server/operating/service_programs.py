@@ -56,11 +56,7 @@ class Program:
 def programs(
     directory: str | os.PathLike[str], ladders: Sequence[tuple[str, str]], play_slots: int
 ) -> tuple[Program, ...]:
-    """Return the programs of all services, for the name and the file of each ladder.
-
-    Raises:
-        UsageError: if two ladders have the same name.
-    """
+    """Return the programs of all services, for the name and the file of each ladder; names must differ."""
     names = [name for name, _ in ladders]
     for name in names:
         if names.count(name) > 1:
@@ -80,11 +76,7 @@ def lock_path(directory: Path, name: str) -> Path:
 
 @contextmanager
 def locked_services(directory: Path, names: Iterable[str]) -> Iterator[None]:
-    """Hold the locks of ``WEB``, ``WORK`` or both: a home has one of each; the system releases them in any case.
-
-    Raises:
-        StoreError: if another process holds one of them, or they can't be written.
-    """
+    """Hold the locks of ``WEB``, ``WORK`` or both, or raise StoreError: a home has one process of each."""
     with ExitStack() as locks:
         for name in names:
             locks.enter_context(

@@ -32,10 +32,8 @@ class Installation:
     """What the units of an arena differ in.
 
     Attributes:
-        home: an absolute path.
         user: who runs it, and the name of the group.
         address: of the site, as ``HOST:PORT``.
-        is_public: whether others reach that address.
         options: further options of the web process, each with its value.
         has_metrics: whether the web process listens for metrics itself, in addition to the socket that it is given.
         ladders: tournament files, absolute, or ``arena:NAME``.

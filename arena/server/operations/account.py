@@ -68,9 +68,7 @@ def show_sign_in(visit: Visit) -> SignInPage:
 def sign_in(visit: Visit) -> Done:
     """Sign in.
 
-    Raises:
-        UsageError: if the password is wrong or there is no such person: the same sentence, after the same time.
-        ProblemError: after too many attempts.
+    A wrong password and an unknown name get the same sentence, after the same time.
     """
     sent: SignIn = visit.fields
     name = sent.name.strip().lower()[:100]
@@ -181,11 +179,7 @@ def change_password(visit: Visit) -> Done:
 
 
 def make_token(visit: Visit) -> NewTokenPage:
-    """Make a token.
-
-    Raises:
-        UsageError: if it would be good for more than its owner may do, or there are too many.
-    """
+    """Make a token."""
     sent: NewToken = visit.fields
     beyond = set(sent.scopes) - set(scopes_of(visit.person.role))
     if beyond:
@@ -286,11 +280,7 @@ def show_own_data(visit: Visit) -> OwnDataPage:
 
 
 def leave(visit: Visit) -> Done:
-    """Erase one's own account.
-
-    Raises:
-        UsageError: if the password is wrong, or nobody would be left to manage people.
-    """
+    """Erase one's own account."""
     check_present(visit, visit.fields.present)
     for name in visit.people.accounts.erase(visit.person):
         visit.uploads.remove(name)

@@ -270,12 +270,7 @@ def _form_lines(sent: Mapping[str, str], house_bots: tuple[str, ...]) -> Iterato
 
 
 def changed_text(text: str, changes: Mapping[str, str]) -> str:
-    """Return the text of a contest with other values.
-
-    Args:
-        text: as ``contest_text`` writes it: each key before the first table is in a line of its own.
-        changes: TOML by key; "" for a key that is left out.
-    """
+    """Return the text of a contest, as ``contest_text`` writes it, with TOML by key; "" leaves a key out."""
     head, bracket, tables = text.partition("\n[")
     lines = {line.partition(" = ")[0]: line for line in head.splitlines()}
     lines |= {key: f"{key} = {value}" if value else "" for key, value in changes.items()}

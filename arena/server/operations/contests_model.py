@@ -30,14 +30,7 @@ _GRADES = [
 
 
 class ContestTime(Model):
-    """A time, as the people of a contest read it.
-
-    Attributes:
-        at: UTC, ISO 8601.
-        local: day and time to the second, in the contest's time zone.
-        zone: its name, and its offset from UTC then.
-        seconds_left: until then; None if it has passed.
-    """
+    """A time (UTC, ISO 8601), and as the people of a contest read it; None seconds are left if it has passed."""
 
     at: str
     local: str
@@ -81,12 +74,7 @@ class ContestRule(Model):
 
 
 class ContestTournament(Model):
-    """A tournament of a contest that who looks may see.
-
-    Attributes:
-        is_public: whether it is among the tournaments that everybody sees.
-        is_hidden: whether there is more of it than everybody sees, and who looks may see that.
-    """
+    """A tournament of a contest; hidden if who looks may see more of it than everybody."""
 
     name: str
     title: str
@@ -95,15 +83,7 @@ class ContestTournament(Model):
 
 
 class ContestChanges(Model):
-    """What a director can do with a contest.
-
-    Attributes:
-        text: the contest as TOML.
-        time_zone: of the times in the form.
-        fields: what a form has in its fields at first.
-        note: why it does not go on; "" while it does.
-        directed: the tournaments that can be paused and corrected.
-    """
+    """What a director can do with a contest, and in ``note`` why it does not continue."""
 
     text: str
     time_zone: str
@@ -122,8 +102,6 @@ class GradeLine(Model):
     Attributes:
         tournament: the one that ranks it; "" if none does.
         rank: of that bot in the final; without one there, behind all that are, by the qualification; None without any.
-        rating: of that bot in that tournament; None if it is not known.
-        is_disqualified: whether a director has disqualified that bot; then it has no rank.
     """
 
     person: str
@@ -148,9 +126,6 @@ class FinalResult(Model):
     Attributes:
         is_hidden: whether only directors see it now.
         places: the best bot of each person with one of the first places; those of the house take none.
-        verdict: who is first, and whether that is more than chance.
-        players: the most in a match.
-        standings: the first lines.
         disqualified: the bots that are, there or in the qualification.
     """
 
@@ -168,16 +143,11 @@ class ContestPage(Model):
     """A contest, with what who looks may see and do.
 
     Attributes:
-        line: what lists show of it.
         hidden_since: since when results are embargoed; None if they are public.
         reveal_at: when they are revealed; None if a director does it, or nothing is embargoed.
-        cancel_reason: why it was cancelled; "" if it was not.
-        players: how many bots a match needs.
-        is_short: whether fewer have entered, with those of the house.
+        is_short: whether fewer have entered than a match needs, with those of the house.
         unchecked: how many submissions may still enter when they are checked.
         result: who is first; None where who looks may not see that, there is nothing yet, or it is being computed.
-        is_late: whether it is being computed.
-        has_result: whether the signed result can be downloaded.
         changes: what a director can do; None for others.
     """
 
@@ -211,16 +181,7 @@ class ContestTemplate(Model):
 
 
 class NewContestPage(Model):
-    """The form that makes a contest: its fields at first, their titles, and the choices of some.
-
-    Attributes:
-        template: the name of the one it begins with.
-        choices: the values of a field, each with its title.
-        formats: those of a final.
-        house_bots: that can play along.
-        chosen_house_bots: that do at first.
-        example: a contest as TOML.
-    """
+    """The form that makes a contest: its fields at first, their titles, the choices of some, and an example in TOML."""
 
     template: str
     templates: tuple[ContestTemplate, ...]

@@ -27,18 +27,12 @@ class SupervisedRunStatus(Model):
     Attributes:
         is_silent: whether the program has not reported for so long that it does not run.
         since: since when it is in that state.
-        seen_at: of the last report.
-        sentence: what it is doing or waiting for; may be empty.
         wish: what a director wants.
-        wish_reason: why; "" if no director ever changed it.
-        recorded: matches with a record.
-        scheduled: matches in the schedule so far.
         playing: matches that are being played or are assigned to workers.
         margin_95: the widest ± 95 % interval; None if it is not known.
         wanted_margin_95: at which it waits; None if that does not end it.
         seconds_left: until it is as precise as that, about; None if that is not known.
         void_in_row: matches that were void one after the other.
-        sitting_out: entrants who are not paired for a while.
     """
 
     tournament: str
@@ -93,16 +87,13 @@ class RequestLine(Model):
 
 
 class DirectingPage(Model):
-    """A supervised tournament, for directors.
+    """A supervised tournament, for directors; lists have the latest first.
 
     Attributes:
-        requests: the latest first.
-        entrants: the bots that can be corrected, as ``name@version``; none before the tournament has begun.
-        replacements: the submitted bots of the arena, the latest first, as ``name@version``; none for a ladder.
+        replacements: the submitted bots of the arena, as ``name@version``; none for a ladder.
         may_annul: whether the matches of who is disqualified can count for nobody.
         is_finished: whether all of it is played; never so of a ladder.
         contest: of which contest it is; "" if of none.
-        is_hidden: whether only directors see its results.
     """
 
     kept: SupervisedRunStatus

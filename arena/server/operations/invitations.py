@@ -61,12 +61,7 @@ def show_invitation(visit: Visit) -> InvitationPage:
 
 
 def accept(visit: Visit) -> Done:
-    """Use an invitation, and sign in.
-
-    Raises:
-        InvitationError: if the invitation can't be used.
-        UsageError: if the name or the password is not accepted.
-    """
+    """Use an invitation, and sign in."""
     sent: Acceptance = visit.fields
     if not is_secret(sent.secret):
         raise InvitationError

@@ -61,16 +61,7 @@ class OpenedPeople:
         upload_obstacle: Callable[[], str] | None = None,
         store: str | None = None,
     ) -> None:
-        """Open the database.
-
-        Args:
-            upload_obstacle: returns why no uploads are taken, "" if they are; None to try out what this machine can
-                contain.
-            store: the URL of the database of results; None for a file in the home.
-
-        Raises:
-            StoreError: if it can't be opened.
-        """
+        """Open the database; ``upload_obstacle`` returns why no uploads are taken, by default by trying."""
         self._home = OpenedHome(directory, store)
         self._directory = home_path(directory)
         self.store = open_people(directory)

@@ -22,14 +22,7 @@ class SignInPage(Model):
 
 
 class InvitationPage(Model):
-    """An invitation that can be used.
-
-    Attributes:
-        secret: in its address.
-        person: whose account it opens; None if whoever comes chooses a name.
-        name_rule: which names are accepted.
-        password_rule: which passwords are accepted.
-    """
+    """An invitation that can be used; without a person, whoever comes chooses a name."""
 
     secret: str
     role: Role
@@ -41,14 +34,7 @@ class InvitationPage(Model):
 
 
 class SessionLine(Model):
-    """A browser in which a person is signed in.
-
-    Attributes:
-        number: by which it is ended.
-        is_this: whether it is the one that asks.
-        device: the name that the browser gives itself.
-        address: from where it signed in.
-    """
+    """A browser in which a person is signed in, from which address, and by which number that is ended."""
 
     number: int
     is_this: bool
@@ -59,14 +45,7 @@ class SessionLine(Model):
 
 
 class TokenLine(Model):
-    """A token of a person.
-
-    Attributes:
-        number: by which it is ended.
-        is_this: whether it is the one that the program asks with.
-        scopes: what it is good for.
-        seen_at: when it was last used; None if never.
-    """
+    """A token of a person; ``seen_at`` is its last use, None if never."""
 
     number: int
     is_this: bool
@@ -100,13 +79,7 @@ class NewTokenPage(Model):
 
 
 class PersonLine(Model):
-    """A person, as directors see them.
-
-    Attributes:
-        closed_at: when the account was closed; None if it is open.
-        has_password: whether they have used their invitation.
-        may_be_moderated: whether whoever looks may close or open the account.
-    """
+    """A person, as directors see them; without a password, their invitation was not used yet."""
 
     name: str
     role: Role
@@ -117,13 +90,7 @@ class PersonLine(Model):
 
 
 class InvitationLine(Model):
-    """An invitation that nobody has used.
-
-    Attributes:
-        number: by which it is ended.
-        person: whose account it opens; None if whoever comes chooses a name.
-        may_be_ended: whether whoever looks may end it.
-    """
+    """An invitation that nobody has used; without a person, whoever comes chooses a name."""
 
     number: int
     role: Role
@@ -134,12 +101,7 @@ class InvitationLine(Model):
 
 
 class PeoplePage(Model):
-    """Everybody who has an account, by name, and the unused invitations, the latest first.
-
-    Attributes:
-        roles: that whoever looks may give.
-        may_change_roles: whether whoever looks may change the role of somebody.
-    """
+    """Everybody who has an account, by name, the unused invitations, and the roles that whoever looks may give."""
 
     people: tuple[PersonLine, ...]
     roles: tuple[Role, ...]
@@ -148,12 +110,7 @@ class PeoplePage(Model):
 
 
 class NewInvitationPage(Model):
-    """An invitation that was just made; its link is never shown again.
-
-    Attributes:
-        person: whose account it opens; None if whoever comes chooses a name.
-        days: how long it can be used.
-    """
+    """An invitation that was just made, for some days; its link is never shown again."""
 
     role: Role
     person: str | None
@@ -162,13 +119,7 @@ class NewInvitationPage(Model):
 
 
 class LogLine(Model):
-    """A line of the public log.
-
-    Attributes:
-        number: from 1, without gaps.
-        subject: to whom or what.
-        details: what has become different, or why it was rejected; "" where the action says it all.
-    """
+    """A line of the public log, by numbers from 1 without gaps; details are "" where the action says it all."""
 
     number: int
     at: str
@@ -180,11 +131,7 @@ class LogLine(Model):
 
 
 class LogPage(Model):
-    """The actions of directors and operators, the latest first.
-
-    Attributes:
-        older: the number before which there are more; None without more.
-    """
+    """The actions of directors and operators, the latest first, and the number before which there are more."""
 
     lines: tuple[LogLine, ...]
     older: int | None
@@ -199,14 +146,7 @@ class OwnSubmission(Model):
 
 
 class PlayedMatch(Model):
-    """A match that a person has played in the browser; it is in no tournament.
-
-    Attributes:
-        options: of the game, as JSON.
-        seat: of the person.
-        acted_at: when the person last did something.
-        actions: as JSON.
-    """
+    """A match that a person has played in the browser, in no tournament; options and actions are JSON."""
 
     game: str
     options: str
@@ -219,13 +159,7 @@ class PlayedMatch(Model):
 
 
 class OwnDataPage(Model):
-    """All that is stored of a person, for the person; lists have the latest first.
-
-    Attributes:
-        bot_names: names of bots that belong to the person.
-        older: the number of a submission before which there are more; None without more.
-        log: the lines of the public log that name the person.
-    """
+    """All that is stored of a person, for the person; lists have the latest first."""
 
     account: AccountPage
     bot_names: tuple[str, ...]

@@ -23,14 +23,7 @@ from arena.store.people.values import HINT, UNFINISHED, ListedSubmission, Permis
 
 
 class SubmissionLine(Model):
-    """A submission as everybody sees it: that it failed, but not why.
-
-    Attributes:
-        number: in the order in which they came.
-        bot: its name@version; None before its manifest was read.
-        created_at: when it came.
-        finished_at: when it was decided; None before.
-    """
+    """A submission as everybody sees it: that it failed, but not why; its bot is None before its manifest was read."""
 
     number: int
     author: str
@@ -46,9 +39,7 @@ class SubmissionsPage(Model):
 
     Attributes:
         waiting: in the order of their checks, the one that is being checked first; not all of many.
-        waiting_count: how many wait or are being checked, in all.
         seconds_each: the median of the latest checks; None if none is known.
-        latest: what was decided, the latest first.
         refusal: why nobody may submit anything here; "" if one may.
         suspended: why the bots of whoever looks play on no ladder today, as a sentence; "" if they do.
     """
@@ -86,10 +77,7 @@ class SubmissionDetails(Model):
     Attributes:
         file_name: on the author's machine.
         digest: SHA-256 of the upload.
-        note: of the author.
-        reason: why it was rejected or failed; "" otherwise.
         hint: how to fix it, which is the end of the report; "" if that is not known.
-        report: what was tried, line by line.
         suspended: why the author's bots play on no ladder today, as a sentence; "" if they do.
         rest: until when the bot rests, to follow its name in a sentence; "" if it plays.
     """
