@@ -180,8 +180,8 @@ class Host:
 
 # The program of the play host: it lets people play against bots in the browser, until it is ended.
 #
-# It has one core for itself and its bots where workers of tournaments have others: ``executors/cores.py`` gives them
-# the first ones. Where they share one, it stands back.
+# It has one core for itself and its bots where workers of tournaments have others: ``executors/worker_start.py``
+# gives them the first ones. Where they share one, it stands back.
 
 PAUSE_SECONDS = 0.05
 UNUSED_PAUSE_SECONDS = 0.5
