@@ -6,11 +6,14 @@ import re
 from dataclasses import FrozenInstanceError
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from arena.base.bot_text import OPERATOR
 from arena.base.enums import ClockKind, FaultKind, Termination
 from arena.base.errors import StoreError
 from arena.base.records import DEFAULT_LIMITS, LIMITS, Fault, Limits, MatchRecord, SeatReport, TimeControl
+from arena.base.results import competition_ranks
 
 RECORD = MatchRecord(
     match=3, tournament="t", game="differences", options={"size": 2}, bots=("a@1", "b@1"), rng_seed=1, encounter=2,
@@ -115,3 +118,18 @@ def test_each_limit_has_a_default_within_its_bounds_and_a_description():
 )
 def test_a_broken_limit_is_reported_with_both_amounts(name, used, allowed, sentence):
     assert LIMITS[name].broken_by(used, allowed) == sentence
+
+
+# Ranks with ties.
+
+
+def test_equals_share_the_better_rank_and_the_next_is_skipped():
+    """The standard competition ranking, "1224" (https://en.wikipedia.org/wiki/Ranking)."""
+    assert competition_ranks(["a", "b", "b", "c"]) == [1, 2, 2, 4]
+    assert competition_ranks([30, 10, 20, 10]) == [4, 1, 3, 1]
+    assert competition_ranks([]) == []
+
+
+@given(st.lists(st.integers(0, 5)))
+def test_a_rank_is_one_more_than_how_many_are_better(keys):
+    assert competition_ranks(keys) == [1 + sum(other < key for other in keys) for key in keys]

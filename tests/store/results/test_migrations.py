@@ -13,7 +13,7 @@ from arena.store.results import migrations
 from arena.store.results.schema import SCHEMA_VERSION, events, meta, metadata, topics
 from arena.store.results.store import Store
 from tests.store.results.samples import definition, line, record
-from tests.store.results.test_seats import expected, stored
+from tests.store.results.test_recording import expected, stored
 
 DATA = Path(__file__).parents[2] / "data"
 HOMES = sorted((DATA / "stored" / "homes").iterdir())

@@ -1,17 +1,103 @@
-"""The counters of a tournament agree with what is counted, whatever is written."""
+"""The rows of seats agree with the records, whatever is written and corrected."""
 
+import json
 import random
 import sqlite3
 from contextlib import closing
 
 import pytest
+import sqlalchemy as sa
 
 from arena.base.enums import CorrectionKind
 from arena.store.results.correction_log import Change
+from arena.store.results.schema import records, seats
 from arena.store.results.store import Store
 from arena.store.results.values import CorrectionDetails
 from tests.databases import on_both
 from tests.store.results.samples import definition, line, record
+
+
+def stored(store):
+    return sorted(tuple(row) for row in store._database.read(lambda c: c.execute(sa.select(seats)).all()))
+
+
+def expected(store):
+    """Return the rows that the records lead to, by brute force."""
+    query = sa.select(records.c.tournament_id, records.c.match, records.c.game, records.c.bots, records.c.ranks)
+    found = []
+    for number, match, game, bots, ranks in store._database.read(lambda c: c.execute(query).all()):
+        pairs = list(zip(json.loads(bots), json.loads(ranks), strict=True))
+        for seat, (bot, rank) in enumerate(pairs):
+            for other, (rival, place) in enumerate(pairs):
+                if seat != other:
+                    ahead = 1 if rank < place else -1 if rank > place else 0
+                    found.append((bot, number, match, seat, other, rival, ahead, game))
+    return sorted(found)
+
+
+@pytest.mark.slow(only=("postgresql-0", "postgresql-1", "postgresql-2"), sample=("postgresql-2",))
+@pytest.mark.parametrize("seed", range(3))
+def test_random_stories_leave_the_rows_that_the_records_lead_to(store, seed):
+    chance = random.Random(seed)
+    store.create_tournament(definition(), [line(match) for match in range(1, 21)])
+    undoable, most = [], 0
+    for _ in range(25):
+        tournament = store.tournament("t")
+        recorded = store.recorded_matches(tournament)
+        chosen = chance.sample(range(1, 21), 4)
+        details, aside, kind = CorrectionDetails(), chosen, chance.choice(["record", "record", "void", "undo"])
+        if kind == "record":
+            new = [
+                record(
+                    number, bots=chance.sample(["a@1", "b@1", "c@2"], 2), ranks=chance.choice([[1, 2], [2, 1], [1, 1]])
+                )
+                for number in chosen
+                if number not in recorded
+            ]
+            store.record(tournament, new)
+        elif kind == "undo" and not undoable:
+            continue
+        else:
+            if kind == "undo":
+                undone = undoable.pop(chance.randrange(len(undoable)))
+                details, aside = CorrectionDetails(undoes=undone), []
+            change = Change(kind=CorrectionKind(kind), reason="r", details=details, set_aside=aside)
+            made = store.corrections.add(tournament, change)
+            undoable += [made.number] if kind == "void" else []
+        assert stored(store) == expected(store)
+        most = max(most, len(stored(store)))
+    assert most > 0
+
+
+def test_every_pair_of_a_large_match_has_a_row(store):
+    tournament = store.create_tournament(definition(), [line(1)])
+    store.record(tournament, [record(1, bots=["a@1", "b@1", "c@1"], ranks=[2, 1, 2])])
+    assert stored(store) == [
+        ("a@1", 1, 1, 0, 1, "b@1", -1, "differences"),
+        ("a@1", 1, 1, 0, 2, "c@1", 0, "differences"),
+        ("b@1", 1, 1, 1, 0, "a@1", 1, "differences"),
+        ("b@1", 1, 1, 1, 2, "c@1", 1, "differences"),
+        ("c@1", 1, 1, 2, 0, "a@1", 0, "differences"),
+        ("c@1", 1, 1, 2, 1, "b@1", -1, "differences"),
+    ]
+
+
+@on_both
+def test_a_bot_against_itself_has_a_row_for_each_seat(store):
+    tournament = store.create_tournament(definition(), [line(1)])
+    store.record(tournament, [record(1, bots=["a@1", "a@1"], ranks=[1, 2])])
+    assert stored(store) == expected(store)
+    assert [(row[3], row[6]) for row in stored(store)] == [(0, 1), (1, -1)]
+
+
+@pytest.mark.parametrize(("bots", "ranks"), [("[", "[1,2]"), ('["a@1"]', "[1,2]"), (json.dumps(["a@1"] * 65), "[]")])
+def test_a_malformed_record_has_no_rows(store, bots, ranks):
+    tournament = store.create_tournament(definition(), [line(1), line(2)])
+    store.record(tournament, [record(1)._replace(bots=bots, ranks=ranks), record(2)])
+    assert {row[2] for row in stored(store)} == {2}
+
+
+# The counters of a tournament agree with what is counted, whatever is written.
 
 
 def assert_right(store, name="t"):
