@@ -10,7 +10,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from arena.base.enums import OpeningChoice
@@ -222,16 +222,7 @@ def _entrant(bot: Bot) -> dict[str, Any]:
 
 
 def _location(bot: Bot) -> dict[str, Any]:
-    return asdict(
-        _Location(
-            command=bot.command,
-            directory=bot.directory,
-            own_files=bot.own_files,
-            build=bot.build,
-            warm=bot.warm,
-            submitted=bot.submitted,
-        )
-    )
+    return {part.name: getattr(bot, part.name) for part in fields(_Location)}
 
 
 def bot_to_json(bot: Bot) -> dict[str, Any]:

@@ -110,7 +110,7 @@ class UnknownNameError(UsageError, LookupError):
 
 
 class DefinitionError(UsageError):
-    """A tournament definition is refused; each fault is named with its place, value and what is accepted."""
+    """A tournament definition is rejected; each fault is named with its place, value and what is accepted."""
 
 
 class ContestError(DefinitionError):
@@ -126,7 +126,7 @@ class ContestError(DefinitionError):
 
 
 class BotDefinitionError(UsageError):
-    """A ``bot.toml`` is refused, or a path holds no bot."""
+    """A ``bot.toml`` is rejected, or a path holds no bot."""
 
 
 class UploadError(UsageError):

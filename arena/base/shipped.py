@@ -14,7 +14,7 @@ from arena.base.version import __version__
 # The files of the arena: its code, and the example bots, example tournaments and protocol.md that come with it.
 #
 # ``arena:greedy`` is an example bot wherever a bot is named, and ``arena:quickstart`` an example tournament wherever a
-# tournament file is. An installed package has the files inside itself, a checkout beside the package.
+# tournament file is. An installed package has the files inside itself, a checkout next to the package.
 #
 # No other module looks at its own place: it may move to another room.
 

@@ -1,4 +1,4 @@
-"""Where the score of a bot is best, as far as noisy results say: CLOP.
+"""Where the score of a bot is best, by noisy results: CLOP.
 
 Rémi Coulom, "CLOP: Confident Local Optimization for Noisy Black-Box Parameter Tuning" (Advances in Computer Games,
 2011): the logarithm of the odds of a point is modelled as quadratic in the parameters, from samples with weights. A

@@ -1,1 +1,1 @@
-"""Programs beside another: the service manager, lines of a log, addresses of this machine, health problems."""
+"""Programs of services: the service manager, lines of a log, addresses of this machine, health problems."""

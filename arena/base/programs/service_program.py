@@ -1,4 +1,4 @@
-"""A program that runs beside another process and ends with it, and its notes of health problems."""
+"""A program of a service, which ends with the process that started it, and its notes of health problems."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def noted_problems(directory: str | os.PathLike[str]) -> Iterator[HealthProblem]
             yield HealthProblem(path.name.removesuffix(SUFFIX).partition("-")[0], file.read(MAX_CHARACTERS))
 
 
-# A program that runs beside another process, and ends with it.
+# A program that another process started, and that ends with it.
 #
 # It ends quietly on SIGTERM, and continues when what it needs was away.
 

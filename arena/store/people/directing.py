@@ -12,8 +12,6 @@ from sqlalchemy import Column, Index, Table
 from arena.store.people.schema import metadata
 from arena.store.results.columns import Integer, Member, OptionalInteger, OptionalString, String, Text
 
-# What directors ask of the programs that keep tournaments going, and what these say of themselves.
-#
 # Times are UTC, as ISO 8601 to the second.
 
 LADDER = "ladder"
@@ -144,8 +142,6 @@ class DirectorReport:
     sentence: str
     figures: RunFigures
 
-
-# The tables of what directors ask of the programs that keep tournaments going, and of what these say.
 
 requests = Table(
     "tournament_requests",

@@ -31,7 +31,7 @@ from arena.store.results.columns import value_of
 from arena.store.results.connection import Database, insert_into
 from arena.store.results.rows import as_json
 
-# Requests to the programs that keep tournaments going, each done once and in the order in which they came.
+# Requests to the programs of supervised runs, each done once and in the order in which they came.
 #
 # They are here and not in the database of results: who asked, and what is only asked for, is nobody's result, and the
 # line of the public log is written in the same transaction. The program does a request in the other database. Killed
@@ -114,7 +114,7 @@ class Requests:
         self._change(number, {"state": RequestState.BEGUN, "corrections_before": corrections_before})
 
     def finish(self, number: int, outcome: str, *, is_done: bool) -> None:
-        """Say what has become of a request; the public log has it if it was refused."""
+        """Store the outcome of a request; the public log has it if it was rejected."""
         now = self._clock.text()
         state = RequestState.DONE if is_done else RequestState.REFUSED
         change = _changed(number, {"state": state, "outcome": outcome, "finished_at": now})
@@ -152,7 +152,7 @@ def _request_of(row: Row[Any]) -> TournamentRequest:
     return value_of(TournamentRequest, row, number=row.id, arguments=from_json_text(row.arguments, "a request"))
 
 
-# The programs that keep tournaments going: what is wanted of each, and what it says of itself.
+# The programs of supervised runs: the desired state of each, and its status.
 #
 # What is wanted stays over restarts. A program reads it every half second, and says what it is doing when that changes,
 # and every few seconds: it has been killed, or was not started, if it has not said anything for long.
@@ -200,7 +200,7 @@ class Directors:
         self._database.write(want)
 
     def desired_state(self, tournament: str) -> StoredDesiredState | None:
-        """Return what is wanted of a tournament; None if nobody ever wanted anything else than that it is played."""
+        """Return the desired state of a tournament; None if nobody ever changed it from play."""
         query = select(desired_states).where(desired_states.c.tournament == tournament)
         row = self._database.row(query)
         return value_of(StoredDesiredState, row, state=row.wish) if row is not None else None
@@ -234,7 +234,7 @@ class Directors:
         self._database.execute(seen)
 
     def report(self, tournament: str) -> DirectorReport | None:
-        """Return what the program of a tournament last said; None if none ever kept it going."""
+        """Return the last status of the program of a tournament; None if it never was a supervised run."""
         query = select(reports).where(reports.c.tournament == tournament)
         row = self._database.row(query)
         return _report_of(row) if row is not None else None

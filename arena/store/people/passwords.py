@@ -29,7 +29,7 @@ def check_password(password: str, name: str) -> None:
 
 
 def hash_password(password: str) -> str:
-    """Return what is stored of a password; takes some 50 ms and 64 MiB."""
+    """Return what is stored of a password; takes about 50 ms and 64 MiB."""
     return _hasher().hash(password)
 
 

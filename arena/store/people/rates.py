@@ -81,7 +81,7 @@ def take(connection: Connection, clock: Clock, key: str, rate: Rate) -> float:
 
 # How much the bots of each author have said today: text on stderr, notes and details of faults in records.
 #
-# The count of a day is kept beside the rates, above the end of the day (UTC), so that it is pruned with them.
+# The count of a day is a row of the rates, above the end of the day (UTC), so that it is pruned with them.
 
 MAX_DAILY_BYTES = 64 * 2**20
 """Of an author. A note of a hundred bytes with each action of ten thousand matches takes half of it."""

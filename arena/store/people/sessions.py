@@ -175,9 +175,33 @@ class Tokens:
         Raises:
             UsageError: if the name, the scopes or the days are not accepted, or the person has too many.
         """
-        return self._database.write(
-            lambda connection: insert_token(connection, self._clock, person, name, frozenset(scopes), days)
-        )
+        if not 1 <= len(name) <= MAX_NAME_CHARACTERS or not is_printable_text(name):
+            raise UsageError(f"name {name!r:.80}: expected 1 to {MAX_NAME_CHARACTERS} visible characters")
+        if not (scopes := frozenset(scopes)):
+            raise UsageError(f"a token needs a scope; expected some of {', '.join(Scope)}")
+        if not 1 <= days <= MAX_DAYS:
+            raise UsageError(f"days = {days}: expected 1 to {MAX_DAYS}")
+
+        def make(connection: Connection) -> str:
+            now = self._clock.text()
+            lock_person(connection, person.number)
+            connection.execute(delete(tokens).where(tokens.c.expires_at <= now))
+            count = connection.execute(select(func.count()).where(tokens.c.person_id == person.number)).scalar() or 0
+            if count >= MAX_TOKENS:
+                raise UsageError(f"there are {count} tokens, as many as a person may have; end one first")
+            token = new_token()
+            row = {
+                "digest": digest_of(token),
+                "person_id": person.number,
+                "name": name,
+                "scopes": " ".join(sorted(scopes)),
+                "created_at": now,
+                "expires_at": self._clock.text(days * DAY_SECONDS),
+            }
+            connection.execute(tokens.insert(), row)
+            return token
+
+        return self._database.write(make)
 
     def find(self, token: str) -> TokenOwner | None:
         """Return whose token it is; None if it is nobody's, or not any more."""
@@ -204,40 +228,6 @@ class Tokens:
         """End a token of a person; nothing happens if it has ended."""
         change = delete(tokens).where(tokens.c.person_id == person.number, tokens.c.id == number)
         self._database.execute(change)
-
-
-def insert_token(
-    connection: Connection, clock: Clock, person: Person, name: str, scopes: frozenset[Scope], days: int
-) -> str:
-    """Insert a token and return it; raises as ``Tokens.make`` does."""
-    if not 1 <= len(name) <= MAX_NAME_CHARACTERS or not is_printable_text(name):
-        raise UsageError(f"name {name!r:.80}: expected 1 to {MAX_NAME_CHARACTERS} visible characters")
-    if not scopes:
-        raise UsageError(f"a token needs a scope; expected some of {', '.join(Scope)}")
-    if not 1 <= days <= MAX_DAYS:
-        raise UsageError(f"days = {days}: expected 1 to {MAX_DAYS}")
-    now = clock.text()
-    lock_person(connection, person.number)
-    connection.execute(delete(tokens).where(tokens.c.expires_at <= now))
-    count = connection.execute(select(func.count()).where(tokens.c.person_id == person.number)).scalar() or 0
-    if count >= MAX_TOKENS:
-        raise UsageError(f"there are {count} tokens, as many as a person may have; end one first")
-    token = new_token()
-    row = {
-        "digest": digest_of(token),
-        "person_id": person.number,
-        "name": name,
-        "scopes": scopes_text(scopes),
-        "created_at": now,
-        "expires_at": clock.text(days * DAY_SECONDS),
-    }
-    connection.execute(tokens.insert(), row)
-    return token
-
-
-def scopes_text(scopes: Iterable[Scope]) -> str:
-    """Return scopes as they are stored."""
-    return " ".join(sorted(scopes))
 
 
 def scopes_of_text(text: str) -> frozenset[Scope]:

@@ -1,4 +1,4 @@
-"""Annotations of recorded matches, beside the records: what the lab has found out, as text that the lab reads."""
+"""Annotations of recorded matches: what the lab has found out, as text that the lab reads."""
 
 from __future__ import annotations
 

@@ -210,11 +210,5 @@ class LiveState:
         return self._database.row(query)
 
 
-def progress_times(database: Database) -> dict[int, str]:
-    """Return when the progress of each run was written, by the number of the tournament."""
-    rows = database.rows(select(progress.c.tournament_id, progress.c.at))
-    return {row.tournament_id: row.at for row in rows}
-
-
 def _utc_now(later_seconds: float = 0.0) -> str:
     return (datetime.now(UTC) + timedelta(seconds=later_seconds)).isoformat(timespec="milliseconds")

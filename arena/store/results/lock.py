@@ -72,7 +72,7 @@ class FileLock:
 
 
 def director_file_lock(directory: Path, tournament: str) -> FileLock:
-    """Return the lock of a tournament beside an SQLite database."""
+    """Return the lock of a tournament in the directory of an SQLite database."""
     return FileLock(_lock_path(directory, tournament), f"tournament {tournament!r} is being run by another director")
 
 

@@ -1,4 +1,4 @@
-"""Records with all that is written beside them: seats, counts and faults."""
+"""Records and what is written with them: seats, counts and faults."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _REMOVE = seats.delete().where(
 
 
 class Sitting(NamedTuple):
-    """A recorded match, as far as ``seats`` knows it: its bots and ranks as they are stored."""
+    """A recorded match for ``seats``: its bots and ranks as they are stored."""
 
     match: int
     game: str
@@ -79,8 +79,6 @@ def _meetings(bots: str, ranks: str) -> tuple[tuple[str, int, str, int, int], ..
         for i, k in permutations(range(len(labels)), 2)
     )
 
-
-# Records with all that is written beside them: faults, seats and counters.
 
 _COUNTED_COLUMNS = RecordRow._fields[: RecordRow._fields.index("faults")]
 """What a row of ``records`` has; the faults come last."""

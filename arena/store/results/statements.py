@@ -14,8 +14,7 @@ from arena.base.records import MatchRecord, ScheduledMatch
 from arena.base.results import StoredResult
 from arena.base.stored import from_json_text, is_plain, is_text, is_whole
 from arena.store.results.columns import Integer, total_of, value_of
-from arena.store.results.connection import Database, insert_into
-from arena.store.results.events import OWNERS, advance
+from arena.store.results.connection import insert_into
 from arena.store.results.rows import as_json
 from arena.store.results.schema import matches, owners, records, set_aside, skipped, tournaments
 from arena.store.results.values import Correction, OwnedBot, Owners, StoredTournament
@@ -230,33 +229,9 @@ def read_owners(connection: Connection) -> Owners:
     return Owners({row.bot: OwnedBot(*row) for row in rows})
 
 
-def write_owner(database: Database, one: OwnedBot) -> None:
-    """Say whose a bot is that nobody has seen yet."""
-    database.write(lambda connection: connection.execute(_set(connection, one)))
-
-
-def _set(connection: Connection, one: OwnedBot) -> Executable:
-    row = insert_into(connection, owners).values(one._asdict())
+def owner_row(connection: Connection, owned: OwnedBot) -> Executable:
+    """Return what writes whose a bot is, in place of what was known."""
+    row = insert_into(connection, owners).values(owned._asdict())
     return row.on_conflict_do_update(
-        index_elements=[owners.c.bot], set_={owners.c.digest: one.digest, owners.c.person: one.person}
+        index_elements=[owners.c.bot], set_={owners.c.digest: owned.digest, owners.c.person: owned.person}
     )
-
-
-def write_owners(database: Database, owned: Iterable[OwnedBot]) -> None:
-    """Replace the owners of bots in a database of results; names that are gone are overwritten."""
-    wanted = {one.bot: one for one in owned}
-
-    def write(connection: Connection) -> None:
-        known = read_owners(connection).by_bot
-        if known == wanted:
-            return
-        if connection.dialect.name == "sqlite":
-            connection.exec_driver_sql("PRAGMA secure_delete = ON")
-        for bot in known.keys() - wanted.keys():
-            connection.execute(owners.delete().where(owners.c.bot == bot))
-        for bot, one in wanted.items():
-            if known.get(bot) != one:
-                connection.execute(_set(connection, one))
-        advance(connection, OWNERS)
-
-    database.write(write)

@@ -17,8 +17,8 @@ from arena.store.results.addition import Addition, Source, insert_addition, remo
 from arena.store.results.annotations import Annotations
 from arena.store.results.connection import Database
 from arena.store.results.correction_log import CorrectionLog
-from arena.store.results.events import BOTS, EventDetails, about_matches, add_event, advance, remove_topics
-from arena.store.results.live_state import LiveState, progress_times
+from arena.store.results.events import BOTS, OWNERS, EventDetails, about_matches, add_event, advance, remove_topics
+from arena.store.results.live_state import LiveState
 from arena.store.results.lock import (
     DirectorLock,
     ServerLock,
@@ -29,8 +29,8 @@ from arena.store.results.lock import (
 from arena.store.results.record_reader import RecordReader
 from arena.store.results.recording import insert_records
 from arena.store.results.rows import RecordRow, as_json
-from arena.store.results.schema import bots, matches, meta, metadata, records, tournaments, voids
-from arena.store.results.statements import insert_lines, write_owner, write_owners
+from arena.store.results.schema import bots, matches, meta, metadata, owners, progress, records, tournaments, voids
+from arena.store.results.statements import insert_lines, owner_row, read_owners
 from arena.store.results.values import OwnedBot, StoredBot, StoredTournament, utc_now
 from arena.store.results.whole_database import Copyable, Owned, bring_up_to_date
 
@@ -96,7 +96,7 @@ class Store(RecordReader, Copyable, Owned):
 
     def progress_times(self) -> dict[int, str]:
         """Return when the progress of each run was written, by the number of the tournament."""
-        return progress_times(self._database)
+        return dict(self._database.rows(select(progress.c.tournament_id, progress.c.at)))
 
     # tournaments and schedules
 
@@ -117,7 +117,7 @@ class Store(RecordReader, Copyable, Owned):
         return file_lock_holders(path.with_name("locks"), self._names())
 
     def create_tournament(self, definition: Definition, schedule: Iterable[ScheduledMatch]) -> StoredTournament:
-        """Write a tournament with its schedule as far as it is known, or nothing."""
+        """Write a tournament with the known part of its schedule, or nothing."""
 
         def create(connection: Connection) -> None:
             values = {
@@ -254,7 +254,7 @@ class Store(RecordReader, Copyable, Owned):
     # records
 
     def record(self, tournament: StoredTournament, rows: Sequence[RecordRow]) -> None:
-        """Record played matches, all or none; a match that has a record already is refused by its key."""
+        """Record played matches, all or none; its key rejects a match that has a record already."""
         number = tournament.number
 
         def record(connection: Connection, new: Sequence[RecordRow] = rows) -> None:
@@ -295,11 +295,26 @@ class Store(RecordReader, Copyable, Owned):
 
     def set_owner(self, one: OwnedBot) -> None:
         """Say whose a bot is that nobody has seen yet."""
-        write_owner(self._database, one)
+        self._database.write(lambda connection: connection.execute(owner_row(connection, one)))
 
     def set_owners(self, owned: Iterable[OwnedBot]) -> None:
         """Make whose bots are what it should be, for all of them; pages that were built before are not shown again."""
-        write_owners(self._database, owned)
+        wanted = {one.bot: one for one in owned}
+
+        def write(connection: Connection) -> None:
+            known = read_owners(connection).by_bot
+            if known == wanted:
+                return
+            if connection.dialect.name == "sqlite":
+                connection.exec_driver_sql("PRAGMA secure_delete = ON")
+            for bot in known.keys() - wanted.keys():
+                connection.execute(owners.delete().where(owners.c.bot == bot))
+            for bot, one in wanted.items():
+                if known.get(bot) != one:
+                    connection.execute(owner_row(connection, one))
+            advance(connection, OWNERS)
+
+        self._database.write(write)
 
     def submitted_bots(self) -> list[StoredBot]:
         """Return the submitted bots, the oldest first."""

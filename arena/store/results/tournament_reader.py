@@ -190,7 +190,7 @@ class TournamentReader:
     def tournament_numbers(self) -> dict[str, int]:
         """Return the number of each tournament that is not deleted, by name."""
         query = select(tournaments.c.name, tournaments.c.id).where(tournaments.c.deleted_at.is_(None))
-        return {name: number for name, number in self._database.rows(query)}  # noqa: C416 - rows are no pairs for mypy
+        return dict(self._database.rows(query))
 
     def rosters(self, numbers: Collection[int] | None = None) -> dict[int, Roster]:
         """Return the bots and games of tournaments, by default all, deleted ones too, by their numbers."""
