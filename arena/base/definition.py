@@ -164,10 +164,7 @@ class Definition:
         if "entrants" in values:
             entrants = list_of(values["entrants"], f"{where}: entrants")
             values["entrants"] = [_bot(entrant, locations, f"{where}: entrants") for entrant in entrants]
-        until = values.pop("until", None)
         definition = from_stored(cls, values, where)
-        if until is not None:
-            definition = replace(definition, until=from_stored(Until, until, f"{where}: until"))
         if definition.openings and len(definition.openings) != len(definition.games):
             raise StoreError(f"{where} is malformed: expected openings for each of its games, or none")
         if not definition.games:

@@ -125,6 +125,9 @@ def _readers_of(kind: type[Any]) -> dict[str, _Reader]:
 def _reader(name: str, hint: Any) -> Read:
     is_tuple = get_origin(hint) is tuple
     inner: Any = get_args(hint)[0] if is_tuple else hint
+    if isinstance(hint, types.UnionType) and is_dataclass(get_args(hint)[0]):  # or None
+        given = _reader_of_dataclass(name, get_args(hint)[0])
+        return lambda value, where: None if value is None else given(value, where)
     if isinstance(inner, type) and is_dataclass(inner):
         return _reader_of_dataclasses(name, inner) if is_tuple else _reader_of_dataclass(name, inner)
     check, accepted = _check_of(hint), _in_words(hint)

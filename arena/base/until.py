@@ -54,8 +54,14 @@ class Until:
         found = _TOP.fullmatch(self.decided)
         return int(found[1]) if found else None
 
+    @property
+    def shown(self) -> str:
+        """What is to be decided, with its verb: ``groups of equals are``."""
+        known = {"groups": "groups of equals are", "order": "order is", "first": "first rank is"}
+        return known.get(self.decided, f"{self.decided} are")
 
-def check_decided(until: Until, bots: int) -> None:
+
+def check_until(until: Until, bots: int) -> None:
     """Raise UsageError unless that is something that can be decided about a field of so many bots."""
     for name, (low, high) in RANGES.items():
         value = getattr(until, name)

@@ -221,49 +221,6 @@ class OpeningsTable(_Strict):
         return self
 
 
-class PlayKeys(_Strict):
-    """The keys of play, which a tournament file shares with a stage of a contest.
-
-    Attributes:
-        format: the name of the format, which may have a table of its own.
-        encounters: for each pairing: one opening each, played in all seat rotations.
-        opening_plies: random actions before the bots take over.
-        openings: in place of ``opening_plies``: how many plies, and how they are chosen.
-        ply_limit: a match ends after this many actions, the opening included, ranked by the scores as they stand.
-    """
-
-    format: str = DEFAULT_FORMAT
-    encounters: Annotated[int, Field(ge=1, le=1_000_000)] = 1
-    opening_plies: Annotated[int, Field(ge=0, le=MAX_OPENING_PLIES)] = 2
-    openings: BaseModel | None = None
-    ply_limit: Annotated[int, Field(ge=1, le=MAX_PLY_LIMIT)] = DEFAULT_PLY_LIMIT
-
-    @model_validator(mode="before")
-    @classmethod
-    def _with_table_of_format(cls, values: Any) -> Any:
-        """Add the table of the chosen format if it is left out, so that its keys have their defaults."""
-        name = values.get("format", DEFAULT_FORMAT) if isinstance(values, dict) else None
-        return {table_key(name): {}, **values} if isinstance(name, str) and name in FORMATS else values
-
-    @model_validator(mode="after")
-    def _has_one_kind_of_openings(self) -> Self:
-        if "opening_plies" in self.model_fields_set and self.openings is not None:
-            raise ValueError("opening_plies and openings: expected one of them")
-        return self
-
-    def format_settings(self) -> dict[str, Any]:
-        """Return the settings of the chosen format; a key without a value is left out."""
-        table: BaseModel | None = getattr(self, table_key(self.format), None)
-        return {} if table is None else table.model_dump(mode="json", exclude_none=True)
-
-    def tables_of_others(self) -> Iterator[tuple[str, str]]:
-        """Yield the keys of tables that belong to other formats, each with what is wrong."""
-        for name in FORMATS:
-            if name != self.format and getattr(self, table_key(name), None) is not None:
-                sentence = f"this table belongs to format = {name!r}, but format = {self.format!r}"
-                yield table_key(name), sentence
-
-
 def _within(key: str) -> Any:
     """Return the bounds of a key of ``[until]``."""
     low, high = RANGES[key]
@@ -292,6 +249,59 @@ class UntilTable(_Strict):
     max_hours: Annotated[float, _within("max_hours")] | None = None
 
 
+class PlayKeys(_Strict):
+    """The keys of play, which a tournament file shares with a stage of a contest.
+
+    Attributes:
+        format: the name of the format, which may have a table of its own.
+        encounters: for each pairing: one opening each, played in all seat rotations.
+        opening_plies: random actions before the bots take over.
+        openings: in place of ``opening_plies``: how many plies, and how they are chosen.
+        ply_limit: a match ends after this many actions, the opening included, ranked by the scores as they stand.
+        until: play until this is decided, in place of ``encounters``.
+    """
+
+    format: str = DEFAULT_FORMAT
+    encounters: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    opening_plies: Annotated[int, Field(ge=0, le=MAX_OPENING_PLIES)] = 2
+    openings: BaseModel | None = None
+    ply_limit: Annotated[int, Field(ge=1, le=MAX_PLY_LIMIT)] = DEFAULT_PLY_LIMIT
+    until: UntilTable | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_table_of_format(cls, values: Any) -> Any:
+        """Add the table of the chosen format if it is left out, so that its keys have their defaults."""
+        name = values.get("format", DEFAULT_FORMAT) if isinstance(values, dict) else None
+        return {table_key(name): {}, **values} if isinstance(name, str) and name in FORMATS else values
+
+    @model_validator(mode="after")
+    def _has_one_kind_of_openings(self) -> Self:
+        if "opening_plies" in self.model_fields_set and self.openings is not None:
+            raise ValueError("opening_plies and openings: expected one of them")
+        return self
+
+    @model_validator(mode="after")
+    def _ends_in_one_way(self) -> Self:
+        if "encounters" in self.model_fields_set and self.until is not None:
+            raise ValueError(
+                "encounters and until: expected one of them; until.min_encounters is what every pair first plays"
+            )
+        return self
+
+    def format_settings(self) -> dict[str, Any]:
+        """Return the settings of the chosen format; a key without a value is left out."""
+        table: BaseModel | None = getattr(self, table_key(self.format), None)
+        return {} if table is None else table.model_dump(mode="json", exclude_none=True)
+
+    def tables_of_others(self) -> Iterator[tuple[str, str]]:
+        """Yield the keys of tables that belong to other formats, each with what is wrong."""
+        for name in FORMATS:
+            if name != self.format and getattr(self, table_key(name), None) is not None:
+                sentence = f"this table belongs to format = {name!r}, but format = {self.format!r}"
+                yield table_key(name), sentence
+
+
 class CommonKeys(PlayKeys):
     """The whole file, without the tables of formats.
 
@@ -310,7 +320,6 @@ class CommonKeys(PlayKeys):
         rng_seed: the source of all randomness.
         isolation: "auto", or the level to demand.
         fresh_bots: whether bots are started again for every match.
-        until: play until this is decided, in place of ``encounters``.
     """
 
     name: str | None = None
@@ -326,15 +335,6 @@ class CommonKeys(PlayKeys):
     rng_seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     isolation: str = "auto"
     fresh_bots: bool = False
-    until: UntilTable | None = None
-
-    @model_validator(mode="after")
-    def _ends_in_one_way(self) -> CommonKeys:
-        if "encounters" in self.model_fields_set and self.until is not None:
-            raise ValueError(
-                "encounters and until: expected one of them; until.min_encounters is what every pair first plays"
-            )
-        return self
 
     @model_validator(mode="after")
     def _has_entrants(self) -> CommonKeys:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from arena.base.enums import ClaimKind, StopReason
 from arena.base.errors import UsageError
-from arena.base.until import Until, check_decided
+from arena.base.until import Until, check_until
 from arena.ratings.decided import Decision, MadeClaim, Pair
 from arena.ratings.distributions import Floats, normal_cdf
 from arena.ratings.light_fit import MATCHES, SPREAD, PairTotals
@@ -110,7 +110,7 @@ def simulate_until(
         indifference=indifference,
         max_matches=max_matches,
     )
-    check_decided(until, len(strengths))
+    check_until(until, len(strengths))
     world = World(strengths, draw_probability, opening_spread, np.random.default_rng(rng))
     return play_until(world, until)
 

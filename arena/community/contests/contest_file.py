@@ -18,6 +18,7 @@ from arena.base.errors import DefinitionError, Mistake, OptionError, UsageError
 from arena.base.records import Limits, TimeControl
 from arena.base.stored import is_text
 from arena.base.text import toml_value
+from arena.base.until import Until
 from arena.community.contests.contest_keys import (
     FIRST_YEAR,
     ContestKeys,
@@ -249,6 +250,7 @@ class _Builder:
             opening_choice=OpeningChoice.INFORMATION if tells_most(keys) else None,
             ply_limit=keys.ply_limit,
             settings=settings,
+            until=None if keys.until is None else Until(**keys.until.model_dump()),
         )
 
 

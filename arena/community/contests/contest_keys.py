@@ -11,10 +11,11 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from arena.base.definition import GameChoice
-from arena.base.errors import DefinitionError, Mistake, suggestion
+from arena.base.errors import DefinitionError, Mistake, UsageError, suggestion
 from arena.base.names import is_printable_text
 from arena.base.shipped import PREFIX, example_bots
 from arena.base.text import any_of, counted, shortened_text, toml_value
+from arena.base.until import Until, check_until
 from arena.games import GAMES, make_game
 from arena.store.people.contest import ContestEntrants, ContestResults
 from arena.store.people.values import ACCEPTED, is_person_name
@@ -30,6 +31,9 @@ MAX_INVITED = 1000
 RESERVED = ("new",)
 """Names that are addresses of pages."""
 FIRST_YEAR, LAST_YEAR = 2000, 2999
+
+UNTIL_FORMATS = ("round-robin", "gauntlet")
+MAX_BOTS = 1_000_000
 
 _NAME = re.compile(r"[a-z0-9]+(?:[._-][a-z0-9]+)*")
 
@@ -186,6 +190,13 @@ def stage_mistakes(keys: StageKeys, *, is_final: bool) -> Iterator[Mistake]:
             yield Mistake("ladder.matches", sentence)
         if "margin_95" not in settings:
             yield Mistake("ladder.margin_95", "missing (expected a number, at which the qualification ends)")
+    if keys.until is not None:
+        if keys.format not in UNTIL_FORMATS:
+            yield Mistake("until", f"expected format = {any_of(UNTIL_FORMATS)}, whose encounters can go on")
+        try:
+            check_until(Until(**keys.until.model_dump()), MAX_BOTS)
+        except UsageError as error:
+            yield Mistake("until", str(error))
     try:
         check_ply_limit(keys.ply_limit, opening_plies(keys))
     except DefinitionError as error:
@@ -198,6 +209,8 @@ def game_mistakes(keys: StageKeys, choice: GameChoice) -> Iterator[Mistake]:
     if kind is not None and choice.players not in kind.players:
         players = counted(choice.players, "player")
         yield Mistake("format", f"expected a format for {players}, as the game has", repr(keys.format))
+    if choice.players != 2 and keys.until is not None:
+        yield Mistake("until", "only for games of two players")
     if choice.players == 2 and keys.format_settings().get("groups") is not None:
         yield Mistake(f"{table_key(keys.format)}.groups", "only for games of three or more players")
     plies = opening_plies(keys)

@@ -54,11 +54,15 @@ def _local(contest: Contest, at: str) -> str:
 
 def _stage(name: str, stage: StageRules) -> Iterator[str]:
     values = asdict(stage)
-    settings = values.pop("settings")
+    settings, until = values.pop("settings"), values.pop("until")
+    if until is not None:
+        del values["encounters"]
     choice = values.pop("opening_choice")
     if choice is not None:
         values["openings"] = {"plies": values.pop("opening_plies"), "choose": choice}
     yield from _table(name, values)
+    if until is not None:
+        yield from _table(f"{name}.until", until)
     if settings:
         yield from _table(f"{name}.{stage.format.replace('-', '_')}", settings)
 

@@ -15,6 +15,7 @@ from arena.base.definition import Definition, GameChoice, GameOpenings, gone
 from arena.base.errors import BotDefinitionError, UnknownNameError, UsageError
 from arena.base.records import Bot
 from arena.base.text import counted
+from arena.base.until import Until
 from arena.match.players.building import build_bots
 from arena.match.players.manifest import claims_problem
 from arena.sandbox.isolation.levels import choose_isolation
@@ -127,9 +128,24 @@ def definition_of(stored: StoredContest, rules: StageRules, name: str, bots: Seq
         rng_seed=stored.rng_seed_of(name),
         isolation=ISOLATION,
         settings=_fitted_settings(rules, bots, contest.players),
+        until=_fitted_until(rules, len(bots)),
     )
     format_of(definition)
     return definition
+
+
+def _fitted_until(rules: StageRules, bots: int) -> Until | None:
+    """Return what is to be decided among those who play: all of it, if no more play than are to be told from the rest;
+    and a budget in which every pair meets.
+    """
+    until = rules.until
+    if until is None:
+        return None
+    if until.top is not None and until.top >= bots:
+        until = replace(until, decided="groups")
+    if until.max_matches is not None:
+        until = replace(until, max_matches=max(until.max_matches, bots * (bots - 1) * max(1, until.min_encounters)))
+    return until
 
 
 def _fitted_settings(rules: StageRules, bots: Sequence[Bot], players: int) -> Mapping[str, Any]:

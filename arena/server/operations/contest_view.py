@@ -127,6 +127,8 @@ def _stage_text(stage: StageRules) -> str:
     parts = [stage.format.replace("-", " "), f"{counted(stage.encounters, 'encounter')} of each pairing"]
     if (margin := stage.settings.get("margin_95")) is not None:
         parts[1:] = [f"until every rating is known to ± {score_text(margin)}"]
+    if stage.until is not None:
+        parts[1:] = [f"until the {stage.until.shown} decided, at an error of {100 * stage.until.error:g} %"]
     if stage.places is not None:
         parts.append(f"the first {stage.places} go on to the final")
     return ", ".join(parts)

@@ -14,6 +14,7 @@ from arena.base.errors import ContestError, Mistake
 from arena.base.records import DEFAULT_PLY_LIMIT, Limits, TimeControl
 from arena.base.seeds import derived_seed
 from arena.base.text import counted, shortened_text
+from arena.base.until import Until
 
 # A contest: what its director has written, read and checked, and how far it is.
 
@@ -74,6 +75,7 @@ class StageRules:
     opening_choice: OpeningChoice | None = None
     ply_limit: int = DEFAULT_PLY_LIMIT
     settings: Mapping[str, Any] = field(default_factory=dict)
+    until: Until | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

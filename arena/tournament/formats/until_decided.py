@@ -12,7 +12,7 @@ from arena.base.definition import gone
 from arena.base.errors import DefinitionError
 from arena.base.results import StoredResult
 from arena.base.text import counted
-from arena.base.until import check_decided
+from arena.base.until import check_until
 from arena.tournament.formats.format import (
     FOR_TWO,
     Field,
@@ -53,7 +53,7 @@ class UntilDecided(Format[Any]):
         self._planned = planned
         self.until = field.until
         super().__init__(field)
-        check_decided(self.until, len(self._active))
+        check_until(self.until, len(self._active))
         self._course: Deciding | None = None
         self._seen: set[object] = set()
         fewest = MATCHES * field.games * max(1, self.until.min_encounters) * len(self._pairings())
@@ -128,8 +128,7 @@ class UntilDecided(Format[Any]):
 
     def plan(self) -> str:
         """Return when it stops."""
-        decided = {"groups": "the groups of equals are", "order": "the order is", "first": "the first rank is"}
-        return f"plays until {decided.get(self.until.decided, f'the {self.until.decided} are')} decided"
+        return f"plays until the {self.until.shown} decided"
 
     def status(self) -> str:
         """Return how much is decided."""

@@ -48,3 +48,11 @@ def test_challengers_are_the_bots_of_the_house_although_an_author_took_the_name(
         assert list(found.settings["challengers"]) == [challenger]
         house = len(labels) - 1
         assert {pairing[0] for pairing in format_of(found).next_round().pairings} == {house}
+
+
+def test_what_is_to_be_decided_is_fitted_to_those_who_play():
+    final = "{ until = { decided = 'top 3', max_matches = 10 } }"
+    few, more = (definition([f"bot{number}@1" for number in range(count)], final=final) for count in (3, 5))
+    assert (few.until.decided, few.until.max_matches) == ("groups", 12)  # 3 pairs, 2 encounters, 2 matches
+    assert (more.until.decided, more.until.max_matches) == ("top 3", 40)
+    assert format_of(more).next_round().further == (2,) * 10
