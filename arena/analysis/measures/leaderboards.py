@@ -151,7 +151,7 @@ POINTS = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatingSnapshot:
-    """Ratings after a tournament that began ``at``, or after so many matches (both as text); the best bot first."""
+    """Ratings after the tournament of this title, which began ``at``; the best bot first."""
 
     title: str
     at: str
@@ -159,19 +159,12 @@ class RatingSnapshot:
     lines: tuple[Standing, ...]
 
 
-def history_of_tournament(store: Store, tournament: StoredTournament, points: int = POINTS) -> list[RatingSnapshot]:
-    """Return the ratings of a tournament after each of ``points`` equal parts of its encounters."""
+def history_of_tournament(store: Store, tournament: StoredTournament) -> list[Standings]:
+    """Return the standings of a tournament after each of ``POINTS`` equal parts of its encounters."""
     last = store.last_encounter(tournament)
-    snapshots = []
-    for end in sorted({max(1, round(last * k / points)) for k in range(1, points + 1)} if last else ()):
-        table = standings(read_results(store, tournament, last_encounter=end), {})
-        if table.matches:
-            snapshots.append(
-                RatingSnapshot(
-                    title=str(table.matches), at=str(table.matches), matches=table.matches, lines=table.lines
-                )
-            )
-    return snapshots
+    ends = sorted({max(1, round(last * k / POINTS)) for k in range(1, POINTS + 1)} if last else ())
+    tables = (standings(read_results(store, tournament, last_encounter=end), {}) for end in ends)
+    return [table for table in tables if table.matches]
 
 
 def mu_histories(
@@ -182,10 +175,10 @@ def mu_histories(
     ``shown_names`` gives these by ``name@version``; the result keeps its order.
     """
     histories: dict[str, list[tuple[float, float]]] = {shown: [] for shown in shown_names.values()}
-    for snapshot in history_of_tournament(store, tournament):
-        for line in snapshot.lines:
+    for table in history_of_tournament(store, tournament):
+        for line in table.lines:
             if line.label in shown_names:
-                histories[shown_names[line.label]].append((snapshot.matches, line.rating.mu))
+                histories[shown_names[line.label]].append((table.matches, line.rating.mu))
     return histories
 
 

@@ -100,29 +100,19 @@ def ratings_plot(title: str, bots: Sequence[str], means: Sequence[float], margin
 
 
 @_styled
-def history_plot(
-    title: str, histories: Mapping[str, Points], x_label: str, y_label: str, is_logarithmic: bool = False
-) -> Any:
+def history_plot(title: str, histories: Mapping[str, Points], x_label: str, y_label: str) -> Any:
     """Return a line for each name: in one plot if there are few, else in small multiples.
 
-    Args:
-        histories: pairs of x and y by name; in a list of more than ``MAX_MULTIPLES`` the last ones are left out.
-        x_label: what x is, with its unit.
-        y_label: what y is, with its unit.
-        is_logarithmic: whether both axes are.
+    ``histories`` are pairs of x and y by name; of more than ``MAX_MULTIPLES`` the last ones are left out.
     """
-    scale = "log" if is_logarithmic else "linear"
     if len(histories) > MAX_LINES:
-        return _multiples(title, dict(list(histories.items())[:MAX_MULTIPLES]), x_label, y_label, scale)
+        return _multiples(title, dict(list(histories.items())[:MAX_MULTIPLES]), x_label, y_label)
     figure, axes = _figure(title, height=4.4)
-    axes.set(xscale=scale, yscale=scale, xlabel=x_label, ylabel=y_label)
+    axes.set(xlabel=x_label, ylabel=y_label)
     for number, points in enumerate(histories.values()):
         style = {"linestyle": DASHES[number], "marker": MARKERS[number], "color": PALETTE[number]}
         axes.plot(*_columns(points), markersize=4, **style)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    if is_logarithmic:
-        _number_ticks(axes.xaxis)
-        _number_ticks(axes.yaxis)
     axes.grid()
     _name_ends(figure, axes, histories)
     return figure
@@ -149,7 +139,7 @@ def _name_ends(figure: Any, axes: Any, histories: Mapping[str, Points]) -> None:
         axes.text(x + 0.015, y, _short(name), transform=axes.transAxes, va="center")
 
 
-def _multiples(title: str, histories: Mapping[str, Points], x_label: str, y_label: str, scale: str) -> Any:
+def _multiples(title: str, histories: Mapping[str, Points], x_label: str, y_label: str) -> Any:
     rows = ceil(len(histories) / _COLUMNS)
     figure, grid = pyplot.subplots(
         rows,
@@ -166,7 +156,6 @@ def _multiples(title: str, histories: Mapping[str, Points], x_label: str, y_labe
     for axes in grid.flat[len(histories) :]:
         axes.set_visible(False)
     for number, (axes, name) in enumerate(zip(grid.flat, histories, strict=False), 1):
-        axes.set(xscale=scale, yscale=scale)
         for points in histories.values():
             axes.plot(*_columns(points), color="#C9C7C1", linewidth=0.7)
         axes.plot(*_columns(histories[name]), color=_GREEN, linewidth=2.2)

@@ -93,7 +93,7 @@ def test_a_long_name_is_shortened_in_the_middle_and_is_no_mathematics():
 
 
 def test_a_logarithmic_axis_has_plain_numbers():
-    figure = plots.history_plot("T", {"a": [(10.0, 0.01), (200_000.0, 90.0)]}, "x", "y", is_logarithmic=True)
+    figure = plots.times_plot("T", ["a"], [0.01], [200.0])
     assert {"20", "100,000"} <= set(texts(figure))
 
 
