@@ -1,7 +1,9 @@
 import csv
 import io
+from types import SimpleNamespace
 
 import pytest
+from pydantic import ValidationError
 
 from arena.analysis.text.tables import Column
 from arena.base.errors import UnknownNameError
@@ -35,3 +37,16 @@ def test_a_table_that_is_not_there_is_refused_with_those_that_are():
 )
 def test_nothing_is_a_formula(bot, cell):
     assert list(csv.reader(io.StringIO(Page(bots=(bot,)).csv()))) == [["bot"], [cell]]
+
+
+class Line(Model):
+    bot: str
+    note: str = ""
+
+
+def test_a_model_takes_its_own_fields_by_name_and_no_others():
+    value = SimpleNamespace(bot="a", note="n", secret="s")
+    assert Line.of(value, note="").model_dump() == {"bot": "a", "note": ""}
+    assert Line.of(SimpleNamespace(bot="b"), value).model_dump() == {"bot": "b", "note": "n"}
+    with pytest.raises(ValidationError, match="bot"):
+        Line.of(SimpleNamespace(note="n"))

@@ -2,7 +2,11 @@
 
 import re
 
-from arena.site.pages.charts import Point, bar, heat_step, history, interval
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.site.pages.charts import Point, RatingChart, bar, heat_step, history, interval
+from arena.site.pages.standings_model import RatingPoint
 
 
 def rectangles(svg, kind):
@@ -50,3 +54,65 @@ def test_one_point_is_no_history():
 
 def test_a_unit_is_escaped():
     assert "<b>" not in history([Point(1, 25.0), Point(2, 25.0)], unit="<b>")
+
+
+# ratings after each tournament
+
+
+def point(bot, tournament, mu, margin=1.0, at="2026-01-01"):
+    values = {"game": "g", "rank": 1, "bots": 2, "exposure": mu - 3, "matches": 2, "score_percent": 50.0}
+    return RatingPoint(bot=bot, tournament=tournament, at=at, mu=mu, margin_95=margin, **values)
+
+
+TWO = [
+    point("a@1", "second", 24.0, at="2026-02-01"),
+    point("a@1", "first", 20.0),
+    point("b@1", "second", 22.0, None, at="2026-02-01"),
+]
+
+
+def test_ticks_cover_what_is_drawn_in_round_steps():
+    """From 19 to 25 in steps of 2: 18 to 26."""
+    assert RatingChart(TWO).ticks == ["26", "24", "22", "20", "18"]
+
+
+def test_points_are_where_their_ratings_are():
+    """Of 18 to 26, 20 is three quarters down, 24 one quarter, 22 in the middle; tournaments by time, from 2 to 98."""
+    svg = RatingChart(TWO).svg()
+    assert re.findall(r'class="dot" d="M([\d. ]+)h0"', svg) == ["2.00 75.00", "98.00 25.00", "98.00 50.00"]
+    assert 'points="2.00 62.50 98.00 12.50 98.00 37.50 2.00 87.50"' in svg
+    assert 'd="M2.00 75.00L98.00 25.00"' in svg
+    assert svg.count('class="line"') == svg.count('class="band"') == 1
+    assert svg.count('class="span"') == 2
+
+
+def test_its_label_says_the_latest_ratings():
+    assert (
+        'aria-label="Ratings: a@1 24.0 ± 1.0, rank 1 of 2, after second (2026-02-01); b@1 22.0, rank 1'
+        in RatingChart(TWO).svg()
+    )
+
+
+def test_eight_lines_are_drawn_and_told_apart():
+    chart = RatingChart([point(f"b{k}@1", "t", 20.0 + k) for k in range(10)])
+    assert [line.bot for line in chart.lines] == [f"b{k}@1" for k in range(8)]
+    assert len({line.drawing for line in chart.lines}) == 8
+    assert chart.svg().count('class="dot"') == 8
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("abc"), st.sampled_from("xyz"), st.floats(-1e4, 1e4), st.none() | st.floats(0, 1e3)),
+        min_size=1,
+        max_size=9,
+        unique_by=lambda one: one[:2],
+    )
+)
+def test_everything_is_inside(points):
+    chart = RatingChart([point(*one) for one in points])
+    assert 2 <= len(chart.ticks) <= 7
+    for x, y in re.findall(
+        r"(-?[\d.]+) (-?[\d.]+)(?=[L\"h ])", "".join(re.findall(r' (?:d|points)="[^"]*"', chart.svg()))
+    ):
+        assert -0.1 <= float(x) <= 100.1
+        assert -0.1 <= float(y) <= 100.1
