@@ -117,7 +117,6 @@ def render(page: Page, parameters: Parameters, model: Model, setting: Setting) -
 
 
 def _feed(page: Page, values: dict[str, Any], setting: Setting) -> str | None:
-    """Return the address of the feed of a page; None without one."""
     fields = {name: values[name] for name in page.path_fields}
     return setting.links.page(page.name, "/feed.atom", **fields) if page.has_feed else None
 

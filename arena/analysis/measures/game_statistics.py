@@ -273,7 +273,6 @@ def _sums_of(encounter: CountedEncounter, seats: int) -> tuple[float, ...]:
 
 
 def _shares(rows: Floats, counts: Floats) -> list[Share]:
-    """Return draws and points, each divided by the matches that could have had them, with intervals."""
     half = rows.shape[1] // 2  # as many numbers of matches as sums of what they had
     generator = np.random.default_rng(0)
     total = counts @ rows

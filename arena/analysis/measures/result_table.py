@@ -201,7 +201,6 @@ def _stored(store: RecordReader, within: StoredTournament | str) -> StoredTourna
 
 
 def _numbered(results: TournamentResults, names: Sequence[str], games: Sequence[str]) -> Iterator[Piece]:
-    """Yield the pieces of a tournament with the numbers that bots and games have in the table; -1 stays."""
     place, place_of_game = ({name: number for number, name in enumerate(listed)} for listed in (names, games))
     number = np.array([*(place[label] for label in results.labels), -1], dtype=np.int32)
     game_number = np.array([place_of_game[name] for name in results.games], dtype=np.int32)

@@ -308,7 +308,6 @@ def _groups(labels: Sequence[str], los: Callable[[str, str], float]) -> list[str
 
 
 def _letters(number: int) -> str:
-    """Return a, b, …, z, aa, ab, …."""
     text = ""
     number += 1
     while number:

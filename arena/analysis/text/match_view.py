@@ -173,7 +173,6 @@ def _action_text(game: Any, action: Any) -> str:
 
 
 def _corners(shape: Sequence[Any]) -> Sequence[Any]:
-    """Return the coordinates of a shape that a view has to contain."""
     return shape[1:-1] if shape[0] == "polygon" else shape[1:3]
 
 

@@ -342,7 +342,6 @@ def _records_html(value: Records) -> str:
 
 
 def _record_ends(value: Records) -> tuple[list[MatchRecord], int, list[MatchRecord]]:
-    """Return the first records, how many are left out, and the last ones."""
     count = len(value)
     if count <= 2 * SHOWN_RECORDS:
         return value.first(2 * SHOWN_RECORDS), 0, []

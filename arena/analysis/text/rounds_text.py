@@ -260,7 +260,6 @@ def _lines(
 
 
 def _joints(stage: Sequence[BracketDuel], number: int, style: Style) -> dict[int, str]:
-    """Return what is drawn to the right of a stage, by row."""
     top, middle, bottom, bar = (" -+ ", "  + ", " -+ ", "  | ") if style.is_ascii else (" ─┐ ", "  ├ ", " ─┘ ", "  │ ")
     found: dict[int, str] = {}
     for place, duel in enumerate(stage):
@@ -290,7 +289,6 @@ def _pair(numbers: tuple[float, float], style: Style) -> str:
 
 
 def _duel(duel: BracketDuel, style: Style, room: int) -> str:
-    """Return a duel in a line of at most this many cells."""
     score = f" {_pair(duel.score, style)} " if duel.has_begun else f" {style.dash} "
     upper, lower = (bot or UNKNOWN for bot in duel.bots)
     names = style.names((upper, lower), (room - len(score)) // 2)

@@ -223,7 +223,6 @@ def _plain(cell: Any) -> Any:
 
 
 def _parts(kind: Any) -> tuple[Any, bool]:
-    """Return a type without ``None``, and whether it had it."""
     if get_origin(kind) is BotText:
         return _parts(get_args(kind)[0])
     if get_origin(kind) not in (Union, types.UnionType):

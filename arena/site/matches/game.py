@@ -117,7 +117,6 @@ def _legal_actions(trial: _Trial, legal: Sequence[Any]) -> list[LegalAction]:
 
 
 def _is_split(text: str) -> bool:
-    """Return whether a text would be taken for several actions."""
     return len(text.split()) != 1
 
 
@@ -183,11 +182,6 @@ def _listed(number: int, puzzle: Puzzle) -> ListedPuzzle:
 
 
 def _replayed(game: Game[Any], puzzle: Puzzle, number: int) -> Any:
-    """Return the state of a puzzle.
-
-    Raises:
-        StoreError: if the rules reject an action, or other actions are legal there.
-    """
     state = game.initial_state()
     try:
         for seat, action in puzzle.actions:

@@ -303,7 +303,6 @@ def _clocks(record: MatchRecord) -> list[Clock | None]:
 
 
 def _clocks_before(record: MatchRecord, clocks: Sequence[Clock | None], first: int) -> tuple[Clock, ...]:
-    """Return the time of each seat at a ply."""
     seen = {seat: clock for (seat, _), clock in zip(record.actions[:first], clocks[:first], strict=True)}
     bank_seconds = SeatClock(record.time_control).bank_seconds
     return tuple(seen.get(seat) or Clock(bank_seconds=bank_seconds) for seat in range(len(record.bots)))

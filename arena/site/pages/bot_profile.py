@@ -145,7 +145,6 @@ class _Versions:
 
 
 def _ratings(home: ArenaHome, tournaments: Sequence[StoredTournament], labels: Sequence[str]) -> Iterator[BotRating]:
-    """Yield the lines of some bots on the leaderboard of each game they have entered, bot by bot."""
     counting = (one for one in tournaments if ALL_BUT_COMPARISONS.includes(one.format, one.created_at))
     recorded = [tournament for tournament in counting if tournament.recorded]
     wanted = frozenset(labels)

@@ -191,7 +191,6 @@ def _entrant(tournament: StoredTournament, bot: str) -> str:
 
 
 def _verdict(name: str, line: Standing | None, table: Standings, rivals: Sequence[RivalLine]) -> str:
-    """Return the reasons in a sentence or two, with marked names."""
     if line is None:
         return f"{marked(name)} has no line in the standings."
     if not rivals or line.rank_interval is None:

@@ -81,7 +81,6 @@ def plots_of(measures: Sequence[Measure], names: Sequence[str]) -> list[Estimate
 
 
 def _openings_plot(measure: Measure) -> list[EstimatePlot]:
-    """Return how openings end, in one plot."""
     names = list(dict.fromkeys(row.name for row in measure.rows))
     series = [Series(name, [row for row in measure.rows if row.name == name]) for name in names]
     return [EstimatePlot("openings, by what they are worth with best play", series)] if series else []

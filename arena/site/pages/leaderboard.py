@@ -70,7 +70,6 @@ def build_leaderboard(home: ArenaHome, parameters: LeaderboardParameters) -> Lea
 def _history(
     home: ArenaHome, scope: Scope, game: str, counting: Sequence[StoredTournament], bots: Sequence[str]
 ) -> Iterator[RatingPoint]:
-    """Yield the ratings of some bots after each of the latest tournaments, bot by bot."""
     after = [tournament.name for tournament in counting if tournament.recorded][-MAX_SNAPSHOTS:]
     cache, most = home.cache_directory, MAX_HISTORY_MATCHES
     snapshots = history_over_tournaments(home.store, game, scope, after, cache_directory=cache, max_matches=most)

@@ -253,7 +253,6 @@ def shown_table(title: str, about: str, columns: Sequence[Column], rows: Sequenc
 
 
 def _rivals(line: Standing, table: Standings, scores: Mapping[tuple[str, str], Score]) -> list[RivalShare]:
-    """Return the rivals that a bot has met, the one against which it scored most first."""
     met = []
     for rival, name in table.shown_names.items():
         score = scores.get((line.label, rival))

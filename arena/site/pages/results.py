@@ -88,7 +88,6 @@ def bot_feed(home: ArenaHome, bot: str) -> Feed:
 
 
 def _labels(store: Store, bot: str) -> list[str]:
-    """Return the versions that are meant, as ``name@version``."""
     entered = {label for tournament in store.tournaments() for label in tournament.definition.shown_names}
     known = sorted(entered | {submitted.label for submitted in store.submitted_bots()})
     found = [label for label in known if bot in (label, label.rpartition("@")[0])]

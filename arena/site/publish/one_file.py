@@ -145,7 +145,6 @@ def _taken(
 
 
 def _labels(report: Report) -> Mapping[str, str]:
-    """Return ``name@version`` of each bot, by the name that tables show."""
     return {line.bot: line.label for line in report.page.standings}
 
 

@@ -83,7 +83,6 @@ class Folder:
         )
 
     def _matches(self, tournament: StoredTournament, max_matches: int | None) -> frozenset[int]:
-        """Return the matches that have a page."""
         if max_matches is None:
             return self._home.store.recorded_matches(tournament)
         choice = MatchChoice()
@@ -211,7 +210,6 @@ def publish(
 
 
 def _require_outside(home: ArenaHome, out: Path) -> None:
-    """Raise UsageError if the folder would contain the home, or be in it."""
     place = out.absolute()
     if place.is_relative_to(home.directory) or home.directory.is_relative_to(place):
         raise UsageError(f"OUT {str(out)!r}: expected a place outside of the arena's home, {str(home.directory)!r}")

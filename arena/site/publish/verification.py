@@ -148,7 +148,6 @@ def _signer(data: bytes, found: Signature | None, wanted: PublicKey | None) -> t
 
 
 def _few(problems: Iterator[str], noun: str) -> Iterator[str]:
-    """Yield the first problems, and how many more there are."""
     yield from islice(problems, MAX_PROBLEMS_OF_A_KIND)
     if more := sum(1 for _ in problems):
         yield f"and {counted(more, f'more {noun}')} with a problem"
