@@ -14,13 +14,10 @@ class Language:
 
     Attributes:
         name: the value of ``--language``.
-        title: the name in sentences.
         main: the file for the author's idea.
-        command: the command that starts the bot, in its directory.
         build: the command that fills ``build/``; empty if there is nothing to build.
         test: the shell command that tests the codec, in the bot's directory.
-        tools: the programs required on this machine.
-        packages: the Debian packages with these programs.
+        packages: the Debian packages with the programs in ``tools``.
         library: a maintained msgpack library of the language, for authors who want more than the kit's codec.
     """
 

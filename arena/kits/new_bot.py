@@ -23,14 +23,11 @@ GOLDEN_FRAMES = "golden_frames.txt"
 def new_bot(directory: Path, language: Language, games: tuple[str, ...]) -> list[str]:
     """Write a bot that plays random legal actions, and return the names of its files.
 
-    Args:
-        directory: must not exist; its last part is the bot's name.
-        games: the games the bot plays; empty for all.
+    The last part of the directory, which must not exist, is the bot's name; without games, it plays all.
 
     Raises:
         UnknownNameError: if there is no such game.
-        UsageError: if the name is invalid or taken, the directory can't be written, or a program of the language is
-            not installed.
+        UsageError: if the name is invalid or taken, the directory can't be written, or a program is not installed.
     """
     name = directory.name
     check_name("name", name)

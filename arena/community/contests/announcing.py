@@ -13,23 +13,12 @@ from arena.store.results.store import Store
 
 
 def announce(store: Store, people: PeopleStore, by: str, new: ContestReading) -> StoredContest:
-    """Announce a contest.
-
-    Raises:
-        ContestError: with everything that is wrong: in what was written, and one of its tournaments has a name that is
-            used, its deadline has passed, or who is invited has no account.
-    """
+    """Announce a contest; raise ContestError with everything that is wrong, taken names of tournaments included."""
     return people.contests.add(by, new, _taken_names(store, new))
 
 
 def change(store: Store, people: PeopleStore, by: str, name: str, new: ContestReading, reason: str) -> StoredContest:
-    """Change what can still be changed of a contest.
-
-    Raises:
-        UsageError: if there is no such contest.
-        ContestError: with everything that is wrong: something else would be changed, the reason is missing or too long,
-            or ``announce`` would reject it.
-    """
+    """Change what can still be changed of a contest; raise ContestError with everything that is wrong."""
     taken = _taken_names(store, new, people.contests.get(name).contest.tournaments)
     return people.contests.change(by, name, new, reason, taken)
 
@@ -59,11 +48,7 @@ def template_summary(template: str) -> str:
 
 
 def template_text(template: str, name: str, time_zone: str, today: datetime) -> str:
-    """Return the text of a contest that opens tomorrow at eight and lasts a week; ``today`` is the time in its zone.
-
-    Raises:
-        UnknownNameError: if there is no such template.
-    """
+    """Return the text of a contest that opens tomorrow at eight and lasts a week; ``today`` is the time in its zone."""
     if template not in template_names():
         raise UnknownNameError("template", template, template_names())
     opens_at = today.replace(hour=8, minute=0, second=0, microsecond=0, tzinfo=None) + timedelta(days=1)

@@ -40,20 +40,12 @@ _SOME_TIME = datetime(FIRST_YEAR, 1, 1, tzinfo=UTC)
 
 
 def read_contest(text: str, where: str = "contest") -> Contest:
-    """Return the contest of a TOML text; ``where`` begins messages.
-
-    Raises:
-        DefinitionError: with every mistake, each with its place, value and what is accepted.
-    """
+    """Return the contest of a TOML text; raise DefinitionError with every mistake, after ``where``."""
     return reading_of(text, where).check()
 
 
 def reading_of(text: str, where: str = "contest") -> ContestReading:
-    """Return what can be read of the TOML text of a contest, and every mistake in it; ``where`` begins messages.
-
-    Raises:
-        DefinitionError: if it is no TOML, or too long.
-    """
+    """Return what can be read of a text, and every mistake; raise DefinitionError if it is no TOML, or too long."""
     if not is_text(text):
         raise DefinitionError(f"{where}: expected a text that can be written in UTF-8, without halves of characters")
     data = text.encode()

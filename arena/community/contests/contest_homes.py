@@ -34,12 +34,7 @@ def open_embargoed_home(directory: str | os.PathLike[str] | None, name: str) -> 
 
 
 def hide(home: ArenaHome, hidden: ArenaHome, stored: StoredContest, tournament: str) -> None:
-    """Copy what was played of a tournament into the embargoed home, all of it or nothing, unless it is there.
-
-    Raises:
-        UsageError: if what has this name is not the contest's.
-        StoreError: if a director runs it, or a database fails.
-    """
+    """Copy what was played of a tournament into the embargoed home, all of it or nothing, unless it is there."""
     if _own(home, stored, tournament) is None or hidden.store.find_tournament(tournament) is not None:
         return
     with home.store.lock(tournament), hidden.store.lock(tournament):
@@ -52,10 +47,6 @@ def take_back(home: ArenaHome, hidden: ArenaHome, stored: StoredContest) -> None
     """Move what was played in the embargoed home into the public home, in the place of what was shown.
 
     Each tournament moves in one transaction; done again, it is the same.
-
-    Raises:
-        UsageError: if what has the name of one of them is not the contest's; none is moved then.
-        StoreError: if a director runs one of them, or a database fails.
     """
     for name in stored.contest.tournaments:
         _own(home, stored, name)

@@ -83,12 +83,7 @@ TIMEOUT_SECONDS = 20.0
 
 
 def read_apart(text: str, where: str = "contest") -> ContestReading:
-    """Return what can be read of the TOML text of a contest, and every mistake in it; ``where`` begins messages.
-
-    Raises:
-        DefinitionError: if it is no TOML, or too long.
-        UsageError: if it can't be read now.
-    """
+    """Return what can be read of a text, and every mistake; raise DefinitionError if it is no TOML, or too long."""
     context = multiprocessing.get_context("spawn")
     receiving, sending = context.Pipe(duplex=False)
     process = context.Process(target=_read, args=(text, where, sending), daemon=True)

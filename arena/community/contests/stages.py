@@ -77,9 +77,6 @@ class ContestBots:
         """Return the bot that an entrant of a stored tournament is, with where it is on this machine.
 
         It has the files of the entrant, but another name if it has taken the place of somebody.
-
-        Raises:
-            UsageError: if it can't be launched now.
         """
         own = next((bot for bot in self.house if bot.digest == entrant.digest), None)
         same = (bot.label for bot in self._home.store.submitted_bots() if bot.digest == entrant.digest)
@@ -173,8 +170,7 @@ def ladder_until(definition: Definition, hours: float | None) -> Definition:
 def first_of(store: Store, tournament: str, places: int, among: Collection[str]) -> list[str]:
     """Return the bots that a qualification sends to the final, the best first.
 
-    Args:
-        among: who may go on: not the bots of the house, nor versions that their authors have replaced.
+    ``among`` leaves out the bots of the house, and versions that their authors have replaced.
     """
     stored = store.tournament(tournament)
     entrants = stored.definition.entrants

@@ -35,12 +35,7 @@ class Visibility:
 
 
 def visible(stored: StoredContest, permissions: Collection[Permission], now: str) -> Visibility:
-    """Return what somebody may see of the results of a contest.
-
-    Args:
-        permissions: of whoever asks; none for what everybody may see, which is also where matches are written.
-        now: as the store has times.
-    """
+    """Return what somebody with these permissions may see of results; with none, what everybody may see."""
     since = _embargoed_since(stored, now)
     if since is None:
         return Visibility(ContestHome.PUBLIC, True, None)

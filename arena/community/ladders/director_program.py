@@ -44,12 +44,7 @@ class SupervisedLadder:
         note_success: Callable[[], None] = lambda: None,
         now: Callable[[], float] = lambda: time.monotonic(),
     ) -> None:
-        """Prepare.
-
-        Args:
-            kept: what directors want of it.
-            note_success: called again and again while it plays or waits.
-        """
+        """Prepare; ``note_success`` is called again and again while it plays or waits."""
         self._ladder, self._supervised, self._home = ladder, supervised, home
         self._resting = RestingBots(supervised)
         self._note_success = note_success

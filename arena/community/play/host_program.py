@@ -126,13 +126,7 @@ class Host:
         arguments: Sequence[str],
         clock: Callable[[], float] = lambda: time.monotonic(),
     ) -> None:
-        """Prepare.
-
-        Args:
-            commits: to where matches are stored.
-            arguments: of each process, after its parent and before the number of its match.
-            clock: monotonic seconds.
-        """
+        """Prepare; the arguments of each process follow its parent, and precede the number of its match."""
         self._clock, self._body = clock, ""
         self._matches, self._commits = matches, commits
         self._menu, self._slots, self._arguments = menu, slots, arguments

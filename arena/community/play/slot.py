@@ -71,11 +71,7 @@ _log = logging.getLogger("arena.community.play")
 
 
 class Slot:
-    """A match that is played on.
-
-    Attributes:
-        busy_until: the deadline of the present step (monotonic); None during the person's turn.
-    """
+    """A match that is played on; ``busy_until`` is the deadline of the present step, None during the person's turn."""
 
     def __init__(self, claim: MatchClaim, match: UnratedMatch, bots: BotRegistry, isolation: Isolation) -> None:
         self.busy_until: float | None = None

@@ -50,17 +50,9 @@ def places_on(
     names: Sequence[str],
     person: int,
 ) -> list[Place]:
-    """Return the places on a board.
+    """Return the places on a board; raise GameError if the rules are wrong.
 
-    Args:
-        board: None if it is not drawn.
-        legal: what the person may play now.
-        playable: what the seat to act may play, whoever that is.
-        played: the last actions that led there.
-        person: the seat of the person.
-
-    Raises:
-        GameError: if the rules are wrong.
+    The person may play ``legal`` now; ``playable`` is for the seat to act, whoever that is.
     """
     if board is None or board.is_text:
         return []
@@ -209,17 +201,9 @@ def view_of(
     time_control: TimeControl,
     ended: MatchRecord | None = None,
 ) -> PlayView:
-    """Return what the page of a match shows.
+    """Return what the page of a match shows; raise GameError if the rules are wrong.
 
-    Args:
-        path: the name or dotted path of the game.
-        game: its rules, checked.
-        actions: that led to the position.
-        person: the seat of the person.
-        ended: the record of the match, once it is over.
-
-    Raises:
-        GameError: if the rules are wrong.
+    Once the match is over, ``ended`` is its record.
     """
     faults = ended.faults if ended is not None else ()
     termination = ended.termination if ended is not None else Termination.NORMAL

@@ -69,7 +69,7 @@ class UploadDirectory:
         return self._directory / name
 
     def receive(self, person: int | None = None) -> Receiving:
-        """Return what takes a new upload, piece by piece; without a person, it is of nobody who has an account.
+        """Return what takes a new upload, piece by piece, of a person with an account or of nobody.
 
         Raises:
             UsageError: if nothing is taken here, the person sends too many already, the directory can't be written, or

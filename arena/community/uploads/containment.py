@@ -23,11 +23,7 @@ class Containment:
 
 
 def can_contain_uploads(wanted: str = "auto") -> Containment:
-    """Return whether strangers may submit bots: only where files, network and the sum of memory are confined.
-
-    Args:
-        wanted: as for ``choose_isolation``.
-    """
+    """Return whether strangers may submit bots: only where files, network and the sum of memory are confined."""
     try:
         isolation = choose_isolation(wanted)
     except UsageError as error:

@@ -26,9 +26,7 @@ class UnpackLimits:
         ratio: by how much the total may exceed the upload, beyond ``FREE_BYTES``.
         depth: directories inside each other.
         path_bytes: of a path, in UTF-8.
-        name_bytes: of each name in it.
-        cpu_seconds: of the process that unpacks.
-        wall_seconds: until it is ended; more than the CPU time, since the machine may be busy.
+        wall_seconds: more than the CPU time, since the machine may be busy.
     """
 
     upload_bytes: int = 64 * MEBIBYTE
@@ -102,11 +100,7 @@ class EntryNames:
         self._given: set[str] = set()
 
     def add(self, name: bytes, is_directory: bool) -> tuple[str, ...]:
-        """Return the names on the way to an entry; none for the directory of the upload itself.
-
-        Raises:
-            RejectedError: if its name is not accepted, or equal to another.
-        """
+        """Return the names on the way to an entry; none for the directory of the upload itself."""
         parts = split_path(name, self._limits, is_directory)
         for count in range(1, len(parts) + 1):
             self._add("/".join(parts[:count]), is_directory or count < len(parts))
@@ -202,13 +196,9 @@ def _equal_to(path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file or a directory in an archive.
+    """A file or a directory in an archive; ``chunks`` must be read before the next entry.
 
-    Attributes:
-        name: its path, as it is stored.
-        size_bytes: as the archive claims, before it has been read.
-        is_executable: None if the archive does not say.
-        chunks: the content, to be read before the next entry.
+    ``size_bytes`` is what the archive claims; ``is_executable`` is None if it does not say.
     """
 
     name: bytes

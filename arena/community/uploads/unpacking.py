@@ -127,11 +127,10 @@ def unpack(
     name: str | None = None,
     isolation: Isolation | None = None,
 ) -> Unpacked:
-    """Unpack an archive, or take a single file, into a new directory.
+    """Unpack an archive, or take a single file, into a new directory; nothing is left of a rejected one.
 
     Args:
         upload: nobody may change it meanwhile.
-        into: a directory that does not exist yet; nothing is left of it if the upload is rejected.
         name: by its author; by default the name of the file.
         isolation: of the process that unpacks; by default the best of this machine.
 
@@ -315,11 +314,7 @@ def is_archive(path: str | os.PathLike[str]) -> bool:
 def opened_bot(
     path: str | os.PathLike[str], listener: Callable[[str], None] = lambda text: None
 ) -> Iterator[str | os.PathLike[str]]:
-    """Give the path of a bot: the same one, or for an archive that of the bot in it, which is removed at the end.
-
-    Raises:
-        UploadError: if an archive is not accepted.
-    """
+    """Give the path of a bot: the same one, or for an archive that of the bot in it, which is removed at the end."""
     if not is_archive(path):
         yield path
         return

@@ -78,11 +78,7 @@ class ZipEntry:
 
 
 def read_directory(file: UploadFile, limits: UnpackLimits) -> list[tuple[ZipEntry, int]]:
-    """Return the entries of a zip in the order in which they lie there, each with the place of its data.
-
-    Raises:
-        RejectedError: if the zip is not accepted.
-    """
+    """Return the entries of a zip in the order in which they lie there, each with the place of its data."""
     count, start, end = _find_directory(file, limits)
     entries = sorted(_central_entries(file, count, start, end), key=lambda entry: entry.offset)
     following = [*(entry.offset for entry in entries[1:]), start]

@@ -98,7 +98,9 @@ async def test_what_a_stranger_asks_for_becomes_no_label(directory):
 
 
 def builder(**values):
-    return SimpleNamespace(**{"processes": (), "busy": 0, "waiting": 0, "refused": 0} | values)
+    processes = values.pop("processes", ())
+    queue = SimpleNamespace(**{"busy": 0, "waiting": 0, "refused": 0} | values)
+    return SimpleNamespace(processes=processes, queue=queue)
 
 
 @pytest.fixture
