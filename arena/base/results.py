@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-# The results of recorded matches, as formats and tables count them.
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntrantRating:

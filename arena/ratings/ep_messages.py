@@ -132,8 +132,6 @@ class SparseJoint:
         return self.gaussian().solve(self._shift[:, None], MEAN_TOLERANCE, self._means[:, None])[:, 0]
 
 
-# The Gaussian likelihood terms of results, and the draw probability that expects as many ties as there were.
-
 # The Gaussian likelihood terms of results: what each result implies about the strengths of its bots.
 #
 # A result orders performances p = s + noise: neighbours in the ranking differ by more than the draw margin, or by

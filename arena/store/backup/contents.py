@@ -22,8 +22,6 @@ from arena.match.players.bot_files import BUILD_DIRECTORY
 from arena.sandbox.isolation.reaper import COPY_PREFIX
 from arena.store.home import CHECKING, CONTESTS_DIRECTORY, DATABASE_FILE, PEOPLE_FILE, RECEIVING
 
-# What of a home is in a backup, and the disk on which it is written.
-
 # What of a home is in a backup, and what is not.
 #
 # Databases are copied first, the one of people before those of results: a bot is listed before its submission is
@@ -78,9 +76,6 @@ def tree_files(home: Path, tree: str) -> Iterator[str]:
     """Yield the paths of a tree's files from the home, in no order.
 
     Links, unfinished files and what builds have made are left out: each machine builds again.
-
-    Raises:
-        UsageError: if a directory can't be read, or a name is not UTF-8.
     """
     waiting = [(tree, 1)]
     while waiting:

@@ -97,11 +97,7 @@ class BackupReader:
             raise UsageError(f"{self._where}: it names no {RESULTS}; expected the backup of a home")
 
     def copy(self, kept: KeptFile, write: Write = lambda _: None) -> None:
-        """Write a file piece by piece, and no more of it than the manifest says.
-
-        Raises:
-            UsageError: if it is missing, no ordinary file, or not what the manifest says.
-        """
+        """Write a file piece by piece, and no more of it than the manifest says."""
         where = f"{self._folder.shown}/{kept.path}"
         digest, left = sha256(), kept.bytes
         try:
@@ -146,11 +142,7 @@ def _problem_of(path: str) -> str | None:
 
 
 def verify_backup(directory: Path) -> tuple[int, int, str]:
-    """Read a whole backup, and return how many files and bytes it has, and the digest of its manifest.
-
-    Raises:
-        UsageError: if something is missing, damaged, or not what a backup has.
-    """
+    """Read a whole backup, and return its number of files and bytes, and its manifest's digest."""
     files = size_bytes = 0
     with BackupReader(directory) as backup:
         for kept in backup.files():
@@ -190,14 +182,7 @@ class Restored:
 def restore_backup(backup: Path, target: Target, expected_digest: str | None = None) -> Restored:
     """Make a home from a backup: all of it, or nothing.
 
-    Args:
-        backup: the folder.
-        target: where.
-        expected_digest: of the manifest, as ``arena backup`` printed it; None to take any.
-
-    Raises:
-        UsageError: if a home or something else is there, the backup is not whole, or not the expected one.
-        StoreError: if a database in it is damaged or hostile, or a server is not empty.
+    ``expected_digest`` is that of the manifest, as ``arena backup`` printed it; None to take any.
     """
     shown = f"home {shortened_text(str(target.directory))!r}"
     with BackupReader(backup) as reader:

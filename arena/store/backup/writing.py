@@ -44,12 +44,7 @@ class Backup:
 
 
 def make_backup(home: ArenaHome, out: Path, *, with_logs: bool = False) -> Backup:
-    """Write a home into a new folder that only its owner can read, while directors, authors and visitors use the home.
-
-    Raises:
-        UsageError: if something is there, or can't be read or written; then nothing is there afterwards.
-        StoreError: if a database can't be copied.
-    """
+    """Write a home into a new folder that only its owner can read, while others use it: all of it, or nothing."""
     shown = f"OUT {shortened_text(str(out))!r}"
     out = out.absolute()
     if os.path.lexists(out):

@@ -29,8 +29,6 @@ from arena.store.people.values import (
 from arena.store.results.columns import OptionalString, value_of
 from arena.store.results.connection import Database
 
-# Accounts: who there is, in which role, and what was done about it.
-
 
 class Accounts:
     """The accounts in a database."""
@@ -39,11 +37,7 @@ class Accounts:
         self._database, self._clock = database, clock
 
     def add(self, name: str, role: Role, by: str) -> Person:
-        """Add a person, who can't sign in before an invitation was used.
-
-        Raises:
-            UsageError: if nobody may have this name, or somebody has one that looks like it.
-        """
+        """Add a person, who can't sign in before an invitation was used."""
 
         def add(connection: Connection) -> Person:
             person = insert_person(connection, name, role, self._clock.text())
@@ -87,10 +81,6 @@ class Accounts:
 
         The person's invitations and the links to choose a password for this account end: their maker might not be
         allowed to make them now.
-
-        Raises:
-            UnknownNameError: if there is no such person.
-            UsageError: if nobody would be left who can manage people, or the reason is too long.
         """
 
         _check_role(role)
@@ -107,12 +97,7 @@ class Accounts:
         return self._database.write(change)
 
     def close(self, name: str, by: str, reason: str) -> Person:
-        """Close an account: nobody can sign in with it, and all its sessions, tokens and invitations end.
-
-        Raises:
-            UnknownNameError: if there is no such person.
-            UsageError: if nobody would be left who can manage people, or the reason is too long.
-        """
+        """Close an account: nobody can sign in with it, and all its sessions, tokens and invitations end."""
 
         def close(connection: Connection) -> Person:
             person = find_person(connection, name)
@@ -142,9 +127,6 @@ class Accounts:
 
         Everything that is theirs goes, notes and reports of submissions too. The name stays taken, as a digest, and
         results stay.
-
-        Raises:
-            UsageError: if nobody would be left who can manage people.
         """
         theirs = submissions.c.person_id == person.number
         nothing = {"file_name": "", "note": "", "reason": "", "report": ""}
@@ -268,12 +250,7 @@ class Invitations:
         return self._database.write(invite)
 
     def invite_person(self, name: str, by: str, days: int) -> str:
-        """Make an invitation by which a person chooses a first or new password; return its secret. Earlier ones end.
-
-        Raises:
-            UnknownNameError: if there is no such person.
-            UsageError: if the account is closed, or the days are not accepted.
-        """
+        """Make an invitation by which a person chooses a first or new password; return its secret. Earlier ones end."""
 
         def invite(connection: Connection) -> str:
             person = find_person(connection, name)

@@ -16,8 +16,6 @@ from arena.base.seeds import derived_seed
 from arena.base.text import counted, shortened_text
 from arena.base.until import Until
 
-# A contest: what its director has written, read and checked, and how far it is.
-
 # A contest: what its director has written, and how far it is. Times are UTC, as ISO 8601 to the second, so that they
 # compare as texts.
 

@@ -60,12 +60,7 @@ class Contests:
         return self._clock.text()
 
     def add(self, by: str, written: Contest | ContestReading, faults: Sequence[Mistake] = ()) -> StoredContest:
-        """Announce a contest.
-
-        Raises:
-            ContestError: with everything that is wrong, ``faults`` included: another contest has one of its
-                tournaments, its deadline has passed, or somebody who is invited has no account.
-        """
+        """Announce a contest, or raise ContestError with everything that is wrong, ``faults`` included."""
         now = self._clock.text()
         new = read_of(written)
         contest = new.contest
@@ -111,13 +106,7 @@ class Contests:
     def change(
         self, by: str, name: str, written: Contest | ContestReading, reason: str, faults: Sequence[Mistake] = ()
     ) -> StoredContest:
-        """Change a contest, if anything differs.
-
-        Raises:
-            UsageError: if there is no such contest.
-            ContestError: with everything that is wrong, ``faults`` included: something that can't be changed any more,
-                a missing or too long reason, or what ``add`` would reject.
-        """
+        """Change a contest, if anything differs, or raise ContestError as ``add`` does."""
         new = read_of(written)
         contest = new.contest
         if not is_reason(reason):
@@ -146,11 +135,7 @@ class Contests:
         return self._database.write(change)
 
     def cancel(self, by: str, name: str, reason: str) -> StoredContest:
-        """Cancel a contest: nothing more of it is played.
-
-        Raises:
-            UsageError: if there is no such contest, it is over, or the reason is missing or too long.
-        """
+        """Cancel a contest: nothing more of it is played."""
         check_reason(reason)
 
         def cancel(connection: Connection) -> StoredContest:
@@ -165,11 +150,7 @@ class Contests:
         return self._database.write(cancel)
 
     def ask_to_reveal(self, by: str, name: str, reason: str = "", *, before_played: bool = False) -> StoredContest:
-        """Ask the contest's director to show the results to everybody, ``before_played`` also before all is played.
-
-        Raises:
-            UsageError: if there is no such contest, nothing of it is embargoed, or not everything is played.
-        """
+        """Ask the contest's director to show the results to everybody, ``before_played`` also before all is played."""
         check_reason(reason or "-")
 
         def ask(connection: Connection) -> StoredContest:

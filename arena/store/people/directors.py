@@ -56,18 +56,9 @@ class Requests:
     def add(
         self, tournament: str, kind: str, arguments: Mapping[str, Any], *, subject: str, reason: str, by: str
     ) -> TournamentRequest:
-        """Ask for something; the public log has it at once.
+        """Ask for something of a kind, such as "disqualify"; the public log has it at once.
 
-        Args:
-            tournament: its name.
-            kind: what is to be done, such as "disqualify"; the log says "asked to" and this.
-            arguments: of that kind, as JSON can have them.
-            subject: whom or what it is about, for the log.
-            reason: for everybody to read.
-            by: who asks.
-
-        Raises:
-            UsageError: if it is no supervised run, the reason is not accepted, or too many requests wait.
+        The log says "asked to" and the kind, about the ``subject``; ``arguments`` are as JSON can have them.
         """
         check_reason(reason)
         body = as_json(dict(arguments))
@@ -177,11 +168,7 @@ class Directors:
         self._database, self._clock = database, clock
 
     def set_desired_state(self, tournament: str, state: DesiredState, *, reason: str, by: str) -> None:
-        """Set the desired state; the public log has it at once.
-
-        Raises:
-            UsageError: if it is no supervised run, has this desired state already, or the reason is not accepted.
-        """
+        """Set the desired state; the public log has it at once."""
         check_reason(reason)
         own = desired_states.c.tournament == tournament
         values = {"wish": state, "since": self._clock.text(), "by": by, "reason": reason}

@@ -41,11 +41,7 @@ class PeopleStore(Copyable, Owned):
     _metadata, _meta = metadata, meta
 
     def __init__(self, place: Path | str, now: Now = lambda: time.time()) -> None:
-        """Open the database at a path (a new file is its owner's alone) or a PostgreSQL URL, creating missing tables.
-
-        Raises:
-            StoreError: if it can't be opened, was made by a newer arena, or is a database of results.
-        """
+        """Open the database at a path (a new file is its owner's alone) or a URL, creating missing tables."""
         if isinstance(place, Path):
             _create_file(place)
         self._database = Database(place)

@@ -170,11 +170,7 @@ class Tokens:
         self._database, self._clock = database, clock
 
     def make(self, person: Person, name: str, scopes: Iterable[Scope], days: int) -> str:
-        """Make a token, and return it; it can't be shown again.
-
-        Raises:
-            UsageError: if the name, the scopes or the days are not accepted, or the person has too many.
-        """
+        """Make a token, and return it; it can't be shown again."""
         if not 1 <= len(name) <= MAX_NAME_CHARACTERS or not is_printable_text(name):
             raise UsageError(f"name {name!r:.80}: expected 1 to {MAX_NAME_CHARACTERS} visible characters")
         if not (scopes := frozenset(scopes)):

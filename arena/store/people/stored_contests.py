@@ -18,8 +18,6 @@ from arena.store.results.columns import BigInteger, Integer, Member, OptionalStr
 from arena.store.results.commit_signal import CommitSignal
 from arena.store.results.connection import Database
 
-# The tables of contests.
-
 contests = Table(
     "contests",
     metadata,

@@ -23,8 +23,6 @@ from arena.store.people.values import (
 from arena.store.results.columns import value_of
 from arena.store.results.connection import Database, insert_into
 
-# Submissions from their rows, and whose name a bot has.
-
 # Submissions from their rows.
 
 
@@ -112,8 +110,6 @@ class BotNames:
 
         self._database.write(release)
 
-
-# Claims of submissions, and the order in which submissions are checked.
 
 # In which order submissions are checked: authors take turns.
 

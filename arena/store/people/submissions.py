@@ -82,9 +82,6 @@ class Submissions(BotNames):
 
         ``upload`` is the name of the stored file, ``digest`` the SHA-256 of its bytes, and ``note`` is for the author
         alone.
-
-        Raises:
-            UsageError: if the note is too long, too many wait, or it was done too often.
         """
         if len(note) > MAX_NOTE_CHARACTERS:
             raise UsageError(f"the note has {len(note)} characters; expected at most {MAX_NOTE_CHARACTERS}")

@@ -13,8 +13,6 @@ from arena.store.people.values import Clock
 from arena.store.results.columns import Integer, Member, OptionalInteger, OptionalString, String, Text, value_of
 from arena.store.results.connection import Database
 
-# A match that a person plays against a bot in the browser: in no tournament, and not rated.
-
 
 class MatchState(StrEnum):
     """How far an unrated match is."""
@@ -125,8 +123,6 @@ class UnratedMatch:
             self.request is not None or self.position.state != MatchState.PERSON
         )
 
-
-# Unrated matches in the database: their tables, and their rows.
 
 # The tables of matches that people play in the browser.
 

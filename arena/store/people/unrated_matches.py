@@ -125,11 +125,7 @@ class UnratedMatches:
         return {number: Shown(*values) for number, *values in rows}
 
     def request(self, number: int, request: PlayRequest, plies: int, action: str = "") -> None:
-        """Note what the person, who has seen this many plies, wants to do next; ``action`` is the text of an action.
-
-        Raises:
-            UsageError: if the match has got further, is over or waits for the bot, or all slots are taken.
-        """
+        """Note what the person, who has seen this many plies, wants to do next; ``action`` is the text of an action."""
 
         def write(connection: Connection) -> None:
             row = _locked(connection, number)

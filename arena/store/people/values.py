@@ -12,8 +12,6 @@ from enum import StrEnum
 from arena.base.bot_text import BotText
 from arena.base.names import letters_alike
 
-# What is known of people: their names, their roles with what each may do, and values from the store.
-
 # The names of people: names that look alike are the same name, so that nobody can pass for another person.
 
 MAX_CHARACTERS = 32

@@ -14,11 +14,7 @@ Value = TypeVar("Value")
 
 
 def read_whole(read: Callable[[], Value]) -> Value:
-    """Return what ``read`` reads of tournaments, again if one was changed meanwhile.
-
-    Raises:
-        ChangedMeanwhileError: if that happened each time.
-    """
+    """Return what ``read`` reads of tournaments, again if one changed meanwhile; ChangedMeanwhileError in the end."""
     for _ in range(MAX_READINGS - 1):
         try:
             return read()

@@ -37,8 +37,7 @@ _ACTIVE = re.compile(r"\b(as|check|generated|virtual|where)\b", re.IGNORECASE)
 def open_foreign(path: Path, directory: Path) -> Source:
     """Copy an SQLite database into an empty directory that nobody else can write to, and open the copy.
 
-    Raises:
-        StoreError: if it is no arena's, is damaged, too large, or made by a newer arena.
+    StoreError if it is no arena's, is damaged, too large, or made by a newer arena.
     """
     copy = directory / "copy.sqlite3"
     _check_space(path, directory)
@@ -62,8 +61,7 @@ def open_foreign(path: Path, directory: Path) -> Source:
 def check_copy(copy: Path, path: Path) -> None:
     """Check a copy, which nobody else can change, of a database at ``path``, before anything is read from it.
 
-    Raises:
-        StoreError: if it is damaged, or has something that no arena's database has.
+    StoreError if it is damaged, or has something that no arena's database has.
     """
     try:
         with closing(sqlite3.connect(copy, isolation_level=None)) as connection:

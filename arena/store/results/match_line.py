@@ -19,8 +19,6 @@ from arena.store.results.connection import Database
 from arena.store.results.schema import matches, records, seats
 from arena.store.results.statements import CHUNK_ROWS, chunks, record_from, stored_bots_and_ranks
 
-# A recorded match as a line of a list: as much of its record as a list shows.
-
 MAX_RECORD_CHARACTERS = 200_000
 """Of a longer record, a list shows no more than its row has."""
 

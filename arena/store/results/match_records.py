@@ -19,8 +19,6 @@ from arena.store.results.connection import Database
 from arena.store.results.schema import records
 from arena.store.results.statements import CHUNK_ROWS, ranks_from, record_from, stored_bots_and_ranks
 
-# Records of matches, read piece by piece each time they are iterated over.
-
 
 class Records(Tabular):
     """The records of some tournaments, by tournament and match.

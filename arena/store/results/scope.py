@@ -16,8 +16,6 @@ from arena.store.results.events import SEASONS, advance
 from arena.store.results.schema import seasons, tournaments
 from arena.store.results.values import StoredTournament
 
-# The scope of a table: which tournaments count.
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:

@@ -12,8 +12,6 @@ from arena.store.results.scope import COMPARISON
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
 
-# How far tournaments have got, and who runs them.
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedTournament:

@@ -53,8 +53,7 @@ RESULTS_SCHEMA = Schema(metadata, meta, SCHEMA_VERSION, "of another program", 74
 def bring_up_to_date(database: Database, schema: Schema = RESULTS_SCHEMA) -> None:
     """Create the tables of an empty database, and migrate one of an older version.
 
-    Raises:
-        StoreError: if a newer arena or another program made the database.
+    StoreError if a newer arena or another program made the database.
     """
     version = database.read(lambda connection: _version(connection, schema, database.shown))
     if version is None:
@@ -95,8 +94,6 @@ def _version(connection: Connection, schema: Schema, shown: str) -> int | None:
     return int(text[:9]) if text is not None else None
 
 
-# A whole database as an SQLite file, and back; and the home to which a database on a server belongs.
-
 # The home to which a database on a server belongs: programs of its site work there, and none of another home.
 
 OWNER = "home"
@@ -119,8 +116,7 @@ class Owned:
     def belong_to(self, home: Owner, is_adopted: bool = False) -> None:
         """Note that a database on a server belongs to a home; a file is in its home.
 
-        Raises:
-            StoreError: if it belongs to another one, and ``is_adopted`` does not say to take it over.
+        StoreError if it belongs to another one, and ``is_adopted`` does not say to take it over.
         """
         if self._database.is_server:
             found = self._database.write(lambda connection: self._owner(connection, home, is_adopted))
@@ -159,22 +155,14 @@ class Copyable:
     _metadata: ClassVar[MetaData]
 
     def write_copy(self, path: Path) -> None:
-        """Write the whole database, as it is at one instant, as a new SQLite file, or over an empty one.
-
-        Raises:
-            StoreError: if the database can't be read, or the file can't be written.
-        """
+        """Write the whole database, as it is at one instant, as a new SQLite file, or over an empty one."""
         if self._database.path is None:
             self._fill(Database(path))
         elif not copy_file(self._database.path, path):
             raise StoreError(f"{self._database.path}: it is not there any more")
 
     def fill(self, url: str) -> None:
-        """Fill the empty PostgreSQL database at ``url`` with all that is in this one.
-
-        Raises:
-            StoreError: if the other is not empty, or a value does not belong there.
-        """
+        """Fill the PostgreSQL database at ``url`` with all that is in this one; StoreError if it is not empty."""
         self._fill(Database(url))
 
     def _fill(self, target: Database) -> None:
@@ -191,9 +179,6 @@ def copy_file(path: Path, copy: Path) -> bool:
     """Copy a database file into a new or empty file while others write to it; return whether it was still there.
 
     Without a database there is nothing afterwards.
-
-    Raises:
-        StoreError: if it can't be read, or the copy can't be written.
     """
     try:
         back_up(path, copy, BUSY_TIMEOUT_SECONDS)
