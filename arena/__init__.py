@@ -14,9 +14,9 @@ What the commands do can also be called:
 ``make_game`` gives the rules of a game, ``load_bot`` a bot from disk, ``play_match`` plays a single match, also with
 Python functions as players, and ``make_definition`` makes a tournament of bots and functions without a file. ``submit``
 takes a bot into the arena, ``standings_of(home.store, game=NAME)`` is a leaderboard, ``home.store.records(…)`` yields
-what ``arena export`` prints, ``verify`` checks it, and ``rate_results`` rates results from anywhere. ``withdraw``,
-``disqualify``, ``replace_bot``, ``void_matches``, ``enter_late`` and ``undo_correction`` correct a tournament.
-``simulate_until`` says what it takes to decide a field of given strengths.
+what ``arena tournament export`` prints, ``verify`` checks it, and ``rate_results`` rates results from anywhere.
+``withdraw``, ``disqualify``, ``replace_bot``, ``void_matches``, ``enter_late`` and ``undo_correction`` correct a
+tournament. ``simulate_until`` says what it takes to decide a field of given strengths.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The input and the output of a match: plain frozen values without behaviour.
 
 A ``MatchSpec`` holds everything a worker needs; a ``MatchRecord`` is everything that happened. Both travel between
-processes, and a record is exactly what ``arena export`` prints.
+processes, and a record is exactly what ``arena tournament export`` prints.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ class Seating(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchRecord(Displayed):
-    """Everything that happened in a match. Field order is the order of ``arena export``.
+    """Everything that happened in a match. Field order is the order of ``arena tournament export``.
 
     Attributes:
         actions: ``[seat, action]`` each, the opening included; the action is None where a seat that had forfeited was

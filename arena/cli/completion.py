@@ -1,4 +1,4 @@
-"""What a shell completes on a command line of the arena, and ``arena completion``, the script by which it does."""
+"""What a shell completes on a command line of the arena, and ``arena home completion``, the script by which it does."""
 
 from __future__ import annotations
 
@@ -169,9 +169,9 @@ def completion_command(context: click.Context, shell: str) -> None:
 
     \b
     Where to put it:
-      bash  in ~/.bashrc:                eval "$(arena completion bash)"
-      zsh   in ~/.zshrc, after compinit: eval "$(arena completion zsh)"
-      fish  arena completion fish > ~/.config/fish/completions/arena.fish
+      bash  in ~/.bashrc:                eval "$(arena home completion bash)"
+      zsh   in ~/.zshrc, after compinit: eval "$(arena home completion zsh)"
+      fish  arena home completion fish > ~/.config/fish/completions/arena.fish
 
     It takes effect in the next shell. Names are those in the home that the line names, in $ARENA_HOME, or in .arena.
     """

@@ -178,9 +178,9 @@ def _advice(differing: Sequence[str], stored: Definition, given: Definition) -> 
         return f"{extend} --until-decided lets it play on until it is decided"
     advice = "give this one another name (--name NAME)"
     if all(name.startswith("the bot ") for name in differing):
-        return f"{advice}, or give the entrant its new files (arena replace)"
+        return f"{advice}, or give the entrant its new files (arena correct replace)"
     if all(name.startswith("the new entrant ") for name in differing):
-        return f"{advice}, or let the entrant enter late (arena enter)"
+        return f"{advice}, or let the entrant enter late (arena correct enter)"
     if all(name.startswith("the missing entrant ") for name in differing):
         return f"{advice}, or put the files of the entrant back"
     return advice

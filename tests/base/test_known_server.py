@@ -153,7 +153,7 @@ def test_one_site_at_a_time_works_on_a_database(postgres, tmp_path, monkeypatch,
     [error] = capsys.readouterr().err.splitlines()
     assert error.startswith(f"arena: {servers[0]}: it belongs to the home {here} on ")
     assert f"and this is {there} on " in error
-    assert error.endswith("run: arena people adopt")
+    assert error.endswith("run: arena site people adopt")
     assert run(["--home", str(there), "people", "adopt"]) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == servers
     own_databases(there)

@@ -1,4 +1,4 @@
-"""``arena check``, ``arena repro`` and ``arena doctor``, as bot authors and directors meet them."""
+"""``arena check``, ``arena bot repro`` and ``arena home doctor``, as bot authors and directors meet them."""
 
 import json
 import shlex

@@ -102,18 +102,18 @@ def test_tournaments_are_completed_but_not_the_deleted_nor_hostile_names(directo
 
 @pytest.mark.slow
 def test_the_trash_and_seasons_are_completed(directory):
-    for line in ("arena tournament restore ", "arena restore "):
+    for line in ("arena tournament restore ", "arena tournament restore "):
         assert plain(complete(directory, line)) == ["deleted"]
-    for line in ("arena season ", "arena leaderboard --season "):
+    for line in ("arena tournament season ", "arena leaderboard --season "):
         assert plain(complete(directory, line)) == ["spring"]
-    assert plain(complete(directory, "arena season spring --add tin")) == ["tiny"]
-    assert "some bot@1" in plain(complete(directory, "arena bots --remove "))
-    assert plain(complete(directory, "arena rename tiny ")) == []
+    assert plain(complete(directory, "arena tournament season spring --add tin")) == ["tiny"]
+    assert "some bot@1" in plain(complete(directory, "arena bot list --remove "))
+    assert plain(complete(directory, "arena tournament rename tiny ")) == []
 
 
 def test_matches_are_completed_with_their_tournament(directory):
     assert plain(complete(directory, "arena replay ")) == ["tiny/1", "tiny/2"]
-    assert plain(complete(directory, "arena repro tiny/2")) == ["tiny/2"]
+    assert plain(complete(directory, "arena bot repro tiny/2")) == ["tiny/2"]
     assert complete(directory, "arena replay nobody/") == []
 
 
@@ -230,7 +230,7 @@ class Terminal:
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # the terminal is that of the shell's session
         )
         os.close(theirs)
-        load = "arena completion fish | source" if shell == "fish" else f'eval "$(arena completion {shell})"'
+        load = "arena home completion fish | source" if shell == "fish" else f'eval "$(arena home completion {shell})"'
         self._load = f"{prepare}; {load}; printf '%s\\n' rea''dy\r"
 
     def __enter__(self):

@@ -1,4 +1,4 @@
-"""``arena schedule``, ``compare``, ``stats``, ``plot``, ``report``, ``show``: what directors use, as they use it."""
+"""The tools of directors: schedule, compare, stats, plot, report and show."""
 
 import csv
 import io
@@ -400,7 +400,7 @@ def test_a_fault_is_linked_to_its_repetition(tmp_path, capsys):
     assert run(["show", "exits_when_asked", "--home", home]) == 0
     out = capsys.readouterr().out
     assert "Faults: 2, the latest first" in out
-    assert "arena repro t/2" in out
+    assert "arena bot repro t/2" in out
 
 
 # what is not installed

@@ -124,10 +124,10 @@ def test_deleting_asks_first(arena):
     refused(arena, "delete", "spring", message=f"delete {ASKS}")
     assert "spring" in names_in(arena)
     code, out, _ = arena("delete", "spring", answer="y\n")
-    assert (code, out) == (0, "spring is in the trash; to bring it back: arena restore spring\n")
+    assert (code, out) == (0, "spring is in the trash; to bring it back: arena tournament restore spring\n")
     assert "spring" not in names_in(arena)
     assert names_in(arena, "--deleted") == ["spring"]
-    assert "1 more tournament in the trash: arena tournaments --deleted" in arena("tournaments")[1]
+    assert "1 more tournament in the trash: arena tournament list --deleted" in arena("tournaments")[1]
     assert "deleted/1" in arena("tournaments", "--deleted")[1]
 
 

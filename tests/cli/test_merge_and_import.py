@@ -1,4 +1,4 @@
-"""``arena merge``, ``arena import`` and ``arena export --whole``, as a director uses them."""
+"""Merging homes, importing and exporting tournaments, as a director does."""
 
 import json
 
@@ -24,7 +24,8 @@ def test_a_new_tournament_and_its_missing_programs_are_named(arena, there):
     assert out == (
         "cup: new here, with 4 records of 24 matches\n"
         "cup: 20 matches still to be played: arena run FILE\n"
-        "cup: the programs of a@1, b@1, c@1 and 1 more were not taken; arena run and arena repro --bot-path need them\n"
+        "cup: the programs of a@1, b@1, c@1 and 1 more were not taken;"
+        " arena run and arena bot repro --bot-path need them\n"
     )
     assert arena("merge", there.directory)[1].splitlines()[0] == "cup: nothing new; 4 matches were here already"
 

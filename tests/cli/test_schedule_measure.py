@@ -1,4 +1,4 @@
-"""``arena schedule --measure``: plays a few matches, stores none, and names bots that fail."""
+"""``arena tournament schedule --measure``: plays a few matches, stores none, and names bots that fail."""
 
 import json
 import re

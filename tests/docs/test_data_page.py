@@ -10,7 +10,7 @@ import click
 import pytest
 
 from arena import crosstable_of, standings_of
-from arena.cli.command_table import COMMANDS
+from arena.cli.command_table import COMMANDS, NOUNS
 from arena.cli.group import arena as arena_group
 from arena.cli.group import run
 from arena.cli.remote.credentials import Credentials, site_address
@@ -52,7 +52,13 @@ PREPARATIONS = (
     "publish faulty PLACE/checked",
 )
 
-JSON_LINES = {"arena export", "arena export --set-aside", "arena export --whole", "arena check", "arena check --rules"}
+JSON_LINES = {
+    "arena tournament export",
+    "arena tournament export --set-aside",
+    "arena tournament export --whole",
+    "arena check",
+    "arena check --rules",
+}
 
 CALLS = {
     "arena standings": ["standings faulty", "standings three"],
@@ -61,64 +67,64 @@ CALLS = {
     "arena quickstart": ["quickstart -q"],
     "arena leaderboard": ["leaderboard"],
     "arena standings --places": ["standings swiss --places", "standings knockout --places"],
-    "arena crosstable": ["crosstable faulty"],
+    "arena tournament crosstable": ["crosstable faulty"],
     "arena leaderboard --over-time": ["leaderboard --over-time"],
-    "arena show": ["show exits_when_asked"],
+    "arena bot show": ["show exits_when_asked"],
     "arena stats": ["stats faulty", "stats three"],
     "arena compare": ["compare BOTS/greedy BOTS/minimal --game differences -o size=5 --limit 9 -q"],
     "arena tune": [
         "tune BOTS/random_legal --game differences -o size=4 --param a=1..9@1 --encounters 2 --rounds 1"
         " --test-encounters 9 -q"
     ],
-    "arena schedule": ["schedule faulty.toml"],
-    "arena schedule --matches": ["schedule faulty.toml --matches"],
-    "arena rounds": ["rounds faulty", "rounds swiss", "rounds knockout"],
+    "arena tournament schedule": ["schedule faulty.toml"],
+    "arena tournament schedule --matches": ["schedule faulty.toml --matches"],
+    "arena tournament rounds": ["rounds faulty", "rounds swiss", "rounds knockout"],
     "arena matches": ["matches faulty"],
     "arena matches --times": ["matches faulty --times"],
-    "arena export": ["export faulty", "export noted"],
-    "arena export --set-aside": ["export corrected --set-aside"],
-    "arena export --whole": ["export corrected --whole", "export exported --whole"],
+    "arena tournament export": ["export faulty", "export noted"],
+    "arena tournament export --set-aside": ["export corrected --set-aside"],
+    "arena tournament export --whole": ["export corrected --whole", "export exported --whole"],
     "arena play": ["play differences BOTS/greedy BOTS/minimal -o size=4"],
     "arena replay": ["replay faulty/3", "replay noted/1"],
     "arena report": ["report faulty -o r.html"],
     "arena publish": ["publish faulty swiss published"],
-    "arena plot": ["plot swiss -o plots"],
-    "arena corrections": ["corrections corrected"],
-    "arena void": ["void corrected 2 --reason test"],
-    "arena replace": ["replace corrected minimal BOTS/stepper --reason test"],
-    "arena enter": ["enter corrected BOTS/random_legal --reason test"],
-    "arena withdraw": ["withdraw corrected minimal --reason test"],
-    "arena disqualify": ["disqualify corrected good_with_note --reason test"],
-    "arena undo": ["undo corrected --reason test"],
-    "arena verify": ["verify faulty"],
-    "arena verify OUT": ["verify checked"],
-    "arena merge": ["merge other"],
-    "arena import": ["import whole.jsonl --name faulty"],
-    "arena tournaments": ["tournaments"],
-    "arena season NAME": ["season 2026"],
-    "arena tournaments --deleted": ["tournaments --deleted"],
-    "arena season NAME --add": ["season 2026 --add swiss"],
-    "arena seasons": ["seasons"],
-    "arena rename": ["rename renamed named"],
-    "arena delete": ["delete doomed --yes"],
-    "arena restore": ["restore removed"],
+    "arena tournament plot": ["plot swiss -o plots"],
+    "arena correct list": ["corrections corrected"],
+    "arena correct void": ["void corrected 2 --reason test"],
+    "arena correct replace": ["replace corrected minimal BOTS/stepper --reason test"],
+    "arena correct enter": ["enter corrected BOTS/random_legal --reason test"],
+    "arena correct withdraw": ["withdraw corrected minimal --reason test"],
+    "arena correct disqualify": ["disqualify corrected good_with_note --reason test"],
+    "arena correct undo": ["undo corrected --reason test"],
+    "arena tournament verify": ["verify faulty"],
+    "arena tournament verify OUT": ["verify checked"],
+    "arena tournament merge": ["merge other"],
+    "arena tournament import": ["import whole.jsonl --name faulty"],
+    "arena tournament list": ["tournaments"],
+    "arena tournament season NAME": ["season 2026"],
+    "arena tournament list --deleted": ["tournaments --deleted"],
+    "arena tournament season NAME --add": ["season 2026 --add swiss"],
+    "arena tournament seasons": ["seasons"],
+    "arena tournament rename": ["rename renamed named"],
+    "arena tournament delete": ["delete doomed --yes"],
+    "arena tournament restore": ["restore removed"],
     "arena games": ["games"],
     "arena games NAME": ["games plaid", "games differences"],
-    "arena bots": ["bots"],
-    "arena bots --remove": ["bots --remove minimal@1 --yes"],
+    "arena bot list": ["bots"],
+    "arena bot list --remove": ["bots --remove minimal@1 --yes"],
     "arena submit": ["submit BOTS/minimal --game differences"],
     "arena check": ["check BOTS/minimal --game differences"],
     "arena check --rules": ["check --rules tests.games.planted:ApplyRaises"],
-    "arena repro": [
+    "arena bot repro": [
         "repro faulty/2",
         "repro three/1 --seat 0 --bot-path BOTS/greedy",
         "repro three/1 --seat 1 --bot-path BOTS/greedy",
     ],
     "arena new": ["new mine"],
-    "arena doctor": ["doctor"],
-    "arena doctor --clock": ["doctor --clock --turns 100"],
-    "arena login": ["login"],
-    "arena logout": ["logout"],
+    "arena home doctor": ["doctor"],
+    "arena home doctor --clock": ["doctor --clock --turns 100"],
+    "arena site login": ["login"],
+    "arena site logout": ["logout"],
 }
 """For each command on the page, calls whose output together has all its fields."""
 
@@ -212,14 +218,14 @@ def printed(directory, capsys, monkeypatch):
 
 @pytest.mark.slow(
     only=(
-        "arena compare", "arena leaderboard --over-time", "arena plot", "arena publish", "arena standings",
-        "arena submit", "arena tune", "arena verify OUT", "arena void",
+        "arena compare", "arena leaderboard --over-time", "arena tournament plot", "arena publish", "arena standings",
+        "arena submit", "arena tune", "arena tournament verify OUT", "arena correct void",
     ),
-    sample=("arena plot",),
+    sample=("arena tournament plot",),
 )  # fmt: skip
 @pytest.mark.parametrize("commands", sections(), ids=lambda commands: commands[0])
 def test_a_section_has_the_fields_that_its_commands_print(printed, commands):
-    if commands == ("arena plot",):
+    if commands == ("arena tournament plot",):
         pytest.importorskip("matplotlib", reason="needs matplotlib")
     promised = sections()[commands]
     found = set()
@@ -228,7 +234,7 @@ def test_a_section_has_the_fields_that_its_commands_print(printed, commands):
             out = printed(text, "--json")
             value = [json.loads(line) for line in out.splitlines()] if command in JSON_LINES else json.loads(out)
             assert value, text
-            if command == "arena export --whole":
+            if command == "arena tournament export --whole":
                 value = [line for line in value if "match" not in line]
             for field, inner in fields_of(value, promised):
                 assert field in promised, f"arena {text} prints {field}, which is not on the page"
@@ -242,7 +248,9 @@ def test_every_command_that_prints_json_has_a_section():
         loaded = {name: arena_group.get_command(context, name) for name in COMMANDS}
     printing = {name for name, command in loaded.items() if any("--json" in option.opts for option in command.params)}
     described = {command for commands in sections() for command in commands}
-    assert {command.split()[1] for command in described} == printing
+    plain = {f"{noun} {spelling}": name for noun, one in NOUNS.items() for spelling, name in one.commands.items()}
+    named = {command.removeprefix("arena ") for command in described}
+    assert {plain.get(" ".join(name.split()[:2]), name.split()[0]) for name in named} == printing
     assert described == CALLS.keys()
 
 
@@ -268,7 +276,7 @@ def test_columns_of_data_frames_have_the_types_on_the_page(directory, name):
         flat = column.startswith(("rank_", "faults_"))
         promised = "integer" if flat else next(f[field] for f in sections().values() if "better_than_next" in f)
         assert promised.removesuffix(" or null") == kind, column
-    (export,) = (fields for commands, fields in sections().items() if "arena export" in commands)
+    (export,) = (fields for commands, fields in sections().items() if "arena tournament export" in commands)
     for column, kind in records.items():
         promised = export[column].removesuffix(" or null")
         assert kind == ("object" if promised.startswith(("list", "map")) else promised), column

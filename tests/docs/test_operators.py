@@ -133,6 +133,6 @@ def test_it_checks_the_backup_that_it_has_made(tmp_path, code):
     environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
     assert subprocess.run(command_of(SERVICE, tmp_path), env=environment).returncode == code
     made, *checked = lines.read_text().splitlines()
-    [(home, place)] = re.findall(rf"--home (\S+) backup make ({tmp_path}/\d{{4}}-\d\d-\d\dT\d{{4}})", made)
+    [(home, place)] = re.findall(rf"--home (\S+) home backup make ({tmp_path}/\d{{4}}-\d\d-\d\dT\d{{4}})", made)
     assert home == "/var/lib/arena"
-    assert checked == ([f"backup verify {place}"] if code == 0 else [])
+    assert checked == ([f"home backup verify {place}"] if code == 0 else [])

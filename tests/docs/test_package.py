@@ -71,8 +71,8 @@ def test_what_is_installed_is_the_wheel_whose_help_begins_with_what_works(instal
     assert done.returncode == 0
     assert "300 of 300 matches." in done.stdout
     steps = re.findall(r"^  (arena \S+)", done.stdout.partition("What next:")[2], re.MULTILINE)
-    assert {"arena new", "arena protocol"} <= set(steps)
-    assert installed.paste("arena protocol", tmp_path).stdout.strip() == (ROOT / "protocol.md").read_text().strip()
+    assert {"arena new", "arena bot protocol"} <= set(steps)
+    assert installed.paste("arena bot protocol", tmp_path).stdout.strip() == (ROOT / "protocol.md").read_text().strip()
 
 
 @pytest.mark.soak
@@ -98,7 +98,7 @@ def test_example_bots_play_at_every_level(installed, tmp_path, level):
     entrants = ("minimal", "random_legal", "greedy", "stepper")
     tables = "".join(f'[[entrants]]\nbot = "arena:{bot}"\n' for bot in entrants)
     (tmp_path / "t.toml").write_text(f'game = "differences"\noptions = {{ size = 4 }}\nisolation = "{level}"\n{tables}')
-    done = installed.paste("arena run t.toml -q && arena export t", tmp_path)
+    done = installed.paste("arena run t.toml -q && arena tournament export t", tmp_path)
     assert done.returncode == 0, done.stdout
     assert "12 of 12 matches." in done.stdout
     assert done.stdout.count('"faults": []') == 12, done.stdout
@@ -136,12 +136,12 @@ def test_a_tournament_begun_in_the_checkout_is_finished_and_verified_by_the_whee
     file = tmp_path / "t.toml"
     file.write_text(text.format(f"{ROOT}/bots/"))
     checkout = Reader(Path(sys.prefix), installed.home)
-    first = checkout.paste("arena run t.toml -q && arena export t", tmp_path)
+    first = checkout.paste("arena run t.toml -q && arena tournament export t", tmp_path)
     file.write_text(text.format("arena:"))
-    again = installed.paste("arena run t.toml -q && arena export t", tmp_path)
+    again = installed.paste("arena run t.toml -q && arena tournament export t", tmp_path)
     assert first.returncode == 0
     assert again.stdout == first.stdout
-    assert "all records hold" in installed.paste("arena verify t", tmp_path).stdout
+    assert "all records hold" in installed.paste("arena tournament verify t", tmp_path).stdout
 
 
 @pytest.fixture(scope="module")

@@ -46,7 +46,7 @@ def test_the_first_bot_plays_and_beats_random_legal(pasted, tmp_path):
     assert tomllib.loads(bot)["command"] == ["python3", "my_bot.py"]
     (tmp_path / "my_tournament.toml").write_text(tournament)
     pasted(next(block for block in blocks("sh") if "arena run my_tournament.toml" in block))
-    rows = json.loads(pasted("arena crosstable my_tournament --json"))
+    rows = json.loads(pasted("arena tournament crosstable my_tournament --json"))
     assert [row["bot"] for row in rows][-1] in ("my_bot", "greedy")
 
 

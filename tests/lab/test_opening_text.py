@@ -1,4 +1,4 @@
-"""What `arena schedule` says of openings."""
+"""What `arena tournament schedule` says of openings."""
 
 import math
 import time

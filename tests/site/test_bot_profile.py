@@ -124,7 +124,7 @@ def test_faults_are_counted_and_the_latest_are_told(home, monkeypatch):
     assert seen == [("exit", 4, [3, 1]), ("timeout", 2, [])]
     latest = found.faults[0]
     assert (latest.detail, latest.ply, latest.stderr) == ("it is exit", 2, "first\nlast")
-    assert latest.repro == """arena repro 'it'"'"'s/4'"""
+    assert latest.repro == """arena bot repro 'it'"'"'s/4'"""
     page = page_of(home)
     assert {link["href"] for link in page.all("a")} >= {
         "/tournaments/it%27s/matches/4",

@@ -212,7 +212,7 @@ def test_a_fault_is_explained_with_the_command_that_repeats_it():
     shown = viewed_match(record(FULL[:2], faults=(fault(),), termination="forfeit"), {}, audience=OPERATOR)
     html = page_of(shown, tournament="it's one")
     assert "no answer within 1 s" in text_in(tree(html))
-    assert """arena repro 'it'"'"'s one/3'""" in text_in(tree(html))
+    assert """arena bot repro 'it'"'"'s one/3'""" in text_in(tree(html))
 
 
 def test_what_the_script_reads_is_what_the_model_says():

@@ -1,4 +1,4 @@
-"""``arena verify`` of a published folder finds whatever was changed in it, also when the manifest was made to fit."""
+"""The verification of a published folder finds every change, also where the manifest was made to fit."""
 
 import json
 import re

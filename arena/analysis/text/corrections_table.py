@@ -74,4 +74,4 @@ def corrections_line(corrections: Sequence[Correction]) -> str:
     ]
     void = {match for c in in_force(corrections) for match in c.details.matches}
     texts += [counted(len(void), CorrectionKind.VOID.shown)] if void else []
-    return f"Corrected: {', '.join(texts)} (see arena corrections)." if texts else ""
+    return f"Corrected: {', '.join(texts)} (see arena correct list)." if texts else ""

@@ -1,4 +1,4 @@
-"""``arena repro``: start a recorded bot again and lead it to where it failed, for its author."""
+"""``arena bot repro``: start a recorded bot again and lead it to where it failed, for its author."""
 
 from __future__ import annotations
 

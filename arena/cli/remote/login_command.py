@@ -1,4 +1,4 @@
-"""``arena login`` and ``arena logout``: for commands that ask the site of an arena."""
+"""``arena site login`` and ``arena site logout``: for commands that ask the site of an arena."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def login_command(
     """Sign in at the arena at URL; without URL, list where you are signed in.
 
     \b
-    arena login https://arena.example.org
-    arena login https://arena.example.org < token.txt
+    arena site login https://arena.example.org
+    arena site login https://arena.example.org < token.txt
 
     It asks for a token, which you make on your account page there. The token is kept in
-    ~/.config/arena/credentials.json, or where $ARENA_CREDENTIALS says; `arena logout` ends it. A token in $ARENA_TOKEN
-    is used in place of all that are kept.
+    ~/.config/arena/credentials.json, or where $ARENA_CREDENTIALS says; `arena site logout` ends it. A token in
+    $ARENA_TOKEN is used in place of all that are kept.
     """
     if token_source not in (None, "-"):
         raise UsageError("--token: expected -, and the token on stdin; others could see it on the command line")
@@ -109,7 +109,7 @@ def _list(table_format: str) -> int:
         except (SiteError, SiteAwayError) as error:
             rows.append(_row(client, None, table_format))
             failures.append(str(error))
-    hint = "" if rows else "You are signed in nowhere; sign in with: arena login URL"
+    hint = "" if rows else "You are signed in nowhere; sign in with: arena site login URL"
     print_table(COLUMNS, rows, table_format, hint)
     for failure in failures:
         click.echo(f"arena: {printable(failure)}", err=True)
@@ -153,7 +153,7 @@ def logout_command(url: str | None, as_json: bool) -> int:
     site = _chosen(credentials, url)
     token = credentials.find(site)
     if token is None:
-        raise UsageError(f"site {str(site)!r}: you are not signed in there; arena login lists where you are")
+        raise UsageError(f"site {str(site)!r}: you are not signed in there; arena site login lists where you are")
     failure = ""
     try:
         end_token(SiteClient(site, token))
@@ -181,5 +181,5 @@ def _chosen(credentials: Credentials, url: str | None) -> SiteAddress:
     if not sites:
         raise UsageError("you are signed in nowhere")
     if len(sites) > 1:
-        raise UsageError(f"you are signed in at {', '.join(sites)}; expected one of them after arena logout")
+        raise UsageError(f"you are signed in at {', '.join(sites)}; expected one of them after arena site logout")
     return site_address(sites[0], may_be_plain=True)

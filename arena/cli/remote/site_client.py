@@ -213,12 +213,12 @@ def token_in_environment() -> str | None:
 
 
 def for_site(url: str, may_be_plain: bool = False) -> SiteClient:
-    """Return a client of a site, with the token in $ARENA_TOKEN, or else the one that ``arena login`` has kept."""
+    """Return a client of a site, with the token in $ARENA_TOKEN, or else the one that ``arena site login`` has kept."""
     token = token_in_environment()
     if token is not None:
         return SiteClient(site_address(url, may_be_plain), token)
     site = site_address(url, may_be_plain=True)
     token = Credentials().find(site)
     if token is None:
-        raise UsageError(f"site {str(site)!r}: you are not signed in there; sign in with: arena login {site}")
+        raise UsageError(f"site {str(site)!r}: you are not signed in there; sign in with: arena site login {site}")
     return SiteClient(site, token)

@@ -37,8 +37,8 @@ def submit_command(
     \b
     arena submit mybot --to https://arena.example.org
 
-    hands it in at an arena elsewhere, after `arena login`, and shows what becomes of it. The same files again are the
-    same submission, so a command that was interrupted can be repeated.
+    hands it in at an arena elsewhere, after `arena site login`, and shows what becomes of it. The same files again are
+    the same submission, so a command that was interrupted can be repeated.
     """
     if url is not None:
         if games:

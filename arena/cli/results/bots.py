@@ -32,8 +32,8 @@ AUTHOR = Column("author", "author", is_number=False, drop_order=4)
 def bots_command(remove: str | None, is_confirmed: bool, table_format: str) -> None:
     """List the submitted bots, the oldest first; or remove one.
 
-    The matches of a removed bot stay where they are, and arena verify still checks them; arena repro asks for its files
-    with --bot-path. A bot whose files a tournament needs that is not finished is not removed.
+    The matches of a removed bot stay where they are, and arena tournament verify still checks them; arena bot repro
+    asks for its files with --bot-path. A bot whose files a tournament needs that is not finished is not removed.
     """
     if remove is not None:
         is_removed = _remove(remove, is_confirmed)
@@ -152,7 +152,7 @@ def _fault_rows(profile: BotProfile) -> list[dict[str, Any]]:
             "tournament": fault.tournament,
             "match": fault.match,
             "game": fault.game,
-            "repro": f"arena repro {fault.tournament}/{fault.match}",
+            "repro": f"arena bot repro {fault.tournament}/{fault.match}",
         }
         for fault in profile.faults
     ]

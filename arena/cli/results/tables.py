@@ -75,7 +75,7 @@ def standings_command(tournament: str | None, game: str | None, places: bool, ta
         click.echo()
     print_standings(table, table_format)
     if ranking is not None and table_format == "text":
-        click.echo(sentences_text(f"Round by round: arena rounds {stored.name}"))
+        click.echo(sentences_text(f"Round by round: arena tournament rounds {stored.name}"))
 
 
 @click.command("crosstable")

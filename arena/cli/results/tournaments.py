@@ -87,7 +87,7 @@ def _time(text: str | None, formatted: bool) -> str | None:
 
 
 @click.command("tournaments")
-@click.option("--deleted", is_flag=True, help="Those in the trash, which arena restore brings back.")
+@click.option("--deleted", is_flag=True, help="Those in the trash, which arena tournament restore brings back.")
 @format_options
 def tournaments_command(deleted: bool, table_format: str) -> None:
     """List all tournaments, comparisons included, the oldest first.
@@ -108,14 +108,14 @@ def tournaments_command(deleted: bool, table_format: str) -> None:
 def _footer(count: int, deleted: int) -> str:
     parts = [] if count else ["There is no tournament yet; begin one with: arena run FILE"]
     if deleted:
-        parts.append(f"{counted(deleted, 'more tournament')} in the trash: arena tournaments --deleted")
+        parts.append(f"{counted(deleted, 'more tournament')} in the trash: arena tournament list --deleted")
     return "\n".join(parts)
 
 
 def _trash_footer(count: int) -> str:
     if not count:
         return "The trash is empty."
-    return "To bring one back: arena restore NAME. To remove it forever: arena delete --forever NAME."
+    return "Bring one back: arena tournament restore NAME. Remove it forever: arena tournament delete --forever NAME."
 
 
 SEASON_COLUMNS = [
@@ -140,7 +140,7 @@ def seasons_command(table_format: str) -> None:
         }
         for season in seasons
     ]
-    hint = "" if seasons else "There is no season yet; begin one with: arena season NAME --add TOURNAMENT"
+    hint = "" if seasons else "There is no season yet; begin one with: arena tournament season NAME --add TOURNAMENT"
     print_table(SEASON_COLUMNS, rows, table_format, hint)
 
 
@@ -155,7 +155,7 @@ def season_command(season: str, tournaments: tuple[str, ...], change: str | None
     """List the tournaments of season NAME, or change which ones it has.
 
     \b
-    arena season 2026 --add spring summer
+    arena tournament season 2026 --add spring summer
     arena leaderboard --season 2026
 
     A season may have tournaments of several games, and a tournament may be in several seasons.
@@ -281,6 +281,6 @@ def _next_commands(found: Overview) -> dict[str, str]:
     return {
         f"arena standings {shlex.quote(shown.name)}": "its whole table",
         "arena leaderboard": "all bots, over all tournaments",
-        "arena tournaments": "all tournaments",
+        "arena tournament list": "all tournaments",
         "arena --help": "all commands",
     }

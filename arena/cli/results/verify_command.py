@@ -1,4 +1,4 @@
-"""``arena verify``: replay the records and recompute what follows from them."""
+"""``arena tournament verify``: replay the records and recompute what follows from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``arena backup``: a home as a folder that can be kept elsewhere, and a home from such a folder."""
+"""``arena home backup``: a home as a folder that can be kept elsewhere, and a home from such a folder."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def backup_command() -> None:
     """Copy a home into a folder while it is used, and make a home from such a folder.
 
     \b
-    arena backup make /backups/monday
-    arena backup verify /backups/monday
+    arena home backup make /backups/monday
+    arena home backup verify /backups/monday
 
     A backup has the results, the people, submitted bots, uploads and contests. It has hashes of passwords, digests of
     sessions, tokens and links, addresses, and what authors submitted: keep it as you keep the home itself.
@@ -85,7 +85,7 @@ def verify(folder: Path, as_json: bool) -> int:
 
 @backup_command.command("restore")
 @click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path))
-@click.option("--digest", metavar="DIGEST", help="That of the backup, as `arena backup make` printed it.")
+@click.option("--digest", metavar="DIGEST", help="That of the backup, as `arena home backup make` printed it.")
 @json_option
 def restore(folder: Path, digest: str | None, as_json: bool) -> None:
     """Make a home from the backup in FOLDER; nothing, or an empty directory, may be where `--home` says.
@@ -97,7 +97,9 @@ def restore(folder: Path, digest: str | None, as_json: bool) -> None:
     from arena.store.home import home_path, people_url, store_url
 
     if digest is not None and not DIGEST.fullmatch(digest):
-        raise UsageError(f"--digest {digest!r:.90}: expected 64 digits and letters a-f, as arena backup make prints")
+        raise UsageError(
+            f"--digest {digest!r:.90}: expected 64 digits and letters a-f, as arena home backup make prints"
+        )
     home = home_path(global_option("home"))
     target = Target(
         home,

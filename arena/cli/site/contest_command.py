@@ -1,4 +1,4 @@
-"""``arena contest``: contests that ``arena serve --open-to authors`` plays."""
+"""``arena site contest``: contests that ``arena serve --open-to authors`` plays."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def contest_command(context: click.Context) -> None:
     """Announce contests, reveal their results, cancel them.
 
     \b
-    arena contest new cup --name spring --time-zone Europe/Berlin > spring.toml
-    arena contest add spring.toml
-    arena contest reveal spring --reason "The prizes have been given."
+    arena site contest new cup --name spring --time-zone Europe/Berlin > spring.toml
+    arena site contest add spring.toml
+    arena site contest reveal spring --reason "The prizes have been given."
 
     `arena serve --open-to authors` plays them. Directors do the same in the browser. docs/contests.md describes the
     file, and what who can see when.
@@ -87,7 +87,9 @@ def list_contests(table_format: str = "text") -> None:
             }
             for stored in people.contests.all()
         ]
-    print_table(COLUMNS, rows, table_format, "" if rows else "There is no contest; begin with: arena contest new class")
+    print_table(
+        COLUMNS, rows, table_format, "" if rows else "There is no contest; begin with: arena site contest new class"
+    )
 
 
 @contest_command.command("new")
@@ -122,7 +124,7 @@ def add(file: Path) -> None:
 
 @contest_command.command("show")
 @click.argument("contest")
-@click.option("--toml", "is_toml", is_flag=True, help="Print it as a file, which `arena contest change` reads.")
+@click.option("--toml", "is_toml", is_flag=True, help="Print it as a file, which `arena site contest change` reads.")
 def show(contest: str, is_toml: bool) -> None:
     """Show how far CONTEST is, and who has entered."""
     from arena.community.contests.contest_text import contest_text

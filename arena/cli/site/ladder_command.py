@@ -1,4 +1,4 @@
-"""``arena ladder``: pauses, drains and resumes the ladders that ``arena serve`` keeps going."""
+"""``arena site ladder``: pauses, drains and resumes the ladders that ``arena serve`` keeps going."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def ladder_command(context: click.Context) -> None:
     """Pause, drain and resume the ladders that `arena serve` keeps going.
 
     \b
-    arena ladder drain spring --reason "An upgrade." --wait 600
-    arena ladder resume spring --reason "It is done."
+    arena site ladder drain spring --reason "An upgrade." --wait 600
+    arena site ladder resume spring --reason "It is done."
 
     Directors do the same in the browser. What is wanted stays when `arena serve` is started again. While a ladder is
-    paused or drained, `arena disqualify`, `arena void` and the others correct it.
+    paused or drained, `arena correct disqualify`, `arena correct void` and the others correct it.
     """
     if context.invoked_subcommand is None:
         context.invoke(list_ladders)
@@ -116,5 +116,5 @@ def _set_desired_state(ladder: str, state: DesiredState, reason: str, wait_secon
                 return FAILED
             time.sleep(LOOK_SECONDS)
     done = "paused" if state is DesiredState.PAUSE else "to finish its round"
-    click.echo(printable(f"{ladder} is {done}; continue with: arena ladder resume {ladder} --reason TEXT"))
+    click.echo(printable(f"{ladder} is {done}; continue with: arena site ladder resume {ladder} --reason TEXT"))
     return OK

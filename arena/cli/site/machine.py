@@ -96,7 +96,7 @@ def _show_what_can_be_served(host: str, port: int, as_json: bool) -> int:
     if to_mend:
         click.echo(f"\n{counted(to_mend, 'thing')} must be mended before strangers enter.")
     else:
-        click.echo("\nStrangers may enter: arena serve --open-to authors, or arena units.")
+        click.echo("\nStrangers may enter: arena serve --open-to authors, or arena site units.")
     return FAILED if to_mend else OK
 
 

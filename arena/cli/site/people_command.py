@@ -1,4 +1,4 @@
-"""``arena people``: who has an account, and what they may do; and what commands share that change that database."""
+"""``arena site people``: accounts and roles; and what commands share that change their database."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def people_command(context: click.Context) -> None:
     """Add people to an arena that others may enter, and say what they may do.
 
     \b
-    arena people add ada --role director
+    arena site people add ada --role director
     arena serve --open-to authors
 
     People have accounts in a database of their own, in the home's people.sqlite3 or where $ARENA_PEOPLE says. Whoever
@@ -115,7 +115,9 @@ def list_people(table_format: str = "text") -> None:
         {"name": person.name, "role": person.role.value, "since": person.created_at[:10], "account": _account(person)}
         for person in everybody
     ]
-    hint = "" if everybody else "Nobody has an account yet; add somebody with: arena people add NAME --role director"
+    hint = (
+        "" if everybody else "Nobody has an account yet; add somebody with: arena site people add NAME --role director"
+    )
     print_table(COLUMNS, rows, table_format, hint)
 
 
@@ -170,7 +172,9 @@ def close(person: str, reason: str, is_confirmed: bool) -> int:
         if not confirm(f"Close the account of {found.name}, {_with_article(found.role)}?", is_confirmed):
             return FAILED
         people.accounts.close(found.name, COMMAND_LINE, reason)
-    click.echo(printable(f"The account of {found.name} is closed; open it again with: arena people open {found.name}"))
+    click.echo(
+        printable(f"The account of {found.name} is closed; open it again with: arena site people open {found.name}")
+    )
     return OK
 
 

@@ -50,9 +50,9 @@ def publish_command(
     """Write TOURNAMENTs (by default all) as a folder OUT, for any web server or a USB stick.
 
     The pages of arena serve with their tables as JSON and CSV, the records, and a manifest of digests. Nothing in it
-    leads out of it, and it can be opened from the disk: OUT/index.html. arena verify OUT checks it. If OUT was
-    published before, it is replaced. What bots wrote is for their authors, and left out: their stderr, their notes, and
-    the details of their faults; records have a digest of it.
+    leads out of it, and it can be opened from the disk: OUT/index.html. arena tournament verify OUT checks it. If OUT
+    was published before, it is replaced. What bots wrote is for their authors, and left out: their stderr, their notes,
+    and the details of their faults; records have a digest of it.
     """
     from arena.site.publish.publishing import publish
     from arena.site.publish.signature import signing_key

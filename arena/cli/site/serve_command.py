@@ -180,8 +180,8 @@ def serve_command(
     machines only reach it with `--public`.
 
     With `--open-to authors` people sign in, submit bots, and the bots enter the ladders by themselves. The first
-    account is made by `arena people add`. One process starts everything for that; `--only` runs a part of it alone, as
-    the units do that `arena units` writes.
+    account is made by `arena site people add`. One process starts everything for that; `--only` runs a part of it
+    alone, as the units do that `arena site units` writes.
     """
     if log_format is not None:
         os.environ[FORMAT_VARIABLE] = log_format  # also for the programs that are started

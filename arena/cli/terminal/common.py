@@ -91,7 +91,7 @@ def warn_of_weak_isolation(wanted: str) -> None:
 
     level = choose_isolation(wanted).level
     if wanted == "auto" and level in (IsolationLevel.NONE, IsolationLevel.LIMITS):
-        click.echo(f"arena: bots are hardly confined on this machine ({level}); arena doctor says why", err=True)
+        click.echo(f"arena: bots are hardly confined on this machine ({level}); arena home doctor says why", err=True)
 
 
 def rules_hint(error: GameError) -> str:

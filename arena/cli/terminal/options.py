@@ -92,7 +92,7 @@ ply_limit_option = click.option(
 )
 
 isolation_option = click.option(
-    "--isolation", default="auto", show_default=True, help="The isolation level of bots; arena doctor lists them."
+    "--isolation", default="auto", show_default=True, help="The isolation level of bots; arena home doctor lists them."
 )
 
 workers_option = click.option(

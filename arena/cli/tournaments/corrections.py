@@ -65,7 +65,7 @@ def print_correction(store: Store, tournament: str, made: Correction, as_json: b
         click.echo(f"The next arena run plays {left} of its {counted(stored.scheduled, 'match')}.")
     if made.kind is not CorrectionKind.UNDO:
         name = shlex.quote(stored.name)
-        click.echo(printable(f"To take it back: arena undo {name} {made.number} --reason TEXT"))
+        click.echo(printable(f"To take it back: arena correct undo {name} {made.number} --reason TEXT"))
 
 
 @click.command("corrections")
@@ -159,7 +159,8 @@ def replace_command(tournament: str, bot: str, new: str, args: str, reason: str,
 def void_command(tournament: str, matches: tuple[int, ...], reason: str, as_json: bool) -> None:
     """Void each MATCH of TOURNAMENT, given by its number: the next arena run plays it again.
 
-    It has the same opening and seats. The record that does not count any more is kept: arena export --set-aside.
+    It has the same opening and seats. The record that does not count any more is kept: arena tournament export
+    --set-aside.
     """
     from arena.tournament.corrections.corrected_tournament import void_matches
 
@@ -198,7 +199,7 @@ def enter_command(
 @reason_option
 @json_option
 def undo_command(tournament: str, number: int | None, reason: str, as_json: bool) -> None:
-    """Undo correction NUMBER of TOURNAMENT; by default the latest. arena corrections lists them.
+    """Undo correction NUMBER of TOURNAMENT; by default the latest. arena correct list lists them.
 
     The records that it has set aside count again, and what has been played in their place is set aside.
     """

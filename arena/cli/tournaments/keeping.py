@@ -46,7 +46,7 @@ def delete_command(tournament: str, forever: bool, is_confirmed: bool, as_json: 
     """Put TOURNAMENT into the trash, after asking.
 
     It is in no list, leaderboard, statistic or season any more, and another tournament may have its name.
-    `arena restore` brings it back as it was; `arena tournaments --deleted` lists the trash.
+    `arena tournament restore` brings it back as it was; `arena tournament list --deleted` lists the trash.
     """
     with open_home(must_exist=True) as arena_home:
         stored = (_erase if forever else _delete)(arena_home, tournament, is_confirmed)
@@ -58,7 +58,9 @@ def delete_command(tournament: str, forever: bool, is_confirmed: bool, as_json: 
         click.echo(printable(f"{stored.name} is removed."))
     elif stored is not None:
         click.echo(
-            printable(f"{stored.name} is in the trash; to bring it back: arena restore {shlex.quote(stored.name)}")
+            printable(
+                f"{stored.name} is in the trash; to bring it back: arena tournament restore {shlex.quote(stored.name)}"
+            )
         )
 
 
@@ -90,7 +92,7 @@ def _erase(arena_home: ArenaHome, name: str, is_confirmed: bool) -> StoredTourna
 def restore_command(deleted_tournament: str, new_name: str | None, as_json: bool) -> None:
     """Take TOURNAMENT out of the trash, as it was.
 
-    TOURNAMENT is the name it had; if several had it, the name that `arena tournaments --deleted` shows, such as
+    TOURNAMENT is the name it had; if several had it, the name that `arena tournament list --deleted` shows, such as
     deleted/7.
     """
     from arena.store.home import restore_tournament

@@ -233,7 +233,7 @@ NEXT_STEPS = (
     ("arena new my_bot", "write the beginning of a bot in Python, or in another --language"),
     ("arena play differences my_bot arena:greedy", "watch it play"),
     ("arena check my_bot", "find out whether it keeps the protocol"),
-    ("arena protocol", "read how the arena and a bot talk to each other"),
+    ("arena bot protocol", "read how the arena and a bot talk to each other"),
 )
 
 

@@ -1,4 +1,4 @@
-"""``arena schedule``: what a tournament will be, before it is played."""
+"""``arena tournament schedule``: what a tournament will be, before it is played."""
 
 from __future__ import annotations
 

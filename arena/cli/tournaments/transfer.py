@@ -96,7 +96,7 @@ def _sentences(merged: MergedTournament) -> Iterator[str]:
         names = ", ".join(merged.absent_bots[:MAX_SHOWN_BOTS])
         more = len(merged.absent_bots) - MAX_SHOWN_BOTS
         others = f" and {more} more" if more > 0 else ""
-        yield f"the programs of {names}{others} were not taken; arena run and arena repro --bot-path need them"
+        yield f"the programs of {names}{others} were not taken; arena run and arena bot repro --bot-path need them"
 
 
 def _taken(merged: MergedTournament) -> str:
@@ -122,7 +122,7 @@ def _matches(count: int, state: str) -> str:
 @external_game_option
 @json_option
 def import_command(file: BinaryIO, name: str | None, external_games: tuple[str, ...], as_json: bool) -> int:
-    """Take the records in FILE, which arena export has printed; - reads them from the standard input.
+    """Take the records in FILE, which arena tournament export has printed; - reads them from the standard input.
 
     An export made with --whole brings its tournament along. Any other fills in the matches that a tournament of this
     home lacks. Every record is compared with the schedule and replayed by the rules first; where a match has a record

@@ -187,7 +187,7 @@ def _memory(failure: Failure) -> str | None:
 _ON_STDERR = {
     re.compile(r"SemLock|/dev/shm|shm_open|sem_open"): (
         "multiprocessing's locks, queues and pools need /dev/shm, which this bot may not use here: take threads, or"
-        " multiprocessing.Process with a Pipe, which need none; arena doctor says what this machine can do"
+        " multiprocessing.Process with a Pipe, which need none; arena home doctor says what this machine can do"
     ),
     re.compile(
         r"name resolution|Network is unreachable|urlopen error|ConnectionRefusedError|getaddrinfo|Name or service"
@@ -280,7 +280,7 @@ def _ended(failure: Failure) -> str | None:
         program = Path(failure.bot.command[0]).name
         return (
             f"{program} crashed in native code (a bad pointer, an index out of range, a failed assertion): compile"
-            " it with -g -fsanitize=address,undefined and look at stderr, or run it under gdb as arena repro shows"
+            " it with -g -fsanitize=address,undefined and look at stderr, or run it under gdb as arena bot repro shows"
         )
     if "signal SIGSYS" in detail:
         return "it made a system call that bots may not make (docs/isolation.md lists them)"

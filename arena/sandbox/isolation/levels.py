@@ -91,7 +91,7 @@ def choose_isolation(wanted: str) -> Isolation:
     if not result.is_available:
         raise UsageError(
             f"isolation = {wanted!r}: this machine can't give it: {result.problem}; 'auto' takes the best it has,"
-            " and arena doctor tells what that is"
+            " and arena home doctor tells what that is"
         )
     if plus and not result.isolation.groups:
         raise UsageError(f"isolation = {wanted!r}: {groups_problem(result)}; without '+cgroup' limits are per process")

@@ -290,7 +290,7 @@ def _home(machine: Machine) -> Finding:
     if machine.home_problem:
         return Finding(Verdict.MEND, "home", f"{machine.home_problem}.")
     if machine.home_mode is None:
-        return Finding(Verdict.NOTE, "home", "it does not exist yet; arena people add makes it.")
+        return Finding(Verdict.NOTE, "home", "it does not exist yet; arena site people add makes it.")
     if not machine.is_home_own:
         return Finding(Verdict.MEND, "home", "it belongs to another user; run this as that user, or chown it.")
     if machine.home_mode & 0o022:
@@ -317,10 +317,10 @@ def _operators(machine: Machine) -> Iterator[Finding]:
         return
     if not machine.operators and machine.invited_operators:
         name = machine.invited_operators[0]
-        sentence = f"{name} is invited but has not opened the link yet; a new one: arena people link {name}."
+        sentence = f"{name} is invited but has not opened the link yet; a new one: arena site people link {name}."
         yield Finding(Verdict.MEND, "operators", sentence)
     elif not machine.operators:
-        sentence = "nobody can sign in who manages people: arena people add NAME --role operator."
+        sentence = "nobody can sign in who manages people: arena site people add NAME --role operator."
         yield Finding(Verdict.MEND, "operators", sentence)
     else:
         yield Finding(Verdict.OK, "operators", f"{counted(machine.operators, 'operator')} can sign in.")

@@ -190,7 +190,7 @@ _BETWEEN_NAMES = re.compile(r"[\s,;]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
-    """A contest to begin with, as ``arena contest new`` prints it: the fields of the form, and TOML."""
+    """A contest to begin with, as ``arena site contest new`` prints it: the fields of the form, and TOML."""
 
     summary: str
     fields: Mapping[str, str]

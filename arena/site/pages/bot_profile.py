@@ -1,4 +1,4 @@
-"""Builds a bot's profile, from the analysis that ``arena show`` prints."""
+"""Builds a bot's profile, from the analysis that ``arena bot show`` prints."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def _fault(
         ply=fault.ply if fault else 0,
         detail=fault.told_to(home.audience, label) if fault else "",
         stderr=(record.seats[stored.seat].stderr.shown_to(home.audience, label) or "")[-MAX_STDERR_CHARACTERS:],
-        repro=f"arena repro {shlex.quote(f'{stored.tournament}/{stored.match}')}",
+        repro=f"arena bot repro {shlex.quote(f'{stored.tournament}/{stored.match}')}",
         earlier=(),
     )
 

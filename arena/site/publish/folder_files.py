@@ -43,7 +43,7 @@ class FileEntry(_Part):
 
 
 class PublishedTournament(_Part):
-    """A tournament in the folder; ``records`` is the file that ``arena export --whole`` prints."""
+    """A tournament in the folder; ``records`` is the file that ``arena tournament export --whole`` prints."""
 
     name: str
     records: str

@@ -182,7 +182,7 @@ class Restored:
 def restore_backup(backup: Path, target: Target, expected_digest: str | None = None) -> Restored:
     """Make a home from a backup: all of it, or nothing.
 
-    ``expected_digest`` is that of the manifest, as ``arena backup`` printed it; None to take any.
+    ``expected_digest`` is that of the manifest, as ``arena home backup`` printed it; None to take any.
     """
     shown = f"home {shortened_text(str(target.directory))!r}"
     with BackupReader(backup) as reader:

@@ -128,7 +128,9 @@ class TournamentReader:
             return set(scope.tournaments)
         season = self.seasons.get(scope.season)
         if not season.tournaments:
-            raise StoreError(f"season {season.name!r}: all its tournaments are deleted; arena restore brings one back")
+            raise StoreError(
+                f"season {season.name!r}: all its tournaments are deleted; arena tournament restore brings one back"
+            )
         return {*scope.tournaments, *season.tournaments}
 
     @property

@@ -124,7 +124,7 @@ class Owned:
                 raise StoreError(
                     f"{self._database.shown}: it belongs to the home {found.place}, and this is"
                     f" {home.place}; give each home databases of its own, or, if the other one is gone, run:"
-                    " arena people adopt"
+                    " arena site people adopt"
                 )
 
     def _owner(self, connection: Connection, home: Owner, is_adopted: bool) -> Owner:

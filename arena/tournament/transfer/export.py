@@ -131,7 +131,9 @@ def _bounded(lines: Iterable[bytes] | BinaryIO) -> Iterator[bytes]:
 
 def _object(number: int, data: bytes, raw: bytes) -> dict[str, Any]:
     if number == 1 and data.startswith(_GZIP):
-        raise LineError(number, "the export is compressed; unpack it first: gunzip --stdout FILE | arena import -")
+        raise LineError(
+            number, "the export is compressed; unpack it first: gunzip --stdout FILE | arena tournament import -"
+        )
     try:
         value = json.loads(data.decode(), object_pairs_hook=_without_repetition)
     except _RepeatedKeyError as error:
@@ -219,14 +221,14 @@ class ExportReader:
     def _known_tournament(self, line: ExportLine) -> StagedTournament:
         """Return the tournament of a record in an export that has nothing else: it exists here."""
         if not is_text(line.value.get("tournament")):
-            raise StoreError("expected a record as `arena export` prints it, with its tournament")
+            raise StoreError("expected a record as `arena tournament export` prints it, with its tournament")
         name = self._name_for(line.value["tournament"])
         if name not in self.tournaments:
             here = self._home.find_tournament(name)
             if here is None:
                 raise StoreError(
                     f"tournament {shortened_text(name)!r} is not here, and this export does not define it; begin it"
-                    " with arena run, or export it with arena export --whole"
+                    " with arena run, or export it with arena tournament export --whole"
                 )
             matches = self._home.last_match(here)
             staged = StagedTournament(self._staging, here.definition, here.created_at, None, matches=matches)

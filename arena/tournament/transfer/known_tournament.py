@@ -35,7 +35,7 @@ from arena.tournament.transfer.checks import (
     without_locations,
 )
 
-RENAME = "`arena rename` gives one of them another name"
+RENAME = "`arena tournament rename` gives one of them another name"
 
 
 @dataclass(slots=True)

@@ -119,11 +119,11 @@ def import_records(
     name: str | None = None,
     external_games: Collection[str] = (),
 ) -> tuple[MergedTournament, ...]:
-    """Take the records of an export, as ``arena export`` prints it, into the tournaments of their names.
+    """Take the records of an export, as ``arena tournament export`` prints it, into the tournaments of their names.
 
-    A whole export (``arena export --whole``) has the definition and the schedule as well, so that its tournament need
-    not exist here. Records are checked as those of another home are (``merge_home``); in a whole export, no line may
-    have been changed. Everything is read before anything is taken.
+    A whole export (``arena tournament export --whole``) has the definition and the schedule as well, so that its
+    tournament need not exist here. Records are checked as those of another home are (``merge_home``); in a whole
+    export, no line may have been changed. Everything is read before anything is taken.
 
     Args:
         lines: the export: a binary file, or its lines.

@@ -131,7 +131,11 @@ class StagedTournament:
     def _match(self, value: object) -> int:
         last = len(self._line_of) - 1
         if not (isinstance(value, int) and is_whole(value, 1, last)):
-            advice = "" if self._has_schedule else "; the export of a longer one is made with arena export --whole"
+            advice = (
+                ""
+                if self._has_schedule
+                else "; the export of a longer one is made with arena tournament export --whole"
+            )
             raise StoreError(f"match = {shortened_text(repr(value))}: the schedule has matches 1 to {last}{advice}")
         return value
 

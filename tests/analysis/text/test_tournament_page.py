@@ -121,7 +121,7 @@ def test_a_bot_s_section_has_its_faults_with_a_way_to_see_them(page, home, leagu
     faults = [record.match for record in home.store.records(league) if record.faults]
     assert f"Faults: {len(faults)} protocol" in page.text
     for match in faults[-3:]:
-        assert f"arena repro league/{match}" in page.text
+        assert f"arena bot repro league/{match}" in page.text
         assert page.all("a", href=f"#match-{match}")
 
 
@@ -236,8 +236,8 @@ def test_nothing_that_a_bot_says_is_more_than_text(home, hostile):
 
 def test_commands_on_the_page_can_be_pasted_into_a_shell(home):
     page = Page(report_file(home, play(home, "may; ls", FOUR[:2], failing=["alpha"], encounters=6)))
-    assert re.search(r"arena repro 'may; ls/\d+'", page.text)
-    assert "arena verify 'may; ls'" in page.text
+    assert re.search(r"arena bot repro 'may; ls/\d+'", page.text)
+    assert "arena tournament verify 'may; ls'" in page.text
 
 
 def test_control_and_direction_characters_are_printable(home):

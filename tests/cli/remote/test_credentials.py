@@ -160,7 +160,7 @@ def test_where_the_file_is(monkeypatch, tmp_path):
 def test_the_environment_outweighs_the_file(file, monkeypatch):
     token = new_token()
     with pytest.raises(
-        UsageError, match=r"you are not signed in there; sign in with: arena login http://127.0.0.1:8000"
+        UsageError, match=r"you are not signed in there; sign in with: arena site login http://127.0.0.1:8000"
     ):
         for_site("http://127.0.0.1:8000")
     file.put(HERE, token)

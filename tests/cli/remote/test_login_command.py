@@ -1,4 +1,4 @@
-"""``arena login`` and ``arena logout``: what is printed, and with which exit code."""
+"""``arena site login`` and ``arena site logout``: what is printed, and with which exit code."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""``arena rounds``: what it shows is what the exported records say."""
+"""``arena tournament rounds``: what it shows is what the exported records say."""
 
 import csv
 import io
@@ -134,7 +134,7 @@ def test_wrong_use_is_refused_in_a_sentence(arena, arguments, message):
 
 @pytest.mark.parametrize(("name", "has_own_table"), [("cup", True), ("league", True), ("climb", False)])
 def test_standings_mention_the_rounds_of_a_format_with_a_table_of_its_own(arena, name, has_own_table):
-    assert arena("standings", name)[1].endswith(f"\nRound by round: arena rounds {name}\n") == has_own_table
+    assert arena("standings", name)[1].endswith(f"\nRound by round: arena tournament rounds {name}\n") == has_own_table
     assert "Round by round" not in arena("standings", name, "--format", "github")[1]
 
 

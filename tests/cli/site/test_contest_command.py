@@ -1,4 +1,4 @@
-"""``arena contest``, on a database of people without a server."""
+"""``arena site contest``, on a database of people without a server."""
 
 import json
 from datetime import datetime, timedelta
@@ -94,7 +94,7 @@ def test_who_is_invited_is_listed(arena, file, people):
 
 
 def test_without_a_contest_it_says_how_to_begin(arena):
-    assert arena("contest")[1].endswith("There is no contest; begin with: arena contest new class\n")
+    assert arena("contest")[1].endswith("There is no contest; begin with: arena site contest new class\n")
 
 
 @pytest.mark.parametrize(

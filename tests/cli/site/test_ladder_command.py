@@ -1,4 +1,4 @@
-"""``arena ladder``, on a database of people in which a program has said what it does."""
+"""``arena site ladder``, on a database of people in which a program has said what it does."""
 
 import json
 
@@ -46,7 +46,7 @@ def test_it_waits_until_nothing_is_played_or_says_that_it_still_is(arena, people
         (("resume", "open", "--reason", "x"), "'open' is not paused"),
         (("pause", "open", "--reason", " "), "reason"),
         (("pause", "open"), "--reason"),
-        (("stop", "open"), "arena ladder 'stop'"),
+        (("stop", "open"), "arena site ladder 'stop'"),
     ],
 )
 def test_what_is_refused_changes_nothing(arena, people, words, sentence):

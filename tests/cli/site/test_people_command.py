@@ -1,4 +1,4 @@
-"""``arena people``: what is printed, and what is refused without a change."""
+"""``arena site people``: what is printed, and what is refused without a change."""
 
 import json
 import re
@@ -77,7 +77,7 @@ def test_wrong_use_is_one_sentence_and_changes_nothing(arena, tmp_path, words, s
 
 
 def test_an_empty_list_says_how_to_begin(arena):
-    assert "arena people add NAME --role director" in arena("people")[1]
+    assert "arena site people add NAME --role director" in arena("people")[1]
 
 
 def test_the_database_may_be_elsewhere(arena, monkeypatch):

@@ -1,4 +1,4 @@
-"""``arena doctor --serve``: what is said of each thing, and of this machine."""
+"""``arena home doctor --serve``: what is said of each thing, and of this machine."""
 
 import json
 import os
@@ -68,7 +68,7 @@ def test_of_a_good_machine_nothing_is_said_to_be_mended():
         ({"home_mode": 0o755}, "note", "home", "look into it (mode 0755)"),
         ({"people_problem": "people: away"}, "mend", "people", "people: away."),
         ({"people_mode": 0o640}, "mend", "people", "others can read people.sqlite3 (mode 0640)"),
-        ({"people_mode": None, "operators": None}, "mend", "operators", "arena people add NAME --role operator"),
+        ({"people_mode": None, "operators": None}, "mend", "operators", "arena site people add NAME --role operator"),
         ({"operators": 0}, "mend", "operators", "nobody can sign in who manages people"),
         ({"operators": 0, "invited_operators": ("ada",)}, "mend", "operators", "ada is invited but has not opened the"),
         ({"operators": 2}, "ok", "operators", "2 operators can sign in"),

@@ -116,7 +116,7 @@ def test_the_file_may_have_the_new_bot_as_well(played, bots, mended):
 def test_a_file_with_another_bot_than_the_replaced_and_the_new_one_is_rejected(played, bots, mended, tmp_path):
     replace_bot(played.store, "t", "bob", mended, reason="a bug")
     other = write_bots(tmp_path / "other", ["bob"], "something else")[0]
-    with pytest.raises(DefinitionError, match=r"differs in the bot 'bob@1'; .*arena replace"):
+    with pytest.raises(DefinitionError, match=r"differs in the bot 'bob@1'; .*arena correct replace"):
         play(played, contest((bots[0], other, *bots[2:])))
 
 
@@ -179,7 +179,7 @@ def test_a_late_entrant_of_a_round_robin_meets_everybody_from_their_openings(pla
 
 
 def test_a_late_entrant_may_be_anywhere_in_the_file(played, bots, newcomer, tmp_path):
-    with pytest.raises(DefinitionError, match=r"differs in the new entrant 'eve@1'; .*\(arena enter\)"):
+    with pytest.raises(DefinitionError, match=r"differs in the new entrant 'eve@1'; .*\(arena correct enter\)"):
         play(played, contest((bots[0], newcomer, *bots[1:])))
     enter_late(played.store, "t", newcomer, reason="was ill")
     (later,) = write_bots(tmp_path / "later", ["abe"])

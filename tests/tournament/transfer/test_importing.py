@@ -91,7 +91,7 @@ def test_records_go_to_a_tournament_that_has_another_name_here(here, there):
 
 def test_a_tournament_that_is_not_here_needs_a_whole_export(here, there):
     play(there.store, CUP)
-    with pytest.raises(StoreError, match=r"line 1: tournament 'cup' is not here, .*arena export --whole"):
+    with pytest.raises(StoreError, match=r"line 1: tournament 'cup' is not here, .*arena tournament export --whole"):
         imported(here, plain(there))
     assert here.store.tournaments() == []
 
@@ -266,7 +266,7 @@ def test_an_edited_or_cut_export_changes_nothing(edit, message, here, there):
         ({"match": -1}, "line 16: match = -1: the schedule has"),
         ({"match": True}, "line 16: match = True: the schedule has"),
         ({"match": 1e300}, "line 16: match = 1e+300: the schedule has"),
-        ({"tournament": ["cup"]}, "line 16: expected a record as `arena export` prints it"),
+        ({"tournament": ["cup"]}, "line 16: expected a record as `arena tournament export` prints it"),
     ],
 )
 def test_an_edited_record_is_named_by_its_line(changes, message, here, there):
@@ -292,7 +292,7 @@ def test_an_edited_record_is_named_by_its_line(changes, message, here, there):
         (b"[" * 200_000, "line 1: it is nested too deeply"),
         (b'{"a":' * 200_000, "line 1: it is nested too deeply"),
         (b'{"match": ' + b"9" * 5000 + b"}\n", "line 1: it is not JSON"),
-        (b"{}\n", "line 1: expected a record as `arena export` prints it"),
+        (b"{}\n", "line 1: expected a record as `arena tournament export` prints it"),
         (b'{"tournament": "\\ud800"}\n', "line 1: expected a record"),
         (b'{"arena_export": {}}\n', "line 1: arena_export = {}"),
         (b'{"digests": []}\n', "line 1: expected a record"),

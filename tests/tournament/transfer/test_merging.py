@@ -253,7 +253,7 @@ def test_two_tournaments_of_one_name_are_refused(changes, differing, here, there
     before = exported(here.store, "cup")
     assert merged(here, there).refusal == (
         f"tournament 'cup': the one here has another definition, which differs in {differing};"
-        " `arena rename` gives one of them another name; nothing of it was taken"
+        " `arena tournament rename` gives one of them another name; nothing of it was taken"
     )
     assert exported(here.store, "cup") == before
 
