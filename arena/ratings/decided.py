@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import ceil
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 
 from arena.base.until import Until
 from arena.ratings.distributions import Floats
-from arena.ratings.light_fit import Fit, PairTotals, fit
+from arena.ratings.light_fit import MATCHES, Fit, PairTotals, fit
 
 GROWTH = 1.25
 """By how much the encounters of an undecided bot grow from look to look."""
@@ -38,6 +39,13 @@ EARLY = 0.6
 
 SHARE_OF_KIND = 0.5
 """Of the error, for all claims of a kind: that a bot is better, that bots are equal."""
+
+FIELD_MATCHES = 300
+"""Of a bot against its whole field: by then a rival that it only happens to beat can be told."""
+
+CLEARLY_MORE = 1.5
+CONTRADICTION = 2.5
+"""Standard errors."""
 
 RANKING_DECIMALS = 9
 
@@ -138,12 +146,36 @@ class Decision:
         until: what is to be decided.
         active: the numbers of the bots in the table.
         claims: by pair, the smaller number first.
+        contradicted: pairs whose points against each other differ from what both score against the field, as where
+            three bots beat each other in a circle: they are measured against the field.
     """
 
     until: Until
     active: Sequence[int]
     claims: dict[Pair, MadeClaim] = field(default_factory=dict)
+    contradicted: set[Pair] = field(default_factory=set)
     _start: Floats | None = None
+
+    @property
+    def field_encounters(self) -> int:
+        """How many encounters of each pair measure a bot against its whole field."""
+        return ceil(FIELD_MATCHES / (MATCHES * len(self.active)))
+
+    def _counted(self, totals: PairTotals) -> PairTotals:
+        """Return totals in which pairs that contradict the field count as little as others, and note new ones."""
+        enough = self.field_encounters
+        share = np.minimum(1.0, enough / np.maximum(totals.encounters, 1.0))
+        often = np.triu(share < 1 / CLEARLY_MORE)
+        if often.any():
+            alone = fit(totals.scaled(share), self._start).contradictions(totals)
+            for a, b in np.argwhere(often & (np.abs(alone) > CONTRADICTION)).tolist():
+                self.contradicted.add(_key(self.active[a], self.active[b]))
+        places = {bot: place for place, bot in enumerate(self.active)}
+        factor = np.ones(share.shape)
+        for a, b in self.contradicted:
+            pair = [places[a], places[b]], [places[b], places[a]]
+            factor[pair] = share[pair]
+        return totals.scaled(factor) if self.contradicted else totals
 
     def about(self, a: int, b: int) -> MadeClaim | None:
         """Return the claim about two bots."""
@@ -156,7 +188,7 @@ class Decision:
             totals: of all encounters so far, by the numbers of bots.
             is_once: whether this is the only look ever, as after a fixed schedule.
         """
-        own = totals.of(self.active)
+        own = self._counted(totals.of(self.active))
         found = fit(own, self._start)
         self._start = found.strengths
         rounded = np.round(found.strengths, RANKING_DECIMALS)

@@ -62,6 +62,10 @@ class PairTotals:
         self.squares[[first, second], [second, first]] += share**2, (1 - share) ** 2
         self.ties[[first, second], [second, first]] += tied
 
+    def scaled(self, factor: Floats) -> PairTotals:
+        """Return totals in which the encounters of a pair count by a factor."""
+        return PairTotals(self.encounters * factor, self.points * factor, self.squares * factor, self.ties * factor)
+
     def of(self, bots: Sequence[int]) -> PairTotals:
         """Return the totals of some bots among each other."""
         own = np.ix_(bots, bots)
@@ -75,11 +79,30 @@ class Fit(NamedTuple):
         strengths: in points of mu, around 0.
         covariances: two estimates of their covariance, of which the larger one counts for each difference.
         telling: what one encounter of two bots says about the difference of their strengths.
+        expected: the points that are expected of the row against the column.
+        slope: how they grow with the difference.
+        variance: of the points of a match, by the model.
     """
 
     strengths: Floats
     covariances: tuple[Floats, Floats]
     telling: Floats
+    expected: Floats
+    slope: Floats
+    variance: Floats
+
+    def contradictions(self, totals: PairTotals) -> Floats:
+        """Return by how many standard errors the points of each pair differ from what this fit expects of them.
+
+        Args:
+            totals: of all encounters, of which the fit may have counted a few of each pair.
+        """
+        count = np.maximum(totals.encounters, 1.0)
+        share = totals.points / count
+        own = np.maximum(totals.squares / count - share**2, self.variance / (2 * MATCHES))
+        bots = np.arange(len(share), dtype=np.intp)
+        error = np.sqrt(own / count + (self.slope * self.errors(bots[:, None], bots[None, :])) ** 2)
+        return np.asarray(np.where(totals.encounters > 0, (share - self.expected) / error, 0.0))
 
     def errors(self, first: Integers, second: Integers) -> Floats:
         """Return the standard errors of differences of strengths."""
@@ -153,7 +176,8 @@ def fit(totals: PairTotals, start: Floats | None = None) -> Fit:
     inverse = np.linalg.inv(information)
     sandwich = inverse @ _laplacian(weight**2 * residual) @ inverse
     telling = MATCHES * expected.slope**2 / expected.variance / dispersion
-    return Fit(strengths, (inverse * dispersion, sandwich), telling)
+    covariances = inverse * dispersion, sandwich
+    return Fit(strengths, covariances, telling, expected.points, expected.slope, expected.variance)
 
 
 def _laplacian(weight: Floats) -> Floats:

@@ -13,7 +13,7 @@ from arena.base.until import Until
 from arena.ratings.decided import Decision
 from arena.ratings.light_fit import SPREAD, PairTotals, fit
 from arena.tournament.formats.deciding import Deciding
-from arena.tournament.until_simulation import World
+from arena.tournament.until_simulation import World, play_until
 
 RUNS = 20
 FIELDS = {
@@ -124,3 +124,15 @@ def test_bad_values_are_refused(strengths, keys, message):
     with pytest.raises(UsageError) as refused:
         simulate_until(strengths, **keys)
     assert message in str(refused.value)
+
+
+@pytest.mark.slow
+def test_bots_that_beat_each_other_in_a_circle_are_measured_against_the_field():
+    """Three equal bots, each of which beats the next by 3 points of mu, among others that are far apart."""
+    strengths = [0.0, 0.0, 0.0, *np.linspace(-12, 12, 9)]
+    circle = np.zeros((12, 12))
+    for a, b in ((0, 1), (1, 2), (2, 0)):
+        circle[a, b], circle[b, a] = 3.0, -3.0
+    worlds = [World(strengths, 0.0, 0.0, np.random.default_rng(number), circle) for number in range(12)]
+    runs = [play_until(world, Until(indifference=1.5)) for world in worlds]
+    assert sum(bool(run.wrong_claims) for run in runs) <= 3

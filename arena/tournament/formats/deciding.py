@@ -6,6 +6,8 @@
    play among their neighbours of whom none is known to be better, all of these pairs equally often, until they have
    played a quarter more, counting what these encounters tell: matches of close bots, on whom the verdict depends, tell
    most, and each counts for two open bots.
+   Now and then open bots also play everybody else. Where the points of a pair contradict what both score against the
+   field, as where three bots beat each other in a circle, the two are measured against the whole field instead.
 3. Nothing is played between pairs that only repeat what they have played.
 
 The next batch depends on points alone and not on how long matches took, which differs from run to run: so any number of
@@ -37,6 +39,9 @@ NEIGHBOURS = 4
 
 WINDOW = 24
 """Neighbours in rank this far apart may meet in a batch."""
+
+FIELD_SHARE = 4
+"""Open bots play everybody a quarter as often as their neighbours, up to ``field_encounters``."""
 
 TELLING = 0.5
 """An open pair is played if an encounter tells this share of what the most telling one does."""
@@ -143,14 +148,23 @@ class Deciding:
 
     def _next_targets(self, look: Look) -> Floats:
         playing = self._playing(look)
+        is_open = self._is_open(look)
         told = (self.played * look.telling).sum(1)
         to_tell = np.maximum((playing * look.telling).sum(1), 1e-9)
         level = (self.played * playing).sum(1) / np.maximum(playing.sum(1), 1)
-        wanted = level + (GROWTH - 1) * told / to_tell
-        either = np.maximum(
-            (wanted[:, None] + wanted[None, :]) / 2, self.targets.min(where=playing, initial=np.inf) + 1
-        )
-        return np.where(playing, np.ceil(either - ROUNDING), self.played)
+        wanted = np.where(is_open, level + (GROWTH - 1) * told / to_tell, 0.0)
+        of_both = (wanted[:, None] + wanted[None, :]) / np.maximum(is_open[:, None] + is_open[None, :].astype(int), 1)
+        fewest = self.targets.min(where=playing, initial=np.inf) + 1
+        targets = np.where(playing, np.ceil(np.maximum(of_both, fewest) - ROUNDING), self.played)
+        field = np.minimum(self.decision.field_encounters, np.ceil(targets.max(1) / FIELD_SHARE))
+        against_all = np.where(is_open, field, 0.0)
+        least = np.maximum(against_all[:, None], against_all[None, :])
+        return np.where(self._allowed, np.maximum(targets, least), targets)
+
+    def _is_open(self, look: Look) -> Bools:
+        is_open = np.zeros(len(self.played), dtype=bool)
+        is_open[[bot for pair in look.open for bot in pair.bots]] = True
+        return is_open
 
     def _playing(self, look: Look) -> Bools:
         """Return which pairs play: open bots among their neighbours; those who may not meet, against everybody."""
@@ -161,13 +175,16 @@ class Deciding:
             claim = self.decision.about(above, below)
             block[below] = block[above] + (claim is not None and claim.better is not None)
         bots = np.array([pair.bots for pair in look.open])
-        is_open = np.zeros(size, dtype=bool)
-        is_open[bots.ravel()] = True
+        is_open = self._is_open(look)
         telling_enough = look.telling >= TELLING * look.telling[bots[:, 0], bots[:, 1]].max()
         near = (block[:, None] == block[None, :]) & (np.abs(rank[:, None] - rank[None, :]) <= WINDOW) & telling_enough
         near[bots[:, 0], bots[:, 1]] = near[bots[:, 1], bots[:, 0]] = True
-        playing = is_open[:, None] & is_open[None, :] & near & self._allowed
+        agree = self._allowed.copy()
+        for pair in self.decision.contradicted:
+            agree[pair] = agree[pair[::-1]] = False
+        playing = is_open[:, None] & is_open[None, :] & near & agree
         alone = is_open & ~playing.any(1)
+        alone[[bot for pair in look.open if not agree[pair.bots] for bot in pair.bots]] = True
         return np.asarray(playing | ((alone[:, None] | alone[None, :]) & self._allowed))
 
     def _give_up_repeats(self) -> None:
