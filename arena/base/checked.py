@@ -109,6 +109,18 @@ def check_model(model: type[ModelT], values: dict[str, Any], where: Path | str, 
         raise error(f"{where}: " + "; ".join(dict.fromkeys(texts))) from failure
 
 
+def check_json(model: type[ModelT], data: bytes, complaint: str) -> ModelT:
+    """Return JSON of an untrusted file as a checked model, or raise UsageError: the complaint, and the first fault."""
+    from pydantic import ValidationError
+
+    try:
+        return model.model_validate_json(data)
+    except ValidationError as failure:
+        first = failure.errors(include_url=False, include_context=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))[:80] or "the text"
+        raise UsageError(f"{complaint}: {place}: {first['msg']}") from failure
+
+
 def mistakes_of(model: type[BaseModel], failure: ValidationError) -> list[Mistake]:
     """Return what is wrong with values that a model has refused."""
     return [_mistake(model, dict(fault)) for fault in failure.errors(include_url=False)]

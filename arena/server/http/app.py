@@ -96,11 +96,11 @@ class Health:
         async with self._reading:
             if self._now() - self._problems_at >= PROBLEMS_SECONDS:
                 found = await anyio.to_thread.run_sync(self._read_problems)
-                self._say_new(found)
+                self._log_new(found)
                 self._problems, self._problems_at = found, self._now()
             return self._problems
 
-    def _say_new(self, found: tuple[HealthProblem, ...]) -> None:
+    def _log_new(self, found: tuple[HealthProblem, ...]) -> None:
         """Log all health problems of this process; the other services write their own logs."""
         for one in found:
             if one.service in (WEB, HOME) and one not in self._problems:

@@ -266,14 +266,14 @@ class EraseAccount(Fields):
 
 def show_own_data(visit: Visit) -> OwnDataPage:
     """All that is stored of whoever asks."""
-    handed_in = visit.people.submissions.of(visit.person, visit.fields.before)
+    submitted = visit.people.submissions.of(visit.person, visit.fields.before)
     entries = visit.people.log.lines(hidden=embargoed_tournaments(visit), most=MAX_LOG_LINES)
     name, audience = visit.person.name, audience_of(visit)
     return OwnDataPage(
         account=show_account(visit),
         bot_names=tuple(visit.people.submissions.names_of(visit.person)),
-        submissions=tuple(_submission(one, visit) for one in handed_in),
-        older=handed_in[-1].number if len(handed_in) >= LISTED else None,
+        submissions=tuple(_submission(one, visit) for one in submitted),
+        older=submitted[-1].number if len(submitted) >= LISTED else None,
         matches=tuple(_match(one, audience) for one in visit.people.unrated_matches.of_person(visit.person.number)),
         log=tuple(LogLine.of(entry) for entry in entries if name in (entry.by, entry.subject)),
     )

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Annotated, NamedTuple
 
 from annotated_types import Ge, Le
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
+from arena.base.checked import check_json
 from arena.base.errors import UsageError
 from arena.base.folder import Folder
 from arena.base.text import shortened_text, size_text
@@ -77,16 +78,10 @@ def read_manifest(data: bytes, where: str) -> Manifest:
     Raises:
         UsageError: if it is not the manifest of a published folder.
     """
-    try:
-        manifest = Manifest.model_validate_json(data)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        place = ".".join(map(str, first["loc"]))[:80]
-        raise UsageError(f"{where}: this is not the manifest of a published folder: {place}: {first['msg']}") from error
+    complaint = f"{where}: this is not the manifest of a published folder"
+    manifest = check_json(Manifest, data, complaint)
     if len({one.records for one in manifest.tournaments}) != len(manifest.tournaments):
-        raise UsageError(
-            f"{where}: this is not the manifest of a published folder: two tournaments have the same records"
-        )
+        raise UsageError(f"{complaint}: two tournaments have the same records")
     if manifest.arena_folder != FORM:
         raise UsageError(
             f"{where}: arena_folder = {manifest.arena_folder}: this arena reads version {FORM}; a newer arena is needed"

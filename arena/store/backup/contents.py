@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import IO, Annotated, Literal, TypeVar
 
 from annotated_types import Ge, Le
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
+from arena.base.checked import check_json
 from arena.base.errors import UsageError
 from arena.base.known_server import FILES, IDENTITY_FILE
 from arena.base.text import size_text
@@ -262,12 +263,5 @@ class ManifestReader:
         return line
 
     def _parsed(self, kind: type[OneLine], line: bytes) -> OneLine:
-        try:
-            return kind.model_validate_json(line)
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-            place = ".".join(map(str, first["loc"]))[:80] or "the line"
-            raise UsageError(
-                f"{self._where}: line {self._line_number}: this is not the manifest of a backup: {place}:"
-                f" {first['msg']}"
-            ) from error
+        place = f"{self._where}: line {self._line_number}"
+        return check_json(kind, line, f"{place}: this is not the manifest of a backup")

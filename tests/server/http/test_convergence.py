@@ -29,10 +29,10 @@ class SlowBuilder:
         await self.ready.wait()
         return BuiltValue(seen, 5.0)
 
-    async def earlier(self, page, parameters):
+    async def earlier(self, page, parameters, has_all_words):
         return self.kept
 
-    async def keep(self, page, parameters, version, value):
+    async def keep(self, page, parameters, version, value, has_all_words):
         self.kept = (version, value)
 
 
