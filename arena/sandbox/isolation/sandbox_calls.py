@@ -29,6 +29,7 @@ _CLOSE_RANGE_CLOEXEC = 4
 _FIRST_DESCRIPTOR = 3
 """Behind standard input, output and error."""
 _RESOLVE_NO_SYMLINKS = 4
+_MAYBE_IGNORED = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGTSTP)
 _WRITE = os.O_WRONLY | os.O_CLOEXEC
 _SIGNAL_SET_BYTES = 8
 _LANDLOCK_RULE_PATH_BENEATH = 1
@@ -335,7 +336,7 @@ def _is_directory_of_process(path: str) -> bool | None:
 
 def _add_signals(calls: CallList) -> None:
     """Add resetting the signals that this process ignores, as Python does some, and unblocking all."""
-    for number in signal.valid_signals():
+    for number in _MAYBE_IGNORED:
         if signal.getsignal(number) == signal.SIG_IGN:
             calls.add("rt_sigaction", int(number), bytes(32), 0, _SIGNAL_SET_BYTES)  # SIG_DFL is 0
     calls.add("rt_sigprocmask", int(signal.SIG_SETMASK), bytes(_SIGNAL_SET_BYTES), 0, _SIGNAL_SET_BYTES)
