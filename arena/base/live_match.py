@@ -68,15 +68,8 @@ class LiveMatch:
     @property
     def summary(self) -> LiveSummary:
         """How it stands, without its actions."""
-        return LiveSummary(
-            match=self.match,
-            started_at=self.started_at,
-            plies=len(self.actions) + self.left_out,
-            seat=self.seat,
-            since=self.since,
-            allowed_seconds=self.allowed_seconds,
-            bank_seconds=self.bank_seconds,
-        )
+        same = {name: getattr(self, name) for name in LiveSummary.__slots__ if name != "plies"}
+        return LiveSummary(plies=len(self.actions) + self.left_out, **same)
 
     def without_actions(self) -> LiveMatch:
         """Return the same match with all actions left out."""

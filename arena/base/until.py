@@ -48,7 +48,7 @@ class Until:
 
     @property
     def top(self) -> int | None:
-        """How many of the best are to be told from the rest; None if all neighbours are to be told apart."""
+        """How many of the best are to be separated from the rest; None if all neighbours are to be."""
         if self.decided == "first":
             return 1
         found = _TOP.fullmatch(self.decided)
@@ -62,7 +62,7 @@ class Until:
 
 
 def check_until(until: Until, bots: int) -> None:
-    """Raise UsageError unless that is something that can be decided about a field of so many bots."""
+    """Raise UsageError unless that is something that can be decided about a field of this size."""
     for name, (low, high) in RANGES.items():
         value = getattr(until, name)
         if value is not None and not low <= value <= high:
@@ -77,14 +77,7 @@ def check_until(until: Until, bots: int) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A claim about two bots.
-
-    Attributes:
-        bot: the better one, as ``name@version``; of equals one of them.
-        rival: the other one.
-        claim: what is claimed.
-        error: the share of the error that is spent on it.
-    """
+    """A claim about two bots (``name@version`` each), the better one first, and its share of the error."""
 
     bot: str
     rival: str
@@ -94,11 +87,10 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenClaim:
-    """Two bots about which the verdict still needs a claim, as ``name@version``.
+    """Two bots (``name@version`` each) about which the verdict still needs a claim.
 
     Attributes:
         bot: the one that looks stronger.
-        rival: the other one.
         difference: by how many points of mu it looks stronger.
         matches: about how many more matches of the two would decide.
     """
@@ -114,10 +106,8 @@ class Decided:
     """What a tournament that plays until it is decided has decided so far.
 
     Attributes:
-        until: what is to be decided.
         decided: whether everything is.
-        stopped_because: why it has ended; None while it goes on.
-        claims: all that were made.
+        stopped_because: why it has ended; None while it continues.
         open: what is not decided yet.
         matches_needed: about how many more matches would decide everything; None before the first look.
     """
