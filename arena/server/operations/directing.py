@@ -56,7 +56,7 @@ class SupervisedRunStatus(Model):
 class ServiceProblem(Model):
     """A health problem of a service."""
 
-    service: str
+    part: str
     sentence: str
 
 
@@ -188,7 +188,7 @@ def show_ladders(visit: Visit) -> LaddersPage:
 def show_services(visit: Visit) -> ServicesPage:
     """What is wrong with the services of the site, in full."""
     found = problems(visit.homes.public.directory, visit.people)
-    return ServicesPage(troubles=tuple(map(ServiceProblem.of, found)))
+    return ServicesPage(troubles=tuple(ServiceProblem(part=one.service, sentence=one.sentence) for one in found))
 
 
 def show_directing(visit: Visit) -> DirectingPage:

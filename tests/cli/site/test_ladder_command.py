@@ -46,7 +46,7 @@ def test_it_waits_until_nothing_is_played_or_says_that_it_still_is(arena, people
         (("resume", "open", "--reason", "x"), "'open' is not paused"),
         (("pause", "open", "--reason", " "), "reason"),
         (("pause", "open"), "--reason"),
-        (("stop", "open"), "arena site ladder 'stop'"),
+        (("stop", "open"), "arena ladder 'stop'"),
     ],
 )
 def test_what_is_refused_changes_nothing(arena, people, words, sentence):
