@@ -41,7 +41,7 @@ SHARE_OF_KIND = 0.5
 """Of the error, for all claims of a kind: that a bot is better, that bots are equal."""
 
 FIELD_MATCHES = 300
-"""Of a bot against its whole field: by then a rival that it only happens to beat can be told."""
+"""Of a bot against its whole field: by then a rival that it only happens to beat shows."""
 
 CLEARLY_MORE = 1.5
 CONTRADICTION = 2.5

@@ -25,15 +25,15 @@ def extended(
 ) -> Definition:
     """Extend a tournament that is finished, and return its definition, for ``run_tournament`` to play the rest.
 
-    The encounters that it has stay as they are, and further ones follow: each pairing goes on with the openings that
+    The encounters that it has stay as they are, and further ones follow: each pairing continues with the openings that
     come after those it has played. A tournament that was extended already and is not finished since stays as it is if
-    the same is asked for again: so a run that was interrupted goes on.
+    the same is asked for again: so a run that was interrupted continues.
 
     Args:
         store: where the tournament is.
         name: of the tournament.
         encounters: how many encounters each pairing is to have.
-        matches: in place of that: at least so many matches in all, each pairing as many encounters.
+        matches: in place of that: at least that many matches in all, each pairing as many encounters.
         until: in place of both: what is to be decided; encounters follow where it is open.
 
     Raises:

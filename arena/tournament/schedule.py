@@ -188,7 +188,7 @@ def openings_of(definition: Definition, game: int) -> ListedOpenings | RandomOpe
 
 
 class RandomOpenings:
-    """Random openings by number; they are drawn anew where a number is below the one before."""
+    """Random openings by number; they are drawn again where a number is below the one before."""
 
     def __init__(self, draw: Callable[[], Iterator[Opening]]) -> None:
         self._draw = draw

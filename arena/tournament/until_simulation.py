@@ -266,7 +266,7 @@ def _played(world: World, until: Until) -> tuple[Deciding, int]:
 
 
 def _fixed_encounters(world: World, until: Until, wanted: int) -> int | None:
-    """Return the fewest encounters of each pair after which a single look decides so many pairs of the verdict."""
+    """Return the fewest encounters of each pair after which a single look decides that many pairs of the verdict."""
 
     def decides(encounters: int) -> bool:
         size = len(world.strengths)

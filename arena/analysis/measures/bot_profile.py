@@ -208,7 +208,7 @@ def known_bots(tournaments: Sequence[StoredTournament]) -> list[str]:
 
 
 def find_labels(text: str, known: Sequence[str]) -> list[str]:
-    """Return the bots that ``name`` (all versions) or ``name@version`` means; UnknownNameError if there is none."""
+    """Return the bots that ``name`` (all versions) or ``name@version`` means; UnknownNameError without one."""
     labels = [label for label in known if text in (label, label.rpartition("@")[0])]
     if not labels:
         raise UnknownNameError("bot", text, known)

@@ -21,7 +21,7 @@ def decided_so_far(store: Store, tournament: StoredTournament) -> Decided | None
         return None
     try:
         course = cast(UntilDecided, played_format(store, tournament)).course
-    except DefinitionError:  # so many bots have withdrawn that nothing is left to decide
+    except DefinitionError:  # too many bots have withdrawn: nothing is left to decide
         return None
     labels = [bot.label for bot in tournament.definition.entrants]
     claims = []

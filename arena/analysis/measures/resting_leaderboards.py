@@ -1,6 +1,6 @@
 """Leaderboards that rest: a process that builds many pages shows one again for a while, whatever is recorded meanwhile.
 
-Each result of a ladder changes the leaderboard of its game, of which every profile shows a line: computing it anew for
+Each result of a ladder changes the leaderboard of its game, of which every profile shows a line: computing it again for
 each would keep a core busy.
 """
 

@@ -7,7 +7,13 @@ import click
 from arena.base.errors import UsageError
 from arena.cli.terminal.common import open_home
 from arena.cli.terminal.options import MAX_COUNT, WholeNumber, format_options, quiet_option, workers_option
-from arena.cli.tournaments.run_command import RunOptions, executor_option, play_and_show, until_options, until_wished
+from arena.cli.tournaments.run_command import (
+    RunOptions,
+    executor_option,
+    play_and_show,
+    until_from_options,
+    until_options,
+)
 
 
 @click.command("extend")
@@ -45,13 +51,13 @@ def extend_command(
         raise UsageError(f"{named}expected one of --encounters, --matches and --until-decided")
     with open_home(must_exist=True) as arena_home:
         before = arena_home.store.tournament(tournament).definition.until
-        wished = until_wished(before, until_decided, until)
+        until_now = until_from_options(before, until_decided, until)
         definition = extended(
             arena_home.store,
             tournament,
             encounters=encounters,
             matches=matches,
-            until=wished if until_decided else None,
+            until=until_now if until_decided else None,
         )
         return play_and_show(
             arena_home, definition, RunOptions(executor or "local", workers, None, quiet, False, table_format), None

@@ -61,7 +61,7 @@ def until_options(command: Callable[..., Any]) -> Callable[..., Any]:
     )
 
 
-def until_wished(before: Until | None, until_decided: bool, keys: Sequence[str]) -> Until | None:
+def until_from_options(before: Until | None, until_decided: bool, keys: Sequence[str]) -> Until | None:
     """Return what is to be decided: the keys that are given, and the others as they are."""
     from arena.base.checked import check_model
     from arena.base.until import Until
@@ -123,7 +123,7 @@ def run_command(
         definition = load_definition(file, arena_home.bots)
         if name is not None:
             definition = with_name(definition, name, arena_home.bots)
-        definition = replace(definition, until=until_wished(definition.until, until_decided, until))
+        definition = replace(definition, until=until_from_options(definition.until, until_decided, until))
         run = RunOptions(executor_url, workers, log_file, quiet, verbose, table_format)
         return play_and_show(arena_home, definition, run, _WatchedFile(file, name, arena_home))
 

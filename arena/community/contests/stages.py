@@ -132,7 +132,7 @@ def definition_of(stored: StoredContest, rules: StageRules, name: str, bots: Seq
 
 
 def _fitted_until(rules: StageRules, bots: int) -> Until | None:
-    """Return what is to be decided among those who play: all of it, if no more play than are to be told from the rest;
+    """Return what is to be decided among those who play: all of it, if no more play than count as the best;
     and a budget in which every pair meets.
     """
     until = rules.until

@@ -37,7 +37,7 @@ class BotPlaces(NamedTuple):
         lab: the directories of kernels and tables that it may read.
         readable: what it has to read beyond the system.
         closed: which of these, and of scratch directories, are in directories that other users may not enter.
-        remade: directories that the bot finds made anew, because other users may not enter them.
+        remade: directories that the bot finds made again, because other users may not enter them.
         stamp: another number each time that this is worked out.
     """
 

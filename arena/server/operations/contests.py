@@ -86,7 +86,7 @@ def _page(visit: Visit, stored: StoredContest) -> ContestPage:
         reveal_at=contest_time(contest, reveal_at, now) if reveal_at is not None else None,
         is_revealed=stored.revealed_at is not None,
         rules=rules_of(contest),
-        entries=tuple(EntryLine.of(one, is_own=one.author == own) for one in entries),
+        entries=tuple(EntryLine.of(one, is_own=one.author == own, handed_in_at=one.submitted_at) for one in entries),
         is_short=len(entries) + len(contest.house_bots) < contest.players,
         unchecked=0 if stored.closed_at else len(visit.people.contests.unfinished_of(stored)),
         tournaments=_tournaments(visit, stored, seen),

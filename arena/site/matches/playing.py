@@ -149,7 +149,7 @@ class UnratedMatchPage(Model):
         is_waiting: whether the play host is at it: this page will change by itself.
         may_undo: whether the person has an action to take back now.
         may_ask: whether the bot gives hints: an example bot, or one of the reader's.
-        rest: why play stops now and continues later; empty if it goes on.
+        rest: why play stops now and continues later; empty if it continues.
         answer: a hint, or why the last request was rejected; else empty.
         outcome: how it ended, or why it could not go on; empty before.
         idle_minutes: after which a person who does nothing gives up the slot.

@@ -40,7 +40,7 @@ class BotVersion(Model):
 
 
 class BotRating(Model):
-    """A bot's line on the leaderboard of a game, which has so many ``bots``."""
+    """A bot's line on the leaderboard of a game, which has that many ``bots``."""
 
     game: str
     bots: int

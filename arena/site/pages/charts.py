@@ -27,7 +27,7 @@ _STEPS = (0.5, 1, 2, 5, 10, 20, 50)
 
 
 def ticks(low: float, high: float, steps: Sequence[float], most: int) -> list[float]:
-    """Return round numbers along an axis from below ``low`` to above ``high``, at most about so many steps apart."""
+    """Return round numbers along an axis from below ``low`` to above ``high``, at most about that many steps apart."""
     step = next((step for step in steps if high - low <= most * step), high - low)
     first = floor(low / step)
     return [step * number for number in range(first, max(ceil(high / step), first + 1) + 1)]

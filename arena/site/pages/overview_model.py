@@ -101,7 +101,7 @@ class BotsParameters(Parameters):
 
 
 class BestRank(Model):
-    """The best rank of a bot (``name@version``) on a leaderboard of so many bots."""
+    """The best rank of a bot (``name@version``) on a leaderboard of that many bots."""
 
     game: str
     bot: str

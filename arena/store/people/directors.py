@@ -209,11 +209,11 @@ class Directors:
         changed: dict[str, Any] = {name: value for name, value in row.items() if name != "tournament"}
         changed["since"] = case((reports.c.state == state, reports.c.since), else_=now)
 
-        def say(connection: Connection) -> None:
+        def write(connection: Connection) -> None:
             statement = insert_into(connection, reports).values(row)
             connection.execute(statement.on_conflict_do_update(index_elements=[reports.c.tournament], set_=changed))
 
-        self._database.write(say)
+        self._database.write(write)
 
     def stay(self, tournament: str) -> None:
         """Say for a program that rests that it is there, and that what it said last holds."""

@@ -59,7 +59,7 @@ class Deciding:
     Attributes:
         decision: the claims so far.
         look: what the last look has found; None before the first.
-        reason: why it stops; None while it goes on.
+        reason: why it stops; None while it continues.
         targets: how many encounters each pair is to have before the next look, by the numbers of the bots.
         played: how many it has had.
     """
