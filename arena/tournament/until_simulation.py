@@ -237,19 +237,19 @@ def _chances_of_outcomes(difference: Floats, draw_probability: float, opening_sp
 def play_until(world: World, until: Until) -> SimulatedUntil:
     """Play in a world until it is decided, and find the fixed schedule that decides as much."""
     size = len(world.strengths)
-    course, looks = _played(world, until)
-    look = course.look
+    deciding, looks = _played(world, until)
+    look = deciding.look
     still_open = len(look.open) if look is not None else 0
     wanted = (len(look.needed) if look is not None else 0) - still_open
     encounters = _fixed_encounters(world, until, wanted)
     pairs = size * (size - 1) // 2
     return SimulatedUntil(
-        matches=int(MATCHES * course.played.sum() / 2),
+        matches=int(MATCHES * deciding.played.sum() / 2),
         fixed_matches=None if encounters is None else int(MATCHES * pairs * encounters),
-        wrong_claims=world.wrong(course.decision.claims, until.indifference),
-        claims=len(course.decision.claims),
+        wrong_claims=world.wrong(deciding.decision.claims, until.indifference),
+        claims=len(deciding.decision.claims),
         decided=still_open == 0,
-        stopped_because=course.reason or StopReason.MATCHES,
+        stopped_because=deciding.reason or StopReason.MATCHES,
         looks=looks,
     )
 
@@ -257,12 +257,12 @@ def play_until(world: World, until: Until) -> SimulatedUntil:
 def _played(world: World, until: Until) -> tuple[Deciding, int]:
     """Play in a world, and return what became of it and how often it was looked at."""
     size, looks = len(world.strengths), 0
-    course = Deciding(until, size, range(size), combinations(range(size), 2))
-    while (batch := course.advance()).any():
-        course.played = course.played + batch
-        course.totals = world.totals(course.played)
+    deciding = Deciding(until, size, range(size), combinations(range(size), 2))
+    while (batch := deciding.advance()).any():
+        deciding.played = deciding.played + batch
+        deciding.totals = world.totals(deciding.played)
         looks += 1
-    return course, looks
+    return deciding, looks
 
 
 def _fixed_encounters(world: World, until: Until, wanted: int) -> int | None:

@@ -20,18 +20,18 @@ def decided_so_far(store: Store, tournament: StoredTournament) -> Decided | None
     if until is None:
         return None
     try:
-        course = cast(UntilDecided, played_format(store, tournament)).course
+        deciding = cast(UntilDecided, played_format(store, tournament)).deciding
     except DefinitionError:  # too many bots have withdrawn: nothing is left to decide
         return None
     labels = [bot.label for bot in tournament.definition.entrants]
     claims = []
-    for (a, b), claim in course.decision.claims.items():
+    for (a, b), claim in deciding.decision.claims.items():
         bot, rival = (b, a) if claim.better == b else (a, b)
         kind = ClaimKind.EQUAL if claim.better is None else ClaimKind.BETTER
         claims.append(Claim(bot=labels[bot], rival=labels[rival], claim=kind, error=claim.error))
-    is_known = course.look is not None and course.is_begun
-    open_pairs = course.look.open if course.look is not None else ()
-    reason = course.reason
+    is_known = deciding.look is not None and deciding.is_begun
+    open_pairs = deciding.look.open if deciding.look is not None else ()
+    reason = deciding.reason
     if reason is None and tournament.finished_at is not None:
         reason = StopReason.HOURS
     return Decided(

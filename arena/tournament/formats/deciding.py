@@ -54,7 +54,7 @@ ROUNDING = 1e-6
 
 
 class Deciding:
-    """The course of a tournament that plays until it is decided.
+    """The state of a tournament that plays until it is decided.
 
     Attributes:
         decision: the claims so far.
@@ -149,10 +149,10 @@ class Deciding:
     def _next_targets(self, look: Look) -> Floats:
         playing = self._playing(look)
         is_open = self._is_open(look)
-        told = (self.played * look.telling).sum(1)
+        settled = (self.played * look.telling).sum(1)
         to_tell = np.maximum((playing * look.telling).sum(1), 1e-9)
         level = (self.played * playing).sum(1) / np.maximum(playing.sum(1), 1)
-        wanted = np.where(is_open, level + (GROWTH - 1) * told / to_tell, 0.0)
+        wanted = np.where(is_open, level + (GROWTH - 1) * settled / to_tell, 0.0)
         of_both = (wanted[:, None] + wanted[None, :]) / np.maximum(is_open[:, None] + is_open[None, :].astype(int), 1)
         fewest = self.targets.min(where=playing, initial=np.inf) + 1
         targets = np.where(playing, np.ceil(np.maximum(of_both, fewest) - ROUNDING), self.played)

@@ -54,7 +54,7 @@ class UntilDecided(Format[Any]):
         self.until = field.until
         super().__init__(field)
         check_until(self.until, len(self._active))
-        self._course: Deciding | None = None
+        self._deciding: Deciding | None = None
         self._seen: set[object] = set()
         fewest = MATCHES * field.games * max(1, self.until.min_encounters) * len(self._pairings())
         if self.until.max_matches is not None and self.until.max_matches < fewest:
@@ -78,18 +78,18 @@ class UntilDecided(Format[Any]):
         return found
 
     @property
-    def course(self) -> Deciding:
+    def deciding(self) -> Deciding:
         """What is decided so far, and what is played next."""
         from arena.tournament.formats.deciding import Deciding
 
-        if self._course is None:
+        if self._deciding is None:
             entrants, games = self.field.entrants, self.field.games
-            self._course = Deciding(self.until, entrants, self._active, self._pairings(), games)
-        return self._course
+            self._deciding = Deciding(self.until, entrants, self._active, self._pairings(), games)
+        return self._deciding
 
     def next_round(self) -> Round | None:
         """Return the next batch; None once everything is decided or the budget is spent."""
-        missing = self.course.advance()
+        missing = self.deciding.advance()
         if not missing.any():
             return None
         pairings = [pairing for pairing in self._pairings() if missing[pairing] > 0]
@@ -105,12 +105,12 @@ class UntilDecided(Format[Any]):
             for results in by_encounter.values():
                 share = fmean(meeting._replace(results=(result,)).share(first) for result in results)
                 tied = fmean(result.ranks[0] == result.ranks[1] for result in results)
-                course = frozenset(
+                opening_key = frozenset(
                     (result.game, result.bots, result.opening_hash, result.actions_hash) for result in results
                 )
-                self.course.add(first, second, share, tied, is_new=course not in self._seen)
-                self._seen.add(course)
-        self.course.advance()
+                self.deciding.add(first, second, share, tied, is_new=opening_key not in self._seen)
+                self._seen.add(opening_key)
+        self.deciding.advance()
 
     def should_stop(self, elapsed_seconds: float) -> bool:
         """Return whether the hours of a run are over."""
@@ -132,7 +132,7 @@ class UntilDecided(Format[Any]):
 
     def status(self) -> str:
         """Return how much is decided."""
-        look = self.course.look
+        look = self.deciding.look
         if look is None:
             return "every pair meets"
         return f"{len(look.needed) - len(look.open)} of {counted(len(look.needed), 'claim')} decided"

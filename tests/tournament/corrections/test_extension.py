@@ -174,7 +174,7 @@ def test_it_ends_decided_or_at_its_budget_and_goes_on_with_a_larger_one(home, bo
     play(home, definition)
     stored = home.store.tournament("t")
     assert (stored.recorded, stored.finished_at is not None) == (100, True)
-    assert played_format(home.store, stored).course.reason is StopReason.MATCHES
+    assert played_format(home.store, stored).deciding.reason is StopReason.MATCHES
     before = records(home)
     assert play(home, contest(bots, until=Until(indifference=0.1, max_matches=200))).recorded == 200
     assert before.items() <= records(home).items()
@@ -206,8 +206,8 @@ def test_corrections_of_a_tournament_that_plays_until_it_is_decided(home, bots, 
     void_matches(home.store, "t", [2], reason="power cut")
     enter_late(home.store, "t", write_bots(tmp_path / "new", ["eve"])[0], reason="ill")
     assert play(home, contest(bots, until=UNTIL)).is_complete
-    course = played_format(home.store, home.store.tournament("t")).course
-    assert sorted(course.look.ranking) == [0, 1, 2, 4] and course.reason is not None
+    deciding = played_format(home.store, home.store.tournament("t")).deciding
+    assert sorted(deciding.look.ranking) == [0, 1, 2, 4] and deciding.reason is not None
     assert verify(home, "t").problems == []
 
 
