@@ -13,7 +13,6 @@ from arena.lab.oracle import Oracle
 from arena.lab.solving.limits import Limits
 from arena.lab.solving.state_graph import explore, paranoid_of, shares_of
 from arena.match.players.manifest import load_bot
-from arena.sandbox.isolation import sandbox_policy
 from arena.sandbox.isolation.sandbox_policy import Isolation, make_launch_spec
 from tests import needs
 from tests.best_play import brute_force, result_of
@@ -146,9 +145,11 @@ def test_only_example_bots_may_read_kernels(level, kernels, tmp_path):
     assert kernels in repr(shipped) and kernels not in repr({**copied, "mounts": None})
 
 
-def test_without_a_cache_nothing_is_opened(tmp_path, monkeypatch):
+@pytest.mark.parametrize("level", ["landlock", "bubblewrap"])
+def test_without_a_cache_nothing_is_opened(level, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert sandbox_policy._lab_directories(load_bot("arena:oracle")) == ()
+    spec = make_launch_spec(load_bot("arena:oracle"), Isolation(level=level), DEFAULT_LIMITS, "/tmp/none")
+    assert str(tmp_path / "arena/") not in repr({**spec, "environment": None})
 
 
 @pytest.mark.slow(sample=("bubblewrap",))
