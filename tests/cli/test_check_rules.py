@@ -109,7 +109,7 @@ def test_a_mistake_is_shown_with_its_line_of_play(arena):
     failed = out[out.index("FAILED") :].splitlines()
     assert failed[:5] == [
         "FAILED  accepts every legal action: apply raised KeyError: 'missing'",
-        "             (planted.py:23)",
+        "             (planted.py:24)",
         "     after:     a1, c1",
         "     actions:   [[1, 1], [3, 1]]",
         "     options:   players = 3, size = 4, scoring = 'all'",

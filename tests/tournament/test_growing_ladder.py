@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.base.definition import Absence
+from arena.store.results.connection import Database
 from arena.store.results.store import Store
-from arena.store.results.tournament_reader import TournamentReader
 from arena.tournament.director import run_tournament
 from arena.tournament.formats.format import Field
 from arena.tournament.formats.knockout import DecidedBy
@@ -26,14 +26,14 @@ SECONDS = {f"{name}@1": 1.0 for name in NAMES}
 @pytest.fixture
 def rows_read(monkeypatch):
     counted = [0]
-    read = TournamentReader._rows
+    read = Database.rows
 
     def counting(self, query):
         rows = read(self, query)
         counted[0] += len(rows)
         return rows
 
-    monkeypatch.setattr(TournamentReader, "_rows", counting)
+    monkeypatch.setattr(Database, "rows", counting)
     return lambda: counted[0]
 
 
