@@ -144,7 +144,7 @@ def test_the_marks_of_actions_are_explained_where_there_are_any(window, site):
 
 def test_a_page_asks_for_nothing_elsewhere_and_complains_of_nothing(visit, site):
     assert {urlsplit(url).netloc for url in visit.asked} == {urlsplit(site).netloc}
-    assert visit.hint_text == []
+    assert visit.console == []
     assert visit.requests <= 10
 
 
@@ -157,13 +157,13 @@ def window_without_scripts(chromium):
 
 def test_a_page_says_the_same_without_scripts(visit, window_without_scripts):
     window_without_scripts.goto(visit.page.url)
-    hint_text = []
+    texts = []
     for page in (visit.page, window_without_scripts):
-        hint_text.append(
+        texts.append(
             [" ".join(text.split()) for text in page.locator("h1, h2, p.verdict, table caption").all_inner_texts()]
         )
-    assert hint_text[0] == hint_text[1]
-    assert hint_text[0]
+    assert texts[0] == hint_text[1]
+    assert texts[0]
 
 
 def test_a_page_is_valid_html(visit):

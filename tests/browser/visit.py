@@ -38,7 +38,7 @@ class Visit:
         page: the window with it.
         text: its HTML.
         asked: what it has asked for, but for what it has itself.
-        said: what it has said on the console, or asked the visitor, and its mistakes.
+        console: what it wrote to the console, asked the visitor, or failed at.
         requests: how many there were until it was loaded.
     """
 
