@@ -162,7 +162,7 @@ def test_a_page_says_the_same_without_scripts(visit, window_without_scripts):
         texts.append(
             [" ".join(text.split()) for text in page.locator("h1, h2, p.verdict, table caption").all_inner_texts()]
         )
-    assert texts[0] == hint_text[1]
+    assert texts[0] == texts[1]
     assert texts[0]
 
 

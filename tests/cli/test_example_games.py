@@ -63,6 +63,7 @@ bots                                                        > made
 play {game} made arena:greedy {third} {flags} --isolation none --quiet     > (normal)
 schedule t.toml                                             > {game}
 run t.toml --workers 1 --quiet                              > matches. Seat 0 scores
+extend t --encounters 2 --workers 1 --quiet                 > matches. Seat 0 scores
 standings t                                                 > greedy
 crosstable t                                                > points
 rounds t                                                    > round 1

@@ -34,13 +34,14 @@ def file_of(text, bots=tuple(BOTS)):
 FILES = {
     "faulty": (f"{SMALL}encounters = 2\n", ("minimal", "greedy", zoo.bad_bot("exits_when_asked"))),
     "noted": (SMALL, ("minimal", zoo.bad_bot("good_with_note"))),
+    "extended": (SMALL, ("greedy", "random_legal")),
     "three": ('game = "multiplication"\noptions = { players = 3, size = 10 }\n',),
     "swiss": (f'{SMALL}format = "swiss"\n[swiss]\nrounds = 2\n',),
     "knockout": (f'{SMALL}format = "knockout"\n[knockout]\nseeding = "entrants"\n',),
 }
 """Tournaments that together have every field: of two and of three players, with faults, with a ranking of their own."""
 
-COPIES = ("corrected", "exported", "extended", "renamed", "doomed", "removed")
+COPIES = ("corrected", "exported", "renamed", "doomed", "removed")
 PREPARATIONS = (
     "void corrected 1 --reason test",
     "disqualify exported minimal --reason test",
@@ -63,7 +64,10 @@ JSON_LINES = {
 CALLS = {
     "arena standings": ["standings faulty", "standings three"],
     "arena run": ["run faulty.toml -q"],
-    "arena extend": ["extend extended --until-decided --until max_matches=20 -q"],
+    "arena extend": [
+        "extend extended --until-decided --until max_matches=4 -q",
+        "extend extended --until-decided --until max_matches=400 --until indifference=10 -q",
+    ],
     "arena quickstart": ["quickstart -q"],
     "arena leaderboard": ["leaderboard"],
     "arena standings --places": ["standings swiss --places", "standings knockout --places"],

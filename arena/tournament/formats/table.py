@@ -46,7 +46,7 @@ FORMATS: Mapping[str, type[Format[Any]]] = _Formats(**_FILE_FORMATS)
 DEFAULT_FORMAT = next(iter(FORMATS))
 
 ALL_FORMATS: Mapping[str, type[Format[Any]]] = _Formats(
-    **_FILE_FORMATS, comparison="compare_and_tune:Comparison", trials="compare_and_tune:Trials"
+    **_FILE_FORMATS, comparison="comparison:Comparison", trials="trials:Trials"
 )
 """The formats of tournament files, of ``arena compare`` and of ``arena tune``."""
 
