@@ -73,21 +73,21 @@ def kill_for_a_while(tmp_path, path, kills, seed):
     stormy = tmp_path / "stormy"
     done = dict.fromkeys(("director", "worker", "launcher", "bot"), 0)
     director = None
-    victims = []
+    kinds = []
     while sum(done.values()) < kills:
         if director is None or director.poll() is not None:
             assert director is None or recorded(stormy) < scheduled(stormy), f"too short a tournament: {done}"
             command = [*ARENA, "run", str(path), "--home", str(stormy), "-q"]
             director = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        victims = victims or rng.sample(["director", "worker", "worker", "launcher", "launcher"], 5)
-        kind = victims[-1]
+        kinds = kinds or rng.sample(["director", "worker", "worker", "launcher", "launcher"], 5)
+        kind = kinds[-1]
         time.sleep(rng.uniform(0.02, 0.25))
         victims = [director.pid] if kind == "director" else wait_for(kind, director)
         try:
             os.kill(rng.choice(victims), signal.SIGKILL)
         except (OSError, IndexError):
             continue  # it has ended by itself, or the whole run has
-        victims.pop()
+        kinds.pop()
         done[kind] += 1
         if kind == "director":
             director.wait()
