@@ -143,13 +143,13 @@ def _rows(model: type[BaseModel]) -> Iterator[str]:
 
 
 def _meanings(described: type) -> dict[str, str]:
-    """Return what the section "Attributes" of a docstring says of each name."""
-    section = (inspect.getdoc(described) or "").partition("\nAttributes:\n")[2]
-    return {
-        name: " ".join(text.split()).replace("``", "`")
-        for names, text in _ATTRIBUTE.findall(section)
-        for name in names.split(", ")
-    }
+    """Return what the sections "Attributes" of a class and its bases say of each name."""
+    meanings: dict[str, str] = {}
+    for kind in reversed(described.__mro__):
+        section = (inspect.getdoc(kind) or "").partition("\nAttributes:\n")[2]
+        for names, text in _ATTRIBUTE.findall(section):
+            meanings |= dict.fromkeys(names.split(", "), " ".join(text.split()).replace("``", "`"))
+    return meanings
 
 
 def _type(field: FieldInfo) -> str:
