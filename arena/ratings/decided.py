@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from arena.base.enums import ClaimKind
 from arena.base.until import Until
 from arena.ratings.distributions import Floats
 from arena.ratings.light_fit import MATCHES, Fit, PairTotals, fit
@@ -136,6 +137,15 @@ class MadeClaim:
 
     better: int | None
     error: float
+
+    @property
+    def kind(self) -> ClaimKind:
+        """What is claimed."""
+        return ClaimKind.EQUAL if self.better is None else ClaimKind.BETTER
+
+    def ordered(self, pair: Pair) -> Pair:
+        """Return the two bots that it is about, the better one first."""
+        return (pair[1], pair[0]) if self.better == pair[1] else pair
 
 
 @dataclass(slots=True)
@@ -269,17 +279,21 @@ class _Measured:
     def equal(self, bounds: Bounds, until: Until) -> NDArray[np.bool_]:
         """Return where the bots are equal; an order is looked for twice as closely before."""
         margin = self._margin(bounds)
-        closest = until.indifference / (2 if until.decided == "order" else 1)
-        return np.asarray((np.abs(self.difference) + margin < until.indifference) & (margin < closest))
+        is_within = np.abs(self.difference) + margin < until.indifference
+        return np.asarray(is_within & (margin < _widest_margin(until)))
 
     def encounters(self, bounds: Bounds, until: Until) -> Floats:
         """Return about how many more encounters of each pair alone would decide, if their difference is as it seems."""
         gap = np.abs(self.difference)
-        closest = until.indifference / (2 if until.decided == "order" else 1)
         to_better = self._apart(bounds, until) / np.maximum(gap, 1e-9)
-        to_equal = self._margin(bounds) / np.maximum(np.minimum(until.indifference - gap, closest), 1e-9)
+        to_equal = self._margin(bounds) / np.maximum(np.minimum(until.indifference - gap, _widest_margin(until)), 1e-9)
         times_information = np.minimum(to_better, to_equal) ** 2
         return np.asarray(np.maximum(times_information - 1, 0.0) / (self.error**2 * self.telling))
+
+
+def _widest_margin(until: Until) -> float:
+    """Return how far a difference may be from its estimate where bots are called equal."""
+    return until.indifference / (2 if until.decided == "order" else 1)
 
 
 def _key(a: int, b: int) -> Pair:

@@ -208,13 +208,12 @@ class World:
     def wrong(self, claims: dict[Pair, MadeClaim], indifference: float) -> list[WrongClaim]:
         """Return the claims that do not hold."""
         wrong = []
-        for (a, b), claim in sorted(claims.items()):
-            bot, rival = (b, a) if claim.better == b else (a, b)
+        for pair, claim in sorted(claims.items()):
+            bot, rival = claim.ordered(pair)
             difference = float(self.strengths[bot] - self.strengths[rival])
             holds = abs(difference) <= indifference + 1e-9 if claim.better is None else difference > 0
             if not holds:
-                kind = ClaimKind.EQUAL if claim.better is None else ClaimKind.BETTER
-                wrong.append(WrongClaim(bot=bot, rival=rival, claim=kind, difference=difference))
+                wrong.append(WrongClaim(bot=bot, rival=rival, claim=claim.kind, difference=difference))
         return wrong
 
 
@@ -244,7 +243,7 @@ def play_until(world: World, until: Until) -> SimulatedUntil:
     encounters = _fixed_encounters(world, until, wanted)
     pairs = size * (size - 1) // 2
     return SimulatedUntil(
-        matches=int(MATCHES * deciding.played.sum() / 2),
+        matches=_matches(deciding),
         fixed_matches=None if encounters is None else int(MATCHES * pairs * encounters),
         wrong_claims=world.wrong(deciding.decision.claims, until.indifference),
         claims=len(deciding.decision.claims),
@@ -298,9 +297,9 @@ def expected_matches(until: Until, strengths: Sequence[float], runs: int, spread
     for number in range(runs):
         generator = np.random.default_rng([number, len(strengths)])
         field = strengths if spread is None else generator.normal(0.0, spread, len(strengths)).tolist()
-        matches.append(_matches(World(field, 0.0, 0.0, generator), until))
+        matches.append(_matches(_played(World(field, 0.0, 0.0, generator), until)[0]))
     return sorted(matches)
 
 
-def _matches(world: World, until: Until) -> int:
-    return int(MATCHES * _played(world, until)[0].played.sum() / 2)
+def _matches(deciding: Deciding) -> int:
+    return int(MATCHES * deciding.played.sum() / 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 from typing import cast
 
-from arena.base.enums import ClaimKind, StopReason
+from arena.base.enums import StopReason
 from arena.base.errors import DefinitionError
 from arena.base.until import Claim, Decided, OpenClaim
 from arena.store.results.store import Store
@@ -25,34 +25,28 @@ def decided_so_far(store: Store, tournament: StoredTournament) -> Decided | None
         return None
     labels = [bot.label for bot in tournament.definition.entrants]
     claims = []
-    for (a, b), claim in deciding.decision.claims.items():
-        bot, rival = (b, a) if claim.better == b else (a, b)
-        kind = ClaimKind.EQUAL if claim.better is None else ClaimKind.BETTER
-        claims.append(Claim(bot=labels[bot], rival=labels[rival], claim=kind, error=claim.error))
+    for pair, claim in deciding.decision.claims.items():
+        bot, rival = claim.ordered(pair)
+        claims.append(Claim(bot=labels[bot], rival=labels[rival], claim=claim.kind, error=claim.error))
     is_known = deciding.look is not None and deciding.is_begun
-    open_pairs = deciding.look.open if deciding.look is not None else ()
+    games = len(tournament.definition.games)
+    still_open = tuple(
+        OpenClaim(
+            bot=labels[pair.bots[0]],
+            rival=labels[pair.bots[1]],
+            difference=pair.difference,
+            matches=MATCHES * games * max(1, ceil(pair.encounters / games)),
+        )
+        for pair in (deciding.look.open if deciding.look is not None else ())
+    )
     reason = deciding.reason
     if reason is None and tournament.finished_at is not None:
         reason = StopReason.HOURS
     return Decided(
         until=until,
-        decided=is_known and not open_pairs,
+        decided=is_known and not still_open,
         stopped_because=reason,
         claims=tuple(claims),
-        open=tuple(
-            OpenClaim(
-                bot=labels[pair.bots[0]],
-                rival=labels[pair.bots[1]],
-                difference=pair.difference,
-                matches=_matches(pair.encounters, len(tournament.definition.games)),
-            )
-            for pair in open_pairs
-        ),
-        matches_needed=sum(_matches(pair.encounters, len(tournament.definition.games)) for pair in open_pairs)
-        if is_known
-        else None,
+        open=still_open,
+        matches_needed=sum(one.matches for one in still_open) if is_known else None,
     )
-
-
-def _matches(encounters: float, games: int) -> int:
-    return MATCHES * games * max(1, ceil(encounters / games))

@@ -51,12 +51,13 @@ class UntilDecided(Format[Any]):
         if not isinstance(planned, FixedFormat) or planned.has_own_openings or field.until is None:
             raise DefinitionError('until: expected format = "round-robin" or "gauntlet", whose encounters can go on')
         self._planned = planned
+        self._pairings = _pairings_of(planned)
         self.until = field.until
         super().__init__(field)
         check_until(self.until, len(self._active))
         self._deciding: Deciding | None = None
         self._seen: set[object] = set()
-        fewest = MATCHES * field.games * max(1, self.until.min_encounters) * len(self._pairings())
+        fewest = MATCHES * field.games * max(1, self.until.min_encounters) * len(self._pairings)
         if self.until.max_matches is not None and self.until.max_matches < fewest:
             raise DefinitionError(
                 f"until.max_matches = {self.until.max_matches}: the first {counted(fewest, 'match')} are those in which"
@@ -68,15 +69,6 @@ class UntilDecided(Format[Any]):
         left = gone(self.field.absences)
         return tuple(k for k in self.field.taking_part if k not in left)
 
-    def _pairings(self) -> list[Pairing]:
-        """Return who meets whom in the first pass."""
-        planned = copy(self._planned)
-        found: list[Pairing] = []
-        while (upcoming := planned.next_round()) is not None:
-            found += upcoming.pairings
-            planned.add_results(())
-        return found
-
     @property
     def deciding(self) -> Deciding:
         """What is decided so far, and what is played next."""
@@ -84,7 +76,7 @@ class UntilDecided(Format[Any]):
 
         if self._deciding is None:
             entrants, games = self.field.entrants, self.field.games
-            self._deciding = Deciding(self.until, entrants, self._active, self._pairings(), games)
+            self._deciding = Deciding(self.until, entrants, self._active, self._pairings, games)
         return self._deciding
 
     def next_round(self) -> Round | None:
@@ -92,7 +84,7 @@ class UntilDecided(Format[Any]):
         missing = self.deciding.advance()
         if not missing.any():
             return None
-        pairings = [pairing for pairing in self._pairings() if missing[pairing] > 0]
+        pairings = [pairing for pairing in self._pairings if missing[pairing] > 0]
         return Round(tuple(pairings), further=tuple(int(missing[pairing]) for pairing in pairings))
 
     def add_results(self, meetings: Sequence[Meeting]) -> None:
@@ -136,3 +128,13 @@ class UntilDecided(Format[Any]):
         if look is None:
             return "every pair meets"
         return f"{len(look.needed) - len(look.open)} of {counted(len(look.needed), 'claim')} decided"
+
+
+def _pairings_of(planned: Format[Any]) -> list[Pairing]:
+    """Return who meets whom in the first pass of a format."""
+    planned = copy(planned)
+    found: list[Pairing] = []
+    while (upcoming := planned.next_round()) is not None:
+        found += upcoming.pairings
+        planned.add_results(())
+    return found
