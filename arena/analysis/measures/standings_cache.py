@@ -42,7 +42,7 @@ from arena.store.results.values import Authorship, StoredTournament
 
 LAYOUT = 4
 MAX_LINE_BYTES = 4 * 1024 * 1024
-"""Enough for some 10,000 bots."""
+"""Enough for about 10,000 bots."""
 MAX_COUNT = 2**53
 _DRAW_BYTES = 8
 _DIGEST_BYTES = 16

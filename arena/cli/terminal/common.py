@@ -302,7 +302,7 @@ def waiting(text: str, is_quiet: bool = False) -> Iterator[None]:
 
 
 def check_directories(*files: Path | None) -> None:
-    """Refuse what can't be written before anything is computed."""
+    """Check that files can be written before anything is computed."""
     for file in files:
         if file is not None and (file.is_dir() or not file.parent.is_dir()):
             raise UsageError(f"{str(file)!r} can't be written: expected a file in a directory that exists")

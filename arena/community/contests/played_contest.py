@@ -108,7 +108,7 @@ class StageRuns:
         self._drained = ""
 
     def play(self, stored: StoredContest, definition: Definition, refresh: Refresh | None = None) -> bool:
-        """Play a tournament as far as is wanted, and return whether it is complete."""
+        """Play a tournament as its desired state asks; return whether it is complete."""
         place, home = self._homes.of(stored)
         supervised = self._supervised(definition.name, home)
         desired = supervised.desired_state
