@@ -63,7 +63,7 @@ class BotConnection:
     ) -> None:
         self._limits = limits
         self._running_bots = running_bots if running_bots is not None else RunningBots()
-        self._running_bots.enforce_if_due(acting=None)
+        self._running_bots.enforce(None)  # however recent the last check is: what was launched since may work already
         self.process = Subprocess(bot, isolation, limits)
         self._monitor = self.process.monitor
         self.off_turn = OffTurnControl(self.process)

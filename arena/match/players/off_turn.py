@@ -155,7 +155,7 @@ class RunningBots:
                 bot.enforce()
 
     def enforce_if_due(self, acting: OffTurnControl | None) -> None:
-        """Do the same if the last time was a while ago: on a fast turn and in a fast launch no other is checked."""
+        """Do the same if the last time was a while ago: on a fast turn no other is checked."""
         if time.perf_counter() - self._enforced_at >= FIRST_CHECK_SECONDS:
             self.enforce(acting)
             self._enforced_at = time.perf_counter()
