@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.base.definition import gone
 from arena.base.errors import DefinitionError
-from arena.base.results import StoredResult
+from arena.base.results import StoredResult, points_of
 from arena.base.text import counted
 from arena.base.until import check_until
 from arena.tournament.formats.format import (
@@ -91,11 +91,12 @@ class UntilDecided(Format[Any]):
         """Count the encounters of a batch, and look at the field if it is time to."""
         for meeting in meetings:
             first, second = meeting.pairing
+            bot = self.field.bots[first]  # who sits elsewhere in every second match
             by_encounter: dict[int, list[StoredResult]] = defaultdict(list)
             for result in meeting.results:
                 by_encounter[result.encounter].append(result)
             for results in by_encounter.values():
-                share = fmean(meeting._replace(results=(result,)).share(first) for result in results)
+                share = fmean(points_of(result.ranks, result.bots.index(bot)) for result in results)
                 tied = fmean(result.ranks[0] == result.ranks[1] for result in results)
                 opening_key = frozenset(
                     (result.game, result.bots, result.opening_hash, result.actions_hash) for result in results

@@ -1,12 +1,13 @@
 """Finished tournaments that play on, and tournaments that play until they are decided."""
 
+import json
 import random
 import re
 from dataclasses import replace
 
 import pytest
 
-from arena import ArenaHome, enter_late, load_definition, void_matches, withdraw
+from arena import ArenaHome, enter_late, function_bot, load_definition, make_definition, void_matches, withdraw
 from arena.analysis.measures.standings_cache import standings_of
 from arena.analysis.measures.verification import verify
 from arena.analysis.text.standings_table import standings_table
@@ -209,6 +210,51 @@ def test_corrections_of_a_tournament_that_plays_until_it_is_decided(home, bots, 
     deciding = played_format(home.store, home.store.tournament("t")).deciding
     assert sorted(deciding.look.ranking) == [0, 1, 2, 4] and deciding.reason is not None
     assert verify(home, "t").problems == []
+
+
+def ahead(sign):
+    """Return a bot that takes the action after which it is furthest ahead, or furthest behind."""
+
+    def choose(game, state, clock):
+        me = game.seat_to_act(state)
+
+        def lead(action):
+            scores = game.scores(game.apply(state, action))
+            return sign * (scores[me] - scores[1 - me])
+
+        return max(game.legal_actions(state)[:20], key=lead)
+
+    return choose
+
+
+@pytest.mark.slow(sample=True)
+@pytest.mark.parametrize("games", [1, 2])
+def test_claims_name_the_bot_that_wins_before_the_one_that_loses(home, games, capsys):
+    """Bots of clearly different strength, in both orders of entry: everything that shows them agrees."""
+    bots = {"worst": ahead(-1), "random": lambda game, state, clock: random.choice(game.legal_actions(state))}
+    entrants = {name: function_bot(choose, name) for name, choose in {**bots, "best": ahead(1)}.items()}
+    plaid = {"game": "plaid", "options": {"lines": 4, "width": 12, "height": 12}}
+    definition = make_definition(
+        "t",
+        "plaid",
+        entrants,
+        options=plaid["options"],
+        opening_plies=1,
+        until={"indifference": 1.0},
+    )
+    if games == 2:
+        choice = definition.games[0]
+        definition = replace(definition, games=(choice, replace(choice, options={**choice.options, "lines": 6})))
+    run_tournament(definition, home.store)
+    expected = [("best@1", "random@1"), ("random@1", "worst@1")]
+    table = standings_of(home.store, "t")
+    assert [line.bot for line in table.lines] == ["best", "random", "worst"]
+    assert sorted((one.bot, one.rival) for one in table.decided.claims) == expected
+    assert {one.claim for one in table.decided.claims} == {"better"} and table.decided.decided
+    assert verdict(table).startswith("best is clearly best; all others can be told apart. All is decided")
+    assert run(["--home", str(home.directory), "standings", "t", "--json"]) == 0
+    claims = [claim for line in json.loads(capsys.readouterr().out) for claim in line["claims"]]
+    assert {(claim["bot"], claim["rival"]) for claim in claims} == set(expected)
 
 
 @pytest.mark.parametrize(
