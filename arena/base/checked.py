@@ -20,27 +20,32 @@ if TYPE_CHECKING:
 
 
 MAX_BYTES = 4 * 2**20
-"""Of a TOML file."""
+"""Of a file that is read whole."""
 MAX_DEPTH = 32
 _TOO_LARGE = "a whole number of more than 64 bits"
 
 
 def read_toml(path: Path, error: type[UsageError]) -> dict[str, Any]:
     """Return the contents of a TOML file, or raise a UsageError of the class ``error``."""
+    return parse_toml(read_file(path, error, "a TOML file"), path, error)
+
+
+def read_file(path: Path, error: type[UsageError], expected: str) -> bytes:
+    """Return the contents of a file of a kind, such as "a TOML file", or raise a UsageError of the class ``error``."""
     try:
-        data = _contents(path, error)
+        data = _contents(path, error, expected)
     except FileNotFoundError:
         raise error(f"{path}: there is no such file") from None
     except IsADirectoryError:
-        raise error(f"{path}: this is a directory; a TOML file is expected") from None
+        raise error(f"{path}: this is a directory; {expected} is expected") from None
     except OSError as failure:
         raise error(f"{path}: can't be read: {failure.strerror}") from failure
     if len(data) > MAX_BYTES:
         raise error(f"{path}: more than {MAX_BYTES // 2**20} MiB")
-    return parse_toml(data, path, error)
+    return data
 
 
-def _contents(path: Path, error: type[UsageError]) -> bytes:
+def _contents(path: Path, error: type[UsageError], expected: str) -> bytes:
     """Return the start of a regular file, long enough to tell whether it is too large: others might never end."""
     if "\0" in str(path):
         raise error(f"{str(path)!r}: expected a path without the character NUL")
@@ -54,7 +59,7 @@ def _contents(path: Path, error: type[UsageError]) -> bytes:
             raise IsADirectoryError
         data = file.read(MAX_BYTES + 1) if stat.S_ISREG(kind) else None
     if data is None:  # also of files of the kernel's that have nothing to say yet
-        raise error(f"{path}: neither a file that can be read nor a directory; a TOML file is expected")
+        raise error(f"{path}: neither a file that can be read nor a directory; {expected} is expected")
     return data
 
 

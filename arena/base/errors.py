@@ -58,6 +58,7 @@ class Mistake:
 #         ``BotDefinitionError``  a ``bot.toml``, or a path that is no bot
 #         ``UploadError``         an archive or a file that was submitted
 #         ``InvitationError``     a link of an invitation that can't be used
+#         ``RosterError``         a list of people who are to get accounts
 #         ``GameError``           the rules of a game: they raised, or returned what a game must not return
 #         ``StoreError``          the database: newer, read-only, full, in use
 #         ``SiteError``           the site of an arena refuses, or is no such site
@@ -131,6 +132,17 @@ class BotDefinitionError(UsageError):
 
 class UploadError(UsageError):
     """An archive or a file that was submitted is rejected; nothing of it is kept."""
+
+
+class RosterError(UsageError):
+    """A list of people is rejected, with what is wrong with each line, by number; nobody has got an account."""
+
+    def __init__(self, mistakes: Iterable[tuple[int, str]]) -> None:
+        self.mistakes = tuple(sorted(mistakes))
+        super().__init__("; ".join(f"line {line}: {sentence}" for line, sentence in self.mistakes))
+
+    def __reduce__(self) -> tuple[type[RosterError], tuple[tuple[tuple[int, str], ...]]]:
+        return type(self), (self.mistakes,)
 
 
 class InvitationError(UsageError):

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from arena.analysis.text.tables import Column, printable
-from arena.base.errors import UsageError
+from arena.analysis.text.tables import Column, printable, render_table
+from arena.base.checked import read_file
+from arena.base.errors import RosterError, UsageError
 from arena.base.text import counted
-from arena.cli.terminal.common import print_table
+from arena.cli.terminal.common import check_directories, print_table
 from arena.cli.terminal.global_options import Subcommands, global_option
 from arena.cli.terminal.options import WholeNumber, confirm, format_options, wide_option, yes_option
-from arena.cli.terminal.streams import FAILED, OK
+from arena.cli.terminal.streams import FAILED, OK, WRONG_USE
 from arena.store.people.values import MEMBER_ROLES, Role
 
 if TYPE_CHECKING:
@@ -137,6 +142,74 @@ def add(name: str, role: str, site: str, days: int) -> None:
     role_text = _with_article(person.role)
     click.echo(f"{person.name} is {role_text} now, and can choose a password for {counted(days, 'day')} at:")
     click.echo(_link(site, secret))
+
+
+@people_command.command("import")
+@click.argument("roster", type=click.Path(path_type=Path))
+@click.option(
+    "--invitations",
+    "out",
+    required=True,
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The CSV file to write, with a link for each person.",
+)
+@site_option
+@days_option
+def import_people(roster: Path, out: Path, site: str, days: int) -> int:
+    """Add everybody on ROSTER, a CSV file, and write their links into another.
+
+    \b
+    arena site people import roster.csv --invitations invitations.csv
+
+    A roster has a name on each line, or columns with headings: name, role (author if it is empty), and any others,
+    which are copied beside the links. If a line is wrong, nobody is added.
+    """
+    from arena.store.people.roster import counted_people, roster_of
+
+    data = read_file(roster, UsageError, "a CSV file")
+    check_directories(out)
+    try:
+        read = roster_of(data)
+        with opened_people() as people, _new_file(out) as file:
+
+            def write(secrets: list[str]) -> None:
+                rows = read.rows([_link(site, secret) for secret in secrets])
+                columns = [Column(key, key, is_number=False) for key in rows[0]]
+                file.seek(0)
+                file.write(render_table(columns, rows, "csv") + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+
+            people.invitations.invite_all(read, COMMAND_LINE, days, write)
+    except RosterError as error:
+        for line, sentence in error.mistakes:
+            click.echo(f"arena: {printable(f'{roster}: line {line}: {sentence}')}", err=True)
+        return WRONG_USE
+    added = counted_people(read.newcomers)
+    click.echo(f"Added {added}. Links to choose a password, for {counted(days, 'day')}, are in {printable(str(out))}")
+    return OK
+
+
+@contextmanager
+def _new_file(path: Path) -> Iterator[TextIO]:
+    """Make a file that only its owner reads; it is removed if the work fails."""
+    try:
+        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    except FileExistsError:
+        raise UsageError(
+            f"{str(path)!r} can't be written: it exists, and may have links that are still needed"
+        ) from None
+    except OSError as error:
+        raise UsageError(f"{str(path)!r} can't be written: {error.strerror}") from error
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            yield file
+    except BaseException as error:
+        path.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise UsageError(f"{str(path)!r} can't be written: {error.strerror}") from error
+        raise
 
 
 @people_command.command("link")

@@ -260,7 +260,7 @@ def _endpoint(path: str, handler: Any, by_method: Mapping[str, Operation]) -> En
 def _as_in_forms(sent: Mapping[str, Any]) -> dict[str, str | list[str]]:
     """Return what a form could have sent: JSON may have anything, and pages show texts and lists of them."""
     return {
-        name: value
+        name: value.replace("\r\n", "\n") if isinstance(value, str) else value
         for name, value in sent.items()
         if isinstance(value, str) or (isinstance(value, list) and all(isinstance(one, str) for one in value))
     }

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from pydantic import Field
 
-from arena.base.errors import InvitationError, UsageError
-from arena.server.gate.operation import Done, Fields, Numbered, Operation, Visit, Who
-from arena.server.http.problems import Problem, ProblemError
+from arena.analysis.text.tables import render_table
+from arena.base.errors import InvitationError, RosterError, UsageError
+from arena.server.gate.operation import Document, Done, Fields, Numbered, Operation, Visit, Who
+from arena.server.gate.request import MAX_BODY_BYTES
+from arena.server.http.page_response import CSV
+from arena.server.http.problems import FieldProblem, Problem, ProblemError
 from arena.server.operations.account import begin_session
 from arena.server.operations.people import InvitationPage, NewInvitationPage, check_may_moderate, roles_to_give
+from arena.site.frame.model import Table
 from arena.store.people.passwords import ACCEPTED as PASSWORD_RULE
 from arena.store.people.passwords import check_password, hash_password
 from arena.store.people.rates import Rate
+from arena.store.people.roster import MAX_ROSTER_BYTES, roster_of
 from arena.store.people.secret import is_secret
 from arena.store.people.values import ACCEPTED as NAME_RULE
 from arena.store.people.values import Permission, Role, is_person_name
@@ -21,6 +29,7 @@ DEFAULT_DAYS = 7
 
 INVITATIONS = Rate(300, 3600.0)
 LINKS = Rate(100, 3600.0)
+IMPORTS = Rate(20, 3600.0)
 
 
 class InvitationPath(Fields):
@@ -42,6 +51,14 @@ class NewInvitation(Fields):
     """For whom an invitation is."""
 
     role: Role = Role.AUTHOR
+    days: int = Field(DEFAULT_DAYS, ge=1, le=60)
+
+
+class Imported(Fields):
+    """People who get accounts at once."""
+
+    SEVERAL_LINES = ("roster",)
+    roster: str = Field(title="One name a line, or CSV", min_length=1, max_length=MAX_ROSTER_BYTES)
     days: int = Field(DEFAULT_DAYS, ge=1, le=60)
 
 
@@ -82,6 +99,24 @@ def invite(visit: Visit) -> NewInvitationPage:
     check_may_give(visit, sent.role)
     secret = visit.people.invitations.invite(sent.role, visit.person.name, sent.days)
     return NewInvitationPage(role=sent.role, person=None, link=_link(visit, secret), days=sent.days)
+
+
+def import_people(visit: Visit) -> Document:
+    """Make accounts for a list of people; return their invitations as CSV."""
+    sent: Imported = visit.fields
+    roster = roster_of(sent.roster.encode(), roles_to_give(visit.actor))
+    secrets = visit.people.invitations.invite_all(roster, visit.person.name, sent.days)
+    rows = roster.rows([_link(visit, secret) for secret in secrets])
+    return Document(
+        content=f"{render_table(Table.of(rows[0], rows).columns, rows, 'csv')}\n".encode(),
+        media_type=CSV,
+        name="invitations.csv",
+    )
+
+
+def _of_roster(error: UsageError, _: Mapping[str, Any], __: bool) -> tuple[FieldProblem, ...]:
+    mistakes = error.mistakes if isinstance(error, RosterError) else ()
+    return tuple(FieldProblem(field="roster", title=f"line {line}", error=text) for line, text in mistakes)
 
 
 def invite_again(visit: Visit) -> NewInvitationPage:
@@ -143,6 +178,18 @@ OPERATIONS = (
         "new_invitation.html.jinja",
         form="/people",
         rate=INVITATIONS,
+    ),
+    Operation(
+        "POST",
+        "/people/import",
+        Permission.INVITE_AUTHORS,
+        import_people,
+        Imported,
+        form="/people",
+        rate=IMPORTS,
+        media_type="text/csv",
+        max_body_bytes=3 * MAX_ROSTER_BYTES + MAX_BODY_BYTES,  # a form writes some letters as three
+        fields_refused=_of_roster,
     ),
     Operation("POST", "/people/invitations/{number}/end", Permission.INVITE_AUTHORS, end_invitation, Numbered),
     Operation(

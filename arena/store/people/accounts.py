@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, delete, func, select, type_coerce
 
-from arena.base.errors import InvitationError, UnknownNameError, UsageError
+from arena.base.errors import InvitationError, RosterError, UnknownNameError, UsageError
 from arena.base.names import check_reason
 from arena.store.people.public_log import add_line
+from arena.store.people.roster import Roster, counted_people
 from arena.store.people.schema import invitations, people, sessions, submissions, tokens
 from arena.store.people.secret import digest_of, new_secret
 from arena.store.people.unrated_match import unrated_matches
@@ -259,6 +261,34 @@ class Invitations:
             connection.execute(delete(invitations).where(invitations.c.person_id == person.number))
             add_line(connection, self._clock.text(), by, "made a link to choose a password for", person.name, "")
             return self._insert(connection, person.role, person, by, days)
+
+        return self._database.write(invite)
+
+    def invite_all(
+        self, roster: Roster, by: str, days: int, deliver: Callable[[list[str]], None] = lambda _: None
+    ) -> list[str]:
+        """Make an account and an invitation for each person on a roster, or none; return the secrets in its order.
+
+        ``deliver`` gets them before anything is committed: if it raises, nobody has an account.
+
+        Raises:
+            RosterError: with all that is wrong with any line.
+        """
+
+        def invite(connection: Connection) -> list[str]:
+            mistakes, secrets, now = list(roster.mistakes), [], self._clock.text()
+            for one in roster.newcomers:
+                try:
+                    person = insert_person(connection, one.name, one.role, now)
+                except UsageError as error:
+                    mistakes.append((one.line, str(error)))
+                else:
+                    secrets.append(self._insert(connection, one.role, person, by, days))
+            if mistakes:
+                raise RosterError(mistakes)
+            add_line(connection, now, by, "made accounts from a list for", counted_people(roster.newcomers), "")
+            deliver(secrets)
+            return secrets
 
         return self._database.write(invite)
 

@@ -1,5 +1,6 @@
 """``arena site people``: what is printed, and what is refused without a change."""
 
+import csv
 import json
 import re
 import sqlite3
@@ -83,3 +84,79 @@ def test_an_empty_list_says_how_to_begin(arena):
 def test_the_database_may_be_elsewhere(arena, monkeypatch):
     monkeypatch.setenv("ARENA_PEOPLE", "mysql://somewhere/people")
     assert "expected a URL such as postgresql://" in refusal(arena, "people")
+
+
+ROSTER = "\ufeffname;Role;E-Mail\r\nada;;ada@example.org\r\n\r\nbob;director;'b'\r\n"
+
+
+def test_a_roster_becomes_accounts_links_and_one_line_in_the_log(arena, tmp_path):
+    (tmp_path / "roster.csv").write_text(ROSTER, encoding="utf-8", newline="")
+    out = tmp_path / "links.csv"
+    words = ("people", "import", tmp_path / "roster.csv", "--invitations", out, "--site", "https://arena.example.org")
+    assert arena(*words)[0] == 0
+    assert people(arena) == {"ada": ("author", "invited"), "bob": ("director", "invited")}
+    lines = json.loads(arena("people", "log", "--json")[1])
+    assert [(one["action"], one["subject"]) for one in lines] == [
+        ("made accounts from a list for", "1 author, 1 director")
+    ]
+    rows = list(csv.DictReader(out.read_text().splitlines()))
+    assert [(row["name"], row["role"], row["e-mail"]) for row in rows] == [
+        ("ada", "author", "ada@example.org"),
+        ("bob", "director", "'b'"),
+    ]
+    assert out.stat().st_mode & 0o777 == 0o600
+    with PeopleStore(tmp_path / "home" / "people.sqlite3") as store:
+        for row in rows:
+            secret = row["link"].removeprefix("https://arena.example.org/invitations/")
+            assert store.invitations.find(secret).person == row["name"]
+    assert "it exists" in refusal(arena, *words)
+
+
+@pytest.mark.parametrize(
+    ("roster", "sentences"),
+    [
+        (
+            b"eva\n=1+1\nbob\nB.ob\nx y\n" + b"z" * 201,
+            [
+                (1, "name 'eva': it is taken"),
+                (2, "name '=1+1': a spreadsheet would take this for a formula"),
+                (4, "name 'B.ob': line 3 has it already"),
+                (5, "name 'x y': expected 2 to 32 letters"),
+                (6, "expected at most 200 characters; there are 201"),
+            ],
+        ),
+        (
+            b"name,role\nada,king\nbob\n",
+            [(2, "role 'king': expected 'author', 'director' or 'operator'"), (3, "expected 2 cells")],
+        ),
+        (b"ada\nb\xe4r\n", [(2, "the byte 0xe4 is not UTF-8")]),
+        ("ada\n".encode("utf-16"), [(1, "this is UTF-16")]),
+        (b'ada\n"bob', [(2, "not valid CSV")]),
+        (b"ada,author\n", [(1, "expected the headings of columns")]),
+        (b"name,link\nada,x\n", [(1, "heading 'link'")]),
+        (b"name,x,x\nada,x,x\n", [(1, "two columns have it")]),
+        (b"name\n", [(1, "expected 1 to 1,000 people")]),
+        (b" \n", [(1, "there is none")]),
+        (b"ada\n" * 1001, [(1001, "there are 1,001")]),
+        (b"a" * 70_000, [(1, "expected at most 65,536 bytes")]),
+    ],
+)
+def test_a_roster_with_mistakes_is_refused_line_by_line_and_nobody_is_added(arena, tmp_path, roster, sentences):
+    arena("people", "add", "eva")
+    (tmp_path / "roster.csv").write_bytes(roster)
+    code, out, err = arena("people", "import", tmp_path / "roster.csv", "--invitations", tmp_path / "links.csv")
+    assert (code, out, len(err.splitlines())) == (2, "", len(sentences)), err
+    for said, (line, sentence) in zip(err.splitlines(), sentences, strict=True):
+        assert said.startswith(f"arena: {tmp_path}/roster.csv: line {line}: ") and sentence in said
+    assert people(arena) == {"eva": ("author", "invited")}
+    assert not (tmp_path / "links.csv").exists()
+
+
+def test_nobody_is_added_if_the_links_cannot_be_written(arena, tmp_path, monkeypatch):
+    (tmp_path / "roster.csv").write_text("ada\n")
+    monkeypatch.setattr("os.fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    said = refusal(arena, "people", "import", tmp_path / "roster.csv", "--invitations", tmp_path / "links.csv")
+    assert said.endswith("can't be written: No space left on device")
+    monkeypatch.undo()
+    assert people(arena) == {}
+    assert not (tmp_path / "links.csv").exists()

@@ -1,6 +1,7 @@
 """What people do, from the first link to the last page: in a browser, and as JSON."""
 
 import asyncio
+import csv
 import re
 from urllib.parse import quote
 
@@ -122,6 +123,30 @@ async def test_a_director_invites_and_the_invited_opens_an_account(world):
     for again in (await newcomer.get(link), await newcomer.post(link, data={"name": "x2", "password": NEW_PASSWORD})):
         assert again.status_code == 404
         assert "was used, or has expired" in again.text
+
+
+async def test_a_director_makes_accounts_for_a_class(world):
+    dora = world.browser("dora")
+    before = world.contents()
+    sent = {"roster": "name,role\r\nada,\r\n=1+1,\r\nbob,director\r\nann,author\r\n", "days": "3"}
+    refusal = await dora.post("/people/import", data=sent)
+    refused(refusal, 400)
+    for sentence in (
+        "line 3</a>: name &#39;=1+1&#39;: a spreadsheet would take this",
+        "line 4</a>: role &#39;director&#39;: expected &#39;author&#39;",
+        "line 5</a>: name &#39;ann&#39;: it is taken",
+        "ada,\n=1+1,\nbob,director\nann,author",
+    ):
+        assert sentence in refusal.text
+    assert world.contents() == before
+    answer = await dora.post("/people/import", data={"roster": "ada\r\nbob", "days": "3"})
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    assert answer.headers["content-disposition"] == 'attachment; filename="invitations.csv"'
+    rows = list(csv.DictReader(answer.text.splitlines()))
+    assert [(row["name"], row["role"]) for row in rows] == [("ada", "author"), ("bob", "author")]
+    assert "Choose a password" in (await world.client().get(httpx.URL(rows[0]["link"]))).text
+    [line] = world.store.log.lines(hidden=())[:1]
+    assert (line.by, line.action, line.subject) == ("dora", "made accounts from a list for", "2 authors")
 
 
 async def test_links_that_cannot_be_used_are_answered_alike(world):

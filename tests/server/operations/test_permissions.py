@@ -36,6 +36,7 @@ MAY = {
     "POST /account/erase": BROWSERS,
     "GET /people": DIRECTORS | DIRECTING,
     "POST /people/invitations": DIRECTORS | DIRECTING,
+    "POST /people/import": DIRECTORS | DIRECTING,
     "POST /people/invitations/{number}/end": DIRECTORS | DIRECTING,
     "POST /people/{person}/link": DIRECTORS,
     "POST /people/{person}/close": DIRECTORS | DIRECTING,
