@@ -1,5 +1,6 @@
-"""Puts the example bots and tournaments and protocol.md into the wheel, where ``arena.base.shipped`` finds them."""
+"""Puts example bots, example tournaments and documentation into the wheel, where ``arena.base.shipped`` finds them."""
 
+from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -11,5 +12,6 @@ class ShippedFiles(BuildHookInterface[Any]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Say what goes where; ``version`` is "standard" or "editable"."""
         if version == "standard":
-            for name in ("bots", "tournaments", "protocol.md"):
+            pages = [path.relative_to(self.root).as_posix() for path in sorted(Path(self.root, "docs").rglob("*.md"))]
+            for name in ("bots", "tournaments", "README.md", "protocol.md", *pages):
                 build_data["force_include"][name] = f"arena/shipped_files/{name}"

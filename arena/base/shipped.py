@@ -11,7 +11,7 @@ from pathlib import Path
 from arena.base.errors import UnknownNameError
 from arena.base.version import __version__
 
-# The files of the arena: its code, and the example bots, example tournaments and protocol.md that come with it.
+# The files of the arena: its code, and the example bots, example tournaments and pages of documentation with it.
 #
 # ``arena:greedy`` is an example bot wherever a bot is named, and ``arena:quickstart`` an example tournament wherever a
 # tournament file is. An installed package has the files inside itself, a checkout next to the package.
@@ -89,6 +89,14 @@ def tournament_path(text: str | os.PathLike[str]) -> Path:
 def protocol_text() -> str:
     """Return the text of protocol.md."""
     return _files("protocol.md").read_text(encoding="utf-8")
+
+
+def documents() -> dict[str, Path]:
+    """Return the pages of the documentation, in Markdown, by their places in the checkout, as ``docs/time.md``."""
+    root = _files("")
+    found = [root / name for name in ("README.md", "protocol.md", "bots/README.md")]
+    found += [path for path in sorted(root.glob("docs/**/*.md")) if path.parent.name != "repository"]  # they include
+    return {path.relative_to(root).as_posix(): path for path in found if path.is_file()}
 
 
 def _files(name: str) -> Path:

@@ -89,6 +89,9 @@ PAGES = {
     "logs of a match": ("/tournaments/{league}/matches/{one}/logs", "dora"),
     "logs of a bot": ("/bots/{alpha}/logs", "ann"),
     "no logs of a hidden match": ("/contests/{contest}/hidden/tournaments/{league}/matches/{one}/logs", "dora"),
+    "guide": ("/guide", "ann"),
+    "tables of the guide": ("/guide/reference/columns", None),
+    "commands of the guide": ("/guide/people", None),
     "not allowed": ("/people", "ann"),
     "no invitation": ("/invitations/nothing", None),
 }

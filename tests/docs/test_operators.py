@@ -93,7 +93,7 @@ def test_the_container_runs_one_process_of_an_ordinary_user_and_says_how_it_is()
 
 def test_what_the_build_of_the_image_takes_is_all_that_a_wheel_needs():
     listed = {line[1:] for line in (ROOT / ".containerignore").read_text().splitlines() if line.startswith("!")}
-    assert {"arena", "bots", "tournaments", "protocol.md", "README.md", "LICENSE", "pyproject.toml"} <= listed
+    assert {"arena", "bots", "tournaments", "docs", "protocol.md", "README.md", "LICENSE", "pyproject.toml"} <= listed
     assert "hatch_build.py" in listed
     assert all((ROOT / name).exists() for name in listed)
 

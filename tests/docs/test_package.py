@@ -13,10 +13,11 @@ import pytest
 
 from arena.base.enums import IsolationLevel
 from arena.base.errors import UsageError
+from arena.base.shipped import documents
 from arena.sandbox.isolation.levels import choose_isolation
 from tests.docs.reader import ROOT, Reader, build, copy_dependencies, install
 
-SHIPPED = ("bots", "tournaments", "protocol.md")
+SHIPPED = ("bots", "tournaments", "protocol.md", "README.md")
 
 
 def shipped_files():
@@ -25,6 +26,7 @@ def shipped_files():
         for path in [ROOT / name, *(ROOT / name).rglob("*")]:
             if path.is_file() and "__pycache__" not in path.parts:
                 yield path.relative_to(ROOT).as_posix()
+    yield from documents()
 
 
 @pytest.fixture(scope="module")

@@ -21,6 +21,7 @@ from arena.server.http.addresses import Addresses, query_of
 from arena.server.http.builders import Builders
 from arena.server.http.endpoint import CspReports, Endpoint, Feeds
 from arena.server.http.events import Events
+from arena.server.http.guide import Guide
 from arena.server.http.hosts import Hosts
 from arena.server.http.observation import ROUTE, Observer, observing, with_security_headers
 from arena.server.http.opened_home import OpenedHome
@@ -162,7 +163,9 @@ class Site:
         health = Health(home, self.versions, self.builders, self.csp_reports, events, problems=problems)
         self._builder = ValueBuilder(home, self.builders, Snapshots(home().cache_directory))
         self.cache = PageCache(self._builder, self.versions, reads_all=lambda: home.audience.reads_all)
-        self._responses = PageResponses(self.cache, links or ServedLinks(asset_digests()), health.page, frozen)
+        links = links or ServedLinks(asset_digests())
+        self._responses = PageResponses(self.cache, links, health.page, frozen)
+        self._guide = Guide(links)
         self._feeds = Feeds(home, self.versions)
         self._endpoints = (*self._own_endpoints(), *endpoints)
         targets: list[tuple[str, Page | Endpoint, bool]] = [(page.path, page, True) for page in PAGES]
@@ -176,6 +179,7 @@ class Site:
         return (
             *events,
             *self._feeds.endpoints,
+            *self._guide.endpoints,
             Endpoint(path="/static/{digest}/{name}", handler=_static),
             Endpoint(path="/robots.txt", handler=_robots),
             Endpoint(path="/tournaments", handler=_to_first_page),

@@ -70,11 +70,13 @@ VALUES = {
     "name": ("spring",),
     "number": ("4",),
     "person": ("ada",),
+    "page": ("protocol",),
+    "chapter": ("games",),
 }
 PLAIN = {
     "/", "/bots", "/leaderboards", "/games", "/health", "/health/parts", "/robots.txt", "/openapi.json", "/tournaments",
     "/contests", "/contests/new", "/log", "/submissions", "/account", "/account/data", "/people", "/sign-in",
-    "/play", "/ladders", "/signing-key",
+    "/play", "/ladders", "/signing-key", "/guide", "/docs", "/help", "/about", "/protocol",
 }  # fmt: skip
 WITH_FIELDS = {
     "/leaderboards/{game}", "/bots/{bot}", "/bots/{bot}/versus/{rival}", "/bots/{bot}/feed.atom",
@@ -87,7 +89,7 @@ WITH_FIELDS = {
     "/contests/{name}/hidden/tournaments/{tournament}/matches",
     "/contests/{name}/hidden/tournaments/{tournament}/matches/{match}",
     "/contests/{name}/hidden/tournaments/{tournament}/matches/{match}/logs",
-    "/tournaments/{tournament}/matches/{match}/logs", "/bots/{bot}/logs",
+    "/tournaments/{tournament}/matches/{match}/logs", "/bots/{bot}/logs", "/guide/{page}", "/guide/{chapter}/{page}",
 }  # fmt: skip
 ELSEWHERE = {
     "/events": "reads the public home alone, whose file has no canary, and what test_contest_news.py says of contests",

@@ -1,0 +1,99 @@
+"""``/guide``: how to write a bot and hand it in here, and the documentation."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from functools import partial
+
+import anyio.to_thread
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from arena.base.errors import suggestion
+from arena.base.text import shortened_text
+from arena.server.http.endpoint import NAME_SCHEMA, NOT_CHANGED, TOO_LONG, Endpoint, Handler, operation
+from arena.server.http.hosts import LOCAL
+from arena.server.http.page_value import PAGE_CACHING, Rendered, rendered, response_of
+from arena.server.http.problems import bad_address
+from arena.site.guide import GUIDE, example_bot, guide_contents, guide_names, guide_page
+from arena.site.links import ServedLinks
+from arena.site.render import Setting, render_template
+
+HTML = "text/html; charset=utf-8"
+MAX_KEPT = 100
+ELSEWHERE = {"/docs": GUIDE, "/help": GUIDE, "/about": GUIDE, "/protocol": f"{GUIDE}/protocol"}
+"""What people try, and where it is."""
+
+
+class Guide:
+    """Answers with the pages of the guide; commands in them name the address by which the site was asked."""
+
+    def __init__(self, links: ServedLinks) -> None:
+        self._links = links
+        self._kept: OrderedDict[tuple[str, str], Rendered] = OrderedDict()
+
+    @property
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        """The addresses of the guide, and others that lead there."""
+        fields = {GUIDE: (), f"{GUIDE}/{{page}}": ("page",), f"{GUIDE}/{{chapter}}/{{page}}": ("chapter", "page")}
+        return (
+            *(Endpoint(path=path, handler=self._answer, operation=_operation(names)) for path, names in fields.items()),
+            *(Endpoint(path=path, handler=_leading_to(target)) for path, target in ELSEWHERE.items()),
+        )
+
+    async def _answer(self, request: Request) -> Response:
+        name = "/".join(request.path_params.values())
+        if name and name not in guide_names():
+            hint = suggestion(name, guide_names())
+            raise bad_address(f"There is no page {shortened_text(name)!r} in the guide: {hint}", 404)
+        key = (f"{request.url.scheme}://{request.url.netloc}", name)
+        if key not in self._kept:
+            self._kept[key] = await anyio.to_thread.run_sync(partial(self._rendered, *key))
+        self._kept.move_to_end(key)
+        while len(self._kept) > MAX_KEPT:
+            self._kept.popitem(last=False)
+        return response_of(self._kept[key], request.headers, {"cache-control": PAGE_CACHING})
+
+    def _rendered(self, site: str, name: str) -> Rendered:
+        setting = Setting(links=self._links)
+        page = guide_page(name)
+        if page is not None:
+            values = {"page": page, "site": site}
+            html = render_template("guide_page.html.jinja", setting, room="guide", twin=None, **values)
+        else:
+            html = render_template(
+                "guide.html.jinja",
+                setting,
+                room="guide",
+                twin=None,
+                bot=example_bot(),
+                commands=_commands(site) if self._links.account else LOCAL_COMMANDS,
+                contents=guide_contents(),
+                has_readme="readme" in guide_names(),
+            )
+        return rendered(html.encode(), HTML)
+
+
+LOCAL_COMMANDS = ("arena play plaid my_bot.py arena:random_legal", "arena check my_bot.py")
+
+
+def _commands(site: str) -> tuple[str, ...]:
+    """Return the commands that hand a bot in at a site, as they have to be typed there."""
+    is_plain = site.startswith("http://") and site.removeprefix("http://").rsplit(":", 1)[0].strip("[]") not in LOCAL
+    option = " --plain-http" if is_plain else ""
+    return (*LOCAL_COMMANDS, f"arena site login {site}{option}", f"arena submit my_bot.py --to {site}{option}")
+
+
+def _leading_to(target: str) -> Handler:
+    async def answer(_: Request) -> Response:
+        return RedirectResponse(target, 308)
+
+    return answer
+
+
+def _operation(fields: tuple[str, ...]) -> dict[str, object]:
+    names = [{"name": name, "in": "path", "required": True, "schema": NAME_SCHEMA} for name in fields]
+    refusals = {404: "The guide has no such page.", **TOO_LONG} if fields else {}
+    summary = "A page of the guide." if fields else "How to write a bot and submit it here, and the documentation."
+    found = operation(summary, "text/html", names, refusals)
+    return {**found, "responses": found["responses"] | NOT_CHANGED}
