@@ -15,7 +15,7 @@ from typing import Any
 
 from arena.base.enums import OpeningChoice
 from arena.base.errors import StoreError
-from arena.base.records import DEFAULT_PLY_LIMIT, Bot, Limits, TimeControl
+from arena.base.records import DEFAULT_LIMITS, DEFAULT_PLY_LIMIT, Bot, Limits, TimeControl
 from arena.base.stored import from_stored, list_of, mapping_of
 from arena.base.until import BUDGETS, Until
 
@@ -144,6 +144,8 @@ class Definition:
             del values[name]
         if self.ply_limit == DEFAULT_PLY_LIMIT:
             del values["ply_limit"]  # so that a tournament of an earlier version has the identity it had
+        if self.limits.cores == DEFAULT_LIMITS.cores:
+            del values["limits"]["cores"]
         if not self.openings:
             del values["openings"]
         if self.until is None:

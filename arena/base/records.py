@@ -58,6 +58,7 @@ class Limits:
         memory_bytes: memory of all its processes together.
         cpu_seconds: CPU time in one match, on turn and off turn, of all its processes; None for no such limit.
         processes: processes and threads at a time.
+        cores: on which its processes run in a match; those of its rivals run on the same ones.
         open_files: descriptors of one process.
         file_bytes: size of a file it writes.
         scratch_bytes: all it keeps in its scratch directory and in ``/dev/shm``.
@@ -73,6 +74,7 @@ class Limits:
         None, minimum=0, maximum=86_400, unit=Unit.SECONDS, use="{} of CPU time in this match"
     )
     processes: int = limit(256, minimum=1, maximum=100_000, unit=Unit.ITEMS, use="{} processes and threads")
+    cores: int = limit(1, minimum=1, maximum=1024, unit=Unit.ITEMS)
     open_files: int = limit(256, minimum=16, maximum=100_000, unit=Unit.ITEMS, use="{} open files")
     file_bytes: int = limit(64 * MEBIBYTE, minimum=4096, use="a file of {}")
     scratch_bytes: int = limit(256 * MEBIBYTE, minimum=64 * 1024, use="{} in the scratch directory and in /dev/shm")

@@ -98,6 +98,7 @@ def test_another_bot_is_another_tournament(changes):
     [
         {"encounters": 2},
         {"limits": Limits(processes=7)},
+        {"limits": Limits(cores=2)},
         {"time_control": TimeControl(clock="cpu")},
         {"isolation": "limits"},
         {"settings": {"rounds": 3}},

@@ -8,12 +8,13 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from arena.analysis.measures.standings_cache import standings_of
-from arena.base.errors import DefinitionError, LateError, StoreError
+from arena.base.errors import DefinitionError, LateError, StoreError, UsageError
 from arena.match.players.manifest import load_bot
 from arena.match.players.player import ScriptedPlayer
 from arena.match.referee import Referee
@@ -23,11 +24,12 @@ from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from arena.tournament.executors.executor import Executor, Job, Played, Void, WorkQueue, void_after
 from arena.tournament.executors.local import LocalExecutor
-from arena.tournament.executors.worker_start import cores_for_workers
+from arena.tournament.executors.worker_start import available_cores, cores_for_workers
 from arena.tournament.run import Order, RunControl
 from arena.tournament.schedule import schedule, spec_of
 from benchmarks.zoo_bots import bad_bot
 from tests.stepped_run import stepped_run, wait_until_stopped
+from tests.written_bots import write_bot
 
 BOTS = ("minimal", "random_legal", "greedy")
 ARENA = [sys.executable, "-m", "arena"]
@@ -297,6 +299,34 @@ def test_the_log_joins_the_workers(write_definition, tmp_path):
 def test_workers_are_pinned_while_there_are_cores_enough():
     assert cores_for_workers(2, [4, 5, 6]) == [frozenset({4}), frozenset({5})]
     assert cores_for_workers(3, [0, 1]) == [None, None, None]
+    assert cores_for_workers(2, [0, 1, 2, 5, 6], 2) == [frozenset({0, 1}), frozenset({2, 5})]
+    assert cores_for_workers(2, [0, 1, 2], 2) == [None, None]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(len(available_cores()) < 2, reason="needs two cores")
+def test_each_match_has_the_cores_that_its_bots_may_use(write_definition, tmp_path):
+    counts_cores = (
+        "import os; from _wire import *; play(lambda m: send(answer(m, note=str(len(os.sched_getaffinity(0))))))"
+    )
+    bot = tmp_path / "counts_cores"
+    bot.mkdir()
+    write_bot(bot / "bot.py", counts_cores)
+    (bot / "bot.toml").write_text('name = "counts_cores"\ncommand = ["python3", "bot.py"]\n')
+    text = f"[[entrants]]\nbot = '{bot}'\n[limits]\ncores = {{}}\n"
+    definition = load_definition(write_definition(text.format(2), bots=["minimal"]))
+    with ArenaHome(tmp_path / "h") as home:
+        run_tournament(definition, home.store)
+        notes = {note for record in home.store.records("t") for _, note in record.notes.for_operator()}
+        assert notes == {"2"}
+        assert home.store.tournament("t").definition.limits.cores == 2
+        definition = load_definition(write_definition(text.format(1024), bots=["minimal"]))
+        for executor in ("local", "in-process"):
+            with pytest.raises(
+                UsageError, match=r"limits.cores = 1024: this machine has \d+ cores? for the arena; exp"
+            ):
+                run_tournament(replace(definition, name="wide"), home.store, executor=executor)
+        assert home.store.find_tournament("wide") is None
 
 
 class Scripted(Executor):

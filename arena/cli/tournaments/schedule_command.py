@@ -92,7 +92,7 @@ def schedule_command(
     from arena.analysis.measures.schedule import recorded_times, schedule_balance, seatings_of
     from arena.analysis.text.statistics_tables import BALANCE_COLUMNS
     from arena.tournament.definition import load_definition
-    from arena.tournament.executors.worker_start import available_cores
+    from arena.tournament.executors.worker_start import workers_that_fit
     from arena.tournament.formats.table import format_class
     from arena.tournament.opening_information import with_openings
     from arena.tournament.resumption import with_stored_openings
@@ -112,7 +112,7 @@ def schedule_command(
         counts = _Counts()
         games, names = [choice.game for choice in definition.games], list(definition.shown_names.values())
         balance = schedule_balance(seatings_of(counts.passing(lines)), games, names)
-        slots = workers or definition.workers or len(available_cores())
+        slots = workers or definition.workers or workers_that_fit(definition.limits)
         is_text = table_format == "text" and not only_audit
         times = recorded_times(arena_home.store, definition) if is_text and not measures else []
         counts.until_decided = _simulated(definition, arena_home, spread) if is_text or measures else None

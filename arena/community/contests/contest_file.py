@@ -31,6 +31,7 @@ from arena.community.contests.contest_keys import (
 )
 from arena.games import make_game
 from arena.store.people.contest import Contest, ContestEntrants, ContestReading, ContestResults, StageRules, utc_text
+from arena.tournament.executors.worker_start import workers_that_fit
 
 MAX_TEXT_BYTES = 64 * 1024
 MAX_DAYS = 400
@@ -184,6 +185,10 @@ class _Builder:
         keys = self._keys
         if keys.invited and keys.entrants is not ContestEntrants.INVITED and self._are_right("entrants"):
             yield Mistake("invited", f"only with {{entrants=invited}}, but {{entrants={keys.entrants}}}")
+        try:
+            workers_that_fit(limits := Limits(**keys.limits.model_dump()))
+        except UsageError as error:
+            yield Mistake("limits.cores", str(error).partition(": ")[2], str(limits.cores))
         if not self._are_right("results"):
             return
         if keys.frozen_hours is not None and keys.results is not ContestResults.FROZEN:

@@ -21,7 +21,7 @@ from arena.store.people.directing import DesiredState, DirectorState
 from arena.store.people.people_store import PeopleStore
 from arena.tournament.director import run_tournament
 from arena.tournament.directors.supervised_run import Shutdown, SupervisedRun
-from arena.tournament.executors.worker_start import available_cores
+from arena.tournament.executors.worker_start import workers_that_fit
 from arena.tournament.run import Order, Refresh, RunControl
 
 ASK_SECONDS = 0.5
@@ -124,7 +124,7 @@ class StageRuns:
         progress = run_tournament(
             definition,
             home.store,
-            workers=max(1, len(available_cores()) - 1),
+            workers=workers_that_fit(definition.limits, spare_cores=1),
             log_path=home.log_path(definition.name),
             executor=self._executor,
             listener=supervised.listen,

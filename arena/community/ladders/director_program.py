@@ -19,7 +19,7 @@ from arena.store.results.commit_signal import Commits
 from arena.store.results.values import StoredTournament
 from arena.tournament.director import run_tournament
 from arena.tournament.directors.supervised_run import Shutdown, SupervisedRun
-from arena.tournament.executors.worker_start import available_cores
+from arena.tournament.executors.worker_start import workers_that_fit
 from arena.tournament.progress import Progress
 
 ASK_SECONDS = 0.5
@@ -140,7 +140,7 @@ class SupervisedLadder:
         progress = run_tournament(
             definition,
             self._home.store,
-            workers=definition.workers or max(1, len(available_cores()) - 1),
+            workers=definition.workers or workers_that_fit(definition.limits, spare_cores=1),
             log_path=self._home.log_path(definition.name),
             listener=self._listen,
             refresh=self._refreshed,

@@ -25,7 +25,7 @@ from arena.base.errors import ClusterError
 from arena.base.records import MatchSpec
 from arena.tournament.executors.dask_worker import DaskWorker, DaskWorkerSettings, pack_bot
 from arena.tournament.executors.executor import Executor, Job, JobResult, Void, WorkQueue
-from arena.tournament.executors.worker_start import available_cores, end_if_importing, try_to_start
+from arena.tournament.executors.worker_start import end_if_importing, try_to_start, workers_that_fit
 
 try:
     import distributed as _distributed
@@ -98,7 +98,7 @@ class DaskExecutor(Executor):
         archives = tuple(pack_bot(bot) for bot in job.bots)
         self._settings = DaskWorkerSettings(archives, job.isolation, job.limits, job.fresh_bots)
         self._address = address
-        self._processes = processes or len(available_cores())
+        self._processes = processes or (0 if address else workers_that_fit(job.limits))
         self._frozen_seconds = frozen_seconds
         self._name = f"arena-{uuid4().hex}"
         self._cluster: Any = None

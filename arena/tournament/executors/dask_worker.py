@@ -22,6 +22,7 @@ from arena.sandbox.isolation.reaper import DASK_WORKER_PREFIX
 from arena.sandbox.isolation.removal import remove_tree
 from arena.tournament.executors.executor import JobResult, Void
 from arena.tournament.executors.worker import play_spec
+from arena.tournament.executors.worker_start import workers_that_fit
 
 # Packs bots to be sent to other machines, and unpacks them there.
 
@@ -103,6 +104,7 @@ class DaskWorker:
     def __init__(self, settings: DaskWorkerSettings) -> None:
         if settings.version != __version__:
             raise UsageError(f"the cluster has arena {__version__}, and {settings.version} is needed")
+        workers_that_fit(settings.limits)
         isolation = choose_isolation(settings.isolation)
         self._directory = Path(tempfile.mkdtemp(prefix=f"{DASK_WORKER_PREFIX}{process_tag()}-"))
         self._directory.chmod(0o755)  # bots run as other users

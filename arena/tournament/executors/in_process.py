@@ -17,6 +17,7 @@ from arena.match.players.function_player import isolation_for
 from arena.tournament.executors.executor import Executor, Job, JobResult, Playing, WorkQueue
 from arena.tournament.executors.log_file import JoinedLog
 from arena.tournament.executors.worker import LiveWeight, play_spec
+from arena.tournament.executors.worker_start import workers_that_fit
 
 LOOKS_A_SECOND = 4
 """How often ``meanwhile`` is called, at most."""
@@ -34,6 +35,7 @@ class InProcessExecutor(Executor):
 
     def __init__(self, job: Job) -> None:
         """Prepare an executor."""
+        workers_that_fit(job.limits)
         self._pool = BotPool(isolation_for(job.bots, job.isolation), job.limits, job.fresh_bots)
         self._log = JoinedLog(job.log_path, multiprocessing.get_context("spawn"))
         self._watched: frozenset[int] = frozenset()

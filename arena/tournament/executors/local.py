@@ -30,8 +30,8 @@ from arena.tournament.executors.worker_start import (
     MAX_FAILED_STARTS,
     CoreLocks,
     StartedWorkers,
-    available_cores,
     end_if_importing,
+    workers_that_fit,
 )
 
 # A worker process as the director sees it: its pipes, and the matches that it has been given.
@@ -132,12 +132,13 @@ class LocalExecutor(Executor):
 
     def __init__(self, job: Job) -> None:
         """Prepare an executor; workers are started when there are matches for them."""
+        fitting = workers_that_fit(job.limits)
         isolation = choose_isolation(job.isolation)
         self._context = multiprocessing.get_context("spawn")
         self._log = JoinedLog(job.log_path, self._context)
-        workers = job.workers or len(available_cores())
+        workers = job.workers or fitting
         self._settings = [WorkerSettings(isolation, job.limits, job.fresh_bots)] * workers
-        self._cores = CoreLocks()
+        self._cores, self._each = CoreLocks(), job.limits.cores
         self._workers: list[WorkerProcess] = []
         self._starts = StartedWorkers()
         self._watched: frozenset[int] = frozenset()
@@ -148,7 +149,7 @@ class LocalExecutor(Executor):
         """Open the log, and take cores."""
         end_if_importing()
         self._log.__enter__()
-        pinned = self._cores.take(len(self._settings))
+        pinned = self._cores.take(len(self._settings), self._each)
         self.notice = self._cores.notice
         if self.notice:
             log.warning("%s", self.notice)

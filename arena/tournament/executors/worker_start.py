@@ -11,6 +11,8 @@ from multiprocessing import spawn
 
 from arena.base.errors import UsageError
 from arena.base.programs.service_program import starting_process
+from arena.base.records import Limits
+from arena.base.text import counted
 
 
 def available_cores() -> list[int]:
@@ -20,14 +22,32 @@ def available_cores() -> list[int]:
     return list(range(os.cpu_count() or 1))
 
 
-def cores_for_workers(workers: int, cores: list[int]) -> list[frozenset[int] | None]:
-    """Assign each worker a core of its own, shared with its bots; none is pinned where there are too few cores.
+def workers_that_fit(limits: Limits, spare_cores: int = 0) -> int:
+    """Return how many matches this machine plays at a time if each has the cores that its bots may use.
+
+    Args:
+        spare_cores: that are left to others, if there are more than one match needs.
+
+    Raises:
+        UsageError: if bots may use more cores than there are.
+    """
+    cores = len(available_cores())
+    if limits.cores > cores:
+        raise UsageError(
+            f"limits.cores = {limits.cores}: this machine has {counted(cores, 'core')} for the arena; expected at most"
+            f" {cores}"
+        )
+    return max(1, (cores - spare_cores) // limits.cores)
+
+
+def cores_for_workers(workers: int, cores: list[int], each: int = 1) -> list[frozenset[int] | None]:
+    """Assign each worker cores of its own, shared with its bots; none is pinned where there are too few cores.
 
     Only one of a worker and its bots runs at a time, and a hand-over on one core costs a tenth of one between two.
     """
-    if workers > len(cores):
+    if workers * each > len(cores):
         return [None] * workers
-    return [frozenset({core}) for core in cores[:workers]]
+    return [frozenset(cores[each * number : each * (number + 1)]) for number in range(workers)]
 
 
 class CoreLocks:
@@ -42,19 +62,19 @@ class CoreLocks:
         self._locks: dict[int, socket.socket] = {}
         self._others: list[int] = []
 
-    def take(self, workers: int) -> list[frozenset[int] | None]:
-        """Take free cores for workers; return which each is pinned to.
+    def take(self, workers: int, each: int = 1) -> list[frozenset[int] | None]:
+        """Take free cores for workers, ``each`` of them that many; return which each is pinned to.
 
         None is pinned if there are too few; the workers then share all cores, also those that others have taken.
         """
         cores = available_cores()
         for core in cores:
-            if len(self._locks) < workers and core not in self._locks:
+            if len(self._locks) < workers * each and core not in self._locks:
                 self._take(core)
         own = sorted(self._locks)
-        if workers <= len(own):
+        if workers * each <= len(own):
             self._others.clear()
-        return cores_for_workers(workers, own)
+        return cores_for_workers(workers, own, each)
 
     def _take(self, core: int) -> None:
         lock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

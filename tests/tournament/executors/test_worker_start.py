@@ -177,9 +177,9 @@ def arenas(monkeypatch):
     monkeypatch.setattr(cores, "available_cores", lambda: HERE)
     with contextlib.ExitStack() as stack:
 
-        def take(workers):
+        def take(workers, each=1):
             locks = stack.enter_context(contextlib.closing(CoreLocks()))
-            return locks.take(workers), locks.notice
+            return locks.take(workers, each), locks.notice
 
         take.close = stack.close
         yield take
@@ -196,6 +196,8 @@ def test_each_arena_takes_cores_that_no_other_has(arenas):
     assert notice.startswith("Another arena on this machine plays on cores 901, 902, which this run shares")
     arenas.close()
     assert arenas(2) == (PINNED, "")
+    arenas.close()
+    assert arenas(1, 2) == ([frozenset(HERE)], "")
 
 
 def test_too_few_free_cores_are_shared_by_all_workers_and_nobody_else_gets_them(arenas):
