@@ -128,6 +128,8 @@ class TournamentState(StrEnum):
     RUNNING = "running"
     STOPPED = "stopped"
     FINISHED = "finished"
+    IDLE = "idle"
+    """A ladder with nothing to play until a bot enters, or another version of one."""
 
 
 class CorrectionKind(StrEnum):

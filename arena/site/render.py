@@ -31,6 +31,7 @@ from arena.site.matches.boards import (
     targets_svg,
     worths_svg,
 )
+from arena.site.matches.match_model import MatchPage
 from arena.site.page_table import PAGE_BY_NAME
 from arena.site.pages import charts
 from arena.site.pages.charts import RatingChart
@@ -108,11 +109,13 @@ class Setting:
     frozen: Frozen | None = None
 
 
-def render(page: Page, parameters: Parameters, model: Model, setting: Setting) -> str:
-    """Return a page as HTML."""
+def render(
+    page: Page, parameters: Parameters, model: Model, setting: Setting, featured: MatchPage | None = None
+) -> str:
+    """Return a page as HTML; ``featured`` is the match whose board the first page shows."""
     values = parameters.model_dump()
     twin = setting.links.page(page.name, ".json", **values)
-    shown = {"room": page.room, "twin": twin, "feed": _feed(page, values, setting)}
+    shown = {"room": page.room, "twin": twin, "feed": _feed(page, values, setting), "featured": featured}
     return render_template(f"{page.name}.html.jinja", setting, parameters=parameters, model=model, **shown)
 
 

@@ -78,10 +78,10 @@ def site(home_directory):
 
 
 def built(address):
-    """Return a page once it has been built: until then its answer is 202; the test's own time limit ends the wait."""
+    """Return a page once it has been built, all of it; the test's own time limit ends the wait."""
     while True:
         with urllib.request.urlopen(address) as answer:
-            if answer.status == HTTPStatus.OK:
+            if answer.status == HTTPStatus.OK and answer.headers["retry-after"] is None:
                 return answer.read().decode()
         time.sleep(0.05)
 

@@ -201,6 +201,15 @@ def test_events_that_come_while_a_tab_joins_do_not_put_it_off(live):
     assert live.page.evaluate("streams") == ["tournaments/t", "tournaments/t,arena"]
 
 
+def test_a_page_that_is_about_another_match_follows_that_one(live):
+    newer = '<body data-topics="tournaments/t tournaments/t/matches/2"><p id="part" data-live>new</p></body>'
+    live.answer({"html": newer}, {"html": newer})
+    live.send(EVENT)
+    live.wait(2)
+    assert live.text == "new"
+    assert live.page.evaluate("streams") == ["tournaments/t", "tournaments/t,tournaments/t/matches/2"]
+
+
 def test_while_the_server_is_away_it_is_asked_more_and_more_rarely(live):
     live.cut(is_away=True)
     live.wait(100)

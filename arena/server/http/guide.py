@@ -35,10 +35,11 @@ class Guide:
     @property
     def endpoints(self) -> tuple[Endpoint, ...]:
         """The addresses of the guide, and others that lead there."""
+        others = ELSEWHERE if self._links.account else {**ELSEWHERE, "/play": f"{GUIDE}/playing_in_the_browser"}
         fields = {GUIDE: (), f"{GUIDE}/{{page}}": ("page",), f"{GUIDE}/{{chapter}}/{{page}}": ("chapter", "page")}
         return (
             *(Endpoint(path=path, handler=self._answer, operation=_operation(names)) for path, names in fields.items()),
-            *(Endpoint(path=path, handler=_leading_to(target)) for path, target in ELSEWHERE.items()),
+            *(Endpoint(path=path, handler=_leading_to(target)) for path, target in others.items()),
         )
 
     async def _answer(self, request: Request) -> Response:
@@ -86,7 +87,7 @@ def _commands(site: str) -> tuple[str, ...]:
 
 def _leading_to(target: str) -> Handler:
     async def answer(_: Request) -> Response:
-        return RedirectResponse(target, 308)
+        return RedirectResponse(target, 307)  # people may be let in later, who play
 
     return answer
 

@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from arena.server.http.builders import BUSY
+from arena.server.http.featured_match import FIRST_PAGE, FeaturedMatch
 from arena.server.http.observation import IS_EMBEDDABLE
 from arena.server.http.page_cache import Found, PageCache
 from arena.server.http.page_value import (
@@ -33,6 +34,7 @@ from arena.server.http.problems import CHANGING, Problem
 from arena.server.http.topics import CONTESTS
 from arena.site.frame.model import Frozen, Lane, Page, Parameters
 from arena.site.links import ServedLinks
+from arena.site.matches.match_model import MatchPage
 from arena.site.pages.overview_model import HealthPage
 from arena.site.render import Setting, render, render_template
 
@@ -65,6 +67,7 @@ class PageResponses:
     ) -> None:
         self._cache, self._links, self._health, self._frozen = cache, links, health, frozen
         self._threads = anyio.CapacityLimiter(RENDERING_THREADS)
+        self._featured = FeaturedMatch(cache)
 
     async def page(
         self, request: Request, page: Page, fields: Mapping[str, str], query: dict[str, str], suffix: str
@@ -80,16 +83,19 @@ class PageResponses:
         if found.value is None:
             return self._without_value(request, found.problem, suffix)
         frozen = self._frozen(fields["tournament"]) if "tournament" in fields else None
-        setting = self._setting(page, parameters, found, frozen)
-        make = partial(self._rendered, page, parameters, found.value, suffix, table, setting)
+        board = await self._featured.board(found.value) if parameters == FIRST_PAGE and not suffix else None
+        setting = self._setting(page, parameters, found, frozen, board.topics if board else ())
+        match = board.value if board else None
+        make = partial(self._rendered, page, parameters, found.value, suffix, table, setting, match)
         if found.age_seconds is not None:
             one = await make()  # it says how old it is
             headers = {"cache-control": NOT_KEPT, "age": f"{found.age_seconds:.0f}", "retry-after": "5"}
         else:
-            notice = frozen.sentence if frozen is not None and suffix != ".csv" else ""
+            notice = frozen.sentence if frozen is not None and suffix != ".csv" else board.key if board else ""
             one = await found.value.rendered(suffix, table, make, notice)
             late = {"cache-control": NOT_KEPT, "retry-after": str(ceil(found.ready_seconds))}
-            headers = {"cache-control": PAGE_CACHING} if found.is_current else late
+            is_current = found.is_current and not (board and board.is_late)
+            headers = {"cache-control": PAGE_CACHING} if is_current else late
         return response_of(one, request.headers, headers)
 
     async def _find(self, request: Request, page: Page, parameters: Parameters, *, is_program: bool) -> Found:
@@ -106,9 +112,11 @@ class PageResponses:
         status = 200 if model.is_well else 503
         return response_of(one, request.headers, {"cache-control": NOT_KEPT}, status)
 
-    def _setting(self, page: Page, parameters: Parameters, found: Found, frozen: Frozen | None) -> Setting:
+    def _setting(
+        self, page: Page, parameters: Parameters, found: Found, frozen: Frozen | None, others: tuple[str, ...]
+    ) -> Setting:
         assert found.value is not None
-        topics = page.topics_of(parameters)
+        topics = (*page.topics_of(parameters), *others)
         return Setting(
             links=self._links,
             topics=topics if frozen is None else (*topics, CONTESTS.path),
@@ -117,7 +125,14 @@ class PageResponses:
         )
 
     async def _rendered(
-        self, page: Page, parameters: Parameters, value: Value, suffix: str, table: str | None, setting: Setting
+        self,
+        page: Page,
+        parameters: Parameters,
+        value: Value,
+        suffix: str,
+        table: str | None,
+        setting: Setting,
+        match: Value | None = None,
     ) -> Rendered:
         def make() -> Rendered:
             if suffix == ".json" and setting.frozen is None:
@@ -127,7 +142,8 @@ class PageResponses:
                 return rendered(model.model_copy(update={"frozen": setting.frozen}).model_dump_json().encode(), JSON)
             if suffix == ".csv":
                 return rendered(model.csv(table).encode(), CSV)
-            return rendered(render(page, parameters, model, setting).encode(), HTML)
+            featured = None if match is None else MatchPage.model_validate_json(match.json)
+            return rendered(render(page, parameters, model, setting, featured).encode(), HTML)
 
         return await anyio.to_thread.run_sync(make, limiter=self._threads)
 

@@ -102,6 +102,9 @@ def rest_seconds(build_seconds: float, cpu_seconds: float | None) -> float:
     return min(REST_PER_CPU_SECOND * worked_seconds * crowding**2, MAX_REST_SECONDS)
 
 
+MAX_RENDERINGS = 30
+"""Of a value; a board on the first page is another one after each ply."""
+
 NAMES_END = "|"
 """In the text of corrections."""
 
@@ -147,6 +150,8 @@ class Value:
         key = (suffix, table, notice)
         if key not in self._rendering:
             self._rendering[key] = asyncio.create_task(render())
+            while len(self._rendering) > MAX_RENDERINGS:
+                del self._rendering[next(iter(self._rendering))]
         try:
             return await asyncio.shield(self._rendering[key])
         except Exception:

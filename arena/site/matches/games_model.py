@@ -61,6 +61,8 @@ class ListedGame(Model):
     Attributes:
         name: its name, or the dotted path of an external game.
         players: how many seats it may have, as text.
+        pitch: why one would play it, in a sentence; empty for an external game.
+        picture: a position of it; None for an external game.
         problem: why it has no page, as a sentence; empty if it has one.
     """
 
@@ -68,6 +70,8 @@ class ListedGame(Model):
     summary: str = ""
     players: str = ""
     options: tuple[str, ...] = ()
+    pitch: str = ""
+    picture: ViewedMatch | None = None
     problem: str = ""
 
 

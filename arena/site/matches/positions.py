@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 
 from arena.analysis.text.match_view import checked_drawing, outline_of
@@ -10,10 +12,11 @@ from arena.base.bot_text import BotText
 from arena.base.enums import Termination
 from arena.base.errors import ArenaError, GameError, UnknownNameError
 from arena.base.records import MatchRecord, SeatReport, TimeControl
-from arena.games import GAMES, Drawing, Game, find_game
+from arena.games import GAMES, Drawing, Game, find_game, make_game
 from arena.match.replay import final_ranks
 from arena.site.matches.games_model import GamesPage, GamesParameters, ListedGame
-from arena.site.matches.match_model import Shape
+from arena.site.matches.match_model import Shape, ViewedMatch
+from arena.site.matches.viewed_match import viewed_match
 from arena.store.home import ArenaHome
 
 # The list of games: those of the arena, and those from elsewhere that tournaments here play.
@@ -45,6 +48,40 @@ def problem_text(error: ArenaError) -> str:
     return str(error)[:MAX_TEXT_CHARACTERS]
 
 
+PITCHES = {
+    "plusminus": "You bet on ups and downs before a single mark is on the board, and then fight for every one of them.",
+    "plaid": "You draw lines across a sheet; of the rectangles that they make, counting decides which are yours.",
+    "coprimality": "One path, one wrong number, and you are out; the last one who can still go on wins.",
+    "differences": "A mark in every row and column, and only steps of new lengths count. It is fair at every size.",
+    "multiplication": "First you place the marks together, then you number them: the longest jumps are worth the most.",
+}
+PICTURED = {
+    "plusminus": ({"size": 8}, 20),
+    "plaid": ({"width": 24, "height": 24, "lines": 12}, 12),
+    "coprimality": ({"size": 8}, 9),
+    "differences": ({"size": 8}, 6),
+    "multiplication": ({"size": 9}, 14),
+}
+"""The options of the position in the picture of a game, and how many random actions lead to it."""
+
+
+@cache
+def _picture(name: str) -> ViewedMatch:
+    options, plies = PICTURED[name]
+    game, rng = make_game(name, **options), random.Random(1)
+    state, actions = game.initial_state(), list[list[Any]]()
+    for _ in range(plies):
+        after = [(action, game.apply(state, action)) for action in game.legal_actions(state)]
+        going_on = [one for one in after if not game.is_over(one[1])]
+        if not going_on:
+            break
+        action, later = rng.choice(going_on)
+        actions.append([game.seat_to_act(state), action])
+        state = later
+    record = record_of_nobody(name, game, state, actions)
+    return viewed_match(record, {bot: bot for bot in record.bots}, most=1)
+
+
 def _listed(name: str) -> ListedGame:
     try:
         game = find_game(name)
@@ -56,6 +93,8 @@ def _listed(name: str) -> ListedGame:
         summary=game.summary[:MAX_TEXT_CHARACTERS],
         players="2 or more" if "players" in options else "2",
         options=options,
+        pitch=PITCHES.get(name, ""),
+        picture=_picture(name) if name in PICTURED else None,
     )
 
 

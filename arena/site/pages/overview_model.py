@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import Annotated
 
 from annotated_types import Len
@@ -79,6 +80,12 @@ class OverviewPage(ModelOfBots):
     results: tuple[TournamentResult, ...]
     latest: tuple[ListedResult, ...]
     left_out: tuple[str, ...] = ()
+
+    @property
+    def featured(self) -> tuple[str, int] | None:
+        """The tournament and the number of a match that is being played, else of the latest one; None before any."""
+        playing = ((one.name, one.progress.playing[0].match) for one in self.running if one.progress.playing)
+        return next(chain(playing, ((one.tournament, one.match) for one in self.latest)), None)
 
     def tables(self) -> Mapping[str, Table]:
         """Return the table of tournaments."""

@@ -3,7 +3,8 @@
 // after each event that concerns it, so that it need not know what it has missed. One stream serves all visible tabs of a
 // browser: the tab that holds the lock reads it, the others hear of it. What is done with a newer page: parts.js.
 {
-  const root = document.documentElement, topics = document.body.dataset.topics.split(" "), me = String(Math.random());
+  const root = document.documentElement, me = String(Math.random());
+  let topics = document.body.dataset.topics.split(" ");
   const shared = navigator.locks && window.BroadcastChannel && new BroadcastChannel("arena");
   const tabs = new Map(), isSeen = () => document.visibilityState === "visible";
   let isAsking = false, isNews = false, isOver = false, asking = null, waits = 0;
@@ -24,7 +25,9 @@
       parts.setTime(Date.parse(response.headers.get("date")));
       isOver = response.redirected || response.status === 404;
       if (response.ok && !isOver) {
-        parts.show(new DOMParser().parseFromString(await response.text(), "text/html"));
+        const page = new DOMParser().parseFromString(await response.text(), "text/html");
+        parts.show(page);
+        follow(page.body.dataset.topics);
         seconds = 0;
       }
       seconds = Number(response.headers.get("retry-after")) || seconds; // a newer one is being built
@@ -35,6 +38,12 @@
     if (isOver) close();
     else if (isNews) soon(0);
     else if (seconds) soon(Math.min(10, Math.max(seconds, waits)));
+  }
+
+  function follow(newer) { // a page that has gone on to another match
+    if (!newer || newer === topics.join(" ")) return;
+    topics = newer.split(" ");
+    if (leave) tell({ tab: me, topics });
   }
 
   function soon(seconds) {

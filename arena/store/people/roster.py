@@ -64,7 +64,7 @@ def roster_of(data: bytes, roles: Collection[Role] = MEMBER_ROLES) -> Roster:
     """
     rows = _rows(_text_of(data))
     if not rows:
-        raise RosterError([(1, "expected a name on each line; there is none")])
+        raise RosterError([(1, "expected a name on each line, found an empty list")])
     headings = [cell.lower() for cell in rows[0][1]]
     if NAME in headings:
         if mistake := _mistake_of_headings(headings):

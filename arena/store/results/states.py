@@ -45,7 +45,7 @@ def state_of(tournament: StoredTournament, directors: Collection[str]) -> Tourna
     if tournament.deleted_at is None and tournament.name in directors:
         return TournamentState.RUNNING
     if tournament.finished_at is not None:
-        return TournamentState.FINISHED
+        return TournamentState.IDLE if tournament.format == "ladder" else TournamentState.FINISHED
     return TournamentState.STOPPED if tournament.recorded else TournamentState.NOT_BEGUN
 
 

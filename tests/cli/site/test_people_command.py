@@ -136,7 +136,7 @@ def test_a_roster_becomes_accounts_links_and_one_line_in_the_log(arena, tmp_path
         (b"name,link\nada,x\n", [(1, "heading 'link'")]),
         (b"name,x,x\nada,x,x\n", [(1, "two columns have it")]),
         (b"name\n", [(1, "expected 1 to 1,000 people")]),
-        (b" \n", [(1, "there is none")]),
+        (b" \n", [(1, "found an empty list")]),
         (b"ada\n" * 1001, [(1001, "there are 1,001")]),
         (b"a" * 70_000, [(1, "expected at most 65,536 bytes")]),
     ],

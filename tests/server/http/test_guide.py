@@ -67,7 +67,7 @@ async def test_where_nobody_signs_in_nothing_is_handed_in(directory):
 
 async def test_what_people_try_leads_there(directory):
     async with client_of(directory) as client:
-        for address in ("/docs", "/help", "/about", "/protocol"):
+        for address in ("/docs", "/help", "/about", "/protocol", "/play"):
             response = await client.get(address, follow_redirects=True)
             assert response.status_code == 200 and response.url.path.startswith("/guide")
         missing = await client.get("/guide/protocoll")
