@@ -110,6 +110,10 @@ class UnknownNameError(UsageError, LookupError):
         return type(self), (self.kind, self.name, self.known)
 
 
+class NothingYetError(UsageError):
+    """There is nothing of a kind yet; the message is for visitors."""
+
+
 class DefinitionError(UsageError):
     """A tournament definition is rejected; each fault is named with its place, value and what is accepted."""
 

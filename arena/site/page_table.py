@@ -12,6 +12,7 @@ from arena.site.matches.games_model import (
     PuzzleParameters,
     PuzzlesPage,
     PuzzlesParameters,
+    TodayParameters,
 )
 from arena.site.matches.match_model import MatchPage, MatchParameters
 from arena.site.pages.bot_profile_model import BotParameters, BotProfilePage
@@ -182,6 +183,17 @@ PAGES: tuple[Page, ...] = (
         lane=Lane.BOARDS,
         room="overview",
         topics=("tournaments/{tournament}",),
+    ),
+    Page(
+        name="today",
+        summary="The puzzle of the day, with a board on which it is solved.",
+        path="/puzzles/today",
+        parameters=TodayParameters,
+        model=PuzzlePage,
+        builder="arena.site.matches.game:build_today",
+        lane=Lane.BOARDS,
+        room="games",
+        topics=("arena",),
     ),
     Page(
         name="games",

@@ -25,6 +25,7 @@ EXAMPLES = {
         {**LEAGUE, "puzzle": 1, "action": "c3"},
         {**LEAGUE, "puzzle": 2, "answer": True},
     ],
+    "today": [{}, {"answer": True}],
     "games": [{}],
     "game": [{"game": "differences", "options": "size=5", "actions": "b3 d4"}, {"game": "plaid", "actions": "v20"}],
     "why": [{**LEAGUE, "bot": "alpha@1"}, {"tournament": "forfeits", "bot": "<b>bold</b>@1"}],

@@ -3,18 +3,18 @@
 import html5lib
 import pytest
 
-from arena.base.errors import StoreError, UnknownNameError
-from arena.lab.matches.puzzle import keep_puzzles
+from arena.base.errors import NothingYetError, StoreError, UnknownNameError
+from arena.lab.matches.puzzle import keep_puzzles, puzzle_of_the_day
 from arena.lab.oracle import Oracle
-from arena.site.matches.game import build_puzzle, build_puzzles
-from arena.site.matches.games_model import PuzzleParameters, PuzzlesParameters
+from arena.site.matches.game import build_puzzle, build_puzzles, build_today
+from arena.site.matches.games_model import PuzzleParameters, PuzzlesParameters, TodayParameters
 from arena.site.pages.tournament import build_tournament
 from arena.site.pages.tournament_model import TournamentParameters
 from arena.site.publish.one_file import puzzles_file
 from arena.store.home import ArenaHome
 from tests.analysis.text.tournaments import play
 from tests.lab.made_puzzles import made_puzzle
-from tests.site.parsed import rendered, tree
+from tests.site.parsed import model_of, rendered, tree
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -149,3 +149,31 @@ def test_one_file_has_all_puzzles_and_loads_nothing(home):
     assert "default-src 'none'" in html
     assert "<script" not in html
     assert html.count("href=") == html.count('href="#')
+
+
+def test_the_puzzle_of_the_day_is_the_same_for_everybody_and_stays_for_the_day(tmp_path):
+    with ArenaHome(tmp_path) as home:
+        leagues = [play(home, name, ["alpha", "beta"]) for name in ("first", "second")]
+        with pytest.raises(NothingYetError, match="arena lab puzzles TOURNAMENT"):
+            build_today(home, TodayParameters())
+        assert not model_of(home, "overview").may_have_puzzles
+        for league in leagues:
+            keep_puzzles(home.directory, league, [made_puzzle(met=number) for number in range(3, 13)])
+        assert model_of(home, "overview").may_have_puzzles
+        stored = home.store.tournaments()
+        days = [f"2026-01-{day:02}" for day in range(1, 32)]
+        found = {day: puzzle_of_the_day(home.directory, stored, day) for day in days}
+        assert len({(of.name, daily.number) for of, daily in found.values()}) > 10
+        assert all(daily.puzzles[0].met == daily.number + 2 for _, daily in found.values())
+        assert {day: puzzle_of_the_day(home.directory, stored[::-1], day) for day in days} == found
+        of, daily = puzzle_of_the_day(home.directory, stored, days[0])
+        keep_puzzles(home.directory, of, [made_puzzle(met=99)])
+        assert puzzle_of_the_day(home.directory, stored, days[0]) == (of, daily)
+        home.store.delete(of)
+        (other,) = home.store.tournaments()
+        assert puzzle_of_the_day(home.directory, [other], days[0])[0] == other
+        (home.directory / "puzzles" / "today.json").write_text("[" * 100_000)
+        page = build_today(home, TodayParameters(action="b2"))
+        assert (page.tournament, page.is_solved) == (other.name, True)
+        html = html_of("today", page, TodayParameters(action="b2"))
+        assert 'href="/puzzles/today?action=c3#try"' in html

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from arena.base.errors import StoreError, UsageError
 from arena.base.folder import Folder
+from arena.base.seeds import derived_seed
 from arena.base.stored import from_json_text, from_stored
 from arena.lab.solving.worth import Outcome
 from arena.store.results.values import StoredTournament
@@ -126,32 +128,45 @@ def keep_puzzles(directory: Path, tournament: StoredTournament, puzzles: Sequenc
     if len(puzzles) > MAX_PUZZLES or len(text) > MAX_FILE_BYTES:
         raise UsageError(f"{len(puzzles):,} puzzles in {len(text):,} bytes are too many to keep; use a lower --count")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", encoding="ascii", dir=path.parent, delete=False) as file:
-            file.write(text)
-        Path(file.name).replace(path)
+        _replace(path, text)
     except OSError as error:
         raise UsageError(f"{path}: can't be written: {error.strerror}") from error
     return path
 
 
+def _replace(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", encoding="ascii", dir=path.parent, delete=False) as file:
+        file.write(text)
+    Path(file.name).replace(path)
+
+
 def kept_puzzles(directory: Path, tournament: StoredTournament) -> tuple[Puzzle, ...]:
     """Read the puzzles of a tournament, if any; StoreError if the file is malformed or from a newer arena."""
-    where = f"{PUZZLES}/{_file_name(tournament)}"
+    kept = _read(KeptPuzzles, directory, _file_name(tournament))
+    return kept.puzzles if kept is not None and kept.created_at == tournament.created_at else ()
+
+
+Kept = TypeVar("Kept", KeptPuzzles, "DailyPuzzle")
+
+
+def _read(kind: type[Kept], directory: Path, name: str) -> Kept | None:
+    """Return what a file has; None if there is no such file. StoreError if it is malformed or from a newer arena."""
+    where = f"{PUZZLES}/{name}"
     try:
-        with Folder(directory / PUZZLES) as folder, folder.open(_file_name(tournament)) as file:
+        with Folder(directory / PUZZLES) as folder, folder.open(name) as file:
             data = file.read(MAX_FILE_BYTES + 1)
     except (UsageError, OSError):
-        return ()
+        return None
     if len(data) > MAX_FILE_BYTES:
         raise StoreError(f"{where} is malformed: it has more than {MAX_FILE_BYTES:,} bytes")
-    kept = from_stored(KeptPuzzles, from_json_text(data.decode("ascii", "replace"), where), where)
+    kept = from_stored(kind, from_json_text(data.decode("ascii", "replace"), where), where)
     if kept.layout != LAYOUT:
         raise StoreError(f"{where} has the layout {kept.layout}, which this arena does not know")
     for number, puzzle in enumerate(kept.puzzles, 1):
         for fault in puzzle.faults():
             raise StoreError(f"{where} is malformed: puzzle {number}: {fault}")
-    return kept.puzzles if kept.created_at == tournament.created_at else ()
+    return kept
 
 
 def may_have_puzzles(directory: Path, tournament: StoredTournament) -> bool:
@@ -161,3 +176,53 @@ def may_have_puzzles(directory: Path, tournament: StoredTournament) -> bool:
 
 def _file_name(tournament: StoredTournament) -> str:
     return f"{tournament.number}.json"
+
+
+# The puzzle of a day: chosen once for everybody, by the date, and kept, since puzzles may be added or made again.
+
+TODAY = "today.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DailyPuzzle:
+    """The file: the puzzle of a date (UTC), with its number among those of a tournament, as they were then."""
+
+    layout: int
+    date: str
+    tournament: int
+    created_at: str
+    number: int
+    count: int
+    puzzles: tuple[Puzzle, ...]
+
+
+def puzzle_of_the_day(
+    directory: Path, tournaments: Sequence[StoredTournament], date: str
+) -> tuple[StoredTournament, DailyPuzzle] | None:
+    """Return the puzzle of a date and its tournament, which is one of these; None if none of them has a puzzle."""
+    by_key = {(one.number, one.created_at): one for one in tournaments}
+    with suppress(StoreError):  # a new one takes its place
+        kept = _read(DailyPuzzle, directory, TODAY)
+        if kept is not None and kept.date == date and len(kept.puzzles) == 1:
+            of = by_key.get((kept.tournament, kept.created_at))
+            if of is not None:
+                return of, kept
+    having = [one for one in tournaments if may_have_puzzles(directory, one)]
+    for one in sorted(having, key=lambda one: derived_seed("puzzle of the day", date, one.number)):
+        with suppress(StoreError):  # other puzzles can be solved
+            found = kept_puzzles(directory, one)
+            if found:
+                number = derived_seed("puzzle of the day", date) % len(found)
+                daily = DailyPuzzle(
+                    layout=LAYOUT,
+                    date=date,
+                    tournament=one.number,
+                    created_at=one.created_at,
+                    number=number + 1,
+                    count=len(found),
+                    puzzles=(found[number],),
+                )
+                with suppress(OSError):  # a home that is only read
+                    _replace(directory / PUZZLES / TODAY, json.dumps(asdict(daily), separators=(",", ":")))
+                return one, daily
+    return None

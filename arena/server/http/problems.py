@@ -16,6 +16,7 @@ from arena.base.errors import (
     GameError,
     InvitationError,
     NoHomeError,
+    NothingYetError,
     OptionError,
     StoreError,
     UnknownNameError,
@@ -119,6 +120,8 @@ def problem_of(error: Exception) -> Problem:
             return error.problem
         case InvitationError():
             return _problem(404, "This link can’t be used", text_of(error))
+        case NothingYetError():
+            return _problem(404, "Nothing here yet", text_of(error))
         case UnknownNameError() | OptionError():
             return _problem(404, "Not found", text_of(error))
         case UnwritableError():

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from arena.base.errors import ArenaError, IllegalActionError, StoreError, UnknownNameError
+from arena.base.errors import ArenaError, IllegalActionError, NothingYetError, StoreError, UnknownNameError
 from arena.games import Game, Option, find_game, make_game, parse_options
 from arena.games.checked_game import checked_game
-from arena.lab.matches.puzzle import Puzzle, kept_puzzles
+from arena.lab.matches.puzzle import Puzzle, kept_puzzles, puzzle_of_the_day
 from arena.site.matches.games_model import (
     MAX_ACTIONS_CHARACTERS,
     GameOption,
@@ -22,6 +23,7 @@ from arena.site.matches.games_model import (
     PuzzleParameters,
     PuzzlesPage,
     PuzzlesParameters,
+    TodayParameters,
 )
 from arena.site.matches.match_sentences import result_sentence
 from arena.site.matches.positions import (
@@ -143,10 +145,36 @@ def build_puzzle(home: ArenaHome, parameters: PuzzleParameters) -> PuzzlePage:
     found = kept_puzzles(home.directory, tournament)
     if parameters.puzzle > len(found):
         raise UnknownNameError("puzzle", str(parameters.puzzle), [f"1 to {len(found)}"] if found else [])
-    puzzle = found[parameters.puzzle - 1]
+    return _puzzle_page(home, tournament.name, parameters.puzzle, len(found), found[parameters.puzzle - 1], parameters)
+
+
+def build_today(home: ArenaHome, parameters: TodayParameters) -> PuzzlePage:
+    """Build the page of the puzzle of the day.
+
+    Raises:
+        NothingYetError: if no tournament has a puzzle.
+        GameError: if the rules are wrong.
+    """
+    date = datetime.now(UTC).date().isoformat()
+    found = puzzle_of_the_day(home.directory, home.store.tournaments(), date)
+    if found is None:
+        raise NothingYetError("There are no puzzles here yet. A director makes them: arena lab puzzles TOURNAMENT")
+    tournament, daily = found
+    page = _puzzle_page(home, tournament.name, daily.number, daily.count, daily.puzzles[0], parameters)
+    return page.model_copy(update={"date": date})
+
+
+def _puzzle_page(
+    home: ArenaHome,
+    tournament: str,
+    number: int,
+    count: int,
+    puzzle: Puzzle,
+    parameters: PuzzleParameters | TodayParameters,
+) -> PuzzlePage:
     require_game(home, puzzle.game)
     game = checked_game(make_game(puzzle.game, **puzzle.options), puzzle.game)
-    state = _replayed(game, puzzle, parameters.puzzle)
+    state = _replayed(game, puzzle, number)
     legal = [
         LegalAction(text=text, actions=text, target=target)
         for text, target in named_targets(game, state, game.legal_actions(state))
@@ -155,9 +183,9 @@ def build_puzzle(home: ArenaHome, parameters: PuzzleParameters) -> PuzzlePage:
     tried = next((one for one in puzzle.choices if one.text == parameters.action.strip()), None)
     is_solved = tried is not None and tried is puzzle.choices[puzzle.solution]
     return PuzzlePage(
-        tournament=tournament.name,
-        listed=_listed(parameters.puzzle, puzzle),
-        count=len(found),
+        tournament=tournament,
+        listed=_listed(number, puzzle),
+        count=count,
         shown=viewed_match(record, {bot: bot for bot in record.bots}, most=1),
         legal=tuple(legal),
         tried=parameters.action.strip(),

@@ -199,6 +199,13 @@ class PuzzleParameters(Parameters):
     answer: bool = False
 
 
+class TodayParameters(Parameters):
+    """The address of the puzzle of the day, and of an action to try; ``answer`` asks for the solution."""
+
+    action: Annotated[str, Len(0, 200)] = ""
+    answer: bool = False
+
+
 class PuzzleMiss(Model):
     """A bot that has missed the solution.
 
@@ -233,6 +240,7 @@ class PuzzlePage(ModelOfTournament):
     """A puzzle.
 
     Attributes:
+        date: of the day (UTC) whose puzzle it is; empty on its own page.
         tried: the action that was tried; empty if none was.
         is_solved: whether it is the solution.
         verdict: what it leads to, as a sentence; empty if nothing was tried.
@@ -244,6 +252,7 @@ class PuzzlePage(ModelOfTournament):
     count: int
     shown: ViewedMatch
     legal: tuple[LegalAction, ...]
+    date: str = ""
     tried: str = ""
     is_solved: bool = False
     verdict: str = ""

@@ -9,6 +9,7 @@ from itertools import islice
 
 from arena.base.enums import TournamentState
 from arena.base.text import all_of, counted
+from arena.lab.matches.puzzle import may_have_puzzles
 from arena.site.frame.building import Reading, marked, sentence
 from arena.site.frame.model import Sentence
 from arena.site.pages.overview_model import (
@@ -153,6 +154,7 @@ def build_overview(home: ArenaHome, parameters: OverviewParameters) -> OverviewP
         running=_running(store, reading),
         results=tuple(islice(_results(store, first, reading), RESULTS)),
         latest=_latest(store, first, reading),
+        may_have_puzzles=any(may_have_puzzles(home.directory, one.tournament) for one in listed),
         left_out=reading.left_out,
     )
 

@@ -70,6 +70,7 @@ class OverviewPage(ModelOfBots):
         older: the value of ``before`` on the page with older ones; None if there are none.
         results: of the newest tournaments that have one; empty on pages of older ones.
         latest: the latest matches of the newest tournament that has one; empty on pages of older ones.
+        may_have_puzzles: whether somebody has searched one of the tournaments here for puzzles.
     """
 
     tournaments: tuple[ListedTournament, ...]
@@ -79,6 +80,7 @@ class OverviewPage(ModelOfBots):
     running: tuple[RunningTournament, ...]
     results: tuple[TournamentResult, ...]
     latest: tuple[ListedResult, ...]
+    may_have_puzzles: bool = False
     left_out: tuple[str, ...] = ()
 
     @property
