@@ -142,6 +142,8 @@ def _linked(children: Sequence[Token], directory: str) -> Iterator[Token]:
 
 def _target(written: str, directory: str) -> str | None:
     path, mark, anchor = written.partition("#")
+    if written.startswith(f"{EXAMPLE_SITE}/"):
+        return written.removeprefix(EXAMPLE_SITE)
     if not path or _SCHEME.match(written):
         return written
     address = guide_address(posixpath.normpath(posixpath.join(directory, path)))

@@ -92,6 +92,7 @@ PAGES = {
     "guide": ("/guide", "ann"),
     "tables of the guide": ("/guide/reference/columns", None),
     "commands of the guide": ("/guide/people", None),
+    "a class tonight": ("/guide/tonight", "dora"),
     "not allowed": ("/people", "ann"),
     "no invitation": ("/invitations/nothing", None),
 }

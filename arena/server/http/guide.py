@@ -71,6 +71,7 @@ class Guide:
                 commands=_commands(site) if self._links.account else LOCAL_COMMANDS,
                 contents=guide_contents(),
                 has_readme="readme" in guide_names(),
+                has_tonight="tonight" in guide_names(),
             )
         return rendered(html.encode(), HTML)
 
