@@ -116,6 +116,19 @@ class Definition:
         return gone(self.absences)
 
     @property
+    def longest_time(self) -> TimeControl:
+        """A time control that allows every entrant at least as much as its own."""
+        own = {bot.time_control or self.time_control for bot in self.entrants}
+        actions = [one.per_action_seconds for one in own]
+        banks = [one.bank_seconds for one in own]
+        return replace(
+            self.time_control,
+            per_action_seconds=None if None in actions else max(filter(None, actions)),
+            bank_seconds=None if None in banks else max(filter(None, banks)),
+            increment_seconds=max(one.increment_seconds for one in own),
+        )
+
+    @property
     def shown_names(self) -> dict[str, str]:
         """What tables call each entrant, by ``name@version``: its name, if no other version takes part."""
         names = Counter(bot.name for bot in self.entrants)
@@ -192,6 +205,7 @@ class _Entrant:
     outside_game: Sequence[str] | None = None
     args: Sequence[str] = ()
     author: str = ""
+    time_control: TimeControl | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,7 +221,7 @@ class _Location:
 
 
 def _entrant(bot: Bot) -> dict[str, Any]:
-    return asdict(
+    values = asdict(
         _Entrant(
             name=bot.name,
             version=bot.version,
@@ -216,8 +230,12 @@ def _entrant(bot: Bot) -> dict[str, Any]:
             outside_game=bot.external_game,
             args=bot.command[1:],
             author=bot.author,
+            time_control=bot.time_control,
         )
     )
+    if bot.time_control is None:  # most, which are as earlier versions have stored them
+        del values["time_control"]
+    return values
 
 
 def _location(bot: Bot) -> dict[str, Any]:
@@ -253,13 +271,15 @@ def _bot(stored: object, locations: Mapping[str, Any], where: str) -> Bot:
         author=entrant.author,
         warm=location.warm,
         submitted=location.submitted,
+        time_control=entrant.time_control,
     )
 
 
 def bot_identity(bot: Bot) -> dict[str, Any]:
     """Return what makes a bot the same wherever it is: its own files among its arguments are relative paths."""
     own = {path: os.path.relpath(path, bot.directory) for path in bot.own_files}
-    return {
+    odds = {} if bot.time_control is None else {"time_control": asdict(bot.time_control)}
+    return odds | {
         "name": bot.name,
         "version": bot.version,
         "content": bot.digest,

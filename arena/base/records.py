@@ -49,6 +49,17 @@ class TimeControl:
     clock: ClockKind = ClockKind.WALL
     off_turn: OffTurn = OffTurn.AUTO
 
+    @property
+    def shown(self) -> str:
+        """What it allows, in a few words."""
+        parts = []
+        if self.per_action_seconds is not None:
+            parts.append(f"{self.per_action_seconds:g} s an action")
+        if self.bank_seconds is not None:
+            increment = f" + {self.increment_seconds:g} s an action" if self.increment_seconds else ""
+            parts.append(f"{self.bank_seconds:g} s a match{increment}")
+        return f"{', '.join(parts) or 'no time limit'} ({self.clock} time)"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
@@ -114,6 +125,7 @@ class Bot:
         author: by its ``bot.toml``; empty when unknown.
         warm: it is a Python file that is run by a process that has imported ``arena.botkit`` already.
         submitted: its command is a stranger's; ``arena.sandbox.isolation.interpreters`` knows more.
+        time_control: its own, for odds; None for that of its match.
     """
 
     name: str
@@ -128,6 +140,7 @@ class Bot:
     author: str = ""
     warm: bool = False
     submitted: bool = False
+    time_control: TimeControl | None = None
 
     @property
     def label(self) -> str:
@@ -138,6 +151,12 @@ class Bot:
     def is_function(self) -> bool:
         """Whether it is a Python function: it plays only in the process that has the function."""
         return self.command[:1] == (FUNCTION_PROGRAM,)
+
+
+def time_controls_of(bots: Sequence[Bot], common: TimeControl) -> tuple[TimeControl, ...]:
+    """Return the time control of each bot; empty if all have the common one."""
+    found = tuple(bot.time_control or common for bot in bots)
+    return found if any(own != common for own in found) else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,6 +189,15 @@ class MatchSpec:
     time_control: TimeControl = TimeControl()
     ply_limit: int = DEFAULT_PLY_LIMIT
     void_tries: tuple[int | None, ...] = ()
+
+    @property
+    def time_controls(self) -> tuple[TimeControl, ...]:
+        """The time control of each seat; empty if all have that of the match."""
+        return time_controls_of(self.bots, self.time_control)
+
+    def time_control_of(self, seat: int) -> TimeControl:
+        """Return the time control of a seat."""
+        return self.bots[seat].time_control or self.time_control
 
     def after_void(self, seat: int | None) -> MatchSpec:
         """Return the match for its next try, after one in which it was unclear whether a bot kept its time."""
@@ -225,6 +253,7 @@ class MatchRecord(Displayed):
         left_out_digest: where text of bots was left out: the BLAKE2b digest of that; else empty.
         left_out_bytes: how much was left out.
         shares_cores: another arena on the machine played on the same cores, so its bots may have taken time from these.
+        time_controls: of each seat, where one had another than ``time_control``; else empty.
     """
 
     match: int
@@ -253,10 +282,15 @@ class MatchRecord(Displayed):
     left_out_digest: str = ""
     left_out_bytes: int = 0
     shares_cores: bool = False
+    time_controls: tuple[TimeControl, ...] = ()
 
     def __post_init__(self) -> None:
         notes = self.notes.for_operator() if isinstance(self.notes, BotText) else self.notes
         object.__setattr__(self, "notes", BotText(tuple(notes)))
+
+    def time_control_of(self, seat: int) -> TimeControl:
+        """Return the time control of a seat."""
+        return self.time_controls[seat] if self.time_controls else self.time_control
 
     def notes_for(self, audience: Audience) -> tuple[Sequence[Any], ...]:
         """Return the notes of those bots that an audience may read."""
@@ -293,6 +327,9 @@ class MatchRecord(Displayed):
             del values["left_out_digest"], values["left_out_bytes"]
         if not shown.shares_cores:  # most records, which are as those of earlier versions
             del values["shares_cores"]
+        values["time_controls"] = [fields_of(own) for own in self.time_controls]
+        if not self.time_controls:
+            del values["time_controls"]
         return values
 
     @classmethod
@@ -315,6 +352,7 @@ class MatchRecord(Displayed):
         seats, plies = len(self.bots), len(self.actions)
         beside = (self.scores, self.ranks, self.seats)
         yield "bots, scores, ranks and seats differ in number", seats > 0 and all(len(part) == seats for part in beside)
+        yield "time_controls and bots differ in number", len(self.time_controls) in (0, seats)
         yield "a rank is out of range", all(1 <= rank <= seats for rank in self.ranks)
         yield (
             "actions, wall_seconds and cpu_seconds differ in number",

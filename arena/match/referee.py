@@ -73,7 +73,7 @@ class Referee:
         self._cpu: list[float | None] = []
         self._notes: list[list[Any]] = []
         self._faults: list[Fault] = []
-        self._clocks = [SeatClock(spec.time_control) for _ in players]
+        self._clocks = [SeatClock(spec.time_control_of(seat)) for seat in range(len(players))]
         self._sent_plies = [0] * len(players)  # how many actions each seat has been sent
         self._listeners: list[Player] = []  # those that want updates
         self._started_at = _utc(datetime.now(UTC))
@@ -166,7 +166,7 @@ class Referee:
                 self._game.players,
                 seat,
                 self._spec.rng_seed,
-                self._spec.time_control,
+                self._spec.time_control_of(seat),
                 self._spec.ply_limit,
             )
             try:
@@ -194,7 +194,7 @@ class Referee:
         ply = len(self._actions)
         since = self._actions[self._sent_plies[seat] :]
         self._sent_plies[seat] = ply
-        margin_seconds = self._spec.time_control.margin_seconds
+        margin_seconds = self._spec.time_control_of(seat).margin_seconds
         try:
             request = build_request(self._checked_game, self._state, player.wants, clock, ply, since, margin_seconds)
             self._question = seat, request, time.perf_counter()
@@ -291,6 +291,7 @@ class Referee:
             ply_limit=spec.ply_limit,
             versions=VERSIONS,
             started_at=self._started_at,
+            time_controls=spec.time_controls,
         )
 
     def _kept_stderr(self, report: SeatReport) -> BotText[str]:

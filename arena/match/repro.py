@@ -82,7 +82,8 @@ class _Repetition:
         self._last_ply = len(record.actions) if self._is_to_end else ply
         if self._recorded is not None:
             self._last_ply = self._recorded.ply
-        self._clock = SeatClock(record.time_control)
+        self._time_control = record.time_control_of(seat)
+        self._clock = SeatClock(self._time_control)
         self._sent_plies = 0  # how many actions the bot has been sent in questions
         self._at = record.opening_plies
         self._asked = 0
@@ -151,12 +152,12 @@ class _Repetition:
         recorded = record.actions[ply][1]
         if _as_recorded(action) != _as_recorded(recorded):
             self._differences.append(Difference(ply, recorded, action))
-        used_seconds = record.cpu_seconds if record.time_control.clock == ClockKind.CPU else record.wall_seconds
+        used_seconds = record.cpu_seconds if self._time_control.clock == ClockKind.CPU else record.wall_seconds
         self._clock.charge(used_seconds[ply] or 0.0)
 
     def _request(self, game: Game[Any], state: Any) -> Request:
         since, self._sent_plies = self._record.actions[self._sent_plies : self._at], self._at
-        margin_seconds = self._record.time_control.margin_seconds
+        margin_seconds = self._time_control.margin_seconds
         return build_request(game, state, self._player.wants, self._clock, self._at, since, margin_seconds)
 
     def _sent_frames(self) -> list[bytes]:
@@ -169,5 +170,5 @@ def _as_recorded(action: Any) -> Any:
 
 def _seating(record: MatchRecord, seat: int) -> Seating:
     players = len(record.bots)
-    about = (record.match, record.game, record.options, players, seat, record.rng_seed, record.time_control)
+    about = (record.match, record.game, record.options, players, seat, record.rng_seed, record.time_control_of(seat))
     return Seating(*about) if record.ply_limit is None else Seating(*about, record.ply_limit)

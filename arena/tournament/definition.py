@@ -152,6 +152,7 @@ class _Builder:
         self._faults = faults
         self._given = given
         self._has_all_entrants = True
+        self._time_control = TimeControl(**file.time_control.model_dump())
 
     def build(self) -> Definition:
         file = self._file
@@ -179,7 +180,7 @@ class _Builder:
             opening_plies=opening_plies,
             openings=openings,
             ply_limit=file.ply_limit,
-            time_control=TimeControl(**file.time_control.model_dump()),
+            time_control=self._time_control,
             limits=Limits(**file.limits.model_dump()),
             rng_seed=file.rng_seed,
             isolation=file.isolation,
@@ -266,6 +267,9 @@ class _Builder:
             bot = bot_of(self._given[table.bot])
         else:
             bot = find_entrant(table.bot, variant.args, self._path.parent, self._bots)
+        if table.time_control is not None:
+            own = replace(self._time_control, **table.time_control.model_dump())
+            bot = replace(bot, time_control=None if own == self._time_control else own)
         if table.name is None and not variant.values:
             return bot
         name = variant.named(bot.name if table.name is None else table.name)

@@ -106,7 +106,14 @@ def unchanged(bot: Bot, origin: str = ", which came by a correction,") -> Bot:
             " replace)"
         )
     command = (*loaded.command, *bot.command[len(loaded.command) :])
-    return replace(loaded, name=bot.name, version=bot.version, command=command, submitted=bot.submitted)
+    return replace(
+        loaded,
+        name=bot.name,
+        version=bot.version,
+        command=command,
+        submitted=bot.submitted,
+        time_control=bot.time_control,
+    )
 
 
 MAX_NAMED = 5
@@ -213,4 +220,12 @@ def differences(stored: dict[str, Any], given: dict[str, Any], may_grow: bool) -
     both = [name for name in before if name in now]
     if both != (list(now)[: len(both)] if may_grow else [name for name in now if name in before]):
         names.append("the order of entrants")
-    return names + [f"the bot {name!r}" for name in now if name in before and before[name] != now[name]]
+    return names + [
+        f"the {'bot' if _without_time(before[name]) != _without_time(now[name]) else 'time_control of'} {name!r}"
+        for name in now
+        if name in before and before[name] != now[name]
+    ]
+
+
+def _without_time(entrant: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in entrant.items() if key != "time_control"}

@@ -133,22 +133,27 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class TimeControlTable(_Strict):
-    """``[time_control]``: at least one of the first two; see ``arena.base.records.TimeControl``."""
+class EntrantTime(_Strict):
+    """``time_control`` of an entrant: at least one of the first two; everything else is as in ``[time_control]``."""
 
     per_action_seconds: Seconds | None = None
     bank_seconds: Seconds | None = None
     increment_seconds: SecondsOrZero = 0.0
+
+    @model_validator(mode="after")
+    def _has_a_limit(self) -> Self:
+        if self.per_action_seconds is None and self.bank_seconds is None:
+            raise ValueError("needs per_action_seconds or bank_seconds")
+        return self
+
+
+class TimeControlTable(EntrantTime):
+    """``[time_control]``: at least one of the first two; see ``arena.base.records.TimeControl``."""
+
     startup_seconds: Seconds = 10.0
     margin_seconds: SecondsOrZero = 0.1
     clock: Annotated[ClockKind, Field(strict=False)] = ClockKind.WALL
     off_turn: Annotated[OffTurn, Field(strict=False)] = OffTurn.AUTO
-
-    @model_validator(mode="after")
-    def _has_a_limit(self) -> TimeControlTable:
-        if self.per_action_seconds is None and self.bank_seconds is None:
-            raise ValueError("needs per_action_seconds or bank_seconds")
-        return self
 
 
 def _key_of(limit: Limit) -> tuple[Any, Any]:
@@ -193,11 +198,13 @@ class EntrantTable(_Strict):
         name: in this tournament; by default the bot's own.
         args: arguments added to the bot's command. A list in braces, such as "{10,30,100}", enters the bot once with
             each of its values, as ``name 10``, ``name 30`` and ``name 100``.
+        time_control: its own time, for odds.
     """
 
     bot: Argument
     name: str | None = None
     args: list[Argument] = []
+    time_control: EntrantTime | None = None
 
 
 class OpeningsTable(_Strict):

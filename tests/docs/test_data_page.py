@@ -27,12 +27,13 @@ BOTS = {name: ROOT / "bots" / name for name in ("minimal", "random_legal", "gree
 SMALL = 'game = "differences"\noptions = { size = 4 }\n'
 
 
-def file_of(text, bots=tuple(BOTS)):
-    return text + "".join(f'[[entrants]]\nbot = "{BOTS.get(bot, bot)}"\n' for bot in bots)
+def file_of(text, bots=tuple(BOTS), of_the_last=""):
+    return text + "".join(f'[[entrants]]\nbot = "{BOTS.get(bot, bot)}"\n' for bot in bots) + of_the_last
 
 
+ODDS = "time_control = { per_action_seconds = 2 }\n"
 FILES = {
-    "faulty": (f"{SMALL}encounters = 2\n", ("minimal", "greedy", zoo.bad_bot("exits_when_asked"))),
+    "faulty": (f"{SMALL}encounters = 2\n", ("minimal", "greedy", zoo.bad_bot("exits_when_asked")), ODDS),
     "noted": (SMALL, ("minimal", zoo.bad_bot("good_with_note"))),
     "extended": (SMALL, ("greedy", "random_legal")),
     "three": ('game = "multiplication"\noptions = { players = 3, size = 10 }\n',),

@@ -50,6 +50,11 @@ REFUSED = {
     "time": ({}, "[time_control]\nper_action_seconds = -1", "time_control.per_action_seconds = -1"),
     "nan": ({}, "[time_control]\nper_action_seconds = nan", "per_action_seconds = nan"),
     "no limit": ({}, "[time_control]\nmargin_seconds = 1", "needs per_action_seconds or bank_seconds"),
+    "odds": (
+        {},
+        '[[entrants]]\nbot = "x"\ntime_control = { clock = "cpu" }',
+        "entrants[2].time_control.clock: unknown",
+    ),
     "misspelt time": ({}, "[time_control]\nper_action = 1", "did you mean 'per_action_seconds'?"),
     "too few": (
         {"game": '"coprimality"', "options": "{players = 3}"},

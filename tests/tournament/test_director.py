@@ -13,8 +13,15 @@ from pathlib import Path
 
 import pytest
 
+from arena import function_bot
 from arena.analysis.measures.standings_cache import standings_of
+from arena.analysis.measures.verification import verify
+from arena.base.bot_text import OPERATOR
+from arena.base.definition import Definition
 from arena.base.errors import DefinitionError, LateError, StoreError, UsageError
+from arena.base.records import MatchRecord, TimeControl
+from arena.botkit import Choice
+from arena.cli.group import run as run_command
 from arena.match.players.manifest import load_bot
 from arena.match.players.player import ScriptedPlayer
 from arena.match.referee import Referee
@@ -27,7 +34,9 @@ from arena.tournament.executors.local import LocalExecutor
 from arena.tournament.executors.worker_start import available_cores, cores_for_workers
 from arena.tournament.run import Order, RunControl
 from arena.tournament.schedule import schedule, spec_of
+from arena.tournament.transfer.merging import merge_home
 from benchmarks.zoo_bots import bad_bot
+from tests.conftest import BOTS as BOTS_DIRECTORY
 from tests.stepped_run import stepped_run, wait_until_stopped
 from tests.written_bots import write_bot
 
@@ -327,6 +336,47 @@ def test_each_match_has_the_cores_that_its_bots_may_use(write_definition, tmp_pa
             ):
                 run_tournament(replace(definition, name="wide"), home.store, executor=executor)
         assert home.store.find_tournament("wide") is None
+
+
+def allowed(game, state, clock):
+    return Choice(game.legal_actions(state)[0], note={"seconds": clock.seconds})
+
+
+ODDS = """
+bot = "minimal"
+name = "short"
+time_control = { per_action_seconds = 2.5 }
+[time_control]
+per_action_seconds = 7
+clock = "cpu"
+"""
+
+
+@pytest.mark.slow(sample=True)
+def test_an_entrant_may_have_a_time_control_of_its_own(write_definition, tmp_path, here, capsys):
+    table = f"[[entrants]]\n{ODDS.replace('minimal', str(BOTS_DIRECTORY / 'minimal'))}"
+    definition = load_definition(write_definition(table, bots=["random_legal"], encounters=2))
+    own = [bot.time_control for bot in definition.entrants]
+    assert own == [None, TimeControl(per_action_seconds=2.5, clock="cpu")]
+    functions = [function_bot(allowed, "usual"), replace(function_bot(allowed, "short"), time_control=own[1])]
+    definition = replace(definition, entrants=tuple(functions))
+    assert run_tournament(definition, here.store).recorded == 4
+    for record in here.store.records("t"):
+        seconds = {record.bots[record.actions[ply][0]]: note["seconds"] for ply, note in record.notes.for_operator()}
+        assert seconds == {"usual@1": 7, "short@1": 2.5}
+        assert [record.time_control_of(seat).per_action_seconds for seat in (0, 1)] == [*map(seconds.get, record.bots)]
+        assert record.time_control == definition.time_control
+        assert MatchRecord.from_json(json.loads(json.dumps(record.to_json(OPERATOR)))) == record
+    assert verify(here, "t").problems == []
+    stored = here.store.tournament("t").definition
+    assert Definition.from_json("t", stored.to_json()).identity() == definition.identity()
+    assert run_command(["--home", str(here.directory), "show", "short"]) == 0
+    assert "Its own time in t: 2.5 s an action (cpu time)." in capsys.readouterr().out
+    with ArenaHome(tmp_path / "there") as there:
+        assert merge_home(there, here.directory)[0].taken == 4
+    equal = replace(definition, entrants=(functions[0], function_bot(allowed, "short")))
+    with pytest.raises(DefinitionError, match=r"differs in the time_control of 'short@1'; give this one another \w+"):
+        run_tournament(equal, here.store)
 
 
 class Scripted(Executor):

@@ -15,6 +15,7 @@ from arena.analysis.measures.leaderboards import history_over_tournaments
 from arena.analysis.measures.standings import Standing
 from arena.base.enums import FaultKind
 from arena.base.errors import UnknownNameError
+from arena.base.records import TimeControl
 from arena.base.results import StoredResult
 from arena.ratings.consistency import PairScore
 from arena.ratings.environment import CONFIDENCE_95
@@ -187,6 +188,7 @@ class BotProfile:
         rivals: the one with the best score first.
         faults: the latest, the last first; ``fault_kinds`` counts all of them.
         corrections: those of the bot that are not undone, each with the name of its tournament.
+        own_times: the tournaments in which it has a time control of its own, for odds.
     """
 
     label: str
@@ -195,6 +197,7 @@ class BotProfile:
     faults: tuple[StoredFault, ...]
     fault_kinds: Mapping[FaultKind, int]
     corrections: tuple[tuple[str, Correction], ...] = ()
+    own_times: tuple[tuple[str, TimeControl], ...] = ()
 
     @property
     def fault_count(self) -> int:
@@ -249,6 +252,12 @@ def bot_profile(
         faults=tuple(store.faults_of(label, MAX_FAULTS)),
         fault_kinds=store.fault_counts_of([label]),
         corrections=tuple((tournament.name, c) for tournament in played for c in _corrections(tournament, label)),
+        own_times=tuple(
+            (tournament.name, bot.time_control)
+            for tournament in played
+            for bot in tournament.definition.entrants
+            if bot.label == label and bot.time_control is not None
+        ),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from arena.analysis.measures.standings_cache import standings_of
 from arena.base.enums import CorrectionKind, DisqualifiedMatches
 from arena.base.errors import ArenaError, UsageError
+from arena.base.records import TimeControl, time_controls_of
 from arena.match.replay import ReplayError, check_record
 from arena.ratings import Result, rate_results
 from arena.ratings.result_arrays import counting
@@ -114,6 +115,7 @@ def verify(home: ArenaHome, tournament: StoredTournament | str) -> Verification:
     actions: list[str] = []
     bots_of: dict[int, Sequence[str]] = {}
     opening_of: dict[int, Sequence[Any]] = {}
+    times_of: dict[int, tuple[TimeControl, ...]] = {}
     for match, text in home.store.record_texts(tournament):
         checked += 1
         try:
@@ -123,6 +125,8 @@ def verify(home: ArenaHome, tournament: StoredTournament | str) -> Verification:
             problems.append(f"match {match}: {type(error).__name__}: {error}")
             continue
         bots_of[match] = record.bots
+        if record.time_controls:
+            times_of[match] = record.time_controls
         if tournament.definition.openings:
             opening_of[match] = [action for _, action in record.actions[: record.opening_plies]]
         if len(set(record.bots)) == len(record.bots):
@@ -130,7 +134,7 @@ def verify(home: ArenaHome, tournament: StoredTournament | str) -> Verification:
             openings.append(str((record.game, record.options, record.bots, opening)))
             actions.append(str((record.actions, record.ranks)))
             results.append((record.bots, record.ranks))
-    problems += [*_seat_problems(home, tournament, bots_of), *corrections_problems(home.store, tournament)]
+    problems += [*_seat_problems(home, tournament, bots_of, times_of), *corrections_problems(home.store, tournament)]
     problems += _opening_problems(home, tournament, opening_of)
     problems += home.store.counter_problems(tournament)
     if not problems and results:
@@ -147,15 +151,22 @@ def is_settled(home: ArenaHome, tournament: StoredTournament) -> bool:
 
 
 def _seat_problems(
-    home: ArenaHome, tournament: StoredTournament, bots_of: Mapping[int, Sequence[str]]
+    home: ArenaHome,
+    tournament: StoredTournament,
+    bots_of: Mapping[int, Sequence[str]],
+    times_of: Mapping[int, tuple[TimeControl, ...]],
 ) -> Iterator[str]:
-    """Yield the matches that other bots have played than the schedule has."""
-    entrants = tournament.definition.entrants
+    """Yield the matches that other bots have played than the schedule has, or with other odds of time."""
+    entrants, common = tournament.definition.entrants, tournament.definition.time_control
     for line in home.store.schedule(tournament):
         wanted = [entrants[k].label for k in line.seats]
         played = bots_of.get(line.match)
         if played is not None and list(played) != wanted:
             yield f"match {line.match}: played by {', '.join(played)}, but the schedule says {', '.join(wanted)}"
+        if played is not None and times_of.get(line.match, ()) != time_controls_of(
+            [entrants[k] for k in line.seats], common
+        ):
+            yield f"match {line.match}: its time controls are not those of its entrants"
 
 
 def _opening_problems(

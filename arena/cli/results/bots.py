@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -165,6 +166,7 @@ def _as_json(profile: BotProfile) -> dict[str, Any]:
         "rivals": _rival_rows(profile),
         "faults": _fault_rows(profile),
         "fault_count": profile.fault_count,
+        "own_times": [{"tournament": tournament, **asdict(own)} for tournament, own in profile.own_times],
     }
 
 
@@ -174,6 +176,8 @@ def _as_text(profile: BotProfile) -> str:
     without_history = NOT_LISTED if profile.corrections else NO_HISTORY
     history = table_text(HISTORY_COLUMNS, _history_rows(profile)) if profile.history else without_history
     parts = [printable(profile.label), history]
+    for tournament, own in profile.own_times:
+        parts.append(sentences_text(printable(f"Its own time in {tournament}: {own.shown}.")))
     rivals = _rival_rows(profile)
     if len(rivals) > 2 * SHOWN_RIVALS:
         parts.append("Does best against\n\n" + table_text(RIVAL_COLUMNS, rivals[:SHOWN_RIVALS]))

@@ -260,6 +260,8 @@ def split_arguments(text: str) -> list[str]:
 def show_result(record: MatchRecord) -> None:
     """Print how a match ended: the ranks, each fault on a line of its own, and the stderr of bots with a fault."""
     bots, faults = record.bots, record.faults
+    for bot, own in zip(bots, record.time_controls, strict=False):
+        click.echo(f"{printable(bot)}: {own.shown}")
     print_wrapped("", 0, f"{_result_line(bots, record.scores, record.ranks)} ({record.termination})")
     for fault in faults:
         who = f"{bots[fault.seat]} (seat {fault.seat}) forfeits at ply {fault.ply}"

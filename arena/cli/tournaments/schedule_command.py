@@ -153,7 +153,7 @@ def _measure(definition: Definition, counts: _Counts, slots: int, table_format: 
     else:
         played = f"{counted(sum(len(own.seconds) for own in times), 'match')} played now"
         reason = unknown_time(times, is_measured=True)
-        lines = time_sentences(times, matches, slots, definition.time_control, played) if reason is None else [reason]
+        lines = time_sentences(times, matches, slots, definition.longest_time, played) if reason is None else [reason]
         click.echo(sentences_text("\n".join([_summary(definition, counts), *lines])))
     for failure in failures:
         click.echo(f"arena: {printable(failure)}", err=True)
@@ -281,7 +281,7 @@ def _time(definition: Definition, counts: _Counts, times: Sequence[GameTimes], s
     reason = unknown_time(times, is_measured=False)
     played = f"{counted(sum(len(own.seconds) for own in times), 'recorded match')}"
     matches = _matches_to_play(definition, counts)
-    lines = [reason] if reason else time_sentences(times, matches, slots, definition.time_control, played)
+    lines = [reason] if reason else time_sentences(times, matches, slots, definition.longest_time, played)
     return sentences_text("\n".join(lines))
 
 

@@ -19,7 +19,14 @@ import msgpack
 from arena.base.bot_text import BotText
 from arena.base.enums import ClockKind, FaultKind, Termination
 from arena.base.errors import BotError, MatchStateError, text_of
-from arena.base.records import DEFAULT_LIMITS, Bot, Fault, Limits, SeatReport
+from arena.base.records import (
+    DEFAULT_LIMITS,
+    Bot,
+    Fault,
+    Limits,
+    SeatReport,
+    TimeControl,  # noqa: F401 - of a field of Bot, which FunctionBot has in its signature
+)
 from arena.botkit.seat import Choice, Choose, MatchInfo, Seat, as_choice
 from arena.games import make_game
 from arena.match.players.player import Answer, Player, Request, wall_limit_seconds

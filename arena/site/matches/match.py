@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ from arena.base.definition import GameChoice
 from arena.base.enums import Termination
 from arena.base.errors import ArenaError, UnknownNameError
 from arena.base.live_match import LiveMatch
-from arena.base.records import MatchRecord, ScheduledMatch, SeatReport, TimeControl
+from arena.base.records import MatchRecord, ScheduledMatch, SeatReport, time_controls_of
 from arena.games import make_game
 from arena.games.checked_game import checked_game
 from arena.lab.matches.annotation import annotation_of
@@ -115,6 +116,7 @@ def _before_its_first_question(tournament: StoredTournament, line: ScheduledMatc
         seats=(SeatReport(),) * len(bots),
         notes=BotText(()),
         time_control=definition.time_control,
+        time_controls=time_controls_of([definition.entrants[seat] for seat in line.seats], definition.time_control),
         isolation="",
     )
 
@@ -171,7 +173,7 @@ def build_match(home: ArenaHome, parameters: MatchParameters) -> MatchPage:
         shown=shown,
         ply=_ply_within(shown.first_ply, len(shown.positions), parameters.ply),
         seats=_seat_details(record, home.audience) if is_recorded else (),
-        time_rules=time_rules(record.time_control),
+        time_rules=_time_rules(record, names),
         versions=dict(list(record.versions.items())[:MAX_VERSIONS]),
         previous=parameters.match - 1 if parameters.match > 1 else None,
         following=parameters.match + 1 if parameters.match < last else None,
@@ -200,12 +202,9 @@ def shortened_stderr(text: str) -> str:
     return text if len(text) <= most else f"{text[: most // 2]}\n…\n{text[-most // 2 :]}"
 
 
-def time_rules(rules: TimeControl) -> str:
-    """Return the time rules in a few words."""
-    parts = []
-    if rules.per_action_seconds is not None:
-        parts.append(f"{rules.per_action_seconds:g} s an action")
-    if rules.bank_seconds is not None:
-        increment = f" + {rules.increment_seconds:g} s an action" if rules.increment_seconds else ""
-        parts.append(f"{rules.bank_seconds:g} s a match{increment}")
-    return f"{', '.join(parts) or 'no time limit'} ({rules.clock} time)"
+def _time_rules(record: MatchRecord, names: Mapping[str, str]) -> str:
+    """Return the time rules in a few words, of each bot if they differ."""
+    if not record.time_controls:
+        return record.time_control.shown
+    own = zip(record.bots, record.time_controls, strict=True)
+    return "; ".join(f"{names.get(bot, bot)} {time_control.shown}" for bot, time_control in own)

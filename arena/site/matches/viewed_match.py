@@ -284,13 +284,13 @@ def _text_board(record: MatchRecord, game: Game[Any], state: Any, ply: int) -> s
 
 def _clocks(record: MatchRecord) -> list[Clock | None]:
     """Return the time of the seat that acted, after each action."""
-    rules = record.time_control
-    banks = [SeatClock(rules) for _ in record.bots]
+    rules = [record.time_control_of(seat) for seat in range(len(record.bots))]
+    banks = [SeatClock(own) for own in rules]
     so_far = [Clock(bank_seconds=bank.bank_seconds) for bank in banks]
     clocks = list[Clock | None]()
     for (seat, _), wall, cpu in zip(record.actions, record.wall_seconds, record.cpu_seconds, strict=True):
         if wall is not None:
-            charged = cpu if rules.clock is ClockKind.CPU and cpu is not None else wall
+            charged = cpu if rules[seat].clock is ClockKind.CPU and cpu is not None else wall
             banks[seat].charge(charged)
             before = so_far[seat]
             so_far[seat] = Clock(
@@ -304,8 +304,8 @@ def _clocks(record: MatchRecord) -> list[Clock | None]:
 
 def _clocks_before(record: MatchRecord, clocks: Sequence[Clock | None], first: int) -> tuple[Clock, ...]:
     seen = {seat: clock for (seat, _), clock in zip(record.actions[:first], clocks[:first], strict=True)}
-    bank_seconds = SeatClock(record.time_control).bank_seconds
-    return tuple(seen.get(seat) or Clock(bank_seconds=bank_seconds) for seat in range(len(record.bots)))
+    banks = [SeatClock(record.time_control_of(seat)).bank_seconds for seat in range(len(record.bots))]
+    return tuple(seen.get(seat) or Clock(bank_seconds=bank_seconds) for seat, bank_seconds in enumerate(banks))
 
 
 def finite(scores: Sequence[int | float]) -> tuple[int | float | None, ...]:

@@ -130,7 +130,7 @@ MAX_CHECK_SECONDS = 5.0
 def replace_bot(store: Store, tournament: str, bot: str, new: Bot, *, reason: str) -> Correction:
     """Give an entrant new files: its matches are set aside and played again, all others stay.
 
-    The entrant keeps its name, and takes the version of the new bot.
+    The entrant keeps its name and its time control, and takes the version of the new bot.
 
     Args:
         bot: the entrant, as ``name`` or ``name@version``.
@@ -149,7 +149,7 @@ def replace_bot(store: Store, tournament: str, bot: str, new: Bot, *, reason: st
         entrant = corrected.entrant(bot)
         corrected.require_takes_part(entrant)
         before = corrected.definition.entrants[entrant]
-        new = replace(new, name=before.name)
+        new = replace(new, name=before.name, time_control=before.time_control)
         if bot_identity(new) == bot_identity(before):
             raise UsageError(f"bot {new.label!r}: these are the files it has played with; there is nothing to replace")
         own = [line for line in corrected.matches_of(entrant) if line.match in corrected.recorded]

@@ -12,7 +12,7 @@ from arena.base.bot_text import OPERATOR, Audience
 from arena.base.definition import Definition, bot_from_json, bot_identity, bot_to_json
 from arena.base.errors import ArenaError, IllegalActionError, StoreError
 from arena.base.names import ACCEPTED, is_name
-from arena.base.records import MAX_PLY_LIMIT, Bot, MatchRecord, ScheduledMatch
+from arena.base.records import MAX_PLY_LIMIT, Bot, MatchRecord, ScheduledMatch, time_controls_of
 from arena.base.stored import from_json_text, mapping_of
 from arena.base.text import shortened_text
 from arena.games import GAMES, Game, make_game
@@ -276,6 +276,8 @@ def _comparisons(record: MatchRecord, line: ScheduledMatch, definition: Definiti
     yield "actions of the opening", recorded, [_as_json_has_it(action) for action in line.opening_actions]
     yield "rng_seed", record.rng_seed, line.rng_seed
     yield "time_control", record.time_control, definition.time_control
+    entrants = [definition.entrants[entrant] for entrant in line.seats]
+    yield "time_controls", record.time_controls, time_controls_of(entrants, definition.time_control)
 
 
 def _as_json_has_it(action: Any) -> Any:
