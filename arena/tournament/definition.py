@@ -56,6 +56,20 @@ def load_definition(path: str | os.PathLike[str], bots: KnownBots | None = None)
     return _checked(file, path, str(path), bots, {})
 
 
+def load_conditions(path: Path) -> Definition:
+    """Return the definition of a tournament file without its entrants, which need not be on this machine.
+
+    Raises:
+        DefinitionError: with every fault in the rest of it.
+    """
+    file = check_model(TournamentFile, read_toml(path, DefinitionError), path, DefinitionError)
+    faults: list[str] = []
+    definition = _Builder(file, path, None, faults, {}, has_entrants=False).build()
+    if faults:
+        raise DefinitionError(f"{path}: " + "; ".join(faults))
+    return definition
+
+
 def _key(number: int) -> str:
     return f"\n{number}"
 
@@ -145,13 +159,16 @@ class _Builder:
         bots: KnownBots | None,
         faults: list[str],
         given: Mapping[str, Entrant],
+        *,
+        has_entrants: bool = True,
     ) -> None:
         self._file = file
         self._path = path
         self._bots = bots
         self._faults = faults
         self._given = given
-        self._has_all_entrants = True
+        self._has_entrants = has_entrants
+        self._has_all_entrants = has_entrants
         self._time_control = TimeControl(**file.time_control.model_dump())
 
     def build(self) -> Definition:
@@ -169,7 +186,7 @@ class _Builder:
         openings, opening_plies = openings_in(file, self._path.parent, games, self._faults)
         with _collecting(self._faults):
             check_ply_limit(file.ply_limit, opening_plies)
-        entrants = self._entrants()
+        entrants = self._entrants() if self._has_entrants else ()
         self._check_fit(games, entrants)
         return Definition(
             name=title,

@@ -8,12 +8,11 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
-from arena.base.definition import Definition, GameChoice
+from arena.base.definition import Definition
 from arena.base.errors import UsageError
 from arena.base.names import check_tournament_name
-from arena.base.records import DEFAULT_PLY_LIMIT, Bot, MatchRecord
+from arena.base.records import Bot, MatchRecord
 from arena.base.results import StoredResult, points_of
-from arena.games import make_game
 from arena.match.players.manifest import claims_problem
 from arena.ratings.result_arrays import counting
 from arena.ratings.sequential import Hypotheses, Verdict
@@ -21,7 +20,7 @@ from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
 from arena.tournament.definition import check_game_of, check_ply_limit
 from arena.tournament.formats.comparison import Comparison
-from arena.tournament.formats.table import field_of
+from arena.tournament.formats.table import field_of, format_of
 from arena.tournament.rounds import meetings
 from arena.tournament.tuning import Values
 
@@ -29,49 +28,44 @@ DEFAULT_LIMIT = 10_000
 """Encounters after which a comparison ends undecided."""
 
 
-def _definition(
-    entrants: Sequence[Bot],
-    game: str,
-    options: Mapping[str, Any],
-    *,
-    opening_plies: int = 2,
-    ply_limit: int = DEFAULT_PLY_LIMIT,
-    **keys: Any,
-) -> Definition:
-    rules = make_game(game, **options)
-    check_game_of(game, entrants)
-    for bot in entrants:
-        problem = claims_problem(bot, game)
-        if problem is not None:
-            raise UsageError(f"bot {bot.name!r} {problem}")
-    check_ply_limit(ply_limit, opening_plies)
-    games = (GameChoice(game=game, options=rules.options, players=rules.players),)
-    return Definition(games=games, entrants=tuple(entrants), opening_plies=opening_plies, ply_limit=ply_limit, **keys)
+def _definition(entrants: Sequence[Bot], conditions: Definition, **keys: Any) -> Definition:
+    for choice in conditions.games:
+        check_game_of(choice.game, entrants)
+        for bot in entrants:
+            problem = claims_problem(bot, choice.game)
+            if problem is not None:
+                raise UsageError(f"bot {bot.name!r} {problem}")
+    check_ply_limit(conditions.ply_limit, conditions.opening_plies)
+    return replace(conditions, entrants=tuple(entrants), **keys)
+
+
+def _games_of(conditions: Definition) -> str:
+    return " and ".join(dict.fromkeys(choice.game for choice in conditions.games))
 
 
 def comparison_definition(
     new: Bot,
     old: Bot,
-    game: str,
-    options: Mapping[str, Any],
+    conditions: Definition,
     hypotheses: Hypotheses,
     *,
     name: str | None = None,
     limit: int = DEFAULT_LIMIT,
-    **keys: Any,
 ) -> Definition:
-    """Return the tournament that compares two bots; ``keys`` are other fields of its definition.
+    """Return the tournament that compares two bots under these conditions, a definition without entrants.
 
     Two bots of the same name and version (one program with different arguments) are named "new" and "old".
     """
     if new.label == old.label:
         new, old = replace(new, name=f"{new.name} new"), replace(old, name=f"{old.name} old")
-    name = name if name is not None else f"{new.name} against {old.name} in {game}"[:64].strip()
+    name = name if name is not None else f"{new.name} against {old.name} in {_games_of(conditions)}"[:64].strip()
     check_tournament_name(name, "name")
     settings = asdict(hypotheses)
-    return _definition(
-        (new, old), game, options, name=name, format="comparison", encounters=limit, settings=settings, **keys
+    definition = _definition(
+        (new, old), conditions, name=name, format="comparison", encounters=limit, settings=settings
     )
+    format_of(definition)
+    return definition
 
 
 @dataclass(frozen=True)
@@ -109,16 +103,14 @@ MAX_TUNING_NAME_CHARACTERS = 58
 """Behind it, a tournament's name has the number of the round, or "test"."""
 
 
-def base_definition(
-    start: Bot, game: str, options: Mapping[str, Any], *, name: str | None = None, **keys: Any
-) -> Definition:
-    """Return what the tournaments of all rounds have in common; ``keys`` are other fields. It has no entrants yet."""
+def base_definition(start: Bot, conditions: Definition, *, name: str | None = None) -> Definition:
+    """Return what the tournaments of all rounds have in common: conditions, and a name. It has no entrants yet."""
     if name is None:
-        name = f"tune {start.name} in {game.rpartition(':')[2]}"[:MAX_TUNING_NAME_CHARACTERS].strip()
+        name = f"tune {start.name} in {_games_of(conditions).rpartition(':')[2]}"[:MAX_TUNING_NAME_CHARACTERS].strip()
     check_tournament_name(name, "--name")
     if len(name) > MAX_TUNING_NAME_CHARACTERS:
         raise UsageError(f"--name {name!r}: expected at most {MAX_TUNING_NAME_CHARACTERS} characters")
-    return replace(_definition((start,), game, options, name=name, format="trials", **keys), entrants=())
+    return replace(_definition((start,), conditions, name=name, format="trials"), entrants=())
 
 
 def trials_definition(

@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from dataclasses import replace
 from math import exp, log
 from statistics import median
 from types import SimpleNamespace
@@ -122,9 +123,12 @@ def test_a_value_that_is_drawn_often_counts_often():
     assert 4 <= int(result.values[0]) <= 7  # nothing is better than another: the middle, √30 = 5.5
 
 
+DIFFERENCES = Definition(name="", games=(GameChoice(game="differences", options={"size": 6}, players=2),), entrants=())
+
+
 def test_each_trial_has_an_opening_of_its_own():
     bots = [Bot(name=name, version="1", command=("x",), directory="/", digest="d" * 64) for name in "abc"]
-    base = base_definition(bots[0], "differences", {"size": 6})
+    base = base_definition(bots[0], DIFFERENCES)
     lines = list(schedule(trials_definition(base, 1, 4, bots, encounters=2, drawn=[3, 1])))
     assert len(lines) == 16  # (3 + 1) draws, 2 encounters, 2 matches
     assert [line.opening for line in lines] == [number for number in range(8) for _ in range(2)]
@@ -142,7 +146,7 @@ def test_the_start_does_not_meet_itself():
 
 def test_no_round_plays_the_openings_of_another():
     bots = [Bot(name=name, version="1", command=("x",), directory="/", digest="d" * 64) for name in "ab"]
-    base = base_definition(bots[0], "differences", {}, rng_seed=5)
+    base = base_definition(bots[0], replace(DIFFERENCES, rng_seed=5))
     seeds = [trials_definition(base, number, 4, bots, encounters=3).rng_seed for number in range(1, 6)]
     assert len(set(seeds)) == 5
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -13,7 +14,9 @@ from arena.analysis.text.tables import Column, printable
 from arena.analysis.text.transcript import exchange_lines
 from arena.base.errors import UsageError
 from arena.base.records import Bot
+from arena.base.text import all_of
 from arena.cli.terminal.common import alarming, count_passed, find_bots, print_table, print_wrapped, show_stderr
+from arena.cli.terminal.conditions import conditions, like_option
 from arena.cli.terminal.options import games_option, isolation_option, json_option, options_option, seconds_option
 from arena.cli.terminal.streams import FAILED, OK
 from arena.community.uploads.unpacking import opened_bot
@@ -25,6 +28,7 @@ from arena.match.players.manifest import as_submitted
 from arena.sandbox.isolation.interpreters import is_submitted
 
 if TYPE_CHECKING:
+    from arena.base.definition import Definition
     from arena.match.check.rules_process import RulesStep
 
 
@@ -107,6 +111,7 @@ class _Result(NamedTuple):
 @click.option("--rules", metavar="GAME", help="Check the rules of this game instead, such as hex:Hex.")
 @options_option
 @games_option("Try this game instead of all that the bot claims")
+@like_option
 @seconds_option
 @isolation_option
 @click.option(
@@ -122,6 +127,7 @@ def check_command(
     rules: str | None,
     options: tuple[str, ...],
     games: tuple[str, ...],
+    like: str | None,
     seconds: float,
     isolation: str,
     in_place: bool,
@@ -130,7 +136,8 @@ def check_command(
 ) -> int:
     """Try out each BOT (a path, an archive such as bot.zip, an example such as arena:greedy, or a submitted bot) as a
     tournament would: every claimed game in every seat, odd sizes, three players, every option at its bounds, match
-    after match, on a busy machine. With --rules, try out the rules of a game, for their author: each mistake is shown
+    after match, on a busy machine. With --like, only the games and options of that tournament are tried, under its
+    conditions. With --rules, try out the rules of a game, for their author: each mistake is shown
     with the shortest line of play that leads to it.
 
     The exit code is 1 if a step fails. A failed step is shown with the bot's stderr and a hint how to fix it; for a bot
@@ -141,7 +148,7 @@ def check_command(
     from arena.sandbox.isolation.levels import choose_isolation
 
     if rules is not None:
-        _refuse_with_rules(bots, games, {"--bytes": shows_bytes, "--in-place": in_place})
+        _refuse_with_rules(bots, games, {"--bytes": shows_bytes, "--in-place": in_place, "--like": like})
         choose_isolation(isolation)
         return check_rules_command(rules, options, isolation, as_json)
     if not bots:
@@ -150,7 +157,8 @@ def check_command(
         raise UsageError(f"--option {options[0]}: expected only together with --rules")
     for game in games:
         find_game(game)
-    level = choose_isolation(isolation)
+    chosen = _conditions(like, games, {"seconds": seconds, "isolation": isolation})
+    level = choose_isolation(chosen.isolation)
     is_single = len(bots) == 1
 
     def check(text: str) -> _Result:
@@ -165,7 +173,7 @@ def check_command(
             raise UsageError(f"--in-place: bot {text!r} was submitted; expected one that plays from where it lies")
         if not in_place and not bot.submitted:
             bot = as_submitted(bot)
-        steps = check_bot(bot, level, seconds, games)
+        steps = check_bot(bot, level, chosen.time_control, games, chosen.limits, chosen.games)
         if as_json:
             failed = [step for number, step in enumerate(steps, 1) if not _print_json(text, number, step)]
         else:
@@ -183,7 +191,19 @@ def check_command(
     return OK if all(result.first_failure is None for result in results) else FAILED
 
 
-def _refuse_with_rules(bots: Sequence[str], games: Sequence[str], flags: Mapping[str, bool]) -> None:
+def _conditions(like: str | None, games: Sequence[str], values: Mapping[str, Any]) -> Definition:
+    """Return the conditions of a check; with ``--like``, also the games with their options."""
+    if like is None:
+        return replace(conditions(None, "differences", (), values), games=())
+    chosen = conditions(like, None, (), values)
+    tried = tuple(choice for choice in chosen.games if choice.game in games or not games)
+    if not tried:
+        have = all_of(list(dict.fromkeys(choice.game for choice in chosen.games)))
+        raise UsageError(f"--game {games[0]}: expected a game of the tournament {like!r}, which has {have}")
+    return replace(chosen, games=tried)
+
+
+def _refuse_with_rules(bots: Sequence[str], games: Sequence[str], flags: Mapping[str, object]) -> None:
     given = [f"the bot {bot!r}" for bot in bots] + ["--game"] * bool(games) + [name for name in flags if flags[name]]
     if given:
         raise UsageError(f"--rules checks the rules of one game, without {given[0]}")

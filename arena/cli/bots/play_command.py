@@ -13,6 +13,7 @@ from arena.base.bot_text import OPERATOR
 from arena.base.errors import UsageError
 from arena.cli.bots.boards import position_lines
 from arena.cli.terminal.common import find_bots, show_result, warn_of_weak_isolation
+from arena.cli.terminal.conditions import conditions, first_opening, like_option
 from arena.cli.terminal.options import (
     isolation_option,
     json_option,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 @click.argument("game")
 @click.argument("bots", nargs=-1, required=True)
 @options_option
+@like_option
 @ply_limit_option
 @rng_seed_option
 @seconds_option
@@ -44,6 +46,7 @@ def play_command(
     game: str,
     bots: tuple[str, ...],
     options: tuple[str, ...],
+    like: str | None,
     ply_limit: int,
     rng_seed: int,
     seconds: float,
@@ -58,35 +61,39 @@ def play_command(
     name or name@version, or `human` to play yourself, without a clock: type an action such as c4, or ? to see what else
     you can type: it lists the legal actions, asks for a hint, takes an action back.
 
+    With --like, the match begins with the first opening of that tournament, as its matches do.
+
     On the board, A is seat 0, B seat 1 and so on; the last action is in brackets. The score so far is below it.
     """
-    from arena.base.records import TimeControl
     from arena.games import make_game, parse_options
     from arena.games.checked_game import checked_game
     from arena.match.players.player import HUMAN
 
-    values = parse_options(game, options)
     loaded = find_bots(bots)
-    if "players" not in values and len(loaded) != 2:
-        values["players"] = len(loaded)
-    rules = checked_game(make_game(game, **values), game)
-    warn_of_weak_isolation(isolation)
+    if like is None and "players" not in parse_options(game, options) and len(loaded) != 2:
+        options = (*options, f"players={len(loaded)}")
+    own = {"ply_limit": ply_limit, "rng_seed": rng_seed, "seconds": seconds, "isolation": isolation}
+    chosen = conditions(like, game, options, own)
+    rules = checked_game(make_game(game, **chosen.games[0].options), game)
+    warn_of_weak_isolation(chosen.isolation)
     settings: dict[str, Any] = {
-        "options": values,
-        "rng_seed": rng_seed,
-        "time_control": TimeControl(per_action_seconds=seconds),
-        "isolation": isolation,
+        "options": dict(chosen.games[0].options),
+        "rng_seed": chosen.rng_seed,
+        "time_control": chosen.time_control,
+        "limits": chosen.limits,
+        "isolation": chosen.isolation,
     }
+    ply_limit, opening = chosen.ply_limit, () if like is None else first_opening(chosen)
     if HUMAN in loaded:
         adviser = find_bots([hints])[0] if hints is not None else _first_bot(loaded)
-        record = _play_with_people(game, rules, loaded, adviser, settings, ply_limit, quiet or as_json)
+        record = _play_with_people(game, rules, loaded, adviser, settings, ply_limit, opening, quiet or as_json)
         if record is None:
             return OK
     else:
         from arena.match.single_match import play_match
 
         observer = None if quiet or as_json else _Drawer([bot.label for bot in loaded])
-        record = play_match(game, loaded, observer=observer, ply_limit=ply_limit, **settings)
+        record = play_match(game, loaded, observer=observer, ply_limit=ply_limit, opening_actions=opening, **settings)
     if as_json:
         click.echo(json.dumps(record.to_json(OPERATOR)))
     else:
@@ -105,6 +112,7 @@ def _play_with_people(
     adviser: Bot | None,
     settings: dict[str, Any],
     ply_limit: int,
+    opening: Sequence[Any],
     is_quiet: bool,
 ) -> MatchRecord | None:
     from arena.cli.bots.human_prompt import Table
@@ -122,7 +130,6 @@ def _play_with_people(
         adviser.label if adviser is not None else "",
         is_quiet,
     )
-    opening: list[Any] = []
     while True:
         try:
             return play_match(

@@ -15,6 +15,7 @@ from arena.base.enums import Decision
 from arena.base.errors import UsageError
 from arena.base.text import counted
 from arena.cli.terminal.common import find_bots, open_home, print_json, warn_of_given_up, warn_of_weak_isolation
+from arena.cli.terminal.conditions import conditions, like_option
 from arena.cli.terminal.options import (
     RenamedOption,
     WholeNumber,
@@ -28,10 +29,10 @@ from arena.cli.terminal.options import (
     workers_option,
 )
 from arena.cli.terminal.streams import INTERRUPTED
+from arena.cli.tournaments.run_command import executor_option
 
 if TYPE_CHECKING:
     from arena.base.definition import Definition
-    from arena.base.records import TimeControl
     from arena.store.home import ArenaHome
     from arena.tournament.experiments import ComparisonResult
     from arena.tournament.progress import Progress
@@ -46,35 +47,31 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 class Experiment:
     """What is played, and how, as the command line says it."""
 
-    game: str
+    game: str | None
     options: tuple[str, ...]
     opening_plies: int
     seconds: float
     ply_limit: int
     rng_seed: int
     workers: int | None
+    executor: str | None
+    like: str | None
     name: str | None
 
-    @property
-    def game_options(self) -> dict[str, Any]:
-        """The options by name; UsageError for what is not one."""
-        from arena.games import parse_options
-
-        return parse_options(self.game, self.options)
-
-    @property
-    def time_control(self) -> TimeControl:
-        """The time limit of each action."""
-        from arena.base.records import TimeControl
-
-        return TimeControl(per_action_seconds=self.seconds)
+    def conditions(self) -> Definition:
+        """Return the conditions, as a definition without entrants."""
+        values = {
+            name: getattr(self, name) for name in ("opening_plies", "seconds", "ply_limit", "rng_seed", "workers")
+        }
+        return conditions(self.like, self.game, self.options, values)
 
 
 def experiment_options(function: Function) -> Function:
     """Add the options of an experiment; the command gets ``experiment``."""
 
-    @click.option("--game", required=True, metavar="GAME", help="The game they play.")
+    @click.option("--game", metavar="GAME", help="The game they play [default: those of --like].")
     @options_option
+    @like_option
     @click.option(
         "--opening-plies", type=WholeNumber(0, 1000), default=2, show_default=True, help="Random actions first."
     )
@@ -82,6 +79,7 @@ def experiment_options(function: Function) -> Function:
     @ply_limit_option
     @rng_seed_option
     @workers_option
+    @executor_option
     @name_option("made from the bots' names")
     @wraps(function)
     def with_experiment(*arguments: Any, **given: Any) -> Any:
@@ -98,7 +96,12 @@ def check_programs(bots: tuple[str, ...], use: str) -> None:
 
 
 def played(
-    definition: Definition, arena_home: ArenaHome, quiet: bool, label: str = "", notes: Sequence[str] = ()
+    definition: Definition,
+    arena_home: ArenaHome,
+    quiet: bool,
+    executor: str | None,
+    label: str = "",
+    notes: Sequence[str] = (),
 ) -> Progress:
     """Play a tournament, or the rest of it, and show its progress; Ctrl-C raises KeyboardInterrupt."""
     from arena.cli.terminal.progress import make_progress
@@ -107,7 +110,11 @@ def played(
     display = make_progress(definition, quiet, label, notes)
     with display:
         return run_tournament(
-            definition, arena_home.store, log_path=arena_home.log_path(definition.name), listener=display.update
+            definition,
+            arena_home.store,
+            log_path=arena_home.log_path(definition.name),
+            listener=display.update,
+            executor=executor,
         )
 
 
@@ -173,23 +180,12 @@ def compare_command(
     check_programs((new, old), "a comparison")
     new_bot, old_bot = (find_bots([text], args)[0] for text, args in ((new, new_args), (old, old_args)))
     definition = comparison_definition(
-        new_bot,
-        old_bot,
-        experiment.game,
-        experiment.game_options,
-        hypotheses,
-        name=experiment.name,
-        limit=max_encounters,
-        opening_plies=experiment.opening_plies,
-        ply_limit=experiment.ply_limit,
-        time_control=experiment.time_control,
-        rng_seed=experiment.rng_seed,
-        workers=experiment.workers,
+        new_bot, old_bot, experiment.conditions(), hypotheses, name=experiment.name, limit=max_encounters
     )
     warn_of_weak_isolation(definition.isolation)
     with open_home() as arena_home:
         try:
-            progress = played(definition, arena_home, quiet)
+            progress = played(definition, arena_home, quiet, experiment.executor)
         except KeyboardInterrupt:
             report_stopped()
             return INTERRUPTED

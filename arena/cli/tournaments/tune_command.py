@@ -200,7 +200,7 @@ def tune_command(
         test_encounters=test_encounters,
         rng_seed=experiment.rng_seed,
     )
-    rounds_of = _Rounds(find_bots([bot])[0], template, plan, quiet or as_json)
+    rounds_of = _Rounds(find_bots([bot])[0], template, plan, quiet or as_json, experiment.executor)
     base = rounds_of.base(experiment)
     warn_of_weak_isolation(base.isolation)
     with open_home() as arena_home:
@@ -224,6 +224,7 @@ class _Rounds:
     template: list[str]
     plan: TuningPlan
     is_quiet: bool
+    executor: str | None
 
     def variant(self, values: Values) -> Bot:
         from arena.tournament.tuning import filled_args
@@ -235,17 +236,7 @@ class _Rounds:
     def base(self, experiment: Experiment) -> Definition:
         from arena.tournament.experiments import base_definition
 
-        return base_definition(
-            self.variant(self.plan.start),
-            experiment.game,
-            experiment.game_options,
-            name=experiment.name,
-            opening_plies=experiment.opening_plies,
-            ply_limit=experiment.ply_limit,
-            time_control=experiment.time_control,
-            rng_seed=experiment.rng_seed,
-            workers=experiment.workers,
-        )
+        return base_definition(self.variant(self.plan.start), experiment.conditions(), name=experiment.name)
 
     def player(self, arena_home: ArenaHome, base: Definition) -> Play:
         from arena.tournament.experiments import START, check_start, named_variant, scores_of, trials_definition
@@ -258,7 +249,7 @@ class _Rounds:
                 base, upcoming.number, self.plan.rounds, [start, *bots], upcoming.encounters_each, drawn
             )
             label, notes = round_label(self.plan, upcoming), round_notes(self.plan, upcoming)
-            progress = played(definition, arena_home, self.is_quiet, label, notes)
+            progress = played(definition, arena_home, self.is_quiet, self.executor, label, notes)
             stored = arena_home.store.tournament(definition.name)
             if stored.recorded < stored.scheduled:
                 warn_of_given_up(progress)

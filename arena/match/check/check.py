@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from arena.base.bot_text import BotText
+from arena.base.definition import GameChoice
 from arena.base.enums import FaultKind, Termination
 from arena.base.errors import ArenaError, BotDefinitionError, BotError, LateError
 from arena.base.records import (
@@ -28,6 +30,7 @@ from arena.games import GAMES, find_game, make_game
 from arena.match.check.tried_bot import TriedBot, bounds_of, invalid_options, options_text
 from arena.match.players.building import build_bots
 from arena.match.players.diagnosis import Failure, hint_for
+from arena.match.players.manifest import claims_problem
 from arena.match.players.subprocess import Subprocess
 from arena.match.players.transcript import TranscriptFrame
 from arena.sandbox.isolation.interpreters import own_program
@@ -52,25 +55,42 @@ class Step:
 
 
 def check_bot(
-    bot: Bot, isolation: Isolation, seconds: float = 1.0, games: tuple[str, ...] = (), limits: Limits = DEFAULT_LIMITS
+    bot: Bot,
+    isolation: Isolation,
+    time_control: TimeControl,
+    games: tuple[str, ...] = (),
+    limits: Limits = DEFAULT_LIMITS,
+    choices: Sequence[GameChoice] = (),
 ) -> Iterator[Step]:
-    """Try a bot, step by step, by default in the games it claims, or all."""
+    """Try a bot, step by step, by default in the games it claims, or all.
+
+    Args:
+        choices: games with the options of a tournament: only these are tried, and no other options.
+    """
+    for choice in choices:
+        problem = claims_problem(bot, choice.game)
+        if problem is not None:
+            raise BotDefinitionError(f"bot {bot.label!r} {problem}")
+    games = tuple(choice.game for choice in choices) or games
     for game in () if games else bot.games:
         check_claimed_game(bot, game, "arena check")
     claimed = games or bot.games or tuple(GAMES)
     for game in claimed:
         find_game(game)
     build_bots([bot], isolation)
-    checker = _Checker(bot, claimed[0], isolation, TimeControl(per_action_seconds=seconds), limits)
+    options = choices[0].options if choices else {}
+    checker = _Checker(bot, claimed[0], options, isolation, time_control, limits)
     try:
         first = checker.start()
         yield first
         if not first.is_passed:
             return
-        for game in claimed:
+        for choice in choices:
+            yield from checker.play_choice(choice)
+        for game in () if choices else claimed:
             yield from checker.play_game(game)
-        yield checker.reuse(claimed[0])
-        yield checker.under_load(claimed[0])
+        yield checker.reuse()
+        yield checker.under_load()
         yield checker.limits_kept()
         yield checker.quit()
     finally:
@@ -87,9 +107,18 @@ def check_claimed_game(bot: Bot, game: str, command: str) -> None:
 
 
 class _Checker:
-    def __init__(self, bot: Bot, game: str, isolation: Isolation, time_control: TimeControl, limits: Limits) -> None:
+    def __init__(
+        self,
+        bot: Bot,
+        game: str,
+        options: Mapping[str, Any],
+        isolation: Isolation,
+        time_control: TimeControl,
+        limits: Limits,
+    ) -> None:
         self._bot = bot
         self._game = game
+        self._options = dict(options)
         self._isolation = isolation
         self._time_control = time_control
         self._limits = limits
@@ -103,7 +132,7 @@ class _Checker:
     def start(self) -> Step:
         name = "starts and says ready"
         try:
-            self._tried.begin(self._game)
+            self._tried.begin(self._game, self._options)
         except LateError:
             raise
         except ArenaError as error:
@@ -117,6 +146,11 @@ class _Checker:
         label = " ".join(part for part in (ready.name, ready.version) if part) or self._bot.label
         wants = ", ".join(part for part, on in ready.wants._asdict().items() if on) or "nothing"
         return Step(name, True, f"{label}; wants {wants}")
+
+    def play_choice(self, choice: GameChoice) -> Iterator[Step]:
+        shown = f" with {options_text(choice.options)}" if choice.options else ""
+        for seat in range(choice.players):
+            yield self._try(f"plays {choice.game}{shown} in seat {seat}", choice.game, choice.options, seat)
 
     def play_game(self, game: str) -> Iterator[Step]:
         for seat in range(make_game(game).players):
@@ -144,9 +178,9 @@ class _Checker:
         )
         return Step(f"plays {game} with its options at their bounds", True, detail)
 
-    def reuse(self, game: str) -> Step:
+    def reuse(self) -> Step:
         name = "plays match after match with one process"
-        records = [self._tried.play(game, {}, 0, seed=11) for _ in range(2)]
+        records = [self._tried.play(self._game, self._options, 0, seed=11) for _ in range(2)]
         for record in records:
             if record.faults:
                 return self._failed_in(record, 0, name)
@@ -154,7 +188,7 @@ class _Checker:
         how = "the same actions from the same seed" if same else "other actions from the same seed: not reproducible"
         return Step(name, True, f"{counted(self._tried.matches, 'match')} so far; {how}")
 
-    def under_load(self, game: str) -> Step:
+    def under_load(self) -> Step:
         """Play while other programs use up the processor."""
         name = f"keeps its time beside {BUSY_PROGRAMS} busy programs on its core"
         busy = own_program("arena.match.check.busy_bot", "-I", "-S")
@@ -165,7 +199,7 @@ class _Checker:
             with contextlib.ExitStack() as stack:
                 for _ in range(BUSY_PROGRAMS):
                     stack.enter_context(Subprocess(busy, self._isolation, self._limits))
-                record = self._tried.play(game, {}, 0)
+                record = self._tried.play(self._game, self._options, 0)
         finally:
             os.sched_setaffinity(0, cores)
         if record.faults:
@@ -176,7 +210,7 @@ class _Checker:
         """End the bot and report its peak usage; it is launched again first if its last match ended in a fault."""
         name = "stays inside its limits"
         with contextlib.suppress(BotError):
-            self._tried.begin(self._game)
+            self._tried.begin(self._game, self._options)
         self._player.close()
         if self._broken is not None:
             return replace(self._broken, name=name)
@@ -190,13 +224,13 @@ class _Checker:
 
     def quit(self) -> Step:
         name = "leaves when it is told to quit"
-        if self._tried.leaves(self._game):
+        if self._tried.leaves(self._game, self._options):
             return Step(name, True, "within half a second")
         return Step(
             name, False, "it had to be killed after half a second", "end the program on quit, and when its input ends"
         )
 
-    def _try(self, name: str, game: str, options: dict[str, int], seat: int) -> Step:
+    def _try(self, name: str, game: str, options: Mapping[str, Any], seat: int) -> Step:
         record = self._tried.play(game, options, seat)
         if record.faults:
             return self._failed_in(record, seat, name)

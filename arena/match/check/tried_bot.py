@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -30,9 +31,9 @@ class TriedBot:
         self._isolation = isolation
         self._time_control = time_control
 
-    def begin(self, game: str) -> None:
+    def begin(self, game: str, options: Mapping[str, Any] | None = None) -> None:
         """Seat it in a match that is not played, again while nobody can tell whether it was ready in time."""
-        rules = make_game(game)
+        rules = make_game(game, **(options or {}))
         seating = Seating(0, game, rules.options, rules.players, 0, 1, self._time_control)
         for _ in range(MAX_TRIES - 1):
             try:
@@ -41,7 +42,7 @@ class TriedBot:
                 self.player.close()
         return self.player.begin(seating)
 
-    def leaves(self, game: str) -> bool:
+    def leaves(self, game: str, options: Mapping[str, Any] | None = None) -> bool:
         """Return whether it left by itself after ``quit``, the last time or in one of the next tries.
 
         On a busy machine a bot may not be given the processor in the time that it has for that.
@@ -50,11 +51,11 @@ class TriedBot:
             if self.player.exited_by_itself:
                 break
             with contextlib.suppress(BotError, LateError):
-                self.begin(game)
+                self.begin(game, options)
             self.player.close()
         return self.player.exited_by_itself
 
-    def play(self, game: str, options: dict[str, Any], seat: int, seed: int = 0) -> MatchRecord:
+    def play(self, game: str, options: Mapping[str, Any], seat: int, seed: int = 0) -> MatchRecord:
         """Play a match; the opponents draw from a seed, by default the number of the match."""
         self.matches += 1
         rules = make_game(game, **options)
@@ -154,6 +155,6 @@ def invalid_options(game: str) -> list[dict[str, Any]]:
     return unusual
 
 
-def options_text(options: dict[str, Any]) -> str:
+def options_text(options: Mapping[str, Any]) -> str:
     """Return options as text, such as "size = 9"."""
     return ", ".join(f"{name} = {value}" for name, value in options.items())

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from arena.base.definition import Absence, Definition, bot_identity, bot_to_json
 from arena.base.enums import CorrectionKind, DisqualifiedMatches
 from arena.base.errors import BotDefinitionError, DefinitionError, UsageError
-from arena.base.records import Bot, ScheduledMatch
+from arena.base.records import Bot, ScheduledMatch, TimeControl
 from arena.match.check.check import check_bot
 from arena.match.players.manifest import claims_problem
 from arena.sandbox.isolation.levels import choose_isolation
@@ -257,7 +257,7 @@ def check_entrant(bot: Bot, definition: Definition) -> None:
         return
     isolation = choose_isolation(definition.isolation)
     seconds = definition.time_control.per_action_seconds or MAX_CHECK_SECONDS
-    for step in check_bot(bot, isolation, seconds, games, definition.limits):
+    for step in check_bot(bot, isolation, TimeControl(per_action_seconds=seconds), games, definition.limits):
         if not step.is_passed:
             raise BotDefinitionError(
                 f"bot {bot.label!r} does not pass its check ({step.name}): {step.detail}; nothing was changed;"

@@ -52,15 +52,15 @@ class Comparison(Format[Hypotheses]):
 
     def total_pairings(self) -> int:
         """Return how many batches there are at most."""
-        return -(-self.field.encounters // BATCH)
+        return -(-self.total_encounters() // BATCH)
 
     def total_encounters(self) -> int:
-        """Return the limit."""
-        return self.field.encounters
+        """Return what the limit leaves to each game."""
+        return -(-self.field.encounters // self.field.games)
 
     def next_round(self) -> Round | None:
         """Return one more batch, or what the limit leaves of it, unless it is decided."""
-        left = self.field.encounters - len(self._played)
+        left = self.total_encounters() - len(self._played) // self.field.games
         if self.verdict.decision is not Decision.OPEN or left <= 0:
             return None
         return Round(((0, *[1] * (self.field.players - 1)),), encounters=min(left, BATCH))

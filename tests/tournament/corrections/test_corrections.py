@@ -562,7 +562,9 @@ def test_a_run_of_a_ladder_builds_who_is_in_its_file_and_has_not_withdrawn(home,
 
 
 def test_a_comparison_is_not_corrected_but_for_void_matches(home, bots):
-    definition = comparison_definition(bots[0], bots[1], "differences", {"size": 4}, Hypotheses(), name="t", limit=32)
+    definition = comparison_definition(
+        *bots[:2], replace(contest(()), opening_plies=2), Hypotheses(), name="t", limit=32
+    )
     play(home, definition)
     for correct in (withdraw, disqualify):
         with pytest.raises(UsageError, match="a comparison needs all of its bots"):

@@ -1,0 +1,125 @@
+"""``--like``: the conditions of a tournament, for commands that play something else under them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from arena.base.errors import UnknownNameError, UsageError
+from arena.base.text import shortened_text
+from arena.cli.terminal.common import open_home
+
+if TYPE_CHECKING:
+    from arena.base.definition import Definition, GameChoice
+
+like_option = click.option(
+    "--like",
+    metavar="FILE_OR_TOURNAMENT",
+    help="Under the conditions of this tournament: games, options, openings, time, limits and isolation, but for what"
+    " other options say.",
+)
+
+
+def conditions(like: str | None, game: str | None, options: Sequence[str], values: Mapping[str, Any]) -> Definition:
+    """Return the conditions under which a command plays, as a definition without entrants.
+
+    Args:
+        like: a tournament file, or the name of a stored tournament; None for the defaults.
+        game: the only game; None for all games of ``like``.
+        options: of the game, ``NAME=VALUE`` each, in place of those of ``like``.
+        values: of the command's options ``--seconds``, ``--opening-plies``, ``--ply-limit``, ``--rng-seed``,
+            ``--workers`` and ``--isolation``, by name, as far as it has them; with ``like``, only those count that
+            were given.
+
+    Raises:
+        UsageError: if something is not accepted; it begins with the option.
+    """
+    from arena.base.definition import Definition
+
+    base = Definition(name="", games=(), entrants=()) if like is None else _read(like)
+    given = {name: value for name, value in values.items() if like is None or is_given(name)}
+    if "seconds" in given:
+        own = {"per_action_seconds": given.pop("seconds"), "bank_seconds": None, "increment_seconds": 0.0}
+        given["time_control"] = replace(base.time_control, **own)
+    if "opening_plies" in given:
+        given["openings"] = ()
+    return replace(_with_games(base, like, game, options), **given)
+
+
+def is_given(option: str) -> bool:
+    """Return whether an option of this command has been given, and has not its default."""
+    return click.get_current_context().get_parameter_source(option) not in (None, ParameterSource.DEFAULT)
+
+
+def first_opening(chosen: Definition) -> tuple[Any, ...]:
+    """Return the actions with which the first match under these conditions begins."""
+    from arena.tournament.opening_information import with_openings
+    from arena.tournament.schedule import openings_of
+
+    return openings_of(with_openings(chosen), 0).take(0)
+
+
+def _read(like: str) -> Definition:
+    from arena.base.shipped import tournament_path
+    from arena.tournament.definition import load_conditions
+    from arena.tournament.executors.worker_start import workers_that_fit
+
+    path = tournament_path(like)
+    if os.path.isfile(path):  # noqa: PTH113 - Path.is_file raises an error for a name that is too long
+        found = load_conditions(path)
+    else:
+        try:
+            with open_home() as arena_home:
+                found = arena_home.store.tournament(like).definition
+        except UnknownNameError as error:
+            raise UsageError(f"--like {shortened_text(repr(like))}: there is no such file, and {error}") from error
+    workers_that_fit(found.limits)
+    kept = {name: getattr(found, name) for name in CONDITIONS}
+    return type(found)(name="", entrants=(), **kept)
+
+
+CONDITIONS = (
+    "games",
+    "opening_plies",
+    "openings",
+    "ply_limit",
+    "time_control",
+    "limits",
+    "rng_seed",
+    "isolation",
+    "fresh_bots",
+    "workers",
+)
+"""Fields of a definition."""
+
+
+def _with_games(base: Definition, like: str | None, game: str | None, options: Sequence[str]) -> Definition:
+    """Return conditions with the games that are to be played, and their openings."""
+    from arena.games import parse_options
+
+    numbers = [number for number, choice in enumerate(base.games) if game in (None, choice.game)]
+    if game is not None and not numbers:
+        return replace(base, games=(_choice(game, parse_options(game, options)),), openings=())
+    if not numbers:
+        raise UsageError("--game: missing; expected a game, or --like with a tournament that has some")
+    games = tuple(base.games[number] for number in numbers)
+    openings = tuple(base.openings[number] for number in numbers if base.openings)
+    if options:
+        if len(games) > 1:
+            raise UsageError(f"--option {options[0]}: {like} has {len(games)} games; expected --game with one of them")
+        games = (_choice(games[0].game, {**games[0].options, **parse_options(games[0].game, options)}),)
+        openings = tuple(replace(one, lines=()) if one.choose == "information" else one for one in openings)
+    return replace(base, games=games, openings=openings)
+
+
+def _choice(game: str, options: Mapping[str, Any]) -> GameChoice:
+    from arena.base.definition import GameChoice
+    from arena.games import make_game
+
+    rules = make_game(game, **options)
+    return GameChoice(game=game, options=rules.options, players=rules.players)
