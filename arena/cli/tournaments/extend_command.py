@@ -44,6 +44,8 @@ def extend_command(
     """
     from arena.tournament.extension import extended
 
+    if until and not until_decided:
+        raise UsageError(f"--until {until[0]}: expected --until-decided with it")
     given = {"--encounters": encounters, "--matches": matches, "--until-decided": until_decided or None}
     ways = [name for name, value in given.items() if value is not None]
     if len(ways) != 1:

@@ -149,6 +149,23 @@ def test_what_can_not_be_extended_is_said_in_a_sentence_and_nothing_is_changed(h
     assert home.store.tournament("t") == stored
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--until", "max_matches=9"], "--until max_matches=9: expected --until-decided with it"),
+        (["--encounters", "9", "--until", "error=0.1"], "--until error=0.1: expected --until-decided with it"),
+        (["--encounters", "9", "--until-decided"], "--encounters and --until-decided: expected one of"),
+        ([], "expected one of --encounters, --matches and --until-decided"),
+        (["--until-decided", "--until", "colour=3"], "--until: colour: unknown key"),
+    ],
+)
+def test_options_that_contradict_each_other_are_refused(home, bots, capsys, options, message):
+    play(home, contest(bots, encounters=1))
+    before = home.store.tournament("t")
+    assert run(["--home", str(home.directory), "extend", "t", *options]) == 2
+    assert message in capsys.readouterr().err and home.store.tournament("t") == before
+
+
 @pytest.fixture
 def undisturbed(tmp_path, bots):
     with ArenaHome(tmp_path / "undisturbed") as home:
