@@ -19,7 +19,7 @@ from pydantic_core import PydanticUndefined
 from sphinx.application import Sphinx
 
 from arena.base.records import Limits, TimeControl
-from arena.tournament.tournament_file import LimitsTable, TimeControlTable, TournamentFile
+from arena.tournament.tournament_file import EntrantTime, LimitsTable, TimeControlTable, TournamentFile
 
 _NAMES = re.compile(r"<!-- names: ([\w.]+) -->")
 _ATTRIBUTE = re.compile(r"^    (\w+(?:, \w+)*): (.*?)(?=^    \w|\Z)", re.MULTILINE | re.DOTALL)
@@ -29,7 +29,11 @@ _TABLES = "<!-- tables of the tournament file -->"
 _ROOMS = ("arena.games", "arena.ratings", "arena.botkit")
 """Packages with a page; what ``arena`` takes from them is described there."""
 
-_DESCRIBED_BY: dict[type[BaseModel], type] = {TimeControlTable: TimeControl, LimitsTable: Limits}
+_DESCRIBED_BY: dict[type[BaseModel], type] = {
+    TimeControlTable: TimeControl,
+    EntrantTime: TimeControl,
+    LimitsTable: Limits,
+}
 """Tables whose keys are described where their values go."""
 
 _WORDS = {str: "text", int: "whole number", float: "number", bool: "true or false", dict: "table", list: "list"}
@@ -111,8 +115,8 @@ def _mend_dashes(app: Sphinx, page: nodes.document) -> None:
             text.parent.replace(text, nodes.Text(" – "))
 
 
-def _sections(model: type[BaseModel], title: str) -> Iterator[str]:
-    """Yield a section for a table and then one for each table in it."""
+def _sections(model: type[BaseModel], title: str, path: str = "") -> Iterator[str]:
+    """Yield a section for a table and then one for each table in it; ``path`` leads to it, as ``entrants.``."""
     yield f"## {title}"
     if model is not TournamentFile:
         yield _summary(model) or "See the [guide for directors](../tournaments.md#formats)."
@@ -120,8 +124,8 @@ def _sections(model: type[BaseModel], title: str) -> Iterator[str]:
     for key, field in model.model_fields.items():
         table = _table_in(field.annotation)
         if table is not None:
-            brackets = f"[[{key}]]" if _is_list(field.annotation) else f"[{key}]"
-            yield from _sections(table, f"`{brackets}`")
+            brackets = f"[[{path}{key}]]" if _is_list(field.annotation) else f"[{path}{key}]"
+            yield from _sections(table, f"`{brackets}`", f"{path}{key}.")
 
 
 def _summary(model: type[BaseModel]) -> str:
