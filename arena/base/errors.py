@@ -318,14 +318,19 @@ def repr_of(value: object) -> str:
         return f"<{type(value).__name__}>"
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
-    """Return "did you mean …?" when something known is near, else the list of what is expected."""
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that may be meant; None if none is near."""
     import difflib  # as for traceback above
 
+    return next(iter(difflib.get_close_matches(name, known, n=1, cutoff=0.6)), None)
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Return "did you mean …?" when something known is near, else the list of what is expected."""
     names = list(known)
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
-    if near:
-        return f"did you mean {near[0]!r}?"
+    near = nearest(name, names)
+    if near is not None:
+        return f"did you mean {near!r}?"
     if not names:
         return "there are none yet"
     shown = ", ".join(names[:20])

@@ -116,6 +116,11 @@ class SeatReport:
         _wrap(self, "exit")
         _wrap(self, "stderr")
 
+    def exit_shown_to(self, audience: Audience, bot: str, *, has_fault: bool) -> str:
+        """Return what an audience may read of the exit; the arena ends a bot that is still running after its fault."""
+        text = self.exit.shown_to(audience, bot) or ""
+        return "ended by the arena" if has_fault and text == _RUNNING.for_operator() else text
+
     def shown_to(self, audience: Audience, bot: str) -> SeatReport:
         """Return the report on a bot with what an audience may read."""
         return self if audience.may_read(bot) else replace(self, exit=_NOTHING, stderr=_NOTHING)

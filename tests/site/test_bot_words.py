@@ -266,3 +266,12 @@ def test_no_other_module_behind_the_site_reads_words_of_bots_without_an_audience
         if any(DOORS.search(line) for line in path.read_text(encoding="utf-8").splitlines() if "import" not in line)
     }
     assert found == set(OPEN)
+
+
+def test_a_bot_that_the_arena_has_ended_does_not_run():
+    running, exited = SeatReport(), SeatReport(exit=BotText("exit status 1"))
+    for who in (OPERATOR, author_of(["a@1"])):
+        assert running.exit_shown_to(who, "a@1", has_fault=False) == "running"
+        assert running.exit_shown_to(who, "a@1", has_fault=True) == "ended by the arena"
+        assert exited.exit_shown_to(who, "a@1", has_fault=True) == "exit status 1"
+    assert running.exit_shown_to(EVERYBODY, "a@1", has_fault=True) == ""

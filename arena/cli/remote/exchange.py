@@ -36,6 +36,17 @@ def printable_sentence(text: str) -> str:
     return printable_line(" ".join(text[: 2 * MAX_SENTENCE_CHARACTERS].split()))
 
 
+def printable_text(text: str) -> str:
+    """Return a text as up to 20 lines of bounded length, such as what a compiler says.
+
+    >>> print(printable_text("it failed:\\n    mistake\\x1b[2J\\n\\n"))
+    it failed:
+        mistake�[2J
+    """
+    lines = [line for line in text[: 20 * MAX_SENTENCE_CHARACTERS].splitlines() if line.strip()]
+    return "\n".join(map(printable_line, lines[:20]))
+
+
 def printable_line(line: str) -> str:
     """Return a line of several, such as one of a traceback, at bounded length: its spaces stay as they are.
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from arena.base.errors import SiteAwayError
-from arena.cli.remote.exchange import Progress, printable_line, printable_sentence
+from arena.cli.remote.exchange import Progress, printable_line, printable_sentence, printable_text
 from arena.cli.remote.site_client import Fields, SiteClient
 from arena.store.people.values import FINAL, SubmissionState
 
@@ -89,4 +89,4 @@ def _read(client: SiteClient, number: int, answer: dict[str, object]) -> tuple[O
     if state not in FINAL:
         return None, lines
     shown = printable_sentence(bot) if bot is not None else None
-    return Outcome(number, state, shown, printable_sentence(reason)), lines
+    return Outcome(number, state, shown, printable_text(reason)), lines

@@ -221,8 +221,9 @@ def serve_command(
     with ExitStack() as opened:
         if beside:
             divide_delegated_group()
+        if is_open or (global_option("home") is None and store is None):
+            open_home().close()  # so that there is one, which waits for its first tournament
         if is_open:
-            open_home().close()  # so that there is one
             own_databases(_directory(), store)
             opened.enter_context(locked_services(_directory(), [WEB, WORK] if beside else [WEB]))
         home = opened.enter_context(closing(OpenedHome(global_option("home"), store)))

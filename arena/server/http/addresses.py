@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 from urllib.parse import parse_qsl, unquote_to_bytes
 
-from arena.base.errors import suggestion
+from arena.base.errors import nearest, suggestion
 from arena.base.text import shortened_text
 from arena.server.http.problems import bad_address
 from arena.site.links import MAX_PATH_BYTES, MAX_QUERY_BYTES, SUFFIXES
@@ -54,7 +54,9 @@ class Addresses(Generic[Target]):
             first = decoded(raw_path[1:].split(b"/")[0])
             rooms = sorted(room for room in self._rooms if room)
             hint = suggestion(first, rooms) if first not in rooms else "the address has too much or too little"
-            raise bad_address(f"There is no page {shortened_text(decoded(raw_path))!r}: {hint}", 404)
+            near = first if first in rooms else nearest(first, rooms)
+            sentence = f"There is no page {shortened_text(decoded(raw_path))!r}: {hint}"
+            raise bad_address(sentence, 404, f"/{near}" if near is not None and self.has(f"/{near}".encode()) else "")
         return match
 
     def has(self, raw_path: bytes) -> bool:

@@ -9,7 +9,7 @@ import anyio.to_thread
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from arena.base.errors import suggestion
+from arena.base.errors import nearest, suggestion
 from arena.base.text import shortened_text
 from arena.server.http.endpoint import NAME_SCHEMA, NOT_CHANGED, TOO_LONG, Endpoint, Handler, operation
 from arena.server.http.hosts import LOCAL
@@ -45,8 +45,9 @@ class Guide:
     async def _answer(self, request: Request) -> Response:
         name = "/".join(request.path_params.values())
         if name and name not in guide_names():
-            hint = suggestion(name, guide_names())
-            raise bad_address(f"There is no page {shortened_text(name)!r} in the guide: {hint}", 404)
+            sentence = f"There is no page {shortened_text(name)!r} in the guide: {suggestion(name, guide_names())}"
+            near = nearest(name, guide_names())
+            raise bad_address(sentence, 404, GUIDE if near is None else f"{GUIDE}/{near}")
         key = (f"{request.url.scheme}://{request.url.netloc}", name)
         if key not in self._kept:
             self._kept[key] = await anyio.to_thread.run_sync(partial(self._rendered, *key))

@@ -173,6 +173,7 @@ class PageResponses:
             return response_of(rendered(body.encode(), JSON), request.headers, headers, problem.status)
         setting = Setting(links=self._links)
         values = {"room": "", "twin": None, "title": problem.title, "sentence": problem.error}
+        values["suggested"] = problem.suggested
         html = render_template("error.html.jinja", setting, **values)
         return response_of(rendered(html.encode(), HTML), request.headers, headers, problem.status)
 

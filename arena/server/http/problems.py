@@ -21,10 +21,13 @@ from arena.base.errors import (
     StoreError,
     UnknownNameError,
     UnwritableError,
+    nearest,
     text_of,
 )
 from arena.base.text import shortened_text
 from arena.site.frame.model import Model
+from arena.site.links import address_of
+from arena.site.page_table import PAGE_BY_NAME
 
 MAX_SENTENCE_CHARACTERS = 1000
 REPORT_AGAIN_SECONDS = 60.0
@@ -50,6 +53,7 @@ class Problem(Model):
 
     Attributes:
         retry_after_seconds: when to ask again; None if that won't help.
+        suggested: the address of a page that may be meant; "" without one.
         is_store_away: whether the store can't be read, so that what it said before is worth showing.
     """
 
@@ -57,6 +61,7 @@ class Problem(Model):
     title: str
     error: str
     retry_after_seconds: int | None = None
+    suggested: str = ""
     is_store_away: bool = False
     fields: tuple[FieldProblem, ...] = ()
 
@@ -122,7 +127,9 @@ def problem_of(error: Exception) -> Problem:
             return _problem(404, "This link can’t be used", text_of(error))
         case NothingYetError():
             return _problem(404, "Nothing here yet", text_of(error))
-        case UnknownNameError() | OptionError():
+        case UnknownNameError():
+            return _problem(404, "Not found", text_of(error), _suggested(error))
+        case OptionError():
             return _problem(404, "Not found", text_of(error))
         case UnwritableError():
             return STORE_UNWRITABLE
@@ -156,13 +163,22 @@ class AwayLog:
             _log.error("%s", sentence)
 
 
-def bad_address(sentence: str, status: int = 400) -> ProblemError:
-    """Return the error for an address that no page has."""
-    return ProblemError(_problem(status, "Not found" if status == 404 else "This address is not right", sentence))
+def bad_address(sentence: str, status: int = 400, suggested: str = "") -> ProblemError:
+    """Return the error for an address that no page has; ``suggested`` is one that may be meant."""
+    title = "Not found" if status == 404 else "This address is not right"
+    return ProblemError(_problem(status, title, sentence, suggested))
 
 
-def _problem(status: int, title: str, sentence: str) -> Problem:
-    return Problem(status=status, title=title, error=_bounded(sentence))
+def _suggested(error: UnknownNameError) -> str:
+    """Return the address of the thing that may be meant, where such things have pages of their own."""
+    page, near = PAGE_BY_NAME.get(error.kind), nearest(error.name, error.known)
+    if page is None or near is None or page.path_fields != (error.kind,):
+        return ""
+    return address_of(page, {error.kind: near}) or ""
+
+
+def _problem(status: int, title: str, sentence: str, suggested: str = "") -> Problem:
+    return Problem(status=status, title=title, error=_bounded(sentence), suggested=suggested)
 
 
 def _bounded(sentence: str) -> str:

@@ -121,7 +121,7 @@ def _logs(record: MatchRecord, tournament: str, audience: Audience, address: str
             SeatLog(
                 bot=bot,
                 seat=seat,
-                exit=report.exit.shown_to(audience, bot) or "",
+                exit=report.exit_shown_to(audience, bot, has_fault=any(one.seat == seat for one in record.faults)),
                 stderr=report.stderr.shown_to(audience, bot) or "",
                 faults=tuple(
                     MatchFault(seat=seat, kind=one.kind, ply=one.ply, detail=one.told_to(audience, bot))

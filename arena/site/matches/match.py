@@ -189,10 +189,10 @@ def _seat_details(record: MatchRecord, audience: Audience) -> tuple[SeatDetails,
     return tuple(
         SeatDetails.of(
             report,
-            exit=report.exit.shown_to(audience, bot) or "",
+            exit=report.exit_shown_to(audience, bot, has_fault=any(fault.seat == seat for fault in record.faults)),
             stderr=shortened_stderr(report.stderr.shown_to(audience, bot) or ""),
         )
-        for bot, report in zip(record.bots, record.seats, strict=True)
+        for seat, (bot, report) in enumerate(zip(record.bots, record.seats, strict=True))
     )
 
 

@@ -209,7 +209,7 @@ class SeatDetails(Model):
         wall_seconds: time on its own clock, all actions together.
         cpu_seconds: CPU time while an answer was due.
         off_turn_cpu_seconds: CPU time otherwise.
-        exit: "running", "exit status N" or "signal NAME"; empty for readers who may not see it.
+        exit: "running", "exit status N", "signal NAME" or "ended by the arena"; empty for readers who may not see it.
         stderr: what it wrote to stderr, shortened; empty for readers who may not see it.
     """
 

@@ -165,6 +165,7 @@ async def test_what_rules_print_and_read_is_not_ours(builders):
 async def test_an_unknown_name_suggests_the_nearest(builders):
     problem = await refusal(builders, "Printin")
     assert (problem.status, problem.error) == (404, "unknown tournament 'Printin': did you mean 'Printing'?")
+    assert problem.suggested == "/tournaments/Printing"
 
 
 @pytest.mark.slow

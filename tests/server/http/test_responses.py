@@ -279,3 +279,13 @@ async def test_every_page_without_fields_is_there(client):
     for page in PAGES:
         if not page.path_fields and page.lane in ("rows", "server"):
             assert (await client.get(page.path)).status_code == 200, page.name
+
+
+@pytest.mark.parametrize(
+    ("address", "link"),
+    [("/gmaes", "/games"), ("/leaderboard", "/leaderboards"), ("/qqq", None), ("/puzzle", None)],
+)
+async def test_a_page_that_is_not_there_links_what_may_be_meant(client, address, link):
+    response = await client.get(address)
+    assert response.status_code == 404
+    assert re.findall('Perhaps you mean <a href="([^"]*)">', response.text) == ([link] if link else [])

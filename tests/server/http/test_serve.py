@@ -243,6 +243,16 @@ def test_a_home_that_is_not_there_is_one_sentence(tmp_path, capsys):
     assert not (tmp_path / "none").exists()
 
 
+@pytest.mark.slow
+def test_in_an_empty_directory_it_waits_for_the_first_tournament(tmp_path):
+    with served(cwd=tmp_path) as server:
+        assert b"Nothing has been played here yet." in server.get("/")[2]
+        with ArenaHome(tmp_path / ".arena") as home:
+            add_tournament(home, "first")
+        server.get_until("/index.json", lambda answer: json.loads(answer[2])["tournament_count"] == 1)
+        assert server.end() == (0, "")
+
+
 def test_without_the_extra_it_says_what_to_install(directory, capsys, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "uvicorn" else object())
     assert run(["serve", "--home", str(directory)]) == 2
