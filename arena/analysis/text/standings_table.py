@@ -167,7 +167,9 @@ def _crosstable_rows(value: Crosstable) -> Iterable[Mapping[str, Any]]:
 @column_types.register
 def _record_types(value: Records) -> Types:
     hints = get_type_hints(MatchRecord)
-    return {name: hint for name, hint in hints.items() if not name.startswith(("left_out", "shares_cores"))}
+    return {
+        name: hint for name, hint in hints.items() if not name.startswith(("left_out", "shares_cores", "time_controls"))
+    }
 
 
 @rows_of.register
