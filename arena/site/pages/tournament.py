@@ -105,7 +105,8 @@ def _verdict(table: Standings, ranking: Sequence[tuple[str, Placing]] | None, la
 
 
 def _more_encounters(tournament: StoredTournament, table: Standings) -> int | None:
-    if tournament.format not in EQUAL_ENCOUNTERS or not tournament.scheduled:
+    is_fixed = tournament.format in EQUAL_ENCOUNTERS and tournament.definition.until is None
+    if not is_fixed or not tournament.scheduled:
         return None
     planned = tournament.definition.encounters
     return more_encounters(table, planned * tournament.recorded / tournament.scheduled, planned)

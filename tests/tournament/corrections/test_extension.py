@@ -23,6 +23,7 @@ from arena.tournament.resumption import create_or_resume
 from arena.tournament.rounds import played_format
 from arena.tournament.schedule import schedule
 from arena.tournament.transfer.merging import merge_home
+from tests.site.parsed import checked, model_of
 from tests.tournament.corrections.contest import Scripts, contest, play, records, write_bots
 
 FOUR = ("ann", "bob", "cid", "dan")
@@ -270,6 +271,11 @@ def test_claims_name_the_bot_that_wins_before_the_one_that_loses(home, games, ca
     assert {one.claim for one in table.decided.claims} == {"better"} and table.decided.decided
     assert verdict(table).startswith("best is clearly best; all others can be told apart. All is decided")
     assert run(["--home", str(home.directory), "standings", "t", "--json"]) == 0
+    page = model_of(home, "tournament", tournament="t")
+    assert sorted((one.bot, one.rival) for one in page.decided.claims) == expected
+    assert (page.decided.decided, page.more_encounters) == (True, None)
+    text = " ".join(checked(home, "tournament", tournament="t").text.split())
+    assert "until the groups of equals are decided" in text and "All is decided, at an error of 5 % over all" in text
     claims = [claim for line in json.loads(capsys.readouterr().out) for claim in line["claims"]]
     assert {(claim["bot"], claim["rival"]) for claim in claims} == set(expected)
 
