@@ -95,6 +95,10 @@ def checked_options(game: str, table: Iterable[Option], given: Mapping[str, Any]
     return {name: given.get(name, option.default) for name, option in options.items()}
 
 
+def _made_again(kind: type[Game[Any]], options: Mapping[str, Any]) -> Game[Any]:
+    return kind(**options)
+
+
 StateT = TypeVar("StateT")
 Action = Any
 """``"+"`` or ``"-"``, a square ``(x, y)``, or a line ``("v", x)`` or ``("h", y)``."""
@@ -140,6 +144,10 @@ class Game(ABC, Generic[StateT]):
     def __repr__(self) -> str:
         given = "".join(f", {name}={value!r}" for name, value in self.options.items())
         return f"make_game({self.path()!r}{given})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the options alone: the other process prepares the game again, with caches and all."""
+        return _made_again, (type(self), self.options)
 
     @classmethod
     def path(cls) -> str:

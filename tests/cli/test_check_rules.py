@@ -97,10 +97,10 @@ def test_good_rules_pass_every_step_and_bots_play_them(arena, tmp_path):
     assert (code, errors) == (0, "")
     lines = out.splitlines()
     assert lines[0] == "rules of layers:Domineering with width=3, height=3"
-    assert lines[-1] == "All 23 steps passed."
+    assert lines[-1] == "All 24 steps passed."
     assert "  1  ok      has a name, a summary, options and rules" in lines
     assert "  2  ok      accepts its options' bounds, and nothing beyond: 4 variants" in lines
-    assert any(line.startswith(" 23  ok      is the same in the processes of bots: ") for line in lines)
+    assert any(line.startswith(" 24  ok      is the same in the processes of bots: ") for line in lines)
 
 
 def test_a_mistake_is_shown_with_its_line_of_play(arena):
@@ -212,8 +212,21 @@ def test_an_order_that_differs_from_process_to_process_is_found(arena, tmp_path)
     code, out, _ = arena("check", "--rules", "unordered:Domineering")
     assert code == 1
     words = " ".join(out[out.index("FAILED") :].split())
+    assert words.startswith("FAILED answers the same in every process: legal_actions returned [(")
+    assert " in another process; expected answers that depend on nothing but options and actions" in words
+
+
+@pytest.mark.slow
+def test_what_only_bots_see_otherwise_is_found(arena, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", "/")
+    text = (EXAMPLES / "domineering.py").read_text().replace("import annotations", "import annotations\nimport os")
+    text = text.replace("            return (0, 0)", "            return (len(os.environ['HOME']), 0)")
+    (tmp_path / "reads_home.py").write_text(text)
+    code, out, _ = arena("check", "--rules", "reads_home:Domineering", "--within", "9")
+    assert code == 1
+    words = " ".join(out[out.index("FAILED") :].split())
     assert words.startswith(
-        "FAILED is the same in the processes of bots: at ply 0 a bot ended with other legal actions"
+        "FAILED is the same in the processes of bots: at ply 0 scores returned (1, 0), and something"
     )
 
 
@@ -230,6 +243,8 @@ RULES = ["--rules", "options:Domineering"]
         ([*RULES, "--game", "plaid"], "--rules checks the rules of one game, without --game"),
         ([*RULES, "--bytes"], "--rules checks the rules of one game, without --bytes"),
         ([*RULES, "--isolation", "jail"], "isolation = 'jail': expected 'auto'"),
+        ([*RULES, "--within", "soon"], "'soon': expected a duration such as 60s, 5m or 2h, of 30 days at most"),
+        (["arena:greedy", "--within", "9"], "--within 9s: expected only together with --rules"),
         ([], "arena check: expected a bot, or the rules of a game: --rules module:Class"),
         (["arena:greedy", "-o", "size=3"], "--option size=3: expected only together with --rules"),
     ],

@@ -432,7 +432,6 @@ WRONG = {
         lambda self: Claims.initial_state(self)._replace(seat={2: 0, 3: 0}[self.players]),
     ),
     "BoundCrashes": ("prepare", lambda self: [1, 2, 3, 4, 5][self.options["size"] - 1]),
-    "NotPicklable": ("prepare", lambda self: vars(self).update(weigh=lambda x: x)),
     "OnePlayer": ("OPTIONS", (IntOption("players", 2, 1, 4, "number of seats"), *Claims.OPTIONS[1:])),
     "OptionsOfAnotherType": ("OPTIONS", {"size": 4}),
     "DefaultNotAccepted": (

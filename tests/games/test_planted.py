@@ -3,6 +3,7 @@
 The check and the line of each were written by hand, from what the class in tests/games/planted.py does.
 """
 
+import functools
 import inspect
 import random
 
@@ -97,7 +98,6 @@ PLANTED = {
     "DefaultNotAccepted": ("attributes", "", "the option 'colour' does not accept its own default"),
     "AnyOption": ("options", "", "no_such_option = 1 is accepted; expected OptionError"),
     "NoSummary": ("attributes", "", "the attribute summary is ''; expected a line of text"),
-    "NotPicklable": ("pickling", "", "pickling the game raised AttributeError"),
     "StateNotPicklable": ("pickling", "", "pickling a state raised AttributeError"),
 }
 
@@ -109,6 +109,13 @@ OPTIONS = {
 """Of the mistakes that need other options than the defaults: these."""
 
 
+class Caching(Claims):
+    """The game without mistakes, with a cache in the game object, which can't be pickled itself."""
+
+    def prepare(self):
+        self.scores = functools.lru_cache(super().scores)
+
+
 def found_in(kind):
     random.seed(1)  # some of the mistakes draw from it
     return check(kind, matches=6, max_plies=300, call_seconds=0.2 if kind is planted.ApplyHangs else 30.0)
@@ -116,6 +123,10 @@ def found_in(kind):
 
 def test_the_game_without_mistakes_passes():
     assert found_in(Claims) == ()
+
+
+def test_a_cache_made_in_prepare_is_no_mistake():
+    assert found_in(Caching) == ()
 
 
 @pytest.mark.slow(sample=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +16,25 @@ from arena.analysis.text.tables import Column, printable
 from arena.analysis.text.transcript import exchange_lines
 from arena.base.errors import UsageError
 from arena.base.records import Bot
-from arena.base.text import all_of
-from arena.cli.terminal.common import alarming, count_passed, find_bots, print_table, print_wrapped, show_stderr
+from arena.base.text import all_of, counted
+from arena.cli.terminal.common import (
+    ERASE_LINE,
+    alarming,
+    count_passed,
+    find_bots,
+    print_table,
+    print_wrapped,
+    show_stderr,
+)
 from arena.cli.terminal.conditions import conditions, like_option
-from arena.cli.terminal.options import games_option, isolation_option, json_option, options_option, seconds_option
+from arena.cli.terminal.options import (
+    games_option,
+    isolation_option,
+    json_option,
+    options_option,
+    seconds_option,
+    within_option,
+)
 from arena.cli.terminal.streams import FAILED, OK
 from arena.community.uploads.unpacking import opened_bot
 from arena.games import find_game
@@ -37,15 +54,35 @@ STDERR_LINES = 12
 """The first and the last of what the rules write to stderr."""
 
 
-def check_rules_command(game: str, options: Sequence[str], isolation: str, as_json: bool) -> int:
+def check_rules_command(
+    game: str, options: Sequence[str], isolation: str, within_seconds: float | None, as_json: bool
+) -> int:
     """Print the steps of a check of rules; return the exit code."""
     from arena.match.check.rules import check_rules
+    from arena.match.check.rules_process import RulesCheck
+
+    is_shown = not as_json and sys.stderr.isatty()
+    started = time.monotonic()
+
+    def show_progress(positions: int) -> None:
+        if is_shown:
+            tried = f"{counted(positions, 'position')} tried, {time.monotonic() - started:.0f} s"
+            click.echo(f"{ERASE_LINE}{printable(game)}: {tried}", nl=False, err=True)
 
     given = f" with {', '.join(options)}" if options else ""
     steps: list[RulesStep] = []
     printed: list[str] = []
+    wanted = RulesCheck(
+        game=game,
+        given=tuple(options),
+        within_seconds=within_seconds,
+        tell=printed.append,
+        on_progress=show_progress,
+    )
     try:
-        for number, step in enumerate(check_rules(game, options, isolation, printed.append), 1):
+        for number, step in enumerate(check_rules(wanted, isolation), 1):
+            if is_shown:
+                click.echo(ERASE_LINE, nl=False, err=True)
             if not steps and not as_json:
                 click.echo(printable(f"rules of {game}{given}"))
             steps.append(step)
@@ -54,6 +91,8 @@ def check_rules_command(game: str, options: Sequence[str], isolation: str, as_js
             else:
                 _show_rules_step(number, step)
     finally:
+        if is_shown:
+            click.echo(ERASE_LINE, nl=False, err=True)
         show_stderr(f"the rules of {game}", _some_lines("".join(printed)))
     passed = sum(step.is_passed for step in steps)
     if not as_json:
@@ -120,6 +159,7 @@ class _Result(NamedTuple):
     is_flag=True,
     help="The bots are your own and play from where they lie: they may start other programs of yours, such as pyenv's.",
 )
+@within_option("With --rules: the time for the check, about; by default what it takes, a minute at most.")
 @click.option("--bytes", "shows_bytes", is_flag=True, help="Show every byte, also for bots with botkit.")
 @json_option
 def check_command(
@@ -131,6 +171,7 @@ def check_command(
     seconds: float,
     isolation: str,
     in_place: bool,
+    within_seconds: float | None,
     shows_bytes: bool,
     as_json: bool,
 ) -> int:
@@ -150,11 +191,13 @@ def check_command(
     if rules is not None:
         _refuse_with_rules(bots, games, {"--bytes": shows_bytes, "--in-place": in_place, "--like": like})
         choose_isolation(isolation)
-        return check_rules_command(rules, options, isolation, as_json)
+        return check_rules_command(rules, options, isolation, within_seconds, as_json)
     if not bots:
         raise UsageError("arena check: expected a bot, or the rules of a game: --rules module:Class")
     if options:
         raise UsageError(f"--option {options[0]}: expected only together with --rules")
+    if within_seconds is not None:
+        raise UsageError(f"--within {within_seconds:g}s: expected only together with --rules")
     for game in games:
         find_game(game)
     chosen = _conditions(like, games, {"seconds": seconds, "isolation": isolation})

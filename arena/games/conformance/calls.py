@@ -52,6 +52,7 @@ class Calls:
     def __init__(self, game: Game[Any], limit_seconds: float = CALL_SECONDS) -> None:
         self.game = game
         self.limit_seconds = limit_seconds
+        self.vectors: dict[Any, Any] = {}  # the state of each vector of its space, with the seat to act
         self._module = type(game).__module__
 
     def __call__(self, method: str, *arguments: Any) -> Any:

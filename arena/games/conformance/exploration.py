@@ -30,7 +30,7 @@ Examine = Callable[[Position], Shown | None]
 """Runs one check on a position."""
 
 
-def shortest(calls: Calls, found: Shown, check: str, examine: Examine) -> Shown:
+def shortest(calls: Calls, found: Shown, check: str, examine: Examine, seconds: float) -> Shown:
     """Return the shortest line found that shows a mistake of a check, which ``examine`` makes.
 
     It tries all positions, the nearest first, while time allows. Then it leaves out actions of the line while that
@@ -38,18 +38,18 @@ def shortest(calls: Calls, found: Shown, check: str, examine: Examine) -> Shown:
     """
     if not found[1] or found[0].is_timeout:
         return found
-    nearest = _nearest(calls, len(found[1]), check, examine)
-    return nearest if nearest is not None else _without_detours(calls, found, check, examine)
+    nearest = _nearest(calls, len(found[1]), check, examine, seconds)
+    return nearest if nearest is not None else _without_detours(calls, found, check, examine, seconds)
 
 
-def _nearest(calls: Calls, length: int, check: str, examine: Examine) -> Shown | None:
+def _nearest(calls: Calls, length: int, check: str, examine: Examine, seconds: float) -> Shown | None:
     on_the_way: list[Shown] = []
 
     def note(mistake: MistakeError, line: Line) -> None:
         if mistake.check == check:
             on_the_way.append((mistake, line))
 
-    end = time.process_time() + SEARCH_SECONDS
+    end = time.process_time() + seconds
     try:
         for position in breadth_first(first_position(calls), _STATES, note):
             if on_the_way:
@@ -64,9 +64,9 @@ def _nearest(calls: Calls, length: int, check: str, examine: Examine) -> Shown |
     return on_the_way[0] if on_the_way else None
 
 
-def _without_detours(calls: Calls, found: Shown, check: str, examine: Examine) -> Shown:
+def _without_detours(calls: Calls, found: Shown, check: str, examine: Examine, seconds: float) -> Shown:
     """Leave out parts of a line, large ones first (delta debugging: Zeller and Hildebrandt, 2002)."""
-    end = time.process_time() + SEARCH_SECONDS
+    end = time.process_time() + seconds
     part = len(found[1]) // 2
     while part >= 1:
         begin = 0
@@ -143,11 +143,17 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
 
 
 class Suite(Protocol):
-    """What the checks of positions share; ``found`` has the mistakes so far, by the name of the check."""
+    """What the checks of positions share.
+
+    ``found`` has the mistakes so far, by the name of the check; ``is_cut`` says whether some time was too short.
+    """
 
     rng_seed: int
     max_plies: int
     call_seconds: float
+    search_seconds: float
+    is_cut: bool
+    on_position: Callable[[int], None]
     found: dict[str, Finding]
     count: Counter[str]
     has_ended: bool
@@ -192,7 +198,9 @@ class Exploration:
                 return
 
     def _is_done(self) -> bool:
-        return self._suite.has_ended or time.process_time() > self._end
+        is_late = time.process_time() > self._end
+        self._suite.is_cut |= is_late
+        return self._suite.has_ended or is_late
 
     def _count(self, *names: str) -> None:
         self._suite.count.update(names)
@@ -216,12 +224,17 @@ class Exploration:
 
     def _withdraws(self, start: Position, number: int) -> bool:
         """Return whether seats are taken out in a random match: in every other one of three or more players."""
-        return number % 2 == 1 and self._game.players > 2 and self._game.withdraw(start.state) is not None
+        if number % 2 == 0 or self._game.players < 3:
+            return False
+        try:
+            return self._calls("withdraw", start.state) is not None
+        except MistakeError:  # another check names it
+            return False
 
     def _report_endless(self, start: Position, number: int) -> None:
         plies = self._suite.max_plies
         sentence = f"a match of random actions (number {number}) had not ended after {counted(plies, 'ply')}"
-        loop = shortest_loop(start, SEARCH_SECONDS)
+        loop = shortest_loop(start, self._suite.search_seconds)
         if loop is None:
             self._report(MistakeError(sentence, check="end"), ())
             return
@@ -232,6 +245,7 @@ class Exploration:
 
     def _examine(self, position: Position) -> None:
         self._count("seats")
+        self._suite.on_position(self._suite.count["seats"])
         for action in position.legal[:20] if len(self._seen) < 100 else ():
             with suppress(RecursionError):
                 self._seen.setdefault(exact(action), action)
@@ -276,7 +290,7 @@ class Exploration:
             return found if found is not None and found[0].check == check else None
 
         if check != "end":
-            mistake, line = shortest(self._calls, (mistake, line), check, examine)
+            mistake, line = shortest(self._calls, (mistake, line), check, examine, self._suite.search_seconds)
         self._suite.add(check, mistake, self._game.options, line, self._text(line))
 
     def _text(self, line: Line) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
@@ -104,6 +105,14 @@ def are_same(value: Any, other: Any) -> bool:
 def as_lists(action: Any) -> Any:
     """Return an action as it arrives from the wire and from a record: with lists in place of tuples."""
     return [as_lists(part) for part in action] if isinstance(action, list | tuple) else action
+
+
+def as_json(value: Any) -> Any:
+    """Return an action as JSON can carry it; what it can't carry as text."""
+    try:
+        return json.loads(json.dumps(as_lists(value)))
+    except (TypeError, ValueError, RecursionError):
+        return repr_of(value)
 
 
 def shown(value: Any) -> str:

@@ -70,7 +70,9 @@ def check_players(game: Game[Any]) -> None:
     expected = game.options.get("players", 2)
     if type(game.players) is not int or game.players != expected:
         reason = "the option players has that value" if "players" in game.options else "there is no option players"
-        raise MistakeError(f"the attribute players is {shown(game.players)}; expected {expected}, as {reason}")
+        raise MistakeError(
+            f"the attribute players is {shown(game.players)}; expected {expected}, as {reason}", ends=True
+        )
 
 
 def made(kind: type[Game[Any]], options: dict[str, Any]) -> Game[Any] | None:

@@ -16,6 +16,9 @@ from arena.games.space import Space
 _SAMPLE = 6
 """Legal actions that are tried where each one costs several calls."""
 
+_SPACE_SAMPLE = 30
+"""Legal actions after which the vectors of states are compared."""
+
 
 def check_states(position: Position) -> None:
     """States are values: hashable, never changed, and equal if the same line led to them."""
@@ -167,7 +170,7 @@ def _per_seat(position: Position, method: str) -> Sequence[Any]:
 
 
 def check_space(position: Position) -> None:
-    """The space of a game, if it has one, has every legal action, and a vector of one length for every state."""
+    """The space of a game, if it has one, has every legal action, and a vector of one length for each state alone."""
     calls, space = position.calls, position.calls.space
     if space is None:
         return
@@ -179,15 +182,29 @@ def check_space(position: Position) -> None:
         raise MistakeError(f"the actions of space lack {shown(missing)}, which is legal")
     if len(position.line) > space.max_plies:
         raise MistakeError(f"a match has {len(position.line)} plies, but max_plies of space is {space.max_plies}")
+    _require_own_vector(calls, position.state)
+    for action in position.legal[:_SPACE_SAMPLE]:
+        with shown_by(action):
+            _require_own_vector(calls, position.state_after(action))
+
+
+def _require_own_vector(calls: Calls, state: Any) -> None:
+    """Require that a state has numbers that no other one has; adapters put the seat to act before them."""
     vector, first = (
-        list(calls.run(space.encode, state, method="encode of space", check="space"))
-        for state in (position.state, calls("initial_state"))
+        list(calls.run(calls.space.encode, one, method="encode of space", check="space"))
+        for one in (state, calls("initial_state"))
     )
     if len(vector) != len(first):
         raise MistakeError(f"encode of space returned {len(vector)} numbers, and {len(first)} for the initial state")
     invalid = next((value for value in vector if not -1 <= value <= 1), None)
     if invalid is not None:
         raise MistakeError(f"encode of space returned {shown(invalid)} among the numbers; expected -1 to 1")
+    other = calls.vectors.setdefault((calls("seat_to_act", state), *vector), state)
+    if not calls.run(lambda: bool(other == state), method="== of two states", check="states"):
+        raise MistakeError(
+            f"encode of space returned the same numbers for two states, {shown(other)} and {shown(state)}, in which the"
+            " same seat is to act; expected numbers that tell states apart"
+        )
 
 
 def check_elimination(position: Position) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +15,7 @@ from arena.base.text import counted
 from arena.games import find_game
 from arena.games.conformance import game_checks
 from arena.games.conformance.calls import CALL_SECONDS, guarded, time_limits
-from arena.games.conformance.exploration import Exploration
+from arena.games.conformance.exploration import SEARCH_SECONDS, Exploration
 from arena.games.conformance.finding import Finding, MistakeError, unexaminable
 from arena.games.conformance.position import Line
 from arena.games.game import Game, IntOption, Option
@@ -137,20 +139,41 @@ def run_checks(
     matches: int = _MATCHES,
     max_plies: int = DEFAULT_PLY_LIMIT,
     call_seconds: float = CALL_SECONDS,
+    seconds: float | None = None,
+    on_position: Callable[[int], None] = lambda positions: None,
 ) -> list[CheckResult]:
-    """Return the result of every check, in the order of ``CHECKS``; the arguments are those of ``check``."""
-    suite = _Suite(rng_seed, matches, max_plies, call_seconds)
+    """Return the result of every check, in the order of ``CHECKS``.
+
+    Args:
+        game: as for ``check``; so are ``rng_seed``, ``matches``, ``max_plies`` and ``call_seconds``.
+        seconds: of CPU time, about; by default 20, and 2 for each variant of the options.
+        on_position: called with the number of positions so far.
+    """
+    suite = _Suite(rng_seed, matches, max_plies, call_seconds, seconds, on_position)
     with time_limits():
         suite.run(find_game(game) if isinstance(game, str) else game)
     return [suite.result(name) for name in CHECKS]
 
 
 class _Suite:
-    def __init__(self, rng_seed: int, matches: int, max_plies: int, call_seconds: float) -> None:
+    def __init__(
+        self,
+        rng_seed: int,
+        matches: int,
+        max_plies: int,
+        call_seconds: float,
+        seconds: float | None,
+        on_position: Callable[[int], None],
+    ) -> None:
         self.rng_seed = rng_seed
         self.matches = matches
         self.max_plies = max_plies
         self.call_seconds = call_seconds
+        self.on_position = on_position
+        self.search_seconds = SEARCH_SECONDS if seconds is None else min(SEARCH_SECONDS, seconds / 4)
+        self.is_cut = False
+        self._check_seconds = _CHECK_SECONDS if seconds is None else min(_CHECK_SECONDS, seconds / 2)
+        self._end = math.inf if seconds is None else time.process_time() + seconds
         self.found: dict[str, Finding] = {}
         self.count: Counter[str] = Counter()
         self.has_ended = False
@@ -177,7 +200,7 @@ class _Suite:
             return
         self._check("path", lambda: game_checks.check_path(made))
         self._check("pickling", lambda: game_checks.check_pickling(made))
-        Exploration(self, made, _NEAR, self.matches, _CHECK_SECONDS).run()
+        Exploration(self, made, _NEAR, self.matches, self._check_seconds).run()
         if not self.has_ended:
             self._check_options(kind, made)
 
@@ -189,7 +212,8 @@ class _Suite:
         for _, variant in variants(kind.OPTIONS, lambda changed: self._made(kind, {**made.options, **changed})):
             if not self.has_ended:
                 self._variants += 1
-                Exploration(self, variant, _NEAR_OF_VARIANT, _MATCHES_OF_VARIANT, _VARIANT_SECONDS).run()
+                left = max(0.0, min(_VARIANT_SECONDS, self._end - time.process_time()))
+                Exploration(self, variant, _NEAR_OF_VARIANT, _MATCHES_OF_VARIANT, left).run()
 
     def _made(self, kind: type[Game[Any]], options: dict[str, Any]) -> Game[Any] | None:
         try:
@@ -221,7 +245,7 @@ class _Suite:
         count = self.count[name]
         details = {
             "options": counted(self._variants, "variant"),
-            "end": counted(count, "match"),
+            "end": f"{counted(count, 'match')}{', as far as the time allowed' if self.is_cut else ''}",
             **dict.fromkeys(("attributes", "path", "initial_state"), ""),
         }
         return CheckResult(

@@ -22,13 +22,14 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
-from arena.base.errors import GameError, OptionError, StoreError, UsageError, repr_of
+from arena.base.errors import GameError, OptionError, StoreError, UsageError
 from arena.base.programs.service_program import end_with, starting_process
 from arena.base.stored import from_json_text, from_stored
-from arena.games import find_game, parse_options
+from arena.games import Game, find_game, parse_options
 from arena.games.conformance import CHECKS, CheckResult, run_checks
 from arena.games.conformance.calls import guarded, time_limits
-from arena.games.conformance.finding import MistakeError, as_lists
+from arena.games.conformance.finding import MistakeError, as_json
+from arena.games.conformance.walks import Place, walks
 from arena.match.players.bot_files import open_at_once
 from arena.match.players.game_location import find_external_game
 from arena.sandbox.isolation.procfs import process_tag
@@ -39,6 +40,9 @@ IMPORT_SECONDS = 10.0
 
 STALL_SECONDS = 20.0
 """A process in which no Python code has run for so long is stuck in a call that can't be interrupted."""
+
+START_SECONDS = 60.0
+"""More that it may take at its start, on a busy machine."""
 
 MAX_ANSWER_BYTES = 4 * 1024**2
 
@@ -51,6 +55,17 @@ SHOWN_BYTES = 8 * 1024
 MEMORY_BYTES = 4 * 1024**3
 """What the checks may use beyond what the process has at its start."""
 
+CHECKS_SHARE = 0.6
+"""Of a budget of time: what the checks of one process get; the walks of all others get half of the rest."""
+
+WALK_SECONDS = 1.0
+"""CPU time of the walks in each process."""
+
+MAX_POSITIONS = 10**9
+"""No process tries more; it may write anything into its count."""
+
+HASH_SEED = "PYTHONHASHSEED"
+
 _FRAME = re.compile(r'File "(.+)", line (\d+) in (\S+)')
 
 
@@ -59,7 +74,7 @@ class RulesStep:
     """One step of a check of rules.
 
     Attributes:
-        check: its name in ``arena.games.conformance.CHECKS``, or "printing" or "bots".
+        check: its name in ``arena.games.conformance.CHECKS``, or "printing", "processes" or "bots".
         options: of the game that shows a mistake.
         line: the line of play that shows it, as JSON types; None takes the seat to act out.
         line_text: the line in the game's own text.
@@ -78,41 +93,91 @@ class RulesStep:
 class _Answer:
     refused: str = ""
     steps: tuple[RulesStep, ...] = ()
+    places: tuple[Place, ...] = ()
 
 
-def check_in_process(game: str, given: Sequence[str], tell: Callable[[str], None]) -> tuple[RulesStep, ...]:
-    """Return the steps of all checks of a game; a check that another mistake has made pointless has none.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RulesCheck:
+    """What is to be checked, and how.
 
-    Args:
+    Attributes:
+        game: its name or path.
+        given: options as text, such as "size=9".
+        within_seconds: of CPU time, about, for all steps together; None for as much as is usual.
         tell: called with what the rules have written to stderr; if it is much, the beginning and the end.
+        on_progress: called several times a second with the number of positions tried so far in a process.
+    """
+
+    game: str
+    given: tuple[str, ...] = ()
+    within_seconds: float | None = None
+    tell: Callable[[str], None] = lambda text: None
+    on_progress: Callable[[int], None] = lambda positions: None
+
+
+def check_in_process(wanted: RulesCheck) -> tuple[RulesStep, ...]:
+    """Return the steps of all checks of a game; a check that another mistake has made pointless has none.
 
     Raises:
         UsageError: if the game can't be loaded, an option is refused, or bots can't read its module.
         GameError: if the process has ended without an answer, or is stuck.
     """
+    return _answer_of(wanted, "check", wanted.within_seconds and CHECKS_SHARE * wanted.within_seconds, None).steps
+
+
+def walk_in_process(wanted: RulesCheck, seconds: float, hash_seed: int) -> tuple[Place, ...]:
+    """Return the answers of a game in seeded walks, in a process with a seed of hashes.
+
+    Raises:
+        UsageError: as ``check_in_process``.
+        GameError: as ``check_in_process``.
+    """
+    return _answer_of(wanted, "walk", seconds, hash_seed).places
+
+
+def _answer_of(wanted: RulesCheck, task: str, seconds: float | None, hash_seed: int | None) -> _Answer:
+    game = wanted.game
     context = multiprocessing.get_context("spawn")
-    heartbeat = context.Value("d", time.monotonic(), lock=False)
+    signs = context.RawArray("d", [time.monotonic() + START_SECONDS, 0.0])
     with tempfile.TemporaryDirectory(prefix=f"{RULES_PREFIX}{process_tag()}-", ignore_cleanup_errors=True) as directory:
-        arguments = (game, tuple(given), heartbeat, directory, os.getpid())
+        arguments = (task, game, tuple(wanted.given), seconds, signs, directory, os.getpid())
         process = context.Process(target=_run, args=arguments, daemon=True)
         try:
-            with starting_process():
+            with starting_process(), _hash_seed(hash_seed):
                 process.start()
-            _wait(game, process, heartbeat, Path(directory))
+            _wait(wanted, process, signs, Path(directory))
         finally:
             if process.pid is not None:
                 process.kill()
                 process.join()
-            tell(_start_and_end(Path(directory, "stderr"), SHOWN_BYTES))
+            wanted.tell(_start_and_end(Path(directory, "stderr"), SHOWN_BYTES))
         answer = _read_answer(game, Path(directory, "answer"), process.exitcode or 0)
     if answer.refused:
         raise UsageError(answer.refused)
-    return answer.steps
+    return answer
 
 
-def _wait(game: str, process: Any, heartbeat: Any, directory: Path) -> None:
+@contextlib.contextmanager
+def _hash_seed(seed: int | None) -> Iterator[None]:
+    """Give the process that is started a seed of hashes; None leaves it as it is."""
+    earlier = os.environ.get(HASH_SEED)
+    if seed is not None:
+        os.environ[HASH_SEED] = str(seed)
+    try:
+        yield
+    finally:
+        if seed is not None:
+            del os.environ[HASH_SEED]
+        if earlier is not None:
+            os.environ[HASH_SEED] = earlier
+
+
+def _wait(wanted: RulesCheck, process: Any, signs: Any, directory: Path) -> None:
+    game = wanted.game
     while not (wait([process.sentinel], 0.2) or (directory / "answer").exists()):
-        if time.monotonic() - heartbeat.value > STALL_SECONDS:
+        alive_at, positions = signs
+        wanted.on_progress(int(positions) if 0 <= positions < MAX_POSITIONS else 0)
+        if time.monotonic() - alive_at > STALL_SECONDS:
             with contextlib.suppress(OSError):
                 os.kill(process.pid, signal.SIGUSR1)
             time.sleep(0.5)  # the handler writes the stack without the interpreter's help
@@ -157,7 +222,9 @@ def _innermost(stack: Path, game: str) -> tuple[str, str]:
     return method, f"{Path(file).name}:{line}"
 
 
-def _run(game: str, given: tuple[str, ...], heartbeat: Any, directory: str, parent: int) -> None:
+def _run(
+    task: str, game: str, given: tuple[str, ...], seconds: float | None, signs: Any, directory: str, parent: int
+) -> None:
     end_with(parent, signal.SIGKILL)
     with Path(directory, "stack").open("w") as stack:
         faulthandler.register(signal.SIGUSR1, file=stack, all_threads=False)
@@ -165,12 +232,19 @@ def _run(game: str, given: tuple[str, ...], heartbeat: Any, directory: str, pare
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # see starting_process
 
         def beat() -> None:
-            heartbeat.value = time.monotonic()
+            signs[0] = time.monotonic()
+
+        def count(positions: int) -> None:
+            signs[1] = positions
 
         with time_limits(beat), _without_terminal(Path(directory)) as printed:
             _set_limits()
             try:
-                answer = _Answer(steps=_check(game, given, printed))
+                made = _loaded(game, given, printed)
+                if task == "walk":
+                    answer = _Answer(places=walks(made, seconds or WALK_SECONDS, count))
+                else:
+                    answer = _Answer(steps=_check(made, seconds, count, printed))
             except UsageError as error:
                 answer = _Answer(refused=str(error))
             except KeyboardInterrupt:  # of the rules: Ctrl-C ends this process at once
@@ -205,7 +279,15 @@ def _set_limits() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
 
 
-def _check(game: str, given: tuple[str, ...], printed: Path) -> tuple[RulesStep, ...]:
+def _check(
+    made: Game[Any] | type[Game[Any]], seconds: float | None, count: Callable[[int], None], printed: Path
+) -> tuple[RulesStep, ...]:
+    results = [result for result in run_checks(made, seconds=seconds, on_position=count) if result.is_tried]
+    return *map(_step, results), _printing(printed)
+
+
+def _loaded(game: str, given: tuple[str, ...], printed: Path) -> Game[Any] | type[Game[Any]]:
+    """Return the game with the given options; its class if none are given."""
     try:
         kind = guarded(lambda: find_game(game), "importing it", game.partition(":")[0], IMPORT_SECONDS)
     except MistakeError as mistake:
@@ -219,13 +301,14 @@ def _check(game: str, given: tuple[str, ...], printed: Path) -> tuple[RulesStep,
     _require_readable(game)
     options = parse_options(game, given)
     try:
-        made = guarded(lambda: kind(**options), "making it", kind.__module__) if options else kind
+        made: Game[Any] | type[Game[Any]] = (
+            guarded(lambda: kind(**options), "making it", kind.__module__) if options else kind
+        )
     except MistakeError as mistake:
         if isinstance(mistake.__cause__, OptionError):
             raise mistake.__cause__ from None
         raise GameError(game, "__init__", mistake.sentence.removeprefix("making it ")) from mistake
-    results = [result for result in run_checks(made) if result.is_tried]
-    return *map(_step, results), _printing(printed)
+    return made
 
 
 def _load_problem(game: str, mistake: MistakeError) -> str:
@@ -264,16 +347,9 @@ def _step(result: CheckResult) -> RulesStep:
         is_passed=False,
         detail=finding.sentence,
         options=finding.options,
-        line=[_as_json(action) for action in finding.line],
+        line=[as_json(action) for action in finding.line],
         line_text=finding.line_text,
     )
-
-
-def _as_json(action: Any) -> Any:
-    try:
-        return json.loads(json.dumps(as_lists(action)))
-    except (TypeError, ValueError, RecursionError):
-        return repr_of(action)
 
 
 def _printing(printed: Path) -> RulesStep:

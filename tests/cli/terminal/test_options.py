@@ -38,6 +38,10 @@ VARIANTS = {
         "Where to write it [default: TOURNAMENT.html].",
         "Where to write it [default: TOURNAMENT-plots/KIND.svg].",
     },
+    "--within": {
+        "How long to find out what the openings are worth, such as 60s or 5m.",
+        "With --rules: the time for the check, about; by default what it takes, a minute at most.",
+    },
 }
 """What may differ in the help of options of one meaning: whether there may be several, and the default in words."""
 
@@ -87,7 +91,7 @@ def test_a_name_has_one_meaning(spelling, uses):
     if spelling == "--matches":  # of a schedule, which lists them, and of what plays so many
         assert [*uses] == ["extend", "schedule"]
         return
-    if spelling in ("--game", "--encounters"):
+    if spelling in ("--game", "--encounters", "--within"):
         kinds = {kind[:3] for kind in kinds}
     assert len(kinds) == 1, f"{spelling} in {', '.join(uses)}: {kinds}"
     assert len(helps) == 1 or helps <= VARIANTS.get(spelling, set()), f"{spelling} in {', '.join(uses)}: {helps}"
