@@ -23,13 +23,13 @@ GOLDEN_FRAMES = "golden_frames.txt"
 def new_bot(directory: Path, language: Language, games: tuple[str, ...]) -> list[str]:
     """Write a bot that plays random legal actions, and return the names of its files.
 
-    The last part of the directory, which must not exist, is the bot's name; without games, it plays all.
+    The last part of the directory, which must not exist or be empty, is the bot's name; without games, it plays all.
 
     Raises:
         UnknownNameError: if there is no such game.
         UsageError: if the name is invalid or taken, the directory can't be written, or a program is not installed.
     """
-    name = directory.name
+    name = directory.resolve().name
     check_name("name", name)
     if any(sign in name for sign in "\"'*`$"):
         raise BotDefinitionError(f"name = {name!r}: accepted here are names without quotes, '*', '`' and '$'")
@@ -41,7 +41,8 @@ def new_bot(directory: Path, language: Language, games: tuple[str, ...]) -> list
                 f"language {language.name!r}: the program {tool!r} is not installed;"
                 f" on Debian: apt install {language.packages}"
             )
-    if directory.exists():
+    is_there = directory.is_dir() and not any(directory.iterdir())  # such as ".", in which its author stands
+    if directory.exists() and not is_there:
         raise UsageError(f"bot {str(directory)!r}: it exists already; expected a new name")
     contents = _contents(name, language, games)
     try:
@@ -51,7 +52,11 @@ def new_bot(directory: Path, language: Language, games: tuple[str, ...]) -> list
             whole.mkdir()
             for file, text in contents.items():
                 (whole / file).write_text(text, encoding="utf-8")
-            whole.rename(directory)
+            if is_there:
+                for file in contents:
+                    (whole / file).rename(directory / file)
+            else:
+                whole.rename(directory)
     except OSError as error:
         raise UsageError(f"bot {str(directory)!r}: it can't be written: {error.strerror}") from error
     return sorted(contents)

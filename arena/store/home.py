@@ -178,6 +178,8 @@ class ArenaHome:
         from arena.store.results.store import Store
 
         hint = f"; its store has: home.store.{name}" if not name.startswith("_") and hasattr(Store, name) else ""
+        if name == "standings_of":
+            hint = "; it is a function: arena.standings_of(home.store, NAME)"
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}", name=name, obj=self)
 
     @cached_property

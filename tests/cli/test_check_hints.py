@@ -179,6 +179,14 @@ def failing(kind, detail, ply=4, **seen):
 NOT_READY = "before it was ready: no answer within 10.000 s"
 BEGUN = b"\0\0\0\x1c\x83"
 NO_SEMAPHORE = "  sl = SemLock(\nPermissionError: [Errno 13] Permission denied"
+NODE = (
+    "/nowhere/bot.js:3\nconst best = ;\n             ^\n\n{}\n"
+    "    at node:internal/modules/cjs/loader:1378:20\n\nNode.js v22\n"
+)
+JAVA = (
+    'Exception in thread "main" java.lang.ArrayIndexOutOfBoundsException: Index 5 out of bounds for length 5\n'
+    "\tat java.base/java.util.Arrays.get(Arrays.java:99)\n\tat Bot.choose(Bot.java:12)\n\tat Bot.main(Bot.java:40)\n"
+)
 CAUSES = [
     ("start", NOT_READY, {"cpu_seconds": 0.02, "waited_seconds": 10.0}, "it hardly used the processor, so it waits"),
     ("start", NOT_READY, {"cpu_seconds": 9.0, "waited_seconds": 10.0}, "at work all that time before it was ready"),
@@ -194,6 +202,20 @@ CAUSES = [
     ("exit", "…", {"stderr": f"ModuleNotFoundError: No module named '{'x' * 5000}'"}, "has no module"),
     ("exit", "…", {"stderr": "FileNotFoundError: 'a\0b'"}, "there is no file"),
     ("timeout", "no answer", {}, "flush after every message"),
+    (
+        "timeout",
+        "no answer within 1.1 s; it waited 0.900 s of that for the processor",
+        {"cpu_seconds": 0.0, "waited_seconds": 1.1},
+        "other programs of this machine held",
+    ),
+    ("start", "…", {"stderr": NODE.format("SyntaxError: Unexpected token ';'")}, "bot.js, line 3 is not JavaScript"),
+    (
+        "exit",
+        "…",
+        {"stderr": NODE.format("TypeError: x is no function")},
+        "raised TypeError at bot.js, line 3: x is no",
+    ),
+    ("exit", "…", {"stderr": JAVA}, "raised ArrayIndexOutOfBoundsException at Bot.java, line 12: Index 5 out"),
 ]
 
 

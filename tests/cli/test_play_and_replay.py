@@ -54,7 +54,9 @@ def test_words_of_command_are_understood(play):
     typed = "?\nlegal\nLEGAL\nscores\nrules\nboard\n\nquit\n"
     code, text, errors = play(typed, "differences", "human", BOTS / "minimal", "-o", "size=2")
     assert code == 0
-    assert errors.count("a: 1 2\nb: 1 2\n") == 2
+    assert errors.count("a: 1 2\nb: 1 2\n") == 3  # "?" lists them too
+    rules = errors[errors.index("Differences: ") : errors.rindex("human (seat 0) acts")]
+    assert "`" not in rules and max(map(len, rules.splitlines())) <= 80
     assert "such as a1" in errors
     assert "The seats take turns, seat 0 first." in errors
     assert errors.endswith("You left the match; it has no result.\n")

@@ -158,6 +158,22 @@ def note_text(note: Any) -> str:
     return printable(str(note))
 
 
+RULES_WIDTH = 80
+
+
+def rulebook_text(game: Any) -> str:
+    """Return the rules of a game as paragraphs for a terminal, without the marks of the docstring."""
+    paragraphs = re.split(r"\n\n|\n(?=\d+\. )", game.rulebook().replace("`", "").replace("**", ""))
+    lines = []
+    for paragraph in paragraphs:
+        text = " ".join(paragraph.split())
+        hanging = "   " if re.match(r"\d+\. ", text) else ""
+        if not hanging:
+            lines.append("")
+        lines.append(textwrap.fill(text, RULES_WIDTH, subsequent_indent=hanging))
+    return "\n".join(lines).strip()
+
+
 def listed(game: Any, actions: Sequence[Any], width: int) -> str:
     """Return actions as text, those of one column or direction on a line together: ``a: 1 3 5``."""
     groups: dict[str, list[str]] = {}

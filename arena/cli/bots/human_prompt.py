@@ -16,19 +16,20 @@ import click
 from arena.analysis.text.tables import printable, printable_lines
 from arena.base.errors import ArenaError, IllegalActionError
 from arena.base.text import counted
-from arena.cli.bots.boards import listed, note_text, position_lines, score_lines
+from arena.cli.bots.boards import listed, note_text, position_lines, rulebook_text, score_lines
 from arena.cli.terminal.streams import terminal_width
 from arena.match.players.player import kept_after_undo, read_action
 
 HELP = """\
 an action   {example}
-legal, ?    list the legal actions
+legal       list the legal actions
 hint        ask {adviser} what it would do
 undo        take your last action back
 scores      show the scores so far
 board       draw the whole board, however wide
 rules       print the rules
-quit        leave the match"""
+quit        leave the match
+help, ?     this list, and the legal actions"""
 
 
 SHOWN_ACTIONS = 8
@@ -119,12 +120,13 @@ class Table:
         elif command == "help":
             example = printable(self._game.format_action(legal[0]))
             click.echo(HELP.format(example=f"such as {example}", adviser=self._adviser or "a bot"), err=True)
+            click.echo(listed(self._game, legal, terminal_width()), err=True)
         elif command == "legal":
             click.echo(listed(self._game, legal, terminal_width()), err=True)
         elif command == "scores":
             click.echo(self._scores(), err=True)
         elif command == "rules":
-            click.echo(self._game.rulebook(), err=True)
+            click.echo(printable_lines(rulebook_text(self._game)), err=True)
         else:
             click.echo(printable_lines(self._game.render_after(self._state, self._actions)), err=True)
 

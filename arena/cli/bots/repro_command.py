@@ -15,6 +15,7 @@ from arena.base.text import counted
 from arena.cli.terminal.common import match_of, open_home, print_json
 from arena.cli.terminal.options import MAX_COUNT, RenamedOption, WholeNumber, isolation_option, json_option
 from arena.cli.terminal.streams import FAILED, OK
+from arena.match.players.bot_output import own_traceback
 from arena.sandbox.isolation.interpreters import arena_interpreter
 
 if TYPE_CHECKING:
@@ -64,12 +65,12 @@ def repro_command(
     if as_json:
         print_json(_as_json(record, repro, bot, kept))
     else:
-        _show(record, repro)
+        _show(record, repro, bot)
         _show_commands(bot, kept)
     return OK if repro.is_same else FAILED
 
 
-def _show(record: MatchRecord, repro: Reproduction) -> None:
+def _show(record: MatchRecord, repro: Reproduction, bot: Bot) -> None:
     label = printable(record.bots[repro.seat])
     match = f"{printable(record.tournament)}/{record.match}"
     click.echo(f"{label} (seat {repro.seat}) in {match}, asked {counted(repro.asked, 'time')}")
@@ -79,10 +80,10 @@ def _show(record: MatchRecord, repro: Reproduction) -> None:
     was = "no fault" if recorded is None else f"{recorded.kind} at ply {recorded.ply}: {recorded.detail.for_operator()}"
     now = "no fault" if fault is None else f"{fault.kind} at ply {fault.ply}: {fault.detail.for_operator()}"
     click.echo(f"recorded:  {printable(was)}\nnow:       {printable(now)}")
+    for line in own_traceback(repro.stderr, bot)[-20:]:
+        click.echo(f"stderr:    {printable(line)}")
     transcript = repro.transcript
     click.echo("\n".join(exchange_lines(transcript.before_last_exchange(), *transcript.last_exchange())))
-    for line in repro.stderr.splitlines()[-20:]:
-        click.echo(f"stderr:    {printable(line)}")
     click.echo("The same as recorded." if repro.is_same else "Not the same as recorded.")
 
 

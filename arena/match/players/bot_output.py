@@ -16,10 +16,18 @@ from arena.base.shipped import package_directory
 _ARENA = str(package_directory()) + os.sep
 
 
+_ERROR = re.compile(
+    r'(?:Exception in thread "[^"]*" |Caused by: |Uncaught )?'
+    r"([A-Za-z_][\w.$]*(?:Error|Exception|Interrupt|Exit|Warning))(?: \[\w+\])?(?::\s*(.*))?$"
+)
+_OTHER_FRAME = re.compile(r"(?:^|[\s(])(?:file://)?((?:[^\s():]*/)?[^\s():/]+\.(?:[mc]?js|java)):(\d+)")
+"""A place that Node or Java names; the innermost comes first, and the library of Java stands behind its module."""
+
+
 def last_error(stderr: str) -> tuple[str, str]:
-    """Return the name and text of the last exception that Python printed; empty without one."""
+    """Return the name and text of the last exception that Python, Node or Java printed; empty without one."""
     for line in reversed(stderr.splitlines()):
-        match = re.match(r"([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Warning))(?::\s*(.*))?$", line)
+        match = _ERROR.match(line)
         if match:
             return match[1].rpartition(".")[2], match[2] or ""
     return "", ""
@@ -29,6 +37,9 @@ def last_own_line(stderr: str, bot: Bot) -> str:
     """Return the last line of the author's own files in the traceback, as "bot.py, line 7"."""
     frames = re.findall(r'^\s*File "([^"]+)", line (\d+)', stderr, re.MULTILINE)
     own = [(path, line) for path, line in frames if _is_own(path, bot)]
+    if not own:
+        lines = [line for line in stderr.splitlines() if not re.search(r"\bat (?:java\.|jdk\.|javax\.|node:)", line)]
+        own = [(at[1], at[2]) for line in lines if (at := _OTHER_FRAME.search(line)) and _is_own(at[1], bot)][:1]
     return f"{Path(own[-1][0]).name}, line {own[-1][1]}" if own else ""
 
 
@@ -44,7 +55,7 @@ def line_in(place: str, stderr: str, bot: Bot) -> str:
 
 
 def _is_own(path: str, bot: Bot) -> bool:
-    is_relative = not path.startswith(("/", "<")) and path.endswith(".py")
+    is_relative = not path.startswith(("/", "<")) and path.endswith((".py", "js", ".java"))
     is_inside = is_relative or path.startswith(f"{bot.directory.rstrip('/')}/")
     is_ours = path.startswith(_ARENA) and not f"{bot.directory}/".startswith(_ARENA)
     return is_inside and not is_ours and "/site-packages/" not in path

@@ -22,6 +22,7 @@ from arena.match.players.subprocess import RUNNING, Subprocess
 from arena.match.players.transcript import Entry, Transcript
 from arena.protocol.frames import HEADER_BYTES, FrameError, body_length, only_body
 from arena.protocol.messages import shortened
+from arena.sandbox.isolation import procfs
 from arena.sandbox.isolation.sandbox_policy import Isolation
 from arena.sandbox.metering.resource_monitor import SAMPLE_SECONDS
 
@@ -35,6 +36,12 @@ CPU_SLICE_SECONDS = 0.005
 
 WAITS_BEFORE_READING = 7
 """Turns of a bot that is waited for at once, after one in which it had not answered when the question was written."""
+
+STARVED = "of that for the processor"
+"""In the detail of a missed deadline: the bot was ready to run, and did not."""
+
+STARVED_SHARE = 0.5
+"""Of the time allowed, from which on that is said."""
 
 TAKEN_SHARE = 0.05
 """Beyond this share of what a turn may take, the time that others took is a reason why it was missed."""
@@ -76,6 +83,7 @@ class BotConnection:
         self._cpu_at_match = 0.0
         self._has_exited_between_matches = False
         self._sampled_until = 0.0
+        self._queued_before: float | None = None
 
     def __enter__(self) -> BotConnection:
         return self
@@ -111,6 +119,7 @@ class BotConnection:
         if process.is_frozen:
             process.thaw()
         self.transcript.add((_QUESTION, frame))
+        self._queued_before = None
         asked = time.perf_counter()
         deadline = asked + wall_limit_seconds(seconds, on_cpu_clock)
         process.send(frame)
@@ -224,6 +233,8 @@ class BotConnection:
             if now >= deadline:
                 self._missed(now, deadline, seconds, f"{what} within {seconds:.3f} s")
             self._check_in_turn()
+            if self._queued_before is None:
+                self._queued_before = procfs.queued_seconds(self._monitor.main)
             if self._cpu_allowance is None:
                 slice_seconds = SAMPLE_SECONDS
         for descriptor, _ in events:
@@ -261,6 +272,11 @@ class BotConnection:
         taken_seconds = self._running_bots.taken_seconds(self.off_turn)
         if taken_seconds > TAKEN_SHARE * seconds:
             raise LateError(f"{detail}; others used the processor for {taken_seconds:.3f} s", is_disturbed=True)
+        queued_seconds = 0.0
+        if self._queued_before is not None:
+            queued_seconds = procfs.queued_seconds(self._monitor.main) - self._queued_before
+        if queued_seconds > STARVED_SHARE * seconds:
+            detail += f"; it waited {queued_seconds:.3f} s {STARVED}"
         raise BotError(FaultKind.TIMEOUT, detail)
 
     def _receive_at_once(self) -> bytes | None:

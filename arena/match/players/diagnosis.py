@@ -15,6 +15,7 @@ from arena.base.enums import FaultKind
 from arena.base.records import Bot, Fault
 from arena.base.text import shortened_text
 from arena.match.players.bot_output import last_error, last_own_line, line_in
+from arena.match.players.connection import STARVED
 from arena.match.players.game_location import find_external_game
 
 READ_BYTES = 1 << 20
@@ -142,7 +143,8 @@ def _syntax(failure: Failure) -> str | None:
     if name not in ("SyntaxError", "IndentationError", "TabError"):
         return None
     at = last_own_line(failure.stderr, failure.bot)
-    return f"{at or 'the program'} is not Python ({text}): mend that line or the one above it; nothing was executed"
+    language = "JavaScript" if ".js:" in failure.stderr or "js, line" in at else "Python"
+    return f"{at or 'the program'} is not {language} ({text}): mend that line or the one above it; nothing was executed"
 
 
 def _missing_module(failure: Failure) -> str | None:
@@ -328,6 +330,11 @@ def _time(failure: Failure) -> str | None:
     if waited is None or cpu is None:
         return None
     is_before_ready = "before it was ready" in failure.detail
+    if STARVED in failure.detail:
+        return (
+            "it wanted to work and was not given the processor, which other programs of this machine held: that says"
+            " nothing about the bot; try again when the machine is idle"
+        )
     if cpu >= BUSY_SHARE * waited:
         if is_before_ready:
             return "it was at work all that time before it was ready: prepare less, or only once a match begins"

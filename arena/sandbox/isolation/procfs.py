@@ -59,6 +59,14 @@ def threads(pid: int) -> list[str]:
     return [str(pid)] if os.stat(place).st_nlink == _LINKS_OF_ONE_THREAD else os.listdir(place)
 
 
+def queued_seconds(pid: int) -> float:
+    """Return how long the main thread of a process has been ready to run without running; 0 if nobody can tell."""
+    try:
+        return int(read(f"/proc/{pid}/schedstat").split()[1]) / 1e9
+    except (OSError, ValueError, IndexError):
+        return 0.0
+
+
 def _has_ended(directory: str) -> bool:
     return read(f"{directory}/stat").rpartition(b")")[2].split()[0] in _ENDED
 

@@ -185,4 +185,6 @@ def test_a_home_in_the_place_of_its_store_leads_there(tmp_path):
             home.records("league")
         with pytest.raises(AttributeError, match=r"has no attribute 'recods'$"):
             home.recods("league")
+        with pytest.raises(AttributeError, match=r"arena\.standings_of\(home\.store, NAME\)"):
+            home.standings_of("league")
         assert not hasattr(home, "_repr_html_")
