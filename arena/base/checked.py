@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
+import json
 import os
+import re
 import stat
 import tomllib
 from collections.abc import Sequence
@@ -11,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from arena.base.errors import Mistake, UsageError, suggestion
-from arena.base.text import any_of, toml_value
+from arena.base.text import any_of, shortened_text, toml_value
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
@@ -66,8 +69,11 @@ def _contents(path: Path, error: type[UsageError], expected: str) -> bytes:
 def parse_toml(data: bytes, path: Path, error: type[UsageError]) -> dict[str, Any]:
     """Return the values in a TOML text, or raise a UsageError of the class ``error``."""
     try:
-        values = tomllib.loads(data.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as failure:
+        text = data.removeprefix(codecs.BOM_UTF8).decode()  # editors of Windows write the mark
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as failure:
+        raise error(f"{path}: not valid TOML: {_toml_problem(text, failure)}") from failure
+    except UnicodeDecodeError as failure:
         raise error(f"{path}: not valid TOML: {failure}") from failure
     except RecursionError as failure:
         raise error(f"{path}: not valid TOML: it is nested too deeply") from failure
@@ -75,6 +81,27 @@ def parse_toml(data: bytes, path: Path, error: type[UsageError]) -> dict[str, An
         raise error(f"{path}: not valid TOML: {_TOO_LARGE}") from failure
     _check_values(values, path, error)
     return values
+
+
+def _toml_problem(text: str, failure: tomllib.TOMLDecodeError) -> str:
+    """Return what is wrong in a line, in words for those who have never read TOML's grammar."""
+    place = re.search(r" \(at line (\d+), column \d+\)$", str(failure))
+    if place is None:
+        return str(failure)
+    line = text.splitlines()[int(place[1]) - 1].strip() if text.splitlines()[int(place[1]) - 1 :] else ""
+    found = f"line {place[1]}, {shortened_text(line)!r}: "
+    said = str(failure)[: place.start()]
+    key, equals, value = (part.strip() for part in line.partition("="))
+    if said == "Invalid value" and re.match("[^\\W\\d]", value) and value not in ("true", "false"):
+        return f"{found}a text is in quotes: {key} = {json.dumps(value, ensure_ascii=False)}"
+    if said.startswith("Cannot"):
+        is_table = line.startswith("[")
+        what = "this table" if is_table else f"the key {key!r}"
+        several = "; several tables of one name are written [[…]]" if is_table and not line.startswith("[[") else ""
+        return f"{found}{what} is there twice{several}"
+    if not equals and not line.startswith("["):
+        return f'{found}expected a line such as: name = "value"'
+    return f"{found}{said[:1].lower()}{said[1:]}"
 
 
 def _check_values(values: dict[str, Any], path: Path, error: type[UsageError]) -> None:

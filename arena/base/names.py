@@ -85,6 +85,22 @@ def letters_alike(text: str) -> str:
     return text
 
 
+_CYRILLIC = {
+    0x430: "a", 0x435: "e", 0x43E: "o", 0x440: "p", 0x441: "c", 0x443: "y", 0x445: "x", 0x456: "i", 0x458: "j",
+    0x455: "s", 0x501: "d", 0x410: "A", 0x412: "B", 0x415: "E", 0x41A: "K", 0x41C: "M", 0x41D: "H", 0x41E: "O",
+    0x420: "P", 0x421: "C", 0x422: "T", 0x425: "X", 0x406: "I", 0x408: "J", 0x405: "S",
+}  # fmt: skip
+_GREEK = {
+    0x3BF: "o", 0x3BD: "v", 0x3C1: "p", 0x391: "A", 0x392: "B", 0x395: "E", 0x396: "Z", 0x397: "H", 0x399: "I",
+    0x39A: "K", 0x39C: "M", 0x39D: "N", 0x39F: "O", 0x3A1: "P", 0x3A4: "T", 0x3A5: "Y", 0x3A7: "X",
+}  # fmt: skip
+
+
+def in_latin(name: str) -> str:
+    """Return a name with Latin letters in place of those of other scripts that look the same."""
+    return unicodedata.normalize("NFKC", name).translate(_CYRILLIC | _GREEK)
+
+
 def as_file_name(name: str) -> str:
     """Return a safe file name for a name: one in a store may be older than the rule, or come from another arena."""
     shown = "".join("_" if letter in "/\\" or not is_printable(letter) else letter for letter in name)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol
 from arena.base.checked import check_model, read_toml
 from arena.base.definition import Definition, GameChoice
 from arena.base.errors import BotDefinitionError, DefinitionError, OptionError, UnknownNameError, UsageError
-from arena.base.names import KnownNames, check_tournament_name
+from arena.base.names import KnownNames, check_tournament_name, in_latin
 from arena.base.records import Bot, Limits, TimeControl
 from arena.base.shipped import bot_path, example_hint, tournament_path
 from arena.base.text import shortened_text, toml_value
@@ -243,6 +243,11 @@ class _Builder:
                 self._faults.append(
                     f"{entry.name_place} = {bot.name!r}: another entrant has this name and version;"
                     " give one of them a name of its own"
+                )
+            elif any(in_latin(bot.label) == in_latin(other.label) for other in bots):
+                self._faults.append(
+                    f"{entry.name_place} = {bot.name!r} ({bot.name.encode('ascii', 'backslashreplace').decode()}): it"
+                    " looks like the name of another entrant, but has other letters; give one of them another name"
                 )
             bots.append(bot)
         return tuple(bots)

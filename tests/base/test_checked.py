@@ -175,14 +175,23 @@ def test_a_schema_is_made_once_for_many_mistakes():
         (b"x = " + b"[" * 100_000, "nested too deeply"),
         (b"#" * (MAX_BYTES + 1), "more than 4 MiB"),
         (b"\x7fELF\0\0", "not valid TOML"),
+        (b"a = 1\ngame = plaid", "line 2, 'game = plaid': a text is in quotes: game = \"plaid\""),
+        (b"a = 1\na = 2", "line 2, 'a = 2': the key 'a' is there twice"),
+        (b"[x]\n[x]", "line 2, '[x]': this table is there twice; several tables of one name are written [[\u2026]]"),
+        (b"game: plaid", "line 1, 'game: plaid': expected a line such as: name = \"value\""),
     ],
-    ids=["5,000 digits", "not UTF-8", "nested", "large", "binary"],
+    ids=["5,000 digits", "not UTF-8", "nested", "large", "binary", "no quotes", "twice", "tables", "YAML"],
 )
 def test_a_file_that_is_no_toml_is_told_in_a_sentence(contents, message, tmp_path):
     path = tmp_path / "f.toml"
     path.write_bytes(contents)
     with pytest.raises(UsageError, match=re.escape(message)):
         read_toml(path, UsageError)
+
+
+def test_the_mark_that_editors_of_windows_write_is_no_mistake(tmp_path):
+    (tmp_path / "f.toml").write_bytes(b"\xef\xbb\xbfx = 1\r\n")
+    assert read_toml(tmp_path / "f.toml", UsageError) == {"x": 1}
 
 
 def test_what_never_ends_is_not_read(tmp_path):

@@ -44,6 +44,11 @@ REFUSED = {
         f'[[entrants]]\nbot = "{BOTS / "minimal"}"',
         "entrants[2].name = 'minimal': another entrant has this name",
     ),
+    "a name with Cyrillic letters": (
+        {},
+        f'[[entrants]]\nbot = "{BOTS / "minimal"}"\nname = "minim\\u0430l"',
+        r"(minim\u0430l): it looks like the name of another entrant",
+    ),
     "no such bot": ({}, '[[entrants]]\nbot = "./nobody"', "entrants[2]: bot '"),
     "unknown entrant key": ({}, '[[entrants]]\nbot = "x"\npath = "y"', "entrants[2].path: unknown key"),
     "missing bot": ({}, "[[entrants]]\nname = 'x'", "entrants[2].bot: missing"),

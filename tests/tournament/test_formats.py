@@ -511,8 +511,9 @@ def test_a_ladder_starves_nobody_and_lets_neighbours_meet(players):
 
 
 def test_a_ladder_stops_after_so_many_matches_or_when_it_is_sure():
-    by_matches = made("ladder", 4, matches=20)
-    assert sum(4 for _ in rounds_of(by_matches, random.Random(1))) >= 20
+    for matches in (20, 26, 28, 30, 34):
+        rounds = rounds_of(made("ladder", 9, matches=matches), random.Random(1))
+        assert sum(2 * len(upcoming.pairings) for upcoming in rounds) == matches
     sure = made("ladder", 4, margin_95=4.0)
     rounds_of(sure, random.Random(1))
     assert sure.stop_limits().widest_margin <= 4.0

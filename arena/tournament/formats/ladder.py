@@ -12,7 +12,7 @@
    who is behind void matches.
 6. It stops after ``ladder.matches`` matches, when the widest ± 95 % interval is ``ladder.margin_95`` or narrower, or
    after ``ladder.hours`` of a run; without any of these when it is stopped. A round that has begun is played to its
-   end.
+   end; the last one before ``ladder.matches`` has no more pairings than are left.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest, nsmallest
+from math import inf
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Annotated
 
@@ -146,16 +147,24 @@ class Ladder(Format[LadderSettings]):
         available = self._available()
         if len(available) < self.field.players or self._is_over(available):
             return None
+        most = self._most_pairings()
         drawn = {k: self._drawn(k) for k in available}
         free = set(drawn)
         pairings: list[Pairing] = []
         for k in self._due():
-            if k in free and len(free) >= self.field.players:
+            if len(pairings) < most and k in free and len(free) >= self.field.players:
                 rivals = nsmallest(self.field.players - 1, free - {k}, key=lambda j: (abs(drawn[j] - drawn[k]), j))
                 pairing = tuple(sorted((k, *rivals)))
                 free -= set(pairing)
                 pairings.append(pairing)
         return Round(tuple(sorted(pairings)), tuple(sorted(free)))
+
+    def _most_pairings(self) -> float:
+        """Return how many pairings are left until the matches asked for are played."""
+        matches = self.field.settings.matches
+        if matches is None:
+            return inf
+        return -(-(matches - self._counts.total()) // (self.field.players * self.field.encounters))
 
     def should_stop(self, elapsed_seconds: float) -> bool:
         """Return whether the hours of a run are over."""

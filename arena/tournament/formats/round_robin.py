@@ -13,7 +13,7 @@ from annotated_types import Ge, Le, MinLen
 
 from arena.base.errors import DefinitionError, UnknownNameError
 from arena.base.seeds import derived_seed
-from arena.base.text import toml_value
+from arena.base.text import counted, toml_value
 from arena.tournament.formats.format import Field, FixedFormat, Pairing, Round
 
 # A balanced choice of groups of three and more.
@@ -184,7 +184,8 @@ class Gauntlet(FixedFormat[GauntletSettings]):
         self._others = [k for k in range(field.entrants) if k not in self._challengers]
         if len(self._others) < field.players - 1:
             raise DefinitionError(
-                f"gauntlet.challengers = {toml_value(names)}: expected at least {field.players - 1} other entrants"
+                f"gauntlet.challengers = {toml_value(names)}: expected at least"
+                f" {counted(field.players - 1, 'other entrant')}"
                 f" to meet, got {len(self._others)}"
             )
 
