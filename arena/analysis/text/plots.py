@@ -86,14 +86,20 @@ def _styled(draw: Callable[_Arguments, Any]) -> Callable[_Arguments, Any]:
 
 
 @_styled
-def ratings_plot(title: str, bots: Sequence[str], means: Sequence[float], margins: Sequence[float | None]) -> Any:
+def ratings_plot(
+    title: str,
+    bots: Sequence[str],
+    means: Sequence[float],
+    margins: Sequence[float | None],
+    ranks: Sequence[int] = (),
+) -> Any:
     """Return mu of each bot with its 95 % interval, the best on top."""
     figure, axes = _figure(title, height=0.3 * len(bots) + 1.4)
     rows = range(len(bots))
     spans = [margin or 0.0 for margin in margins]
     axes.errorbar(means, rows, xerr=spans, fmt="none", ecolor=_GREEN, elinewidth=6, alpha=0.4)
     axes.plot(means, rows, "|", color=_GREEN, markersize=11, markeredgewidth=2.2)
-    _name_rows(axes, bots)
+    _name_rows(axes, bots, ranks)
     axes.set_xlabel("rating (mu); the bar is its 95 % interval")
     axes.grid(axis="x")
     return figure
@@ -170,7 +176,9 @@ def _columns(points: Points) -> tuple[list[float], list[float]]:
 
 
 @_styled
-def heat_map(title: str, bots: Sequence[str], scores: Sequence[Sequence[float | None]]) -> Any:
+def heat_map(
+    title: str, bots: Sequence[str], scores: Sequence[Sequence[float | None]], ranks: Sequence[int] = ()
+) -> Any:
     """Return who scored what against whom, in percent; rows against columns."""
     size = 0.4 * len(bots)
     figure, axes = _figure(title, width=size + 3, height=size + 1.5)
@@ -181,9 +189,10 @@ def heat_map(title: str, bots: Sequence[str], scores: Sequence[Sequence[float | 
             for x, value in enumerate(row):
                 if value == value:
                     axes.text(x, y, f"{value:.0f}", ha="center", va="center", fontsize=8)
-    _name_rows(axes, bots)
-    axes.set_xticks(range(len(bots)), [str(k + 1) for k in range(len(bots))], fontsize=8 if len(bots) > 12 else 10)
-    axes.set_xlabel("rival, by its number")
+    _name_rows(axes, bots, ranks)
+    numbers = map(str, ranks or range(1, len(bots) + 1))
+    axes.set_xticks(range(len(bots)), list(numbers), fontsize=8 if len(bots) > 12 else 10)
+    axes.set_xlabel("rival, by its rank" if ranks else "rival, by its number")
     bar = figure.colorbar(image, ax=axes, shrink=min(0.9, 2.5 / max(size, 1)), pad=0.03, ticks=[0, 50, 100])
     bar.set_label("score of the row in %")
     bar.outline.set_visible(False)
@@ -191,7 +200,9 @@ def heat_map(title: str, bots: Sequence[str], scores: Sequence[Sequence[float | 
 
 
 @_styled
-def seats_plot(title: str, bots: Sequence[str], shares: Sequence[Sequence[float | None]]) -> Any:
+def seats_plot(
+    title: str, bots: Sequence[str], shares: Sequence[Sequence[float | None]], ranks: Sequence[int] = ()
+) -> Any:
     """Return the score of each bot in each seat, in percent; a line joins the seats of a bot."""
     figure, axes = _figure(title, height=0.3 * len(bots) + 1.7)
     seats = max((len(row) for row in shares), default=0)
@@ -205,8 +216,8 @@ def seats_plot(title: str, bots: Sequence[str], shares: Sequence[Sequence[float 
         ]
         style = {"marker": MARKERS[seat % 8], "color": PALETTE[seat % 8], "linestyle": "none"}
         axes.plot(*_columns(marks), markersize=7, label=f"seat {seat}", **style)
-    _name_rows(axes, bots)
-    axes.set(xlabel="score in the seat in %", xlim=(-2, 102))
+    _name_rows(axes, bots, ranks)
+    axes.set(xlabel="score in the seat in %", xlim=(-2, 102), xticks=(0, 25, 50, 75, 100))
     axes.axvline(50, color=_SOFT, linewidth=1, zorder=0)
     axes.grid(axis="x")
     _legend(axes)
@@ -214,7 +225,13 @@ def seats_plot(title: str, bots: Sequence[str], shares: Sequence[Sequence[float 
 
 
 @_styled
-def times_plot(title: str, bots: Sequence[str], means: Sequence[float | None], p99s: Sequence[float | None]) -> Any:
+def times_plot(
+    title: str,
+    bots: Sequence[str],
+    means: Sequence[float | None],
+    p99s: Sequence[float | None],
+    ranks: Sequence[int] = (),
+) -> Any:
     """Return the mean and the 99th percentile of the seconds an action took, on a logarithmic axis."""
     figure, axes = _figure(title, height=0.3 * len(bots) + 1.7)
     for k, (mean, p99) in enumerate(zip(means, p99s, strict=True)):
@@ -223,7 +240,7 @@ def times_plot(title: str, bots: Sequence[str], means: Sequence[float | None], p
     for values, marker, colour, label in ((means, "o", _GREEN, "mean"), (p99s, "D", _RUST, "99 of 100 are faster")):
         marks = [(1000 * value, k) for k, value in enumerate(values) if value]
         axes.plot(*_columns(marks), marker, color=colour, label=label, markersize=6)
-    _name_rows(axes, bots)
+    _name_rows(axes, bots, ranks)
     if any(means):
         axes.set_xscale("log")
         _number_ticks(axes.xaxis)
@@ -287,10 +304,11 @@ def _legend(axes: Any) -> None:
         axes.set_title(axes.get_title(loc="left"), loc="left", pad=34)
 
 
-def _name_rows(axes: Any, bots: Sequence[str]) -> None:
+def _name_rows(axes: Any, bots: Sequence[str], ranks: Sequence[int] = ()) -> None:
+    """Name the rows, each with its rank in the table; without one, with its number."""
     step = max(1, ceil(len(bots) / MAX_LABELS))
     shown = range(0, len(bots), step)
-    axes.set_yticks(list(shown), [f"{_short(bots[k])}  {k + 1}" for k in shown])
+    axes.set_yticks(list(shown), [f"{_short(bots[k])}  {ranks[k] if ranks else k + 1}" for k in shown])
     axes.set_ylim(len(bots) - 0.5, -0.5)
 
 

@@ -37,7 +37,12 @@ def _ratings(_: ArenaHome, __: StoredTournament, table: Standings, ___: str | No
         [line.bot for line in lines],
         [line.rating.mu for line in lines],
         [line.margin for line in lines],
+        _ranks(table),
     )
+
+
+def _ranks(table: Standings) -> list[int]:
+    return [line.rank for line in table.lines]
 
 
 def _history(home: ArenaHome, tournament: StoredTournament, table: Standings, _: str | None, __: str) -> Any:
@@ -49,7 +54,7 @@ def _history(home: ArenaHome, tournament: StoredTournament, table: Standings, _:
 def _crosstable(home: ArenaHome, tournament: StoredTournament, table: Standings, game: str | None, of: str) -> Any:
     scores = crosstable(count_encounters(home.store.results(tournament, game)))
     shares = [[_share(scores.get((a.label, b.label))) for b in table.lines] for a in table.lines]
-    return plots.heat_map(f"Score against each rival: {of}", [line.bot for line in table.lines], shares)
+    return plots.heat_map(f"Score against each rival: {of}", [line.bot for line in table.lines], shares, _ranks(table))
 
 
 def _share(score: Score | None) -> float | None:
@@ -60,7 +65,7 @@ def _seats(_: ArenaHome, __: StoredTournament, table: Standings, ___: str | None
     shares: Sequence[Sequence[float | None]] = [
         [line.seat_share(seat) for seat in range(len(line.seat_matches))] for line in table.lines
     ]
-    return plots.seats_plot(f"Score in each seat: {of}", [line.bot for line in table.lines], shares)
+    return plots.seats_plot(f"Score in each seat: {of}", [line.bot for line in table.lines], shares, _ranks(table))
 
 
 def _times(home: ArenaHome, tournament: StoredTournament, table: Standings, game: str | None, of: str) -> Any:
@@ -71,6 +76,7 @@ def _times(home: ArenaHome, tournament: StoredTournament, table: Standings, game
         [line.bot for line in table.lines],
         [line.mean_seconds if line else None for line in used],
         [line.p99_seconds if line else None for line in used],
+        _ranks(table),
     )
 
 

@@ -156,6 +156,13 @@ def run_service(parent: int, niceness: int, work: Callable[[], None]) -> int:
     return code
 
 
+def quiet_tracker() -> None:
+    """Let the process that removes semaphores of a killed program do so in silence; to be called before it starts."""
+    option = "ignore:resource_tracker"
+    if option not in sys.warnoptions:  # which it inherits
+        sys.warnoptions.append(option)
+
+
 @contextmanager
 def starting_process() -> Iterator[None]:
     """Let Ctrl-C and SIGTERM wait while ``multiprocessing`` starts a process, which is born with Ctrl-C blocked.
@@ -174,6 +181,7 @@ def starting_process() -> Iterator[None]:
                 if callable(handler):
                     restoring.callback(signal.signal, number, handler)
                     signal.signal(number, lambda one, frame: came.append(one))
+            quiet_tracker()
             resource_tracker.ensure_running()  # which unblocks Ctrl-C when it starts
             mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             restoring.callback(signal.pthread_sigmask, signal.SIG_SETMASK, mask)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import textwrap
 from pathlib import Path
@@ -12,10 +11,11 @@ import click
 
 from arena.analysis.text.tables import Column, printable, printable_lines
 from arena.base.shipped import protocol_text
+from arena.cli.bots.boards import rulebook_text
 from arena.cli.terminal.common import print_json, print_table
 from arena.cli.terminal.options import format_options, games_option, json_option
 from arena.cli.terminal.streams import OK
-from arena.games import GAMES, Game, find_game, make_game
+from arena.games import GAMES, Game, IntOption, find_game, make_game
 from arena.games.checked_game import checked_game
 from arena.kits.languages import LANGUAGES, find_language
 
@@ -49,18 +49,25 @@ def games_command(game: str | None, table_format: str) -> None:
         about = {"name": rules.name, "rules": rules.rulebook(), "action_format": rules.action_format}
         print_json({**about, "options": _option_rows(rules)})
         return
-    click.echo(printable_lines(_wrapped(rules.rulebook())))
+    click.echo(printable_lines(rulebook_text(rules)))
     click.echo()
     print_table(OPTION_COLUMNS, _option_rows(rules), table_format)
     click.echo(f"\nAn action: {printable(rules.action_format)}\n")
     click.echo(printable_lines(_sample(checked_game(make_game(game), game))))
 
 
+def _players(game: type[Game[Any]]) -> list[int]:
+    """Return the least and the most players of a game."""
+    option = next((option for option in game.OPTIONS if option.name == "players"), None)
+    return [option.minimum, option.maximum] if isinstance(option, IntOption) else [2, 2]
+
+
 def _list_row(game: type[Game[Any]], table_format: str) -> dict[str, Any]:
     options = [option.name for option in game.OPTIONS]
+    text = "2 or more" if "players" in options else "2"
     return {
         "name": game.name,
-        "players": "2 or more" if "players" in options else "2",
+        "players": _players(game) if table_format == "json" else text,
         "options": options if table_format == "json" else ", ".join(options),
         "summary": game.summary,
     }
@@ -77,18 +84,6 @@ def _option_rows(game: type[Game[Any]]) -> list[dict[str, Any]]:
         }
         for option in game.OPTIONS
     ]
-
-
-def _wrapped(rulebook: str) -> str:
-    paragraphs = re.split(r"\n\n|\n(?=\d+\. )", rulebook.replace("``", "").replace("**", ""))
-    lines = []
-    for paragraph in paragraphs:
-        text = " ".join(paragraph.split())
-        hanging = "   " if re.match(r"\d+\. ", text) else ""
-        if not hanging:
-            lines.append("")
-        lines.append(textwrap.fill(text, WIDTH, subsequent_indent=hanging))
-    return "\n".join(lines).strip()
 
 
 def _sample(game: Game[Any]) -> str:

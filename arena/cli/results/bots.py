@@ -117,13 +117,14 @@ def show_command(bot: str, comparisons: bool, as_json: bool) -> None:
     click.echo("\n\n".join(_as_text(profile) for profile in profiles))
 
 
-def _history_rows(profile: BotProfile) -> list[dict[str, Any]]:
+def _history_rows(profile: BotProfile, formatted: bool = True) -> list[dict[str, Any]]:
     return [
         {
             "game": point.game,
             "tournament": point.tournament,
-            "at": minute_text(point.at),
-            "rank": f"{point.standing.rank} of {point.bots}",
+            "at": minute_text(point.at) if formatted else point.at,
+            "rank": f"{point.standing.rank} of {point.bots}" if formatted else point.standing.rank,
+            **({} if formatted else {"bots": point.bots}),
             "mu": point.standing.rating.mu,
             "margin_95": point.standing.margin,
             "exposure": point.standing.rating.exposure,
@@ -162,7 +163,7 @@ def _fault_rows(profile: BotProfile) -> list[dict[str, Any]]:
 def _as_json(profile: BotProfile) -> dict[str, Any]:
     return {
         "bot": profile.label,
-        "course": _history_rows(profile),
+        "course": _history_rows(profile, formatted=False),
         "rivals": _rival_rows(profile),
         "faults": _fault_rows(profile),
         "fault_count": profile.fault_count,

@@ -9,7 +9,7 @@ import click
 from arena.base.bot_text import EVERYBODY, OPERATOR
 from arena.base.errors import UsageError
 from arena.base.names import as_file_name
-from arena.cli.terminal.common import load_standings, named_or_latest, open_home, print_json
+from arena.cli.terminal.common import load_standings, named_or_latest, open_home, print_json, write_file
 from arena.cli.terminal.options import (
     RenamedOption,
     WholeNumber,
@@ -47,10 +47,7 @@ def report_command(
         stored = named_or_latest(arena_home, tournament)
         page = report_file(arena_home, stored, max_matches, OPERATOR if with_logs else EVERYBODY)
     path = output or Path(f"{as_file_name(stored.name)}.html")
-    try:
-        path.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"--output {str(path)!r}: can't be written: {error.strerror}") from error
+    write_file(path, page)
     size_bytes = len(page.encode())
     if as_json:
         print_json({"file": str(path), "bytes": size_bytes})
@@ -90,9 +87,9 @@ def plot_command(
             data = rendered(figure, path.suffix[1:])
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(data)
             except OSError as error:
                 raise UsageError(f"--output {str(path)!r}: can't be written: {error.strerror}") from error
+            write_file(path, data)
             written.append({"kind": chosen, "file": str(path)})
             if not as_json:
                 click.echo(str(path))

@@ -310,9 +310,24 @@ def check_directories(*files: Path | None) -> None:
             raise UsageError(f"{str(file)!r} can't be written: expected a file in a directory that exists")
 
 
-def write_file(file: Path, text: str) -> None:
-    """Write a file."""
+def write_file(file: Path, content: str | bytes) -> None:
+    """Write a file beside its place and move it there: who reads it meanwhile, and a full disk, leaves the earlier one.
+
+    What is no regular file, such as /dev/stdout, is written to.
+    """
+    data = content if isinstance(content, bytes) else content.encode()
     try:
-        file.write_text(text, encoding="utf-8")
+        target = file.resolve()  # a link stays, and its file is replaced
+        if target.exists() and not target.is_file():
+            target.write_bytes(data)
+            return
+        unfinished = target.with_name(f".{target.name[:100]}.{os.getpid()}")
+        try:
+            unfinished.write_bytes(data)
+            if target.exists():
+                unfinished.chmod(target.stat().st_mode & 0o7777)
+            unfinished.replace(target)
+        finally:
+            unfinished.unlink(missing_ok=True)
     except OSError as error:
         raise UsageError(f"{str(file)!r} can't be written: {error.strerror}") from error

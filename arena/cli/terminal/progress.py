@@ -186,12 +186,14 @@ class Live:
         self._lines.stop()
 
     def update(self, progress: Progress) -> None:
-        """Count the new results; update the ratings when enough time has passed."""
-        self._progress = progress
+        """Count the new results; update the ratings when enough time has passed, and the counter with them."""
         self._results.update((row.game, row.bots, row.ranks) for row in progress.new)
         now = time.monotonic()
-        if now >= self._next_rating_at and self._results and not self._notes:
+        if not self._results or self._notes:
+            self._progress = progress
+        elif now >= self._next_rating_at or progress.is_complete:
             self._rate()
+            self._progress = progress  # the table is of the matches that are counted above it
             took = time.monotonic() - now
             self._next_rating_at = now + max(0.5, took / RATING_SHARE)
 

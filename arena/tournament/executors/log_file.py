@@ -17,6 +17,7 @@ from typing import Any
 from multiprocessing_logging import MultiProcessingHandler
 
 from arena.base.errors import StoreError
+from arena.base.programs.service_program import quiet_tracker
 
 FORMAT = "%(asctime)s %(levelname)s %(processName)s %(name)s: %(message)s"
 
@@ -39,6 +40,7 @@ class JoinedLog:
     """The log of one run, and its queue for the workers that are started next. A context manager."""
 
     def __init__(self, path: Path | None, context: SpawnContext) -> None:
+        quiet_tracker()  # the queue has semaphores
         self._path = path
         self._context = context
         self._handlers: list[Any] = []

@@ -100,4 +100,9 @@ def test_a_logarithmic_axis_has_plain_numbers():
 def test_a_bot_without_values_has_its_row_only():
     assert "bot0  1" in texts(plots.times_plot("T", ["bot0"], [None], [None]))
     assert "bot0  1" in texts(plots.seats_plot("T", ["bot0"], [[]]))
+
+
+def test_bots_that_share_a_rank_have_the_same_number_and_half_of_the_points_is_marked():
+    shown = texts(plots.seats_plot("T", ["a", "b", "c"], [[0.5], [0.5], [0.2]], ranks=[1, 1, 3]))
+    assert {"a  1", "b  1", "c  3", "50"} <= set(shown)
     assert texts(plots.history_plot("T", {"bot0": []}, "x", "y"))[-1] == "T"

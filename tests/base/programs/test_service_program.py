@@ -369,3 +369,19 @@ def test_where_nothing_can_be_written_the_program_goes_on(tmp_path, what):
     note.clear()
     assert noted(tmp_path) == []
     assert len(list(tmp_path.rglob("*"))) <= 3
+
+
+KILLED = """
+import multiprocessing, os, signal, sys
+from arena.base.programs.service_program import quiet_tracker
+quiet_tracker()
+queue = multiprocessing.get_context("spawn").Queue()
+print("ready", flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_nothing_is_printed_about_semaphores_of_a_program_that_was_killed():
+    """The tracker, which has the same stderr, ends after it has removed them."""
+    done = subprocess.run([sys.executable, "-c", KILLED], capture_output=True, check=False)
+    assert (done.stdout, done.stderr, done.returncode) == (b"ready\n", b"", -signal.SIGKILL)
