@@ -6,7 +6,6 @@ The bot plays against an opponent inside the arena's own process that draws its 
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +14,7 @@ from arena.base.bot_text import BotText
 from arena.base.definition import GameChoice
 from arena.base.enums import FaultKind, Termination
 from arena.base.errors import ArenaError, BotDefinitionError, BotError, LateError
+from arena.base.machine import available_cores, run_on
 from arena.base.records import (
     DEFAULT_LIMITS,
     MEBIBYTE,
@@ -192,16 +192,16 @@ class _Checker:
         """Play while other programs use up the processor."""
         name = f"keeps its time beside {BUSY_PROGRAMS} busy programs on its core"
         busy = own_program("arena.match.check.busy_bot", "-I", "-S")
-        cores = os.sched_getaffinity(0)
+        cores = available_cores()
         self._player.close()
-        os.sched_setaffinity(0, {min(cores)})
+        run_on({min(cores)})
         try:
             with contextlib.ExitStack() as stack:
                 for _ in range(BUSY_PROGRAMS):
                     stack.enter_context(Subprocess(busy, self._isolation, self._limits))
                 record = self._tried.play(self._game, self._options, 0)
         finally:
-            os.sched_setaffinity(0, cores)
+            run_on(cores)
         if record.faults:
             return self._failed_in(record, 0, name)
         return Step(name, True, _longest(record, 0))

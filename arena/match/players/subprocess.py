@@ -60,7 +60,9 @@ class Subprocess:
         self.is_frozen = False
         self.unsent = b""
         self.stderr_text = HeadTailBuffer()
-        self.pidfd = os.pidfd_open(self.pid)
+        at_exit = self._launched.exit_descriptor
+        self.pidfd = os.pidfd_open(self.pid) if at_exit is None else at_exit
+        self._usage: resource.struct_rusage | None = None
         self._poll = select.poll()
         for descriptor in (self.stdout, self.stderr, self.pidfd):
             self._poll.register(descriptor, select.POLLIN)
@@ -217,6 +219,8 @@ class Subprocess:
         """Return whether the program has exited; ``exit_text`` then says how. It is not reaped."""
         if self.exit_text != RUNNING:
             return True
+        if not hasattr(os, "waitid"):
+            return self._has_been_reaped()
         result = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         if result is None:
             return False
@@ -227,6 +231,18 @@ class Subprocess:
             self.exit_text = f"exit status {result.si_status}"
         else:
             self.exit_text = f"signal {_signal_name(signal_number)}"
+        return True
+
+    def _has_been_reaped(self) -> bool:
+        """Reap the program if it has exited, where nobody can look without doing so."""
+        pid, status, usage = os.wait4(self.pid, os.WNOHANG)
+        if not pid:
+            return False
+        self._signal_group(signal.SIGKILL)
+        self._is_reaped = self.monitor.is_bot_reaped = True
+        self._usage = usage
+        code = os.waitstatus_to_exitcode(status)
+        self.exit_text = f"exit status {code}" if code >= 0 else f"signal {_signal_name(-code)}"
         return True
 
     def wait_for_exit(self, seconds: float) -> bool:
@@ -254,7 +270,8 @@ class Subprocess:
     def _reap(self) -> resource.struct_rusage | None:
         """Reap the dead program, whose group has been killed; return what it used."""
         if self._is_reaped:
-            return None
+            usage, self._usage = self._usage, None
+            return usage
         _, _, usage = os.wait4(self.pid, 0)
         self._is_reaped = self.monitor.is_bot_reaped = True
         return usage

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from typing import NamedTuple
 
+from arena.base.machine import available_cores, run_on
 from arena.base.records import DEFAULT_LIMITS
 from arena.match.players.connection import BotConnection
 from arena.sandbox.isolation.interpreters import own_program
@@ -25,14 +25,14 @@ class TurnTimes(NamedTuple):
 
 def measure_turns(turns: int) -> list[TurnTimes]:
     """Measure on one core, as tournaments are played, and left to the scheduler."""
-    cores = os.sched_getaffinity(0)
+    cores = available_cores()
     times = []
     try:
         for where, allowed in (("on one core", {min(cores)}), ("left to the scheduler", cores)):
-            os.sched_setaffinity(0, allowed)
+            run_on(allowed)
             times.append(_measure(where, turns))
     finally:
-        os.sched_setaffinity(0, cores)
+        run_on(cores)
     return times
 
 

@@ -22,6 +22,7 @@ from typing import Any
 
 from arena.base.enums import FaultKind
 from arena.base.errors import BotError, VoidMatchError
+from arena.base.machine import HAS_PROC
 from arena.base.shipped import package_directory
 from arena.sandbox.isolation.interpreters import arena_interpreter
 from arena.sandbox.isolation.launch_spec import ROOM_BYTES, ROOM_VARIABLE, TAG_VARIABLE, LaunchSpec, outline_of
@@ -48,16 +49,20 @@ _WARM_PROGRAM = "import arena.botkit; from arena.sandbox.isolation.warm_server i
 _PR_SET_CHILD_SUBREAPER = 36
 _MAX_ROUNDS = 1000
 """In which orphans are killed."""
-_OUR_ERRNOS = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC)
+OUR_ERRNOS = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchedBot:
-    """A bot that has been launched; its pid is that of the wrapping program, if there is one."""
+    """A bot that has been launched; its pid is that of the wrapping program, if there is one.
+
+    ``exit_descriptor`` is a pipe that ends with it, where there are no pidfds.
+    """
 
     pid: int
     uid: int | None
     spec: LaunchSpec
+    exit_descriptor: int | None = None
 
 
 class LauncherClient:
@@ -251,9 +256,15 @@ def open_launcher(launches_only_bots: bool = False) -> LauncherClient:
         if sys.platform == "linux":
             ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         remove_stale()
-        _launcher = LauncherClient(launches_only_bots)
+        _launcher = LauncherClient(launches_only_bots) if HAS_PROC else _plain_launcher()
         atexit.register(close_launcher)
     return _launcher
+
+
+def _plain_launcher() -> LauncherClient:
+    from arena.sandbox.isolation.plain_launcher import PlainLauncher
+
+    return PlainLauncher()
 
 
 def close_launcher() -> None:
@@ -292,7 +303,7 @@ def _failure(report: dict[str, Any]) -> BotError | VoidMatchError:
     """Return the error of a failed launch: the bot's fault if its program can't be executed, otherwise ours."""
     step, number, subject = report["step"], report["errno"], report["subject"]
     reason = os.strerror(number) if number else "it failed"
-    if step == "exec" and number not in _OUR_ERRNOS:
+    if step == "exec" and number not in OUR_ERRNOS:
         return BotError(FaultKind.START, f"{subject} can't be executed: {reason}")
     return VoidMatchError(f"no bot can be launched: {step}{f' {subject}' if subject else ''}: {reason}")
 

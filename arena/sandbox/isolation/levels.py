@@ -155,6 +155,8 @@ def _missing_requirement(level: IsolationLevel) -> str:
 
 
 def _probe(isolation: Isolation) -> ProbeResult:
+    if sys.platform != "linux":
+        return ProbeResult(isolation=isolation)  # the level none: there is nothing to try to escape from
     try:
         report = _run_probe(isolation)
     except _TooSlowError as error:

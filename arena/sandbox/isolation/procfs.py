@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from arena.base.machine import HAS_PROC
+
 # After its main thread has ended, a process shows nothing of what its other threads hold; the directory of each thread
 # still does. The ``status`` of a process that has made itself unreadable can still be read by everyone.
 
@@ -195,7 +197,14 @@ def _namespace() -> str:
 
 
 def _state_and_start(pid: str) -> tuple[str, str]:
-    """Return a process's state and start time, in ticks since the boot (proc_pid_stat(5), fields 3 and 22)."""
+    """Return a process's state and start time, in ticks since the boot (proc_pid_stat(5), fields 3 and 22).
+
+    Without /proc, all that is known is whether it is there.
+    """
+    if not HAS_PROC:
+        with contextlib.suppress(PermissionError):
+            os.kill(int(pid), 0)
+        return "R", "0"
     fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()  # a program's name may not be text
     return fields[0].decode(), fields[19].decode()
 

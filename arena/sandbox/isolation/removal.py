@@ -75,6 +75,7 @@ REMOVAL_SECONDS = 5.0
 """For one bot's scratch directory. Whatever remains keeps its name, and the next stale cleanup continues with it."""
 
 _BATCH = 4096
+_REFERENCE = getattr(os, "O_PATH", os.O_RDONLY)  # only Linux needs no permission to hold a directory
 _DIRECTORY = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -85,7 +86,7 @@ def remove_tree(path: str, seconds: float = REMOVAL_SECONDS) -> bool:
         return True
     parent, name = os.path.split(path)
     try:
-        directory = os.open(parent or ".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        directory = os.open(parent or ".", _REFERENCE | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
         return not os.path.lexists(path)
     try:
@@ -175,9 +176,11 @@ def _move_up(directory: int, name: str, root: int) -> bool:
 def _open(parent: int, name: str) -> int | None:
     """Open a directory, restoring its owner's permissions; None if that fails or it is of another file system."""
     with contextlib.suppress(OSError):
-        reference = os.open(name, os.O_PATH | _DIRECTORY, dir_fd=parent)
+        reference = os.open(name, _REFERENCE | _DIRECTORY, dir_fd=parent)
         try:
             if os.fstat(reference).st_dev == os.fstat(parent).st_dev:
+                if not hasattr(os, "O_PATH"):
+                    return os.dup(reference)
                 with contextlib.suppress(OSError):
                     os.chmod(f"/proc/self/fd/{reference}", 0o700)
                 return os.open(f"/proc/self/fd/{reference}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from arena.base.enums import FaultKind, IsolationLevel
 from arena.base.errors import BotError, UsageError
+from arena.base.machine import HAS_PROC
 from arena.base.records import MEBIBYTE, Bot, Limits
 from arena.base.shipped import CACHE_VARIABLE, cache_directory
 from arena.sandbox.isolation.bot_places import BotPlaces, find_places
@@ -89,14 +90,14 @@ class Isolation:
 
 
 def is_root() -> bool:
-    """Return whether the arena runs as root; bots then run under uids of their own."""
-    return os.geteuid() == 0
+    """Return whether the arena runs as root; bots then run under uids of their own, on Linux."""
+    return HAS_PROC and os.geteuid() == 0
 
 
 @functools.cache
 def can_mount() -> bool:
     """Return whether this process has CAP_SYS_ADMIN, which is needed to mount."""
-    for line in Path("/proc/self/status").read_text().splitlines():
+    for line in Path("/proc/self/status").read_text().splitlines() if HAS_PROC else ():
         if line.startswith("CapEff:"):
             return bool(int(line.split()[1], 16) >> 21 & 1)
     return False

@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from arena.base.machine import available_cores
 from arena.sandbox.isolation import procfs
 from arena.sandbox.isolation.launch_spec import GroupSpec
 
@@ -147,7 +148,7 @@ class ProcessTimes:
     def add_sample(self, sampled: dict[int, ProcessStat | None], main: int) -> None:
         """Add a sample."""
         now = time.perf_counter()
-        self._cores = self._cores or len(os.sched_getaffinity(0))
+        self._cores = self._cores or len(available_cores())
         before, self._seen = self._seen, {pid: stat for pid, stat in sampled.items() if stat is not None}
         gone = [stat for pid, stat in before.items() if pid != main and not _is_same(stat, self._seen.get(pid))]
         new_processes = sum(1 for pid, stat in sampled.items() if pid != main and not _is_same(stat, before.get(pid)))

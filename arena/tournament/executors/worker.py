@@ -18,6 +18,7 @@ from typing import Any
 
 from arena.base.errors import ArenaError, GameError
 from arena.base.live_match import LiveMatch
+from arena.base.machine import run_on
 from arena.base.programs.service_program import end_now, ignore_ctrl_c
 from arena.base.records import Limits, MatchSpec
 from arena.match.bot_pool import BotPool
@@ -156,7 +157,7 @@ def run_worker(
             _log_through(log_queue)
             if settings.cores is not None:
                 with contextlib.suppress(OSError):
-                    os.sched_setaffinity(0, settings.cores)
+                    run_on(settings.cores)
             open_launcher(launches_only_bots=True)
             _play_what_arrives(pipe, watched, settings)
         finally:

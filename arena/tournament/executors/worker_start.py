@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import socket
 import sys
 from collections.abc import Sequence
 from multiprocessing import spawn
 
 from arena.base.errors import UsageError
+from arena.base.machine import CAN_PIN
+from arena.base.machine import available_cores as available_cores
 from arena.base.programs.service_program import starting_process
 from arena.base.records import Limits
 from arena.base.text import counted
-
-
-def available_cores() -> list[int]:
-    """Return the cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return sorted(os.sched_getaffinity(0))
-    return list(range(os.cpu_count() or 1))
 
 
 def workers_that_fit(limits: Limits, spare_cores: int = 0) -> int:
@@ -67,8 +61,7 @@ class CoreLocks:
 
         None is pinned if there are too few; the workers then share all cores, also those that others have taken.
         """
-        cores = available_cores()
-        for core in cores:
+        for core in available_cores() if CAN_PIN else ():
             if len(self._locks) < workers * each and core not in self._locks:
                 self._take(core)
         own = sorted(self._locks)

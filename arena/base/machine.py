@@ -1,0 +1,27 @@
+"""What this system has: confinement of bots needs Linux, and the level ``none`` any POSIX system."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+HAS_PROC = Path("/proc/self/stat").exists()
+"""Whether processes can be looked at as Linux shows them; macOS has nothing like it."""
+
+
+CAN_PIN = hasattr(os, "sched_setaffinity")
+"""Whether a process can be kept on a core."""
+
+
+def available_cores() -> list[int]:
+    """Return the cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0))
+    return list(range(os.cpu_count() or 1))
+
+
+def run_on(cores: Iterable[int]) -> None:
+    """Keep this process on some cores, where the system can; OSError if it has not got them."""
+    if CAN_PIN:
+        os.sched_setaffinity(0, cores)
