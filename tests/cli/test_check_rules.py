@@ -93,7 +93,9 @@ def modules(tmp_path):
 @pytest.mark.slow
 def test_good_rules_pass_every_step_and_bots_play_them(arena, tmp_path):
     shutil.copy(EXAMPLES / "domineering.py", tmp_path / "layers.py")
-    code, out, errors = arena("check", "--rules", "layers:Domineering", "-o", "width=3", "-o", "height=3")
+    code, out, errors = arena(
+        "check", "--rules", "layers:Domineering", "-o", "width=3", "-o", "height=3", "--within", "20"
+    )
     assert (code, errors) == (0, "")
     lines = out.splitlines()
     assert lines[0] == "rules of layers:Domineering with width=3, height=3"
@@ -209,7 +211,7 @@ def test_an_order_that_differs_from_process_to_process_is_found(arena, tmp_path)
         "        return [names[name] for name in set(names)]\n",
     )
     (tmp_path / "unordered.py").write_text(text)
-    code, out, _ = arena("check", "--rules", "unordered:Domineering")
+    code, out, _ = arena("check", "--rules", "unordered:Domineering", "-o", "width=3", "-o", "height=3")
     assert code == 1
     words = " ".join(out[out.index("FAILED") :].split())
     assert words.startswith("FAILED answers the same in every process: legal_actions returned [(")
@@ -222,7 +224,7 @@ def test_what_only_bots_see_otherwise_is_found(arena, tmp_path, monkeypatch):
     text = (EXAMPLES / "domineering.py").read_text().replace("import annotations", "import annotations\nimport os")
     text = text.replace("            return (0, 0)", "            return (len(os.environ['HOME']), 0)")
     (tmp_path / "reads_home.py").write_text(text)
-    code, out, _ = arena("check", "--rules", "reads_home:Domineering", "--within", "9")
+    code, out, _ = arena("check", "--rules", "reads_home:Domineering", "-o", "width=3", "-o", "height=3")
     assert code == 1
     words = " ".join(out[out.index("FAILED") :].split())
     assert words.startswith(

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.base.errors import GameError, OptionError, StoreError, UsageError
+from arena.base.machine import HAS_PROC
 from arena.base.programs.service_program import end_with, starting_process
 from arena.base.stored import from_json_text, from_stored
 from arena.games import Game, find_game, parse_options
@@ -40,6 +41,8 @@ IMPORT_SECONDS = 10.0
 
 STALL_SECONDS = 20.0
 """A process in which no Python code has run for so long is stuck in a call that can't be interrupted."""
+
+LOOK_SECONDS = 0.2
 
 START_SECONDS = 60.0
 """More that it may take at its start, on a busy machine."""
@@ -138,7 +141,7 @@ def walk_in_process(wanted: RulesCheck, seconds: float, hash_seed: int) -> tuple
 def _answer_of(wanted: RulesCheck, task: str, seconds: float | None, hash_seed: int | None) -> _Answer:
     game = wanted.game
     context = multiprocessing.get_context("spawn")
-    signs = context.RawArray("d", [time.monotonic() + START_SECONDS, 0.0])
+    signs = context.RawArray("d", [0.0, 0.0])
     with tempfile.TemporaryDirectory(prefix=f"{RULES_PREFIX}{process_tag()}-", ignore_cleanup_errors=True) as directory:
         arguments = (task, game, tuple(wanted.given), seconds, signs, directory, os.getpid())
         process = context.Process(target=_run, args=arguments, daemon=True)
@@ -174,10 +177,14 @@ def _hash_seed(seed: int | None) -> Iterator[None]:
 
 def _wait(wanted: RulesCheck, process: Any, signs: Any, directory: Path) -> None:
     game = wanted.game
-    while not (wait([process.sentinel], 0.2) or (directory / "answer").exists()):
-        alive_at, positions = signs
+    alive_at, silent_seconds, looked = 0.0, -START_SECONDS, time.monotonic()
+    while not (wait([process.sentinel], LOOK_SECONDS) or (directory / "answer").exists()):
+        earlier, (alive_at, positions), before = alive_at, signs, looked
+        looked = time.monotonic()
+        passed_seconds = min(looked - before, 2 * LOOK_SECONDS)  # a machine that stands still is no fault of the game
+        silent_seconds = silent_seconds + passed_seconds if alive_at == earlier else 0.0
         wanted.on_progress(int(positions) if 0 <= positions < MAX_POSITIONS else 0)
-        if time.monotonic() - alive_at > STALL_SECONDS:
+        if silent_seconds > STALL_SECONDS:
             with contextlib.suppress(OSError):
                 os.kill(process.pid, signal.SIGUSR1)
             time.sleep(0.5)  # the handler writes the stack without the interpreter's help
@@ -273,6 +280,8 @@ def _set_limits() -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     wanted = MAX_FILE_BYTES if hard == resource.RLIM_INFINITY else min(MAX_FILE_BYTES, hard)
     resource.setrlimit(resource.RLIMIT_FSIZE, (wanted, hard))
+    if not HAS_PROC:  # nobody can tell what the process has at its start
+        return
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     wanted = used + MEMORY_BYTES
