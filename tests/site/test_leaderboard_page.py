@@ -7,6 +7,7 @@ from arena.site.pages import overview as bots_builder
 from arena.store.results.values import StoredBot
 from tests.site.duels import bot, duels, tell
 from tests.site.parsed import Parsed, checked, csv_rows, html_of, model_of
+from tests.store.results.samples import definition, line
 
 
 @pytest.fixture
@@ -86,6 +87,14 @@ def test_a_long_leaderboard_is_shown_in_parts(home):
     assert len(first.all("tr")) == 101 and first.all("a", href="/leaderboards/differences?first=101")
     second = checked(home, "leaderboard", game="differences", first=101)
     assert len(second.all("tr")) == 3 and second.all("a", href="/leaderboards/differences")
+
+
+def test_a_tournament_without_a_result_does_not_count(home):
+    tell(home, duels("a@1", "b@1", "w" * 4), "played")
+    home.store.create_tournament(definition(name="announced"), [line(1)])
+    (found,) = model_of(home, "leaderboards").games
+    assert found.tournaments == 1
+    assert model_of(home, "leaderboard", game="differences").tournaments == ("played",)
 
 
 def test_all_leaderboards_at_a_glance(year):

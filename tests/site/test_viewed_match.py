@@ -1,11 +1,13 @@
 import json
+import random
+from math import gcd
 
 import pytest
 
 from arena.base.bot_text import OPERATOR
 from arena.base.enums import Termination
 from arena.base.records import TimeControl
-from arena.games import Drawing
+from arena.games import Drawing, make_game
 from arena.games.differences import Differences
 from arena.site.matches import viewed_match as match_boards
 from arena.site.matches.match_model import Asked
@@ -137,3 +139,24 @@ def test_a_match_that_is_being_played_has_no_result():
 def test_numbers_that_json_does_not_have_are_null():
     shown = viewed_match(record(FULL, scores=(float("inf"), float("nan"))), {})
     assert json.loads(shown.model_dump_json())["scores"] == [None, None]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_it_says_who_was_eliminated_when_and_by_whom(seed):
+    """The first number beside one that it shares a factor with, found here by the squares alone."""
+    game, rng = make_game("coprimality", size=6), random.Random(seed)
+    state, actions = game.initial_state(), []
+    while not game.is_over(state):
+        action = rng.choice(game.legal_actions(state))
+        actions.append([game.seat_to_act(state), action])
+        state = game.apply(state, action)
+    numbers = {(1, 6): 1}
+    for ply, (seat, (x, y)) in enumerate(actions, 1):
+        numbers[x, y] = number = len(numbers) + 1
+        beside = [numbers.get(square, 1) for square in ((x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1))]
+        if any(gcd(number, other) > 1 for other in beside):
+            expected = f"{('alpha', 'beta')[seat]} was eliminated at ply {ply}, by its own {'abcdef'[x - 1]}{y}."
+            break
+    played = record(actions, game="coprimality", options=dict(game.options), scores=game.scores(state), ranks=(1, 2))
+    shown = viewed_match(played, {"alpha@1": "alpha", "beta@2": "beta"}).result
+    assert shown.endswith(f". {expected}")

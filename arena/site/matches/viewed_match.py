@@ -178,7 +178,9 @@ def viewed_match(
         scores=finite(record.scores) if is_over else (),
         ranks=record.ranks if is_over else (),
         termination=record.termination if is_over else None,
-        result=result_sentence(record, shown_names, reader) if is_over else unfinished,
+        result=f"{result_sentence(record, shown_names, reader)}{_eliminations(record, shown_names, replay, reader)}"
+        if is_over
+        else unfinished,
         faults=tuple(
             MatchFault.of(fault, detail=fault.told_to(audience, record.bots[fault.seat])[:MAX_TEXT_CHARACTERS])
             for fault in record.faults
@@ -200,6 +202,28 @@ def _replay(record: MatchRecord) -> _Replay:
     except ArenaError as error:
         problem = str(error)[:MAX_TEXT_CHARACTERS]
     return _Replay(positions[0][0] if positions else None, [state for _, state in positions], problem)
+
+
+def _eliminations(record: MatchRecord, names: Sequence[str], replay: _Replay, reader: int | None) -> str:
+    """Return who was eliminated when and by whose action, as sentences behind a result; faults are in it already."""
+    game, states = replay.game, replay.states
+    found = list[str]()
+    try:
+        if game is None or not game.seats_out(states[-1]):
+            return ""
+        before: tuple[int, ...] = ()
+        for ply, state in enumerate(states):
+            out = game.seats_out(state)
+            if len(out) > len(before) and ply and record.actions[ply - 1][1] is not None:
+                seat, action = record.actions[ply - 1]
+                who = "You were" if out[-1] == reader else f"{names[out[-1]]} was"
+                own = "your own" if seat == reader else "its own"
+                whose = own if out[-1] == seat else "your" if seat == reader else f"{names[seat]}’s"
+                found.append(f" {who} eliminated at ply {ply}, by {whose} {_action_text(game, action)}.")
+            before = out
+    except GameError:
+        return ""
+    return "".join(found)
 
 
 def _positions(

@@ -51,7 +51,7 @@ def build_leaderboard(home: ArenaHome, parameters: LeaderboardParameters) -> Lea
     return LeaderboardPage(
         game=game,
         season=parameters.season,
-        tournaments=tuple(tournament.name for tournament in counting),
+        tournaments=tuple(tournament.name for tournament in counting if tournament.recorded),
         verdict=standings_sentence(table),
         players=table.players,
         matches=table.matches,
@@ -106,7 +106,7 @@ def build_leaderboards(home: ArenaHome, _: LeaderboardsParameters) -> Leaderboar
 def _leaders(board: Leaderboard, game: str, counting: Sequence[StoredTournament]) -> GameLeaders:
     return GameLeaders(
         game=game,
-        tournaments=sum(game in tournament.games for tournament in counting),
+        tournaments=sum(game in one.games and bool(one.recorded) for one in counting),
         matches=board.matches,
         bots=len(board.lines),
         leaders=tuple(map(standing_line, board.lines[:MAX_LEADERS])),
