@@ -36,6 +36,7 @@ from arena.site.pages.overview_model import (
     OverviewPage,
     OverviewParameters,
 )
+from arena.site.pages.person_model import PersonPage, PersonParameters
 from arena.site.pages.results_model import MatchesPage, MatchesParameters
 from arena.site.pages.tournament_model import TournamentPage, TournamentParameters
 
@@ -96,6 +97,17 @@ PAGES: tuple[Page, ...] = (
         topics=("bots/{bot}",),
         freshener="arena.site.pages.results:with_first_ratings",
         has_feed=True,
+    ),
+    Page(
+        name="person",
+        summary="Whoever submitted bots: these, their ratings, tournaments and latest results.",
+        path="/people/{person}",
+        parameters=PersonParameters,
+        model=PersonPage,
+        builder="arena.site.pages.person:build_person",
+        lane=Lane.RATINGS,
+        room="bots",
+        topics=("arena",),
     ),
     Page(
         name="versus",

@@ -15,6 +15,7 @@ from arena.lab.matches.annotating import TournamentAnnotator
 from arena.lab.matches.puzzle import keep_puzzles
 from arena.lab.solving.limits import Limits
 from arena.store.home import ArenaHome
+from arena.store.results.values import OwnedBot
 from tests.analysis.text.tournaments import play
 from tests.lab.made_puzzles import made_puzzle
 
@@ -49,7 +50,9 @@ def fill(home):
     list(TournamentAnnotator(home.store, league, Limits()).annotate(match=1))
     keep_puzzles(home.directory, league, [made_puzzle(), made_puzzle()])
     play(home, "forfeits", ["alpha", "<b>bold</b>", "100%? #1 & so"], failing=["<b>bold</b>"], note=NOTE, encounters=4)
-    play(home, "swiss", [*bots, "epsilon"], format="swiss", settings={"rounds": 3}, encounters=2)
+    swiss = play(home, "swiss", [*bots, "epsilon"], format="swiss", settings={"rounds": 3}, encounters=2)
+    epsilon = swiss.definition.entrants[4]
+    home.store.set_owner(OwnedBot(epsilon.label, epsilon.digest, "ada"))
     play(home, "cup", bots, format="knockout", encounters=3)
     play(home, "three", bots, [("multiplication", {"size": 10, "players": 3})], encounters=2)
 

@@ -31,6 +31,7 @@ EXAMPLES = {
     "why": [{**LEAGUE, "bot": "alpha@1"}, {"tournament": "forfeits", "bot": "<b>bold</b>@1"}],
     "bots": [{}, {"search": "alp"}],
     "bot": [{"bot": "alpha"}, {"bot": "beta@1"}, {"bot": "<b>bold</b>"}, {"bot": "100%? #1 & so"}],
+    "person": [{"person": "ada"}],
     "versus": [{"bot": "alpha", "rival": "beta"}, {"bot": "<b>bold</b>", "rival": "100%? #1 & so"}],
     "leaderboards": [{}],
     "leaderboard": [{"game": "differences"}, {"game": "multiplication"}],

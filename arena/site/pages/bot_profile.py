@@ -61,7 +61,7 @@ def build_bot_profile(home: ArenaHome, parameters: BotParameters) -> BotProfileP
         for label in labels[:MAX_PROFILES]
         if label in versions.entered
     ]
-    ratings = tuple(_ratings(home, tournaments, [profile.label for profile in profiles]))
+    ratings = tuple(board_ratings(home, tournaments, [profile.label for profile in profiles]))
     names = {tournament.number: tournament for tournament in tournaments}
     latest = [(names[k], record) for k, record in store.matches_of(labels).latest(MAX_TIMED_MATCHES) if k in names]
     shown = next((profile for profile in profiles if profile.rivals), None)
@@ -84,7 +84,7 @@ def build_bot_profile(home: ArenaHome, parameters: BotParameters) -> BotProfileP
         fault_counts=dict(sorted(kinds.items())),
         faults=_grouped(_fault(home, fault, label, latest) for fault, label in faults[:MAX_FAULTS]),
         times=tuple(_times((record for _, record in latest), labels)),
-        tournaments=tuple(_entered(home, one, label) for one, label in entered[:MAX_RANKED]),
+        tournaments=tuple(entered_tournament(home, one, label) for one, label in entered[:MAX_RANKED]),
         entered=len(entered),
         results=listed_results(latest[:MAX_RESULTS]),
         corrections=tuple(correction for profile in profiles for correction in _corrections(profile)),
@@ -144,7 +144,10 @@ class _Versions:
         return self._owners.authorship(bot) if bot is not None else Authorship()
 
 
-def _ratings(home: ArenaHome, tournaments: Sequence[StoredTournament], labels: Sequence[str]) -> Iterator[BotRating]:
+def board_ratings(
+    home: ArenaHome, tournaments: Sequence[StoredTournament], labels: Sequence[str]
+) -> Iterator[BotRating]:
+    """Yield the lines of bots on the leaderboards of their games."""
     counting = (one for one in tournaments if ALL_BUT_COMPARISONS.includes(one.format, one.created_at))
     recorded = [tournament for tournament in counting if tournament.recorded]
     wanted = frozenset(labels)
@@ -226,7 +229,8 @@ def _times(records: Iterable[MatchRecord], labels: Sequence[str]) -> Iterator[Ti
             yield TimeUsed.of(line)
 
 
-def _entered(home: ArenaHome, tournament: StoredTournament, label: str) -> EnteredTournament:
+def entered_tournament(home: ArenaHome, tournament: StoredTournament, label: str) -> EnteredTournament:
+    """Return a tournament that a bot entered, with its rank."""
     return EnteredTournament.of(
         tournament,
         tournament=tournament.name,

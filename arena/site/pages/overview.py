@@ -207,7 +207,7 @@ PAGE_BOTS = 100
 
 
 @dataclass(slots=True)
-class _Found:
+class KnownBot:
     """A bot in the list while versions are added, the earliest first; the author is the latest known."""
 
     versions: dict[str, None] = field(default_factory=dict)
@@ -221,7 +221,7 @@ def build_bots(home: ArenaHome, parameters: BotsParameters) -> BotsPage:
     """Return the bots that were submitted or entered, by name."""
     reading = Reading()
     tournaments = reading.readable(home.store.tournaments())
-    found = _found(tournaments, home.store.submitted_bots(), home.store.owners())
+    found = known_bots(tournaments, home.store.submitted_bots(), home.store.owners())
     wanted = parameters.search.casefold()
     names = [
         name
@@ -230,23 +230,25 @@ def build_bots(home: ArenaHome, parameters: BotsParameters) -> BotsPage:
     ]
     later = [name for name in names if parameters.after is None or _order(name) > _order(parameters.after)]
     shown = later[:PAGE_BOTS]
-    best = _best_ranks(home, tournaments, reading)
+    best = best_ranks(home, tournaments, reading)
     return BotsPage(
         search=parameters.search,
-        bots=tuple(
-            ListedBot.of(
-                found[name],
-                name=name,
-                versions=tuple(found[name].versions)[::-1],
-                games=tuple(sorted(found[name].games)),
-                tournaments=len(found[name].tournaments),
-                best=best.get(name),
-            )
-            for name in shown
-        ),
+        bots=tuple(listed_bot(name, found[name], best.get(name)) for name in shown),
         found=len(names),
         next=shown[-1] if len(later) > len(shown) else None,
         left_out=reading.left_out,
+    )
+
+
+def listed_bot(name: str, known: KnownBot, best: BestRank | None) -> ListedBot:
+    """Return a bot as lists show it."""
+    return ListedBot.of(
+        known,
+        name=name,
+        versions=tuple(known.versions)[::-1],
+        games=tuple(sorted(known.games)),
+        tournaments=len(known.tournaments),
+        best=best,
     )
 
 
@@ -254,14 +256,15 @@ def _order(name: str) -> tuple[str, str]:
     return name.casefold(), name
 
 
-def _found(
+def known_bots(
     tournaments: Sequence[StoredTournament], submitted: Sequence[StoredBot], owners: Owners
-) -> dict[str, _Found]:
-    found: dict[str, _Found] = {}
+) -> dict[str, KnownBot]:
+    """Return all bots, by name."""
+    found: dict[str, KnownBot] = {}
     for tournament in tournaments:
         games = set(tournament.games)
         for bot in tournament.definition.entrants:
-            one = found.setdefault(_name_of(bot.label), _Found())
+            one = found.setdefault(_name_of(bot.label), KnownBot())
             one.versions[bot.label] = None
             by = tournament.owners.authorship(bot)
             if by.author or by.is_owned:
@@ -269,14 +272,15 @@ def _found(
             one.games |= games
             one.tournaments.add(tournament.number)
     for stored in submitted:
-        one = found.setdefault(_name_of(stored.label), _Found())
+        one = found.setdefault(_name_of(stored.label), KnownBot())
         one.versions[stored.label] = None
         if (owner := owners.owner(stored.label, stored.digest)) is not None:
             one.author, one.is_author_claimed = owner, False
     return found
 
 
-def _best_ranks(home: ArenaHome, tournaments: Sequence[StoredTournament], reading: Reading) -> dict[str, BestRank]:
+def best_ranks(home: ArenaHome, tournaments: Sequence[StoredTournament], reading: Reading) -> dict[str, BestRank]:
+    """Return the best rank of each bot that has one, by its name."""
     counting = [one for one in tournaments if one.recorded and ALL_BUT_COMPARISONS.includes(one.format, one.created_at)]
     ranks: dict[str, BestRank] = {}
     for game in sorted({game for tournament in counting for game in tournament.games}):

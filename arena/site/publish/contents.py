@@ -69,7 +69,7 @@ MAX_BOTS_IN_PAIRS = 100
 """With more bots, their pairs have no pages: there would be too many."""
 
 RECORDS = "records"
-NOT_IN_FOLDERS = ("health", "puzzles", "puzzle", "today")
+NOT_IN_FOLDERS = ("health", "person", "puzzles", "puzzle", "today")
 OF_ONE_FILE = ("why", "match")
 """Pages without a directory of their own."""
 

@@ -24,7 +24,10 @@ ACCEPTED = (
 LEFT = "left-"
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)*")
-_RESERVED = frozenset({"admin", "arena", "everybody", "human", "nobody", "root", "somebody", "system", "visitor"})
+_RESERVED = frozenset(
+    {"admin", "arena", "everybody", "human", "import", "invitations"}  # addresses below /people
+    | {"nobody", "root", "somebody", "system", "visitor"}
+)
 
 
 def is_person_name(text: str) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from arena.analysis.measures.leaderboards import leaderboard
+from arena.base.errors import UnknownNameError
 from arena.community.submissions.upload_directory import tell_owners
 from arena.site.page_table import PAGE_BY_NAME
 from arena.site.pages.results import tournament_feed
@@ -15,6 +16,7 @@ from arena.site.render import feed_xml
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.values import Role
 from arena.store.results.values import Authorship, OwnedBot, Owners, StoredBot
+from tests.site.parsed import checked, model_of
 from tests.store.results.samples import definition, line, record
 
 PAGES = {
@@ -92,6 +94,30 @@ def test_the_owner_is_the_author_on_every_page_until_they_leave(arena):
     )
     home.close()  # which writes what is in the log of the database
     assert not any(b"quentin" in file.read_bytes() for file in home.directory.glob("arena.sqlite3*"))
+
+
+def test_a_person_has_a_page_with_what_their_bots_did_until_they_leave(arena):
+    home, people = arena
+    with pytest.raises(UnknownNameError, match="unknown person 'quentin'"):
+        model_of(home, "person", person="quentin")
+    tell_owners(people, home.store)
+    model = model_of(home, "person", person="quentin")
+    assert [(bot.name, bot.versions, bot.tournaments) for bot in model.bots] == [("a", ("a@1",), 1)]
+    assert [(one.tournament, one.bot, one.bots) for one in model.tournaments] == [("t", "a@1", 2)]
+    assert [(one.tournament, one.match) for one in model.results] == [("t", 2), ("t", 1)]
+    assert [(one.game, one.line.label, one.bots) for one in model.ratings] == [("differences", "a@1", 2)]
+    board = model_of(home, "leaderboard", game="differences").standings
+    assert model.ratings[0].line.mu == next(line.mu for line in board if line.label == "a@1")
+    assert "a is number" in model.verdict.text.replace("@1", "")
+    with pytest.raises(UnknownNameError):  # only its bot.toml names her
+        model_of(home, "person", person="Grace Hopper")
+    checked(home, "person", person="quentin")
+    for name in ("bot", "bots"):
+        assert "/people/quentin" in [link["href"] for link in checked(home, name, **PAGES[name]).all("a")], name
+    people.accounts.erase(people.accounts.get("quentin"))
+    tell_owners(people, home.store)
+    with pytest.raises(UnknownNameError):
+        model_of(home, "person", person="quentin")
 
 
 def test_a_bot_belongs_to_who_has_submitted_its_files():

@@ -20,6 +20,7 @@ from arena.lab.matches.puzzle import keep_puzzles
 from arena.sandbox.isolation import reaper
 from arena.server.operating.service_programs import SERVICES
 from arena.store.home import ArenaHome
+from arena.store.results.values import OwnedBot
 from tests.lab.made_puzzles import made_puzzle
 from tests.leftovers import own_errors
 from tests.server.conftest import add_tournament
@@ -112,6 +113,8 @@ def add_game_without_end(directory):
 def test_the_web_process_rates_nothing_and_builders_end_with_it(directory):
     with ArenaHome(directory) as home:
         keep_puzzles(directory, home.store.tournament("t"), [made_puzzle()])
+        bot = home.store.tournament("t").definition.entrants[0]
+        home.store.set_owner(OwnedBot(bot.label, bot.digest, "ada"))
         for name in ("ladder", "trials", "comparison"):
             tournament = home.store.create_tournament(definition(name=name, format=name), [line(1)])
             home.store.record(tournament, [record(1, tournament=name)])
@@ -131,7 +134,15 @@ async def every_page(directory):
     from arena.site.page_table import PAGES
     from tests.server.conftest import client_of
 
-    values = {"tournament": "t", "match": 1, "bot": "a", "rival": "b", "game": "differences", "puzzle": 1}
+    values = {
+        "tournament": "t",
+        "match": 1,
+        "bot": "a",
+        "rival": "b",
+        "game": "differences",
+        "puzzle": 1,
+        "person": "ada",
+    }
     async with client_of(directory) as client:
         for page in PAGES:
             for suffix in (".json", ".csv", ""):
