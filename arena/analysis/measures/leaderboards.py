@@ -26,6 +26,7 @@ from arena.base.shipped import code_digest
 from arena.base.stored import from_json_text, is_whole, list_of, mapping_of
 from arena.store.results.scope import ALL_BUT_COMPARISONS, Scope
 from arena.store.results.store import Store
+from arena.store.results.tournament_reader import RoundEnd
 from arena.store.results.values import StoredTournament
 
 # The lines of leaderboards, which many profiles share: kept in the process, and in files of the home's cache.
@@ -151,12 +152,17 @@ POINTS = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatingSnapshot:
-    """Ratings after the tournament of this title, which began ``at``; the best bot first."""
+    """Ratings after the tournament of this title, which began ``at``; the best bot first.
+
+    Attributes:
+        round: after this round of the tournament, whose last match began ``at``; None for all rounds.
+    """
 
     title: str
     at: str
     matches: int
     lines: tuple[Standing, ...]
+    round: int | None = None
 
 
 def history_of_tournament(store: Store, tournament: StoredTournament) -> list[Standings]:
@@ -165,6 +171,49 @@ def history_of_tournament(store: Store, tournament: StoredTournament) -> list[St
     ends = sorted({max(1, round(last * k / POINTS)) for k in range(1, POINTS + 1)} if last else ())
     tables = (standings(read_results(store, tournament, last_encounter=end), {}) for end in ends)
     return [table for table in tables if table.matches]
+
+
+def history_of_rounds(
+    store: Store, tournament: StoredTournament, *, cache_directory: Path | None = None, max_matches: int | None = None
+) -> list[RatingSnapshot]:
+    """Return the ratings of a tournament as they were after some of its rounds, and as they are.
+
+    The rounds are those whose number is a multiple of a power of two: while more are played, they stay the same, and
+    what was computed for them is taken from the cache. For ``max_matches`` see ``history_over_tournaments``.
+    """
+    ends = store.round_ends(tournament)
+    step = 1
+    while len(ends) > POINTS * step:
+        step *= 2
+    chosen = [end for number, end in enumerate(ends, 1) if number % step == 0 or number == len(ends)]
+    spent = list(accumulate(end.recorded for end in reversed(chosen)))
+    count = sum(max_matches is None or total <= max_matches for total in spent)
+    snapshots = []
+    for end in chosen[len(chosen) - count :]:
+        board = _after_round(store, tournament, end, None if end == ends[-1] else cache_directory)
+        at = store.record_of(tournament.name, end.match).started_at or tournament.created_at
+        snapshots.append(
+            RatingSnapshot(title=tournament.name, at=at, matches=board.matches, lines=board.lines, round=end.round)
+        )
+    return snapshots
+
+
+def _after_round(store: Store, tournament: StoredTournament, end: RoundEnd, directory: Path | None) -> Leaderboard:
+    def compute() -> Leaderboard:
+        table = standings(read_results(store, tournament, last_encounter=end.encounter), {})
+        return Leaderboard(matches=table.matches, lines=without(table, tournament.left_out).lines)
+
+    if directory is None:
+        return compute()
+    records = [tournament.created_at, len(tournament.corrections), tournament.definition_text, *end]
+    path = directory / f"{_hash([store.server, tournament.number, 'round', end.round])}.leaderboard"
+    key = _hash([code_digest(), records])
+    try:
+        return _read(path, key)
+    except _NotThereError:
+        board = compute()
+        _write(path, key, board)
+        return board
 
 
 def mu_histories(

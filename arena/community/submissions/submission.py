@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from arena.base.enums import FaultKind
 from arena.base.errors import BotDefinitionError, UsageError
 from arena.base.records import Bot, TimeControl
 from arena.base.shipped import bot_path
@@ -95,6 +96,9 @@ def _try_out(bot: Bot, listener: Callable[[str], None], external_games: Sequence
         except UsageError as error:
             raise BotDefinitionError(f"{bot.label}: games: {error}") from error
         record = play_match(name, [bot] * players, time_control=TRIAL_TIME)
+        if record.faults and record.faults[0].kind is FaultKind.TIMEOUT and _is_busy():
+            listener(f"{name}: it took too long, but the machine is busy with other work, so it is tried once more")
+            record = play_match(name, [bot] * players, time_control=TRIAL_TIME)
         if record.faults:
             fault = record.faults[0]
             reason = (
@@ -104,3 +108,8 @@ def _try_out(bot: Bot, listener: Callable[[str], None], external_games: Sequence
             return Submission(bot, refusal=reason, stderr=stderr, hint=hint_for(Failure(bot, fault, stderr)))
         listener(f"{name}: a match of {counted(len(record.actions), 'action')} against itself, without a fault")
     return None
+
+
+def _is_busy() -> bool:
+    """Return whether as many processes want to run as there are cores: a bot may be slow by no fault of its own."""
+    return os.getloadavg()[0] >= len(os.sched_getaffinity(0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from contextlib import ExitStack
 
 from pydantic import Field, field_validator
@@ -11,14 +12,16 @@ from arena.base.bot_text import Audience
 from arena.base.errors import UsageError
 from arena.community.submissions.upload_directory import tell_owners
 from arena.server.gate.gate import too_often
-from arena.server.gate.operation import Done, Fields, NoFields, Numbered, Operation, Visit, Who
+from arena.server.gate.operation import Done, Fields, NoFields, Numbered, Operation, ToShow, Visit, Who
 from arena.server.gate.responses import place_of_ours
 from arena.server.http.hosts import network_of
 from arena.server.http.value_builder import Snapshots
 from arena.server.operations.bot_logs import audience_of, reads_bot
+from arena.server.operations.my_bots import my_bots, person_pages
 from arena.server.operations.people import (
     AccountPage,
     LogLine,
+    MyBot,
     NewTokenPage,
     OwnDataPage,
     OwnSubmission,
@@ -29,6 +32,8 @@ from arena.server.operations.people import (
     embargoed_tournaments,
 )
 from arena.server.operations.submissions import details_of, line_of
+from arena.site.frame.model import Model
+from arena.site.pages.person_model import PersonPage
 from arena.store.people.passwords import ACCEPTED as PASSWORD_RULE
 from arena.store.people.passwords import check_password, hash_password, is_right
 from arena.store.people.rates import Rate
@@ -140,8 +145,19 @@ class NewToken(Fields):
         return [value] if isinstance(value, str) else value
 
 
-def show_account(visit: Visit) -> AccountPage:
-    """One's own account."""
+def show_account(visit: Visit) -> ToShow:
+    """One's own account, and how one's bots are."""
+    may_see_bots = visit.actor.session is not None or Permission.SUBMIT in visit.actor.permissions
+
+    def finish(models: Sequence[Model | None]) -> AccountPage:
+        page = next((model for model in models if isinstance(model, PersonPage)), None)
+        return _account(visit, my_bots(visit, page) if may_see_bots else ())
+
+    pages = person_pages(visit) if may_see_bots else ()
+    return ToShow(home=visit.homes.public_place, pages=pages, finish=finish)
+
+
+def _account(visit: Visit, bots: tuple[MyBot, ...] = ()) -> AccountPage:
     person = visit.person
     return AccountPage.of(
         person,
@@ -151,6 +167,7 @@ def show_account(visit: Visit) -> AccountPage:
         may_manage=Permission.MODERATE_AUTHORS in visit.actor.permissions,
         may_submit=Permission.SUBMIT in visit.actor.permissions,
         password_rule=PASSWORD_RULE,
+        bots=bots,
     )
 
 
@@ -270,7 +287,7 @@ def show_own_data(visit: Visit) -> OwnDataPage:
     entries = visit.people.log.lines(hidden=embargoed_tournaments(visit), most=MAX_LOG_LINES)
     name, audience = visit.person.name, audience_of(visit)
     return OwnDataPage(
-        account=show_account(visit),
+        account=_account(visit),
         bot_names=tuple(visit.people.submissions.names_of(visit.person)),
         submissions=tuple(_submission(one, visit) for one in submitted),
         older=submitted[-1].number if len(submitted) >= LISTED else None,

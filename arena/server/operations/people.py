@@ -56,8 +56,50 @@ class TokenLine(Model):
     seen_at: str | None
 
 
+class MyRating(Model):
+    """How good a bot is, in a ladder (``tournament``) or on the leaderboard of a game, and how it was a day before.
+
+    Attributes:
+        change: of the rating, against that of its version of then; None if it had none.
+        places_won: the same of the rank; negative for places lost.
+    """
+
+    bot: str
+    tournament: str
+    game: str
+    rank: int
+    bots: int
+    mu: float
+    margin_95: float | None
+    change: float | None = None
+    places_won: int | None = None
+
+
+class MyBot(Model):
+    """A bot of a person, with its newest submission, why that was rejected if it was, and what to do next.
+
+    Attributes:
+        name: of the bot; of the file, if its manifest was not read.
+        may_check_again: whether it was rejected by a timeout, and is checked again when its author asks.
+        has_logs: whether it has played, so that its author can read what it wrote.
+    """
+
+    name: str
+    submission: SubmissionLine
+    reason: str
+    hint: str
+    may_check_again: bool
+    ratings: tuple[MyRating, ...]
+    has_logs: bool
+    next_step: str
+
+
 class AccountPage(Model):
-    """A person's own account: their sessions and tokens, the latest first, and the scopes that a new token can have."""
+    """A person's own account: their sessions and tokens, the latest first, and the scopes that a new token can have.
+
+    Attributes:
+        bots: the latest submitted first; empty for programs that may not submit.
+    """
 
     name: str
     role: Role
@@ -68,6 +110,7 @@ class AccountPage(Model):
     may_manage: bool
     may_submit: bool
     password_rule: str
+    bots: tuple[MyBot, ...] = ()
 
 
 class NewTokenPage(Model):

@@ -7,7 +7,7 @@ from statistics import median
 from pydantic import Field
 
 from arena.base.bot_text import EVERYBODY, author_of
-from arena.base.errors import ArenaError
+from arena.base.errors import ArenaError, UsageError
 from arena.base.records import MEBIBYTE
 from arena.base.text import size_text
 from arena.community.submissions.upload_directory import MAX_UPLOAD_BYTES
@@ -19,7 +19,15 @@ from arena.site.pages.results import first_ratings
 from arena.site.pages.standings_model import FirstRating
 from arena.store.people.rates import MAX_DAILY_BYTES, Rate
 from arena.store.people.resting_bots import rest_sentence
-from arena.store.people.values import HINT, UNFINISHED, ListedSubmission, Permission, Submission, SubmissionState
+from arena.store.people.values import (
+    HINT,
+    UNFINISHED,
+    ListedSubmission,
+    Permission,
+    Submission,
+    SubmissionState,
+    is_timeout,
+)
 
 
 class SubmissionLine(Model):
@@ -90,6 +98,7 @@ class SubmissionDetails(Model):
     hint: str
     report: str
     may_withdraw: bool
+    may_check_again: bool = False
     suspended: str = ""
     rest: str = ""
 
@@ -193,21 +202,37 @@ def _is_fresh(one: ListedSubmission, visit: Visit) -> bool:
 
 def withdraw(visit: Visit) -> Done:
     """Withdraw a submission before it is decided."""
-    one = _own(visit)
+    one = own_submission(visit)
     visit.people.submissions.withdraw(visit.person, one.number)
     return Done(to=f"/submissions/{one.number}", sentence=f"submission {one.number} is withdrawn")
 
 
+def check_again(visit: Visit) -> Done:
+    """Check a submission again whose bot took too long: the machine may have been busy."""
+    one = own_submission(visit)
+    if not _may_check_again(one, visit):
+        raise UsageError(
+            f"submission {one.number}: only a bot that a timeout rejected is checked again, while its file is kept"
+        )
+    visit.people.submissions.check_again(visit.person, one.number)
+    return Done(to=f"/submissions/{one.number}", sentence=f"submission {one.number} is checked again")
+
+
+def _may_check_again(one: Submission, visit: Visit) -> bool:
+    has_timed_out = one.state is SubmissionState.REJECTED and is_timeout(one.reason.for_operator())
+    return has_timed_out and visit.uploads.path(one.upload).is_file()
+
+
 def download(visit: Visit) -> Download:
     """The submitted file, for its author."""
-    one = _own(visit)
+    one = own_submission(visit)
     path = visit.uploads.path(one.upload)
     if not path.is_file():
         raise bad_address(f"The file of submission {one.number} is not here any more.", 404)
     return Download(path=path, name=one.file_name)
 
 
-def _own(visit: Visit) -> Submission:
+def own_submission(visit: Visit) -> Submission:
     """Return a submission of whoever asks; those of others are not there."""
     one = visit.people.submissions.find_own(visit.person, visit.fields.number)
     if one is None:
@@ -248,6 +273,7 @@ def details_of(one: Submission, visit: Visit, rest: str = "", suspended: str = "
         hint=_hint_of(report),
         report=report,
         may_withdraw=one.state in UNFINISHED,
+        may_check_again=_may_check_again(one, visit),
         suspended=suspended,
         rest=rest,
     )
@@ -295,5 +321,8 @@ OPERATIONS = (
     ),
     Operation(
         "POST", "/submissions/{number}/withdraw", Permission.SUBMIT, withdraw, Numbered, form="/submissions/{number}"
+    ),
+    Operation(
+        "POST", "/submissions/{number}/again", Permission.SUBMIT, check_again, Numbered, form="/submissions/{number}"
     ),
 )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from arena.analysis.measures.bot_profile import BotProfile, bot_profile, find_labels
 from arena.analysis.measures.game_statistics import bot_times
-from arena.analysis.measures.leaderboards import leaderboard
+from arena.analysis.measures.leaderboards import history_of_rounds, leaderboard
 from arena.analysis.text.corrections_table import correction_text
 from arena.base.enums import FaultKind
 from arena.base.records import Bot, MatchRecord
@@ -46,6 +46,9 @@ MAX_RANKED = 20
 """Tournaments for which the bot's rank is looked up: that takes their standings."""
 
 MAX_NAMED_GAMES = 3
+
+LADDER = "ladder"
+"""The format of tournaments whose ratings are shown round by round."""
 
 
 def build_bot_profile(home: ArenaHome, parameters: BotParameters) -> BotProfilePage:
@@ -185,6 +188,24 @@ def _rank_text(one: BotRating) -> str:
 def _history(profile: BotProfile) -> Iterator[RatingPoint]:
     for point in profile.history:
         yield rating_point(point.standing, point.game, point.tournament, point.at, point.bots)
+
+
+def ladder_points(
+    home: ArenaHome, tournaments: Sequence[StoredTournament], labels: Collection[str]
+) -> Iterator[RatingPoint]:
+    """Yield the ratings of bots after rounds of the ladders that they entered, bot by bot."""
+    for tournament in tournaments:
+        entered = [bot.label for bot in tournament.definition.entrants if bot.label in labels]
+        if tournament.format != LADDER or not entered or not tournament.recorded:
+            continue
+        game = tournament.games[0] if len(tournament.games) == 1 else ""
+        cache, most = home.cache_directory, MAX_HISTORY_MATCHES
+        snapshots = history_of_rounds(home.store, tournament, cache_directory=cache, max_matches=most)
+        for label in entered:
+            for one in snapshots:
+                for line in one.lines:
+                    if line.label == label and line.matches:
+                        yield rating_point(line, game, one.title, one.at, len(one.lines), one.round)
 
 
 def _rivals(profile: BotProfile) -> Iterator[Rival]:

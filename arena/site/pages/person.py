@@ -6,7 +6,7 @@ from arena.base.errors import UnknownNameError
 from arena.base.text import counted
 from arena.site.frame.building import Reading, marked, sentence
 from arena.site.frame.model import Sentence
-from arena.site.pages.bot_profile import MAX_RANKED, MAX_RESULTS, board_ratings, entered_tournament
+from arena.site.pages.bot_profile import MAX_RANKED, MAX_RESULTS, board_ratings, entered_tournament, ladder_points
 from arena.site.pages.overview import best_ranks, known_bots, listed_bot
 from arena.site.pages.overview_model import ListedBot
 from arena.site.pages.person_model import PersonPage, PersonParameters
@@ -45,6 +45,7 @@ def build_person(home: ArenaHome, parameters: PersonParameters) -> PersonPage:
         tournaments=tuple(entered_tournament(home, one, label) for one, label in entered[:MAX_RANKED]),
         entered=len(entered),
         results=listed_results((names[number], record) for number, record in latest if number in names),
+        history=tuple(ladder_points(home, tournaments, labels)),
         left_out=reading.left_out,
     )
 

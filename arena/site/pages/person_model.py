@@ -8,6 +8,7 @@ from arena.site.frame.model import ModelOfBots, Name, Parameters, Sentence, Tabl
 from arena.site.pages.bot_profile_model import BotRating, EnteredTournament
 from arena.site.pages.overview_model import ListedBot
 from arena.site.pages.results_model import ListedResult
+from arena.site.pages.standings_model import RatingPoint
 
 
 class PersonParameters(Parameters):
@@ -23,6 +24,7 @@ class PersonPage(ModelOfBots):
         ratings: on the leaderboards of games, of all versions.
         tournaments: the latest that a bot of theirs entered, of ``entered`` in all.
         results: the latest.
+        history: of the versions in ladders, after some of their rounds.
     """
 
     person: str
@@ -32,6 +34,7 @@ class PersonPage(ModelOfBots):
     tournaments: tuple[EnteredTournament, ...]
     entered: int
     results: tuple[ListedResult, ...]
+    history: tuple[RatingPoint, ...]
     left_out: tuple[str, ...]
 
     def tables(self) -> Mapping[str, Table]:

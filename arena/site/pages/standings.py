@@ -89,7 +89,9 @@ MAX_HISTORY_MATCHES = 400_000
 """That may be rated for the history of a game on a page: some seconds; each is kept, for other pages too."""
 
 
-def rating_point(line: Standing, game: str, tournament: str, at: str, bots: int) -> RatingPoint:
+def rating_point(
+    line: Standing, game: str, tournament: str, at: str, bots: int, round_number: int | None = None
+) -> RatingPoint:
     """Return a bot's rating on the leaderboard of a game after the tournament that began ``at``."""
     return RatingPoint.of(
         line,
@@ -99,6 +101,7 @@ def rating_point(line: Standing, game: str, tournament: str, at: str, bots: int)
         tournament=tournament,
         at=at,
         bots=bots,
+        round=round_number,
         margin_95=line.margin,
         score_percent=None if line.score_share is None else 100 * line.score_share,
     )

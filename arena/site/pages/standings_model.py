@@ -167,6 +167,8 @@ class RatingPoint(Model):
 
     Attributes:
         at: when that began; UTC, ISO 8601.
+        round: the rating is that in the tournament alone, after this round, whose last match began ``at``; None for
+            all rounds.
     """
 
     game: str
@@ -180,6 +182,7 @@ class RatingPoint(Model):
     exposure: float
     matches: int
     score_percent: float | None
+    round: int | None = None
 
 
 # How good a newcomer is, before the leaderboard has it.

@@ -112,22 +112,40 @@ class Submissions(BotNames):
             known = connection.execute(select(submissions.c.id).where(same).order_by(submissions.c.id.desc())).scalar()
             if known is not None:
                 return get_submission(connection, known)
-            waiting = select(func.count()).where(mine, submissions.c.state.in_(UNFINISHED))
-            if (connection.execute(waiting).scalar() or 0) >= MAX_WAITING:
-                raise UsageError(
-                    f"{MAX_WAITING} submissions of yours wait already; submit the next when one is checked"
-                )
-            wait = take(connection, self._clock, f"submissions of {person.number}", PER_PERSON)
-            if wait:
-                raise UsageError(
-                    f"you have submitted {PER_PERSON.times} bots within an hour; try again in {wait:.0f} s"
-                )
+            self._take_place(connection, person)
             share_submitting(connection)
             row["created_at"] = self._clock.text()
             result = connection.execute(submissions.insert().returning(submissions.c.id), row)
             return get_submission(connection, result.scalar_one())
 
         return self._database.write(add)
+
+    def check_again(self, person: Person, number: int) -> Submission:
+        """Let a rejected submission of a person wait again; UsageError if it is not rejected, or too much waits."""
+        mine = (submissions.c.id == number) & (submissions.c.person_id == person.number)
+        values = {"state": SubmissionState.WAITING, "tries": 0, "finished_at": None, "reason": "", "report": ""}
+
+        def wait(connection: Connection) -> Submission:
+            lock_person(connection, person.number)
+            self._take_place(connection, person)
+            share_submitting(connection)
+            change = submissions.update().where(mine, submissions.c.state == SubmissionState.REJECTED)
+            if connection.execute(change.values(values)).rowcount != 1:
+                raise UsageError(f"submission {number}: it is not rejected, or not yours")
+            return get_submission(connection, number)
+
+        return self._database.write(wait)
+
+    def _take_place(self, connection: Connection, person: Person) -> None:
+        """Count one more that waits; raise UsageError if too many do, or came within an hour."""
+        waiting = select(func.count()).where(
+            submissions.c.person_id == person.number, submissions.c.state.in_(UNFINISHED)
+        )
+        if (connection.execute(waiting).scalar() or 0) >= MAX_WAITING:
+            raise UsageError(f"{MAX_WAITING} submissions of yours wait already; submit the next when one is checked")
+        wait = take(connection, self._clock, f"submissions of {person.number}", PER_PERSON)
+        if wait:
+            raise UsageError(f"you have submitted {PER_PERSON.times} bots within an hour; try again in {wait:.0f} s")
 
     def find(self, number: int) -> Submission | None:
         """Return a submission; None if it does not exist."""

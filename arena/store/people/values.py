@@ -255,6 +255,14 @@ class SubmissionState(StrEnum):
 HINT = "to fix it: "
 """How the last line of the report about a bot that was rejected begins, if it is known how to fix it."""
 
+_TIMEOUT = re.compile(r"[^:]+ is rejected: in [^:]+ at ply \d+: timeout: ")
+
+
+def is_timeout(reason: str) -> bool:
+    """Return whether a bot was rejected because it took too long, which may be the machine's fault."""
+    return _TIMEOUT.match(reason) is not None
+
+
 UNFINISHED = (SubmissionState.WAITING, SubmissionState.CHECKING)
 FINAL = (SubmissionState.ACCEPTED, SubmissionState.REJECTED, SubmissionState.WITHDRAWN, SubmissionState.FAILED)
 

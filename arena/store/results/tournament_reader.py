@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from sqlalchemy import Column, ColumnElement, Connection, Integer, Select, exists, func, select
@@ -38,6 +39,15 @@ class Roster(NamedTuple):
 
     bots: frozenset[str] = frozenset()
     games: frozenset[str] = frozenset()
+
+
+class RoundEnd(NamedTuple):
+    """A round of a tournament, its last encounter and match with a record, and how many have one until then."""
+
+    round: int
+    encounter: int
+    match: int
+    recorded: int
 
 
 def roster_of(definition: str) -> Roster:
@@ -251,6 +261,16 @@ class TournamentReader:
     def last_round(self, tournament: StoredTournament | str) -> int:
         """Return the number of the last round in the schedule; 0 if it is empty."""
         return self._highest(matches.c.round, tournament)
+
+    def round_ends(self, tournament: StoredTournament | str) -> list[RoundEnd]:
+        """Return each round with a record, in order."""
+        own = (matches.c.tournament_id == records.c.tournament_id) & (matches.c.match == records.c.match)
+        last = (func.max(column, type_=Integer) for column in (records.c.encounter, records.c.match))
+        query = select(matches.c.round, *last, func.count()).join(records, own).group_by(matches.c.round)
+        query = query.where(matches.c.tournament_id == self._number(tournament)).order_by(matches.c.round)
+        rows: list[tuple[int, int, int, int]] = [tuple(row) for row in self._database.rows(query)]
+        totals = accumulate(count for *_, count in rows)
+        return [RoundEnd(*row[:3], total) for row, total in zip(rows, totals, strict=True)]
 
     def _highest(self, column: Column[int], tournament: StoredTournament | str) -> int:
         query = select(func.max(column, type_=OptionalInteger))

@@ -18,7 +18,7 @@ from arena.community.submissions.upload_directory import UploadDirectory
 from arena.store.home import ArenaHome
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.submission_rows import CLAIM_SECONDS, Claim
-from arena.store.people.values import Role, SubmissionState
+from arena.store.people.values import Role, SubmissionState, is_timeout
 from tests.store.people.conftest import FakeClock
 
 GOOD = b"""from arena.botkit import run
@@ -364,3 +364,32 @@ def test_a_report_has_no_places_of_the_machine(tmp_path):
         "/srv/arena/logs/x": "logs/x",
     }.items():
         assert report.shown(line) == shown
+
+
+SLOW_ONCE = b"""import time
+from arena.botkit import run
+
+def choose(game, state, clock):
+    time.sleep(60)
+
+run(choose, name="slow", version="1")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("load", "matches"), [(0.0, 1), (1000.0, 2)])
+def test_the_first_timeout_on_a_busy_machine_is_tried_once_more_and_can_be_checked_again(
+    arena, monkeypatch, load, matches
+):
+    played, play_match = [], submission_module.play_match
+    monkeypatch.setattr(submission_module, "play_match", lambda *a, **o: played.append(a[0]) or play_match(*a, **o))
+    monkeypatch.setattr(submission_module.os, "getloadavg", lambda: (load, load, load))
+    one = arena.checked(SLOW_ONCE, "slow.py")
+    assert one.state is SubmissionState.REJECTED
+    assert len(played) == matches
+    assert ("tried once more" in one.report.for_operator()) == (matches == 2)
+    assert is_timeout(one.reason.for_operator())
+    again = arena.people.submissions.check_again(arena.persons["ada"], one.number)
+    assert (again.state, again.reason.for_operator(), again.report.for_operator()) == (SubmissionState.WAITING, "", "")
+    with pytest.raises(UsageError, match="not rejected, or not yours"):
+        arena.people.submissions.check_again(arena.persons["ada"], one.number)

@@ -4,14 +4,18 @@ import asyncio
 
 import pytest
 
+from arena.analysis.measures.standings_cache import standings_of
 from arena.base.programs.service_program import ProblemNote
 from arena.community.submissions import upload_directory
 from arena.community.uploads.containment import Containment
 from arena.server.gate import request as upload
 from arena.server.operations.opened_people import OpenedPeople
+from arena.store.home import ArenaHome
 from arena.store.people.directing import DirectorState
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.values import Role, Scope, SubmissionState
+from arena.store.results.values import OwnedBot
+from tests.analysis.measures.test_ladder_history import fill as fill_ladder
 from tests.server.conftest import client_of
 
 pytestmark = pytest.mark.anyio
@@ -253,3 +257,47 @@ async def test_health_says_what_is_wrong_with_services_and_nothing_of_what_a_con
         assert "3 &lt;b&gt;matches" in page
         assert "secret" not in page and "/home/arena" not in page
     opened.close()
+
+
+TIMEOUT = "bot@1 is rejected: in plaid at ply 2: timeout: no answer within 1.1 s"
+
+
+async def test_what_a_timeout_rejected_is_checked_again_when_its_author_asks(world):
+    for data, reason in ((b"1", TIMEOUT), (b"2", TIMEOUT.replace("timeout", "illegal", 1) + ": timeout: x")):
+        await world.submit_bot(data=data)
+        world.people.submissions.claim().finish(SubmissionState.REJECTED, "", reason, "bot@1")
+    for name, number, status in (("eve", 1, 404), ("dora", 1, 404), ("", 1, 401), ("ada", 2, 400), ("ada", 1, 200)):
+        answer = await world.client.post(f"/submissions/{number}/again", headers=world.as_(name))
+        assert answer.status_code == status, (name, number, answer.text)
+    assert [world.people.submissions.find(number).state for number in (1, 2)] == ["waiting", "refused"]
+    assert (await world.client.post("/submissions/1/again", headers=world.as_("ada"))).status_code == 400
+    (world.directory / "uploads" / world.people.submissions.find(2).upload).unlink()
+    page = await world.client.get("/account", headers=world.as_("ada"))
+    assert [bot["may_check_again"] for bot in page.json()["bots"]] == [False]
+
+
+@pytest.mark.slow
+async def test_my_bots_say_how_each_is_and_was_yesterday_and_what_to_do(world):
+    with ArenaHome(world.directory) as home:
+        ladder = fill_ladder(home, 13, "ladder")
+        bot = ladder.definition.entrants[0]
+        home.store.set_owner(OwnedBot(bot.label, bot.digest, "ada"))
+    await world.submit_bot(data=b"1")
+    world.people.submissions.claim().finish(SubmissionState.ACCEPTED, "", "", "a@1")
+    await world.submit_bot(data=b"2", file_name="other.py")
+    world.people.submissions.claim().finish(SubmissionState.REJECTED, "", TIMEOUT)
+    page = await world.client.get("/account", headers=world.as_("ada"))
+    other, mine = page.json()["bots"]
+    assert (other["name"], other["may_check_again"], other["ratings"]) == ("other.py", True, [])
+    assert other["reason"] == TIMEOUT
+    assert (mine["name"], mine["submission"]["state"], mine["has_logs"]) == ("a", "accepted", True)
+    [rating] = mine["ratings"]
+    assert (rating["tournament"], rating["rank"], rating["bots"]) == ("ladder", 1, 2)
+    with ArenaHome(world.directory) as home:  # all of it was played long ago
+        now = next(line for line in standings_of(home.store, "ladder").lines if line.bot == "a")
+    assert (rating["mu"], rating["change"], rating["places_won"]) == (pytest.approx(now.rating.mu), 0.0, 0)
+    html = await world.client.get("/account", headers=world.as_("ada") | {"accept": "text/html"})
+    for text in ("My bots", 'action="/submissions/2/again"', "/bots/a/logs", "1 of 2"):
+        assert text in html.text
+    assert (await world.client.get("/account", headers=world.as_("eve"))).json()["bots"] == []
+    assert (await world.client.get("/account", headers=world.as_("ada", Scope.READ))).json()["bots"] == []

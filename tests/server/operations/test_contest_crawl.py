@@ -236,7 +236,7 @@ def canaries_in(found):
 
 
 def check_owners(crawl, seen):
-    """What only an author knows is on the author's own page of the submission, and nowhere else."""
+    """What only an author knows is on the author's own pages of the submission and the account, and nowhere else."""
     own = f"/submissions/{VALUES['number'][0]}"
     for actor, found in seen.items():
         for text in OWNERS:
@@ -244,7 +244,8 @@ def check_owners(crawl, seen):
                 assert where(found, text) == [], (actor, text)
         if actor == "ada":
             assert {own, f"{own}/upload"} == {place for text in OWNERS for place in where(found, text)} - {
-                "/account/data"
+                "/account",
+                "/account/data",
             }
 
 

@@ -54,6 +54,7 @@ MAY = {
     "POST /submissions": BROWSERS | SUBMITTING,
     "GET /submissions/{number}": EVERYBODY,
     "GET /submissions/{number}/upload": BROWSERS | SUBMITTING,
+    "POST /submissions/{number}/again": BROWSERS | SUBMITTING,
     "POST /submissions/{number}/withdraw": BROWSERS | SUBMITTING,
     "GET /contests": EVERYBODY,
     "POST /contests": DIRECTORS | DIRECTING,
