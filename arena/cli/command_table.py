@@ -57,6 +57,7 @@ COMMANDS = {
     "check": CommandEntry("bots.check_command:check_command", "Test whether a bot keeps the protocol."),
     "repro": CommandEntry("bots.repro_command:repro_command", "Reproduce the failure of a bot in a recorded match."),
     "submit": CommandEntry("remote.submit_command:submit_command", "Check a bot and copy it into the arena."),
+    "challenge": CommandEntry("remote.challenge_command:challenge_command", "Let your bot play another at a site."),
     "bots": CommandEntry("results.bots:bots_command", "List the submitted bots, or remove one."),
     "tournaments": CommandEntry("results.tournaments:tournaments_command", "List the tournaments, or the trash."),
     "season": CommandEntry("results.tournaments:season_command", "Put tournaments into a season."),
@@ -119,7 +120,7 @@ NOUNS = {
     ),
     "bot": Noun(
         "List bots, show their profiles, reproduce their failures.",
-        {"list": "bots"} | _same("show", "repro", "protocol"),
+        {"list": "bots"} | _same("show", "repro", "protocol", "challenge"),
     ),
     "home": Noun("Test this machine, back up the home, complete commands.", _same("doctor", "backup", "completion")),
     "site": Noun(

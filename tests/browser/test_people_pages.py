@@ -61,6 +61,7 @@ PAGES = {
     "invitation of somebody": ("/invitations/{own}", None),
     "account": ("/account", "olga"),
     "account without tokens": ("/account", "ann"),
+    "challenges": ("/challenges?bot=greedy", "ann"),
     "data": ("/account/data", "ann"),
     "people of an operator": ("/people", "olga"),
     "people of a director": ("/people", "dora"),

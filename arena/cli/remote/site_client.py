@@ -123,6 +123,13 @@ class Fields:
             return value
         raise self._refusal
 
+    def sentence(self, name: str) -> str:
+        """Return a text as one printable line; it may be empty."""
+        value = self._value.get(name)
+        if isinstance(value, str):
+            return printable_sentence(value)
+        raise self._refusal
+
     def whole(self, name: str, least: int, most: int) -> int:
         """Return a whole number within bounds."""
         value = self._value.get(name)

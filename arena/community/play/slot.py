@@ -57,6 +57,8 @@ from arena.store.people.unrated_matches import OUR_FAILURE
 
 MAX_PLIES = 1000
 LOOK_SECONDS = 0.05
+WRITE_SECONDS = 1.0
+"""From one position of two bots that is written to the next; all actions are in the last one."""
 STARTUP_SECONDS = 30.0
 """Of the bot: what is played here has the lowest priority, and starting is not counted in CPU time."""
 RULES_SECONDS = 10.0
@@ -85,6 +87,8 @@ class Slot:
         self._pool = BotPool(isolation)
         self._state: Any = None
         self._is_resumed = True
+        self._challenger: Bot | None = None
+        self._written_at = float("-inf")
 
     def play(self) -> None:
         """Play until the match is over, its person has left, or the claim is lost."""
@@ -116,12 +120,15 @@ class Slot:
         if self._game.players != 2 or self._person > 1:
             raise _CannotGoOnError("Only matches of two seats can be played here.")
         self._bot = self._find_bot()
+        if self._choices.challenger:
+            self._challenger = self._found(self._choices.challenger)
         self._names = [self._bot.label] * 2
-        self._names[self._person] = PERSON_NAME
-        build_bots([self._bot], self._isolation)
+        self._names[self._person] = self._challenger.label if self._challenger else PERSON_NAME
+        build_bots([self._bot, *([self._challenger] if self._challenger else [])], self._isolation)
+        people = {} if self._challenger else {self._person: HumanPlayer(self._ask)}
         while True:
             try:
-                record = self._pool.play(self._spec(), self._observe, {self._person: HumanPlayer(self._ask)})
+                record = self._pool.play(self._spec(), self._observe, people)
                 self._end(record)
                 return
             except TakenBackError as undone:
@@ -129,19 +136,21 @@ class Slot:
 
     def _find_bot(self) -> Bot:
         """Return the bot, which has to be the one with which the match began."""
-        name = self._choices.bot
-        try:
-            bot = load_bot(bot_path(name)) if name.startswith(PREFIX) else self._bots.find(name)
-        except UnknownNameError as error:
-            raise _CannotGoOnError(f"The bot {name} is not here any more.") from error
+        bot = self._found(self._choices.bot)
         if self._digest and bot.digest != self._digest:
             raise _CannotGoOnError(f"The files of {bot.label} are other ones than when this match began.")
         self._digest = bot.digest
         return bot
 
+    def _found(self, name: str) -> Bot:
+        try:
+            return load_bot(bot_path(name)) if name.startswith(PREFIX) else self._bots.find(name)
+        except UnknownNameError as error:
+            raise _CannotGoOnError(f"The bot {name} is not here any more.") from error
+
     def _spec(self) -> MatchSpec:
         bots = [self._bot, self._bot]
-        bots[self._person] = HUMAN
+        bots[self._person] = self._challenger or HUMAN
         return MatchSpec(
             match=1,
             tournament="",
@@ -159,7 +168,12 @@ class Slot:
         """Note a position, after the opening and after each action; write it while the bot thinks."""
         self._rules, self._state = game, state
         self._actions += [Played(seat, action) for seat, action in actions[len(self._actions) :]]
-        if game.seat_to_act(state) == 1 - self._person and len(self._actions) < MAX_PLIES:
+        if self._challenger is not None:
+            self._is_busy()
+            if time.monotonic() - self._written_at < WRITE_SECONDS:
+                return
+            self._written_at = time.monotonic()
+        if (self._challenger or game.seat_to_act(state) == 1 - self._person) and len(self._actions) < MAX_PLIES:
             self._write(MatchState.BOT)
 
     def _end(self, record: MatchRecord) -> None:
@@ -171,14 +185,15 @@ class Slot:
         for ply, note in notes:
             self._actions[ply] = self._actions[ply]._replace(note=note)
         for ply, seconds in enumerate(cpu_seconds):
-            if seconds is not None and self._actions[ply].seat != self._person:
+            if seconds is not None and (self._challenger or self._actions[ply].seat != self._person):
                 self._actions[ply] = self._actions[ply]._replace(seconds=round(seconds, 6))
 
     def _write(self, state: MatchState, record: MatchRecord | None = None) -> None:
         names, choices = self._names, self._choices
+        person = None if self._challenger else self._person
         view = self._within_time(
             lambda: view_of(
-                choices.game, self._rules, self._state, self._actions, names, self._person, self._control, record
+                choices.game, self._rules, self._state, self._actions, names, person, self._control, record
             ).model_dump_json()
         )
         if len(view) > MAX_VIEW_CHARACTERS:

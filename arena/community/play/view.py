@@ -48,7 +48,7 @@ def places_on(
     playable: Collection[Any],
     played: Iterable[Any],
     names: Sequence[str],
-    person: int,
+    person: int | None,
 ) -> list[Place]:
     """Return the places on a board; raise GameError if the rules are wrong.
 
@@ -96,7 +96,7 @@ def _refusals(game: Game[Any], state: Any, squares: Iterable[Square], playable: 
     return found
 
 
-def _contents(shapes: Iterable[Sequence[Any]], names: Sequence[str], person: int) -> dict[Square, list[str]]:
+def _contents(shapes: Iterable[Sequence[Any]], names: Sequence[str], person: int | None) -> dict[Square, list[str]]:
     found: dict[Square, list[str]] = {}
     for kind, *values in shapes:
         description, x, y = "", values[0], values[1]
@@ -197,13 +197,13 @@ def view_of(
     state: Any,
     actions: Sequence[Played],
     names: Sequence[str],
-    person: int,
+    person: int | None,
     time_control: TimeControl,
     ended: MatchRecord | None = None,
 ) -> PlayView:
     """Return what the page of a match shows; raise GameError if the rules are wrong.
 
-    Once the match is over, ``ended`` is its record.
+    ``person`` is the seat of whoever plays; None where two bots do. Once the match is over, ``ended`` is its record.
     """
     faults = ended.faults if ended is not None else ()
     termination = ended.termination if ended is not None else Termination.NORMAL
@@ -213,7 +213,8 @@ def view_of(
     shown = viewed_match(record, {}, most=1, unfinished=unfinished, reader=person)
     due = None if is_over else game.seat_to_act(state)
     playable = [] if due is None else game.legal_actions(state)
-    legal = [Legal(action, _text_of(game, action)) for action in playable] if due == person else []
+    is_persons_turn = due is not None and due == person
+    legal = [Legal(action, _text_of(game, action)) for action in playable] if is_persons_turn else []
     listed = actions[-MAX_LISTED:]
     played = [one.action for one in actions[-1:]]
     return PlayView(

@@ -189,11 +189,12 @@ class OwnSubmission(Model):
 
 
 class PlayedMatch(Model):
-    """A match that a person has played in the browser, in no tournament; options and actions are JSON."""
+    """A match that a person, or their bot as ``challenger``, has played in no tournament; options, actions are JSON."""
 
     game: str
     options: str
     bot: str
+    challenger: str
     seat: int
     state: MatchState
     begun_at: str

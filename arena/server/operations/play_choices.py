@@ -86,7 +86,12 @@ def menu_of(people: PeopleStore) -> PlayMenu:
 
 def bot_of(bots: Sequence[PlayableBot], wanted: str) -> PlayableBot | None:
     """Return the bot that is meant by what it is chosen by, its name and version, or its name alone."""
-    return next((bot for bot in bots if wanted in (bot.name, bot.label, bot.label.rpartition("@")[0])), None)
+    return next((bot for bot in bots if wanted in (bot.name, bot.label, bot_name(bot))), None)
+
+
+def bot_name(bot: PlayableBot) -> str:
+    """Return the name of a bot without its version."""
+    return bot.label.rpartition("@")[0]
 
 
 def game_of(menu: PlayMenu, name: str) -> PlayableGame | None:

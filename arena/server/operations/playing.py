@@ -8,6 +8,8 @@ from dataclasses import replace
 from pydantic import Field, StrictBool
 
 from arena.base.errors import UsageError
+from arena.base.text import counted
+from arena.server.gate.gate import too_often
 from arena.server.gate.operation import Done, Fields, Follow, Handler, Operation, Visit
 from arena.server.http.hosts import network_of
 from arena.server.http.problems import bad_address
@@ -16,6 +18,8 @@ from arena.server.operations.play_choices import (
     SECONDS,
     NewMatch,
     PlayParameters,
+    RestingBots,
+    bot_name,
     bot_of,
     chosen,
     game_of,
@@ -23,7 +27,11 @@ from arena.server.operations.play_choices import (
     resting_bots,
 )
 from arena.site.matches.playing import (
+    ChallengesPage,
+    OwnChallenge,
     OwnMatch,
+    PlayableBot,
+    PlayMenu,
     PlayPage,
     PlayView,
     UnratedMatchPage,
@@ -32,7 +40,7 @@ from arena.store.people.play_slots import IDLE_SECONDS
 from arena.store.people.rates import Rate
 from arena.store.people.secret import is_secret
 from arena.store.people.unrated_match import ENDED, Choices, MatchState, PlayRequest, UnratedMatch
-from arena.store.people.values import Permission
+from arena.store.people.values import DAY_SECONDS, Permission
 
 BEGINNINGS = Rate(120, 3600.0)
 ACTIONS = Rate(600, 300.0)
@@ -71,7 +79,7 @@ def show_play(visit: Visit) -> PlayPage:
     bots = tuple(bot for bot in menu.bots if game is None or bot.plays(game.name))
     bot = bot_of(bots, wanted.bot)
     person = visit.actor.number
-    own = visit.people.unrated_matches.of_person(person) if person is not None else []
+    own = visit.people.unrated_matches.of_person(person, challenges=False) if person is not None else []
     return PlayPage(
         games=tuple(game for game in menu.games if bot is None or bot.plays(game.name)),
         game=game,
@@ -124,7 +132,7 @@ def show_match(visit: Visit) -> UnratedMatchPage:
         options=json.loads(one.choices.options),
         seconds=one.choices.per_action_milliseconds / 1000,
         may_undo=has_acted and position.state is MatchState.PERSON,
-        may_ask=_may_ask(visit, one),
+        may_ask=not one.choices.challenger and _may_ask(visit, one),
         rest=resting_bots(visit).refusal(one.choices.bot, _games_of(visit, one.choices.bot)),
         outcome=_outcome(position.reason) or (view.result if view is not None and is_over else ""),
         view=view,
@@ -157,6 +165,7 @@ def undo(visit: Visit) -> Done:
 def hint(visit: Visit) -> Done:
     """Ask the bot what it would do in one's place."""
     one = _own(visit)
+    _check_person_plays(one)
     if not _may_ask(visit, one):
         raise UsageError(f"{one.choices.bot} belongs to another author; example bots give hints, and your own")
     return _request(visit, PlayRequest.HINT)
@@ -170,6 +179,7 @@ def _may_ask(visit: Visit, one: UnratedMatch) -> bool:
 
 def _request(visit: Visit, request: PlayRequest, action: str = "") -> Done:
     one = _own(visit)
+    _check_person_plays(one)
     _check_plays(visit, one.choices.bot)
     visit.people.unrated_matches.request(one.number, request, visit.fields.plies, action)
     return Done(to=_address(one), sentence="the play host was asked")
@@ -178,7 +188,7 @@ def _request(visit: Visit, request: PlayRequest, action: str = "") -> Done:
 def resign(visit: Visit) -> Done:
     """End an unrated match."""
     one = _own(visit)
-    visit.people.unrated_matches.end(one.number, "You resigned.")
+    visit.people.unrated_matches.end(one.number, "You stopped it." if one.choices.challenger else "You resigned.")
     return Done(to=_address(one), sentence="the match is over")
 
 
@@ -193,6 +203,7 @@ def retry(visit: Visit) -> Done:
 def again(visit: Visit) -> Done:
     """Begin another match of the same kind."""
     one = _own(visit)
+    _check_person_plays(one)
     choices = one.choices
     _check_plays(visit, choices.bot)
     seat = 1 - choices.seat if visit.fields.swap not in (False, "") else choices.seat
@@ -208,8 +219,84 @@ def _own(visit: Visit) -> UnratedMatch:
     return one
 
 
+def _check_person_plays(one: UnratedMatch) -> None:
+    if one.choices.challenger:
+        raise UsageError("two bots play this match; nobody can act in it")
+
+
 def _address(one: UnratedMatch) -> str:
     return f"/play/{one.secret}"
+
+
+# Challenges: a bot of one's own plays against another, as a person would.
+
+CHALLENGES = Rate(20, DAY_SECONDS)
+"""Each a match, or an encounter of two with seats exchanged."""
+
+
+class ChallengeQuery(Fields):
+    """Which bot is to be challenged."""
+
+    bot: str = ""
+
+
+class NewChallenge(NewMatch):
+    """A challenge: one's own bot, another, and what they play; with ``both_seats`` two matches, each seat once."""
+
+    challenger: str = Field(max_length=200)
+    both_seats: StrictBool | str = False
+
+
+def show_challenges(visit: Visit) -> ChallengesPage:
+    """Which bots can be challenged, and one's own challenges."""
+    resting, everything = resting_bots(visit), menu_of(visit.people)
+    menu = resting.offered(everything)
+    own = visit.people.unrated_matches.of_person(visit.person.number, challenges=True)
+    bot = bot_of(menu.bots, visit.fields.bot)
+    return ChallengesPage(
+        challengers=_challengers(resting, everything),
+        bots=menu.bots,
+        bot=bot.name if bot is not None else "",
+        games=tuple(game.name for game in menu.games if bot is None or bot.plays(game.name)),
+        seconds=SECONDS,
+        refusal=menu.refusal,
+        remarks=tuple(resting.remarks(everything.bots)),
+        own=tuple(
+            OwnChallenge.of(one, one.choices, one.position, address=_address(one), outcome=_ended(one)) for one in own
+        ),
+    )
+
+
+def _challengers(resting: RestingBots, menu: PlayMenu) -> tuple[PlayableBot, ...]:
+    return tuple(bot for bot in menu.bots if bot.name.rpartition("@")[0] in resting.own)
+
+
+def _ended(one: UnratedMatch) -> str:
+    if one.position.state not in ENDED or not one.position.view:
+        return _outcome(one.position.reason)
+    return _outcome(one.position.reason) or PlayView.model_validate_json(one.position.view).result
+
+
+def challenge(visit: Visit) -> Done:
+    """Let one's own bot play against another, unrated."""
+    sent: NewChallenge = visit.fields
+    menu, resting = menu_of(visit.people), resting_bots(visit)
+    own = next((bot for bot in _challengers(resting, menu) if sent.challenger in (bot.name, bot_name(bot))), None)
+    if own is None:
+        raise UsageError(f"challenger {sent.challenger!r:.80}: expected a bot of yours that can be played here")
+    found = bot_of(menu.bots, sent.bot)
+    rival = found.name if found is not None else sent.bot
+    _check_plays(visit, rival)
+    choices = chosen(menu, sent.model_copy(update={"bot": rival}))
+    if not own.plays(choices.game):
+        raise UsageError(f"challenger {own.name!r:.80}: it does not play {choices.game}")
+    if wait := visit.people.rates.take(f"challenges of {visit.person.number}", CHALLENGES):
+        raise too_often(wait)
+    seats = (0, 1) if sent.both_seats not in (False, "") else (choices.seat,)
+    for seat in seats:
+        one = replace(choices, seat=seat, challenger=own.name)
+        visit.people.unrated_matches.begin(one, visit.person.number, network_of(visit.address))
+    return Done(to="/challenges", sentence=f"{own.name} plays {rival}: {counted(len(seats), 'match')}")
 
 
 def _change(what: str, handler: Handler, fields: type[Fields], rate: Rate = ACTIONS) -> Operation:
@@ -218,6 +305,18 @@ def _change(what: str, handler: Handler, fields: type[Fields], rate: Rate = ACTI
 
 
 OPERATIONS = (
+    Operation(
+        "GET",
+        "/challenges",
+        Permission.SUBMIT,
+        show_challenges,
+        ChallengeQuery,
+        ChallengesPage,
+        "challenges.html.jinja",
+        room="play",
+        is_asked_for_again=lambda page: any(one.state not in ENDED for one in page.own),
+    ),
+    Operation("POST", "/challenges", Permission.SUBMIT, challenge, NewChallenge, form="/challenges", rate=BEGINNINGS),
     Operation(
         "GET",
         "/play",

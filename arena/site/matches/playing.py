@@ -146,6 +146,7 @@ class UnratedMatchPage(Model):
 
     Attributes:
         bot: as it was chosen.
+        challenger: the reader's bot, which plays in their place; "" if they play.
         is_waiting: whether the play host is at it: this page will change by itself.
         may_undo: whether the person has an action to take back now.
         may_ask: whether the bot gives hints: an example bot, or one of the reader's.
@@ -171,3 +172,42 @@ class UnratedMatchPage(Model):
     outcome: str
     view: PlayView | None
     idle_minutes: int
+    challenger: str = ""
+
+
+class OwnChallenge(Model):
+    """A challenge of the reader: a match of a bot of theirs against another.
+
+    Attributes:
+        outcome: how it ended; "" before.
+    """
+
+    address: str
+    game: str
+    challenger: str
+    bot: str
+    seat: int
+    state: MatchState
+    plies: int
+    begun_at: str
+    outcome: str
+
+
+class ChallengesPage(Model):
+    """The form for a challenge, and the reader's latest challenges.
+
+    Attributes:
+        challengers: the reader's bots.
+        bots: those that can be challenged; a game is played by both.
+        bot: the one that is proposed.
+        refusal: why nothing can be played now, as a sentence; "" if it can.
+    """
+
+    challengers: tuple[PlayableBot, ...]
+    bots: tuple[PlayableBot, ...]
+    bot: str
+    games: tuple[str, ...]
+    seconds: tuple[float, ...]
+    refusal: str
+    remarks: tuple[str, ...]
+    own: tuple[OwnChallenge, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, inspect
 
 from arena.base.errors import StoreError
 from arena.store.people.accounts import Accounts, Invitations
@@ -90,9 +90,12 @@ def _create_file(path: Path) -> None:
         raise StoreError(f"{path}: can't be written: {error.strerror}") from error
 
 
-def _migrate(connection: Connection, _version: int) -> None:
-    """Version 1 had a table of programs that waited for somebody to type a code."""
+def _migrate(connection: Connection, version: int) -> None:
+    """Version 1 had a table of programs that waited for somebody to type a code; 3 brought challenges."""
     connection.exec_driver_sql("DROP TABLE IF EXISTS device_logins")
+    columns = [column["name"] for column in inspect(connection).get_columns("unrated_matches")]
+    if version < 3 and "challenger" not in columns:
+        connection.exec_driver_sql("ALTER TABLE unrated_matches ADD COLUMN challenger VARCHAR(200) DEFAULT '' NOT NULL")
 
 
 _SCHEMA = Schema(

@@ -16,7 +16,7 @@ from arena.store.results.columns import (
     Text,
 )
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 metadata = MetaData()

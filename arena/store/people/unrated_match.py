@@ -56,7 +56,8 @@ class Choices:
     Attributes:
         options: of the game, as JSON.
         bot: ``arena:NAME`` or ``name@version``.
-        per_action_milliseconds: of the bot.
+        per_action_milliseconds: of a bot.
+        challenger: ``name@version`` of a bot that plays in the person's place; "" if the person plays.
     """
 
     game: str
@@ -64,6 +65,7 @@ class Choices:
     seat: int
     bot: str
     per_action_milliseconds: int
+    challenger: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +141,7 @@ unrated_matches = Table(
     Column("bot", String(200), nullable=False),
     Column("bot_digest", String(100), nullable=False),
     Column("per_action_milliseconds", Integer, nullable=False),
+    Column("challenger", String(200), nullable=False, server_default=""),
     Column("state", Member(MatchState, "state", 16), nullable=False),
     Column("actions", Text, nullable=False),
     Column("plies", Integer, nullable=False),

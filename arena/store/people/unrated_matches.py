@@ -112,9 +112,12 @@ class UnratedMatches:
         """Return the match with an address; None without one."""
         return self._rows.one(matches.c.secret == secret)
 
-    def of_person(self, person: int) -> list[UnratedMatch]:
-        """Return the latest matches of a person, the latest first."""
-        query = select(matches).where(matches.c.person_id == person).order_by(matches.c.acted_at.desc(), matches.c.id)
+    def of_person(self, person: int, *, challenges: bool | None = None) -> list[UnratedMatch]:
+        """Return the latest matches of a person, the latest first; only ``challenges``, or none of them."""
+        which = matches.c.person_id == person
+        if challenges is not None:
+            which &= matches.c.challenger != "" if challenges else matches.c.challenger == ""
+        query = select(matches).where(which).order_by(matches.c.acted_at.desc(), matches.c.id)
         return [self._rows.match_of(row) for row in self._database.rows(query.limit(LISTED))]
 
     def shown(self, numbers: Collection[int]) -> dict[int, Shown]:

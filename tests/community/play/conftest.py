@@ -52,10 +52,17 @@ class Playing:
             home.bots.add(copy)
             return copy.label
 
-    def begin(self, game="differences", bot="arena:greedy", seat=0, milliseconds=60_000, person=None, **options):
+    def begin(
+        self, game="differences", bot="arena:greedy", seat=0, milliseconds=60_000, person=None, challenger="", **options
+    ):
         self._begun += 1
         choices = Choices(
-            game=game, options=json.dumps(options), seat=seat, bot=bot, per_action_milliseconds=milliseconds
+            game=game,
+            options=json.dumps(options),
+            seat=seat,
+            bot=bot,
+            per_action_milliseconds=milliseconds,
+            challenger=challenger,
         )
         return self.matches.begin(choices, person, f"192.0.2.{self._begun}")
 

@@ -199,3 +199,24 @@ def test_the_play_host_ends_with_all_its_processes(playing):
     assert len(slots) == 1
     assert playing.end() == 0
     assert not any(Path(f"/proc/{slot}").exists() for slot in slots)
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_bot_plays_another_in_the_place_of_a_person(playing, seat):
+    playing.start()
+    label = playing.submit(NOTING, "mine")
+    one = playing.ready(playing.begin(bot="arena:random_legal", challenger=label, seat=seat, size=4))
+    assert (one.position.state, one.position.reason, one.has_slot) == (MatchState.OVER, "", False)
+    rules = make_game("differences", size=4)
+    state = rules.initial_state()
+    for ply, (who, action) in enumerate(actions(one)):
+        assert rules.seat_to_act(state) == who
+        if who == seat:
+            assert action == rules.legal_actions(state)[0], ply
+        state = rules.apply(state, action)
+    assert rules.is_over(state)
+    assert view(one)["shown"]["names"] == (["mine@1", "random_legal@1"] if seat == 0 else ["random_legal@1", "mine@1"])
+    assert "you" not in view(one)["result"].lower().split()
+    assert all(played["seconds"] is not None for played in view(one)["actions"])
+    gone = playing.ready(playing.begin(bot="arena:greedy", challenger="nobody@1", size=4))
+    assert (gone.position.state, gone.position.reason) == (MatchState.FAILED, "The bot nobody@1 is not here any more.")

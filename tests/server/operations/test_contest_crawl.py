@@ -76,7 +76,8 @@ VALUES = {
 PLAIN = {
     "/", "/bots", "/leaderboards", "/games", "/health", "/health/parts", "/robots.txt", "/openapi.json", "/tournaments",
     "/contests", "/contests/new", "/log", "/submissions", "/account", "/account/data", "/people", "/sign-in",
-    "/play", "/ladders", "/signing-key", "/puzzles/today", "/guide", "/docs", "/help", "/about", "/protocol",
+    "/play", "/challenges", "/ladders", "/signing-key", "/puzzles/today",
+    "/guide", "/docs", "/help", "/about", "/protocol",
 }  # fmt: skip
 WITH_FIELDS = {
     "/leaderboards/{game}", "/people/{person}", "/bots/{bot}", "/bots/{bot}/versus/{rival}", "/bots/{bot}/feed.atom",

@@ -73,6 +73,8 @@ MAY = {
     "GET /tournaments/{tournament}/matches/{match}/logs": BROWSERS | PROGRAMS,
     "GET /bots/{bot}/logs": BROWSERS | PROGRAMS,
     "GET /signing-key": EVERYBODY,
+    "GET /challenges": BROWSERS | SUBMITTING,
+    "POST /challenges": BROWSERS | SUBMITTING,
     "GET /play": PLAYING,
     "POST /play": PLAYING,
     "GET /play/{match}": PLAYING,

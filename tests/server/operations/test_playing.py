@@ -244,3 +244,80 @@ async def test_a_bot_that_rests_is_played_against_by_its_author_alone(world, mat
         assert rests in again.text
     world.store.contests.cancel("dora", "spring", "Too few.")
     assert (await who["eve"].post(f"{own['eve']}/act", data={"plies": "0", "action": "a1"})).status_code == 303
+
+
+async def test_a_bot_of_ones_own_challenges_any_that_can_be_played_against(world, matches):
+    menu = PlayMenu.model_validate_json(matches.menu())
+    labels = ("annbot@2", "evebot@1")
+    bots = (*menu.bots, *(PlayableBot(name=label, label=label, games=("differences",)) for label in labels))
+    matches.set_menu(menu.model_copy(update={"bots": bots}).model_dump_json(), 9)
+    world.add("eve", Role.AUTHOR)
+    for name in ("ann", "eve"):
+        assert world.store.submissions.own_bot_name(world.store.accounts.get(name).number, f"{name}bot")
+    ann, program = world.browser("ann"), world.program("ann", Scope.SUBMIT)
+    sent = {"challenger": "annbot", "bot": "evebot", "game": "differences", "seconds": 0.5}
+    page = (await ann.get("/challenges?bot=evebot")).text
+    assert '<option value="annbot@2">' in page
+    assert '<option value="evebot@1" selected>' in page
+    for wrong, sentence in (
+        ({"challenger": "evebot@1"}, "challenger 'evebot@1': expected a bot of yours"),
+        ({"challenger": "arena:greedy"}, "expected a bot of yours"),
+        ({"bot": "nobody"}, "bot 'nobody': it does not play differences here"),
+        ({"game": "plusminus", "bot": "signs"}, "'annbot@2': it does not play plusminus"),
+        ({"game": "chess"}, "game 'chess'"),
+        ({"seconds": 99}, "seconds = 99"),
+    ):
+        answer = await program.post("/challenges", json=sent | wrong)
+        assert (answer.status_code, sentence.lower() in answer.json()["error"].lower()) == (400, True), answer.text
+    for client in (world.client(accept=JSON), world.program("ann", Scope.PLAY)):
+        assert (await client.post("/challenges", json=sent)).status_code in (401, 403)
+    done = (await program.post("/challenges", json=sent | {"both_seats": True})).json()
+    assert done == {"done": "annbot@2 plays evebot@1: 2 matches", "to": "/challenges"}
+    own = (await program.get("/challenges")).json()["own"]
+    assert sorted((one["challenger"], one["bot"], one["seat"], one["outcome"]) for one in own) == [
+        ("annbot@2", "evebot@1", 0, ""),
+        ("annbot@2", "evebot@1", 1, ""),
+    ]
+    assert (await world.program("eve", Scope.SUBMIT).get("/challenges")).json()["own"] == []
+    assert (await ann.get("/play", headers={"accept": JSON})).json()["own"] == []
+    address = own[0]["address"]
+    assert (await world.browser("eve").get(address)).status_code == 404
+    play_on(matches, address, MatchState.BOT, [Played(0, (1, 1), 0.1, "a note"), Played(1, (2, 3), 0.25)])
+    match = await ann.get(address)
+    assert "It is being played." in match.text
+    assert "a note" not in match.text  # that of a rival would be among them
+    for what in ("act", "undo", "hint", "again"):
+        fields = {"act": {"plies": 2, "action": "c4"}, "again": {}}.get(what, {"plies": 2})
+        refused = await ann.post(f"{address}/{what}", json=fields, headers={"accept": JSON})
+        assert (refused.status_code, "wo bots play" in refused.json()["error"]) == (400, True), what
+    assert (await ann.post(f"{address}/resign")).status_code == 303
+    assert "You stopped it." in (await ann.get("/challenges")).text
+
+
+async def test_a_bot_that_rests_is_challenged_by_nobody_else_and_challenges_are_counted(world, matches):
+    menu = PlayMenu.model_validate_json(matches.menu())
+    labels = ("annbot@2", "evebot@1")
+    bots = (*menu.bots, *(PlayableBot(name=label, label=label, games=("differences",)) for label in labels))
+    world.now.seconds = OPENS - 60
+    world.store.contests.add("dora", contest_of(**SEALED))
+    world.add("eve", Role.AUTHOR)
+    for name, digest in (("ann", "a"), ("eve", "e")):
+        person = world.store.accounts.get(name)
+        world.store.submissions.add(person, f"upload {name}", digest, 10, "mine.py", "")
+        assert world.store.submissions.own_bot_name(person.number, f"{name}bot")
+        world.store.submissions.claim().finish(
+            SubmissionState.ACCEPTED, "", "", dict(zip("ae", labels, strict=True))[digest]
+        )
+    world.now.seconds = OPENS
+    matches.set_menu(menu.model_copy(update={"bots": bots}).model_dump_json(), 9)
+    ann = world.browser("ann")
+    page = (await ann.get("/challenges")).text
+    assert "evebot" not in page
+    sent = {"challenger": "annbot", "game": "differences", "seconds": "0.5"}
+    for rival in ("evebot", "evebot@1"):
+        refused = await ann.post("/challenges", data=sent | {"bot": rival})
+        assert refused.status_code == 400
+        assert "Evebot@1 rests while results of the contest spring are hidden" in refused.text
+    for _ in range(20):
+        assert (await ann.post("/challenges", data=sent | {"bot": "greedy"})).status_code == 303
+    assert (await ann.post("/challenges", data=sent | {"bot": "greedy"})).status_code == 429

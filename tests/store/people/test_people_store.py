@@ -15,6 +15,7 @@ from arena.store.people.public_log import add_line
 from arena.store.people.rates import Rate
 from arena.store.people.secret import is_token
 from arena.store.people.sessions import MAX_SESSIONS, MAX_TOKENS
+from arena.store.people.unrated_match import Choices
 from arena.store.people.values import EmbargoedTournament, Role, Scope
 from arena.store.results.store import Store
 from tests.databases import on_both
@@ -419,6 +420,21 @@ def test_a_database_of_version_1_loses_the_programs_that_waited_and_nothing_else
     opened = at_once(place, now, 4, lambda own, _: own.tokens.find(token))
     assert [found.person.name for found in opened] == 4 * ["ada"]
     assert "device_logins" not in store._database.read(lambda connection: inspect(connection).get_table_names())
+
+
+@on_both
+def test_a_database_of_version_2_gets_what_is_new_and_keeps_its_matches(store, place, now, ada):
+    choices = Choices(game="differences", options="{}", seat=0, bot="arena:greedy", per_action_milliseconds=500)
+    store.unrated_matches.set_menu("{}", 4)
+    match = store.unrated_matches.begin(choices, ada.number, "192.0.2.1")
+
+    def make_it_of_version_2(connection):
+        connection.exec_driver_sql("ALTER TABLE unrated_matches DROP COLUMN challenger")
+        connection.exec_driver_sql("UPDATE people_meta SET value = '2' WHERE key = 'schema_version'")
+
+    store._database.write(make_it_of_version_2)
+    opened = at_once(place, now, 4, lambda own, _: own.unrated_matches.find(match.secret))
+    assert [found.choices for found in opened] == 4 * [choices]
 
 
 def test_a_database_of_a_newer_arena_is_refused(tmp_path):
