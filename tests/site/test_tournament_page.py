@@ -123,7 +123,9 @@ def test_a_knockout_has_a_bracket_and_its_own_ranking_first(home):
     page = page_of(home, "cup")
     found = told(home, "cup")
     winner = found.ranking.lines[0].bot
-    assert page.part("verdict").text.startswith(f"{winner} wins the tournament. By the ratings, ")
+    assert page.part("verdict").text.startswith(
+        f"{winner} wins the tournament, as the better seed, after 3 more encounters of a drawn final. By the ratings, "
+    )
     assert [stage.name for stage in found.rounds.bracket] == ["quarterfinals", "semifinals", "final"]
     byes = [duel for duel in found.rounds.bracket[0].duels if duel.is_bye]
     assert len(byes) == 3  # five of eight places

@@ -482,6 +482,21 @@ def test_a_duel_says_what_decided_it():
         by_seed.add_results([scored((a, b), 0.5)])
     duel = by_seed.stages()[0][0]
     assert (duel.winner, duel.decided_by, duel.score) == (a, "seed", (1.0, 1.0))
+    after_more = made("knockout", 2, encounters=1, tie_encounters=3)
+    for points in (0.5, 0.5, 0.0):
+        after_more.add_results([scored((a, b), points)])
+    at_once = made("knockout", 2)
+    at_once.add_results([scored((a, b), 1.0)])
+    undecided = made("knockout", 2)
+    assert [
+        [line.decided for line in one.ranking()] for one in (by_points, by_seed, after_more, at_once, undecided)
+    ] == [
+        ["by the points of a drawn final, 2.5 : 1.5", ""],
+        ["as the better seed, after 1 more encounter of a drawn final", ""],
+        ["after 2 more encounters of a drawn final", ""],
+        ["", ""],
+        ["", ""],
+    ]
 
 
 # ladder

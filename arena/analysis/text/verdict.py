@@ -179,7 +179,8 @@ def ranking_verdict(ranking: Sequence[tuple[str, Placing]], is_finished: bool) -
     first = [name for name, placing in ranking if placing.rank == 1]
     if not is_finished:
         return f"So far, {_listed(first)} {'leads' if len(first) == 1 else 'share the first rank'}."
-    return f"{_listed(first)} {'wins the tournament' if len(first) == 1 else 'share the first rank'}."
+    decided = next((f", {placing.decided}" for _, placing in ranking if placing.decided), "")
+    return f"{_listed(first)} {f'wins the tournament{decided}' if len(first) == 1 else 'share the first rank'}."
 
 
 def _alike(field: _Field, rated: Sequence[Standing]) -> str:

@@ -293,7 +293,8 @@ class PlayedContest:
 
     def _entrants(self, stored: StoredContest) -> list[Bot]:
         bots = self._bots_of(stored)
-        return [*(bots.find(one.bot) for one in self._people.contests.entries_of(stored)), *bots.house]
+        own = (bots.find(one.bot) for one in self._people.contests.entries_of(stored))
+        return [*own, *bots.house_in(stored.contest.stages[0])]
 
     def _begun(self, stored: StoredContest, tournament: str) -> list[Bot]:
         """Return who plays in a tournament that has begun, which stays whatever becomes of the one before."""
@@ -312,4 +313,4 @@ class PlayedContest:
         bots = self._bots_of(stored)
         entered = {one.bot for one in self._people.contests.entries_of(stored)}
         first = first_of(home.store, stored.contest.qualification_name, rules.places, entered)
-        return [*map(bots.find, first), *bots.house]  # the best seed first
+        return [*map(bots.find, first), *bots.house_in(stored.contest.final)]  # the best seed first

@@ -62,6 +62,10 @@ class ContestBots:
             self._house = tuple(find_entrant(name, (), Path(), None) for name in self._contest.house_bots)
         return self._house
 
+    def house_in(self, rules: StageRules) -> tuple[Bot, ...]:
+        """Return the bots of the house that play in a stage: none in a knockout, where they would throw people out."""
+        return self.house if rules.has_house_bots else ()
+
     def plays(self, label: str) -> bool:
         """Return whether a bot can be built and plays the game; raise UsageError if the machine can't say now."""
         if label not in self._bots:

@@ -81,8 +81,9 @@ def _rules(contest: Contest) -> Iterator[tuple[str, str]]:
     yield "final" if contest.qualification is not None else "matches", _stage_text(contest.final)
     if contest.results is not ContestResults.OPEN:
         yield "elsewhere", _ladders_text(contest)
-    if contest.house_bots:
-        yield "play along", ", ".join(bot.removeprefix(PREFIX) for bot in contest.house_bots)
+    if contest.house_bots and any(stage.has_house_bots for stage in contest.stages):
+        names = ", ".join(bot.removeprefix(PREFIX) for bot in contest.house_bots)
+        yield "play along", names if contest.final.has_house_bots else f"{names}, not in the final"
 
 
 def _ladders_text(contest: Contest) -> str:

@@ -25,6 +25,7 @@ from arena.server.operations.contests_model import (
     ContestTournament,
     EntryLine,
     final_result,
+    grade_lines,
     played_pages,
 )
 from arena.site.frame.model import Model
@@ -64,7 +65,9 @@ def show_contest(visit: Visit) -> ContestPage | ToShow:
         if len(played) < len(models):
             return page.model_copy(update={"is_late": True})
         result = final_result(entries, played, is_hidden=place != visit.homes.public_place)
-        return page.model_copy(update={"result": result})
+        name = visit.actor.person.name if visit.actor.person is not None else None
+        own = next((line for line in grade_lines(entries, played) if line.person == name), None)
+        return page.model_copy(update={"result": result, "own": own})
 
     return ToShow(home=place, pages=pages, finish=finish)
 
@@ -87,7 +90,7 @@ def _page(visit: Visit, stored: StoredContest) -> ContestPage:
         is_revealed=stored.revealed_at is not None,
         rules=rules_of(contest),
         entries=tuple(EntryLine.of(one, is_own=one.author == own, handed_in_at=one.submitted_at) for one in entries),
-        is_short=len(entries) + len(contest.house_bots) < contest.players,
+        is_short=len(entries) + len(contest.house_bots) * contest.stages[0].has_house_bots < contest.players,
         unchecked=0 if stored.closed_at else len(visit.people.contests.unfinished_of(stored)),
         tournaments=_tournaments(visit, stored, seen),
         may_submit=line.phase in CAN_BE_ENTERED and _may_enter(visit, contest),

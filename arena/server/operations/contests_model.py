@@ -147,6 +147,7 @@ class ContestPage(Model):
         reveal_at: when they are revealed; None if a director does it, or nothing is embargoed.
         is_short: whether fewer have entered than a match needs, with those of the house.
         unchecked: how many submissions may still enter when they are checked.
+        own: what the best bot of whoever looks has reached, where they may see it; None without one.
         result: who is first; None where who looks may not see that, there is nothing yet, or it is being computed.
         changes: what a director can do; None for others.
     """
@@ -168,6 +169,7 @@ class ContestPage(Model):
     tournaments: tuple[ContestTournament, ...]
     may_submit: bool
     result: FinalResult | None
+    own: GradeLine | None = None
     is_late: bool
     has_result: bool
     changes: ContestChanges | None

@@ -110,7 +110,8 @@ def _leaders(asked: _Asked) -> Leaders:
     if not format_class(tournament.definition).has_ranking:
         return Leaders(bots=())
     ranking = ranking_of(store, tournament) or []
-    return Leaders(bots=tuple(name for name, placing in ranking if placing.rank == 1))
+    first = [(name, placing.decided) for name, placing in ranking if placing.rank == 1]
+    return Leaders(bots=tuple(name for name, _ in first), decided=first[0][1] if len(first) == 1 else "")
 
 
 def _text(leaders: Leaders, is_finished: bool) -> str:
@@ -124,7 +125,7 @@ def _text(leaders: Leaders, is_finished: bool) -> str:
     so_far = "" if is_finished else "So far, "
     if leaders.score_share is None:
         verb = ("wins" if is_finished else "leads") if is_one else "share the first rank"
-        return f"{so_far}{who} {verb}."
+        return f"{so_far}{who} {verb}{f', {leaders.decided}' if leaders.decided else ''}."
     verb = "has" if is_one else "share"
     return f"{so_far}{who} {verb} the highest score, {100 * leaders.score_share:.1f} %."
 

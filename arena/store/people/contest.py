@@ -75,6 +75,11 @@ class StageRules:
     settings: Mapping[str, Any] = field(default_factory=dict)
     until: Until | None = None
 
+    @property
+    def has_house_bots(self) -> bool:
+        """Whether bots of the house play along: not in a knockout, out of which they would throw people's bots."""
+        return self.format != "knockout"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contest:

@@ -62,10 +62,12 @@ class Leaders:
     Attributes:
         bots: their names, as tables show them; several if they share the first rank.
         score_share: their points per match, from 0 to 1, if points have decided; None if the format or ratings have.
+        decided: by which rule the only one has won, as ``Placing.decided``; "" for the usual one.
     """
 
     bots: tuple[str, ...]
     score_share: float | None = None
+    decided: str = ""
 
 
 def first_by_points(store: Store, tournament: StoredTournament) -> Leaders:

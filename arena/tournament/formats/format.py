@@ -58,11 +58,15 @@ class Meeting(NamedTuple):
 
 
 class Placing(NamedTuple):
-    """A line of the format's own table: 1 is the best rank, and equals share it."""
+    """A line of the format's own table: 1 is the best rank, and equals share it.
+
+    ``decided`` says by which rule a winner has won whom the planned encounters did not tell; "" where they did.
+    """
 
     rank: int
     entrant: int
     values: dict[str, Any]
+    decided: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -239,9 +239,30 @@ class Knockout(Format[KnockoutSettings]):
         order = sorted(reached, key=lambda k: (-reached[k], self._seed_of[k]))
         ranks = competition_ranks([-reached[k] for k in order])
         return [
-            Placing(rank, k, {"seed": self._seed_of[k] + 1, "won_stages": reached[k]})
+            Placing(
+                rank,
+                k,
+                {"seed": self._seed_of[k] + 1, "won_stages": reached[k]},
+                self._decided() if k == champion else "",
+            )
             for rank, k in zip(ranks, order, strict=True)
         ]
+
+    def _decided(self) -> str:
+        """Return by which rule the final was decided, if not by the encounters that were planned (2, 4)."""
+        final = self._stages[-1][0]
+        winner, decided_by = self._decision(final) or (None, None)
+        planned, played = self.field.encounters, len(final.points)
+        more = f"{counted(played - planned, 'more encounter')} of a drawn final"
+        if decided_by is DecidedBy.WALKOVER:
+            return "by a walkover in the final"
+        if decided_by is DecidedBy.SEED:
+            return f"as the better seed, after {more}" if played > planned else "as the better seed in a drawn final"
+        if decided_by is DecidedBy.POINTS:
+            own, other = (sum(pair[side] for pair in final.points) for side in (0, 1))
+            shown = " : ".join(f"{points:g}" for points in ((own, other) if winner == final.better else (other, own)))
+            return f"by the points of a drawn final, {shown}" + (f", after {more}" if played > planned else "")
+        return f"after {more}" if played > planned else ""
 
     def status(self) -> str:
         """Return how many entrants are left."""

@@ -160,6 +160,8 @@ def placings(*ranks):
 
 def test_the_ranking_of_a_format_says_who_has_won():
     assert ranking_verdict(placings(1, 2, 3, 3), is_finished=True) == "bot 0 wins the tournament."
+    decided = [("a", Placing(1, 0, {}, "by a walkover in the final")), ("b", Placing(2, 1, {}))]
+    assert ranking_verdict(decided, is_finished=True) == "a wins the tournament, by a walkover in the final."
     assert ranking_verdict(placings(1, 1, 3), is_finished=True) == "bot 0 and bot 1 share the first rank."
     assert ranking_verdict(placings(1, 2), is_finished=False) == "So far, bot 0 leads."
     assert ranking_verdict(placings(*[1] * 8), is_finished=False) == "So far, 8 bots share the first rank."
