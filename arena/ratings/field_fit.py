@@ -94,6 +94,14 @@ class FittedEncounters(ComparedWithArrays):
         spread = max(float(np.std(self.draws[:, bot] - self.draws[:, rival])), 1e-6)
         return cdf((self.ratings[bot].mu - self.ratings[rival].mu) / spread)
 
+    def gap(self, bot: int, rival: int) -> tuple[float, float]:
+        """Return by how much a bot's mu is above a rival's, and half the width of the 95 % interval of that.
+
+        Both are rated in one field, so that rivals whom both have met tell it, even if they never met each other.
+        """
+        margin = CONFIDENCE_95 * float(np.std(self.draws[:, bot] - self.draws[:, rival]))
+        return self.ratings[bot].mu - self.ratings[rival].mu, margin
+
     def rank_intervals(self) -> list[tuple[int, int]]:
         """Return the 95 % interval of each bot's rank by mean, from the draws."""
         means = np.array([rating.mu for rating in self.ratings])

@@ -2,14 +2,18 @@ import json
 
 import pytest
 
+from arena.analysis.measures.standings_cache import standings_of
 from arena.base.errors import UnknownNameError
 from arena.base.results import EntrantRating
 from arena.site.page_table import PAGE_BY_NAME
 from arena.site.pages import bot_profile as builder
 from arena.site.pages.bot_profile_model import BotParameters
+from arena.site.pages.charts import RatingChart
+from arena.store.home import ArenaHome
 from arena.store.results.live_state import RunProgress
 from arena.store.results.values import StoredBot
 from arena.tournament.corrections.corrected_tournament import void_matches
+from tests.analysis.measures.test_ladder_history import fill
 from tests.site.duels import bot, duels, tell
 from tests.site.parsed import checked, csv_rows, html_of, model_of
 
@@ -186,3 +190,35 @@ def test_where_a_bot_is_kept_is_not_said(home):
     tell(home, duels("a@1", "b@1", "lw"), faults={(1, 0): "exit"})
     assert "secret" not in html_of(home, "bot", bot="a")
     assert "secret" not in json.dumps(profile(home).model_dump(mode="json"))
+
+
+def test_ratings_in_a_ladder_are_shown_round_by_round_with_a_mark_where_a_version_was_sent(tmp_path):
+    with ArenaHome(tmp_path / "ladder") as home:
+        fill(home, 13, "spring")
+        home.store.add_bot(StoredBot("a", "1", "", ".", "2026-11-26T00:05:00+00:00"))
+        model = model_of(home, "bot", bot="a")
+        assert [(one.tournament, one.round) for one in model.ladders] == [
+            ("spring", number) for number in (2, 4, 6, 8, 10, 12, 13)
+        ]
+        page = checked(home, "bot", bot="a")
+        assert "Dashed: a@1 was sent before round 4." in page.text
+        assert "round 13" in page.text
+        drawn = RatingChart(model.charted_ladders["spring"], model.sent).svg()
+        assert str(drawn).count("<title>a@1 was sent (2026-11-26 00:05)</title>") == 1
+        assert 'd="M18.00 0V100"' in drawn  # the second of seven points from 2 to 98
+        assert not RatingChart(model.charted_ladders["spring"], {"a@1": "2026-11-25"}).marks
+
+
+def test_a_version_is_compared_with_the_one_before_through_rivals_that_both_have_met(home):
+    """The versions never met; 1 wins half of its matches against b, and 2 three quarters."""
+    matches = duels("a@1", "b@1", "wl" * 20) + duels("a@2", "b@1", "wwwl" * 10)
+    tell(home, matches, entrants=("a@1", "a@2", "b@1"))
+    tell(home, duels("a@1", "b@1", "w" * 4), "other")
+    (step,) = profile(home).steps
+    assert (step.bot, step.before, step.tournament) == ("a@2", "a@1", "t")
+    mu = {one.label: one.rating.mu for one in standings_of(home.store, "t").lines}
+    assert step.difference == pytest.approx(mu["a@2"] - mu["a@1"])
+    assert 0 < step.difference < step.margin_95 * 4
+    text = page_of(home).text
+    assert f"@2 is {step.difference:.1f} ± {step.margin_95:.1f} above @1" in " ".join(text.split())
+    assert profile(home, "b").steps == ()

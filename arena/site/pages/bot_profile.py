@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from arena.analysis.measures.bot_profile import BotProfile, bot_profile, find_labels
 from arena.analysis.measures.game_statistics import bot_times
@@ -26,6 +27,7 @@ from arena.site.pages.bot_profile_model import (
     Rival,
     SeenFault,
     TimeUsed,
+    VersionStep,
 )
 from arena.site.pages.results import listed_results, with_first_ratings
 from arena.site.pages.standings import MAX_HISTORY_MATCHES, rated_tournament, rating_point, standing_line
@@ -83,6 +85,8 @@ def build_bot_profile(home: ArenaHome, parameters: BotParameters) -> BotProfileP
         versions=tuple(versions.version(label) for label in labels),
         ratings=ratings,
         history=tuple(point for profile in profiles for point in _history(profile)),
+        ladders=tuple(ladder_points(home, tournaments, labels[:MAX_PROFILES])),
+        steps=tuple(_steps(home, tournaments, labels[: MAX_PROFILES + 1])),
         rivals=tuple(_rivals(shown)) if shown else (),
         fault_counts=dict(sorted(kinds.items())),
         faults=_grouped(_fault(home, fault, label, latest) for fault, label in faults[:MAX_FAULTS]),
@@ -206,6 +210,24 @@ def ladder_points(
                 for line in one.lines:
                     if line.label == label and line.matches:
                         yield rating_point(line, game, one.title, one.at, len(one.lines), one.round)
+
+
+def _steps(
+    home: ArenaHome, tournaments: Sequence[StoredTournament], latest_first: Sequence[str]
+) -> Iterator[VersionStep]:
+    """Yield by how much each version is above the one before, in the latest ladder or tournament of both."""
+    for bot, before in pairwise(latest_first):
+        for tournament in sorted(tournaments, key=lambda one: (one.format == LADDER, one.number), reverse=True):
+            names = {bot, before}
+            if not tournament.recorded or not names <= {one.label for one in tournament.definition.entrants}:
+                continue
+            fitted = rated_tournament(home, tournament).table.fitted
+            if names <= set(fitted.names):
+                difference, margin = fitted.gap(*map(fitted.names.index, (bot, before)))
+                yield VersionStep(
+                    bot=bot, before=before, tournament=tournament.name, difference=difference, margin_95=margin
+                )
+                break
 
 
 def _rivals(profile: BotProfile) -> Iterator[Rival]:

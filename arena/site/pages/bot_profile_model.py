@@ -39,6 +39,19 @@ class BotVersion(Model):
     is_function: bool
 
 
+class VersionStep(Model):
+    """By how much a version is rated above the one before it, in a tournament that both entered.
+
+    Their ratings come from the rivals that both have met; they need not have met each other.
+    """
+
+    bot: str
+    before: str
+    tournament: str
+    difference: float
+    margin_95: float
+
+
 class BotRating(Model):
     """A bot's line on the leaderboard of a game, which has that many ``bots``."""
 
@@ -147,6 +160,8 @@ class BotProfilePage(ModelOfBots):
         bot: as the address has it.
         shown: the version that rivals are of: the latest one that has played.
         ratings: on the leaderboard of each game, the latest version first.
+        steps: from each version to the next one, the latest first.
+        ladders: ratings in each ladder that it entered, after some of its rounds; of the latest versions.
         first_ratings: of versions that are on no leaderboard yet, from the ladders that are played now.
         history: on the leaderboard of each game after each tournament that the bot entered; of the latest versions, and
             the latest tournaments.
@@ -170,6 +185,21 @@ class BotProfilePage(ModelOfBots):
     corrections: tuple[BotCorrection, ...]
     left_out: tuple[str, ...] = ()
     first_ratings: tuple[FirstRating, ...] = ()
+    ladders: tuple[RatingPoint, ...] = ()
+    steps: tuple[VersionStep, ...] = ()
+
+    @property
+    def sent(self) -> dict[str, str]:
+        """When versions were submitted, by ``name@version``."""
+        return {one.bot: one.submitted_at for one in self.versions if one.submitted_at is not None}
+
+    @property
+    def charted_ladders(self) -> dict[str, list[RatingPoint]]:
+        """The points of each ladder that a line can be drawn through."""
+        by_ladder: dict[str, list[RatingPoint]] = {}
+        for point in self.ladders:
+            by_ladder.setdefault(point.tournament, []).append(point)
+        return {name: points for name, points in by_ladder.items() if len({point.round for point in points}) > 1}
 
     @property
     def charted(self) -> dict[str, list[RatingPoint]]:
@@ -185,6 +215,7 @@ class BotProfilePage(ModelOfBots):
         """Return its tables."""
         return {
             "history": _table(RatingPoint, self.history),
+            "ladders": _table(RatingPoint, self.ladders),
             "rivals": _table(Rival, self.rivals),
             "times": _table(TimeUsed, self.times),
             "tournaments": _table(EnteredTournament, self.tournaments),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import starmap
 from math import ceil, floor
+from types import MappingProxyType
 
 from markupsafe import Markup, escape
 
@@ -236,14 +238,20 @@ class ChartedBot:
 
 
 class RatingChart:
-    """Draws ratings after tournaments: a line for each bot, and its intervals."""
+    """Draws ratings after tournaments, or after rounds of one: a line for each bot, its intervals, and marks."""
 
-    def __init__(self, points: Sequence[RatingPoint]) -> None:
-        """Choose the scale for points of one game; draws the first eight bots, in the order of their lines."""
+    def __init__(self, points: Sequence[RatingPoint], sent: Mapping[str, str] = MappingProxyType({})) -> None:
+        """Choose the scale for points of one game; draws the first eight bots, in the order of their lines.
+
+        ``sent`` has the times at which bots were submitted, by ``name@version``: there is a mark for each.
+        """
+        self._sent = sent
         self._bots = list(dict.fromkeys(point.bot for point in points))[:MAX_CHARTED]
         self._points = [point for point in points if point.bot in self._bots]
-        times = {(point.at, point.tournament): None for point in self._points}
-        self._places = {tournament: place for place, (_, tournament) in enumerate(sorted(times))}
+        times = {_end(point): point.at for point in self._points}
+        order = sorted(times, key=lambda end: (end[1] or 0, times[end], end[0]))
+        self._places = {end: place for place, end in enumerate(order)}
+        self._times = [times[end] for end in order]
         ends = [point.mu + side * (point.margin_95 or 0.0) for point in self._points for side in (-1, 1)]
         marked = ticks(min(ends, default=0.0), max(ends, default=1.0), _STEPS, 4)
         self._low, self._high = marked[0], marked[-1]
@@ -252,12 +260,12 @@ class RatingChart:
     @property
     def first(self) -> RatingPoint:
         """The earliest point."""
-        return min(self._points, key=lambda point: (point.at, point.tournament))
+        return min(self._points, key=lambda point: self._places[_end(point)])
 
     @property
     def last(self) -> RatingPoint:
         """The latest point."""
-        return max(self._points, key=lambda point: (point.at, point.tournament))
+        return max(self._points, key=lambda point: self._places[_end(point)])
 
     @property
     def lines(self) -> list[ChartedBot]:
@@ -280,11 +288,30 @@ class RatingChart:
         groups = Markup().join(self._group(number, bot) for number, bot in enumerate(self._bots))
         return Markup(
             '<svg class="ratings" viewBox="0 0 100 100" preserveAspectRatio="none" role="img" aria-label="{label}">'
-            "{grid}{groups}</svg>"
-        ).format(label=self._label(), grid=self.grid, groups=groups)
+            "{grid}{marks}{groups}</svg>"
+        ).format(label=self._label(), grid=self.grid, marks=self._marks, groups=groups)
+
+    @property
+    def marks(self) -> dict[str, RatingPoint]:
+        """The first point after each bot was sent, by its name; those that were sent before the first are left out."""
+        found = {}
+        for bot, at in self._sent.items():
+            place = bisect_left(self._times, at)
+            if 0 < place < len(self._times):
+                found[bot] = next(point for point in self._points if self._places[_end(point)] == place)
+        return found
+
+    @property
+    def _marks(self) -> Markup:
+        return Markup().join(
+            Markup('<path class="grid" stroke-dasharray="3 3" d="M{x:.2f} 0V100"><title>{title}</title></path>').format(
+                x=self._x(point), title=printable(f"{bot} was sent ({minute_text(self._sent[bot])})")
+            )
+            for bot, point in self.marks.items()
+        )
 
     def _group(self, number: int, bot: str) -> Markup:
-        own = sorted((point for point in self._points if point.bot == bot), key=lambda p: self._places[p.tournament])
+        own = sorted((point for point in self._points if point.bot == bot), key=lambda p: self._places[_end(p)])
         known = [point for point in own if point.margin_95 is not None]
         upper = [self._at(point, 1) for point in known]
         lower = [self._at(point, -1) for point in reversed(known)]
@@ -301,18 +328,25 @@ class RatingChart:
         opening = Markup(f'<g class="seat{number}">{band}{spans}{line if len(own) > 1 else ""}')
         return opening + dots + Markup("</g>")
 
-    def _at(self, point: RatingPoint, side: int = 0) -> str:
+    def _x(self, point: RatingPoint) -> float:
         last = len(self._places) - 1
-        x = 2 + 96 * self._places[point.tournament] / last if last else 50.0
+        return 2 + 96 * self._places[_end(point)] / last if last else 50.0
+
+    def _at(self, point: RatingPoint, side: int = 0) -> str:
         value = point.mu + side * (point.margin_95 or 0.0)
-        return f"{x:.2f} {100 * (self._high - value) / (self._high - self._low):.2f}"
+        return f"{self._x(point):.2f} {100 * (self._high - value) / (self._high - self._low):.2f}"
 
     def _label(self) -> str:
-        latest = {point.bot: point for point in sorted(self._points, key=lambda p: self._places[p.tournament])}
+        latest = {point.bot: point for point in sorted(self._points, key=lambda p: self._places[_end(p)])}
         return "Ratings: " + "; ".join(_title(latest[bot]) for bot in self._bots)
+
+
+def _end(point: RatingPoint) -> tuple[str, int | None]:
+    return point.tournament, point.round
 
 
 def _title(point: RatingPoint) -> str:
     margin = "" if point.margin_95 is None else f" ± {point.margin_95:.1f}"
-    when = f"after {point.tournament} ({minute_text(point.at)})"
+    after = point.tournament if point.round is None else f"round {point.round}"
+    when = f"after {after} ({minute_text(point.at)})"
     return printable(f"{point.bot} {point.mu:.1f}{margin}, rank {point.rank} of {point.bots}, {when}")
