@@ -97,6 +97,7 @@ class Setting:
         is_asked_for_again: whether readers ask for it every few seconds: it changes without an event.
         notice_address: of the page that it is about; "" for none.
         frozen: the embargo on results of its tournament; None without one.
+        contest: the address of the contest of its tournament; "" outside contests.
     """
 
     links: Links
@@ -107,6 +108,7 @@ class Setting:
     notice: str = ""
     notice_address: str = ""
     frozen: Frozen | None = None
+    contest: str = ""
 
 
 def render(

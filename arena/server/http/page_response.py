@@ -91,7 +91,13 @@ class PageResponses:
             one = await make()  # it says how old it is
             headers = {"cache-control": NOT_KEPT, "age": f"{found.age_seconds:.0f}", "retry-after": "5"}
         else:
-            notice = frozen.sentence if frozen is not None and suffix != ".csv" else board.key if board else ""
+            notice = (
+                f"{frozen.address} {frozen.sentence}"
+                if frozen is not None and suffix != ".csv"
+                else board.key
+                if board
+                else ""
+            )
             one = await found.value.rendered(suffix, table, make, notice)
             late = {"cache-control": NOT_KEPT, "retry-after": str(ceil(found.ready_seconds))}
             is_current = found.is_current and not (board and board.is_late)
@@ -122,6 +128,7 @@ class PageResponses:
             topics=topics if frozen is None else (*topics, CONTESTS.path),
             age_seconds=found.age_seconds,
             frozen=frozen if frozen is not None and frozen.sentence else None,
+            contest=frozen.address if frozen is not None else "",
         )
 
     async def _rendered(

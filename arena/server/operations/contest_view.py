@@ -173,7 +173,7 @@ class ContestNews:
         return self._number
 
     def frozen(self, tournament: str) -> Frozen | None:
-        """Return whether results of a tournament are embargoed now, or may be later; None if neither.
+        """Return whether results of a tournament are embargoed now, and where its contest is; None outside contests.
 
         This reads nothing: it is as new as the number, which the watcher reads many times a second.
         """
@@ -203,10 +203,12 @@ class ContestNews:
 
 
 def frozen_results(contests: Iterable[StoredContest], tournament: str, now: str) -> Frozen | None:
-    """Return whether results of a tournament of a contest are hidden, or may be later; None if neither."""
+    """Return whether results of a tournament are hidden, and the address of its contest; None outside contests."""
     stored = next((one for one in contests if tournament in one.contest.tournaments), None)
-    if stored is None or stored.revealed_at is not None or stored.contest.results is ContestResults.OPEN:
+    if stored is None:
         return None
+    if stored.revealed_at is not None or stored.contest.results is ContestResults.OPEN:
+        return Frozen(sentence="", address=f"/contests/{stored.name}")
     since = visible(stored, (), now).hidden_since
     sentence = f"Frozen since {_moment(stored, since, now)}; {_until(stored, now)}." if since is not None else ""
     return Frozen(sentence=sentence, address=f"/contests/{stored.name}")
