@@ -20,6 +20,7 @@ from arena.server.operations.bot_logs import audience_of, reads_bot
 from arena.server.operations.my_bots import my_bots, person_pages
 from arena.server.operations.people import (
     AccountPage,
+    AskedQuestion,
     LogLine,
     MyBot,
     NewTokenPage,
@@ -286,12 +287,17 @@ def show_own_data(visit: Visit) -> OwnDataPage:
     submitted = visit.people.submissions.of(visit.person, visit.fields.before)
     entries = visit.people.log.lines(hidden=embargoed_tournaments(visit), most=MAX_LOG_LINES)
     name, audience = visit.person.name, audience_of(visit)
+    contests = {one.number: one.name for one in visit.people.contests.all()}
     return OwnDataPage(
         account=_account(visit),
         bot_names=tuple(visit.people.submissions.names_of(visit.person)),
         submissions=tuple(_submission(one, visit) for one in submitted),
         older=submitted[-1].number if len(submitted) >= LISTED else None,
         matches=tuple(_match(one, audience) for one in visit.people.unrated_matches.of_person(visit.person.number)),
+        questions=tuple(
+            AskedQuestion.of(one, contest=contests[one.contest])
+            for one in visit.people.contest_messages.asked_by(visit.person.number)
+        ),
         log=tuple(LogLine.of(entry) for entry in entries if name in (entry.by, entry.subject)),
     )
 

@@ -44,7 +44,9 @@ def _offset_text(local: datetime) -> str:
     return f"UTC{'−' if offset < timedelta() else '+'}{hours:02}:{minutes:02}"
 
 
-def contest_line(stored: StoredContest, entries: int, permissions: Collection[Permission], now: str) -> ContestLine:
+def contest_line(
+    stored: StoredContest, entries: int, permissions: Collection[Permission], now: str, unseen: int = 0
+) -> ContestLine:
     """Return what lists show of a contest to somebody."""
     contest = stored.contest
     return ContestLine.of(
@@ -53,6 +55,7 @@ def contest_line(stored: StoredContest, entries: int, permissions: Collection[Pe
         opens_at=contest_time(contest, contest.opens_at, now),
         deadline_at=contest_time(contest, contest.deadline_at, now),
         entries=entries,
+        unseen=unseen,
     )
 
 

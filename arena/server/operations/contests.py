@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
 from arena.community.contests.contest_text import contest_text
@@ -20,6 +20,7 @@ from arena.server.operations.contest_view import (
 )
 from arena.server.operations.contests_model import (
     ContestChanges,
+    ContestMessageLine,
     ContestPage,
     ContestsPage,
     ContestTournament,
@@ -37,6 +38,7 @@ from arena.store.people.contest import (
     ContestResults,
     StoredContest,
 )
+from arena.store.people.contest_messages import last_news
 from arena.store.people.values import Permission
 
 
@@ -44,7 +46,10 @@ def show_contests(visit: Visit) -> ContestsPage:
     """All contests, those first that can be entered."""
     contests, now = visit.people.contests, visit.people.contests.now()
     may = visit.actor.permissions
-    lines = [contest_line(one, len(contests.entries_of(one)), may, now) for one in contests.all()]
+    unseen = unseen_messages(visit)
+    lines = [
+        contest_line(one, len(contests.entries_of(one)), may, now, unseen.get(one.number, 0)) for one in contests.all()
+    ]
     entered = sorted((one for one in lines if one.phase in CAN_BE_ENTERED), key=lambda one: one.deadline_at.at)
     others = [one for one in lines if one.phase not in CAN_BE_ENTERED]
     return ContestsPage(contests=(*entered, *others), may_direct=Permission.DIRECT in visit.actor.permissions)
@@ -97,7 +102,35 @@ def _page(visit: Visit, stored: StoredContest) -> ContestPage:
         result=None,
         is_late=False,
         has_result=hidden_since is None and visit.homes.result_path(contest.name).is_file(),
+        messages=_messages(visit, stored),
+        may_ask=Permission.SUBMIT in visit.actor.permissions and visit.actor.person is not None,
         changes=_changes(visit, stored, line.phase) if Permission.DIRECT in visit.actor.permissions else None,
+    )
+
+
+def unseen_messages(visit: Visit) -> Mapping[int, int]:
+    """Return how many messages are new for whoever asks, by contest."""
+    person, is_director = visit.actor.number, Permission.DIRECT in visit.actor.permissions
+    return {} if person is None else visit.people.contest_messages.unseen(person, is_director=is_director)
+
+
+def _messages(visit: Visit, stored: StoredContest) -> tuple[ContestMessageLine, ...]:
+    """Return what whoever asks may read; in a browser, it is seen then."""
+    store, person = visit.people.contest_messages, visit.actor.number
+    is_director = Permission.DIRECT in visit.actor.permissions
+    found = store.of(stored.number, person, is_director=is_director)
+    seen = store.seen(stored.number, person) if person is not None else 0
+    if person is not None and visit.actor.session is not None and last_news(found) > seen:
+        store.note_seen(stored.number, person, last_news(found))
+    names = {one.number: one.name for one in visit.people.accounts.all()} if is_director and found else {}
+    return tuple(
+        ContestMessageLine.of(
+            one,
+            is_own=person is not None and one.person == person,
+            author=names.get(one.person or 0, ""),
+            is_new=person is not None and one.news > seen,
+        )
+        for one in found
     )
 
 

@@ -38,8 +38,32 @@ class ContestTime(Model):
     seconds_left: float | None
 
 
+class ContestMessageLine(Model):
+    """An announcement, or a question with its answer ("" before), as who looks may read it.
+
+    Attributes:
+        author: who asked, for directors; "" for others.
+        is_new: whether who looks has not seen it before.
+    """
+
+    number: int
+    is_question: bool
+    text: str
+    at: str
+    answer: str
+    answered_at: str | None
+    is_for_all: bool
+    is_own: bool
+    author: str
+    is_new: bool
+
+
 class ContestLine(Model):
-    """A contest in a list; submissions count up to the end of the second of the deadline."""
+    """A contest in a list; submissions count up to the end of the second of the deadline.
+
+    Attributes:
+        unseen: announcements and answers that who looks has not seen; for directors, also questions without an answer.
+    """
 
     name: str
     title: str
@@ -48,6 +72,7 @@ class ContestLine(Model):
     opens_at: ContestTime
     deadline_at: ContestTime
     entries: int
+    unseen: int = 0
 
 
 class ContestsPage(Model):
@@ -149,6 +174,7 @@ class ContestPage(Model):
         unchecked: how many submissions may still enter when they are checked.
         own: what the best bot of whoever looks has reached, where they may see it; None without one.
         result: who is first; None where who looks may not see that, there is nothing yet, or it is being computed.
+        messages: announcements, questions and answers, the latest first.
         changes: what a director can do; None for others.
     """
 
@@ -172,6 +198,8 @@ class ContestPage(Model):
     own: GradeLine | None = None
     is_late: bool
     has_result: bool
+    messages: tuple[ContestMessageLine, ...] = ()
+    may_ask: bool = False
     changes: ContestChanges | None
 
 

@@ -202,6 +202,15 @@ class PlayedMatch(Model):
     actions: str
 
 
+class AskedQuestion(Model):
+    """A question of a person about a contest, and its answer; "" before."""
+
+    contest: str
+    at: str
+    text: str
+    answer: str
+
+
 class OwnDataPage(Model):
     """All that is stored of a person, for the person; lists have the latest first."""
 
@@ -210,6 +219,7 @@ class OwnDataPage(Model):
     submissions: tuple[OwnSubmission, ...]
     older: int | None
     matches: tuple[PlayedMatch, ...]
+    questions: tuple[AskedQuestion, ...]
     log: tuple[LogLine, ...]
 
 

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Row, Select, delete, func, select, type_coerc
 
 from arena.base.errors import InvitationError, RosterError, UnknownNameError, UsageError
 from arena.base.names import check_reason
+from arena.store.people.contest_messages import forget_person
 from arena.store.people.public_log import add_line
 from arena.store.people.roster import Roster, counted_people
 from arena.store.people.schema import invitations, people, sessions, submissions, tokens
@@ -136,6 +137,7 @@ class Accounts:
         def erase(connection: Connection) -> list[str]:
             _keep_an_operator(connection, person)
             _end_everything(connection, person, self._clock.text())
+            forget_person(connection, person.number)
             connection.execute(delete(unrated_matches).where(unrated_matches.c.person_id == person.number))
             connection.execute(submissions.update().where(theirs).values(nothing))
             connection.execute(

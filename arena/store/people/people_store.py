@@ -9,6 +9,7 @@ from sqlalchemy import Connection, inspect
 
 from arena.base.errors import StoreError
 from arena.store.people.accounts import Accounts, Invitations
+from arena.store.people.contest_messages import ContestMessages
 from arena.store.people.contests import Contests
 from arena.store.people.directors import Directors, Requests
 from arena.store.people.public_log import PublicLog
@@ -20,7 +21,7 @@ from arena.store.people.submissions import Submissions
 from arena.store.people.unrated_matches import UnratedMatches
 from arena.store.people.values import Clock, Now
 from arena.store.results.commit_signal import CommitSignal
-from arena.store.results.connection import Database
+from arena.store.results.connection import Database, create_tables
 from arena.store.results.whole_database import Copyable, Owned, Schema, bring_up_to_date
 
 FILE_MODE = 0o600
@@ -55,6 +56,7 @@ class PeopleStore(Copyable, Owned):
         self.submissions = Submissions(self._database, clock)
         self.unrated_matches = UnratedMatches(self._database, clock)
         self.contests = Contests(self._database, clock)
+        self.contest_messages = ContestMessages(self._database, clock)
         self.contest_rows = ContestReader(self._database)
         self.log = PublicLog(self._database)
         self.directors = Directors(self._database, clock)
@@ -91,7 +93,8 @@ def _create_file(path: Path) -> None:
 
 
 def _migrate(connection: Connection, version: int) -> None:
-    """Version 1 had a table of programs that waited for somebody to type a code; 3 brought challenges."""
+    """Version 1 had a table of programs that waited for somebody to type a code; 3 brought challenges and messages."""
+    create_tables(connection, metadata)
     connection.exec_driver_sql("DROP TABLE IF EXISTS device_logins")
     columns = [column["name"] for column in inspect(connection).get_columns("unrated_matches")]
     if version < 3 and "challenger" not in columns:

@@ -13,9 +13,9 @@ from tests.server.operations.conftest import JSON, PASSWORD
 
 pytestmark = pytest.mark.anyio
 
-SHOWN = {"sessions", "tokens", "submissions", "bot_owners", "unrated_matches"}
-SHORT_LIVED = {"invitations"}
-"""Links for days: digests, which only who has them can use."""
+SHOWN = {"sessions", "tokens", "submissions", "bot_owners", "unrated_matches", "contest_messages"}
+SHORT_LIVED = {"invitations", "contest_reads"}
+"""Links for days: digests, which only who has them can use; and up to where news of contests were seen."""
 
 NOTE, REPORT, REASON = "canary note", "canary report", "canary reason"
 
