@@ -29,7 +29,7 @@ DEFAULT_DAYS = 7
 
 INVITATIONS = Rate(300, 3600.0)
 LINKS = Rate(100, 3600.0)
-IMPORTS = Rate(20, 3600.0)
+IMPORTS = Rate(100, 3600.0)
 
 
 class InvitationPath(Fields):
