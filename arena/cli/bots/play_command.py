@@ -70,10 +70,9 @@ def play_command(
     from arena.match.players.player import HUMAN
 
     loaded = find_bots(bots)
-    if like is None and "players" not in parse_options(game, options) and len(loaded) != 2:
-        options = (*options, f"players={len(loaded)}")
+    for_all = like is None and "players" not in parse_options(game, options) and len(loaded) != 2
     own = {"ply_limit": ply_limit, "rng_seed": rng_seed, "seconds": seconds, "isolation": isolation}
-    chosen = conditions(like, game, options, own)
+    chosen = conditions(like, game, options, own, {"players": len(loaded)} if for_all else {})
     rules = checked_game(make_game(game, **chosen.games[0].options), game)
     warn_of_weak_isolation(chosen.isolation)
     settings: dict[str, Any] = {

@@ -25,7 +25,13 @@ like_option = click.option(
 )
 
 
-def conditions(like: str | None, game: str | None, options: Sequence[str], values: Mapping[str, Any]) -> Definition:
+def conditions(
+    like: str | None,
+    game: str | None,
+    options: Sequence[str],
+    values: Mapping[str, Any],
+    more_options: Mapping[str, Any] | None = None,
+) -> Definition:
     """Return the conditions under which a command plays, as a definition without entrants.
 
     Args:
@@ -35,6 +41,7 @@ def conditions(like: str | None, game: str | None, options: Sequence[str], value
         values: of the command's options ``--seconds``, ``--opening-plies``, ``--ply-limit``, ``--rng-seed``,
             ``--workers`` and ``--isolation``, by name, as far as it has them; with ``like``, only those count that
             were given.
+        more_options: of the game, in addition to ``options``.
 
     Raises:
         UsageError: if something is not accepted; it begins with the option.
@@ -48,7 +55,7 @@ def conditions(like: str | None, game: str | None, options: Sequence[str], value
         given["time_control"] = replace(base.time_control, **own)
     if "opening_plies" in given:
         given["openings"] = ()
-    return replace(_with_games(base, like, game, options), **given)
+    return replace(_with_games(base, like, game, options, more_options or {}), **given)
 
 
 def is_given(option: str) -> bool:
@@ -98,13 +105,15 @@ CONDITIONS = (
 """Fields of a definition."""
 
 
-def _with_games(base: Definition, like: str | None, game: str | None, options: Sequence[str]) -> Definition:
+def _with_games(
+    base: Definition, like: str | None, game: str | None, options: Sequence[str], more_options: Mapping[str, Any]
+) -> Definition:
     """Return conditions with the games that are to be played, and their openings."""
     from arena.games import parse_options
 
     numbers = [number for number, choice in enumerate(base.games) if game in (None, choice.game)]
     if game is not None and not numbers:
-        return replace(base, games=(_choice(game, parse_options(game, options)),), openings=())
+        return replace(base, games=(_choice(game, {**parse_options(game, options), **more_options}),), openings=())
     if not numbers:
         raise UsageError("--game: missing; expected a game, or --like with a tournament that has some")
     games = tuple(base.games[number] for number in numbers)
