@@ -19,6 +19,7 @@ VARIANTS = {
     "--encounters": {"How many encounters each pairing has in the end.", "To play in all rounds."},
     "--game": {
         "Only the matches of this game.",
+        "The game they play.",
         "The game they play [default: those of --like].",
         "Try this game instead of all that the bot claims; repeatable.",
         "Claim this game instead of all games; repeatable.",
