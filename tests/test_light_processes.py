@@ -97,6 +97,9 @@ PROCESSES = {
     "play host": Process(
         "import arena.community.play.host_program", RATES | PRINTS - {"tabulate"} | {"starlette", "uvicorn"}
     ),
+    "annotator": Process(
+        "import arena.lab.matches.annotator_program", RATES - {"arena.ratings.rated_results"} | SERVES | PRINTS | PLAYS
+    ),
     "signer of results": Process(
         "import arena.community.contests.results_program", RATES | PRINTS | {"starlette", "uvicorn"}
     ),
@@ -120,7 +123,16 @@ def test_what_must_not_be_loaded_exists(name):
     assert find_spec(name) is not None
 
 
-SLOW = ("web", "checker", "ladder", "play host", "signer of results", "kept standings", "reader of contests")
+SLOW = (
+    "web",
+    "checker",
+    "ladder",
+    "play host",
+    "signer of results",
+    "annotator",
+    "kept standings",
+    "reader of contests",
+)
 
 
 @pytest.mark.slow(only=SLOW, sample=("web", "reader of contests"))

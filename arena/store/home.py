@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 DEFAULT_HOME = ".arena"
 DATABASE_FILE = "arena.sqlite3"
 PEOPLE_FILE = "people.sqlite3"
+VISITORS_FILE = "visitors.sqlite3"
 CONTESTS_DIRECTORY = "contests"
 """Where the embargoed homes of contests are."""
 RECEIVING, CHECKING = "receiving-", "checking-"
@@ -75,6 +76,13 @@ def open_people(directory: str | os.PathLike[str] | None = None) -> PeopleStore:
     if people.server is not None:
         note_server(place, PEOPLE, people.server)
     return people
+
+
+def open_visitors(directory: str | os.PathLike[str] | None = None) -> PeopleStore:
+    """Open the database of who only looks, on this machine: it has no accounts, and the home has no people by it."""
+    from arena.store.people.people_store import PeopleStore
+
+    return PeopleStore(home_path(directory).resolve() / VISITORS_FILE)
 
 
 def own_databases(

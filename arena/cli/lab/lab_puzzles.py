@@ -89,6 +89,7 @@ def puzzles(
         progress = _show_progress if is_shown else lambda _done, _all: None
         found = find_puzzles(records, count, limits, PER_QUESTION_SECONDS, progress)
         keep_puzzles(arena_home.directory, stored, found.puzzles)
+        arena_home.store.annotations.announce(stored)
         if html_path is not None:
             write_file(html_path, _page(arena_home, stored.name))
     if is_shown:

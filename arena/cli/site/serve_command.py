@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from arena.base.errors import UsageError
+from arena.base.errors import StoreError, UsageError
 from arena.base.programs.log_lines import FORMAT_VARIABLE, FORMATS, TEXT, set_up_logging
 from arena.base.programs.systemd import is_loopback, take_inherited_socket
 from arena.base.shipped import PREFIX
@@ -21,8 +21,17 @@ from arena.cli.terminal.common import open_home
 from arena.cli.terminal.global_options import global_option
 from arena.cli.terminal.options import WholeNumber
 from arena.cli.terminal.streams import INTERRUPTED, OK
-from arena.server.operating.service_programs import WEB, WORK, Program, locked_services, programs
-from arena.store.home import STORE_VARIABLE, home_path, own_databases
+from arena.server.operating.service_programs import (
+    WEB,
+    WORK,
+    Program,
+    locked_services,
+    programs,
+    unwritable_reason,
+    visitors_programs,
+)
+from arena.store.home import DATABASE_FILE, STORE_VARIABLE, home_path, open_people, open_visitors, own_databases
+from arena.store.results.lock import FileLock
 
 if TYPE_CHECKING:
     import socket
@@ -30,6 +39,8 @@ if TYPE_CHECKING:
 
 OPEN_LADDER = "arena:open_ladder"
 NO_LADDER = "none"
+VISITORS_LOCK = "visitors.lock"
+"""Held by the process that works for visitors of a home: others only show it."""
 
 host_option = click.option(
     "--host", default="127.0.0.1", show_default=True, metavar="HOST", help="The address to listen on."
@@ -226,6 +237,8 @@ def serve_command(
         if is_open:
             own_databases(_directory(), store)
             opened.enter_context(locked_services(_directory(), [WEB, WORK] if beside else [WEB]))
+        elif only is None:
+            beside = _visitors_programs(opened)
         home = opened.enter_context(closing(OpenedHome(global_option("home"), store)))
         people = (
             opened.enter_context(closing(OpenedPeople(_directory(), _upload_obstacle(only), store)))
@@ -249,7 +262,7 @@ def serve_command(
             end=people.end if people is not None else None,
             observers=observers,
             frozen=people.contest_news.frozen if people is not None else lambda _: None,
-            supervisor=Supervisor(_directory(), beside) if beside else None,
+            supervisor=Supervisor(_directory(), beside, open_people if is_open else open_visitors) if beside else None,
         )
         if people is not None:
             people.show_pages_of(site.cache)
@@ -270,6 +283,19 @@ def serve_command(
         ready = partial(_report_start, address, is_opened)
         is_interrupted = serve(site, listening, ready, proxies, beside_site, is_inherited=inherited is not None)
         return INTERRUPTED if is_interrupted else OK
+
+
+def _visitors_programs(opened: ExitStack) -> tuple[Program, ...]:
+    """Return what to start for visitors: nothing where nothing can be kept, or another process has started it."""
+    directory = _directory()
+    if not (global_option("store") or (directory / DATABASE_FILE).exists()) or unwritable_reason(directory):
+        return ()
+    try:
+        opened.enter_context(FileLock(directory / VISITORS_LOCK, "another arena serve works for visitors"))
+    except StoreError:
+        return ()
+    _pass_store_on()
+    return visitors_programs(directory)
 
 
 def _metrics_socket(address: str, is_public: bool) -> socket.socket:
@@ -308,9 +334,14 @@ def _run_work(ladders: Sequence[str], play_slots: int) -> int:
 
 
 def _programs(ladders: Sequence[str], play_slots: int) -> tuple[Program, ...]:
-    if store := global_option("store"):
-        os.environ[STORE_VARIABLE] = store  # not as an argument: everybody on the machine sees those
+    _pass_store_on()
     return programs(_directory(), _checked_ladders(ladders), play_slots)
+
+
+def _pass_store_on() -> None:
+    """Tell programs where the store is: not by an argument, for everybody on the machine sees those."""
+    if store := global_option("store"):
+        os.environ[STORE_VARIABLE] = store
 
 
 def _directory() -> Path:

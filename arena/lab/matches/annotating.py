@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -47,6 +47,7 @@ class Annotator:
         limits: Limits,
         match_seconds: float = MATCH_SECONDS,
         clock: Callable[[], float] = lambda: time.monotonic(),
+        prepare_seconds: float = PREPARE_SECONDS,
     ) -> None:
         """Annotate matches of a game for two (UsageError for others) until the deadline of ``limits``.
 
@@ -60,7 +61,7 @@ class Annotator:
         self._match_seconds = match_seconds
         self._clock = clock
         self._follows = ranks_follow_scores(self._game)
-        self._oracle.prepare(PREPARE_SECONDS)
+        self._oracle.prepare(prepare_seconds)
 
     def annotate(self, record: MatchRecord) -> Annotated:
         """Annotate a match; ReplayError if the record contradicts the rules.
@@ -133,17 +134,20 @@ class TournamentAnnotator:
         limits: Limits,
         match_seconds: float = MATCH_SECONDS,
         clock: Callable[[], float] = lambda: time.monotonic(),
+        *,
+        prepare_seconds: float = PREPARE_SECONDS,
     ) -> None:
         self._store = store
         self._tournament = tournament
         self._limits = limits
         self._match_seconds = match_seconds
         self._clock = clock
+        self._prepare_seconds = prepare_seconds
         self._annotators: dict[str, Annotator | UsageError] = {}
 
     def annotate(
         self, game: str | None = None, match: int | None = None, again: bool = False
-    ) -> Iterator[Annotated | NotAnnotated]:
+    ) -> Generator[Annotated | NotAnnotated, None, None]:
         """Annotate the matches of a game, or one, that have no annotation yet (``again``: or have one).
 
         It writes in batches: an interruption loses nothing that was yielded before it. StoreError if a record is
@@ -178,7 +182,12 @@ class TournamentAnnotator:
         if key not in self._annotators:
             try:
                 made: Annotator | UsageError = Annotator(
-                    record.game, dict(record.options), self._limits, self._match_seconds, self._clock
+                    record.game,
+                    dict(record.options),
+                    self._limits,
+                    self._match_seconds,
+                    self._clock,
+                    self._prepare_seconds,
                 )
             except UsageError as error:
                 made = error

@@ -21,7 +21,16 @@ from arena.community.contests.contest_places import has_work
 from arena.community.contests.visibility import visible
 from arena.community.uploads.containment import NO_CHECKER, noted_refusal
 from arena.server.http.services import Service
-from arena.server.operating.service_programs import CHECKER, CONTESTS, PLAY, RESULTS, WORK, Program, ServiceKind
+from arena.server.operating.service_programs import (
+    ANNOTATOR,
+    CHECKER,
+    CONTESTS,
+    PLAY,
+    RESULTS,
+    WORK,
+    Program,
+    ServiceKind,
+)
 from arena.server.operating.service_programs import LADDER_PART as LADDER
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.contest import ContestPhase, phase_of
@@ -85,6 +94,10 @@ def _play(view: View, _: Program) -> Look:
     return Look(waiting, f"{view.bots} {view.home.store.totals()[0]} {today}")
 
 
+def _annotator(view: View, _: Program) -> Look:
+    return Look("", str(view.home.store.totals()))
+
+
 def _ladder(view: View, program: Program) -> Look:
     name, people = program.ladder, view.people
     request, desired = people.requests.next(name), people.directors.desired_state(name)
@@ -108,6 +121,7 @@ _LOOKS: Mapping[ServiceKind, Callable[[View, Program], Look]] = {
     LADDER: _ladder,
     RESULTS: _results,
     PLAY: _play,
+    ANNOTATOR: _annotator,
 }
 
 
@@ -159,8 +173,13 @@ def _is_wanted(one: _Watched, view: View) -> bool:
 class Supervisor:
     """Looks what there is to do, in a thread, and keeps the programs running that have something."""
 
-    def __init__(self, directory: Path, programs: Sequence[Program]) -> None:
-        self._directory = directory
+    def __init__(
+        self,
+        directory: Path,
+        programs: Sequence[Program],
+        opened_people: Callable[[Path], PeopleStore] = open_people,
+    ) -> None:
+        self._directory, self._opened_people = directory, opened_people
         self._watched = [_Watched(one, Service(one.service.module, one.arguments)) for one in programs]
         self._is_over = threading.Event()
         self._thread: threading.Thread | None = None
@@ -196,7 +215,7 @@ class Supervisor:
     def _watch(self) -> None:
         with (
             ArenaHome(self._directory) as home,
-            open_people(self._directory) as people,
+            self._opened_people(self._directory) as people,
             contextlib.closing(Commits([home.store.commit_signal(), people.commit_signal()], LOOK_SECONDS)) as commits,
         ):
             reported_at = time.monotonic()

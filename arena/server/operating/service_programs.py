@@ -41,7 +41,10 @@ CONTESTS = ServiceKind("contests", "plays contests", "arena.community.contests.d
 LADDER_PART = ServiceKind("ladder", "plays a ladder", "arena.community.ladders.director_program")
 RESULTS = ServiceKind("results", "signs the results of contests", "arena.community.contests.results_program")
 PLAY = ServiceKind("play", "lets people play against bots", "arena.community.play.host_program")
-SERVICES = (CHECKER, CONTESTS, LADDER_PART, RESULTS, PLAY)
+ANNOTATOR = ServiceKind(
+    "annotator", "finds out what actions of recorded matches lost", "arena.lab.matches.annotator_program"
+)
+SERVICES = (CHECKER, CONTESTS, LADDER_PART, RESULTS, PLAY, ANNOTATOR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,13 @@ def programs(
         *(Program(service, (place,)) for service in (CHECKER, CONTESTS, RESULTS)),
         *(Program(LADDER_PART, (place, file), name) for name, file in ladders),
         Program(PLAY, (place, str(play_slots))),
+        Program(ANNOTATOR, (place,)),
     )
+
+
+def visitors_programs(directory: str | os.PathLike[str]) -> tuple[Program, ...]:
+    """Return the programs beside a site on which visitors only look."""
+    return (Program(ANNOTATOR, (os.fspath(directory),)),)
 
 
 def lock_path(directory: Path, name: str) -> Path:

@@ -63,6 +63,12 @@ class Annotations:
         if rows:
             self._database.write(write)
 
+    def announce(self, tournament: StoredTournament) -> None:
+        """Tell readers that something else was found out about matches, such as puzzles in them."""
+        self._database.write(
+            lambda connection: add_event(connection, tournament.number, EventKind.ANNOTATED, about_matches(()))
+        )
+
     def find(self, tournament: StoredTournament, match: int) -> str | None:
         """Return the annotation of a match, as JSON; None if it has none."""
         query = select(match_annotations.c.body).join(records, _is_of_record())

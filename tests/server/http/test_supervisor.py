@@ -16,6 +16,7 @@ from arena.store.people.unrated_match import Choices
 from arena.store.people.values import Role, SubmissionState
 from tests.community.contests.samples import contest_of
 from tests.conftest import BOTS
+from tests.server.conftest import add_tournament
 
 DAY = 86_400
 NOW = 1_800_000_000.0
@@ -71,6 +72,10 @@ def play(world):
     world.people.unrated_matches.begin(choices, None, "192.0.2.1")
 
 
+def record_matches(world):
+    add_tournament(world.home, "t")
+
+
 STARTED_BY = {
     "a submission": (submit_bot, ["checker"]),
     "a bot": (accept_a_bot, ["ladder", "play"]),
@@ -81,6 +86,7 @@ STARTED_BY = {
     "a request": (ask, ["ladder"]),
     # and every day the play host removes what is old
     "a contest whose time has come": (announce, ["contests", "play"]),
+    "recorded matches": (record_matches, ["play", "annotator"]),
     "a match in the browser": (play, ["play"]),
     "uploads that can't be contained": (lambda world: note_containment(world.home.directory, "no"), ["checker"]),
 }
@@ -88,7 +94,7 @@ STARTED_BY = {
 
 @pytest.mark.parametrize(("change", "parts"), STARTED_BY.values(), ids=STARTED_BY)
 def test_each_service_is_started_at_first_and_then_by_what_concerns_it(world, change, parts):
-    assert world.wanted() == ["checker", "contests", "results", "ladder", "play"]
+    assert world.wanted() == ["checker", "contests", "results", "ladder", "play", "annotator"]
     assert world.wanted() == []
     change(world)
     assert world.wanted() == parts

@@ -15,6 +15,7 @@ def test_each_service_is_a_program_and_each_ladder_its_own():
         ("ladder", ("/home/of", "/s.toml"), "spring"),
         ("ladder", ("/home/of", "arena:x"), "a/b"),
         ("play", ("/home/of", "4"), ""),
+        ("annotator", ("/home/of",), ""),
     ]
     assert {one.service for one in made} == set(SERVICES)
 

@@ -1,0 +1,168 @@
+"""The annotator: while nobody waits, it finds out what the actions of recorded matches lost, and puzzles in them."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sys
+import time
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from arena.base.errors import ArenaError, DatabaseError, StoreError
+from arena.base.programs.service_program import Idleness, ProblemNote, end_now, keep_trying, run_service
+from arena.games import GAMES
+from arena.lab.matches.annotating import NotAnnotated, TournamentAnnotator
+from arena.lab.matches.annotation import Annotated
+from arena.lab.matches.puzzle import keep_puzzles, may_have_puzzles
+from arena.lab.matches.puzzle_search import find_puzzles
+from arena.lab.solving.limits import Limits, free_memory_bytes
+from arena.store.home import ArenaHome
+from arena.store.results.commit_signal import Commits
+from arena.store.results.lock import FileLock
+from arena.store.results.values import StoredTournament
+
+MATCH_SECONDS = 0.5
+"""For what no table and no proof knows, in one match; ``arena lab annotate`` searches longer."""
+PREPARE_SECONDS = 20.0
+"""For the table of a game."""
+TOURNAMENT_SECONDS = 600.0
+"""Of one tournament, in one run of the program: one that is never done does not keep others from being annotated."""
+PUZZLE_SECONDS = 60.0
+PUZZLE_QUESTION_SECONDS = 5.0
+MAX_PUZZLES = 20
+MAX_PUZZLE_MATCHES = 2000
+MOST_MEMORY_BYTES = 512 * 2**20
+SHARE_OF_LOOKS = 0.01
+"""Of a core, at most, for looking which matches of a large tournament have no annotation yet."""
+SEATS = 2
+
+_log = logging.getLogger("arena.lab.annotator")
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What is known of a tournament: its state when it was done, and when it may be looked at again."""
+
+    state: object = None
+    look_at: float = 0.0
+    left_seconds: float = TOURNAMENT_SECONDS
+
+
+class Annotations:
+    """Annotates the matches of a home by the rules of the arena's own games for two, and finds puzzles in them.
+
+    The rules of other games are not run where nobody has asked for it: ``arena lab annotate`` does so.
+
+    Attributes:
+        waits: whether there may be something to annotate that is not looked for yet.
+    """
+
+    def __init__(self, home: ArenaHome, clock: Callable[[], float] = lambda: time.monotonic()) -> None:
+        self._home, self._clock = home, clock
+        self._seen: dict[int, _Seen] = {}
+        self.waits = False
+        self._note = ProblemNote(home.directory, "annotator")
+
+    def step(self) -> bool:
+        """Annotate one tournament of those with something new, the latest first; return whether there was one."""
+        self.waits = False
+        for tournament in reversed(self._home.store.tournaments()):
+            seen = self._seen.setdefault(tournament.number, _Seen())
+            state = (tournament.recorded, tournament.finished_at, len(tournament.corrections))
+            if state == seen.state or seen.left_seconds <= 0:
+                continue
+            if self._clock() < seen.look_at:
+                self.waits = True
+                continue
+            self._annotate(tournament, seen)
+            seen.state = state
+            return True
+        return False
+
+    def _annotate(self, tournament: StoredTournament, seen: _Seen) -> None:
+        games = {one.game for one in tournament.definition.games if one.game in GAMES and one.players == SEATS}
+        limits = Limits(memory_bytes=min(free_memory_bytes(), MOST_MEMORY_BYTES))
+        annotator = TournamentAnnotator(
+            self._home.store, tournament, limits, MATCH_SECONDS, self._clock, prepare_seconds=PREPARE_SECONDS
+        )
+        try:
+            for game in sorted(games):
+                self._annotate_game(annotator.annotate(game), seen)
+            if games and tournament.finished_at is not None and not may_have_puzzles(self._home.directory, tournament):
+                self._find_puzzles(tournament, sorted(games))
+        except DatabaseError:
+            raise
+        except ArenaError as error:  # one malformed record keeps no other tournament from being annotated
+            _log.warning("%s is not annotated to its end: %s", tournament.name, error)
+            self._note.report(f"{tournament.name} is not annotated to its end: {error}")
+        else:
+            self._note.clear()
+
+    def _annotate_game(self, found: Generator[Annotated | NotAnnotated, None, None], seen: _Seen) -> None:
+        began = looked = self._clock()
+        with contextlib.closing(found):
+            for number, one in enumerate(found):
+                looked = self._clock() if not number else looked
+                if isinstance(one, NotAnnotated):
+                    _log.info("match %d is not annotated: %s", one.match, one.reason)
+                if self._clock() - began >= seen.left_seconds:
+                    break
+        now = self._clock()
+        looked = now if looked == began else looked
+        seen.left_seconds -= now - looked
+        seen.look_at = max(seen.look_at, now + (looked - began) / SHARE_OF_LOOKS)
+
+    def _find_puzzles(self, tournament: StoredTournament, games: list[str]) -> None:
+        store = self._home.store
+        records = (record for game in games for record in store.records(tournament, game))
+        chosen = islice((one for one in records if len(one.bots) == SEATS), MAX_PUZZLE_MATCHES)
+        deadline = self._clock() + PUZZLE_SECONDS
+        memory_bytes = min(free_memory_bytes(), MOST_MEMORY_BYTES)
+        limits = Limits(deadline=deadline, memory_bytes=memory_bytes, clock=self._clock)
+        found = find_puzzles(chosen, MAX_PUZZLES, limits, PUZZLE_QUESTION_SECONDS)
+        keep_puzzles(self._home.directory, tournament, found.puzzles)
+        store.annotations.announce(tournament)
+
+
+# The program: it annotates what has been recorded, and ends when it has had nothing to do for a while.
+
+PAUSE_SECONDS = 1.0
+LOOK_SECONDS = 5.0
+NICENESS = 19
+"""Everything that is played and looked at comes first."""
+LOCK_FILE = "annotator.lock"
+
+
+def main(arguments: list[str]) -> int:
+    """Annotate until SIGTERM; the arguments are the process that started this one, and the home."""
+    parent, directory = arguments
+    note = ProblemNote(directory, "annotator", "away")
+
+    def annotate() -> None:
+        keep_trying(lambda: _run(directory, note), _log, "no matches can be annotated now", note)
+
+    return run_service(int(parent), NICENESS, annotate)
+
+
+def _run(directory: str, note: ProblemNote) -> None:
+    with contextlib.ExitStack() as opened:
+        try:
+            opened.enter_context(FileLock(Path(directory, LOCK_FILE), "another arena serve annotates"))
+        except StoreError:
+            return  # it is at work already, or nothing can be kept here
+        home = opened.enter_context(ArenaHome(directory))
+        commits = opened.enter_context(contextlib.closing(Commits([home.store.commit_signal()], LOOK_SECONDS)))
+        annotations, idleness = Annotations(home), Idleness()
+        is_busy = True
+        while not idleness.is_over(is_busy or annotations.waits):
+            is_busy = (is_busy or commits.are_new()) and annotations.step()
+            note.clear()
+            if not is_busy:
+                time.sleep(PAUSE_SECONDS)
+
+
+if __name__ == "__main__":
+    end_now(main(sys.argv[1:]))

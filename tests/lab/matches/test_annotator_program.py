@@ -1,0 +1,90 @@
+"""The annotator: which tournaments it annotates, and that one it can't read keeps no other from it."""
+
+import itertools
+import sqlite3
+
+import pytest
+
+from arena.lab.matches import annotator_program
+from arena.lab.matches.annotating import TournamentAnnotator
+from arena.lab.matches.annotator_program import Annotations
+from arena.lab.matches.puzzle import kept_puzzles, may_have_puzzles
+from arena.lab.solving.limits import Limits
+from arena.store.home import ArenaHome
+from tests.analysis.text.tournaments import play
+
+GAME = [("differences", {"size": 3})]
+
+
+@pytest.fixture
+def home(tmp_path):
+    with ArenaHome(tmp_path) as home:
+        yield home
+
+
+def annotated(home, name):
+    return home.store.annotations.count(home.store.tournament(name))
+
+
+def told(home):
+    """Return how many events readers were told of."""
+    return sum(home.store.events.topics().values())
+
+
+def steps(annotations):
+    """Let it work until it has nothing to do; return how often it did something."""
+    count = 0
+    while annotations.step():
+        count += 1
+    return count
+
+
+def test_it_annotates_as_the_command_does_and_finds_puzzles_of_a_finished_tournament(home):
+    tournament = play(home, "t", ["a", "b"], [("plaid", {"width": 4, "height": 4, "lines": 4})], encounters=8)
+    list(TournamentAnnotator(home.store, tournament, Limits()).annotate())
+    expected = [home.store.annotations.find(tournament, match) for match in range(1, tournament.recorded + 1)]
+    home.store.annotations._database.write(lambda connection: connection.exec_driver_sql("DELETE FROM annotations"))
+    events = told(home)
+    assert steps(Annotations(home)) == 1
+    found = [home.store.annotations.find(tournament, match) for match in range(1, tournament.recorded + 1)]
+    assert found == expected
+    assert len(expected) == 16
+    assert kept_puzzles(home.directory, tournament) != ()
+    assert told(home) == events + 2, "readers are told of the annotations, and of the puzzles"
+
+
+def test_it_annotates_what_is_new_and_nothing_twice(home, monkeypatch):
+    monkeypatch.setattr(annotator_program, "SHARE_OF_LOOKS", float("inf"))  # it may look again at once
+    play(home, "t", ["a", "b"], GAME)
+    annotations = Annotations(home)
+    assert steps(annotations) == 1
+    play(home, "later", ["a", "b"], GAME)
+    events = told(home)
+    assert (steps(annotations), annotated(home, "later")) == (1, 2)
+    assert steps(Annotations(home)) == 2  # another process looks at both, and writes nothing
+    assert told(home) == events + 2
+
+
+def test_it_leaves_alone_what_has_no_single_value_and_rules_from_elsewhere(home):
+    play(home, "three", ["a", "b", "c"], [("coprimality", {"size": 3, "players": 3})])
+    play(home, "elsewhere", ["a", "b"], [("tests.mistaken_games:Counting", {})])
+    steps(Annotations(home))
+    assert (annotated(home, "three"), annotated(home, "elsewhere")) == (0, 0)
+    assert not may_have_puzzles(home.directory, home.store.tournament("three"))
+
+
+def test_a_malformed_record_keeps_no_other_tournament_from_it_and_operators_are_told(home):
+    play(home, "first", ["a", "b"], GAME)
+    number = play(home, "malformed", ["a", "b"], GAME).number
+    with sqlite3.connect(home.directory / "arena.sqlite3") as database:
+        database.execute("UPDATE records SET record = '{}' WHERE tournament_id = ? AND match = 1", (number,))
+    steps(Annotations(home))
+    assert (annotated(home, "first"), annotated(home, "malformed")) == (2, 0)
+
+
+def test_a_tournament_that_takes_too_long_lets_the_others_go_on(home):
+    play(home, "t", ["a", "b"], GAME, encounters=4)
+    play(home, "later", ["a", "b"], GAME, encounters=4)
+    clock = itertools.count(step=1000)
+    assert steps(Annotations(home, lambda: next(clock))) == 2
+    assert (annotated(home, "t"), annotated(home, "later")) == (1, 1)
