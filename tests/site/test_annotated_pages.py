@@ -8,8 +8,10 @@ import pytest
 from arena.base.definition import GameChoice
 from arena.games import make_game
 from arena.lab.matches.annotating import Annotator, TournamentAnnotator
+from arena.lab.matches.turning_point import turning_point
 from arena.lab.solving.limits import Limits
 from arena.lab.solving.worth import SEATS, worth_text
+from arena.site.matches.boards import board_svg
 from arena.site.matches.match_model import ViewedMatch
 from arena.site.matches.match_sentences import AnnotatedPositions
 from arena.site.matches.viewed_match import viewed_match
@@ -181,3 +183,18 @@ def test_the_page_of_a_match_is_annotated_from_the_store(home):
     list(TournamentAnnotator(home.store, home.store.tournament("t"), Limits()).annotate(match=2))
     assert model_of(home, "match", tournament="t", match=2).shown.positions[0].annotation.worth
     assert model_of(home, "match", tournament="t", match=1).shown.positions[0].annotation is None
+
+
+def test_the_page_opens_on_the_action_that_decided_the_match_with_the_best_one_on_the_board(annotated, shown):
+    found, annotation = annotated
+    point = turning_point(found, annotation)
+    assert (shown.turning.ply, shown.turning.seat, shown.turning.mark) == (point.ply, point.seat, point.mark)
+    name = ("Ann", "Bob")[point.seat]
+    assert shown.turning.sentence.startswith(f"Ply {point.ply}, {name}: {shown.positions[point.ply].text}{point.mark} ")
+    assert f"; {shown.turning.best[0]}" in shown.turning.sentence
+    played = {choice.played for choice in shown.positions[point.ply - 1].annotation.choices}
+    assert not played & set(shown.turning.best)
+    best = board_svg(shown, point.ply).count('class="best"')
+    assert best == 1
+    marked = [one.ply for one in shown.positions if one.annotation.better is not None]
+    assert {point.ply} <= set(marked) <= {ply for ply in range(1, len(shown.positions)) if annotation.mark(ply - 1)}

@@ -4,13 +4,14 @@ import re
 import pytest
 from pydantic import ValidationError
 
+from arena.analysis.text import match_view as action_targets_module
+from arena.analysis.text.match_view import action_targets
 from arena.base.errors import OptionError, UnknownNameError, UsageError
 from arena.games import make_game
 from arena.site.matches import game as module
-from arena.site.matches import positions as action_targets_module
 from arena.site.matches.game import build_game
 from arena.site.matches.games_model import GameParameters, GamesParameters
-from arena.site.matches.positions import action_targets, build_games
+from arena.site.matches.positions import build_games
 from arena.site.render import rulebook_html
 from arena.store.home import ArenaHome
 from tests.analysis.text.tournaments import play

@@ -206,16 +206,22 @@ def _show_tournament(
 
 def _show_match(arena_home: ArenaHome, stored: StoredTournament, match: int, as_json: bool) -> None:
     from arena.lab.matches.annotation import Annotation
+    from arena.site.matches.viewed_match import viewed_match
 
     record = arena_home.store.record_of(stored, match)
     text = arena_home.store.annotations.find(stored, match)
     if text is None:
         raise UsageError(f"match {match} of {stored.name} was played again meanwhile; annotate it once more")
-    rows = list(_action_rows(record, Annotation.from_text(text), as_json))
+    annotation = Annotation.from_text(text)
+    rows = list(_action_rows(record, annotation, as_json))
+    turning = viewed_match(record, stored.definition.shown_names, annotation=annotation, most=1).turning
     if as_json:
-        print_json({"match": f"{stored.name}/{match}", "game": record.game, "options": record.options, "actions": rows})
+        head = {"match": f"{stored.name}/{match}", "game": record.game, "options": record.options}
+        print_json({**head, "turning": turning.model_dump() if turning is not None else None, "actions": rows})
         return
-    print_table(COLUMNS, rows, "text", sentences_text("Margins are the score of seat 0 minus that of seat 1."))
+    decided = f"{turning.sentence} " if turning is not None else ""
+    note = f"{printable(decided)}Margins are the score of seat 0 minus that of seat 1."
+    print_table(COLUMNS, rows, "text", sentences_text(note))
 
 
 def _action_rows(record: MatchRecord, annotation: Any, as_json: bool) -> Iterator[Row]:

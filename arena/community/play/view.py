@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from arena.analysis.text.match_view import STRIP, action_targets
 from arena.base.bot_text import BotText
 from arena.base.enums import Termination
 from arena.base.errors import GameError, IllegalActionError
@@ -17,7 +18,6 @@ from arena.site.matches.boards import shapes_at
 from arena.site.matches.match_model import Board, Shape
 from arena.site.matches.match_sentences import result_sentence
 from arena.site.matches.playing import Place, PlayedAction, PlayView
-from arena.site.matches.positions import STRIP, action_targets
 from arena.site.matches.viewed_match import note_text, viewed_match
 
 MAX_PLACES = 400

@@ -47,7 +47,10 @@ def board_svg(match: ViewedMatch, ply: int, targets: Markup | None = None) -> Ma
     board = match.board
     if board is None:
         return Markup()
-    drawn = "".join(_drawn(shapes_at(board, ply - match.first_ply), board.height, board.is_text))
+    annotation = position_at(match, ply).annotation
+    better = [annotation.better] if annotation is not None and annotation.better is not None else []
+    shapes = [*shapes_at(board, ply - match.first_ply), *better]
+    drawn = "".join(_drawn(shapes, board.height, board.is_text))
     label = text(f"Board: {position_at(match, ply).said}")
     box = " ".join(map(_n, board.box))
     role = "group" if targets else "img"

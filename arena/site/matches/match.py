@@ -171,7 +171,11 @@ def build_match(home: ArenaHome, parameters: MatchParameters) -> MatchPage:
         tournament=tournament.name,
         is_recorded=is_recorded,
         shown=shown,
-        ply=_ply_within(shown.first_ply, len(shown.positions), parameters.ply),
+        ply=_ply_within(
+            shown.first_ply,
+            len(shown.positions),
+            shown.turning.ply if parameters.ply is None and shown.turning is not None else parameters.ply,
+        ),
         seats=_seat_details(record, home.audience) if is_recorded else (),
         time_rules=_time_rules(record, names),
         versions=dict(list(record.versions.items())[:MAX_VERSIONS]),

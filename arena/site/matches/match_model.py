@@ -68,12 +68,14 @@ class PositionAnnotation(Model):
         mark: of the action: ``?`` if it loses margin for certain, ``??`` if it changes the outcome.
         worth: of the position, in words.
         margin: the score of seat 0 minus that of seat 1 with best play; None if it is not known exactly.
+        better: the shape on the board that stands for the best action, if the one that led here has a mark.
         choices: the legal actions, the best ones first; empty if not all are known exactly, or are not shown here.
     """
 
     mark: str = ""
     worth: str
     margin: int | float | None = None
+    better: Shape | None = None
     choices: tuple[EqualActions, ...] = ()
 
 
@@ -164,6 +166,21 @@ class Asked(Model):
     allowed_seconds: float | None
 
 
+class Turning(Model):
+    """The action that decided a match; see ``TurningPoint``.
+
+    Attributes:
+        mark: ``?`` or ``??``.
+        best: the actions that were best there, as text.
+    """
+
+    ply: int
+    seat: int
+    mark: str
+    best: tuple[str, ...]
+    sentence: str
+
+
 class ViewedMatch(Model):
     """A match for the viewer; ``viewer.js`` reads its JSON.
 
@@ -178,6 +195,7 @@ class ViewedMatch(Model):
         problem: why there are no more positions, as a sentence; empty if all are there.
         unplayed: the actions after the last position here, as text.
         asked: whose action is awaited; None unless the match is being played.
+        turning: the action that decided it; None if none is known.
     """
 
     match: int
@@ -200,6 +218,7 @@ class ViewedMatch(Model):
     problem: str = ""
     unplayed: tuple[str, ...] = ()
     asked: Asked | None = None
+    turning: Turning | None = None
 
 
 class SeatDetails(Model):

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from arena.analysis.text.match_view import action_targets
 from arena.base.enums import Termination
 from arena.base.errors import GameError
 from arena.base.records import MatchRecord
 from arena.base.text import all_of, counted, score_text
 from arena.games import Game
-from arena.lab.matches.annotation import AnnotatedAction, Annotation, Mark, points_for
+from arena.lab.matches.annotation import AnnotatedAction, Annotation, Mark
+from arena.lab.matches.turning_point import best_choices, choice_value, turning_point, turning_sentence
 from arena.lab.solving.worth import SEATS, Worth, worth_text
-from arena.site.matches.match_model import EqualActions, PositionAnnotation
+from arena.site.matches.match_model import EqualActions, PositionAnnotation, Shape, Turning
 
 # A match in sentences: how it ended, and each of its positions.
 
@@ -127,6 +129,7 @@ class AnnotatedPositions:
             mark=annotation.mark(ply - 1) if ply else Mark.NONE,
             worth=worth_text(worth, self._names),
             margin=worth.margin,
+            better=self._better(ply - 1) if ply and annotation.mark(ply - 1) else None,
             choices=self._choices(ply) if has_choices else (),
         )
 
@@ -149,6 +152,30 @@ class AnnotatedPositions:
             for (worth, mark), places in groups.items()
         )
 
+    def turning(self, record: MatchRecord) -> Turning | None:
+        """Return the turning point of the match."""
+        point = turning_point(record, self._annotation)
+        if point is None or point.ply >= len(self._states):
+            return None
+        texts = self._texts(point.ply - 1)
+        if not all(place < len(texts) for place in (self._annotation.actions[point.ply - 1].chosen, *point.best)):
+            return None
+        best = tuple(texts[place] for place in point.best)
+        action = texts[self._annotation.actions[point.ply - 1].chosen]
+        sentence = turning_sentence(point, self._names[point.seat], action, best)
+        return Turning.of(point, best=best, sentence=sentence)
+
+    def _better(self, index: int) -> Shape | None:
+        """Return the shape on the board that stands for the best action in place of another one; None without one."""
+        best = best_choices(self._annotation.actions[index])
+        try:
+            legal = self._game.legal_actions(self._states[index])
+            chosen = [legal[place] for place in best[:1] if place < len(legal)]
+            found = action_targets(self._game, self._states[index], chosen)
+        except GameError:
+            return None
+        return (*found[0][:-1], "best") if found and found[0] is not None else None
+
     def _texts(self, ply: int) -> list[str]:
         try:
             legal = self._game.legal_actions(self._states[ply])
@@ -159,10 +186,6 @@ class AnnotatedPositions:
 
 def _best_first(action: AnnotatedAction) -> list[int]:
     """Return the places of the legal actions, the best one for the seat that acts first."""
-    sign = 1 if action.seat == 0 else -1
-
-    def value(place: int) -> tuple[float, float]:
-        worth = action.choices[place]
-        return points_for(action.seat, worth.least), sign * (worth.margin or 0)
-
-    return sorted(range(len(action.choices)), key=value, reverse=True)
+    return sorted(
+        range(len(action.choices)), key=lambda place: choice_value(action.seat, action.choices[place]), reverse=True
+    )

@@ -22,6 +22,7 @@ from arena.base.errors import ArenaError, GameError
 from arena.base.records import MatchRecord
 from arena.games import Drawing, Game
 from arena.lab.matches.annotation import Annotation
+from arena.lab.matches.turning_point import turning_point
 from arena.match.players.player import SeatClock
 from arena.match.replay import states_of
 from arena.site.matches.match_model import Asked, Board, Clock, Frame, MatchFault, Position, ViewedMatch
@@ -158,12 +159,18 @@ def viewed_match(
     """
     replay = _replay(record)
     last = max(0, len(replay.states) - 1)
-    wanted = last if ply is None else min(ply, last)
+    point = turning_point(record, annotation) if annotation is not None else None
+    decided = point.ply if point is not None else last
+    wanted = min(decided if ply is None else ply, last)
     drawn = drawn_positions(record, replay.game, replay.states, wanted, most) if replay.game is not None else None
     first = drawn.first if drawn else 0
     clocks = _clocks(record)
     shown_names = tuple(names.get(bot, bot) for bot in record.bots)
     is_over = not unfinished
+    annotated = None
+    if annotation is not None and drawn is not None and replay.game is not None:
+        plies = range(first, first + len(drawn.drawings))
+        annotated = AnnotatedPositions(annotation, shown_names, replay.game, replay.states, plies, wanted)
     return ViewedMatch(
         match=record.match,
         game=record.game,
@@ -172,7 +179,7 @@ def viewed_match(
         names=shown_names,
         plies=len(record.actions),
         first_ply=first,
-        positions=_positions(record, shown_names, replay, drawn, clocks, wanted, reader, annotation, audience),
+        positions=_positions(record, shown_names, replay, drawn, clocks, wanted, reader, annotated, audience),
         clocks=_clocks_before(record, clocks, first),
         board=drawn.board if drawn else None,
         scores=finite(record.scores) if is_over else (),
@@ -192,6 +199,7 @@ def viewed_match(
         if replay.problem
         else (),
         asked=asked,
+        turning=annotated.turning(record) if annotated is not None else None,
     )
 
 
@@ -234,7 +242,7 @@ def _positions(
     clocks: Sequence[Clock | None],
     wanted: int,
     reader: int | None,
-    annotation: Annotation | None,
+    annotated: AnnotatedPositions | None,
     audience: Audience,
 ) -> tuple[Position, ...]:
     game, states = replay.game, replay.states
@@ -245,7 +253,6 @@ def _positions(
     plies = range(drawn.first, drawn.first + len(drawn.drawings))
     size = len(_text_board(record, game, states[wanted], wanted))
     with_board = plies if size * len(plies) <= MAX_BOARD_CHARACTERS else range(wanted, wanted + 1)
-    annotated = AnnotatedPositions(annotation, names, game, states, plies, wanted) if annotation else None
     notes: dict[int, list[str]] = {}
     for after, note in record.notes_for(audience):
         notes.setdefault(after + 1, []).append(note_text(note))

@@ -85,7 +85,8 @@
     const board = at("board");
     if (!match.board || !board) return;
     const { height, is_text: isText, box } = match.board;
-    board.replaceChildren(...shapesAt(ply - first()).flatMap((shape) => drawn(shape, height, isText)));
+    const { annotation } = position(ply), better = annotation && annotation.better ? [annotation.better] : [];
+    board.replaceChildren(...[...shapesAt(ply - first()), ...better].flatMap((shape) => drawn(shape, height, isText)));
     board.setAttribute("viewBox", box.map(place).join(" "));
     board.setAttribute("aria-label", `Board: ${visible(position(ply).said)}`);
   }
@@ -354,7 +355,7 @@
 
   function shown() {
     const asked = /^#ply-(\d+)$/.exec(location.hash) || /[?&]ply=(\d+)/.exec(location.search);
-    return asked ? Number(asked[1]) : Infinity;
+    return Number(asked ? asked[1] : at("slider").defaultValue);
   }
 
   // Many: a chunk is unpacked when one of its matches is opened.
@@ -405,6 +406,7 @@
     at("play").addEventListener("click", toggle);
     at("slider").addEventListener("input", (event) => go(Number(event.target.value)));
     viewer.addEventListener("click", clicked);
+    at("turning")?.addEventListener("click", clicked);
     document.addEventListener("keydown", pressed);
     for (const id of ["chart", "worth-chart"]) at(id)?.addEventListener("click", pointed);
     const board = at("board");

@@ -96,7 +96,10 @@ def test_a_match_is_listed_action_by_action(lab, home):
         assert opened.store.annotations.count(opened.store.tournament("t")) == 1
     shown = lab("annotate", "t/2")[1].splitlines()
     assert shown[0].split() == ["ply", "bot", "action", "mark", "worth", "after", "it", "kept", "%"]
-    assert len(shown) == len(record.actions) + 4
+    assert len(shown) == len(record.actions) + 5
+    assert (
+        " ".join(shown[-2:]) == f"{found['turning']['sentence']} Margins are the score of seat 0 minus that of seat 1."
+    )
 
 
 def test_matches_of_three_among_others_are_left_out_and_named(lab, home):
