@@ -23,6 +23,8 @@ MAX_PATH_BYTES = 5000
 
 MAX_QUERY_BYTES = 8000
 
+PLAY = "/play"
+
 STATIC = "static"
 """Where a folder has the files of ``static``."""
 
@@ -40,13 +42,21 @@ class Links(Protocol):
     def account(self) -> str | None:
         """The address of the account of whoever looks; None where nobody can sign in."""
 
+    @property
+    def play(self) -> str | None:
+        """The address where people play against bots; None where nobody can."""
+
 
 class ServedLinks:
-    """Addresses on a server; ``account`` is that of the reader's account, None where nobody signs in."""
+    """Addresses on a server; ``account`` is that of the reader's account, None where nobody signs in.
 
-    def __init__(self, asset_digests: dict[str, str], account: str | None = None) -> None:
+    Whoever may have an account may play; ``play`` is the address for that where visitors alone do.
+    """
+
+    def __init__(self, asset_digests: dict[str, str], account: str | None = None, play: str | None = None) -> None:
         """Take digests of the files in ``static``: addresses contain them, so that browsers cache files for good."""
         self._digests, self.account = asset_digests, account
+        self.play = PLAY if account else play
 
     def page(self, name: str, suffix: str = "", **values: Any) -> str | None:
         """Return the address of a page."""
@@ -116,7 +126,7 @@ class Places(Protocol):
 class FolderLinks:
     """Addresses in a folder of files, seen from one of them: they hold wherever the folder is, on a disk as well."""
 
-    account = None
+    account = play = None
 
     def __init__(self, places: Places, here: str) -> None:
         """Take the places of all pages, and the file (``here``, from the folder) from which links lead there."""

@@ -40,6 +40,8 @@ RECEIVING, CHECKING = "receiving-", "checking-"
 HOME_VARIABLE = "ARENA_HOME"
 STORE_VARIABLE = "ARENA_STORE"
 PEOPLE_VARIABLE = "ARENA_PEOPLE"
+VISITORS_VARIABLE = "ARENA_VISITORS"
+"""Set for programs beside a site without people: what visitors of it play is in a database of its own."""
 STORE_CREDENTIAL = "arena.store-url"
 PEOPLE_CREDENTIAL = "arena.people-url"
 """What systemd gives to services in place of these variables: a file that neither bots nor ``/proc`` show."""
@@ -68,6 +70,8 @@ def open_people(directory: str | os.PathLike[str] | None = None) -> PeopleStore:
     """
     from arena.store.people.people_store import PeopleStore
 
+    if os.environ.get(VISITORS_VARIABLE):
+        return open_visitors(directory)
     place = home_path(directory).resolve()
     url, file = people_url(), place / PEOPLE_FILE
     if url is None and not file.exists() and (known := noted_server(place, PEOPLE)):

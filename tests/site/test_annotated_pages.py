@@ -11,11 +11,13 @@ from arena.lab.matches.annotating import Annotator, TournamentAnnotator
 from arena.lab.matches.turning_point import turning_point
 from arena.lab.solving.limits import Limits
 from arena.lab.solving.worth import SEATS, worth_text
+from arena.site.links import ServedLinks
 from arena.site.matches.boards import board_svg
 from arena.site.matches.match_model import ViewedMatch
 from arena.site.matches.match_sentences import AnnotatedPositions
 from arena.site.matches.viewed_match import viewed_match
 from arena.site.publish.one_file import packed
+from arena.site.render import asset_digests
 from arena.store.home import ArenaHome
 from arena.store.results.rows import row_of
 from tests.lab.games import plain_value
@@ -198,3 +200,13 @@ def test_the_page_opens_on_the_action_that_decided_the_match_with_the_best_one_o
     assert best == 1
     marked = [one.ply for one in shown.positions if one.annotation.better is not None]
     assert {point.ply} <= set(marked) <= {ply for ply in range(1, len(shown.positions)) if annotation.mark(ply - 1)}
+
+
+def test_where_people_play_they_try_it_before_the_mistake_or_else_in_the_position_that_is_shown(shown):
+    ours = ServedLinks(asset_digests(), play="/play")
+    for ply, tried in ((shown.turning.ply, shown.turning.ply - 1), (1, 1)):
+        form = by_id(page_of(shown, ply, links=ours), "try")
+        sent = {field.get("name"): field.get("value") for field in form.iter("input")}
+        assert sent == {"tournament": "t", "match": str(shown.match), "ply": str(tried)}
+        assert form.get("action") == "/play"
+    assert "Try it here" not in page_of(shown)

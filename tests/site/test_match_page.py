@@ -33,7 +33,7 @@ def home(tmp_path_factory):
         yield home
 
 
-def page_of(shown, ply=None, embed=False, **changed):
+def page_of(shown, ply=None, embed=False, links=None, **changed):
     fixed = {
         "tournament": "t",
         "is_recorded": shown.termination is not None,
@@ -50,7 +50,7 @@ def page_of(shown, ply=None, embed=False, **changed):
     }
     model = MatchPage(**{**fixed, **changed})
     return rendered(
-        "match", model, MatchParameters(tournament=model.tournament, match=shown.match, ply=ply, embed=embed)
+        "match", model, MatchParameters(tournament=model.tournament, match=shown.match, ply=ply, embed=embed), links
     )
 
 

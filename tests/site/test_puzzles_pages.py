@@ -1,5 +1,7 @@
 """The puzzles of a tournament on the site: nothing is given away before it is tried, and nothing is computed."""
 
+import re
+
 import html5lib
 import pytest
 
@@ -74,10 +76,11 @@ def test_before_a_try_nothing_tells_the_solution_from_other_actions(home):
     page = puzzle_page(home)
     assert (page.verdict, page.is_solved, page.answer) == ("", False, None)
     parameters = PuzzleParameters(tournament="league", puzzle=1)
-    html = html_of("puzzle", page, parameters)
+    plain = re.sub("/static/[0-9a-f]+/", "/static/", html_of("puzzle", page, parameters))
+    html = plain
     for text in ("b2", "b3"):
         html = html.replace(text, "THERE")
-    other = html_of("puzzle", page, parameters).replace("b3", "b2").replace("b2", "THERE")
+    other = plain.replace("b3", "b2").replace("b2", "THERE")
     assert html == other
     assert html.count("THERE") == 6  # a choice and a place on the board with its address and title, for each of the two
     assert "match 1" not in html  # which goes on with what the bot played

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from arena.base.errors import StoreError, UsageError
+from arena.base.errors import UsageError
 from arena.base.programs.log_lines import FORMAT_VARIABLE, FORMATS, TEXT, set_up_logging
 from arena.base.programs.systemd import is_loopback, take_inherited_socket
 from arena.base.shipped import PREFIX
@@ -25,13 +25,11 @@ from arena.server.operating.service_programs import (
     WEB,
     WORK,
     Program,
+    locked_for_visitors,
     locked_services,
     programs,
-    unwritable_reason,
-    visitors_programs,
 )
-from arena.store.home import DATABASE_FILE, STORE_VARIABLE, home_path, open_people, open_visitors, own_databases
-from arena.store.results.lock import FileLock
+from arena.store.home import STORE_VARIABLE, home_path, open_people, open_visitors, own_databases
 
 if TYPE_CHECKING:
     import socket
@@ -39,8 +37,6 @@ if TYPE_CHECKING:
 
 OPEN_LADDER = "arena:open_ladder"
 NO_LADDER = "none"
-VISITORS_LOCK = "visitors.lock"
-"""Held by the process that works for visitors of a home: others only show it."""
 
 host_option = click.option(
     "--host", default="127.0.0.1", show_default=True, metavar="HOST", help="The address to listen on."
@@ -97,7 +93,7 @@ play_slots_option = click.option(
     type=WholeNumber(0, MAX_PLAY_SLOTS),
     default=4,
     show_default=True,
-    help="How many may play against bots at once, where authors may enter; 0 for nobody.",
+    help="How many may play against bots at once, where authors may enter or only this machine does; 0 for nobody.",
 )
 
 metrics_address_option = click.option(
@@ -238,11 +234,16 @@ def serve_command(
             own_databases(_directory(), store)
             opened.enter_context(locked_services(_directory(), [WEB, WORK] if beside else [WEB]))
         elif only is None:
-            beside = _visitors_programs(opened)
+            is_local = is_loopback(host) and not (public or allowed_hosts or trusted_proxies)
+            _pass_store_on()
+            locked = locked_for_visitors(_directory(), play_slots if is_local and inherited is None else 0, bool(store))
+            beside = opened.enter_context(locked)
         home = opened.enter_context(closing(OpenedHome(global_option("home"), store)))
         people = (
             opened.enter_context(closing(OpenedPeople(_directory(), _upload_obstacle(only), store)))
             if is_open
+            else opened.enter_context(closing(OpenedPeople(_directory(), store=store, visitors_only=True)))
+            if any(one.of_visitors for one in beside)
             else None
         )
         listening = opened.enter_context(inherited or listen(host, port))
@@ -257,7 +258,7 @@ def serve_command(
             events=Events(home, people.contest_news.number) if people is not None else Events(home),
             endpoints=people.endpoints if people is not None else (),
             links=people.links if people is not None else None,
-            problems=people.problems if people is not None else tuple,
+            problems=people.problems if people is not None and is_open else tuple,
             end_streams=people.end_streams if people is not None else None,
             end=people.end if people is not None else None,
             observers=observers,
@@ -274,7 +275,7 @@ def serve_command(
                 site.builders,
                 lambda: site.event_readers,
                 people.store if people is not None else None,
-                people.problems if people is not None else tuple,
+                people.problems if people is not None and is_open else tuple,
             )
             metrics_host = beside_listening.getsockname()[0]
             app = metrics_app(Hosts(metrics_host, allowed_hosts), requests.metrics, state.metrics)
@@ -283,19 +284,6 @@ def serve_command(
         ready = partial(_report_start, address, is_opened)
         is_interrupted = serve(site, listening, ready, proxies, beside_site, is_inherited=inherited is not None)
         return INTERRUPTED if is_interrupted else OK
-
-
-def _visitors_programs(opened: ExitStack) -> tuple[Program, ...]:
-    """Return what to start for visitors: nothing where nothing can be kept, or another process has started it."""
-    directory = _directory()
-    if not (global_option("store") or (directory / DATABASE_FILE).exists()) or unwritable_reason(directory):
-        return ()
-    try:
-        opened.enter_context(FileLock(directory / VISITORS_LOCK, "another arena serve works for visitors"))
-    except StoreError:
-        return ()
-    _pass_store_on()
-    return visitors_programs(directory)
 
 
 def _metrics_socket(address: str, is_public: bool) -> socket.socket:

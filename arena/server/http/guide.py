@@ -35,7 +35,7 @@ class Guide:
     @property
     def endpoints(self) -> tuple[Endpoint, ...]:
         """The addresses of the guide, and others that lead there."""
-        others = ELSEWHERE if self._links.account else {**ELSEWHERE, "/play": f"{GUIDE}/playing_in_the_browser"}
+        others = ELSEWHERE if self._links.play else {**ELSEWHERE, "/play": f"{GUIDE}/playing_in_the_browser"}
         fields = {GUIDE: (), f"{GUIDE}/{{page}}": ("page",), f"{GUIDE}/{{chapter}}/{{page}}": ("chapter", "page")}
         return (
             *(Endpoint(path=path, handler=self._answer, operation=_operation(names)) for path, names in fields.items()),

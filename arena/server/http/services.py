@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from arena.base.programs.service_program import NOTHING_TO_DO
 
@@ -29,10 +29,15 @@ class Service:
     """
 
     def __init__(
-        self, module: str, arguments: Sequence[str], now: Callable[[], float] = lambda: time.monotonic()
+        self,
+        module: str,
+        arguments: Sequence[str],
+        now: Callable[[], float] = lambda: time.monotonic(),
+        environment: Mapping[str, str] | None = None,
     ) -> None:
-        """Prepare a Python module, with the arguments that follow the first."""
+        """Prepare a Python module, with the arguments that follow the first, and more variables of the environment."""
         self._module, self._arguments, self._now = module, arguments, now
+        self._environment = environment or {}
         self._process: asyncio.subprocess.Process | None = None
         self._task: asyncio.Task[None] | None = None
         self._is_wanted = asyncio.Event()
@@ -87,6 +92,7 @@ class Service:
         self._process = await asyncio.create_subprocess_exec(
             *command,
             stdin=asyncio.subprocess.DEVNULL,
+            env={**os.environ, **self._environment},
             start_new_session=True,  # Ctrl-C is for the web process, also while a program is still starting
         )
         return await self._process.wait()

@@ -32,7 +32,7 @@ from arena.server.operating.service_programs import (
     ServiceKind,
 )
 from arena.server.operating.service_programs import LADDER_PART as LADDER
-from arena.store.home import ArenaHome, open_people
+from arena.store.home import VISITORS_VARIABLE, ArenaHome, open_people
 from arena.store.people.contest import ContestPhase, phase_of
 from arena.store.people.people_store import PeopleStore
 from arena.store.results.commit_signal import Commits
@@ -158,6 +158,11 @@ class _Watched:
             people.unrated_matches.keep_menu()
 
 
+def _service(program: Program) -> Service:
+    environment = {VISITORS_VARIABLE: "1"} if program.of_visitors else None
+    return Service(program.service.module, program.arguments, environment=environment)
+
+
 def _is_wanted(one: _Watched, view: View) -> bool:
     """Return whether to start a service; it also starts if its work can't be read, for it reports the reason."""
     try:
@@ -180,7 +185,7 @@ class Supervisor:
         opened_people: Callable[[Path], PeopleStore] = open_people,
     ) -> None:
         self._directory, self._opened_people = directory, opened_people
-        self._watched = [_Watched(one, Service(one.service.module, one.arguments)) for one in programs]
+        self._watched = [_Watched(one, _service(one)) for one in programs]
         self._is_over = threading.Event()
         self._thread: threading.Thread | None = None
 

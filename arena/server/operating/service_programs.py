@@ -10,9 +10,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from arena.base.errors import ArenaError, UsageError
+from arena.base.errors import ArenaError, StoreError, UsageError
 from arena.base.programs.service_program import HealthProblem, noted_problems
 from arena.base.text import counted
+from arena.store.home import DATABASE_FILE, has_people
 from arena.store.people.contest import ContestPhase, ContestResults, phase_of
 from arena.store.people.directing import LADDER, DirectorState
 from arena.store.people.people_store import PeopleStore
@@ -20,6 +21,10 @@ from arena.store.results.lock import FileLock, is_file_locked
 
 WEB, WORK = "web", "work"
 """What ``arena serve --only`` takes, and the names of locks: the web process, and the supervisor of all services."""
+
+
+VISITORS_LOCK = "visitors.lock"
+"""Held by the process that works for visitors of a home: others only show it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +54,15 @@ SERVICES = (CHECKER, CONTESTS, LADDER_PART, RESULTS, PLAY, ANNOTATOR)
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program of a service, with the arguments after the process that started it, and its ladder ("" for none)."""
+    """A program of a service, with the arguments after the process that started it, and its ladder ("" for none).
+
+    ``of_visitors``: whether it works on the database of visitors in place of that of people.
+    """
 
     service: ServiceKind
     arguments: tuple[str, ...]
     ladder: str = ""
+    of_visitors: bool = False
 
 
 def programs(
@@ -73,9 +82,24 @@ def programs(
     )
 
 
-def visitors_programs(directory: str | os.PathLike[str]) -> tuple[Program, ...]:
-    """Return the programs beside a site on which visitors only look."""
-    return (Program(ANNOTATOR, (os.fspath(directory),)),)
+@contextmanager
+def locked_for_visitors(directory: Path, play_slots: int, has_store_elsewhere: bool) -> Iterator[tuple[Program, ...]]:
+    """Yield the programs beside a site without accounts; without ``play_slots``, visitors only look.
+
+    There are none where nothing can be kept, or where another process has started them: it holds the lock.
+    """
+    place, is_there = os.fspath(directory), has_store_elsewhere or (directory / DATABASE_FILE).exists()
+    with ExitStack() as locks:
+        try:
+            if not is_there or unwritable_reason(directory):
+                raise StoreError(f"{directory}: nothing can be kept here")
+            locks.enter_context(FileLock(directory / VISITORS_LOCK, "another arena serve works for visitors"))
+        except StoreError:
+            yield ()
+            return
+        may_play = play_slots > 0 and not has_people(directory)
+        play = Program(PLAY, (place, str(play_slots)), of_visitors=True)
+        yield (*((play,) if may_play else ()), Program(ANNOTATOR, (place,)))
 
 
 def lock_path(directory: Path, name: str) -> Path:

@@ -36,7 +36,7 @@ class EmbargoedLinks:
 
     def __init__(self, contest: str) -> None:
         self._contest, self._served = contest, ServedLinks(asset_digests(), "/account")
-        self.account = self._served.account
+        self.account, self.play = self._served.account, self._served.play
 
     def page(self, name: str, suffix: str = "", **values: Any) -> str | None:
         """Return the address of a page; None for its twins and feeds, which hidden pages do not have."""

@@ -30,9 +30,9 @@ from arena.server.operations import (
     submissions,
 )
 from arena.server.operations.contest_view import ContestNews
-from arena.site.links import ServedLinks
+from arena.site.links import PLAY, ServedLinks
 from arena.site.render import asset_digests
-from arena.store.home import RECEIVING, home_path, open_people, uploads_path
+from arena.store.home import RECEIVING, home_path, open_people, open_visitors, uploads_path
 
 OPERATIONS: tuple[Operation, ...] = (
     *account.SIGN_IN_OPERATIONS,
@@ -62,18 +62,24 @@ class OpenedPeople:
         directory: str | os.PathLike[str] | None,
         upload_obstacle: Callable[[], str] | None = None,
         store: str | None = None,
+        *,
+        visitors_only: bool = False,
     ) -> None:
-        """Open the database; ``upload_obstacle`` returns why no uploads are taken, by default by trying."""
+        """Open the database; ``upload_obstacle`` returns why no uploads are taken, by default by trying.
+
+        With ``visitors_only`` nobody has an account, and all that people do is play against bots.
+        """
         self._home = OpenedHome(directory, store)
         self._directory = home_path(directory)
-        self.store = open_people(directory)
+        self.store = open_visitors(directory) if visitors_only else open_people(directory)
         uploads = UploadDirectory(uploads_path(directory), upload_obstacle or cache(_refusal))
         uploads.remove_unfinished(RECEIVING)
-        self.links = ServedLinks(asset_digests(), ACCOUNT)
+        self.links = ServedLinks(asset_digests(), None if visitors_only else ACCOUNT, PLAY)
         self._homes = Homes(self._home, store)
         self.contest_news = ContestNews(self.store, self._homes.result_path)
         self.contest_news.number()
-        self._gate = Gate(self.store, uploads, self._homes, self.links, OPERATIONS)
+        operations = playing.OPERATIONS if visitors_only else OPERATIONS
+        self._gate = Gate(self.store, uploads, self._homes, self.links, operations)
         self.endpoints: tuple[Endpoint, ...] = self._gate.endpoints
 
     def show_pages_of(self, cache: PageCache) -> None:

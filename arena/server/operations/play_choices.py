@@ -10,10 +10,12 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from arena.base.errors import UsageError
+from arena.base.records import MatchRecord
 from arena.base.shipped import PREFIX
 from arena.base.text import all_of, any_of
 from arena.server.gate.operation import Fields, Visit
 from arena.server.http.problems import bad_address
+from arena.site.frame.model import MAX_NAME_CHARACTERS
 from arena.site.matches.games_model import MAX_OPTION_FIELDS, OPTION_PREFIX, GameOption
 from arena.site.matches.playing import PlayableBot, PlayableGame, PlayMenu
 from arena.store.people.people_store import PeopleStore
@@ -25,6 +27,10 @@ SECONDS = (0.1, 0.5, 1.0, 2.0, 5.0)
 USUAL_SECONDS = 1.0
 SEATS = 2
 NOBODY_PLAYS = "nobody can play here now"
+MAX_PLIES = 1000
+"""Before a position that is played on."""
+HOUSE_BOTS = (f"{PREFIX}mcts", f"{PREFIX}greedy")
+"""Which play on against a visitor where the bot of the match is not offered, the first of them that is."""
 
 
 class PlayParameters(Fields):
@@ -35,13 +41,20 @@ class PlayParameters(Fields):
 
 
 class NewMatch(Fields):
-    """What is chosen for a match; the options of the game by name, or in fields such as ``option_size``."""
+    """What is chosen for a match; the options of the game by name, or in fields such as ``option_size``.
 
-    game: str = Field(max_length=300)
-    bot: str = Field(max_length=200)
+    With a ``tournament``, its ``match`` is played on after ``ply`` actions, against the bot of the other seat there
+    or a house bot, in place of a chosen game.
+    """
+
+    game: str = Field("", max_length=300)
+    bot: str = Field("", max_length=200)
     seat: Annotated[int, Field(ge=0, lt=SEATS)] = 0
     seconds: float = USUAL_SECONDS
     options: dict[str, int | str] = Field({}, max_length=MAX_OPTION_FIELDS)
+    tournament: str = Field("", max_length=MAX_NAME_CHARACTERS)
+    match: int = Field(0, ge=0, le=2**31 - 1)
+    ply: int = Field(0, ge=0, le=MAX_PLIES)
 
     @model_validator(mode="before")
     @classmethod
@@ -74,6 +87,27 @@ def chosen(menu: PlayMenu, sent: NewMatch) -> Choices:
         bot=sent.bot,
         per_action_milliseconds=round(sent.seconds * 1000),
     )
+
+
+def played_on(menu: PlayMenu, sent: NewMatch, record: MatchRecord | None) -> tuple[Choices, str]:
+    """Return the choices for a position of a recorded match, and the actions that led there; UsageError without."""
+    which = f"match {sent.match} of {sent.tournament}"
+    if record is None:
+        raise UsageError(f"{which}: it has no record, so there is nothing to play on")
+    if len(record.bots) != SEATS:
+        raise UsageError(f"{which} has {len(record.bots)} seats; only matches of two can be played on here")
+    if not sent.ply < len(record.actions) or record.actions[sent.ply][1] is None:
+        raise UsageError(f"ply = {sent.ply}: {which} ends after ply {len(record.actions)}; expected an earlier one")
+    seat = record.actions[sent.ply][0]
+    bots = [bot for bot in menu.bots if bot.plays(record.game)]
+    wanted = (sent.bot, record.bots[1 - seat], *HOUSE_BOTS)
+    bot = next((found for name in wanted if name and (found := bot_of(bots, name)) is not None), None)
+    fixed = next((game.fixed for game in menu.games if game.name == record.game), {})
+    options = {name: value for name, value in record.options.items() if name not in fixed}
+    new = sent.model_copy(
+        update={"game": record.game, "bot": bot.name if bot else "", "seat": seat, "options": options}
+    )
+    return chosen(menu, new), json.dumps([[by, action, None, None] for by, action in record.actions[: sent.ply]])
 
 
 def menu_of(people: PeopleStore) -> PlayMenu:

@@ -24,6 +24,7 @@ from arena.server.operations.play_choices import (
     chosen,
     game_of,
     menu_of,
+    played_on,
     resting_bots,
 )
 from arena.site.matches.playing import (
@@ -93,9 +94,19 @@ def show_play(visit: Visit) -> PlayPage:
 
 
 def begin(visit: Visit) -> Done:
-    """Begin an unrated match against a bot."""
+    """Begin an unrated match against a bot, from the beginning or from a position of a recorded match."""
+    if visit.fields.tournament:
+        return _play_on(visit)
     _check_plays(visit, visit.fields.bot)
     return _begun(visit, chosen(menu_of(visit.people), visit.fields))
+
+
+def _play_on(visit: Visit) -> Done:
+    """Begin at a position of a match that everybody sees: embargoed ones are in other homes."""
+    wanted, store = visit.fields, visit.homes.public().store
+    record = store.find_record(store.tournament(wanted.tournament), wanted.match)
+    choices, actions = played_on(resting_bots(visit).offered(menu_of(visit.people)), wanted, record)
+    return _begun(visit, choices, actions)
 
 
 def _check_plays(visit: Visit, bot: str) -> None:
@@ -110,8 +121,8 @@ def _games_of(visit: Visit, label: str) -> tuple[str, ...]:
     return next((bot.games for bot in menu_of(visit.people).bots if bot.label.rpartition("@")[0] == name), ())
 
 
-def _begun(visit: Visit, choices: Choices) -> Done:
-    one = visit.people.unrated_matches.begin(choices, visit.actor.number, network_of(visit.address))
+def _begun(visit: Visit, choices: Choices, actions: str = "[]") -> Done:
+    one = visit.people.unrated_matches.begin(choices, visit.actor.number, network_of(visit.address), actions)
     return Done(to=_address(one), sentence="the match begins")
 
 

@@ -53,7 +53,7 @@ SCRIPTS = ("tables.js", "filter.js", "viewer.js")
 class OneFileLinks:
     """Addresses in a file: of bots and matches that are in it."""
 
-    account = None
+    account = play = None
 
     def __init__(self, report: Report) -> None:
         """Note what is in the file."""
@@ -170,7 +170,7 @@ def policy_hash(inline: str) -> Markup:
 class NoLinks:
     """Addresses in a file in which there is no other page."""
 
-    account = None
+    account = play = None
 
     def page(self, name: str, suffix: str = "", **values: Any) -> str | None:
         """Return None: there is no such page."""

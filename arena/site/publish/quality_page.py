@@ -27,7 +27,7 @@ tr.clear > th, tr.clear > td { font-weight: 600; }
 class NoLinks:
     """Addresses in a file that stands alone: there are none."""
 
-    account = None
+    account = play = None
 
     def page(self, name: str, suffix: str = "", **values: object) -> None:
         """Return None: no other page is to be had."""

@@ -248,6 +248,8 @@
     put("note", now.notes ? `Note: ${now.notes.map(visible).join("; ")}` : "");
     put("worth", now.annotation ? `Worth: ${now.annotation.worth}` : "");
     showChoices(now.annotation || {});
+    const tried = at("try"), before = match.turning && match.turning.ply === ply ? ply - 1 : ply; // the mistake is yours to avoid
+    if (tried) [tried.elements.ply.value, tried.hidden] = [before, before >= match.plies];
     put("lines", lines((now.lines || []).join("\n")));
     put("text-board", lines(now.board || ""));
     at("text").hidden = !now.board;

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Row, case, func, select
 
 from arena.base.errors import UsageError
 from arena.base.text import counted
-from arena.store.people.schema import meta
+from arena.store.people.schema import meta, people
 from arena.store.people.unrated_match import (
     ENDED,
     MatchState,
@@ -26,6 +26,8 @@ from arena.store.people.values import Clock
 IDLE_SECONDS = 300.0
 """A person who has done nothing for so long gives up the slot."""
 SLOTS_OF_A_PERSON = 2
+GIVES_WAY_SECONDS = 10.0
+"""A visitor who has done nothing for so long gives up the slot for a new match of the same network."""
 LONG_HELD_SECONDS = 1800.0
 """A visitor who has held a slot for so long in all gives it up when nobody else's is free."""
 MENU_SECONDS = 60.0
@@ -71,19 +73,32 @@ class PlaySlots:
             return may_displace and self._displace(connection, which & visitors) and _count(connection, which) < most
 
         if person is None:
-            most = slots_of_a_network(slots)
-            if not has_room(visitors & (matches.c.network == network), most):
+            has_members = connection.execute(select(people.c.id).limit(1)).first() is not None
+            theirs = visitors & (matches.c.network == network)
+            most = slots_of_a_network(slots) if has_members else slots
+            if own is None and _count(connection, theirs) >= most:
+                self._give_way(connection, theirs)
+            if not has_room(theirs, most):
                 raise UsageError(
                     f"visitors from one network have {counted(most, 'slot')} at most; "
                     "sign in, or try again in some minutes"
                 )
-            if not has_room(visitors, most := slots_of_visitors(slots)):
+            if not has_room(visitors, most := slots_of_visitors(slots) if has_members else slots):
                 raise UsageError(
                     f"all {most} of the {slots} slots that visitors may take are taken now; "
                     "sign in, or try again in some minutes"
                 )
         if not has_room(others, slots):
             raise UsageError(f"all {slots} slots are taken now; try again in some minutes")
+
+    def _give_way(self, connection: Connection, which: ColumnElement[bool]) -> None:
+        """Free the slot of a visitor who has left a match for a new one, as far as anybody can tell: the idlest one."""
+        idle = which & (matches.c.state == MatchState.PERSON) & matches.c.wish.is_(None)
+        idle &= matches.c.acted_at <= self._clock.text(-GIVES_WAY_SECONDS)
+        row = connection.execute(select(matches).where(idle).order_by(matches.c.acted_at, matches.c.id)).first()
+        if row is not None:
+            left = LEFT | {"held_seconds": self.held_seconds(row)}
+            connection.execute(matches.update().where(matches.c.id == row.id).values(left))
 
     def _displace(self, connection: Connection, which: ColumnElement[bool]) -> bool:
         """Free the slot of the match that has held slots the longest, and too long; return whether there is one.

@@ -7,6 +7,7 @@ A match has a slot until its end, or until the person has been idle for a while;
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
 from dataclasses import asdict
 from typing import Any
@@ -82,8 +83,8 @@ class UnratedMatches:
 
     # by people
 
-    def begin(self, choices: Choices, person: int | None, network: str) -> UnratedMatch:
-        """Begin a match; UsageError if all slots are taken."""
+    def begin(self, choices: Choices, person: int | None, network: str, actions: str = "[]") -> UnratedMatch:
+        """Begin a match, after ``actions`` in the form of a position; UsageError if all slots are taken."""
         secret, now = new_secret(), self._clock.text()
         row = {
             "secret": secret,
@@ -91,7 +92,7 @@ class UnratedMatches:
             "network": network,
             **asdict(choices),
             "bot_digest": "",
-            **asdict(Position(state=MatchState.BEGINNING, actions="[]", plies=0, view="")),
+            **asdict(Position(state=MatchState.BEGINNING, actions=actions, plies=len(json.loads(actions)), view="")),
             "wished_action": "",
             "answer": "",
             "begun_at": now,

@@ -21,6 +21,7 @@ from arena.sandbox.isolation import reaper
 from arena.server.operating.service_programs import SERVICES
 from arena.store.home import ArenaHome
 from arena.store.results.values import OwnedBot
+from tests.analysis.text.tournaments import play
 from tests.lab.made_puzzles import made_puzzle
 from tests.leftovers import own_errors
 from tests.server.conftest import add_tournament
@@ -165,6 +166,32 @@ def test_it_shows_what_it_knew_while_the_store_is_away_and_recovers(directory, t
         with ArenaHome(directory) as home:
             add_tournament(home, "second")
         server.get_until("/index.json", lambda answer: json.loads(answer[2])["matches"] == 4)
+        assert server.end()[0] == 0
+
+
+@pytest.mark.slow
+def test_visitors_of_this_machine_see_what_decided_a_match_and_may_play_on(tmp_path):
+    with ArenaHome(tmp_path) as home:
+        play(home, "t", ["a", "b"], encounters=3)
+    with served("--home", tmp_path) as server:
+        server.get_until("/tournaments/t/matches/1.json", lambda answer: b'"turning":{"ply"' in answer[2])
+        server.get_until("/play", lambda answer: b"Choose a game" in answer[2])
+        assert server.get("/account")[0] == 404
+        with served("--home", tmp_path) as second:  # one process at a time works for visitors
+            assert b"Choose a game" not in second.get("/play")[2]
+            assert second.get("/tournaments/t/matches/1.json")[0] == 200
+            assert second.end() == (0, "")
+        assert server.end()[0] == 0
+    assert not (tmp_path / "people.sqlite3").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "options", [("--play-slots", "0"), ("--allowed-host", "arena.example"), ("--only", "web")], ids=" ".join
+)
+def test_strangers_do_not_play_where_nobody_has_an_account(directory, options):
+    with served("--home", directory, *options) as server:
+        assert b"Choose a game" not in server.get("/play")[2]  # the guide says who plays where
         assert server.end()[0] == 0
 
 

@@ -10,6 +10,7 @@ from arena.community.play.view import Played, view_of
 from arena.games import make_game
 from arena.games.checked_game import checked_game
 from arena.site.matches.playing import PlayableBot, PlayMenu
+from arena.store.home import ArenaHome
 from arena.store.people.unrated_match import MatchState, PlayRequest, Position
 from arena.store.people.values import Role, Scope, SubmissionState
 from tests.community.contests.samples import SEALED, contest_of
@@ -321,3 +322,33 @@ async def test_a_bot_that_rests_is_challenged_by_nobody_else_and_challenges_are_
     for _ in range(20):
         assert (await ann.post("/challenges", data=sent | {"bot": "greedy"})).status_code == 303
     assert (await ann.post("/challenges", data=sent | {"bot": "greedy"})).status_code == 429
+
+
+async def test_a_position_of_a_recorded_match_is_played_on_in_the_seat_that_was_to_act(world, matches, directory):
+    with ArenaHome(directory) as home:
+        recorded = home.store.record_of("t", 1)
+    address = await begun(world.client(), tournament="t", match="1", ply="1", bot="")
+    one = matches.find(address.removeprefix("/play/"))
+    (first, action), (seat, _) = recorded.actions[:2]
+    assert json.loads(one.position.actions) == [[first, action, None, None]]
+    assert (one.choices.game, one.choices.seat, one.choices.bot) == (recorded.game, seat, "arena:greedy")
+    assert json.loads(one.choices.options).items() <= dict(recorded.options).items()
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"ply": "1000"}, "Ply = 1000: match 1 of t ends after ply "),
+        ({"ply": "1001"}, "less than or equal to 1000"),
+        ({"match": "3"}, "Match 3 of t: it has no record"),
+        ({"tournament": "missing"}, "Unknown tournament 'missing'"),
+        ({"tournament": "t" * 5000}, "at most"),
+    ],
+)
+async def test_a_position_that_is_not_there_is_not_played_on(world, matches, changed, sentence):
+    before = world.contents()
+    sent = {"tournament": "t", "match": "1", "ply": "0"} | changed
+    response = await world.client(accept=JSON).post("/play", data=sent)
+    assert response.status_code in (400, 404)
+    assert sentence in json.dumps(response.json())
+    assert world.contents() == before

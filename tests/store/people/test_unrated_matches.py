@@ -5,6 +5,7 @@ import pytest
 from arena.base.errors import UsageError
 from arena.store.people.play_slots import (
     CLAIM_SECONDS,
+    GIVES_WAY_SECONDS,
     IDLE_SECONDS,
     LONG_HELD_SECONDS,
     MENU_SECONDS,
@@ -22,7 +23,7 @@ OF_VISITORS = 2
 
 
 @pytest.fixture
-def matches(store):
+def matches(store, ada):
     store.unrated_matches.set_menu("{}", SLOTS)
     return store.unrated_matches
 
@@ -108,7 +109,7 @@ def test_visitors_of_many_networks_leave_half_of_the_slots_to_members(store, mat
 
 
 @pytest.mark.parametrize(("slots", "of_visitors"), [(1, 0), (2, 1), (3, 1), (4, 2), (8, 4), (9, 4)])
-def test_how_many_slots_visitors_have(store, slots, of_visitors):
+def test_how_many_slots_visitors_have(store, ada, slots, of_visitors):
     store.unrated_matches.set_menu("{}", slots)
     for network in range(of_visitors):
         begin(store.unrated_matches, f"192.0.2.{network}")
@@ -371,3 +372,37 @@ def test_who_leaves_leaves_no_match(store, matches, ada):
     one = begin(matches, person=ada.number)
     store.accounts.erase(ada)
     assert matches.find(one.secret) is None
+
+
+@on_both
+def test_where_nobody_has_an_account_visitors_have_all_slots(store):
+    store.unrated_matches.set_menu("{}", SLOTS)
+    for _ in range(SLOTS):
+        begin(store.unrated_matches)
+    with pytest.raises(UsageError, match=f"visitors from one network have {SLOTS} slots at most"):
+        begin(store.unrated_matches)
+
+
+@on_both
+def test_a_match_that_its_visitor_has_left_gives_way_to_the_next_and_can_be_continued(matches, now, ada):
+    left, claim = ready(matches)
+    later(matches, now, GIVES_WAY_SECONDS - 1)
+    with pytest.raises(UsageError, match="visitors from one network have 1 slot at most"):
+        begin(matches)
+    later(matches, now, 1)
+    following = begin(matches)
+    assert (matches.find(left.secret).has_slot, following.has_slot) == (False, True)
+    assert claim.read() is None
+    later(matches, now, GIVES_WAY_SECONDS)
+    with pytest.raises(UsageError, match="visitors from one network have 1 slot at most"):
+        begin(matches)  # the arena is at the next one, so that is not left
+    matches.end(following.number, "You resigned.")
+    matches.request(left.number, PlayRequest.ACT, 0, "a1")
+    assert matches.find(left.secret).has_slot
+
+
+@on_both
+def test_a_match_begins_after_the_actions_that_are_played_on(matches):
+    one = matches.begin(CHOICES, None, "192.0.2.1", "[[0, [1, 1], null, null], [1, [2, 3], null, null]]")
+    assert (one.position.plies, one.position.state) == (2, MatchState.BEGINNING)
+    assert matches.waiting() == [one.number]
