@@ -71,7 +71,9 @@ def best_choices(action: AnnotatedAction) -> tuple[int, ...]:
     return tuple(place for place, value in enumerate(values) if value == max(values))
 
 
-_NOUNS = {Outcome.WIN: "a win", Outcome.DRAW: "a draw", Outcome.LOSS: "a loss"}
+def outcome_noun(outcome: Outcome) -> str:
+    """Return an outcome to a seat as a noun, such as "a win"."""
+    return f"a {outcome}"
 
 
 def turning_sentence(point: TurningPoint, name: str, action: str, best: Sequence[str]) -> str:
@@ -92,7 +94,8 @@ def turning_sentence(point: TurningPoint, name: str, action: str, best: Sequence
 def _loss(point: TurningPoint) -> str:
     before, after = point.before.least, point.after.most
     if point.mark is Mark.BLUNDER:
-        is_whole = (before, after) == (Outcome.WIN, Outcome.LOSS)
-        return f"turned {_NOUNS[before]} into {_NOUNS[after]}" if is_whole else f"gave away {_NOUNS[before]}"
+        if (before, after) == (Outcome.WIN, Outcome.LOSS):
+            return "turned a win into a loss"
+        return f"gave away {outcome_noun(before)}"
     is_known = point.before.is_exact and point.after.is_exact
     return f"lost {'' if is_known else 'at least '}{number_text(point.lost_margin).removeprefix('+')} of margin"

@@ -14,6 +14,7 @@ from arena.analysis.text.corrections_table import correction_text
 from arena.base.enums import FaultKind
 from arena.base.records import Bot, MatchRecord
 from arena.base.text import all_of, counted
+from arena.lab.matches.annotation import annotation_of
 from arena.site.frame.building import Reading, marked, sentence
 from arena.site.frame.model import Sentence
 from arena.site.pages.bot_profile_model import (
@@ -29,6 +30,7 @@ from arena.site.pages.bot_profile_model import (
     TimeUsed,
     VersionStep,
 )
+from arena.site.pages.lost_value import AnnotatedMatch, lost_value, worth_a_look
 from arena.site.pages.results import listed_results, with_first_ratings
 from arena.site.pages.standings import MAX_HISTORY_MATCHES, rated_tournament, rating_point, standing_line
 from arena.site.pages.standings_model import RatingPoint
@@ -78,6 +80,10 @@ def build_bot_profile(home: ArenaHome, parameters: BotParameters) -> BotProfileP
     for profile in profiles:
         kinds.update(profile.fault_kinds)
     entered = versions.tournaments()
+    annotated = [
+        AnnotatedMatch(tournament.name, record, annotation_of(store, tournament, record))
+        for tournament, record in latest
+    ]
     page = BotProfilePage(
         bot=parameters.bot,
         verdict=_verdict(parameters.bot, labels, ratings),
@@ -96,6 +102,8 @@ def build_bot_profile(home: ArenaHome, parameters: BotParameters) -> BotProfileP
         results=listed_results(latest[:MAX_RESULTS]),
         corrections=tuple(correction for profile in profiles for correction in _corrections(profile)),
         left_out=reading.left_out,
+        lost_value=lost_value(annotated, frozenset(labels)),
+        worth_a_look=worth_a_look(annotated, frozenset(labels)),
     )
     return with_first_ratings(home, page)
 

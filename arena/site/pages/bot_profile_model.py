@@ -142,6 +142,34 @@ class EnteredTournament(Model):
     bots: int
 
 
+class LostValue(Model):
+    """How much of the value a bot keeps in a part of its annotated matches of a game: see ``BotAccuracy``.
+
+    Attributes:
+        phase: "opening", "middle" or "end": thirds of the actions that bots chose.
+        decisions: actions where the values of all choices are known exactly and differ.
+        kept_percent: the mean share of value that it kept in a decision; None without one.
+    """
+
+    game: str
+    phase: str
+    actions: int
+    decisions: int
+    kept_percent: float | None
+    mistakes: int
+    blunders: int
+
+
+class WorthALook(Model):
+    """A match of a bot that its author wants to see, and the reason in a few words."""
+
+    tournament: str
+    match: int
+    bot: str
+    rivals: tuple[str, ...]
+    reason: str
+
+
 class BotCorrection(Model):
     """A correction of a bot (``name@version``) that is not undone; ``made_at`` is UTC, ISO 8601."""
 
@@ -166,6 +194,8 @@ class BotProfilePage(ModelOfBots):
         history: on the leaderboard of each game after each tournament that the bot entered; of the latest versions, and
             the latest tournaments.
         rivals: of the version that is shown, the one with the best score first.
+        lost_value: where it loses value, by its latest annotated matches; by game, the opening first.
+        worth_a_look: at most three of its latest matches.
         corrections: those that are not undone.
     """
 
@@ -187,6 +217,8 @@ class BotProfilePage(ModelOfBots):
     first_ratings: tuple[FirstRating, ...] = ()
     ladders: tuple[RatingPoint, ...] = ()
     steps: tuple[VersionStep, ...] = ()
+    lost_value: tuple[LostValue, ...] = ()
+    worth_a_look: tuple[WorthALook, ...] = ()
 
     @property
     def sent(self) -> dict[str, str]:
@@ -217,6 +249,7 @@ class BotProfilePage(ModelOfBots):
             "history": _table(RatingPoint, self.history),
             "ladders": _table(RatingPoint, self.ladders),
             "rivals": _table(Rival, self.rivals),
+            "lost_value": _table(LostValue, self.lost_value),
             "times": _table(TimeUsed, self.times),
             "tournaments": _table(EnteredTournament, self.tournaments),
             "faults": _table(SeenFault, self.faults, "earlier"),
