@@ -178,3 +178,23 @@ def test_a_page_of_another_site_may_frame_only_the_embedded_one(page, site):
     assert "frame-ancestors 'none'" in headers[""]
     assert "frame-ancestors 'none'" not in headers["?embed=1"]
     assert page.locator("header, footer").count() == 0
+
+
+BOTTOM = """() => Math.max(...["#board", "#controls", "#slide", ".seats:last-of-type"].map((one) =>
+  document.querySelector(`#viewer ${one}`).getBoundingClientRect().bottom))"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1366, 657), (1440, 789), (390, 664), (1920, 1080)])
+def test_board_clocks_and_controls_are_in_view_and_keys_work_at_once(chromium, site, width, height):
+    address = f"{site}/tournaments/league/matches/1"
+    built(address)
+    context = chromium.new_context(viewport={"width": width, "height": height})
+    page = context.new_page()
+    page.goto(address)
+    assert page.evaluate(BOTTOM) <= height
+    page.keyboard.press("Home")
+    assert ply(page) == 0
+    page.keyboard.press("ArrowRight")
+    assert ply(page) == 1
+    assert page.evaluate("scrollY") == 0
+    context.close()

@@ -222,3 +222,11 @@ def test_a_version_is_compared_with_the_one_before_through_rivals_that_both_have
     text = page_of(home).text
     assert f"@2 is {step.difference:.1f} ± {step.margin_95:.1f} above @1" in " ".join(text.split())
     assert profile(home, "b").steps == ()
+
+
+def test_one_encounter_is_shown_as_one_encounter_and_several_with_their_interval(home):
+    tell(home, duels("a@1", "b@1", "wd"))
+    assert (profile(home).rivals[0].encounters, profile(home).rivals[0].score_percent) == (1, 75.0)
+    assert "one encounter" in page_of(home).text
+    tell(home, duels("c@1", "d@1", "wd" * 3), name="more", entrants=("c@1", "d@1"))
+    assert "one encounter" not in page_of(home, "c").text

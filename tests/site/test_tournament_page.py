@@ -1,6 +1,7 @@
 """The page of a tournament. What it says is worked out by hand from small stories."""
 
 import gzip
+import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -205,3 +206,14 @@ def test_a_large_field_has_a_hundred_lines_at_a_time_and_a_small_page(home):
     assert len(last.rows()) == 51
     assert [link["href"] for link in last.all("a", rel="prev")] == ["/tournaments/t?first=101"]
     assert len(csv_rows(told(home).csv())) == 250
+
+
+def test_the_number_that_ranks_is_a_column_and_what_referees_read_is_folded(home):
+    tell(home, STORY)
+    page = page_of(home)
+    heads, *rows = page.part("standings").rows()
+    shown = [row[heads.index("exposure")] for row in rows]
+    assert shown == [f"{line.exposure:.1f}" for line in told(home, "t").standings]
+    assert shown == sorted(shown, key=float, reverse=True)
+    folded = re.findall(r'<details class="folded"><summary><h2 id="(\w+)">', page.source)
+    assert folded == ["balance", "method"]

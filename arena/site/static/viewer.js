@@ -292,7 +292,8 @@
     const { target } = event;
     if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || event.defaultPrevented) return;
     const isInside = viewer.contains(target), isNowhere = target === document.body || target.tagName === "MAIN";
-    if (target.closest("input, select, textarea, pre, summary") || !(isInside || (isNowhere && event.key.startsWith("Arrow")))) return;
+    const isFree = event.key.startsWith("Arrow") || at("match-data"); // of one match: nothing else on the page has use for them
+    if (target.closest("input, select, textarea, pre, summary") || !(isInside || (isNowhere && isFree))) return;
     if (event.key in KEYS) go(goals[KEYS[event.key]]());
     else if (event.key === " " && !target.closest("button, a")) toggle();
     else return;
