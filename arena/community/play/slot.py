@@ -52,7 +52,7 @@ from arena.sandbox.isolation.sandbox_policy import Isolation
 from arena.store.bot_registry import BotRegistry
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.play_slots import CLAIM_SECONDS, MatchClaim
-from arena.store.people.unrated_match import MatchState, PlayRequest, Position, UnratedMatch
+from arena.store.people.unrated_match import MatchState, PlayRequest, Position, UnratedMatch, hint_sentence
 from arena.store.people.unrated_matches import OUR_FAILURE
 
 MAX_PLIES = 1000
@@ -264,7 +264,7 @@ class Slot:
         except ArenaError:
             _log.exception("unrated match %d: no hint", self._claim.number)
             return f"{self._bot.label} has no hint: {OUR_FAILURE}"
-        return f"{self._bot.label} would play {self._rules.format_action(answer.action)}."
+        return hint_sentence(self._bot.label, self._rules.format_action(answer.action))
 
     def _answer(self, sentence: str) -> None:
         if not self._claim.answer(sentence):

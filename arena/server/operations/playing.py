@@ -40,7 +40,7 @@ from arena.site.matches.playing import (
 from arena.store.people.play_slots import IDLE_SECONDS
 from arena.store.people.rates import Rate
 from arena.store.people.secret import is_secret
-from arena.store.people.unrated_match import ENDED, Choices, MatchState, PlayRequest, UnratedMatch
+from arena.store.people.unrated_match import ENDED, Choices, MatchState, PlayRequest, UnratedMatch, hinted_action
 from arena.store.people.values import DAY_SECONDS, Permission
 
 BEGINNINGS = Rate(120, 3600.0)
@@ -145,6 +145,7 @@ def show_match(visit: Visit) -> UnratedMatchPage:
         may_undo=has_acted and position.state is MatchState.PERSON,
         may_ask=not one.choices.challenger and _may_ask(visit, one),
         rest=resting_bots(visit).refusal(one.choices.bot, _games_of(visit, one.choices.bot)),
+        hint=hinted_action(one.answer),
         outcome=_outcome(position.reason) or (view.result if view is not None and is_over else ""),
         view=view,
         idle_minutes=round(IDLE_SECONDS / 60),

@@ -179,13 +179,16 @@ PLACE_UNITS = 100
 """Of a button on the board, to the side of a square: browsers round sizes of text and lines to whole ones."""
 
 
-def places_svg(places: Iterable[Place], board: Board) -> Markup:
-    """Return the places of actions on the board as buttons of a form, and squares without an action as words."""
-    drawn = "".join(_place(place, board.height) for place in places)
+def places_svg(places: Iterable[Place], board: Board, hint: str = "") -> Markup:
+    """Return the places of actions on the board as buttons of a form, and squares without an action as words.
+
+    ``hint`` is the action whose place is marked.
+    """
+    drawn = "".join(_place(place, board.height, bool(hint) and place.action == hint) for place in places)
     return Markup(f'<g transform="scale({1 / PLACE_UNITS})">{drawn}</g>')
 
 
-def _place(place: Place, height: float) -> str:
+def _place(place: Place, height: float, is_hinted: bool) -> str:
     x, y, width, tall = place.box
     sides = (x, height - y - tall, width, tall)
     box = " ".join(
@@ -199,7 +202,14 @@ def _place(place: Place, height: float) -> str:
         title = f' title="{text(place.refusal)}"' if place.refusal else ""
         words = f'aria-label="{label}"{title}'
         button = f'<button class="{kind}" type="button" tabindex="-1" aria-disabled="true" {words}></button>'
-    return f"<foreignObject {box}>{button}</foreignObject>{_preview(place, height)}"
+    drawn = _preview(place, height) + (_hint(place, height) if is_hinted else "")
+    return f"<foreignObject {box}>{button}</foreignObject>{drawn}"
+
+
+def _hint(place: Place, height: float) -> str:
+    kind, *values = place.preview or ("rect", *place.box, "best")
+    drawn = "".join(_drawn([(kind, *values[:-1], "best")], height, is_text=False))
+    return f'<g transform="scale({PLACE_UNITS})" aria-hidden="true">{drawn}</g>'
 
 
 def _preview(place: Place, height: float) -> str:

@@ -152,6 +152,7 @@ class UnratedMatchPage(Model):
         may_ask: whether the bot gives hints: an example bot, or one of the reader's.
         rest: why play stops now and continues later; empty if it continues.
         answer: a hint, or why the last request was rejected; else empty.
+        hint: the action that the answer hints at; else empty.
         outcome: how it ended, or why it could not go on; empty before.
         idle_minutes: after which a person who does nothing gives up the slot.
     """
@@ -169,6 +170,7 @@ class UnratedMatchPage(Model):
     may_ask: bool
     rest: str
     answer: str
+    hint: str = ""
     outcome: str
     view: PlayView | None
     idle_minutes: int

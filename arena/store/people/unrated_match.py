@@ -39,6 +39,20 @@ class PlayRequest(StrEnum):
     HINT = "hint"
 
 
+_WOULD_PLAY = " would play "
+
+
+def hint_sentence(bot: str, action: str) -> str:
+    """Return the answer to a request for a hint."""
+    return f"{bot}{_WOULD_PLAY}{action}."
+
+
+def hinted_action(answer: str) -> str:
+    """Return the action that an answer hints at; "" if it is no hint."""
+    _, found, action = answer.rpartition(_WOULD_PLAY)
+    return action.removesuffix(".") if found else ""
+
+
 class Shown(NamedTuple):
     """What of a match its page follows: another value, and the page is another one."""
 

@@ -1,6 +1,7 @@
 """Playing against bots over HTTP, without a play host: what it would write is written by the tests."""
 
 import json
+import re
 
 import pytest
 
@@ -11,7 +12,7 @@ from arena.games import make_game
 from arena.games.checked_game import checked_game
 from arena.site.matches.playing import PlayableBot, PlayMenu
 from arena.store.home import ArenaHome
-from arena.store.people.unrated_match import MatchState, PlayRequest, Position
+from arena.store.people.unrated_match import MatchState, PlayRequest, Position, hint_sentence
 from arena.store.people.values import Role, Scope, SubmissionState
 from tests.community.contests.samples import SEALED, contest_of
 from tests.community.contests.world import OPENS
@@ -352,3 +353,19 @@ async def test_a_position_that_is_not_there_is_not_played_on(world, matches, cha
     assert response.status_code in (400, 404)
     assert sentence in json.dumps(response.json())
     assert world.contents() == before
+
+
+async def test_a_hint_is_drawn_on_the_board_and_another_answer_is_not(world, matches):
+    visitor = world.client()
+    address = await begun(visitor)
+    claim = play_on(matches, address)
+    for answer, drawn in (("greedy@1 would play c4.", 1), ("z9: there is no such square", 0)):
+        assert claim.answer(answer)
+        page = (await visitor.get(address)).text
+        assert answer in page
+        assert page.count('class="best"') == drawn
+    assert claim.answer(hint_sentence("greedy@1", "c4"))
+    page = (await visitor.get(address)).text
+    place = re.search(r'<foreignObject x="(\d+)" y="(\d+)"[^>]*><button[^>]*value="c4"', page)
+    hinted = re.search(r'<rect x="(\d+)" y="(\d+)"[^>]*class="best"', page)
+    assert [int(one) // 100 for one in place.groups()] == [int(one) for one in hinted.groups()]
