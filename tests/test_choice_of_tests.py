@@ -1,14 +1,24 @@
-"""Which tests run: the marker ``slow``, its check, and the tests that are near to a change."""
+"""Which tests run: the marker ``slow``, its check, what is near to a change, and what a newcomer can run."""
 
+import os
+import re
 import socket
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import packages_distributions, requires
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from packaging.requirements import Requirement
 
 from tests.conftest import name_cases
 from tests.costs import judge
 from tests.held_port import HOST
 from tests.near import paths_near, rooms_that_import
+
+ROOT = Path(__file__).parents[1]
 
 
 @pytest.mark.parametrize(
@@ -83,6 +93,57 @@ def test_what_imports_a_room_is_read_from_the_code():
     importers = rooms_that_import()
     assert {"match", "store", "match.players"} <= importers["base"]
     assert "base" not in importers.get("cli", set())
+
+
+# what README.md's second command installs
+
+
+HIDE = """
+import sys
+
+class Rest:
+    def __init__(self, finder):
+        self._finder = finder
+
+    def find_spec(self, name, *others):
+        return None if name.partition(".")[0] in {hidden!r} else self._finder.find_spec(name, *others)
+
+sys.meta_path[:] = map(Rest, sys.meta_path)
+"""
+
+
+@pytest.mark.slow
+def test_all_tests_are_collected_with_what_the_second_command_installs(tmp_path):
+    """Also in the environment of a contributor, who has more, and would not notice what a newcomer lacks."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    installed = distributions_of([*project["dependencies"], *extras["test"], *extras["web"]]) | {"grid-arena"}
+    assert {"pytest", "msgpack", "starlette", "markupsafe"} <= installed
+    hidden = {name for name, owners in packages_distributions().items() if installed.isdisjoint(map(normal, owners))}
+    (tmp_path / "hide.py").write_text(HIDE.format(hidden=hidden))
+    environment = os.environ | {"PYTHONPATH": str(tmp_path), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    plugins = [f"-p{name}" for name in ("hide", "xdist.plugin", "anyio.pytest_plugin")]
+    command = [sys.executable, "-m", "pytest", *plugins, "-n0", "--collect-only", "-m", "", "tests"]
+    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout[-5000:] + run.stderr
+
+
+def distributions_of(requirements):
+    """Return the names of what pip brings for requirements, and for theirs."""
+    brought, left = set(), [(requirement, "") for requirement in requirements]
+    while left:
+        text, extra = left.pop()
+        requirement = Requirement(text)
+        if requirement.marker is None or requirement.marker.evaluate({"extra": extra}):
+            name = normal(requirement.name)
+            wanted = {(name, each) for each in ("", *requirement.extras)} - brought
+            brought |= wanted
+            left += [(each, extra) for name, extra in wanted for each in requires(name) or ()]
+    return {name for name, _ in brought}
+
+
+def normal(name):
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 # a port that is held for a server
