@@ -50,6 +50,12 @@ def pool():
         yield pool
 
 
+@pytest.fixture
+def patient(monkeypatch):
+    """Bots that need a moment have it, however busy the machine is."""
+    monkeypatch.setattr(process_player, "END_SECONDS", 10.0)
+
+
 def bot(directory, at_end, before=""):
     file = directory / "bot.py"
     write_bot(file, BOT.format(before=before, at_end=at_end))
@@ -77,25 +83,28 @@ HANDLERS = {
 }
 
 
+@pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize("handler", HANDLERS)
 def test_what_is_written_at_end_is_in_the_record_of_that_match_the_last_one_too(pool, handler, tmp_path):
     assert texts(play(pool, bot(tmp_path, HANDLERS[handler]))) == reports_each_once(3)
 
 
+@pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize("off_turn", ["run", "auto", "freeze"])
 def test_a_bot_that_is_stopped_off_turn_is_let_go_on_for_its_end(pool, off_turn, tmp_path):
     control = replace(PATIENT, off_turn=off_turn)
     assert texts(play(pool, bot(tmp_path, HANDLERS["at once"]), time_control=control)) == reports_each_once(3)
 
 
+@pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize("level", IsolationLevel, indirect=True)
 def test_so_it_is_at_every_level(level, tmp_path, monkeypatch):
-    monkeypatch.setattr(process_player, "END_SECONDS", 10.0)  # however busy the machine is
     monkeypatch.setattr(idle_detection, "THREAD_GRACE_SECONDS", 0.5)
     with BotPool(choose_isolation(level)) as pool:  # at bubblewrap, bwrap itself waits for events all the time
         assert texts(play(pool, bot(tmp_path, HANDLERS["after a sleep"]), 2)) == reports_each_once(2)
 
 
+@pytest.mark.usefixtures("patient")
 def test_a_bot_behind_another_program_is_waited_for_too(pool, tmp_path):
     one = bot(tmp_path, HANDLERS["at once"])
     own = (*one.own_files, sys.prefix, sys.base_prefix)
@@ -113,6 +122,7 @@ def test_a_bot_whose_thread_thinks_for_ever_is_not_waited_for_for_ever(pool, tmp
     assert [record.termination for record in play(pool, one, 2, control)] == ["normal"] * 2
 
 
+@pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize(
     ("at_end", "expected"),
     [
@@ -131,6 +141,7 @@ def test_a_bot_that_ends_at_end_keeps_its_result_and_leaves_its_reason(pool, at_
     assert "after the end of its last match, whose record has its stderr: exit status" in fault.detail
 
 
+@pytest.mark.usefixtures("patient")
 def test_a_flood_at_end_is_cut_and_the_bot_plays_on(pool, tmp_path):
     """Two megabytes are more than is kept, and fewer than stderr_bytes allows."""
     records = play(pool, bot(tmp_path, "say('first ' + 'x' * 2_000_000 + ' last')"))
