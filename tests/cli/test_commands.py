@@ -321,9 +321,10 @@ def test_left_out_columns_are_named_and_wide_shows_them(arena, monkeypatch):
 
 
 @pytest.mark.parametrize("columns", ["1", "-5", "0", "eighty", "99999999999999999999"])
-def test_a_terminal_of_an_unusual_width_has_a_table_too(arena, monkeypatch, columns):
-    monkeypatch.setenv("COLUMNS", columns)
-    code, text, _ = arena("standings", "tiny")
+def test_a_terminal_of_an_unusual_width_has_a_table_too(arena, columns):
+    with pytest.MonkeyPatch.context() as patch:  # ends before pytest -v reports, which believes in COLUMNS too
+        patch.setenv("COLUMNS", columns)
+        code, text, _ = arena("standings", "tiny")
     assert (code, text.split("\n\n")[1].split()[:2]) == (0, ["rank", "bot"])
 
 
