@@ -5,8 +5,10 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -59,17 +61,36 @@ def room(path):
     return room_of(".".join(path.relative_to(PACKAGE).with_suffix("").parts))
 
 
+class Source(NamedTuple):
+    """What tests ask of a module: all that it imports, what of it at once or for type checking, whether it prints."""
+
+    imports: list[ast.Import | ast.ImportFrom]
+    first_imports: list[ast.Import | ast.ImportFrom]
+    does_print: bool
+
+
+@cache
+def source(path):
+    """Return what a module does; each is read and searched once for all tests."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    nodes = list(ast.walk(tree))
+    first = [each for node in tree.body for each in (node.body if isinstance(node, ast.If) else [node])]
+    called = [node.func for node in nodes if isinstance(node, ast.Call)]
+    return Source(
+        imports_in(nodes), imports_in(first), any(isinstance(f, ast.Name) and f.id == "print" for f in called)
+    )
+
+
+def imports_in(nodes):
+    return [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
 def imported_rooms(path):
-    return rooms_imported_by(ast.parse(path.read_text(encoding="utf-8")))
-
-
-def rooms_imported_by(tree):
-    for node in ast.walk(tree):
-        names = []
+    for node in source(path).imports:
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports are absolute"
             names = [f"{node.module}.{alias.name}" for alias in node.names]
-        elif isinstance(node, ast.Import):
+        else:
             names = [alias.name for alias in node.names]
         for name in names:
             if name == "arena" or (name.startswith("arena.") and name.count(".") == 1 and not is_module(name)):
@@ -78,6 +99,7 @@ def rooms_imported_by(tree):
                 yield room_of(name.removeprefix("arena."))
 
 
+@cache
 def is_module(name):
     path = PACKAGE.parent.joinpath(*name.split("."))
     return path.is_dir() or path.with_suffix(".py").is_file()
@@ -92,13 +114,11 @@ def test_the_table_has_every_room_and_nothing_else():
 
 def imported_modules(path):
     """Yield the modules of the package that a module imports when it is imported, or for type checking."""
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        guarded = node.body if isinstance(node, ast.If) else [node]
-        for statement in guarded:
-            if isinstance(statement, ast.ImportFrom) and statement.module.startswith("arena."):
-                for alias in statement.names:
-                    name = f"{statement.module}.{alias.name}"
-                    yield name if is_module(name) else statement.module
+    for node in source(path).first_imports:
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("arena."):
+            for alias in node.names:
+                name = f"{node.module}.{alias.name}"
+                yield name if is_module(name) else node.module
 
 
 @pytest.mark.slow(sample=True)
@@ -129,18 +149,15 @@ FORBIDDEN = {
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_imports_go_down_only_and_each_kind_of_thing_is_done_in_one_place(path):
-    imported = set()
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     mine = room(path)
-    for other in rooms_imported_by(tree):
+    for other in imported_rooms(path):
         assert other == mine or LAYER[other] < LAYER[mine], f"{mine} -> {other}"
         if mine in ALLOWED_FOR:
             assert other in ALLOWED_FOR[mine], f"{mine} -> {other}"
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            imported.add(node.module.split(".")[0])
-        elif isinstance(node, ast.Import):
-            imported |= {alias.name.split(".")[0] for alias in node.names}
+    imported = set()
+    for node in source(path).imports:
+        names = [node.module] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+        imported |= {name.split(".")[0] for name in names}
     assert not imported & FORBIDDEN.get(mine, set())
     if mine not in ("store.results", "store.people"):
         assert not imported & {"sqlalchemy", "sqlite3"}
@@ -149,12 +166,7 @@ def test_imports_go_down_only_and_each_kind_of_thing_is_done_in_one_place(path):
     if mine.partition(".")[0] != "cli":
         assert not imported & {"click"}
     if mine not in ("botkit", "interop"):  # the one prints for its author, the other where PettingZoo says so
-        assert not prints(tree), "printing is the command line's business, and it uses click.echo"
-
-
-def prints(tree):
-    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
-    return any(isinstance(called, ast.Name) and called.id == "print" for called in calls)
+        assert not source(path).does_print, "printing is the command line's business, and it uses click.echo"
 
 
 def test_a_command_exits_without_a_search_for_garbage():
