@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from math import isfinite
 from typing import Any
 
@@ -94,9 +95,8 @@ def check_refusal(position: Position, elsewhere: Iterable[Any]) -> None:
     """Whatever is not legal is refused with IllegalActionError and nothing else, such as actions of other positions."""
     legal = {exact(action) for action in position.legal}
     tried: set[str] = set()
-    for candidate in _candidates(position, elsewhere):
-        key = repr(candidate)
-        if key in tried or _exact_or_none(candidate) in legal:
+    for key, form, candidate in chain(_FORMS_OF_NONSENSE, map(_with_forms, _candidates(position, elsewhere))):
+        if key in tried or form in legal:
             continue
         tried.add(key)
         _require_refusal(position, candidate)
@@ -112,8 +112,14 @@ def _exact_or_none(candidate: Any) -> Any:
     return form
 
 
+def _with_forms(candidate: Any) -> tuple[str, Any, Any]:
+    return repr(candidate), _exact_or_none(candidate), candidate
+
+
+_FORMS_OF_NONSENSE = tuple(map(_with_forms, NONSENSE))
+
+
 def _candidates(position: Position, elsewhere: Iterable[Any]) -> Iterator[Any]:
-    yield from NONSENSE
     yield from elsewhere
     for action in _sample(position.legal, len(position.line) + 1)[:4]:
         yield from _variations(action)

@@ -57,7 +57,8 @@ class Calls:
 
     def __call__(self, method: str, *arguments: Any) -> Any:
         """Return what a method returns, or raise its IllegalActionError; MistakeError for all else or a timeout."""
-        return self.run(getattr(self.game, method), *arguments, method=method)
+        call = partial(getattr(self.game, method), *arguments)
+        return guarded(call, method, self._module, self.limit_seconds, CHECK_OF_METHOD.get(method))
 
     @cached_property
     def space(self) -> Any:

@@ -84,17 +84,19 @@ _WIDE = Limits(message_depth=64, message_nodes=MAX_BYTES_TO_BOT)
 """What the other end of the wire reads; the arena's own limits are for messages from bots."""
 
 _INTEGERS = range(-(2**63), 2**64)
-_KINDS: tuple[tuple[type, str], ...] = ((bool, "bool"), (int, "int"), (float, "float"), (str, "str"))
+_KINDS: Mapping[type, str] = {bool: "bool", int: "int", float: "float", str: "str"}
 
 
 def exact(value: Any) -> Any:
     """Return a value so that two are equal if they are the same on the wire: tuples are lists, types differ."""
+    kind = _KINDS.get(type(value))
+    if kind is not None:  # most values; a look at classes takes longer
+        return (kind, value)
     if isinstance(value, list | tuple):
         return ("list", *map(exact, value))
     if isinstance(value, Mapping):
         return ("map", *sorted((str(key), exact(part)) for key, part in value.items()))
-    kind = next((name for kind, name in _KINDS if isinstance(value, kind)), type(value).__name__)
-    return (kind, value)
+    return (next((name for kind, name in _KINDS.items() if isinstance(value, kind)), type(value).__name__), value)
 
 
 def are_same(value: Any, other: Any) -> bool:
