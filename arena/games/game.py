@@ -22,13 +22,18 @@ from arena.games.squares import as_square, mark_last
 
 @dataclass(frozen=True)
 class IntOption:
-    """A whole number from ``minimum`` to ``maximum``; ``meaning`` describes it in a few words."""
+    """A whole number from ``minimum`` to ``maximum``; ``meaning`` describes it in a few words.
+
+    With ``is_variation`` it is among the options of a game only when it differs from its default, so that what was
+    stored before there was such an option is still the same.
+    """
 
     name: str
     default: int
     minimum: int
     maximum: int
     meaning: str
+    is_variation: bool = False
 
     type_name = "whole number"
 
@@ -62,6 +67,7 @@ class ChoiceOption:
     meaning: str
 
     type_name = "choice"
+    is_variation = False
 
     @property
     def accepted(self) -> str:
@@ -82,7 +88,7 @@ Option = IntOption | ChoiceOption
 
 
 def checked_options(game: str, table: Iterable[Option], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the value of each option in ``table``: the given one or the default.
+    """Return the value of each option in ``table``, the given one or the default, but for variations not chosen.
 
     Raises:
         OptionError: for an unknown name or a value that is not accepted.
@@ -92,7 +98,13 @@ def checked_options(game: str, table: Iterable[Option], given: Mapping[str, Any]
         if name not in options:
             raise OptionError(name, value, f"{game} has no such option; {suggestion(name, options)}")
         options[name].check(value)
-    return {name: given.get(name, option.default) for name, option in options.items()}
+    values = {name: given.get(name, option.default) for name, option in options.items()}
+    return {name: value for name, value in values.items() if not is_left_out(options[name], value)}
+
+
+def is_left_out(option: Option, value: object) -> bool:
+    """Return whether an option is not among those of a game: a variation that is not chosen."""
+    return option.is_variation and value == option.default
 
 
 def _made_again(kind: type[Game[Any]], options: Mapping[str, Any]) -> Game[Any]:

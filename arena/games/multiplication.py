@@ -8,7 +8,8 @@ For two or more players.
    Seat 0 places the last one too.
 3. No two marks may share a row or a column.
 4. Numbering. The mark in the leftmost column is number 1 from the start. The seats take turns again, **seat 0** first:
-   the j-th action gives number j + 1 to a mark without a number.
+   the j-th action gives number j + 1 to a mark without a number. With ``second_starts = 1``, a variation of this arena
+   which is fairer for two, seat 1 is first in the numbering.
 5. The seat that writes j + 1 scores the number of columns times the number of rows between the marks j and j + 1.
 6. The match is over when every mark is numbered. The highest score wins; equal scores are a tie.
 
@@ -59,17 +60,19 @@ class Multiplication(PermutationGame[MultiplicationState]):
     OPTIONS: ClassVar[tuple[Option, ...]] = (
         IntOption("players", 2, 2, (MAX_SIZE - 1) // SMALLEST_K, "number of seats"),
         size_option(9, "rows and columns of the grid: k * players + 1 with k >= 3"),
+        IntOption("second_starts", 0, 0, 1, "the seat that starts the numbering", is_variation=True),
     )
     action_format: ClassVar[str] = "a square [x, y]; in text c4 for [3, 4]"
     mine: ClassVar[str] = (
         "the marks are shared, the jumps are not: the seat that writes j + 1 scores columns times rows between the"
         " marks j and j + 1. With p players yours are the jumps from number j = seat + 1, seat + 1 + p,"
-        " seat + 1 + 2p, … in `numbered`."
+        " seat + 1 + 2p, … in `numbered`; with second_starts = 1, those of the seat before you."
     )
 
     def prepare(self) -> None:
         """Check that every seat makes the same number of jumps (rule 1)."""
         super().prepare()
+        self.starter: int = self.options.get("second_starts", 0)
         k, rest = divmod(self.size - 1, self.players)
         if rest or k < SMALLEST_K:
             sizes = range(SMALLEST_K * self.players + 1, MAX_SIZE + 1, self.players)
@@ -86,12 +89,16 @@ class Multiplication(PermutationGame[MultiplicationState]):
         return MultiplicationState(no_marks(self.size), ())
 
     def seat_to_act(self, state: MultiplicationState) -> int | None:
-        """Take turns from seat 0 in the marking (rule 2) and again from seat 0 in the numbering (rule 4)."""
+        """Take turns from seat 0 in the marking (rule 2), and from seat 0 or 1 in the numbering (rule 4)."""
         if not state.numbered:
             return (self.size - state.heights.count(0)) % self.players
         if len(state.numbered) == self.size:
             return None
-        return (len(state.numbered) - 1) % self.players
+        return self.seat_of_jump(len(state.numbered) - 1)
+
+    def seat_of_jump(self, jump: int) -> int:
+        """Return the seat that makes a jump; number 0 is the first."""
+        return (jump + self.starter) % self.players
 
     def legal_actions(self, state: MultiplicationState) -> Sequence[Any]:
         """Return the free squares (rule 3), or the marks without a number (rule 4)."""
@@ -122,7 +129,7 @@ class Multiplication(PermutationGame[MultiplicationState]):
         numbered, heights = state.numbered, state.heights
         for jump in range(len(numbered) - 1):
             here, there = numbered[jump], numbered[jump + 1]
-            totals[jump % self.players] += abs(here - there) * abs(heights[here - 1] - heights[there - 1])
+            totals[self.seat_of_jump(jump)] += abs(here - there) * abs(heights[here - 1] - heights[there - 1])
         return tuple(totals)
 
     def observation(self, state: MultiplicationState) -> dict[str, Any]:
@@ -163,7 +170,7 @@ class Multiplication(PermutationGame[MultiplicationState]):
         """Draw the marks with their numbers, and each jump in the colour of the seat that scores it."""
         heights = state.heights
         jumps: list[Shape] = [
-            ("line", a - 0.5, heights[a - 1] - 0.5, b - 0.5, heights[b - 1] - 0.5, f"seat{jump % self.players}")
+            ("line", a - 0.5, heights[a - 1] - 0.5, b - 0.5, heights[b - 1] - 0.5, f"seat{self.seat_of_jump(jump)}")
             for jump, (a, b) in enumerate(pairwise(state.numbered))
         ]
         numbers: list[Shape] = [

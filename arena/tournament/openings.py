@@ -194,8 +194,9 @@ def read_book(path: Path, choice: GameChoice) -> tuple[Opening, ...]:
         game = make_game(book.game, **book.options)
     except UsageError as error:
         raise DefinitionError(f"{path}: {error}") from error
-    for name, value in choice.options.items():
-        own = game.options.get(name)
+    defaults = {option.name: option.default for option in game.OPTIONS}
+    for name in {**choice.options, **game.options}:
+        own, value = (options.get(name, defaults.get(name)) for options in (game.options, choice.options))
         if own != value:
             raise DefinitionError(
                 f"{path}: it is for {name} = {toml_value(own)}, and the tournament has {toml_value(value)}"

@@ -143,7 +143,8 @@ class Search:
     def __init__(self, game: Game[Any], seat: int, seconds: float, most_boards: int) -> None:
         self.size = game.options["size"]
         self.players, self.seat = game.players, seat
-        self.weights = [game.players - 1 if self.is_ours(jump) else -1 for jump in range(self.size - 1)]
+        starter = game.options.get("second_starts", 0)
+        self.weights = [game.players - 1 if self.is_ours(jump + starter) else -1 for jump in range(self.size - 1)]
         self.started, self.seconds = time.monotonic(), seconds
         self.most_boards = most_boards
         self.boards = 0

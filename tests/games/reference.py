@@ -81,13 +81,13 @@ class Plusminus(Permutation):
 
 
 class Multiplication(Permutation):
-    def __init__(self, players=2, size=9):
+    def __init__(self, players=2, size=9, second_starts=0):
         super().__init__(size)
-        self.m = players
+        self.m, self.first = players, second_starts
 
     def turn(self, history):
         done = len(history)
-        return done % self.m if done < self.n else (done - self.n) % self.m
+        return done % self.m if done < self.n else (done - self.n + self.first) % self.m
 
     def legal(self, history):
         marks, numbered = history[: self.n], history[self.n :]
@@ -103,7 +103,7 @@ class Multiplication(Permutation):
         points = [0] * self.m
         for j in range(1, self.n):
             (ax, ay), (bx, by) = chain[j - 1], chain[j]
-            points[(j - 1) % self.m] += abs(ax - bx) * abs(ay - by)
+            points[(j - 1 + self.first) % self.m] += abs(ax - bx) * abs(ay - by)
         return points
 
 

@@ -14,4 +14,5 @@ VARIANTS = {
     "differences, once": ("differences", {"size": 5, "scoring": "once"}),
     "multiplication": ("multiplication", {"size": 7}),
     "multiplication, three players": ("multiplication", {"players": 3, "size": 10}),
+    "multiplication, seat 1 starts the numbering": ("multiplication", {"size": 7, "second_starts": 1}),
 }

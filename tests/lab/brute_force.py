@@ -49,17 +49,19 @@ def plusminus(size, first, lists=("", ""), marks=()):
     return best(turn, (plusminus(size, first, lists, (*marks, square)) for square in free_squares(marks, size)))
 
 
-def multiplication(size, marks=(), path=(), margin=0):
+def multiplication(size, starter=0, marks=(), path=(), margin=0):
     if len(marks) < size:
-        return best(len(marks) % 2, (multiplication(size, (*marks, square)) for square in free_squares(marks, size)))
+        return best(
+            len(marks) % 2, (multiplication(size, starter, (*marks, square)) for square in free_squares(marks, size))
+        )
     path = path or (min(marks),)
     if len(path) == size:
         return margin
-    turn = (len(path) - 1) % 2
+    turn = (len(path) - 1 + starter) % 2
     values = []
     for mark in set(marks) - set(path):
         jump = abs(mark[0] - path[-1][0]) * abs(mark[1] - path[-1][1])
-        values.append(multiplication(size, marks, (*path, mark), margin + (-jump if turn else jump)))
+        values.append(multiplication(size, starter, marks, (*path, mark), margin + (-jump if turn else jump)))
     return best(turn, values)
 
 

@@ -63,7 +63,8 @@ def multiplication(game, state):
     marks = marks_of(state)
     path = tuple(marks[column - 1] for column in state.numbered)
     jumps = [abs(a[0] - b[0]) * abs(a[1] - b[1]) for a, b in pairwise(path)]
-    return brute_force.multiplication(game.size, marks, path, sum(jumps[::2]) - sum(jumps[1::2]))
+    margin = sum(jumps[::2]) - sum(jumps[1::2])
+    return brute_force.multiplication(game.size, game.starter, marks, path, -margin if game.starter else margin)
 
 
 CASES = {

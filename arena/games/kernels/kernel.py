@@ -27,7 +27,7 @@ def option_numbers(game: Game[Any]) -> list[int]:
     return [
         option.choices.index(game.options[option.name])
         if isinstance(option, ChoiceOption)
-        else game.options[option.name]
+        else game.options.get(option.name, option.default)
         for option in game.OPTIONS
     ]
 

@@ -4,7 +4,7 @@
 enum { MAX_PACKED = 2 * MAX_SIZE };
 
 typedef struct {
-    int32_t players, size;
+    int32_t players, size, starter;
 } game;
 
 typedef struct {
@@ -22,6 +22,7 @@ typedef struct {
 static int prepare(game *rules, const int32_t *options) {
     rules->players = options[0];
     rules->size = options[1];
+    rules->starter = options[2];
     return rules->players <= MAX_PLAYERS && rules->size <= MAX_SIZE;
 }
 
@@ -36,10 +37,13 @@ static void copy_state(const game *rules, state *to, const state *from) {
     memcpy(to->totals, from->totals, (size_t)rules->players * sizeof *to->totals);
 }
 
+/* The seat that makes a jump, the first being number 0 (rule 4). */
+static int seat_of_jump(const game *rules, int jump) { return (jump + rules->starter) % rules->players; }
+
 /* Rules 2 and 4. */
 static int seat_to_act(const game *rules, const state *now) {
     if (!now->numbered) return (rules->size - now->marks.empty) % rules->players;
-    return now->numbered == rules->size ? -1 : (now->numbered - 1) % rules->players;
+    return now->numbered == rules->size ? -1 : seat_of_jump(rules, now->numbered - 1);
 }
 
 static int count_actions(const game *rules, const state *now) {
@@ -61,7 +65,7 @@ static int last_jump(const state *now) {
 static void number(const game *rules, state *now, int column) {
     flip(now->unnumbered, column);
     now->order[now->numbered++] = (uint8_t)column;
-    now->totals[(now->numbered - 2) % rules->players] += last_jump(now);
+    now->totals[seat_of_jump(rules, now->numbered - 2)] += last_jump(now);
 }
 
 /* Rule 4: the leftmost mark has the number 1. */
@@ -84,7 +88,7 @@ static void make(const game *rules, state *now, int action, undo *back) {
 
 static void unmake(const game *rules, state *now, const undo *back) {
     if (now->numbered > 1) {
-        now->totals[(now->numbered - 2) % rules->players] -= last_jump(now);
+        now->totals[seat_of_jump(rules, now->numbered - 2)] -= last_jump(now);
         now->numbered--;
         flip(now->unnumbered, back->square / rules->size);
         return;

@@ -16,6 +16,7 @@ class _MultiplicationOfAnySize(Multiplication):
 
     def prepare(self) -> None:
         PermutationGame.prepare(self)
+        self.starter = self.options.get("second_starts", 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,10 +119,15 @@ OPTION_SETS = {
         unsolved=({"size": 13},),
     ),
     "multiplication": OptionSets(
-        small=({"size": 3}, {"size": 4, "players": 3}, {"size": 5}),
-        usual=({}, {"size": 7}, {"size": 10, "players": 3}, {"size": 13, "players": 4}),
+        small=(
+            {"size": 3},
+            {"size": 4, "players": 3, "second_starts": 1},
+            {"size": 5},
+            {"size": 4, "second_starts": 1},
+        ),
+        usual=({}, {"size": 7, "second_starts": 1}, {"size": 10, "players": 3}, {"size": 13, "players": 4}),
         large=({"size": 67, "players": 3}, {"size": 100, "players": 33}, {"size": 41}),
-        refused=((65, 67), (2, 101)),
+        refused=((65, 67, 0), (2, 101, 0)),
         solved=({"size": 2}, {"size": 4}),
         largest=({"size": 12},),
         unsolved=({"size": 13}, {"size": 4, "players": 3}),

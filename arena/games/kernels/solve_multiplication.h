@@ -58,7 +58,7 @@ static lanes solve_numbering(int size, const int16_t (*heights)[LANES], lanes *v
     return numbering_value(size, values, jumps, 0, 0);
 }
 
-/* Seat 0 begins the numbering (rule 4), so the margin is that of the seat to act. */
+/* The margin found is that of the seat that begins the numbering (rule 4). */
 static int write_ends(const game *rules, const state *root, const lattice *all, VALUE *margins, job *task) {
     int size = rules->size, filled = 0, is_more = 1;
     int16_t rows[MAX_SOLVED][LANES];
@@ -73,7 +73,7 @@ static int write_ends(const game *rules, const state *root, const lattice *all, 
         is_more = next_permutation(order, all->size);
         if (++filled < LANES && is_more) continue;
         lanes found = solve_numbering(size, (const int16_t(*)[LANES])rows, values);
-        for (int k = 0; k < filled; k++) *margins++ = found[k];
+        for (int k = 0; k < filled; k++) *margins++ = rules->starter ? (VALUE)-found[k] : found[k];
         task->states += filled * states_of_numbering(size);
         task->edges += filled * edges_of_numbering(size);
         filled = 0;

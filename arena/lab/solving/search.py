@@ -75,7 +75,7 @@ def _multiplication(game: Multiplication, state: Any) -> Range:
     scores = game.scores(state)
     each = (game.size - 1) // game.players
     done = max(0, len(state.numbered) - 1)
-    left = [each - len(range(seat, done, game.players)) for seat in range(2)]
+    left = [each - len(range((seat - game.starter) % game.players, done, game.players)) for seat in range(2)]
     largest = (game.size - 1) ** 2
     return _between(
         (scores[0] + left[0], scores[1] + left[1]), (scores[0] + largest * left[0], scores[1] + largest * left[1])
