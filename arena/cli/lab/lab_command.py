@@ -11,6 +11,7 @@ from arena.base.errors import KernelError
 from arena.cli.lab.lab_analyse import analyse
 from arena.cli.lab.lab_annotate import annotate
 from arena.cli.lab.lab_explore import explore
+from arena.cli.lab.lab_prove import prove
 from arena.cli.lab.lab_puzzles import puzzles
 from arena.cli.lab.lab_quality import quality
 from arena.cli.lab.lab_solve import solve
@@ -136,6 +137,7 @@ def lab_command() -> None:
     arena lab quality differences -o size=6
     arena lab kernels --build --check
     arena lab puzzles quickstart
+    arena lab prove multiplication -o size=7 --out multiplication_7.txt
     """
 
 
@@ -146,3 +148,4 @@ lab_command.add_command(explore)
 lab_command.add_command(quality)
 lab_command.add_command(kernels)
 lab_command.add_command(puzzles)
+lab_command.add_command(prove)

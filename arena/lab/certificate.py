@@ -1,0 +1,207 @@
+"""Certificates: strategies for both seats, which a program that knows nothing but the rules can check."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from arena.base.errors import UsageError
+from arena.base.text import any_of, counted
+from arena.games.game import Game
+from arena.lab.oracle import PREPARE_SECONDS, ActionWorth, Oracle
+from arena.lab.solving.kernel_tables import FEW_STATES
+from arena.lab.solving.limits import Limits, TimeIsUpError, count_states
+from arena.lab.solving.proofs import strategies_for
+from arena.lab.solving.state_graph import Retrograde, explore
+from arena.lab.solving.worth import SIGNS, Worth
+
+# arena/lab/verify/README.md describes the format. A table has what a seat plays in each state that follows from its own
+# choices, in the order in which a walk through all replies of the other seat comes to them, so it needs no keys.
+
+VERSION = 1
+MAX_STATES = 4_000_000
+"""In a walk: more take gigabytes here, and a file that the checker does not take."""
+
+MOST: Mapping[str, Mapping[str, int]] = {
+    "plusminus": {"size": 12},
+    "plaid": {"width": 64, "height": 64},
+    "coprimality": {"size": 40, "max_grids": 20},
+    "differences": {"size": 12},
+    "multiplication": {"size": 13},
+}
+"""The largest options that the checker takes."""
+
+_RULES = {"copied signs and transposition": "copied-signs"}
+_ACTIONS_IN_LINE = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What a seat holds, by a rule with a name or by a table of actions, as their numbers among the legal ones."""
+
+    seat: int
+    holds: int
+    rule: str = "table"
+    actions: tuple[int, ...] = ()
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of the certificate."""
+        many = f" {len(self.actions)}" if self.rule == "table" else ""
+        yield f"seat {self.seat} holds {self.holds} by {self.rule}{many}"
+        for begin in range(0, len(self.actions), _ACTIONS_IN_LINE):
+            yield " ".join(map(str, self.actions[begin : begin + _ACTIONS_IN_LINE]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certificate:
+    """Claims about one of the five games for two; ``problem`` is why they say less than the value."""
+
+    game: Game[Any]
+    claims: tuple[Claim, ...]
+    problem: str = ""
+
+    @property
+    def value(self) -> int | None:
+        """What seat 0 gets with best play, if that is proved: a margin, in plaid 1, 0 or -1."""
+        holds = [claim.holds for claim in self.claims]
+        return holds[0] if len(holds) == 2 and holds[0] == -holds[1] else None
+
+    def text(self) -> str:
+        """Return the certificate, which a checksum ends."""
+        lines = [f"arena certificate {VERSION}", f"game {self.game.name}"]
+        lines += [f"option {name} {value}" for name, value in options_of(self.game).items()]
+        lines.append(f"search {_searched(self.game)}")
+        lines += [line for claim in self.claims for line in claim.lines()]
+        text = "\n".join(lines) + "\n"
+        return f"{text}end {zlib.crc32(text.encode('ascii')):08x}\n"
+
+
+def options_of(game: Game[Any]) -> dict[str, int]:
+    """Return the options as whole numbers, with the names and in the order that certificates have."""
+    values = {option.name: game.options.get(option.name, option.default) for option in game.OPTIONS}
+    scoring = values.pop("scoring", None)
+    values.pop("players", None)
+    return values if scoring is None else {**values, "once": int(scoring == "once")}
+
+
+def prove(game: Game[Any], path: str, limits: Limits) -> Certificate:
+    """Return what can be proved of a game: by rules where there are some, else by tables of best play.
+
+    Raises:
+        UsageError: if the checker does not know the game or its options, or nothing can be proved.
+        TimeIsUpError: if nothing is proved when the time is up.
+    """
+    _check(game, path)
+    claims = {
+        seat: Claim(seat=seat, holds=0, rule=_RULES.get(one.name, one.name)) for one, seat in strategies_for(game, path)
+    }
+    problem = ""
+    if len(claims) < 2:
+        try:
+            claims |= _by_tables(game, path, limits, {seat: claim.holds for seat, claim in claims.items()})
+        except (TimeIsUpError, UsageError) as error:
+            if not claims:
+                raise
+            problem = str(error)
+    return Certificate(game=game, claims=tuple(claims[seat] for seat in sorted(claims)), problem=problem)
+
+
+def _check(game: Game[Any], path: str) -> None:
+    if path not in MOST:
+        raise UsageError(f"{path}: no checker knows its rules; expected {any_of(list(MOST))}")
+    if game.players != 2:
+        raise UsageError(f"players = {game.players}: certificates are for games for two")
+    for name, most in MOST[path].items():
+        if game.options[name] > most:
+            raise UsageError(f"{name} = {game.options[name]}: the checker of certificates takes at most {most}")
+
+
+def _by_tables(game: Game[Any], path: str, limits: Limits, held: Mapping[int, int]) -> dict[int, Claim]:
+    walk = _Walk(game, path, limits)
+    value = walk.value()
+    wanted = {0: value, 1: -value}
+    return {
+        seat: Claim(seat=seat, holds=holds, actions=walk.table(seat, holds))
+        for seat, holds in wanted.items()
+        if held.get(seat) != holds
+    }
+
+
+def _searched(game: Game[Any]) -> int:
+    """Return from how many actions before the end the checker finds the best ones itself, with few actions to try."""
+    size: int = game.options.get("size", 0)
+    return {"multiplication": size + 1, "plusminus": 4, "plaid": 2}.get(game.name, 0)
+
+
+def _actions_left(game: Any, state: Any) -> int:
+    """Return how many actions are left; of plaid at least, and of coprimality nobody knows."""
+    if game.name == "plaid":
+        left: int = game.options["lines"] - len(state.vertical) - len(state.horizontal)
+        return left
+    if game.name == "coprimality":
+        return 1 << 30
+    signs = 2 * (game.size - 1) - sum(map(len, state.predictions)) if game.name == "plusminus" else 0
+    numbers = game.size - max(1, len(state.numbered)) if game.name == "multiplication" else 0
+    return signs + numbers + int(state.heights.count(0))
+
+
+class _Walk:
+    """Walks through the states that follow from the choices of one seat."""
+
+    def __init__(self, game: Game[Any], path: str, limits: Limits) -> None:
+        self._game = game
+        self._limits = limits
+        self._searched = _searched(game)
+        states = count_states(game, path)
+        is_small = states is not None and states <= FEW_STATES
+        table = Retrograde(explore(game, path, limits)) if is_small else None
+        self._oracle = Oracle(game, path, limits, table)
+        self._oracle.prepare(PREPARE_SECONDS)
+
+    def value(self) -> int:
+        """Return what the first state is worth to seat 0."""
+        start = self._game.initial_state()
+        worths = [self._worth(one.worth) for one in self._known(start)]
+        return max(worths) if self._game.seat_to_act(start) == 0 else min(worths)
+
+    def table(self, seat: int, holds: int) -> tuple[int, ...]:
+        """Return which of its legal actions a seat plays to hold so much, in the order of the walk."""
+        game = self._game
+        found: list[int] = []
+        seen: set[Any] = set()
+        rest: list[Iterator[Any]] = [iter((game.initial_state(),))]
+        while rest:
+            state = next(rest[-1], None)
+            if state is None:
+                rest.pop()
+                continue
+            if state in seen or game.is_over(state) or _actions_left(game, state) <= self._searched:
+                continue
+            seen.add(state)
+            self._limits.check_time()
+            if len(seen) > MAX_STATES:
+                raise UsageError(f"the strategy of seat {seat} has more than {counted(MAX_STATES, 'state')}")
+            actions = game.legal_actions(state)
+            if game.seat_to_act(state) == seat:
+                found.append(self._keeping(state, seat, holds))
+                actions = actions[found[-1] : found[-1] + 1]
+            rest.append(map(game.apply, [state] * len(actions), actions))
+        return tuple(found)
+
+    def _keeping(self, state: Any, seat: int, holds: int) -> int:
+        sign = -1 if seat else 1
+        worths = (sign * self._worth(one.worth) for one in self._known(state))
+        return next(number for number, worth in enumerate(worths) if worth >= holds)
+
+    def _known(self, state: Any) -> list[ActionWorth]:
+        known = self._oracle.exact_actions(state)
+        if known is None:
+            raise TimeIsUpError(f"what all states of {self._game.name} are worth is not known with these options")
+        return known
+
+    def _worth(self, worth: Worth) -> int:
+        if self._game.name == "plaid":
+            return SIGNS[worth.outcome] if worth.outcome is not None else 0
+        return int(worth.margin or 0)

@@ -1,0 +1,172 @@
+"""A checker that knows only the rules takes a certificate if it is true, and refuses it if one byte is another."""
+
+import functools
+import os
+import subprocess
+import zlib
+
+import pytest
+
+from arena.base.errors import UsageError
+from arena.base.shipped import package_directory
+from arena.games import make_game
+from arena.lab.certificate import MAX_STATES, prove
+from arena.lab.solving.limits import Limits, TimeIsUpError
+from tests import needs
+from tests.cli.calls import calling
+from tests.lab import brute_force
+
+pytestmark = [needs.program("cc", "gcc", "clang"), pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def checker(tmp_path_factory):
+    built = tmp_path_factory.mktemp("verify") / "verify"
+    source = package_directory() / "lab" / "verify" / "verify.c"
+    compiler = ["cc", "-O2", "-Wall", "-Wextra", "-Wconversion", "-Werror"]
+    subprocess.run([*compiler, "-o", built, source, "-lm"], check=True)
+    return built
+
+
+@pytest.fixture
+def check(checker, tmp_path):
+    def call(text, *arguments):
+        file = tmp_path / "certificate.txt"
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+        done = subprocess.run([checker, file, *arguments], capture_output=True, text=True)
+        return done.returncode, done.stdout if done.returncode == 0 else done.stderr
+
+    return call
+
+
+@functools.cache
+def text_of(name, **options):
+    return prove(make_game(name, **options), name, Limits()).text()
+
+
+def sealed(text):
+    """Return a changed certificate with its own checksum: what a forger writes."""
+    body = text[: text.rindex("end ")]
+    return f"{body}end {zlib.crc32(body.encode()):08x}\n"
+
+
+CASES = {
+    "differences": ("differences", {"size": 4}, 0),
+    "differences, once": ("differences", {"size": 3, "scoring": "once"}, brute_force.differences(3, is_once=True)),
+    "plusminus": ("plusminus", {"size": 3}, brute_force.plusminus(3, 0)),
+    "plusminus, seat 1 first": ("plusminus", {"size": 3, "grid_first": 2}, brute_force.plusminus(3, 1)),
+    "plaid": ("plaid", {"width": 5, "height": 4, "lines": 3}, None),
+    "plaid, in a loss": ("plaid", {"width": 9, "height": 2, "lines": 6}, -1),  # found by strangers
+    "coprimality": ("coprimality", {"size": 4, "max_grids": 2}, brute_force.coprimality(4, 2)),
+    "coprimality, a draw": ("coprimality", {"size": 3, "max_grids": 2}, brute_force.coprimality(3, 2)),
+    "multiplication": ("multiplication", {"size": 7}, 12),  # found by strangers
+    "multiplication, seat 1 first": ("multiplication", {"size": 7, "second_starts": 1}, 5),
+}
+
+
+@pytest.mark.parametrize(("name", "options", "value"), CASES.values(), ids=CASES)
+def test_the_checker_proves_the_value_and_no_more(check, name, options, value):
+    if name == "plaid" and value is None:
+        margin = brute_force.plaid(**options)
+        value = (margin > 0) - (margin < 0)
+    text = text_of(name, **options)
+    code, said = check(text, name)
+    assert (code, said.splitlines()[-1]) == (0, f"proved: the value for seat 0 is exactly {value}")
+    for seat, holds in ((0, value), (1, -value)):
+        more = text.replace(f"seat {seat} holds {holds} by", f"seat {seat} holds {holds + 1} by")
+        assert more != text
+        code, said = check(sealed(more))
+        assert (code, "is said to hold" in said or "lacks a legal action" in said) == (1, True)
+
+
+def test_every_byte_counts(check):
+    text = text_of("plusminus", size=3, grid_first=2).encode()
+    for place, byte in enumerate(text):
+        other = ord("0") + (byte - ord("0") + 1) % 10 if byte in b"0123456789" else byte ^ 1
+        code, said = check(text[:place] + bytes([other]) + text[place + 1 :])
+        assert (code, said.startswith("refused: ")) == (1, True), (place, other)
+    for length in (0, 1, 12, 13, len(text) - 14, len(text) - 1):
+        assert check(text[:length])[0] == 1
+
+
+FORGED = {
+    "another version": ("certificate 1", "certificate 2", "version 2 is not known"),
+    "another game": ("game plusminus", "game differences", 'it lacks " option once %d"'),
+    "no game": ("game plusminus", "game chess", "it is for chess"),
+    "too large": ("size 4", "size 13", "out of bounds"),
+    "another rule": ("copied-signs", "reflection", "lacks a legal action"),
+    "an unknown rule": ("copied-signs", "magic", "seat 1 plays by magic"),
+    "a third seat": ("seat 1 holds", "seat 2 holds", "seat 2 plays by copied-signs"),
+    "other options": ("grid_first 1", "grid_first 2", "refused"),
+    "a longer table": ("by table 7", "by table 8", "too long"),
+    "a shorter table": ("by table 7", "by table 6", "lacks a legal action"),
+    "no claim": (None, None, "it claims nothing"),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "reason"), FORGED.values(), ids=FORGED)
+def test_a_forged_certificate_is_refused_though_its_checksum_is_right(check, old, new, reason):
+    text = text_of("plusminus", size=4)
+    changed = text[: text.index("seat 0")] + "end " if old is None else text.replace(old, new)
+    assert changed != text
+    code, said = check(sealed(changed))
+    assert (code, said.startswith("refused: "), reason in said) == (1, True, True), said
+
+
+def test_a_file_of_ten_gigabytes_is_refused_unread_and_one_that_is_not_there_named(checker, tmp_path):
+    huge = tmp_path / "huge"
+    with huge.open("wb") as file:
+        os.truncate(file.fileno(), 10 * 2**30)
+    done = subprocess.run([checker, huge], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, "refused: it is larger than 256 MiB\n")
+    assert subprocess.run([checker, tmp_path / "none"], capture_output=True).returncode == 2
+    assert check_of_other(checker, tmp_path) == "refused: it is for differences\n"
+
+
+def check_of_other(checker, directory):
+    file = directory / "differences.txt"
+    file.write_text(text_of("differences", size=3))
+    return subprocess.run([checker, file, "plaid"], capture_output=True, text=True).stderr
+
+
+REFUSED = {
+    "no game": (["chess", "--out", "c.txt"], "chess"),
+    "a game from outside": (["hex:Hex", "--out", "c.txt"], "hex:Hex"),
+    "three seats": (["plaid", "-o", "players=3", "--out", "c.txt"], "players = 3: certificates are for games for two"),
+    "a board too large": (["coprimality", "-o", "size=41", "--out", "c.txt"], "size = 41: the checker"),
+    "no directory": (["differences", "--out", "none/c.txt"], "expected a file in a directory that exists"),
+    "no time": (["multiplication", "--within", "0s", "--out", "c.txt"], "--within"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "reason"), REFUSED.values(), ids=REFUSED)
+def test_what_can_not_be_proved_is_refused_and_writes_nothing(tmp_path, monkeypatch, capsys, arguments, reason):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = calling(tmp_path / "home", capsys)("lab", "prove", *arguments)
+    assert (code, out, reason in err, (tmp_path / "c.txt").exists()) == (2, "", True, False), err
+
+
+def test_when_the_time_is_up_what_rules_prove_is_written_all_the_same():
+    late = Limits(deadline=0.0)
+    found = prove(make_game("plaid", width=8, height=8, lines=8), "plaid", late)
+    assert ([(one.seat, one.holds, one.rule) for one in found.claims], bool(found.problem)) == (
+        [(0, 0, "reflection")],
+        True,
+    )
+    with pytest.raises(TimeIsUpError):
+        prove(make_game("multiplication", size=7), "multiplication", late)
+
+
+def test_a_walk_has_an_end(monkeypatch):
+    assert MAX_STATES < 10**7
+    monkeypatch.setattr("arena.lab.certificate.MAX_STATES", 3)
+    with pytest.raises(UsageError, match="more than 3 states"):
+        prove(make_game("coprimality", size=4), "coprimality", Limits())
+
+
+def test_the_checker_has_the_size_that_was_promised():
+    source = (package_directory() / "lab" / "verify" / "verify.c").read_text()
+    assert len(source.splitlines()) <= 300
+    assert {line.split()[1][1:-1] for line in source.splitlines() if line.startswith("#include")} == {
+        "math.h", "stdarg.h", "stdint.h", "stdio.h", "stdlib.h", "string.h"
+    }  # fmt: skip
