@@ -14,6 +14,7 @@ from arena.cli.lab.lab_explore import explore
 from arena.cli.lab.lab_prove import prove
 from arena.cli.lab.lab_puzzles import puzzles
 from arena.cli.lab.lab_quality import quality
+from arena.cli.lab.lab_repair import repair
 from arena.cli.lab.lab_solve import solve
 from arena.cli.terminal.common import print_json, print_table, print_wrapped, waiting
 from arena.cli.terminal.global_options import Subcommands
@@ -137,6 +138,7 @@ def lab_command() -> None:
     arena lab quality differences -o size=6
     arena lab kernels --build --check
     arena lab puzzles quickstart
+    arena lab repair multiplication -o size=7
     arena lab prove multiplication -o size=7 --out multiplication_7.txt
     """
 
@@ -149,3 +151,4 @@ lab_command.add_command(quality)
 lab_command.add_command(kernels)
 lab_command.add_command(puzzles)
 lab_command.add_command(prove)
+lab_command.add_command(repair)

@@ -1,0 +1,227 @@
+"""The fairest form of a game: what it is worth under other rules and with repairs that fit every game for two."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from arena.base.errors import OptionError, UsageError
+from arena.base.seeds import pick_below
+from arena.games import make_game
+from arena.games.game import Game
+from arena.lab.oracle import ActionWorth, Oracle
+from arena.lab.solving.limits import Limits
+from arena.lab.solving.worth import SIGNS, Known, Outcome, Worth
+
+# A repair is tried by the values of the states after the first actions alone, so it costs hardly more than a solution.
+#
+# With a pie one player makes the first actions, and the other chooses a seat then. So the first player looks for a
+# state that is worth as little as can be to either seat, and the other takes the better seat of it.
+
+VARIATIONS: Mapping[str, Mapping[str, tuple[int | str, ...]]] = {
+    "plusminus": {"grid_first": (1, 2)},
+    "differences": {"scoring": ("distinct", "once")},
+    "multiplication": {"second_starts": (0, 1)},
+}
+"""The rule options that a repair can change, with their values; the size of a board is the designer's."""
+
+_BEGIN_SECOND = {"grid_first": 2, "second_starts": 1}
+"""The options, and the value of each, by which seat 1 begins the second part."""
+
+PIES = (1, 2)
+MATCHES = 100
+"""Played with mistakes, for the share of draws and the ply at which a match is decided."""
+
+MISTAKE_OF = 4
+"""Of this many actions one is random in these matches, the others are best."""
+
+_BY_POINTS = ("plusminus", "differences", "multiplication")
+"""The games whose margins are whole points, of which a komi is made."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repaired:
+    """A game with options and a repair, in words of the command line; what is not known is None.
+
+    Attributes:
+        margin, outcome: of seat 0 with best play. With a pie, that is the seat that the other player may take.
+        keeping_first, first: how many first actions keep this, of how many.
+        decided_at: after how many plies no outcome changed any more, on average of matches with mistakes.
+        draws: the share of draws in the same matches.
+    """
+
+    options: dict[str, Any]
+    repair: str
+    margin: int | float | None = None
+    outcome: Outcome | None = None
+    known: Known | None = None
+    keeping_first: int | None = None
+    first: int | None = None
+    decided_at: float | None = None
+    draws: float | None = None
+
+    def order(self) -> tuple[Any, ...]:
+        """Return what to sort by: what is known first, then by fairness, choice and depth."""
+        if self.outcome is None or self.margin is None:
+            return (True,)
+        share = (self.keeping_first or 0) / max(1, self.first or 0)
+        is_trivial = self.repair.startswith(("komi", "both_seats"))
+        return (
+            False,
+            self.outcome is not Outcome.DRAW,
+            abs(self.margin),
+            is_trivial,
+            -share,
+            -(self.decided_at or 0.0),
+        )
+
+
+def repaired(game: Game[Any], path: str, within_seconds: float, memory_bytes: int) -> list[Repaired]:
+    """Return the forms of a game for two with its options, the fairest first.
+
+    UsageError unless it is for two. Each form has its share of the time; what is not known by then stays None.
+    """
+    if game.players != 2:
+        raise UsageError(f"players = {game.players}: only games for two have one value that can be made fair")
+    forms = list(_forms(game, path))
+    deadline = time.monotonic() + within_seconds
+    found: list[Repaired] = []
+    for number, (form, word) in enumerate(forms):
+        now = time.monotonic()
+        limits = Limits(deadline=now + max(0.0, deadline - now) / (len(forms) - number), memory_bytes=memory_bytes)
+        found += _Form(form, path, word, limits).rows()
+    return sorted(found, key=Repaired.order)
+
+
+def _forms(game: Game[Any], path: str) -> Iterator[tuple[Game[Any], str]]:
+    """Yield the game with its options, then with each other value of a rule option; each with the word for it."""
+    yield game, ""
+    for name, values in VARIATIONS.get(path, {}).items():
+        own = game.options.get(name, values[0])
+        for value in values:
+            if value == own:
+                continue
+            try:
+                word = "begin_second=1" if _BEGIN_SECOND.get(name) == value else f"{name}={value}"
+                yield make_game(path, **{**game.options, name: value}), word
+            except OptionError:
+                continue
+
+
+class _Form:
+    """One set of rules, and the repairs of it."""
+
+    def __init__(self, game: Game[Any], path: str, word: str, limits: Limits) -> None:
+        self._game = game
+        self._path = path
+        self._word = word
+        self._limits = limits
+        own = replace(limits, deadline=float("inf"))  # else no kernel is built
+        self._oracle = Oracle(game, path, own, within_seconds=max(0.0, self._left()))
+        self._start = game.initial_state()
+
+    def rows(self) -> Iterator[Repaired]:
+        """Yield the form as it is, with a komi, with a pie, and with seats exchanged in a second match."""
+        plain = replace(self._row(""), first=len(self._game.legal_actions(self._start)))
+        worth = self._worth()
+        actions = self._after(self._start) if worth is not None else None
+        if worth is None:
+            yield plain
+            yield from (self._row(f"pie={plies}") for plies in PIES)
+            return
+        keeping = None if actions is None else sum(one.worth.margin == worth.margin for one in actions)
+        decided_at, draws = self._played([self._start]) if actions is not None else (None, None)
+        plain = replace(plain, keeping_first=keeping, decided_at=decided_at, draws=draws, **_known(worth))
+        yield plain
+        even: dict[str, Any] = {"margin": 0, "outcome": Outcome.DRAW, "decided_at": None, "draws": None}
+        if worth.margin and self._path in _BY_POINTS:
+            yield replace(plain, repair=self._words(f"komi={worth.margin}"), **even)
+        yield replace(plain, repair=self._words("both_seats=1"), known=Known.PROVED, **even)
+        for plies in PIES:
+            yield self._with_pie(plain, worth, plies)
+
+    def _worth(self) -> Worth | None:
+        if self._left() <= 0:
+            return None
+        self._oracle.prepare(self._left())
+        worth = self._oracle.worth(self._start)
+        return worth if worth.is_exact else None
+
+    def _with_pie(self, plain: Repaired, worth: Worth, plies: int) -> Repaired:
+        row = replace(plain, repair=self._words(f"pie={plies}"), keeping_first=None, decided_at=None, draws=None)
+        firsts = self._cuts(plies)
+        if firsts is None:
+            is_even = worth.outcome is Outcome.DRAW and not worth.margin  # best play leads to such a state
+            return row if is_even else self._row(f"pie={plies}")
+        fairest = min((one for _, one in firsts), key=_unfairness)
+        cuts = [(state, one) for state, one in firsts if _unfairness(one) == _unfairness(fairest)]
+        decided_at, draws = self._played([state for state, _ in cuts], plies)
+        return replace(
+            row, keeping_first=len(cuts), first=len(firsts), decided_at=decided_at, draws=draws, **_known(fairest)
+        )
+
+    def _cuts(self, plies: int) -> list[tuple[Any, Worth]] | None:
+        """Return the states after that number of actions, each with its worth; None if one is not known."""
+        states = [self._start]
+        for ply in range(plies):
+            found: list[tuple[Any, Worth]] = []
+            for state in states:
+                after = self._after(state)
+                if after is None:
+                    return None
+                found += [(self._game.apply(state, one.action), one.worth) for one in after]
+            found = list({state: (state, worth) for state, worth in found}.values()) if ply else found
+            states = [state for state, _ in found if not self._game.is_over(state)]
+        return found or None
+
+    def _played(self, starts: Sequence[Any], opening: int = 0) -> tuple[float | None, float | None]:
+        """Return when matches with mistakes are decided, on average, and the share of draws; None without time."""
+        game, decided, draws = self._game, 0, 0
+        for match in range(MATCHES):
+            state, plies, last_mistake = starts[match % len(starts)], opening, opening
+            while not game.is_over(state):
+                after = self._after(state)
+                if after is None:
+                    return None, None
+                choice = best = max(after, key=lambda one: _good_for(game.seat_to_act(state), one.worth))
+                if pick_below(MISTAKE_OF, "repair", match, plies) == 0:
+                    choice = after[pick_below(len(after), "repair mistake", match, plies)]
+                state, plies = game.apply(state, choice.action), plies + 1
+                if choice.worth.outcome is not best.worth.outcome:
+                    last_mistake = plies
+            decided += last_mistake
+            draws += len(set(game.ranks(state))) == 1
+        return round(decided / MATCHES, 2), draws / MATCHES
+
+    def _after(self, state: Any) -> list[ActionWorth] | None:
+        return self._oracle.exact_actions(state) if self._left() > 0 else None
+
+    def _left(self) -> float:
+        return self._limits.deadline - time.monotonic()
+
+    def _words(self, repair: str) -> str:
+        return " ".join(filter(None, (self._word, repair))) or "none"
+
+    def _row(self, repair: str) -> Repaired:
+        return Repaired(options=dict(self._game.options), repair=self._words(repair))
+
+
+def _known(worth: Worth) -> dict[str, Any]:
+    return {"margin": worth.margin, "outcome": worth.outcome, "known": worth.known}
+
+
+def _sign(worth: Worth) -> int:
+    return SIGNS[worth.outcome] if worth.outcome is not None else 0
+
+
+def _good_for(seat: int | None, worth: Worth) -> tuple[float, float]:
+    mine = worth.to(seat or 0)
+    return _sign(mine), mine.margin or 0
+
+
+def _unfairness(worth: Worth) -> tuple[float, float, float]:
+    """Return what to sort by: how far a state is from even, and of equal ones that which is good for seat 0 first."""
+    margin = worth.margin or 0
+    return abs(_sign(worth)), abs(margin), -margin

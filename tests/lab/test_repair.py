@@ -1,0 +1,80 @@
+"""Which form of a game is fair: values that others have found, and those of all lines of play on small boards."""
+
+import json
+
+import pytest
+
+from arena.games import make_game
+from arena.lab.repair import repaired
+from tests.cli.calls import calling
+from tests.lab import brute_force
+
+KEYS = ["options", "repair", "margin", "outcome", "known", "keeping_first", "first", "decided_at", "draws"]
+
+
+def rows_of(name, within=600.0, **options):
+    return {one.repair: one for one in repaired(make_game(name, **options), name, within, 2**31)}
+
+
+@pytest.mark.slow
+def test_a_pie_and_the_second_starter_take_most_of_the_edge_of_multiplication():
+    """Strangers have found these values of size 7 by programs of their own."""
+    rows = rows_of("multiplication", size=7)
+    found = {name: rows[name].margin for name in ("none", "pie=1", "begin_second=1", "komi=12")}
+    assert found == {"none": 12, "pie=1": 2, "begin_second=1": 5, "komi=12": 0}
+    assert rows["begin_second=1"].options["second_starts"] == 1
+    assert (rows["none"].first, rows["none"].decided_at > 0, rows["komi=12"].draws) == (49, True, None)
+
+
+SHEETS = [(4, 3, 3), (5, 4, 2), (3, 4, 4), (2, 5, 2), (6, 2, 3)]
+
+
+@pytest.mark.parametrize(("width", "height", "lines"), SHEETS)
+def test_a_pie_on_small_sheets_of_plaid_is_worth_what_all_lines_of_play_say(width, height, lines):
+    firsts = [("v", x) for x in range(1, width)] + [("h", y) for y in range(1, height)]
+    values = [brute_force.plaid(width, height, lines, frozenset({line})) for line in firsts]
+    rows = rows_of("plaid", width=width, height=height, lines=lines)
+    nearest = min(abs(value) for value in values)
+    assert rows["none"].margin == pytest.approx(float(max(values)), abs=1e-8)
+    assert abs(rows["pie=1"].margin) == pytest.approx(float(nearest), abs=1e-8)
+    assert (rows["none"].keeping_first, rows["none"].first) == (values.count(max(values)), len(firsts))
+    pairs = {frozenset({one, other}) for one in firsts for other in firsts if one != other}
+    ahead = min(abs(brute_force.plaid(width, height, lines, pair)) for pair in pairs)
+    assert abs(rows["pie=2"].margin) == pytest.approx(float(ahead), abs=1e-8)
+
+
+def test_forms_are_sorted_by_fairness_and_what_is_not_known_comes_last():
+    rows = repaired(make_game("plusminus", size=3, grid_first=2), "plusminus", 600.0, 2**31)
+    assert [abs(one.margin) for one in rows] == sorted(abs(one.margin) for one in rows)
+    margins = {one.repair: one.margin for one in rows}
+    assert (margins["none"], margins["grid_first=1"], margins["komi=-1"]) == (-1, brute_force.plusminus(3, 0), 0)
+    late = repaired(make_game("coprimality", size=5), "coprimality", 0.0, 2**31)
+    assert [(one.repair, one.margin, one.known) for one in late] == [
+        (word, None, None) for word in ("none", "pie=1", "pie=2")
+    ]
+
+
+def test_the_command_prints_an_object_for_each_form(tmp_path, capsys):
+    call = calling(tmp_path / "home", capsys)
+    code, out, err = call("lab", "repair", "differences", "-o", "size=3", "--json")
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert (code, err, {tuple(row) for row in rows}) == (0, "", {tuple(KEYS)})
+    assert {row["outcome"] for row in rows} == {"draw"}
+    plain = next(row for row in rows if row["repair"] == "none")
+    assert (plain["options"], plain["margin"], plain["known"]) == ({"size": 3, "scoring": "distinct"}, 0, "proved")
+    code, out, _ = call("lab", "repair", "differences", "-o", "size=3")
+    assert (code, "scoring=once pie=1" in out, out.splitlines()[0]) == (0, True, "differences size=3, scoring=distinct")
+
+
+REFUSED = {
+    "three seats": (["plaid", "-o", "players=3"], "players = 3: only games for two"),
+    "an unknown option": (["plaid", "-o", "pie=1"], "has no such option"),
+    "no time": (["differences", "--within", "0s"], "--within"),
+    "no game": (["chess"], "chess"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "reason"), REFUSED.values(), ids=REFUSED)
+def test_what_can_not_be_repaired_is_refused_in_a_sentence(tmp_path, capsys, arguments, reason):
+    code, out, err = calling(tmp_path / "home", capsys)("lab", "repair", *arguments)
+    assert (code, out, reason in err, "Traceback" in err) == (2, "", True, False), err
