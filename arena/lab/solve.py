@@ -19,7 +19,7 @@ from arena.lab.solving.search import actions_and_states, search_solution
 from arena.lab.solving.solution import By, Plan, Solution, plan_of
 from arena.lab.solving.state_graph import Retrograde, StateGraph, explore
 from arena.lab.solving.tables import Table
-from arena.lab.solving.worth import OUTCOME_UNIT, PARTS, Known, worth_between
+from arena.lab.solving.worth import OUTCOME_UNIT, PARTS, Known, outcome_text, worth_between
 
 _SHARE_OF_TABLE = 0.5
 """Of the time, for a table of which it is not known before how large it is; the rest is for a search."""
@@ -93,7 +93,8 @@ class Solver:
         elif by is By.KERNEL or (by is None and self._asks_kernel()):
             try:
                 needs = solver_of(self._game).needs()
-            except KernelError:
+            except KernelError as error:
+                self.kernel_problem = str(error)
                 needs = None
             if needs is not None:
                 return Plan(states=needs.states or None, memory_bytes=needs.memory_bytes, by=By.KERNEL)
@@ -136,7 +137,7 @@ class Solver:
                 needs.memory_bytes, f"solving {self._path} of {states_text(needs.states)} by its kernel"
             )
         except TooLargeError as error:
-            raise _with_hint(error, False) from error
+            raise self._refusal(error, False) from error
         found = kernel.solve(limits.deadline)
         if found is None:
             raise TimeIsUpError("the time is up, and the kernel has not ended; allow more, or a smaller board")
@@ -159,7 +160,7 @@ class Solver:
             graph = self._explored(is_asked_for)
         except (TimeIsUpError, TooLargeError) as error:
             if is_asked_for or self._limits.deadline == float("inf"):
-                raise _with_hint(error, is_asked_for) from error
+                raise self._refusal(error, is_asked_for) from error
             return self._by_search()
         retrograde = Retrograde(graph)
         self.table = retrograde
@@ -212,13 +213,17 @@ class Solver:
         states = count_states(self._game, self._path)
         return By.TABLE if by is None and states is not None and states <= FEW_STATES else by
 
+    def _refusal(self, error: TimeIsUpError | TooLargeError, is_asked_for: bool) -> Exception:
+        """Return the error with what is proved all the same, and with what would help."""
+        proof = self._proof
+        bound = outcome_text(worth_between(proof.low, proof.high, Known.PROVED)) if proof.names else ""
+        proved = f"it is proved that {bound}, but " if bound else ""
+        if isinstance(error, TimeIsUpError):
+            return TimeIsUpError(f"{proved}the time is up, and there is no table yet; allow more, or a smaller board")
+        smaller = "try a smaller board" + ("" if is_asked_for else ", or --within 60s for bounds by search")
+        if self.kernel_problem and not is_asked_for:
+            return TooLargeError(f"{proved}{self.kernel_problem}, and without its kernel it is too large; {smaller}")
+        return TooLargeError(f"{proved}{error}; {smaller}")
+
     def _classes(self, actions: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(up_to_symmetry(self._game, self._path, actions))
-
-
-def _with_hint(error: TimeIsUpError | TooLargeError, is_asked_for: bool) -> Exception:
-    if isinstance(error, TimeIsUpError):
-        return TimeIsUpError("the time is up, and there is no table yet; allow more, or a smaller board")
-    return TooLargeError(
-        f"{error}; try a smaller board" + ("" if is_asked_for else ", or --within 60s for bounds by search")
-    )

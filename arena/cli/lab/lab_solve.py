@@ -136,7 +136,8 @@ def _solved(
         plan = solver.plan(by)
         is_too_large = plan.memory_bytes is not None and plan.memory_bytes > limits.memory_bytes
         room = f"{', but only' if is_too_large else ';'} {short_size_text(limits.memory_bytes)} may be used"
-        click.echo(_wrapped(f"{path} {_options_text(rules)}: {plan.text()}{room}"), err=True)
+        if not (is_too_large and solver.kernel_problem):  # the refusal tells why there is no kernel
+            click.echo(_wrapped(f"{path} {_options_text(rules)}: {plan.text()}{room}"), err=True)
     solution = solver.solve(by)
     if solver.kernel_problem:
         click.echo(_wrapped(f"The rules in Python are used, slower: {solver.kernel_problem}"), err=True)

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from arena.cli.group import run
+from arena.games.kernels import loading
 from arena.games.kernels.solver import KernelSolver
 from arena.lab.solving import limits, state_graph
 from tests import needs
@@ -169,6 +170,20 @@ def test_the_largest_boards_are_refused_in_a_sentence(solve, game, options, stat
     code, out, err = solve(game, *options, "--by", "table", "-q")
     assert (code, out) == (2, "")
     assert re.search(rf"a table of {game} of {states} takes more than a million GiB, and .* may be used", err)
+
+
+def test_a_refusal_tells_what_is_proved_and_that_there_is_no_compiler(solve, monkeypatch):
+    monkeypatch.setenv("CC", "nocc")
+    loading.load.cache_clear()
+    refusals = [solve(game)[1:] for game in ("multiplication", "plaid")]
+    loading.load.cache_clear()
+    reason = "there is no C compiler: CC = 'nocc' is not found, and without its kernel it is too large; try a smaller"
+    assert [
+        (out, err.startswith(start + reason), "GiB" in err)
+        for (out, err), start in zip(
+            refusals, ("arena: ", "arena: it is proved that seat 0 does not lose, but "), strict=True
+        )
+    ] == [("", True, False)] * 2
 
 
 def test_a_game_from_outside_that_contradicts_itself_has_a_sentence(solve):
