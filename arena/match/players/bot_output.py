@@ -11,6 +11,9 @@ from pathlib import Path
 from arena.base.records import Bot
 from arena.base.shipped import package_directory
 
+STARVED = "of that for the processor"
+"""In the detail of a missed deadline: the bot was ready to run, and did not."""
+
 # What Python printed when a bot failed, and where in the author's own files.
 
 _ARENA = str(package_directory()) + os.sep

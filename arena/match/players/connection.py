@@ -15,6 +15,7 @@ from typing import NamedTuple, NoReturn
 from arena.base.enums import FaultKind
 from arena.base.errors import BotError, LateError
 from arena.base.records import LIMITS, Bot, Limits
+from arena.match.players.bot_output import STARVED
 from arena.match.players.idle_detection import StallDetector, wait_until_idle
 from arena.match.players.off_turn import FIRST_CHECK_SECONDS, WORK_SECONDS, OffTurnControl, RunningBots
 from arena.match.players.player import wall_limit_seconds
@@ -36,9 +37,6 @@ CPU_SLICE_SECONDS = 0.005
 
 WAITS_BEFORE_READING = 7
 """Turns of a bot that is waited for at once, after one in which it had not answered when the question was written."""
-
-STARVED = "of that for the processor"
-"""In the detail of a missed deadline: the bot was ready to run, and did not."""
 
 STARVED_SHARE = 0.5
 """Of the time allowed, from which on that is said."""

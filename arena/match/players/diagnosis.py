@@ -14,8 +14,7 @@ from typing import NamedTuple
 from arena.base.enums import FaultKind
 from arena.base.records import Bot, Fault
 from arena.base.text import shortened_text
-from arena.match.players.bot_output import last_error, last_own_line, line_in
-from arena.match.players.connection import STARVED
+from arena.match.players.bot_output import STARVED, last_error, last_own_line, line_in
 from arena.match.players.game_location import find_external_game
 
 READ_BYTES = 1 << 20
