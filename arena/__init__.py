@@ -50,6 +50,7 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.base.definition import Definition as Definition
     from arena.base.definition import GameChoice as GameChoice
     from arena.base.definition import GameOpenings as GameOpenings
+    from arena.base.definition import Rejected as Rejected
     from arena.base.enums import ClaimKind as ClaimKind
     from arena.base.enums import ClockKind as ClockKind
     from arena.base.enums import CorrectionKind as CorrectionKind
@@ -196,7 +197,7 @@ _MODULE_OF = {
         "arena.tournament.corrections.entrants": "disqualify enter_late replace_bot withdraw",
         "arena.tournament.corrections.undoing": "undo_correction",
         "arena.tournament.corrections.corrected_tournament": "void_matches",
-        "arena.base.definition": "Absence Definition GameChoice GameOpenings",
+        "arena.base.definition": "Absence Definition GameChoice GameOpenings Rejected",
         "arena.base.enums": "ClaimKind ClockKind CorrectionKind DisqualifiedMatches FaultKind OffTurn OpeningChoice"
         " StopReason Termination TournamentState",
         "arena.base.errors": "ArenaError BotDefinitionError ClusterError DefinitionError GameError StoreError"

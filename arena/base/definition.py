@@ -69,6 +69,14 @@ def gone(absences: Iterable[Absence]) -> frozenset[int]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rejected:
+    """What was to enter and could not: by the name it would have had, and the reason in one sentence."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
     """A checked tournament definition.
 
@@ -89,6 +97,7 @@ class Definition:
         active: the numbers of the entrants that may be paired; None for all.
         absences: of entrants that have withdrawn or are disqualified; they follow from the tournament's corrections.
         until: what has to be decided before it ends; None if it ends after ``encounters``.
+        rejected: what was left out of the entrants, as broken.
     """
 
     name: str
@@ -109,6 +118,7 @@ class Definition:
     active: frozenset[int] | None = None
     absences: tuple[Absence, ...] = ()
     until: Until | None = None
+    rejected: tuple[Rejected, ...] = ()
 
     @property
     def gone(self) -> frozenset[int]:
@@ -140,6 +150,7 @@ class Definition:
         It excludes where the bots are on disk, and when a ladder stops.
         """
         values = self._deciding()
+        values.pop("rejected", None)
         if self.until is not None:
             values["until"] = {key: value for key, value in values["until"].items() if key not in BUDGETS}
             del values["encounters"]  # a fixed schedule that was extended may have had any number
@@ -161,8 +172,9 @@ class Definition:
             del values["limits"]["cores"]
         if not self.openings:
             del values["openings"]
-        if self.until is None:
-            del values["until"]
+        for name in ("until", "rejected"):
+            if not getattr(self, name):
+                del values[name]
         values["settings"] = {key: value for key, value in self.settings.items() if key not in STOPS}
         return values
 

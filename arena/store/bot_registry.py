@@ -60,6 +60,10 @@ class BotRegistry:
             for tournament in self._store.tournaments()
         )
 
+    def labels(self) -> list[str]:
+        """Return the submitted bots, as ``name@version``, the latest version of each last."""
+        return [bot.label for bot in self._store.submitted_bots()]
+
     def find(self, text: str, args: Sequence[str] = ()) -> Bot:
         """Return a submitted bot by ``name`` (its latest version) or ``name@version``, or raise UnknownNameError."""
         bots = self._store.submitted_bots()
@@ -137,7 +141,11 @@ class BotRegistry:
         self._store.add_bot(StoredBot(bot.name, bot.version, bot.digest, entry, now))
 
     def discard(self, bot: Bot) -> None:
-        """Remove the files of a copied bot that was rejected."""
+        """Remove the files of a copied bot that was rejected, unless it has entered a tournament without submission."""
+        files = str(self._directory / bot.digest)
+        tournaments = (one for store in chain([self._store], self._others()) for one in store.tournaments())
+        if any(entrant.directory == files for one in tournaments for entrant in one.definition.entrants):
+            return
         if all(stored.digest != bot.digest for stored in self._store.submitted_bots()):
             self._remove_files(bot.digest)
 

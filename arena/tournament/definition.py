@@ -6,39 +6,33 @@ The keys, with their defaults, are documented on ``TournamentFile``; ``arena run
 from __future__ import annotations
 
 import os
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from glob import glob
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from arena.base.checked import check_model, read_toml
-from arena.base.definition import Definition, GameChoice
+from arena.base.definition import Definition, GameChoice, Rejected
 from arena.base.errors import BotDefinitionError, DefinitionError, OptionError, UnknownNameError, UsageError
-from arena.base.names import KnownNames, check_tournament_name, in_latin
+from arena.base.names import check_tournament_name, in_latin
 from arena.base.records import Bot, Limits, TimeControl
 from arena.base.shipped import bot_path, example_hint, tournament_path
 from arena.base.text import shortened_text, toml_value
 from arena.base.until import Until
 from arena.games import make_game
+from arena.match.players.building import build_bots
 from arena.match.players.diagnosis import uses_botkit
 from arena.match.players.entrants import Entrant, bot_of
 from arena.match.players.game_location import check_readable_game
-from arena.match.players.manifest import IsKnown, as_submitted, check_name, claims_problem, load_bot
+from arena.match.players.manifest import IsKnown, check_name, claims_problem, load_bot
 from arena.sandbox.isolation.levels import choose_isolation
+from arena.tournament.collected import GIT, load_collected, of_git
+from arena.tournament.collected import KnownBots as KnownBots
 from arena.tournament.formats.table import FORMATS, format_of
 from arena.tournament.opening_information import openings_in
 from arena.tournament.tournament_file import CommonKeys, EntrantTable, GameTable, TournamentFile, Variant, variants_of
-
-
-class KnownBots(KnownNames, Protocol):
-    """What a definition needs of ``home.bots``."""
-
-    def find(self, text: str, args: Sequence[str] = ()) -> Bot:
-        """Return a submitted bot by ``name`` or ``name@version``; raise UsageError if there is no such bot."""
 
 
 def load_definition(path: str | os.PathLike[str], bots: KnownBots | None = None) -> Definition:
@@ -46,7 +40,8 @@ def load_definition(path: str | os.PathLike[str], bots: KnownBots | None = None)
 
     Args:
         path: the TOML file, or ``arena:NAME``, an example tournament.
-        bots: the submitted bots, ``home.bots``; by default, entrants are paths and example bots only.
+        bots: the submitted bots, ``home.bots``; by default, entrants are paths and example bots only, without
+            archives.
 
     Raises:
         DefinitionError: with every fault, each with its place, value and what is accepted.
@@ -170,6 +165,8 @@ class _Builder:
         self._has_entrants = has_entrants
         self._has_all_entrants = has_entrants
         self._time_control = TimeControl(**file.time_control.model_dump())
+        self._games_of_file: Sequence[GameChoice] = ()
+        self._rejected: list[Rejected] = []
 
     def build(self) -> Definition:
         file = self._file
@@ -182,7 +179,7 @@ class _Builder:
             known = ", ".join(repr(known) for known in FORMATS)
             self._faults.append(f"format = {file.format!r}: expected {known}")
         self._faults += [f"{key}: {sentence}" for key, sentence in file.tables_of_others()]
-        games = self._games()
+        games = self._games_of_file = self._games()
         openings, opening_plies = openings_in(file, self._path.parent, games, self._faults)
         with _collecting(self._faults):
             check_ply_limit(file.ply_limit, opening_plies)
@@ -205,6 +202,7 @@ class _Builder:
             workers=file.workers,
             settings=file.format_settings(),
             until=None if file.until is None else Until(**file.until.model_dump()),
+            rejected=tuple(self._rejected),
         )
 
     def _games(self) -> tuple[GameChoice, ...]:
@@ -239,42 +237,48 @@ class _Builder:
                 self._faults.append(f"{entry.place}: {error}")
                 self._has_all_entrants = False
                 continue
-            if any(bot.label == other.label for other in bots):
-                self._faults.append(
-                    f"{entry.name_place} = {bot.name!r}: another entrant has this name and version;"
-                    " give one of them a name of its own"
-                )
-            elif any(in_latin(bot.label) == in_latin(other.label) for other in bots):
-                self._faults.append(
-                    f"{entry.name_place} = {bot.name!r} ({bot.name.encode('ascii', 'backslashreplace').decode()}): it"
-                    " looks like the name of another entrant, but has other letters; give one of them another name"
-                )
+            self._check_label(entry.name_place, bot, bots)
+            bots.append(bot)
+        for bot in self._collected():
+            self._check_label("entrants_from: name", bot, bots)
             bots.append(bot)
         return tuple(bots)
+
+    def _check_label(self, place: str, bot: Bot, before: Sequence[Bot]) -> None:
+        if any(bot.label == other.label for other in before):
+            self._faults.append(
+                f"{place} = {bot.name!r}: another entrant has this name and version; give one of them a name of its own"
+            )
+        elif any(in_latin(bot.label) == in_latin(other.label) for other in before):
+            self._faults.append(
+                f"{place} = {bot.name!r} ({bot.name.encode('ascii', 'backslashreplace').decode()}): it"
+                " looks like the name of another entrant, but has other letters; give one of them another name"
+            )
 
     def _entries(self) -> Iterator[_Entry]:
         for number, table in enumerate(self._file.entrants):
             place = f"entrants[{number}]"
             for variant in self._variants(table, place):
                 yield _Entry(place, f"{place}.name", partial(self._bot, table, variant))
-        pattern = self._file.entrants_from
-        if pattern is not None:
-            base = self._path.parent
-            for name in sorted(glob(pattern, root_dir=base)) or [pattern]:  # noqa: PTH207 - hidden files don't match, as in a shell
-                load = partial(self._bot_named_by_its_file, base / name)
-                yield _Entry("entrants_from", f"entrants_from: bot {name!r}: name", load)
 
-    def _bot_named_by_its_file(self, path: Path) -> Bot:
-        """Return the bot at a path; its directory's name, and not what its author calls it, tells it from others.
+    def _collected(self) -> Sequence[Bot]:
+        """Return the bots of ``entrants_from``; note what is broken, or leave it out if the file says so."""
+        file = self._file
+        if file.entrants_from is None:
+            return ()
+        check = self._check_is_whole if file.skip_broken else None
+        found = load_collected(file.entrants_from, self._path.parent, self._bots, check)
+        self._faults += [f"entrants_from: {sentence}" for sentence in found.faults]
+        self._has_all_entrants &= not found.faults
+        self._rejected += found.rejected
+        return found.bots
 
-        Whoever writes this line takes what is in a folder, and has not said of any bot there that it is his own.
-        """
-        bot = as_submitted(load_bot(path, is_known=self._is_known()))
-        if bot.own_files:
-            return bot
-        name = unicodedata.normalize("NFC", path.name)
-        check_name(f"bot {str(path)!r}: name", name, self._is_known())
-        return replace(bot, name=name)
+    def _check_is_whole(self, bot: Bot) -> None:
+        """Raise BotDefinitionError for a bot that does not play the games, or can't be built."""
+        for choice in self._games_of_file:
+            if (problem := claims_problem(bot, choice.game)) is not None:
+                raise BotDefinitionError(f"bot {bot.name!r} {problem}")
+        build_bots([bot], choose_isolation(self._file.isolation))
 
     def _variants(self, table: EntrantTable, place: str) -> list[Variant]:
         try:
@@ -319,7 +323,12 @@ class _Builder:
 
 
 def find_entrant(text: str, args: Sequence[str], base: Path, bots: KnownBots | None) -> Bot:
-    """Return the bot that a text names: a path from ``base``, ``arena:NAME``, or a submitted ``name[@version]``."""
+    """Return the bot that a text names: a path from ``base``, ``arena:NAME``, a submitted ``name[@version]``, or
+    ``git:PATH@REF``.
+    """
+    if text.startswith(GIT):
+        found = of_git(text, base, bots).load(bots)
+        return replace(found, command=(*found.command, *args))
     try:
         path = base / bot_path(text)
     except UnknownNameError:

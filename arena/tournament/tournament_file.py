@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, dataclass, fields
-from glob import has_magic
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_type_hints
@@ -111,10 +110,10 @@ def _size(value: Any) -> Any:
     return int(match[1]) * _UNITS[match[2]]
 
 
-def _with_wildcard(pattern: str) -> str:
-    if not has_magic(pattern):
-        raise ValueError('expected a pattern such as "submissions/*"')
-    return pattern
+def _not_empty(text: str) -> str:
+    if not text:
+        raise ValueError('expected a folder, a pattern such as "submissions/*", or an archive')
+    return text
 
 
 def _openings(value: Any) -> Any:
@@ -124,7 +123,7 @@ def _openings(value: Any) -> Any:
 
 
 Argument = Annotated[str, AfterValidator(without_nul)]
-Pattern = Annotated[Argument, AfterValidator(_with_wildcard)]
+Collection = Annotated[Argument, AfterValidator(_not_empty)]
 _IN_WORDS: dict[str, Any] = {"unit": "bytes", "or": 'or a text such as "512 MiB"'}
 _READS_SIZES = BeforeValidator(_size)
 
@@ -318,8 +317,10 @@ class CommonKeys(PlayKeys):
         options: of ``game``.
         games: several games, each with its options.
         entrants: together with ``entrants_from``, at least as many as each game has players.
-        entrants_from: a pattern such as "submissions/*", from the file's directory: every bot that it matches enters
-            after ``entrants``, by the name of its file or directory.
+        entrants_from: a folder of submissions, a pattern such as "submissions/*" or an archive, from the file's
+            directory; or "submitted:PATTERN" or "git:PATH@REF". Every bot in it enters after ``entrants``, by the name
+            of its file or folder.
+        skip_broken: leave out what ``entrants_from`` names and can't play, and note it as rejected.
         openings: in place of ``opening_plies``: how many plies, and how they are chosen, or a book.
         time_control: the time rules.
         limits: what a bot may use.
@@ -334,7 +335,8 @@ class CommonKeys(PlayKeys):
     options: dict[str, Any] = {}
     games: list[GameTable] = []
     entrants: list[EntrantTable] = []
-    entrants_from: Pattern | None = None
+    entrants_from: Collection | None = None
+    skip_broken: bool = False
     openings: Annotated[OpeningsTable | None, BeforeValidator(_openings)] = None
     time_control: TimeControlTable = TimeControlTable(per_action_seconds=1.0)
     limits: LimitsTable = LimitsTable()
@@ -348,6 +350,8 @@ class CommonKeys(PlayKeys):
         is_one = len(self.entrants) < 2 and not any(has_lists(table.args) for table in self.entrants)
         if self.entrants_from is None and is_one:
             raise ValueError("entrants: expected at least two [[entrants]] tables, or entrants_from")
+        if self.skip_broken and self.entrants_from is None:
+            raise ValueError("skip_broken: expected together with entrants_from")
         return self
 
 

@@ -66,7 +66,9 @@ REFUSED = {
         "",
         "entrants: expected at least 3, one for each player of coprimality; got 2",
     ),
-    "no pattern": ({"entrants_from": '"x"'}, "", "entrants_from = 'x': expected a pattern such as \"submissions/*\""),
+    "an empty folder name": ({"entrants_from": '""'}, "", "entrants_from = '': expected a folder, a pattern such as"),
+    "a folder that is not there": ({"entrants_from": '"x"'}, "", "/x': there is no such file or directory"),
+    "nothing to be broken": ({"skip_broken": "true"}, "", "skip_broken: expected together with entrants_from"),
     "a pattern of another type": ({"entrants_from": "5"}, "", "entrants_from = 5: expected a text"),
     "a pattern that matches nothing": ({"entrants_from": '"no/*"'}, "", "/no/*': there is no such file or directory"),
     "a pattern with a NUL": ({"entrants_from": '"*\\u0000"'}, "", "expected a text without the character NUL"),
@@ -135,7 +137,7 @@ def test_every_fault_of_a_directory_of_submissions_is_named_at_once(write_submis
 def test_submissions_of_one_name_are_refused(write_submissions):
     path = write_submissions("ada.py", "ada", "ben.py")
     (path.parent / "submissions" / "ada" / "bot.toml").write_text('name = "x"\ncommand = ["python3", "bot.py"]\n')
-    with pytest.raises(DefinitionError, match=r"bot 'submissions/ada.py': name = 'ada': another entrant"):
+    with pytest.raises(DefinitionError, match=r"'submissions/ada' and 'submissions/ada.py' would both be named 'ada'"):
         load_definition(path)
 
 

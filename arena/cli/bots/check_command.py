@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,6 +24,7 @@ from arena.cli.terminal.common import (
     alarming,
     count_passed,
     find_bots,
+    open_home,
     print_table,
     print_wrapped,
     show_stderr,
@@ -36,13 +39,14 @@ from arena.cli.terminal.options import (
     within_option,
 )
 from arena.cli.terminal.streams import FAILED, OK
-from arena.community.uploads.unpacking import opened_bot
+from arena.community.uploads.unpacking import is_archive, opened_bot
 from arena.games import find_game
 from arena.match.check.check import Step, check_bot
 from arena.match.players.bot_output import own_traceback
 from arena.match.players.diagnosis import uses_botkit
 from arena.match.players.manifest import as_submitted
 from arena.sandbox.isolation.interpreters import is_submitted
+from arena.tournament.collected import GIT, SUBMITTED, collected, is_collection, write_manifests
 
 if TYPE_CHECKING:
     from arena.base.definition import Definition
@@ -160,6 +164,12 @@ class _Result(NamedTuple):
     help="The bots are your own and play from where they lie: they may start other programs of yours, such as pyenv's.",
 )
 @within_option("With --rules: the time for the check, about; by default what it takes, a minute at most.")
+@click.option(
+    "--write-manifest",
+    "writes_manifest",
+    is_flag=True,
+    help="First write bot.toml into each folder without one where it is clear which file is the program.",
+)
 @click.option("--bytes", "shows_bytes", is_flag=True, help="Show every byte, also for bots with botkit.")
 @json_option
 def check_command(
@@ -172,14 +182,16 @@ def check_command(
     isolation: str,
     in_place: bool,
     within_seconds: float | None,
+    writes_manifest: bool,
     shows_bytes: bool,
     as_json: bool,
 ) -> int:
-    """Try out each BOT (a path, an archive such as bot.zip, an example such as arena:greedy, or a submitted bot) as a
-    tournament would: every claimed game in every seat, odd sizes, three players, every option at its bounds, match
-    after match, on a busy machine. With --like, only the games and options of that tournament are tried, under its
-    conditions. With --rules, try out the rules of a game, for their author: each mistake is shown
-    with the shortest line of play that leads to it.
+    """Try out each BOT as a tournament would: every claimed game in every seat, odd sizes, three players, every option
+    at its bounds, match after match, on a busy machine. BOT is a path, an archive such as bot.zip, an example such as
+    arena:greedy, a submitted bot or git:PATH@REF; in a folder or an archive of submissions, a download from Moodle, or
+    submitted:PATTERN, each bot is tried. With --like, only the games and options of that tournament are tried, under
+    its conditions. With --rules, try out the rules of a game, for their author: each mistake is shown with the shortest
+    line of play that leads to it.
 
     The exit code is 1 if a step fails. A failed step is shown with the bot's stderr and a hint how to fix it; for a bot
     without botkit, also with the last question and the bytes that came back, as text and in hexadecimal. Steps that
@@ -189,7 +201,8 @@ def check_command(
     from arena.sandbox.isolation.levels import choose_isolation
 
     if rules is not None:
-        _refuse_with_rules(bots, games, {"--bytes": shows_bytes, "--in-place": in_place, "--like": like})
+        flags = {"--bytes": shows_bytes, "--in-place": in_place, "--like": like, "--write-manifest": writes_manifest}
+        _refuse_with_rules(bots, games, flags)
         choose_isolation(isolation)
         return check_rules_command(rules, options, isolation, within_seconds, as_json)
     if not bots:
@@ -202,14 +215,15 @@ def check_command(
         find_game(game)
     chosen = _conditions(like, games, {"seconds": seconds, "isolation": isolation})
     level = choose_isolation(chosen.isolation)
-    is_single = len(bots) == 1
+    if writes_manifest:
+        for path in (path for text in bots for path in write_manifests(Path(text))):
+            click.echo(f"wrote {printable(str(path))}", err=as_json)
 
-    def check(text: str) -> _Result:
-        with opened_bot(text) as path:
-            return check_opened(text, str(path))
+    def check(text: str, opened: Callable[[], AbstractContextManager[Bot]]) -> _Result:
+        with opened() as bot:
+            return check_opened(text, bot)
 
-    def check_opened(text: str, path: str) -> _Result:
-        (bot,) = find_bots([path])
+    def check_opened(text: str, bot: Bot) -> _Result:
         if not bot.command:
             raise UsageError(f"bot {text!r}: this is no program; expected a path or a submitted bot")
         if in_place and is_submitted(bot):
@@ -226,12 +240,32 @@ def check_command(
         first = f"{failed[0].name}: {failed[0].detail}" if failed else None
         return _Result(text, bot.label, first)
 
-    if is_single:
-        return OK if check(bots[0]).first_failure is None else FAILED
-    results = [_launched_or_not(text, check, as_json) for text in bots]
+    with ExitStack() as stack:
+        named = [pair for text in bots for pair in _named_by(text, stack)]
+        is_single = len(named) == 1
+        if is_single:
+            return OK if check(*named[0]).first_failure is None else FAILED
+        results = [_launched_or_not(text, partial(check, text, opened), as_json) for text, opened in named]
     if not as_json:
         _print_summary(results)
     return OK if all(result.first_failure is None for result in results) else FAILED
+
+
+def _named_by(text: str, stack: ExitStack) -> Iterator[tuple[str, Callable[[], AbstractContextManager[Bot]]]]:
+    """Yield the bots that a text names, each with what it is called, and how it is opened."""
+    if text.startswith((GIT, SUBMITTED)) or is_archive(text) or is_collection(Path(text)):
+        home = stack.enter_context(open_home())
+        found = stack.enter_context(collected(text, Path(), home.bots))
+        if [one.shown for one in found] != [text] or text.startswith(GIT):
+            yield from ((one.shown, one.opened_bot) for one in found)
+            return
+    yield text, partial(_found, text)
+
+
+@contextmanager
+def _found(text: str) -> Iterator[Bot]:
+    with opened_bot(text) as path:
+        yield find_bots([str(path)])[0]
 
 
 def _conditions(like: str | None, games: Sequence[str], values: Mapping[str, Any]) -> Definition:
@@ -252,9 +286,9 @@ def _refuse_with_rules(bots: Sequence[str], games: Sequence[str], flags: Mapping
         raise UsageError(f"--rules checks the rules of one game, without {given[0]}")
 
 
-def _launched_or_not(text: str, check: Callable[[str], _Result], as_json: bool) -> _Result:
+def _launched_or_not(text: str, check: Callable[[], _Result], as_json: bool) -> _Result:
     try:
-        return check(text)
+        return check()
     except UsageError as error:
         if as_json:
             _print_json(text, 1, Step("can be launched", False, str(error)))

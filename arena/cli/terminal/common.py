@@ -26,6 +26,7 @@ from arena.cli.terminal.streams import has_colours, terminal_width
 
 if TYPE_CHECKING:
     from arena.analysis.measures.standings import Standings
+    from arena.base.definition import Definition
     from arena.base.records import MatchRecord
     from arena.store.home import ArenaHome
     from arena.store.results.values import StoredTournament
@@ -245,6 +246,12 @@ def find_bots(texts: Sequence[str], args: str = "") -> list[Any]:
         return [
             HUMAN if text == HUMAN.name else find_entrant(text, added, Path.cwd(), arena_home.bots) for text in texts
         ]
+
+
+def warn_of_rejected(definition: Definition) -> None:
+    """Name on stderr what was left out of the entrants, as broken."""
+    for one in definition.rejected:
+        click.echo(f"arena: left out: {printable(one.name)}: {printable(one.reason)}", err=True)
 
 
 def split_arguments(text: str) -> list[str]:

@@ -24,6 +24,7 @@ from arena.cli.terminal.common import (
     print_standings,
     print_wrapped,
     warn_of_given_up,
+    warn_of_rejected,
     warn_of_weak_isolation,
 )
 from arena.cli.terminal.global_options import global_option
@@ -121,6 +122,7 @@ def run_command(
     executor_url = _executor_url(executor, cluster, local_cluster)
     with open_home() as arena_home:
         definition = load_definition(file, arena_home.bots)
+        warn_of_rejected(definition)
         if name is not None:
             definition = with_name(definition, name, arena_home.bots)
         definition = replace(definition, until=until_from_options(definition.until, until_decided, until))

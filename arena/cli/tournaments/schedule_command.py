@@ -14,7 +14,7 @@ import click
 from arena.analysis.text.tables import Column, printable
 from arena.base.errors import UsageError
 from arena.base.text import counted
-from arena.cli.terminal.common import open_home, print_table, sentences_text, warn_of_weak_isolation
+from arena.cli.terminal.common import open_home, print_table, sentences_text, warn_of_rejected, warn_of_weak_isolation
 from arena.cli.terminal.options import Number, format_options, within_option, workers_option
 from arena.cli.terminal.streams import FAILED, OK
 
@@ -102,6 +102,7 @@ def schedule_command(
         raise UsageError(f"--measure and {'--matches' if lists_matches else '--audit'}: expected one of them")
     with open_home() as arena_home:
         definition = load_definition(file, arena_home.bots)
+        warn_of_rejected(definition)
         stored = arena_home.store.find_tournament(definition.name)
         definition = with_openings(with_stored_openings(definition, stored.definition) if stored else definition)
         from_store = stored is not None and format_class(definition).needs_results

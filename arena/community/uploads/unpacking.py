@@ -126,6 +126,7 @@ def unpack(
     *,
     name: str | None = None,
     isolation: Isolation | None = None,
+    may_hold_many: bool = False,
 ) -> Unpacked:
     """Unpack an archive, or take a single file, into a new directory; nothing is left of a rejected one.
 
@@ -133,6 +134,7 @@ def unpack(
         upload: nobody may change it meanwhile.
         name: by its author; by default the name of the file.
         isolation: of the process that unpacks; by default the best of this machine.
+        may_hold_many: take an archive that holds no bot at its top, too; its ``bot`` is then the directory of all.
 
     Raises:
         UploadError: if it is not accepted.
@@ -145,7 +147,7 @@ def unpack(
             if archive_format is None:
                 return _take_file(descriptor, into, name, limits)
             size = _unpack_confined(descriptor, archive_format, into, limits, isolation or choose_isolation("auto"))
-            return Unpacked(_find_bot(into), size.entries, size.size_bytes)
+            return Unpacked(_find_bot(into, may_hold_many), size.entries, size.size_bytes)
     except RejectedError as error:
         raise UploadError(f"{_printable(name)}: {error}") from error
     except _FailedError as error:
@@ -284,13 +286,15 @@ def _copy(tree: int, into: Path, limits: UnpackLimits) -> TreeSize:
         raise RejectedError(f"what was unpacked can't be kept: {error}") from error
 
 
-def _find_bot(tree: Path) -> Path:
+def _find_bot(tree: Path, may_hold_many: bool) -> Path:
     """Return the bot's directory, which is the only one at the top if the top has no manifest; or its only file."""
     if (tree / MANIFEST).is_file():
         return tree
     top = [path for path in tree.iterdir() if not left_out_as(path.name)]  # macOS packs some beside the directory
     if len(top) == 1 and (top[0].is_file() or (top[0] / MANIFEST).is_file()):
         return top[0]
+    if may_hold_many:
+        return tree
     names = ", ".join(shown(path.name) for path in sorted(top)[:3]) + (", …" if len(top) > 3 else "")
     raise RejectedError(
         f"there is no {MANIFEST} at its top or in its only directory, but {names}; expected one ({LEAST}), or a single"

@@ -25,6 +25,7 @@ from arena.match.players.bot_files import (
     Bounds,
     bot_files,
     digest_of,
+    left_out_as,
     open_at_once,
     single_file,
 )
@@ -122,6 +123,7 @@ def load_bot(
 def as_submitted(bot: Bot) -> Bot:
     """Return a bot in place as if somebody had submitted it."""
     own = bot.own_files or (bot.directory,)
+    _check_is_taken((*bot.command, *bot.build), Path(bot.directory), f"bot {bot.label!r}")
     found = resolve_program(bot.command[0], own, clean_environment("")["PATH"], submitted=True)
     if found.refused:
         leads = "" if found.refused == bot.command[0] else f", which leads to {found.refused}"
@@ -176,6 +178,7 @@ def _from_directory(directory: Path, args: Sequence[str], bounds: Bounds, is_kno
         _check_place(manifest.command[0], directory, f"{path}: command = {manifest.command[0]!r}")
         if manifest.build:
             _check_place(manifest.build[0], directory, f"{path}: build = {manifest.build[0]!r}")
+        _check_is_taken((*manifest.command, *manifest.build), directory, f"bot {manifest.name!r}")
     command = (_program(manifest.command[0], directory, path, bool(manifest.build)), *manifest.command[1:], *args)
     if manifest.warm and not is_python_file(command):
         raise BotDefinitionError(
@@ -205,10 +208,25 @@ def _check_place(program: str, directory: Path, place: str) -> None:
         raise BotDefinitionError(f"{place}: a submitted bot may not start this program: {SUBMITTED_RULE}")
 
 
+def _check_is_taken(words: Sequence[str], directory: Path, place: str) -> None:
+    """Raise BotDefinitionError if a command names a file that no copy of the bot has."""
+    for word in words:
+        below = os.path.relpath(directory / word, directory)
+        left_out = next((part for part in Path(below).parts if left_out_as(part)), None)
+        if "/" in word and left_out is not None and not below.startswith(".."):
+            raise BotDefinitionError(
+                f"{place}: its command names {below!r}, but {left_out} is no part of a bot, which is copied without it;"
+                " docs/dependencies.md has other ways to bring libraries along"
+            )
+
+
 def _read_manifest(path: Path) -> bytes:
     mode = _mode_of(path, str(path))
     if mode is None:
-        raise BotDefinitionError(f"bot {str(path.parent)!r}: there is no {MANIFEST} in this directory; {LEAST}")
+        raise BotDefinitionError(
+            f"bot {str(path.parent)!r}: there is no {MANIFEST} in this directory; {LEAST}, and arena check"
+            " --write-manifest writes one"
+        )
     if not stat.S_ISREG(mode):
         raise BotDefinitionError(f"{path}: a plain file is expected")
     if not Path(os.path.realpath(path)).is_relative_to(path.parent):

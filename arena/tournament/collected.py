@@ -1,0 +1,375 @@
+"""What a director collects: bots in folders, archives, downloads of Moodle, and commits of git repositories.
+
+Each is named after its file or folder. In a download a folder is named after a person, and holds one archive or program.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import partial
+from glob import glob, has_magic
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from arena.base.definition import Rejected
+from arena.base.errors import BotDefinitionError, UnknownNameError, UploadError, UsageError
+from arena.base.names import MAX_REASON_CHARACTERS, KnownNames
+from arena.base.records import MEBIBYTE, Bot
+from arena.base.text import any_of, counted, toml_value
+from arena.community.uploads.entry import DEFAULT_LIMITS, PROGRAM_STARTS, UnpackLimits
+from arena.community.uploads.unpacking import is_archive, opened_bot, unpack, unpacking_place
+from arena.match.players.bot_files import left_out_as, open_at_once
+from arena.match.players.manifest import LEAST, MANIFEST, as_submitted, check_name, load_bot
+from arena.sandbox.isolation.git_export import export_commit
+
+SUBMITTED, GIT = "submitted:", "git:"
+MAX_COLLECTED = 2000
+"""Files and folders in a folder of submissions."""
+DOWNLOAD = UnpackLimits(
+    upload_bytes=512 * MEBIBYTE, entries=20_000, total_bytes=512 * MEBIBYTE, cpu_seconds=20, wall_seconds=120.0
+)
+"""Of an archive with the submissions of a whole class; each archive in it has the limits of a submission."""
+GIT_SUFFIX, GIT_TAR = ".git", "commit.tar"
+COMMIT_DIGITS = 12
+MAIN_FILES = ("bot.py", "main.py", "__main__.py")
+"""Which of several programs in a folder is the bot."""
+
+_OF_MOODLE = re.compile(r"(?P<person>.+?)_[0-9]+_assignsubmission_file_?")
+
+
+class KnownBots(KnownNames, Protocol):
+    """What a definition needs of ``home.bots``."""
+
+    def find(self, text: str, args: Sequence[str] = ()) -> Bot:
+        """Return a submitted bot by ``name`` or ``name@version``; raise UsageError if there is no such bot."""
+
+    def labels(self) -> Sequence[str]:
+        """Return the submitted bots, as ``name@version``."""
+
+    def copy_in(self, path: str | os.PathLike[str]) -> Bot:
+        """Copy a bot's files into the home, by their digest, and return the bot as it runs from there."""
+
+
+class Opened(NamedTuple):
+    """A bot that can be launched; ``is_temporary`` says that its files are there only for a while."""
+
+    bot: Bot
+    is_temporary: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """One of the bots that were collected: its name, what sentences call it, and what gives the bot."""
+
+    name: str
+    shown: str
+    opened: Callable[[], contextlib.AbstractContextManager[Opened]]
+
+    @contextlib.contextmanager
+    def opened_bot(self) -> Iterator[Bot]:
+        """Give the bot alone."""
+        with self.opened() as (bot, _):
+            yield bot
+
+    def load(self, bots: KnownBots | None) -> Bot:
+        """Return the bot as it enters a tournament; what is there only for a while is copied into the home.
+
+        Raises:
+            BotDefinitionError, UploadError: if there is no bot that can play.
+            UsageError: if there is no home, or this machine can't unpack or export anything now.
+        """
+        with self.opened() as (bot, is_temporary):
+            if not is_temporary:
+                return bot
+            if bots is None:
+                raise UsageError(f"bot {self.shown!r}: it is unpacked into a home; expected home.bots beside the file")
+            own = bots.copy_in(bot.own_files[0] if bot.own_files else bot.directory)
+            return replace(own, name=bot.name, version=bot.version)
+
+
+@contextlib.contextmanager
+def collected(text: str, base: Path, bots: KnownBots | None = None) -> Iterator[list[Collected]]:
+    """Give the bots that a text names, in the order of their names, for as long as they are needed.
+
+    Args:
+        text: a pattern such as ``submissions/*``; a folder of submissions; an archive of one, or of a bot; a bot;
+            ``submitted:PATTERN``; or ``git:PATH@REF``.
+        base: what paths are relative to.
+        bots: the submitted bots, ``home.bots``.
+
+    Raises:
+        UsageError: if nothing is there, or an archive of submissions can't be unpacked.
+    """
+    with contextlib.ExitStack() as stack:
+        found = _of_text(text, base, bots, stack)
+        _refuse_equal_names(text, found)
+        yield found
+
+
+class LoadedBots(NamedTuple):
+    """The bots that a text names, what of it was rejected, and sentences about what is wrong with it."""
+
+    bots: list[Bot]
+    rejected: list[Rejected]
+    faults: list[str]
+
+
+def load_collected(text: str, base: Path, bots: KnownBots | None, check: Callable[[Bot], None] | None) -> LoadedBots:
+    """Load all bots that a text names, as submitted: nobody has said of any of them that it is their own.
+
+    Args:
+        check: raises BotDefinitionError for what is broken in another way; with it, what is broken is only rejected.
+    """
+    loaded = LoadedBots([], [], [])
+    try:
+        with collected(text, base, bots) as found:
+            for one in found:
+                try:
+                    bot = one.load(bots)
+                    if check is not None:
+                        check(bot)
+                    loaded.bots.append(bot)
+                except (BotDefinitionError, UploadError) as error:
+                    first = str(error).partition("\n")[0].replace(f"{base.resolve()}/", "")[:MAX_REASON_CHARACTERS]
+                    loaded.rejected.append(Rejected(name=one.name, reason=first))
+                    if check is None:
+                        loaded.faults.append(str(error))
+    except UsageError as error:
+        loaded.faults.append(str(error))
+    if loaded.rejected and check is None:
+        loaded.faults[-1] += " (skip_broken = true leaves out what can't play)"
+    return loaded
+
+
+def is_collection(path: Path) -> bool:
+    """Return whether a path on the command line is that of a folder of submissions, and not of a bot."""
+    if not _is_folder(path) or _has_manifest(path):
+        return False
+    if _OF_MOODLE.fullmatch(path.name):
+        return True
+    inner = _inside(path)
+    if any(is_archive(one) or (_is_folder(one) and _is_of_somebody(one)) for one in inner):
+        return True
+    programs = [one.name for one in inner if _is_program(one)]
+    return len(programs) > 1 and not set(programs) & set(MAIN_FILES)
+
+
+def _is_of_somebody(folder: Path) -> bool:
+    """Return whether a folder is a bot's, or that of a person in a download."""
+    return _has_manifest(folder) or _OF_MOODLE.fullmatch(folder.name) is not None
+
+
+def _is_folder(path: Path) -> bool:
+    return os.path.isdir(path)  # noqa: PTH112 - no exception where nobody may look
+
+
+def _has_manifest(folder: Path) -> bool:
+    return os.path.exists(folder / MANIFEST)  # noqa: PTH110
+
+
+def _of_text(text: str, base: Path, bots: KnownBots | None, stack: contextlib.ExitStack) -> list[Collected]:
+    if text.startswith(SUBMITTED):
+        return _submitted(text, bots)
+    if text.startswith(GIT):
+        return [of_git(text, base, bots)]
+    if has_magic(text) and not os.path.lexists(base / text):
+        names = sorted(glob(text, root_dir=base))  # noqa: PTH207 - hidden files don't match, as in a shell
+        return [_at(base / name, name, bots) for name in names or [text]]
+    path = base / text
+    if is_archive(path):
+        return _of_archive(path, text, bots, stack)
+    return _below(path, text, bots)
+
+
+def _below(path: Path, shown: str, bots: KnownBots | None, is_temporary: bool = False) -> list[Collected]:
+    """Return what a folder of submissions holds; a bot, or the folder of a person, is one."""
+    if not _is_folder(path) or _is_of_somebody(path):
+        return [_at(path, shown, bots, is_temporary)]
+    return [_at(path / name, f"{shown.rstrip('/')}/{name}", bots, is_temporary) for name in _names_in(path, shown)]
+
+
+def _names_in(folder: Path, shown: str) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            listed = [entry.name for entry in islice(entries, MAX_COLLECTED + 1)]
+    except OSError as error:
+        raise BotDefinitionError(f"{shown!r}: can't be read: {error.strerror}") from error
+    if len(listed) > MAX_COLLECTED:
+        raise BotDefinitionError(f"{shown!r}: more than {MAX_COLLECTED:,} files and folders; expected submissions")
+    return sorted(name for name in listed if not name.startswith(".") and not left_out_as(name))
+
+
+def _of_archive(path: Path, shown: str, bots: KnownBots | None, stack: contextlib.ExitStack) -> list[Collected]:
+    """Return the bot in an archive, or what an archive of submissions holds, at its top or in its only folder."""
+    place = stack.enter_context(unpacking_place())
+    try:
+        folder = unpack(path, place / "tree", DOWNLOAD, may_hold_many=True).bot
+    except UploadError:  # reported by whoever opens it
+        return [_at(path, shown, bots)]
+    only = _only(folder) if folder.is_dir() and not _is_download(folder) else None
+    folder = folder if only is None else only
+    return _below(folder, shown, bots, is_temporary=True) if _is_download(folder) else [_at(path, shown, bots)]
+
+
+def _is_download(folder: Path) -> bool:
+    """Return whether a folder was unpacked from a download: folders of persons or archives, and not two bots."""
+    if not folder.is_dir() or _has_manifest(folder):
+        return False
+    inner = [folder / name for name in _names_in(folder, folder.name)]
+    return any(is_archive(one) or _OF_MOODLE.fullmatch(one.name) for one in inner)
+
+
+def _submitted(text: str, bots: KnownBots | None) -> list[Collected]:
+    pattern = text.removeprefix(SUBMITTED)
+    labels = () if bots is None else bots.labels()
+    by_what = {label if "@" in pattern else label.rpartition("@")[0]: label for label in labels}  # the latest counts
+    found = sorted(label for name, label in by_what.items() if fnmatchcase(name, pattern))
+    if bots is None or not found:
+        raise UnknownNameError("submitted bot", pattern, by_what)
+    return [Collected(label, label, partial(_of_home, bots, label)) for label in found]
+
+
+def _of_home(bots: KnownBots, label: str) -> contextlib.AbstractContextManager[Opened]:
+    return contextlib.nullcontext(Opened(bots.find(label), False))
+
+
+def _at(path: Path, shown: str, bots: KnownBots | None, is_temporary: bool = False) -> Collected:
+    """Return the bot at a path, named after its file or folder, and not as its author calls it."""
+    person = _OF_MOODLE.fullmatch(path.name)
+    title = person["person"] if person else path.name if path.is_dir() else path.stem
+    if not person and is_archive(path):
+        title = title.removesuffix(".tar")
+    name = unicodedata.normalize("NFC", title)
+    return Collected(name, shown, partial(_opened_at, path, shown, name, person is not None, bots, is_temporary))
+
+
+@contextlib.contextmanager
+def _opened_at(
+    path: Path, shown: str, name: str, is_of_person: bool, bots: KnownBots | None, is_temporary: bool
+) -> Iterator[Opened]:
+    """Give the bot of a file or a folder; the folder of a person, or one with nothing but an archive, has it inside."""
+    is_known = None if bots is None else bots.is_known
+    inner = _only(path) if path.is_dir() and not _has_manifest(path) else None
+    if inner is not None and (is_of_person or is_archive(inner)):
+        path = inner
+    elif is_of_person and not _has_manifest(path):
+        raise BotDefinitionError(
+            f"bot {shown!r}: it holds {counted(len(_names_in(path, shown)), 'file')}; expected one archive, or one"
+            f" program, or a {MANIFEST} ({LEAST})"
+        )
+    try:
+        with opened_bot(path) as place:
+            bot = as_submitted(load_bot(place, is_known=is_known))
+            check_name(f"bot {shown!r}: name", name, is_known)
+            yield Opened(replace(bot, name=name), is_temporary or is_archive(path))
+    except BotDefinitionError as error:
+        if not is_temporary:
+            raise
+        raise BotDefinitionError(str(error).replace(str(path), shown)) from error
+
+
+def _only(folder: Path) -> Path | None:
+    """Return what a folder holds if that is a single thing."""
+    names = _names_in(folder, folder.name)
+    return folder / names[0] if len(names) == 1 else None
+
+
+def _refuse_equal_names(text: str, found: Sequence[Collected]) -> None:
+    known: dict[str, Collected] = {}
+    for one in found:
+        before = known.setdefault(one.name, one)
+        if before is not one:
+            raise BotDefinitionError(
+                f"{text!r}: {before.shown!r} and {one.shown!r} would both be named {one.name!r}; rename one of them"
+            )
+
+
+def write_manifests(path: Path) -> Iterator[Path]:
+    """Write the ``bot.toml`` that is missing in a bot's folder, or in those below a folder of submissions; yield each.
+
+    Raises:
+        BotDefinitionError: if it is not clear which of its files is the program.
+    """
+    if not path.is_dir() or _has_manifest(path):
+        return
+    inner = _inside(path)
+    programs = [one for one in inner if _is_program(one)]
+    folders = [one for one in inner if one.is_dir() and not _has_manifest(one)]
+    if programs or not folders:
+        yield _write_manifest(path, programs)
+        return
+    for folder in folders:
+        with contextlib.suppress(BotDefinitionError):  # the check says what is wrong with it
+            yield _write_manifest(folder, [one for one in _inside(folder) if _is_program(one)])
+
+
+def _inside(folder: Path) -> list[Path]:
+    return [folder / name for name in _names_in(folder, str(folder))]
+
+
+def _write_manifest(folder: Path, programs: Sequence[Path]) -> Path:
+    named = [one for name in MAIN_FILES for one in programs if one.name == name] or programs
+    if not named or (len(named) > 1 and named is programs):
+        those = ", ".join(repr(one.name) for one in programs[:3]) or "no program"
+        raise BotDefinitionError(f"bot {str(folder)!r}: found {those}; expected one program, or {any_of(MAIN_FILES)}")
+    program = named[0].name
+    person = _OF_MOODLE.fullmatch(folder.name)
+    name = unicodedata.normalize("NFC", person["person"] if person else folder.resolve().name)
+    check_name(f"bot {str(folder)!r}: name", name)
+    command = ["python3", program] if program.endswith(".py") else [f"./{program}"]
+    path = folder / MANIFEST
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(f"name = {toml_value(name)}\ncommand = {toml_value(command)}\n")
+    except OSError as error:
+        raise UsageError(f"{path}: can't be written: {error.strerror}") from error
+    return path
+
+
+def _is_program(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    if path.suffix == ".py":
+        return True
+    with contextlib.suppress(OSError), open(path, "rb", opener=open_at_once) as file:
+        return os.access(path, os.X_OK) and file.read(4).startswith(PROGRAM_STARTS)
+    return False
+
+
+# A commit of a git repository: its files, exported and unpacked as an archive is.
+
+
+def of_git(text: str, base: Path, bots: KnownBots | None) -> Collected:
+    """Return the bot of ``git:PATH@REF``; its version is the commit."""
+    where, at, reference = text.removeprefix(GIT).partition("@")
+    while at and not (base / where).is_dir() and "@" in reference:  # a path may have one, too
+        more, _, reference = reference.partition("@")
+        where = f"{where}@{more}"
+    if not where or not reference:
+        raise BotDefinitionError(f"{text!r}: expected {GIT}PATH@REF, such as {GIT}../bot@v1.2")
+    path = base / where
+    if not path.is_dir():
+        raise BotDefinitionError(f"{text!r}: there is no directory {str(path)!r}; expected a git repository")
+    name = unicodedata.normalize("NFC", path.resolve().name.removesuffix(GIT_SUFFIX))
+    return Collected(name, text, partial(_opened_of_git, text, path, reference, name, bots))
+
+
+@contextlib.contextmanager
+def _opened_of_git(text: str, path: Path, reference: str, name: str, bots: KnownBots | None) -> Iterator[Opened]:
+    with unpacking_place() as place:
+        tar, tree = place / GIT_TAR, place / "tree"
+        commit = export_commit(text, path, reference, tar, DEFAULT_LIMITS.upload_bytes)
+        try:
+            held = unpack(tar, tree, name=GIT_TAR).bot
+            bot = as_submitted(load_bot(held, is_known=None if bots is None else bots.is_known))
+        except (BotDefinitionError, UploadError) as error:
+            raise BotDefinitionError(str(error).replace(str(tree), text).replace(GIT_TAR, text, 1)) from error
+        check_name(f"{text!r}: name", name)
+        yield Opened(replace(bot, name=name, version=commit[:COMMIT_DIGITS]), True)
