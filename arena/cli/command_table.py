@@ -42,6 +42,7 @@ COMMANDS = {
     "crosstable": CommandEntry("results.tables:crosstable_command", "Show who scored what against whom."),
     "rounds": CommandEntry("results.matches:rounds_command", "Show the bracket, the round cards or the rounds."),
     "stats": CommandEntry("results.tables:stats_command", "Show draws, seats, groups and tests behind a table."),
+    "grades": CommandEntry("results.grades_command:grades_command", "Grade a class from the groups of a table."),
     "matches": CommandEntry("results.matches:matches_command", "List the matches of a tournament."),
     "replay": CommandEntry("results.replay_command:replay_command", "Step through a recorded match."),
     "serve": CommandEntry("site.serve_command:serve_command", "Show the results in your browser, updating live."),
@@ -132,7 +133,7 @@ NOUNS = {
 
 LISTED = {
     "Play": _same("quickstart", "play", "run", "compare", "tune"),
-    "Look": _same("standings", "stats", "matches", "replay", "leaderboard", "report", "serve", "publish"),
+    "Look": _same("standings", "stats", "grades", "matches", "replay", "leaderboard", "report", "serve", "publish"),
     "Write a bot": _same("games", "new", "check", "submit"),
     "More commands (arena NAME --help lists them)": _same(*NOUNS, "lab"),
 }

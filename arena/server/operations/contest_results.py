@@ -13,7 +13,7 @@ from arena.server.gate.operation import Document, Download, Handler, NoFields, O
 from arena.server.http.problems import bad_address
 from arena.server.operations.contest_form import ContestNamed
 from arena.server.operations.contests import found_contest
-from arena.server.operations.contests_model import GradesPage, SigningKeyPage, grade_lines, home_of, played_pages
+from arena.server.operations.contests_model import GradesPage, SigningKeyPage, grade_rows, home_of, played_pages
 from arena.site.frame.model import Model, Page
 from arena.site.links import ServedLinks, address_of
 from arena.site.page_table import PAGE_BY_NAME
@@ -85,13 +85,15 @@ def embargoed_contest(visit: Visit) -> tuple[StoredContest, HomePlace]:
 
 
 def grades(visit: Visit) -> ToBuild:
-    """A line for each person of a contest."""
+    """A line for each person of a contest, also for who was invited and has entered nothing."""
     stored = found_contest(visit)
     place, pages = played_pages(visit, stored)
-    entries = visit.people.contests.entries_of(stored)
+    contests = visit.people.contests
+    entries, rejected = contests.entries_of(stored), contests.rejected_of(stored)
 
     def finish(models: Sequence[Model]) -> Document:
-        lines = grade_lines(entries, [model for model in models if isinstance(model, TournamentPage)])
+        played = [model for model in models if isinstance(model, TournamentPage)]
+        lines = grade_rows(stored, entries, rejected, played)
         content = GradesPage(lines=lines).csv().encode()
         return Document(content=content, media_type=CSV, name=f"{stored.name}-grades.csv")
 

@@ -224,6 +224,17 @@ class Contests:
         )
         return self._database.scalars(query)
 
+    def rejected_of(self, stored: StoredContest) -> dict[str, str]:
+        """Return why the latest rejected submission of each author was, of those from the opening to the deadline."""
+        query: Select[Any] = (
+            select(people.c.name, submissions.c.reason)
+            .join(people, submissions.c.person_id == people.c.id)
+            .where(_counts(stored.contest), submissions.c.state == SubmissionState.REJECTED)
+            .where(submissions.c.created_at >= stored.contest.opens_at)
+            .order_by(submissions.c.id)
+        )
+        return {row.name: row.reason for row in self._database.rows(query)}
+
     def set_entries(self, stored: StoredContest, entries: Iterable[ContestEntry]) -> None:
         """Say which bots have entered."""
         rows = [{"contest_id": stored.number, "bot": one.bot, "submission_id": one.submission} for one in entries]

@@ -1,15 +1,24 @@
 """Grades of a contest: a line for each person, ranked among the bots of authors."""
 
-from arena.server.operations.contests_model import GradesPage, grade_lines
+from arena.server.operations.contests_model import GradesPage, grade_lines, grade_rows
 from arena.site.pages.standings_model import StandingLine
 from arena.site.pages.tournament_model import TournamentPage
 from arena.store.people.contest import ContestEntry
 
+NUMBERS = {"mu": 25.0, "margin_95": 1.0, "points": 1.0, "matches": 4, "score_percent": 25.0, "faults": {}}
+
+
+class Invited:
+    invited = ("ANN", "eve", "fay")
+
+
+class Spring:
+    contest = Invited
+
 
 def page(name, *ranked, disqualified=()):
     lines = tuple(
-        StandingLine.model_construct(label=label, rank=rank, mu=25.0, margin_95=1.0, points=1.0, matches=4, faults={})
-        for label, rank in ranked
+        StandingLine.model_construct(label=label, rank=rank, **NUMBERS, group=chr(96 + rank)) for label, rank in ranked
     )
     return TournamentPage.model_construct(name=name, standings=lines, ranking=None, disqualified=disqualified)
 
@@ -43,9 +52,24 @@ def test_who_is_disqualified_has_a_mark_and_no_rank_also_for_what_came_before():
     lines = grade_lines(entries, [final, first])
     found = [(line.person, line.rank, line.is_disqualified) for line in lines]
     assert found == [("ann", 1, False), ("cy", 2, False), ("bob", None, True)]
-    header, *rows = GradesPage(lines=lines).csv().splitlines()
+    header, *rows = GradesPage(lines=grade_rows(Spring, entries, {}, [final, first])).csv().splitlines()
     assert header.endswith(",disqualified")
-    assert [row.rpartition(",")[2] for row in rows] == ["no", "no", "yes"]
+    assert [row.rpartition(",")[2] for row in rows] == ["no", "no", "yes", "no", "no"]
+
+
+def test_everybody_who_was_invited_has_a_line_and_groups_share_a_grade():
+    entries = [entry(name, f"{name}bot@1", k) for k, name in enumerate(("ann", "bob", "cy", "dan"), 1)]
+    final = page("cup", ("greedy@1", 1), ("bobbot@1", 2), ("cybot@1", 2))
+    first = page("cup-qualification", ("bobbot@1", 1), ("danbot@1", 2), ("cybot@1", 2))
+    rows = grade_rows(Spring, entries, {"fay": "no program\nmore", "bob": "an earlier try"}, [final, first])
+    assert [(row.person, row.rank, row.state, row.group, row.grade, row.reason) for row in rows] == [
+        ("bob", 1, "played", 1, 10.0, ""),
+        ("cy", 1, "played", 1, 10.0, ""),
+        ("dan", 2, "played", 2, 0.0, ""),
+        ("ann", None, "waiting", None, None, ""),
+        ("fay", None, "rejected", None, 0.0, "no program"),
+        ("eve", None, "absent", None, 0.0, ""),
+    ]
 
 
 def test_another_bot_of_the_same_person_still_counts():

@@ -295,6 +295,7 @@ def test_only_accepted_bots_of_those_who_are_invited_and_have_an_account_count(s
     store.submissions.claim().finish(SubmissionState.REJECTED, "", "broken", "one@2")
     submit_bot(store, ada, "c")
     assert store.contests.unfinished_of(stored) == [5]
+    assert store.contests.rejected_of(stored) == {"ada": "broken"}
     store.accounts.close("bob", "test", "cheated")
     assert [one.bot for one in store.contests.candidates(stored)] == ["one@1"]
 

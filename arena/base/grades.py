@@ -1,0 +1,158 @@
+"""Grades: what everybody on a roster gets, from the groups of a table whose bots can't be told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class GradeState(StrEnum):
+    """What became of what a student has submitted."""
+
+    PLAYED = "played"
+    WAITING = "waiting"
+    """It has entered, and none of its matches is recorded."""
+    DISQUALIFIED = "disqualified"
+    REJECTED = "rejected"
+    ABSENT = "absent"
+    """Nothing was submitted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scheme:
+    """How groups become grades.
+
+    Attributes:
+        best: points of the first group.
+        worst: of the last group, or of that of the yardstick and all behind it; those between are at equal distances.
+        yardstick: the name of a bot that everybody should beat; it gets no grade.
+        without_faults: points beside these for a bot that never forfeits.
+        rejected: points for who has submitted something that can't play; so of the two others.
+        decimals: of points.
+        names: what a grade is called from which points on; without names, the points are the grade.
+    """
+
+    best: float = 10.0
+    worst: float = 0.0
+    yardstick: str = ""
+    without_faults: float = 0.0
+    rejected: float = 0.0
+    absent: float = 0.0
+    disqualified: float = 0.0
+    decimals: int = 1
+    names: Mapping[str, float] = field(default_factory=dict)
+
+    def grade(self, points: float) -> float | str:
+        """Return the grade for points."""
+        reached = [name for name, least in self.names.items() if points >= least]
+        if not self.names:
+            return points
+        return (
+            max(reached, key=lambda name: self.names[name]) if reached else min(self.names, key=self.names.__getitem__)
+        )
+
+
+class Student(NamedTuple):
+    """A student, and the names of their bots, with or without version."""
+
+    name: str
+    bots: Collection[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableLine:
+    """A bot's line in a table, the best first; bots of an equal ``group`` can't be told apart from its first."""
+
+    name: str
+    label: str
+    group: Hashable
+    rank: int | None
+    matches: int
+    score_percent: float | None
+    forfeits: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grade:
+    """The grade of a student, by the best of their bots; ``group`` counts from 1, and None is what there is not."""
+
+    student: str
+    grade: float | str | None
+    points: float | None
+    state: GradeState
+    bot: str = ""
+    group: int | None = None
+    rank: int | None = None
+    matches: int = 0
+    score_percent: float | None = None
+    forfeits: int = 0
+    reason: str = ""
+
+
+def grades_of(
+    students: Iterable[Student],
+    lines: Sequence[TableLine],
+    scheme: Scheme,
+    *,
+    waiting: Collection[str] = (),
+    disqualified: Collection[str] = (),
+    rejected: Mapping[str, str],
+) -> list[Grade]:
+    """Return the grade of every student, in the order of groups.
+
+    Args:
+        lines: of the table, the best first; those of bots that are nobody's take no group.
+        waiting: names of bots that have entered, with or without version.
+        disqualified: the same of those that are.
+        rejected: the reasons, by the name of what could not play, or of its student.
+    """
+    listed = list(students)
+    owned = {bot for student in listed for bot in student.bots}
+    counted = [line for line in lines if {line.name, line.label} & {*owned, scheme.yardstick}]
+    groups = {group: number for number, group in enumerate(dict.fromkeys(line.group for line in counted))}
+    yardstick = next((groups[line.group] for line in counted if scheme.yardstick in (line.name, line.label)), None)
+    last = len(groups) - 1 if yardstick is None else yardstick
+
+    def played(student: Student, line: TableLine) -> Grade:
+        number = groups[line.group]
+        share = (max(last - number, 0) / last) if last else float(yardstick is None)
+        points = scheme.worst + (scheme.best - scheme.worst) * share
+        points += 0.0 if line.forfeits else scheme.without_faults
+        return _graded(
+            scheme,
+            student.name,
+            points,
+            GradeState.PLAYED,
+            bot=line.label,
+            group=number + 1,
+            rank=line.rank,
+            matches=line.matches,
+            score_percent=line.score_percent,
+            forfeits=line.forfeits,
+        )
+
+    def graded(student: Student) -> Grade:
+        own = set(student.bots)
+        line = next((line for line in lines if own & {line.name, line.label}), None)
+        if line is not None:
+            return played(student, line)
+        if out := sorted(own & set(disqualified)):
+            return _graded(scheme, student.name, scheme.disqualified, GradeState.DISQUALIFIED, bot=max(out, key=len))
+        if entered := sorted(own & set(waiting)):
+            return Grade(
+                student=student.name, grade=None, points=None, state=GradeState.WAITING, bot=max(entered, key=len)
+            )
+        if reasons := [rejected[bot] for bot in sorted({*own, student.name} & rejected.keys())]:
+            return _graded(scheme, student.name, scheme.rejected, GradeState.REJECTED, reason=reasons[0])
+        return _graded(scheme, student.name, scheme.absent, GradeState.ABSENT)
+
+    order = list(GradeState)
+    found = [graded(student) for student in listed if scheme.yardstick not in (student.name, *student.bots)]
+    return sorted(found, key=lambda one: (order.index(one.state), one.group or 0, one.rank or 0, one.student))
+
+
+def _graded(scheme: Scheme, student: str, points: float, state: GradeState, **values: object) -> Grade:
+    rounded = round(points, scheme.decimals) + 0.0
+    return Grade(student=student, grade=scheme.grade(rounded), points=rounded, state=state, **values)  # type: ignore[arg-type]

@@ -1,0 +1,214 @@
+"""``arena grades``: the grades of a class, from a tournament, a roster and a scheme."""
+
+from __future__ import annotations
+
+import csv
+import tempfile
+import unicodedata
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import click
+
+from arena.analysis.text.tables import Column, printable, render_table
+from arena.base.errors import UsageError
+from arena.base.grades import Grade, GradeState, Scheme, Student, TableLine, grades_of
+from arena.base.names import is_printable_text
+from arena.base.text import counted, shortened_text
+from arena.cli.terminal.common import load_standings, named_or_latest, open_home, print_table
+from arena.cli.terminal.options import output_option, wide_option
+
+if TYPE_CHECKING:
+    from arena.analysis.measures.standings import Standings
+    from arena.store.results.values import StoredTournament
+
+MAX_ROSTER_BYTES = 2**20
+MAX_STUDENTS = 10_000
+MAX_FAULTS = 20
+"""Sentences about a roster that are shown."""
+HEADERS = frozenset({"student", "name", "person"})
+COLUMNS = (
+    Column("student", "student", is_number=False),
+    Column("grade", "grade"),
+    Column("state", "state", is_number=False),
+    Column("group", "group"),
+    Column("bot", "bot", is_number=False, drop_order=2),
+    Column("rank", "rank", drop_order=3),
+    Column("matches", "matches", drop_order=4),
+    Column("score_percent", "score %", 1, drop_order=3),
+    Column("forfeits", "forfeits", drop_order=1),
+    Column("points", "points", drop_order=5),
+    Column("reason", "reason", is_number=False, drop_order=1, wraps=True),
+)
+
+
+@click.command("grades")
+@click.argument("tournament", required=False)
+@click.option("--scheme", type=click.Path(path_type=Path), metavar="FILE", help="How groups become grades (TOML).")
+@click.option("--roster", type=click.Path(path_type=Path), metavar="FILE", help="Who gets a grade (CSV).")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV, and nothing else.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else.")
+@output_option("the terminal")
+@wide_option
+def grades_command(
+    tournament: str | None, scheme: Path | None, roster: Path | None, as_csv: bool, as_json: bool, output: Path | None
+) -> None:
+    """Grade everybody who takes part in TOURNAMENT (by default the latest), or everybody on a roster.
+
+    Bots that can't be told apart (the groups of arena stats) share a grade. Who has submitted what could not play, or
+    nothing, has a line, too. By default the first group gets 10 points and the last 0, at equal distances; the keys of
+    a scheme are best, worst, yardstick, without_faults, rejected, absent, disqualified, decimals and names.
+
+    A roster has a student on each line, and behind a comma or a semicolon the bot, if it has another name. --output
+    writes CSV, or JSON into a file that ends in .json.
+    """
+    chosen = Scheme() if scheme is None else read_scheme(scheme)
+    students = None if roster is None else read_roster(roster)
+    if as_csv and as_json:
+        raise UsageError("--csv and --json: expected one of them")
+    with open_home(must_exist=True) as arena_home:
+        stored = named_or_latest(arena_home, tournament)
+        table = load_standings(arena_home, stored.name)
+    found = grade_tournament(stored, table, students, chosen)
+    rows = [{column.key: getattr(one, column.key) for column in COLUMNS} for one in found]
+    is_json = as_json or (output is not None and not as_csv and output.suffix == ".json")
+    if output is not None:
+        _write(output, render_table(COLUMNS, rows, "json" if is_json else "csv"))
+        click.echo(f"{output}: {counted(len(rows), 'student')}")
+    else:
+        print_table(COLUMNS, rows, "json" if is_json else "csv" if as_csv else "text", _footer(found))
+    _warn(stored, students, chosen.yardstick)
+
+
+def grade_tournament(
+    stored: StoredTournament, table: Standings, students: list[Student] | None, scheme: Scheme
+) -> list[Grade]:
+    """Return the grades of a tournament; without students, everybody who wanted to take part is one."""
+    from arena.store.results.values import disqualified
+
+    definition = stored.definition
+    if scheme.yardstick and not any(scheme.yardstick in (bot.name, bot.label) for bot in definition.entrants):
+        raise UsageError(f"yardstick = {scheme.yardstick!r}: tournament {stored.name!r} has no such entrant")
+    rejected = {one.name: one.reason for one in definition.rejected}
+    out = [definition.entrants[number] for number in disqualified(stored.corrections)]
+    lines = [
+        TableLine(
+            name=line.label.rpartition("@")[0],
+            label=line.label,
+            group=line.group,
+            rank=line.rank,
+            matches=line.matches,
+            score_percent=100 * line.points / line.matches if line.matches else None,
+            forfeits=sum(line.faults.values()),
+        )
+        for line in table.lines
+    ]
+    if students is None:
+        names = dict.fromkeys([bot.name for bot in definition.entrants] + list(rejected))
+        students = [Student(name, (name,)) for name in names]
+    return grades_of(
+        students,
+        lines,
+        scheme,
+        waiting={text for bot in definition.entrants for text in (bot.name, bot.label)},
+        disqualified={text for bot in out for text in (bot.name, bot.label)},
+        rejected=rejected,
+    )
+
+
+def read_scheme(path: Path) -> Scheme:
+    """Return the scheme in a TOML file; raise UsageError with every fault."""
+    from pydantic import BaseModel, ConfigDict, Field
+
+    from arena.base.checked import check_model, read_toml
+
+    points = Annotated[float, Field(ge=-1e6, le=1e6, allow_inf_nan=False)]
+
+    class SchemeFile(BaseModel):
+        model_config = ConfigDict(extra="forbid", strict=True)
+
+        best: points = Scheme().best
+        worst: points = 0.0
+        yardstick: str = ""
+        without_faults: points = 0.0
+        rejected: points = 0.0
+        absent: points = 0.0
+        disqualified: points = 0.0
+        decimals: Annotated[int, Field(ge=0, le=6)] = 1
+        names: dict[str, points] = {}
+
+    return Scheme(**check_model(SchemeFile, read_toml(path, UsageError), path, UsageError).model_dump())
+
+
+def read_roster(path: Path) -> list[Student]:
+    """Return the students in a file, in its order; raise UsageError with a sentence for each line that is wrong."""
+    students: list[Student] = []
+    faults: list[str] = []
+    first_lines: dict[str, int] = {}
+    for number, line in enumerate(_lines(path), 1):
+        try:
+            text = unicodedata.normalize("NFC", line.decode("utf-8-sig" if number == 1 else "utf-8"))
+        except UnicodeDecodeError:
+            faults.append(f"{path}, line {number}: not UTF-8; save the file as UTF-8")
+            continue
+        cells = [cell.strip() for cell in next(csv.reader([text], delimiter=";" if ";" in text else ","), [])]
+        cells = cells[: max((place for place, cell in enumerate(cells, 1) if cell), default=0)]
+        if not cells or (number == 1 and cells[0].casefold() in HEADERS):
+            continue
+        if len(cells) > 2 or not cells[0] or not is_printable_text("".join(cells)):
+            shown = shortened_text(repr(text))
+            faults.append(f"{path}, line {number}: {shown}: expected a student, or a student and a bot: Ng Ann,annbot")
+            continue
+        for cell in dict.fromkeys(cells):
+            if (before := first_lines.setdefault(cell, number)) != number:
+                faults.append(f"{path}, line {number}: {cell!r} stands in line {before}, too; expected it once")
+        students.append(Student(cells[0], (cells[-1],)))
+    if not students and not faults:
+        faults.append(f"{path}: nobody is in it; expected a student on each line")
+    if faults:
+        more = [f"… and {len(faults) - MAX_FAULTS} more"] if len(faults) > MAX_FAULTS else []
+        raise UsageError("\n".join([*faults[:MAX_FAULTS], *more]))
+    return students
+
+
+def _lines(path: Path) -> list[bytes]:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_ROSTER_BYTES + 1)
+    except OSError as error:
+        raise UsageError(f"{path}: can't be read: {error.strerror}") from error
+    lines = data.splitlines()
+    if len(data) > MAX_ROSTER_BYTES or len(lines) > MAX_STUDENTS:
+        raise UsageError(f"{path}: more than {MAX_STUDENTS:,} lines or 1 MiB; expected a roster")
+    return lines
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
+            file.write(f"{text.rstrip()}\n")
+        Path(file.name).replace(path)
+        path.chmod(0o644)
+    except OSError as error:
+        raise UsageError(f"--output {str(path)!r}: can't be written: {error.strerror}") from error
+
+
+def _footer(found: list[Grade]) -> str:
+    states = [one.state for one in found]
+    parts = [f"{states.count(state)} {state}" for state in GradeState if state in states]
+    return f"{', '.join(parts)}. Bots of a group can't be told apart from its first at 95 %, and share a grade."
+
+
+def _warn(stored: StoredTournament, students: list[Student] | None, yardstick: str) -> None:
+    """Name on stderr who is on no roster, and say that the tournament is not finished."""
+    if stored.finished_at is None:
+        of_all = f"{stored.recorded} of {counted(stored.scheduled, 'match')}"
+        click.echo(f"arena: {printable(stored.name)} is not finished: {of_all}; these grades may change", err=True)
+    if students is None:
+        return
+    known = {yardstick, *(bot for student in students for bot in student.bots)}
+    entered = [(bot.name, bot.label) for bot in stored.definition.entrants]
+    entered += [(one.name, one.name) for one in stored.definition.rejected]
+    others = dict.fromkeys(name for name, label in entered if not {name, label} & known)
+    if others:
+        click.echo(f"arena: on no line of the roster: {', '.join(map(printable, others))}", err=True)

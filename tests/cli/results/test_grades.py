@@ -1,0 +1,92 @@
+"""``arena grades``: rosters, schemes and files."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from arena.base.errors import UsageError
+from arena.base.grades import Student
+from arena.cli.results.grades_command import read_roster, read_scheme
+from tests.cli.calls import calling
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"Student,Bot\nNg Ann\nZo\xc3\xab,zo\xc3\xab's bot\n",
+        b"\xef\xbb\xbfNg Ann\r\n\r\nZoe\xcc\x88;zoe\xcc\x88's bot;\r\n",
+        b'"Ng Ann"\n"Zo\xc3\xab","zo\xc3\xab\'s bot"',
+    ],
+)
+def test_rosters_of_spreadsheets_are_read(tmp_path, text):
+    path = tmp_path / "r.csv"
+    path.write_bytes(text)
+    assert read_roster(path) == [Student("Ng Ann", ("Ng Ann",)), Student("Zoë", ("zoë's bot",))]
+
+
+def test_every_wrong_line_of_a_roster_has_a_sentence(tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_bytes(b"ann\nbob,b\nann\ncy,b\nd\xffn\n,x\na,b,c\nx\x1b[2J\n")
+    with pytest.raises(UsageError) as raised:
+        read_roster(path)
+    faults = str(raised.value).split("\n")
+    starts = [
+        "3: 'ann' stands in line 1",
+        "4: 'b' stands in line 2",
+        "5: not UTF-8",
+        "6: ',x'",
+        "7: 'a,b,c'",
+        "8: 'x\\x1b",
+    ]
+    assert len(faults) == len(starts)
+    assert all(fault.startswith(f"{path}, line {start}") for fault, start in zip(faults, starts, strict=True))
+
+
+@pytest.mark.parametrize(("text", "sentence"), [(b"", "nobody is in it"), (b"a\n" * 10_001, "more than 10,000 lines")])
+def test_a_file_that_is_no_roster_is_refused(tmp_path, text, sentence):
+    (tmp_path / "r.csv").write_bytes(text)
+    with pytest.raises(UsageError, match=sentence):
+        read_roster(tmp_path / "r.csv")
+
+
+def test_a_scheme_names_every_fault(tmp_path):
+    path = tmp_path / "s.toml"
+    path.write_text('bets = 3\ndecimals = 9\nnames = { A = "x" }\n')
+    with pytest.raises(UsageError, match=r"decimals = 9.*names.A = 'x'.*bets: unknown key; did you mean 'best'"):
+        read_scheme(path)
+
+
+PROGRAM = "from arena.botkit import run\nrun(lambda game, state, clock: game.legal_actions(state)[{}])\n"
+
+
+@pytest.mark.slow
+def test_from_a_folder_of_submissions_to_grades_with_one_file_and_two_commands(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    call = calling(tmp_path / "home", capsys)
+    Path("class").mkdir()
+    for name, choice in {"=ann": 0, "bob": -1, "eva": 0}.items():
+        Path("class", f"{name}.py").write_text(PROGRAM.format(choice))
+    Path("class", "cy.zip").write_bytes(b"PK\3\4 broken")
+    Path("t.toml").write_text(
+        'game = "differences"\noptions = { size = 3 }\nentrants_from = "class"\nskip_broken = true\n'
+    )
+    code, _, errors = call("run", "t.toml", "--quiet")
+    assert code == 0
+    assert "arena: left out: cy: cy.zip: a zip of 11 bytes" in " ".join(errors.split())
+    Path("roster.csv").write_text("=ann\nbob\ncy\ndan\n")
+    code, out, errors = call("grades", "--roster", "roster.csv", "--csv")
+    rows = list(csv.DictReader(out.splitlines()))
+    assert code == 0
+    assert [(row["student"].lstrip("'"), row["state"]) for row in rows] == [
+        ("=ann", "played"),
+        ("bob", "played"),
+        ("cy", "rejected"),
+        ("dan", "absent"),
+    ]
+    assert not any(cell.startswith("=") for row in rows for cell in row.values())
+    assert "on no line of the roster: eva" in errors
+    assert call("grades", "--roster", "roster.csv", "--output", "g.json")[0] == 0
+    assert [row["state"] for row in json.loads(Path("g.json").read_text())] == [row["state"] for row in rows]
+    assert call("grades", "--output", "no/g.csv")[0] == 2
