@@ -2,4 +2,4 @@
 
 from _wire import answer, play, send
 
-play(lambda message: send(answer(message, note={"why": "first"})))
+play(lambda message: send(answer(message, note={"why": "first", "depth": 1})))

@@ -76,6 +76,9 @@ CALLS = {
     "arena leaderboard --over-time": ["leaderboard --over-time"],
     "arena bot show": ["show exits_when_asked"],
     "arena stats": ["stats faulty", "stats three"],
+    "arena stats --notes": ["stats noted --notes"],
+    "arena stats --notes --by-ply": ["stats noted --notes --by-ply"],
+    "arena grades": ["grades faulty"],
     "arena compare": ["compare BOTS/greedy BOTS/minimal --game differences -o size=5 --limit 9 -q"],
     "arena tune": [
         "tune BOTS/random_legal --game differences -o size=4 --param a=1..9@1 --encounters 2 --rounds 1"

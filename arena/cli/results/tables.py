@@ -113,15 +113,29 @@ TABLES = ("games", "seats", "groups", "better", "nash", "accuracy", "times", "fa
 @click.argument("tournament", required=False)
 @game_option
 @click.option("--table", type=click.Choice(TABLES), help="Only this table, in any format.")
+@click.option("--notes", is_flag=True, help="Only the numbers that bots have reported in their notes, by phase.")
+@click.option("--by-ply", is_flag=True, help="With --notes: by ply in place of phases.")
 @format_options
-def stats_command(tournament: str | None, game: str | None, table: str | None, table_format: str) -> None:
+def stats_command(
+    tournament: str | None, game: str | None, table: str | None, notes: bool, by_ply: bool, table_format: str
+) -> None:
     """Show the statistics behind the table of TOURNAMENT (by default the latest).
 
     For each game draws and the score of each seat, with 95 % intervals by a bootstrap over encounters; groups of bots
     that can't be told apart; the probability that one bot is better than another; whether a single rating per bot fits,
     with the cycles and Nash averaging if it does not; agreement with Bradley-Terry; faults and time used; and how
     accurately each bot plays, in matches that arena lab annotate has annotated.
+
+    A note that is a map of numbers, such as {"depth": 9, "nodes": 120000}, has its means with --notes: over all actions
+    of a bot, and in the beginning, the middle and the end of its matches, each a third of the plies after the opening.
     """
+    if by_ply and not notes:
+        raise UsageError("--by-ply: expected only together with --notes")
+    if notes:
+        if table is not None:
+            raise UsageError(f"--notes and --table {table}: expected one of them")
+        _print_notes(tournament, game, by_ply, table_format)
+        return
     from arena.analysis.measures.game_statistics import bot_times, cross_check, game_statistics
     from arena.analysis.measures.result_table import count_encounters
     from arena.analysis.text.statistics_tables import STATS_TITLES, stats_sentences, stats_tables
@@ -155,6 +169,39 @@ def stats_command(tournament: str | None, game: str | None, table: str | None, t
                 title, about = (TITLE, ABOUT) if name == "accuracy" else STATS_TITLES[name]
                 click.echo(f"{sentences_text(f'{title}. {about}')}\n\n{table_text(columns, rows)}\n")
         click.echo(sentences_text("\n".join([*stats_sentences(standings, check), *missing])))
+
+
+NOTE_COLUMNS = (
+    Column("bot", "bot", is_number=False),
+    Column("number", "number", is_number=False),
+    Column("actions", "actions", drop_order=3),
+    Column("mean", "mean", 2),
+    Column("beginning", "beginning", 2, drop_order=1),
+    Column("middle", "middle", 2, drop_order=1),
+    Column("end", "end", 2, drop_order=1),
+    Column("least", "least", 2, drop_order=2),
+    Column("most", "most", 2, drop_order=2),
+)
+PLY_COLUMNS = (*NOTE_COLUMNS[:2], Column("ply", "ply"), *NOTE_COLUMNS[2:4])
+
+
+def _print_notes(tournament: str | None, game: str | None, by_ply: bool, table_format: str) -> None:
+    from arena.base.noted_numbers import noted_numbers
+
+    with open_home(must_exist=True) as arena_home:
+        stored = named_or_latest(arena_home, tournament)
+        stored.require_game(game)
+        found = noted_numbers(arena_home.store.records(stored, game))
+    names = stored.definition.shown_names
+    rows = [one.row() | {"bot": names.get(one.bot, one.bot)} for one in found]
+    if by_ply:
+        rows = [
+            row | {"ply": ply, "actions": mean.count, "mean": mean.value}
+            for row, one in zip(rows, found, strict=True)
+            for ply, mean in sorted(one.plies.items())
+        ]
+    footer = "Means of the numbers in notes." if rows else "No bot has reported a number: notes that are maps count."
+    print_table(PLY_COLUMNS if by_ply else NOTE_COLUMNS, rows, table_format, footer)
 
 
 def _everything(tables: dict[str, Any], standings: Any, check: Any) -> dict[str, Any]:

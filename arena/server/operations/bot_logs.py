@@ -23,11 +23,12 @@ from arena.site.matches.match_model import MatchFault, MatchParameters
 from arena.site.matches.viewed_match import note_text
 from arena.site.page_table import PAGE_BY_NAME
 from arena.site.pages.bot_profile_model import BotParameters
-from arena.site.pages.results_model import BotLogs, MatchLogs, Noted, SeatLog
+from arena.site.pages.results_model import BotLogs, MatchLogs, Noted, SeatLog, reported_numbers
 from arena.store.home import ArenaHome
 from arena.store.people.values import Permission
 
 MAX_MATCHES = 20
+MAX_NOTED_MATCHES = 50
 NOTHING = "There are no logs here that you may read."
 
 
@@ -92,7 +93,9 @@ def show_bot_logs(visit: Visit) -> BotLogs:
     for tournament, match in places:
         address = address_of(PAGE_BY_NAME["match"], {"tournament": tournament, "match": match}) or ""
         found.append(_logs(store.record_of(tournament, match), tournament, audience, address, labels))
-    return BotLogs(bot=sent.bot, matches=tuple(found))
+    latest = store.matches_of(labels).latest(MAX_NOTED_MATCHES)
+    numbers = reported_numbers((record for _, record in latest), labels)
+    return BotLogs(bot=sent.bot, numbers=numbers, matches=tuple(found))
 
 
 def _refuse() -> NoReturn:

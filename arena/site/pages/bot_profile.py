@@ -32,6 +32,7 @@ from arena.site.pages.bot_profile_model import (
 )
 from arena.site.pages.lost_value import AnnotatedMatch, lost_value, worth_a_look
 from arena.site.pages.results import listed_results, with_first_ratings
+from arena.site.pages.results_model import reported_numbers
 from arena.site.pages.standings import MAX_HISTORY_MATCHES, rated_tournament, rating_point, standing_line
 from arena.site.pages.standings_model import RatingPoint
 from arena.store.home import ArenaHome
@@ -104,6 +105,7 @@ def build_bot_profile(home: ArenaHome, parameters: BotParameters) -> BotProfileP
         left_out=reading.left_out,
         lost_value=lost_value(annotated, frozenset(labels)),
         worth_a_look=worth_a_look(annotated, frozenset(labels)),
+        numbers=reported_numbers((record for _, record in latest), filter(home.audience.may_read, labels)),
     )
     return with_first_ratings(home, page)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from arena.base.enums import FaultKind
 from arena.site.frame.model import Model, ModelOfBots, Name, Parameters, Sentence, Table
-from arena.site.pages.results_model import ListedResult
+from arena.site.pages.results_model import ListedResult, ReportedNumber
 from arena.site.pages.standings_model import FirstRating, RatingPoint, StandingLine
 
 
@@ -197,6 +197,7 @@ class BotProfilePage(ModelOfBots):
         lost_value: where it loses value, by its latest annotated matches; by game, the opening first.
         worth_a_look: at most three of its latest matches.
         corrections: those that are not undone.
+        numbers: in its notes, in its latest matches; none where readers may not see notes.
     """
 
     bot: str
@@ -214,6 +215,7 @@ class BotProfilePage(ModelOfBots):
     results: tuple[ListedResult, ...]
     corrections: tuple[BotCorrection, ...]
     left_out: tuple[str, ...] = ()
+    numbers: tuple[ReportedNumber, ...] = ()
     first_ratings: tuple[FirstRating, ...] = ()
     ladders: tuple[RatingPoint, ...] = ()
     steps: tuple[VersionStep, ...] = ()
@@ -251,6 +253,7 @@ class BotProfilePage(ModelOfBots):
             "rivals": _table(Rival, self.rivals),
             "lost_value": _table(LostValue, self.lost_value),
             "times": _table(TimeUsed, self.times),
+            "numbers": _table(ReportedNumber, self.numbers),
             "tournaments": _table(EnteredTournament, self.tournaments),
             "faults": _table(SeenFault, self.faults, "earlier"),
         }

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 from annotated_types import Ge, Le, Len
 from pydantic import field_validator
 
 from arena.base.enums import FaultKind, Termination
+from arena.base.noted_numbers import noted_numbers
+from arena.base.records import MatchRecord
 from arena.site.frame.model import AsWritten, Model, ModelOfTournament, Name, Parameters, Table
 from arena.site.matches.match_model import MatchFault
 
@@ -257,8 +259,32 @@ class MatchLogs(Model):
     is_hidden: bool = False
 
 
-class BotLogs(Model):
-    """The output of a bot (as the address has it) in its latest matches with a fault, the latest first."""
+class ReportedNumber(Model):
+    """What a bot has reported under a key of its notes, in its latest matches: means of all, and by phase."""
 
     bot: str
+    number: str
+    actions: int
+    mean: float | None
+    beginning: float | None
+    middle: float | None
+    end: float | None
+    least: float
+    most: float
+
+
+def reported_numbers(records: Iterable[MatchRecord], bots: Iterable[str]) -> tuple[ReportedNumber, ...]:
+    """Return what bots (``name@version``) have reported, whose notes whoever asks may read."""
+    return tuple(ReportedNumber(**one.row()) for one in noted_numbers(records, bots))
+
+
+class BotLogs(Model):
+    """The output of a bot (as the address has it) in its latest matches with a fault, the latest first.
+
+    Attributes:
+        numbers: in its notes, in its latest matches with or without a fault.
+    """
+
+    bot: str
+    numbers: tuple[ReportedNumber, ...]
     matches: tuple[MatchLogs, ...]

@@ -35,7 +35,7 @@ def logs(world, directory):
             Fault(seat=seat, kind="exit", ply=1, detail=f"exit {text}") for seat, text in enumerate((OURS, THEIRS))
         ]
         seats = [SeatReport(exit=f"signal {text}", stderr=f"see {text}") for text in (OURS, THEIRS)]
-        notes = [[0, OURS], [1, THEIRS]]
+        notes = [[0, {OURS: 7}], [1, {THEIRS: 3}]]
         row = record(1, tournament="said", faults=faults, seats=seats, notes=notes, termination="forfeit")
         home.store.record(made, [row])
     (directory / "people.sqlite3").touch()
@@ -69,6 +69,8 @@ async def test_each_reads_what_is_for_them(logs):
             assert all(found.text.count(text) >= 4 for text in theirs), name
         assert (OURS in (await client.get(LOGS[1])).text) == (OURS in theirs), name
         assert THEIRS not in (await client.get(LOGS[1])).text, name
+        numbers = (await client.get(LOGS[1], headers={"accept": JSON})).json().get("numbers", [])
+        assert [(one["bot"], one["number"], one["mean"]) for one in numbers] == [("a@1", OURS, 7.0)] * (OURS in theirs)
 
 
 async def test_who_may_not_read_gets_the_same_bytes_whether_there_is_something_or_not(logs):
