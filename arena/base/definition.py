@@ -19,6 +19,9 @@ from arena.base.records import DEFAULT_LIMITS, DEFAULT_PLY_LIMIT, Bot, Limits, T
 from arena.base.stored import from_stored, list_of, mapping_of
 from arena.base.until import BUDGETS, Until
 
+SETTLED = "settled"
+"""How matches are adjudicated, in place of ""."""
+
 STOPS = ("matches", "margin_95", "hours")
 """Settings for when to stop: they may differ from run to run."""
 
@@ -97,6 +100,7 @@ class Definition:
         active: the numbers of the entrants that may be paired; None for all.
         absences: of entrants that have withdrawn or are disqualified; they follow from the tournament's corrections.
         until: what has to be decided before it ends; None if it ends after ``encounters``.
+        adjudicate: "settled" if matches end as soon as no legal play can change their ranks; else "".
         rejected: what was left out of the entrants, as broken.
     """
 
@@ -118,6 +122,7 @@ class Definition:
     active: frozenset[int] | None = None
     absences: tuple[Absence, ...] = ()
     until: Until | None = None
+    adjudicate: str = ""
     rejected: tuple[Rejected, ...] = ()
 
     @property
@@ -172,7 +177,7 @@ class Definition:
             del values["limits"]["cores"]
         if not self.openings:
             del values["openings"]
-        for name in ("until", "rejected"):
+        for name in ("until", "adjudicate", "rejected"):
             if not getattr(self, name):
                 del values[name]
         values["settings"] = {key: value for key, value in self.settings.items() if key not in STOPS}

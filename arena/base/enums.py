@@ -66,7 +66,7 @@ class FaultKind(StrEnum):
 
 
 class Termination(StrEnum):
-    """Why a match ended: by its rules, by a forfeit, or at the limit of plies (adjudication)."""
+    """Why a match ended: by its rules, by a forfeit, or by adjudication: at the limit of plies, or settled."""
 
     NORMAL = "normal"
     FORFEIT = "forfeit"

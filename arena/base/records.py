@@ -173,6 +173,7 @@ class MatchSpec:
         opening_actions: the actions of the opening.
         encounter: the number of the encounter it belongs to, from 1.
         ply_limit: the match ends after this many actions, the opening included.
+        ends_settled: whether it ends as soon as no legal play can change its ranks.
         void_tries: for each earlier try that was void because it was unclear whether a bot kept its time, the seat
             that was to act; None if others had disturbed it.
     """
@@ -188,6 +189,7 @@ class MatchSpec:
     encounter: int = 1
     time_control: TimeControl = TimeControl()
     ply_limit: int = DEFAULT_PLY_LIMIT
+    ends_settled: bool = False
     void_tries: tuple[int | None, ...] = ()
 
     @property
@@ -252,6 +254,7 @@ class MatchRecord(Displayed):
         started_at: UTC, ISO 8601.
         left_out_digest: where text of bots was left out: the BLAKE2b digest of that; else empty.
         left_out_bytes: how much was left out.
+        settled_ply: the number of actions after which no legal play could change its ranks, so that it ended.
         shares_cores: another arena on the machine played on the same cores, so its bots may have taken time from these.
         time_controls: of each seat, where one had another than ``time_control``; else empty.
     """
@@ -281,6 +284,7 @@ class MatchRecord(Displayed):
     started_at: str = ""
     left_out_digest: str = ""
     left_out_bytes: int = 0
+    settled_ply: int | None = None
     shares_cores: bool = False
     time_controls: tuple[TimeControl, ...] = ()
 
@@ -325,11 +329,10 @@ class MatchRecord(Displayed):
         values["time_control"] = fields_of(self.time_control)
         if not shown.left_out_digest:
             del values["left_out_digest"], values["left_out_bytes"]
-        if not shown.shares_cores:  # most records, which are as those of earlier versions
-            del values["shares_cores"]
         values["time_controls"] = [fields_of(own) for own in self.time_controls]
-        if not self.time_controls:
-            del values["time_controls"]
+        for name in ("settled_ply", "shares_cores", "time_controls"):
+            if values[name] is None or values[name] is False or values[name] == []:  # as in earlier versions
+                del values[name]
         return values
 
     @classmethod
@@ -373,4 +376,5 @@ class MatchRecord(Displayed):
         yield "left_out_digest is no digest", not self.left_out_digest or is_digest(self.left_out_digest)
         yield "left_out_bytes is out of range", self.left_out_bytes >= 0
         yield "ply_limit is out of range", self.ply_limit is None or 1 <= self.ply_limit <= MAX_PLY_LIMIT
+        yield "settled_ply is no number of its actions", self.settled_ply in (None, plies)
         yield "opening_plies is more than there are actions", 0 <= self.opening_plies <= plies

@@ -46,7 +46,8 @@ class MatchResult:
     Attributes:
         ranks: the rank of each seat, 1 is best.
         scores: the score of each seat.
-        termination: "normal", "forfeit", or "adjudication" at the limit of plies.
+        termination: "normal", "forfeit", or "adjudication" at the limit of plies, or where no play could
+            change the ranks any more.
     """
 
     ranks: list[int]

@@ -91,6 +91,15 @@ class Differences(PermutationGame[DifferencesState]):
             return sum(count == 1 for count in Counter(differences).values())
         return len(set(differences))
 
+    def score_bounds(self, state: DifferencesState) -> Sequence[tuple[int, int]]:
+        """Let each unknown difference add one; by ``"once"`` it can take one away, too (rule 5)."""
+        bounds = []
+        for line in (state.heights, inverse(state.heights)):
+            score, unknown = self._score(line), self.size - 1 - len(list(known_steps(line)))
+            least = max(score - unknown, 0) if self.options["scoring"] == "once" else score
+            bounds.append((least, min(score + unknown, self.size - 1)))
+        return bounds
+
     def observation(self, state: DifferencesState) -> dict[str, Any]:
         """Return ``{"heights": [row of the mark in each column, 0 if empty]}``."""
         return {"heights": list(state.heights)}

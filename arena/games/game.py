@@ -250,6 +250,14 @@ class Game(ABC, Generic[StateT]):
         """Return the rank of each seat by its score: 1 is best, ties share a rank and the next rank is skipped."""
         return tuple(competition_ranks([-score for score in self.scores(state)]))
 
+    def score_bounds(self, state: StateT) -> Sequence[tuple[int | float, int | float]] | None:
+        """Return the least and the largest score that each seat can still end with; None where no bounds are known.
+
+        Only for games that rank by their scores. Wider bounds than necessary are allowed; ``adjudicate = "settled"``
+        ends matches by them.
+        """
+        return None
+
     def seats_out(self, state: StateT) -> tuple[int, ...]:
         """Return the eliminated seats, in order; empty in a game without elimination."""
         return ()

@@ -19,7 +19,7 @@ Actions are squares ``[x, y]``, listed by column from the left, then by row from
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any, ClassVar, NamedTuple
 
 from arena.base.errors import IllegalActionError, OptionError
@@ -131,6 +131,18 @@ class Multiplication(PermutationGame[MultiplicationState]):
             here, there = numbered[jump], numbered[jump + 1]
             totals[self.seat_of_jump(jump)] += abs(here - there) * abs(heights[here - 1] - heights[there - 1])
         return tuple(totals)
+
+    def score_bounds(self, state: MultiplicationState) -> Sequence[tuple[int, int]]:
+        """Let each jump that is left score at most the largest one between marks that are left (rule 5)."""
+        scores, done = self.scores(state), max(len(state.numbered) - 1, 0)
+        largest = (self.size - 1) ** 2
+        if 0 not in state.heights:
+            passed = set(state.numbered[:-1])
+            marks = [(x, y) for x, y in enumerate(state.heights, 1) if x not in passed]
+            largest = max((abs(x - u) * abs(y - v) for (x, y), (u, v) in combinations(marks, 2)), default=0)
+        jumps = [len(range(seat, self.size - 1, self.players)) for seat in range(self.players)]
+        left = [count - len(range(seat, done, self.players)) for seat, count in enumerate(jumps)]
+        return [(score, score + count * largest) for score, count in zip(scores, left, strict=True)]
 
     def observation(self, state: MultiplicationState) -> dict[str, Any]:
         """Return ``{"heights": [...], "numbered": [square of number 1, of number 2, …]}``."""

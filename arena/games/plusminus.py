@@ -115,6 +115,12 @@ class Plusminus(PermutationGame[PlusminusState]):
             for signs, line in zip(state.predictions, lines, strict=True)
         )
 
+    def score_bounds(self, state: PlusminusState) -> Sequence[tuple[int, int]]:
+        """Let each unknown step agree or not (rule 4)."""
+        lines = state.heights, inverse(state.heights)
+        unknown = (self.size - 1 - len(list(known_steps(line))) for line in lines)
+        return [(score, score + left) for score, left in zip(self.scores(state), unknown, strict=True)]
+
     def observation(self, state: PlusminusState) -> dict[str, Any]:
         """Return ``{"predictions": [seat 0's signs, seat 1's signs], "heights": [...]}``; signs are one string."""
         return {"predictions": list(state.predictions), "heights": list(state.heights)}

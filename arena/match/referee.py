@@ -7,7 +7,8 @@ mistakes of the game: before a bot forfeits, the position it was shown is checke
 What a forfeit does: with two players, or in a game that knows no elimination, the match ends at once. Otherwise the
 seat is taken out by the rules when it is to act, and the match continues.
 
-A match that reaches its limit of plies ends there, and the seats are ranked by their scores.
+A match that reaches its limit of plies ends there, and the seats are ranked by their scores. So does one without a
+forfeit whose ranks no legal play can change any more, if its tournament says so.
 
 If it is unknown whether a bot kept its time, the match is void. The third time that happens to the same bot, it
 forfeits: a machine does not stall three times in a row just when that bot is to act.
@@ -33,6 +34,7 @@ from arena.games.checked_game import check_position, checked_game, mistake_in
 from arena.match.players.bot_output import Places, shortened_stderr
 from arena.match.players.player import Player, Request, SeatClock, build_request
 from arena.match.replay import final_ranks, termination_of
+from arena.match.settled import settled_ranks
 from arena.protocol.frames import MAX_BYTES_TO_BOT
 from arena.protocol.messages import PROTOCOL_VERSION, Seating, shortened
 
@@ -75,6 +77,7 @@ class Referee:
         self._faults: list[Fault] = []
         self._clocks = [SeatClock(spec.time_control_of(seat)) for seat in range(len(players))]
         self._sent_plies = [0] * len(players)  # how many actions each seat has been sent
+        self._settled: tuple[int, ...] | None = None
         self._listeners: list[Player] = []  # those that want updates
         self._started_at = _utc(datetime.now(UTC))
         self._question: tuple[int, Request, float] | None = None  # seat, request and when: always replaced as a whole
@@ -143,7 +146,13 @@ class Referee:
                 if self._has_forfeited(seat):
                     self._withdraw(seat)
                     continue
+            elif self._spec.ends_settled and (ranks := self._settled_ranks()) is not None:
+                self._settled = ranks
+                break
             self._ask_for_action(seat)
+
+    def _settled_ranks(self) -> tuple[int, ...] | None:
+        return settled_ranks(self._checked_game, self._state, self._spec.ply_limit - len(self._actions))
 
     def _play_opening(self) -> None:
         for action in self._spec.opening_actions:
@@ -260,7 +269,7 @@ class Referee:
     def _end(self) -> MatchRecord:
         self._question = None
         scores = list(self._checked_game.scores(self._state))
-        ranks = final_ranks(self._checked_game, self._state, [fault.seat for fault in self._faults])
+        ranks = list(self._settled or final_ranks(self._checked_game, self._state, [one.seat for one in self._faults]))
         termination = termination_of(self._checked_game, self._state, bool(self._faults))
         reports = [player.end(ranks, scores, termination, self._faults) for player in self._players]
         spec = self._spec
@@ -292,6 +301,7 @@ class Referee:
             versions=VERSIONS,
             started_at=self._started_at,
             time_controls=spec.time_controls,
+            settled_ply=None if self._settled is None else len(self._actions),
         )
 
     def _kept_stderr(self, report: SeatReport) -> BotText[str]:

@@ -7,10 +7,11 @@ from typing import Any
 
 from arena.base.enums import Termination
 from arena.base.errors import ArenaError, IllegalActionError
-from arena.base.records import MatchRecord
+from arena.base.records import MAX_PLY_LIMIT, MatchRecord
 from arena.base.results import competition_ranks
 from arena.games import Game, make_game
 from arena.games.checked_game import checked_game
+from arena.match.settled import settled_ranks
 from arena.protocol.messages import shortened
 
 # Why a match ended, and who placed where, forfeits included: the one place that decides it.
@@ -33,7 +34,7 @@ def final_ranks(game: Game[Any], state: Any, forfeited: Sequence[int]) -> list[i
 
 
 def termination_of(game: Game[Any], state: Any, has_forfeit: bool) -> Termination:
-    """Return why a match ended: if nobody forfeited and it is not over by the rules, at its limit of plies."""
+    """Return why a match ended: if nobody forfeited and it is not over by the rules, by adjudication."""
     if has_forfeit:
         return Termination.FORFEIT
     return Termination.NORMAL if game.is_over(state) else Termination.ADJUDICATION
@@ -73,11 +74,17 @@ def check_record(record: MatchRecord) -> None:
     plies, limit = len(record.actions), record.ply_limit
     if limit is not None and plies > limit:
         raise ReplayError(f"the record has {plies} actions, but its limit is {limit} plies")
-    if not forfeited and not game.is_over(state) and plies != limit:
+    settled = None
+    if record.settled_ply is not None:
+        if not forfeited and not game.is_over(state):
+            settled = settled_ranks(game, state, (limit or MAX_PLY_LIMIT) - plies)
+        if settled is None:
+            raise ReplayError(f"it is recorded as settled after {plies} plies, but by the rules that is not shown")
+    elif not forfeited and not game.is_over(state) and plies != limit:
         raise ReplayError("the record ends before the match is over, without a forfeit")
     expected = {
         "scores": list(game.scores(state)),
-        "ranks": final_ranks(game, state, forfeited),
+        "ranks": list(settled or final_ranks(game, state, forfeited)),
         "termination": termination_of(game, state, bool(forfeited)),
     }
     recorded = {"scores": list(record.scores), "ranks": list(record.ranks), "termination": record.termination}

@@ -202,6 +202,7 @@ class _Builder:
             workers=file.workers,
             settings=file.format_settings(),
             until=None if file.until is None else Until(**file.until.model_dump()),
+            adjudicate=file.adjudicate or "",
             rejected=tuple(self._rejected),
         )
 

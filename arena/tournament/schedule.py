@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import permutations
 
-from arena.base.definition import Definition
+from arena.base.definition import SETTLED, Definition
 from arena.base.records import MatchSpec, ScheduledMatch, Seating
 from arena.base.seeds import derived_seed
 from arena.games import make_game
@@ -232,4 +232,5 @@ def spec_of(scheduled: ScheduledMatch, definition: Definition) -> MatchSpec:
         encounter=scheduled.encounter,
         time_control=definition.time_control,
         ply_limit=definition.ply_limit,
+        ends_settled=definition.adjudicate == SETTLED,
     )

@@ -322,6 +322,7 @@ class CommonKeys(PlayKeys):
             of its file or folder.
         skip_broken: leave out what ``entrants_from`` names and can't play, and note it as rejected.
         openings: in place of ``opening_plies``: how many plies, and how they are chosen, or a book.
+        adjudicate: "settled" ends a match as soon as it is shown that no legal play can change its ranks.
         time_control: the time rules.
         limits: what a bot may use.
         workers: matches at a time; by default one for each core.
@@ -338,6 +339,7 @@ class CommonKeys(PlayKeys):
     entrants_from: Collection | None = None
     skip_broken: bool = False
     openings: Annotated[OpeningsTable | None, BeforeValidator(_openings)] = None
+    adjudicate: Literal["settled"] | None = None
     time_control: TimeControlTable = TimeControlTable(per_action_seconds=1.0)
     limits: LimitsTable = LimitsTable()
     workers: Annotated[int, Field(ge=1, le=1024)] | None = None

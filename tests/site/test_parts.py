@@ -97,7 +97,7 @@ def test_of_three_seats_each_has_its_score_beside_it():
     [
         ({}, "12 plies"),
         ({"ranks": (1, 1)}, "draw"),
-        ({"termination": Termination.ADJUDICATION}, "limit of plies"),
+        ({"termination": Termination.ADJUDICATION}, "adjudicated"),
         (
             {"termination": Termination.FORFEIT, "faults": (ListedFault(seat=1, kind=FaultKind.TIMEOUT, ply=4),)},
             "forfeit: timeout at ply 4",

@@ -304,11 +304,13 @@ def unlisted(tournaments: Collection[StoredTournament], game: str | None = None)
 
 
 def _adjudicated(store: Store, tournament: StoredTournament) -> int:
-    """Return how many matches of a tournament ended at the limit of plies.
+    """Return how many matches of a tournament ended at the limit of plies; 0 where most are adjudicated earlier.
 
     Counting reads every record, so first ask the games whether their matches can be that long.
     """
     definition = tournament.definition
+    if definition.adjudicate:
+        return 0
     if tournament.recorded > MANY_RECORDS and all(
         (plies := _longest_match(choice)) is not None and plies <= definition.ply_limit for choice in definition.games
     ):

@@ -167,9 +167,8 @@ def _crosstable_rows(value: Crosstable) -> Iterable[Mapping[str, Any]]:
 @column_types.register
 def _record_types(value: Records) -> Types:
     hints = get_type_hints(MatchRecord)
-    return {
-        name: hint for name, hint in hints.items() if not name.startswith(("left_out", "shares_cores", "time_controls"))
-    }
+    rare = ("left_out", "settled", "shares_cores", "time_controls")
+    return {name: hint for name, hint in hints.items() if not name.startswith(rare)}
 
 
 @rows_of.register

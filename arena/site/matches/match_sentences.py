@@ -42,6 +42,8 @@ def _reason(record: MatchRecord, names: Sequence[str]) -> str:
     faults = all_of([f"{names[fault.seat]} forfeits ({fault.kind} at ply {fault.ply})" for fault in record.faults])
     if faults:
         return f": {faults}"
+    if record.settled_ply is not None:
+        return f", settled after {counted(record.settled_ply, 'ply')}: no play could change that"
     if record.termination is Termination.ADJUDICATION:
         return f", at the limit of {counted(record.ply_limit or len(record.actions), 'ply')}"
     return ""

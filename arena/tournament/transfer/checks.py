@@ -9,7 +9,7 @@ from itertools import zip_longest
 from typing import Any
 
 from arena.base.bot_text import OPERATOR, Audience
-from arena.base.definition import Definition, bot_from_json, bot_identity, bot_to_json
+from arena.base.definition import SETTLED, Definition, bot_from_json, bot_identity, bot_to_json
 from arena.base.errors import ArenaError, IllegalActionError, StoreError
 from arena.base.names import ACCEPTED, is_name
 from arena.base.records import MAX_PLY_LIMIT, Bot, MatchRecord, ScheduledMatch, time_controls_of
@@ -63,6 +63,8 @@ def check_definition(definition: Definition, external_games: Collection[str]) ->
         _check_names(bot)
     if not 1 <= definition.ply_limit <= MAX_PLY_LIMIT:
         raise StoreError(f"its definition is malformed: ply_limit = {definition.ply_limit}")
+    if definition.adjudicate not in ("", SETTLED):
+        raise StoreError(f"its definition is malformed: adjudicate = {shortened_text(repr(definition.adjudicate))}")
     for number, choice in enumerate(definition.games):
         if choice.game not in GAMES and choice.game not in external_games:
             raise StoreError(
@@ -271,6 +273,7 @@ def _comparisons(record: MatchRecord, line: ScheduledMatch, definition: Definiti
     yield "encounter", record.encounter, line.encounter
     yield "opening", record.opening, line.opening
     yield "ply_limit", record.ply_limit or definition.ply_limit, definition.ply_limit
+    yield "settled_ply", record.settled_ply is None or definition.adjudicate == SETTLED, True
     yield "opening_plies", record.opening_plies, len(line.opening_actions)
     recorded = [action[1] for action in record.actions[: record.opening_plies]]
     yield "actions of the opening", recorded, [_as_json_has_it(action) for action in line.opening_actions]

@@ -1,0 +1,135 @@
+"""Matches that end when they are settled, compared with everything that can still happen."""
+
+import random
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from arena.analysis.measures.verification import verify
+from arena.base.errors import DefinitionError
+from arena.base.records import Bot, MatchSpec
+from arena.games import make_game
+from arena.match.players.player import ScriptedPlayer
+from arena.match.referee import Referee
+from arena.match.replay import ReplayError, check_record
+from arena.match.settled import settled_ranks
+from arena.store.home import ArenaHome
+from arena.store.results.rows import row_of
+from arena.store.results.statements import record_from
+from arena.tournament.definition import make_definition
+from arena.tournament.director import run_tournament
+from tests.conftest import BOTS
+
+SMALL = [
+    ("differences", {"size": 4}),
+    ("differences", {"size": 4, "scoring": "once"}),
+    ("plusminus", {"size": 3}),
+    ("plaid", {"width": 4, "height": 4, "lines": 4}),
+    ("coprimality", {"size": 3, "max_grids": 2}),
+    ("coprimality", {"size": 3, "players": 3, "max_grids": 1}),
+]
+
+
+def all_ends(game, plies_limit):
+    """Return a function to the set of ranks that can still come of a state: brute force, without any bound."""
+
+    @cache
+    def ends(state, left):
+        if not left or game.is_over(state):
+            return frozenset({tuple(game.ranks(state))})
+        return frozenset().union(*(ends(game.apply(state, a), left - 1) for a in game.legal_actions(state)))
+
+    return ends
+
+
+@pytest.mark.parametrize(("name", "options"), SMALL, ids=lambda value: str(value))
+@pytest.mark.parametrize("limit", [1000, 5])
+def test_what_is_called_settled_is_by_brute_force_and_the_last_ply_always_is(name, options, limit):
+    game = make_game(name, **options)
+    ends = all_ends(game, limit)
+    generator = random.Random(7)
+    for _ in range(12):
+        state, left = game.initial_state(), limit
+        while left and not game.is_over(state):
+            found = settled_ranks(game, state, left)
+            assert found is None or ends(state, left) == {found}
+            if len(game.legal_actions(state)) == 1 and left == 1:
+                assert found is not None
+            state, left = game.apply(state, generator.choice(game.legal_actions(state))), left - 1
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [*SMALL[:3], ("multiplication", {"size": 7}), ("multiplication", {"size": 10, "players": 3})]
+)
+def test_scores_stay_within_the_bounds_of_the_rules(name, options):
+    game = make_game(name, **options)
+    generator = random.Random(3)
+    for _ in range(30):
+        states = [game.initial_state()]
+        while not game.is_over(states[-1]):
+            states.append(game.apply(states[-1], generator.choice(game.legal_actions(states[-1]))))
+        final = game.scores(states[-1])
+        for state in states:
+            bounds = game.score_bounds(state)
+            assert all(low <= score <= high for (low, high), score in zip(bounds, final, strict=True))
+        assert [low for low, _ in game.score_bounds(states[-1])] == list(final)
+
+
+def play(**changes):
+    bots = tuple(Bot(name=f"bot{seat}", version="1", command=("x",), directory="/") for seat in range(2))
+    fixed = {"match": 1, "tournament": "t", "game": "differences", "options": {"size": 5}, "bots": bots, "rng_seed": 2}
+    players = [ScriptedPlayer(lambda request: request.legal[-1]) for _ in bots]
+    return Referee(MatchSpec(**(fixed | changes)), players).play()
+
+
+def test_a_settled_match_ends_with_the_ranks_of_the_whole_one():
+    whole, settled = play(), play(ends_settled=True)
+    plies = len(settled.actions)
+    assert plies < len(whole.actions)
+    assert settled.actions == whole.actions[:plies]
+    assert (settled.ranks, settled.termination, settled.settled_ply) == (whole.ranks, "adjudication", plies)
+    check_record(settled)
+    check_record(again := record_from(1, row_of(settled).record))
+    assert again.settled_ply == plies
+    assert "settled_ply" not in row_of(whole).record
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"settled_ply": None}, "the record ends before the match is over"),
+        ({"ranks": (2, 2)}, "ranks are recorded as"),
+        ({"termination": "normal"}, "termination are recorded as normal"),
+    ],
+)
+def test_a_record_that_contradicts_the_rules_is_found(change, sentence):
+    with pytest.raises(ReplayError, match=sentence):
+        check_record(replace(play(ends_settled=True), **change))
+
+
+def test_a_match_that_ended_too_early_is_found():
+    record = play()
+    early = replace(
+        record, actions=record.actions[:1], wall_seconds=(0.1,), cpu_seconds=(0.1,), settled_ply=1, scores=(0, 0)
+    )
+    with pytest.raises(ReplayError, match="recorded as settled after 1 plies, but by the rules that is not shown"):
+        check_record(replace(early, ranks=(1, 1), termination="adjudication"))
+
+
+@pytest.mark.slow
+def test_a_tournament_of_settled_matches_holds(tmp_path):
+    entrants = [BOTS / "minimal", BOTS / "random_legal"]
+    fixed = {"options": {"size": 5}, "encounters": 3}
+    with ArenaHome(tmp_path) as home:
+        for name, more in (("whole", {}), ("short", {"adjudicate": "settled"})):
+            run_tournament(make_definition(name, "differences", entrants, **fixed, **more), home.store, workers=1)
+        assert verify(home, "short") == (6, [])
+        whole, short = (list(home.store.records(name)) for name in ("whole", "short"))
+        definition = home.store.tournament("short").definition
+        assert definition.identity() != home.store.tournament("whole").definition.identity()
+    assert {record.settled_ply for record in whole} == {None}
+    assert all(record.settled_ply == len(record.actions) for record in short)
+    assert [record.ranks for record in short] == [record.ranks for record in whole]
+    with pytest.raises(DefinitionError, match="adjudicate = 'soon': expected 'settled'"):
+        make_definition("x", "differences", entrants, adjudicate="soon")
