@@ -1,6 +1,7 @@
 """What a director collects: bots in folders, archives, downloads of Moodle, and commits of git repositories.
 
-Each is named after its file or folder. In a download a folder is named after a person, and holds one archive or program.
+Each is named after its file or folder. In a download a folder is named after a person, and holds one archive or one
+program.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from functools import partial
 from glob import glob, has_magic
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from arena.base.definition import Rejected
 from arena.base.errors import BotDefinitionError, UnknownNameError, UploadError, UsageError
-from arena.base.names import MAX_REASON_CHARACTERS, KnownNames
+from arena.base.names import MAX_REASON_CHARACTERS
 from arena.base.records import MEBIBYTE, Bot
 from arena.base.text import any_of, counted, toml_value
 from arena.community.uploads.entry import DEFAULT_LIMITS, PROGRAM_STARTS, UnpackLimits
@@ -28,8 +29,9 @@ from arena.community.uploads.unpacking import is_archive, opened_bot, unpack, un
 from arena.match.players.bot_files import left_out_as, open_at_once
 from arena.match.players.manifest import LEAST, MANIFEST, as_submitted, check_name, load_bot
 from arena.sandbox.isolation.git_export import export_commit
+from arena.tournament.definition import GIT, KnownBots
 
-SUBMITTED, GIT = "submitted:", "git:"
+SUBMITTED = "submitted:"
 MAX_COLLECTED = 2000
 """Files and folders in a folder of submissions."""
 DOWNLOAD = UnpackLimits(
@@ -42,19 +44,6 @@ MAIN_FILES = ("bot.py", "main.py", "__main__.py")
 """Which of several programs in a folder is the bot."""
 
 _OF_MOODLE = re.compile(r"(?P<person>.+?)_[0-9]+_assignsubmission_file_?")
-
-
-class KnownBots(KnownNames, Protocol):
-    """What a definition needs of ``home.bots``."""
-
-    def find(self, text: str, args: Sequence[str] = ()) -> Bot:
-        """Return a submitted bot by ``name`` or ``name@version``; raise UsageError if there is no such bot."""
-
-    def labels(self) -> Sequence[str]:
-        """Return the submitted bots, as ``name@version``."""
-
-    def copy_in(self, path: str | os.PathLike[str]) -> Bot:
-        """Copy a bot's files into the home, by their digest, and return the bot as it runs from there."""
 
 
 class Opened(NamedTuple):

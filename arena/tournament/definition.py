@@ -11,28 +11,41 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from arena.base.checked import check_model, read_toml
 from arena.base.definition import Definition, GameChoice, Rejected
 from arena.base.errors import BotDefinitionError, DefinitionError, OptionError, UnknownNameError, UsageError
-from arena.base.names import check_tournament_name, in_latin
+from arena.base.names import KnownNames, check_tournament_name, in_latin
 from arena.base.records import Bot, Limits, TimeControl
 from arena.base.shipped import bot_path, example_hint, tournament_path
 from arena.base.text import shortened_text, toml_value
 from arena.base.until import Until
 from arena.games import make_game
-from arena.match.players.building import build_bots
 from arena.match.players.diagnosis import uses_botkit
 from arena.match.players.entrants import Entrant, bot_of
 from arena.match.players.game_location import check_readable_game
 from arena.match.players.manifest import IsKnown, check_name, claims_problem, load_bot
 from arena.sandbox.isolation.levels import choose_isolation
-from arena.tournament.collected import GIT, load_collected, of_git
-from arena.tournament.collected import KnownBots as KnownBots
 from arena.tournament.formats.table import FORMATS, format_of
 from arena.tournament.opening_information import openings_in
 from arena.tournament.tournament_file import CommonKeys, EntrantTable, GameTable, TournamentFile, Variant, variants_of
+
+GIT = "git:"
+"""How ``git:PATH@REF`` begins, in place of a path."""
+
+
+class KnownBots(KnownNames, Protocol):
+    """What a definition needs of ``home.bots``."""
+
+    def find(self, text: str, args: Sequence[str] = ()) -> Bot:
+        """Return a submitted bot by ``name`` or ``name@version``; raise UsageError if there is no such bot."""
+
+    def labels(self) -> Sequence[str]:
+        """Return the submitted bots, as ``name@version``."""
+
+    def copy_in(self, path: str | os.PathLike[str]) -> Bot:
+        """Copy a bot's files into the home, by their digest, and return the bot as it runs from there."""
 
 
 def load_definition(path: str | os.PathLike[str], bots: KnownBots | None = None) -> Definition:
@@ -267,6 +280,8 @@ class _Builder:
         file = self._file
         if file.entrants_from is None:
             return ()
+        from arena.tournament.collected import load_collected  # loads what unpacks and builds, as below
+
         check = self._check_is_whole if file.skip_broken else None
         found = load_collected(file.entrants_from, self._path.parent, self._bots, check)
         self._faults += [f"entrants_from: {sentence}" for sentence in found.faults]
@@ -276,6 +291,8 @@ class _Builder:
 
     def _check_is_whole(self, bot: Bot) -> None:
         """Raise BotDefinitionError for a bot that does not play the games, or can't be built."""
+        from arena.match.players.building import build_bots
+
         for choice in self._games_of_file:
             if (problem := claims_problem(bot, choice.game)) is not None:
                 raise BotDefinitionError(f"bot {bot.name!r} {problem}")
@@ -328,6 +345,8 @@ def find_entrant(text: str, args: Sequence[str], base: Path, bots: KnownBots | N
     ``git:PATH@REF``.
     """
     if text.startswith(GIT):
+        from arena.tournament.collected import of_git
+
         found = of_git(text, base, bots).load(bots)
         return replace(found, command=(*found.command, *args))
     try:

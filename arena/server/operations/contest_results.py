@@ -12,8 +12,9 @@ from arena.server.gate.homes import HomePlace
 from arena.server.gate.operation import Document, Download, Handler, NoFields, OfHome, Operation, ToBuild, Visit, Who
 from arena.server.http.problems import bad_address
 from arena.server.operations.contest_form import ContestNamed
+from arena.server.operations.contest_grades import GradesPage, grade_rows
 from arena.server.operations.contests import found_contest
-from arena.server.operations.contests_model import GradesPage, SigningKeyPage, grade_rows, home_of, played_pages
+from arena.server.operations.contests_model import SigningKeyPage, home_of, played_pages
 from arena.site.frame.model import Model, Page
 from arena.site.links import ServedLinks, address_of
 from arena.site.page_table import PAGE_BY_NAME

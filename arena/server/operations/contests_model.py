@@ -5,34 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from arena.base.grades import GradeState, Scheme, Student, TableLine, grades_of
-from arena.base.names import MAX_REASON_CHARACTERS
 from arena.base.results import competition_ranks
 from arena.community.contests.visibility import ContestHome, visible
 from arena.server.gate.homes import HomePlace
 from arena.server.gate.operation import Visit
-from arena.site.frame.model import Model, Page, Sentence, Table
+from arena.site.frame.model import Model, Page, Sentence
 from arena.site.page_table import PAGE_BY_NAME
 from arena.site.pages.standings_model import StandingLine
 from arena.site.pages.tournament_model import TournamentPage, TournamentParameters
 from arena.store.people.contest import ContestEntry, ContestPhase, ContestResults, StoredContest
-
-_GRADES = [
-    "person",
-    "bot",
-    "tournament",
-    "rank",
-    "rating",
-    "margin_95",
-    "points",
-    "matches",
-    "forfeits",
-    "state",
-    "group",
-    "grade",
-    "reason",
-    "disqualified",
-]
 
 
 class ContestTime(Model):
@@ -151,15 +132,6 @@ class GradeLine(Model):
         return {**self.model_dump(), "disqualified": "yes" if self.is_disqualified else "no"}
 
 
-class GradeRow(GradeLine):
-    """The same with a grade, by the groups of bots that can't be told apart."""
-
-    state: GradeState
-    group: int | None
-    grade: float | str | None
-    reason: str
-
-
 class FinalResult(Model):
     """Who is first in the final of a contest, or in all its matches if there is no qualification.
 
@@ -241,16 +213,6 @@ class NewContestPage(Model):
     example: str
 
 
-class GradesPage(Model):
-    """The grades of a contest, by rank."""
-
-    lines: tuple[GradeRow, ...]
-
-    def tables(self) -> Mapping[str, Table]:
-        """Return the table of grades."""
-        return {"grades": Table.of(_GRADES, [line.values() for line in self.lines])}
-
-
 class SigningKeyPage(Model):
     """The key with which an arena signs results, in one line and as a file."""
 
@@ -307,59 +269,11 @@ def grade_lines(entries: Iterable[ContestEntry], played: Sequence[TournamentPage
     best: dict[str, GradeLine] = {}
     for entry in entries:
         own = {"person": entry.author, "bot": entry.bot, "is_disqualified": entry.bot in disqualified}
-        line = ranked.get(entry.bot, _UNRANKED).model_copy(update=own)
+        line = ranked.get(entry.bot, UNRANKED).model_copy(update=own)
         known = best.get(entry.author)
-        if known is None or _order(line) < _order(known):
+        if known is None or place_order(line) < place_order(known):
             best[entry.author] = line
-    return tuple(sorted(best.values(), key=lambda line: (*_order(line), line.person)))
-
-
-def grade_rows(
-    stored: StoredContest,
-    entries: Iterable[ContestEntry],
-    rejected: Mapping[str, str],
-    played: Sequence[TournamentPage],
-) -> tuple[GradeRow, ...]:
-    """Return a line for everybody who has entered or was invited; ``rejected`` has the reasons by author."""
-    entries = tuple(entries)
-    ranked = {line.person: line for line in grade_lines(entries, played)}
-    bots = {person: tuple(entry.bot for entry in entries if entry.author == person) for person in ranked}
-    known = {person.casefold() for person in (*ranked, *rejected)}
-    guests = [name for name in stored.contest.invited if name.casefold() not in known]
-    found = grades_of(
-        [Student(person, bots.get(person, ())) for person in dict.fromkeys((*ranked, *rejected, *guests))],
-        list(_table_lines(played)),
-        Scheme(),
-        waiting={entry.bot for entry in entries},
-        disqualified={label for page in played for label in page.disqualified},
-        rejected={person: reason.partition("\n")[0][:MAX_REASON_CHARACTERS] for person, reason in rejected.items()},
-    )
-    rows = [
-        GradeRow.model_validate(
-            {**(ranked.get(one.student) or _UNRANKED).model_dump(), "person": one.student}
-            | {"state": one.state, "group": one.group, "grade": one.grade, "reason": one.reason}
-        )
-        for one in found
-    ]
-    return tuple(sorted(rows, key=lambda row: (*_order(row), list(GradeState).index(row.state), row.person)))
-
-
-def _table_lines(played: Sequence[TournamentPage]) -> Iterator[TableLine]:
-    """Yield the lines of the final, and behind them those of who is only in the qualification."""
-    seen: set[str] = set()
-    for page in played:
-        for line in page.standings:
-            if line.label not in seen:
-                seen.add(line.label)
-                yield TableLine(
-                    name=line.label,
-                    label=line.label,
-                    group=(page.name, line.group),
-                    rank=line.rank,
-                    matches=line.matches,
-                    score_percent=line.score_percent,
-                    forfeits=sum(line.faults.values()),
-                )
+    return tuple(sorted(best.values(), key=lambda line: (*place_order(line), line.person)))
 
 
 def final_result(entries: Iterable[ContestEntry], played: Sequence[TournamentPage], *, is_hidden: bool) -> FinalResult:
@@ -378,10 +292,11 @@ def final_result(entries: Iterable[ContestEntry], played: Sequence[TournamentPag
     )
 
 
-_UNRANKED = GradeLine(person="", bot="", tournament="", rank=None, rating=None, margin_95=None)
+UNRANKED = GradeLine(person="", bot="", tournament="", rank=None, rating=None, margin_95=None)
 
 
-def _order(line: GradeLine) -> tuple[bool, int]:
+def place_order(line: GradeLine) -> tuple[bool, int]:
+    """Return what sorts lines by rank; those without one come last."""
     return line.rank is None, line.rank or 0
 
 
