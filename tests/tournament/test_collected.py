@@ -9,6 +9,8 @@ import pytest
 
 from arena.base.errors import DefinitionError, UsageError
 from arena.community.uploads.unpacking import packed
+from arena.sandbox.isolation import git_export
+from arena.sandbox.isolation.git_export import RUNS_NOTHING
 from arena.store.home import ArenaHome
 from arena.tournament.collected import collected, write_manifests
 from arena.tournament.definition import find_entrant, load_definition
@@ -156,6 +158,24 @@ def test_a_commit_is_exported_clean_and_its_version_is_the_commit(tmp_path, home
         assert (bot.version, bot.command[-1]) == (commit[:12], "--fast")
         assert (tmp_path / "home/bots" / bot.digest / "bot.py").read_bytes() == PROGRAM
         assert bot.name == ("bot" if "bot@" in text else "repo")
+    assert not (tmp_path / "ran").exists()
+
+
+@needs.program("git")
+@pytest.mark.parametrize("variable", [*RUNS_NOTHING])
+def test_no_program_of_a_repository_fetches_what_it_lacks(tmp_path, repository, variable, monkeypatch):
+    path, commit = repository
+    (path / ".git/objects" / commit[:2] / commit[2:]).unlink()
+    program = write(tmp_path, {"fetch": f"#!/bin/sh\ntouch {tmp_path}/ran\n".encode()}) / "fetch"
+    program.chmod(0o755)
+    with (path / ".git/config").open("a") as config:
+        config.write(f'[extensions]\npartialClone = x\n[remote "x"]\npromisor = true\nurl = {path}\n')
+        config.write(f"uploadpack = {program}\n")
+    text = (path / ".git/config").read_text().replace("repositoryformatversion = 0", "repositoryformatversion = 1")
+    (path / ".git/config").write_text(text)
+    monkeypatch.setattr(git_export, "RUNS_NOTHING", {variable: RUNS_NOTHING[variable]})  # one alone is enough
+    with pytest.raises(UsageError, match="git finds no bot there"):
+        find_entrant("git:repo@v1", [], tmp_path, None)
     assert not (tmp_path / "ran").exists()
 
 

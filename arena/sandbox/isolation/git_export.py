@@ -20,6 +20,10 @@ GIT_SECONDS = 60.0
 GIT_PROGRAM = "git"
 MAX_ERROR_BYTES = 1000
 MAX_ANSWER_BYTES = 64 * 1024
+RUNS_NOTHING = {"GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1"}
+"""A repository can name the program by which git fetches an object that it lacks."""
+BARE_CONFIGURATION = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+"""Without filters of this machine, which a repository's attributes can ask for."""
 
 
 def export_commit(shown: str, path: Path, reference: str, tar: Path, max_bytes: int) -> str:
@@ -31,14 +35,14 @@ def export_commit(shown: str, path: Path, reference: str, tar: Path, max_bytes: 
     """
 
     def ask(*arguments: str) -> str:
-        found = _git(shown, MAX_ANSWER_BYTES, "-C", str(path), "rev-parse", *arguments)
+        found = _git(shown, MAX_ANSWER_BYTES, "-C", str(path), "-c", "core.fsmonitor=false", "rev-parse", *arguments)
         return os.fsdecode(found).strip()
 
     commit = ask("--verify", "--quiet", "--end-of-options", f"{reference}^{{commit}}")
     below, objects = ask("--show-prefix"), ask("--git-path", "objects")
     with tempfile.TemporaryDirectory(dir=tar.parent) as empty:
         _git(shown, MAX_ANSWER_BYTES, "init", "--quiet", "--bare", empty)
-        own = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": str((path / objects).resolve()), "GIT_CONFIG_GLOBAL": os.devnull}
+        own = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": str((path / objects).resolve()), **BARE_CONFIGURATION}
         what = f"{commit}:{below}" if below else commit
         archive = _git(shown, max_bytes, f"--git-dir={empty}", "archive", "--format=tar", what, environment=own)
     tar.write_bytes(archive)
@@ -48,7 +52,7 @@ def export_commit(shown: str, path: Path, reference: str, tar: Path, max_bytes: 
 def _git(shown: str, max_bytes: int, *arguments: str, environment: Mapping[str, str] = {}) -> bytes:
     """Run git without the variables that would lead it elsewhere; return what it prints, or raise a sentence."""
     own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    own |= {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", **environment}
+    own |= {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", **RUNS_NOTHING, **environment}
     with tempfile.TemporaryFile() as errors:
         try:
             process = subprocess.Popen(
