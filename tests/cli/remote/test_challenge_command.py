@@ -8,6 +8,7 @@ from arena.cli.remote import challenge_command
 from arena.community.play.host_program import playable_game
 from arena.site.matches.playing import PlayableBot, PlayMenu
 from tests.cli.calls import called, refusal
+from tests.docs.test_data_page import is_of, sections
 
 
 @pytest.fixture
@@ -34,6 +35,9 @@ def test_it_waits_for_the_matches_and_prints_how_they_ended(command, arena_site,
     assert (code, err) == (0, "")
     rows = json.loads(out)
     assert {row["seat"] for row in rows} == seats
+    promised = sections()[("arena challenge",)]
+    for row in rows:
+        assert row.keys() == promised.keys() and all(is_of(row[field], promised[field]) for field in row)
     assert {(row["challenger"], row["bot"], row["outcome"]) for row in rows} == {
         ("mine@1", "arena:greedy", "mine@1 wins 3 : 1.")
     }
