@@ -85,11 +85,13 @@ def parse_toml(data: bytes, path: Path, error: type[UsageError]) -> dict[str, An
 
 def _toml_problem(text: str, failure: tomllib.TOMLDecodeError) -> str:
     """Return what is wrong in a line, in words for those who have never read TOML's grammar."""
-    place = re.search(r" \(at line (\d+), column \d+\)$", str(failure))
+    place = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", str(failure))
     if place is None:
         return str(failure)
-    line = text.splitlines()[int(place[1]) - 1].strip() if text.splitlines()[int(place[1]) - 1 :] else ""
-    found = f"line {place[1]}, {shortened_text(line)!r}: "
+    lines = text.splitlines()
+    number = int(place[1] or len(lines))
+    line = lines[number - 1].strip() if lines[number - 1 :] else ""
+    found = f"line {number}, {shortened_text(line)!r}: "
     said = str(failure)[: place.start()]
     key, equals, value = (part.strip() for part in line.partition("="))
     if said == "Invalid value" and re.match("[^\\W\\d]", value) and value not in ("true", "false"):
