@@ -66,8 +66,10 @@ class LazyGroup(click.Group):
         for heading, names in self._listed.items():
             with formatter.section(heading):
                 formatter.write_dl([(spelling.ljust(width), _summary(name)) for spelling, name in names.items()])
-        records = [option.get_help_record(ctx) for option in self.get_params(ctx)]
-        with formatter.section("Global options" if self._listed is LISTED else "Options"):
+        is_first = self._listed is LISTED  # fits a screen: its readers have found --help, and the others are told of it
+        options = [one for one in self.get_params(ctx) if not (is_first and "--help" in one.opts)]
+        records = [option.get_help_record(ctx) for option in options]
+        with formatter.section("Global options" if is_first else "Options"):
             formatter.write_dl([record for record in records if record is not None])
 
 

@@ -36,6 +36,7 @@ VARIANTS = {
         "The name of the tournament [default: made from the bots' names].",
     },
     "--output": {
+        "Where to write it [default: the terminal].",
         "Where to write it [default: TOURNAMENT.html].",
         "Where to write it [default: TOURNAMENT-plots/KIND.svg].",
     },
