@@ -29,7 +29,7 @@ def new_bot(directory: Path, language: Language, games: tuple[str, ...]) -> list
         UnknownNameError: if there is no such game.
         UsageError: if the name is invalid or taken, the directory can't be written, or a program is not installed.
     """
-    name = directory.resolve().name
+    name = directory.name if directory.name == ".." else directory.resolve().name
     check_name("name", name)
     if any(sign in name for sign in "\"'*`$"):
         raise BotDefinitionError(f"name = {name!r}: accepted here are names without quotes, '*', '`' and '$'")
