@@ -285,7 +285,7 @@ start = util.spawnv_passfds
 def start_interrupted(path, arguments, passed):
     # Interrupt the start of a worker, which learns what it is to do from a pipe that is written behind this.
     global number
-    if any("resource_tracker" in os.fsdecode(argument) for argument in arguments):
+    if any("multiprocessing.resource_tracker" in os.fsdecode(argument) for argument in arguments):
         return start(path, arguments, passed)
     number -= 1
     if number == 0 and instant == "before":
