@@ -11,7 +11,7 @@ BREAKS_A_NUMBER = """[...document.querySelectorAll('.facts dd')].some(one => {
     const text = document.createRange();
     text.selectNodeContents(one);
     const height = text.getBoundingClientRect().height;
-    return one.innerText.length <= 8 && height > 1.5 * parseFloat(getComputedStyle(one).lineHeight);
+    return one.checkVisibility() && one.innerText.length <= 8 && height > 1.5 * parseFloat(getComputedStyle(one).lineHeight);
 })"""
 OF_COLOURS = ["color-contrast", "link-in-text-block"]
 """The rules of axe whose answer depends on the scheme."""
