@@ -253,6 +253,7 @@ OPEN = {
     "community/submissions/submission.py": "answers whoever submits a bot at a terminal",
     "server/operating/serve_checks.py": "is an operator's role",
     "server/operations/bot_logs.py": "answers directors",
+    "server/operations/submissions.py": "asks whether a check took too long, and shows no word of it",
 }
 
 

@@ -35,7 +35,7 @@ BOUNDS = {
     ),
     "coprimality": ([{"players": 64}, {"size": 100}, {"max_grids": 1}, {"max_grids": 1000}], []),
     "differences": ([{"scoring": "once"}], [{"size": 100}]),
-    "multiplication": ([{"size": 7}], [{"size": 99}]),
+    "multiplication": ([{"size": 7}, {"second_starts": 1}], [{"size": 99}]),
 }
 """From the tables of options: the bounds, or the nearest value that fits the other options.
 

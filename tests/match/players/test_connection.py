@@ -164,7 +164,7 @@ def test_honest_bots_play_on_with_the_same_processes(pool):
     assert {player.connection.process.pid for player in pool.players.values()} == pids
     for record in (first, second):
         assert (record.termination, record.faults) == ("normal", ())
-    assert [note for _, note in first.notes.for_operator()] == [{"why": "first"}] * 2
+    assert [note for _, note in first.notes.for_operator()] == [{"why": "first", "depth": 1}] * 2
     assert all(seconds > 0 for seconds in first.wall_seconds)
     assert all(seconds is not None and seconds >= 0 for seconds in first.cpu_seconds)
 
