@@ -237,6 +237,7 @@ def one_sentence(done, *parts):
 @pytest.mark.slow
 def test_bad_input_is_answered_with_one_sentence(tmp_path):
     (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "bot.py").touch()
     (tmp_path / "file").touch()
     one_sentence(arena("new", tmp_path / "taken"), "taken", "exists")
     one_sentence(arena("new", tmp_path / "x", "--language", "cobol"), "'cobol'", "rust")
