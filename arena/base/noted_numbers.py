@@ -16,6 +16,8 @@ MAX_KEYS = 24
 """Of a bot; those that come first count."""
 MAX_PLY = 2000
 """Later plies count as this one."""
+MAX_NUMBER = 1e300
+"""Of either sign; means of larger ones would be no numbers."""
 
 
 @dataclass(slots=True)
@@ -101,5 +103,5 @@ def noted_numbers(records: Iterable[MatchRecord], bots: Iterable[str] | None = N
 def _numbers_in(note: Any) -> Iterator[tuple[str, float]]:
     if isinstance(note, dict):
         for key, value in islice(note.items(), MAX_KEYS):
-            if type(value) in (int, float):  # True is no number here
+            if type(value) in (int, float) and abs(value) <= MAX_NUMBER:  # True is no number here, nor is NaN
                 yield shortened_text(str(key)), float(value)

@@ -26,5 +26,8 @@ def test_what_is_no_number_does_not_count_and_keys_are_bounded():
     strange = {2: "depth 9", 3: ["x", 1], 4: {"on": True, "name": "x", "in": {"a": 1}, "none": None, "x" * 500: 1}}
     (line,) = noted_numbers([played(strange)])
     assert len(line.key) <= 80
+    assert list(noted_numbers([played({2: {"nan": float("nan"), "whole": 10**400, "inf": float("inf")}})])) == []
+    (large,) = noted_numbers([played({2: {"k": 1e300}, 4: {"k": 1e300}, 6: {"k": 1.7e308}})])
+    assert (large.all.value, large.most) == (1e300, 1e300)
     many = played({ply: {f"k{ply} {k}": k for k in range(MAX_KEYS)} for ply in (2, 4, 6)})
     assert len(noted_numbers([many])) == MAX_KEYS
