@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 MAX_ROSTER_BYTES = 2**20
 MAX_STUDENTS = 10_000
+MAX_LINE_BYTES = 4000
 MAX_FAULTS = 20
 """Sentences about a roster that are shown."""
 HEADERS = frozenset({"student", "name", "person"})
@@ -146,6 +147,9 @@ def read_roster(path: Path) -> list[Student]:
     faults: list[str] = []
     first_lines: dict[str, int] = {}
     for number, line in enumerate(_lines(path), 1):
+        if len(line) > MAX_LINE_BYTES:
+            faults.append(f"{path}, line {number}: {len(line):,} bytes; expected at most {MAX_LINE_BYTES:,}")
+            continue
         try:
             text = unicodedata.normalize("NFC", line.decode("utf-8-sig" if number == 1 else "utf-8"))
         except UnicodeDecodeError:

@@ -324,7 +324,7 @@ def write_file(file: Path, content: str | bytes) -> None:
     """
     data = content if isinstance(content, bytes) else content.encode()
     try:
-        target = file.resolve()  # a link stays, and its file is replaced
+        target = Path(os.path.realpath(file))  # a link stays, and its file is replaced; one to itself is no error
         if target.exists() and not target.is_file():
             target.write_bytes(data)
             return

@@ -9,6 +9,7 @@ import pytest
 from arena.base.errors import UsageError
 from arena.base.grades import Student
 from arena.cli.results.grades_command import read_roster, read_scheme
+from arena.cli.terminal.common import write_file
 from tests.cli.calls import calling
 
 
@@ -44,7 +45,14 @@ def test_every_wrong_line_of_a_roster_has_a_sentence(tmp_path):
     assert all(fault.startswith(f"{path}, line {start}") for fault, start in zip(faults, starts, strict=True))
 
 
-@pytest.mark.parametrize(("text", "sentence"), [(b"", "nobody is in it"), (b"a\n" * 10_001, "more than 10,000 lines")])
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (b"", "nobody is in it"),
+        (b"a\n" * 10_001, "more than 10,000 lines"),
+        (b"a\n" + b"b" * 200_000, "line 2: 200,000 bytes; expected at most 4,000"),
+    ],
+)
 def test_a_file_that_is_no_roster_is_refused(tmp_path, text, sentence):
     (tmp_path / "r.csv").write_bytes(text)
     with pytest.raises(UsageError, match=sentence):
@@ -90,3 +98,13 @@ def test_from_a_folder_of_submissions_to_grades_with_one_file_and_two_commands(t
     assert call("grades", "--roster", "roster.csv", "--output", "g.json")[0] == 0
     assert [row["state"] for row in json.loads(Path("g.json").read_text())] == [row["state"] for row in rows]
     assert call("grades", "--output", "no/g.csv")[0] == 2
+
+
+def test_files_are_written_through_links_and_in_place_of_one_to_itself(tmp_path):
+    (tmp_path / "link").symlink_to("file")
+    (tmp_path / "loop").symlink_to("loop")
+    write_file(tmp_path / "link", "a")
+    write_file(tmp_path / "loop", "b")
+    assert (tmp_path / "link").is_symlink()
+    assert [(tmp_path / name).read_text() for name in ("file", "loop")] == ["a", "b"]
+    assert len(list(tmp_path.iterdir())) == 3
