@@ -92,7 +92,8 @@ def test_every_control_is_reached_and_used_by_the_tab_key(page, site):
     for _ in range(12):
         page.keyboard.press("Tab")
         seen.append(page.evaluate("document.activeElement.dataset.go || document.activeElement.id"))
-    assert [one for one in seen if one][:7] == ["first", "back", "play", "next", "last", "slider", "actions"]
+    expected = ["first", "back", "play", "next", "last", "slider", "here", "actions"]
+    assert [one for one in seen if one][:8] == expected
     page.locator("[data-go=next]").focus()
     page.keyboard.press("Enter")
     assert ply(page) == 3

@@ -315,7 +315,7 @@ def test_a_report_is_one_file_that_needs_nothing_else(page):
     text = page.read_text()
     assert not re.findall(r'(?:src|href)="(?!#|data:)', text)
     assert "http://" not in re.sub(r'xmlns(:\w+)?="[^"]*"|http://www\.w3\.org/\S+', "", text)
-    for title in ("Score against each rival", "Bots", "Matches", "All numbers", "Method"):
+    for title in ("Score against each rival", "Bots", "Matches", "All numbers", "Method, and every column explained"):
         assert f">{title}</h2>" in text
     assert 'aria-label="balance of the schedule, table"' in text
     assert "All 72 matches can be replayed here" in " ".join(text.split())
