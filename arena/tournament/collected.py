@@ -232,7 +232,7 @@ def _of_home(bots: KnownBots, label: str) -> contextlib.AbstractContextManager[O
 def _at(path: Path, shown: str, bots: KnownBots | None, is_temporary: bool = False) -> Collected:
     """Return the bot at a path, named after its file or folder, and not as its author calls it."""
     person = _OF_MOODLE.fullmatch(path.name)
-    title = person["person"] if person else path.name if path.is_dir() else path.stem
+    title = person["person"] if person else path.name if _is_folder(path) else path.stem
     if not person and is_archive(path):
         title = title.removesuffix(".tar")
     name = unicodedata.normalize("NFC", title)
@@ -245,7 +245,7 @@ def _opened_at(
 ) -> Iterator[Opened]:
     """Give the bot of a file or a folder; the folder of a person, or one with nothing but an archive, has it inside."""
     is_known = None if bots is None else bots.is_known
-    inner = _only(path) if path.is_dir() and not _has_manifest(path) else None
+    inner = _only(path) if _is_folder(path) and not _has_manifest(path) else None
     if inner is not None and (is_of_person or is_archive(inner)):
         path = inner
     elif is_of_person and not _has_manifest(path):
@@ -338,13 +338,13 @@ def _is_program(path: Path) -> bool:
 def of_git(text: str, base: Path, bots: KnownBots | None) -> Collected:
     """Return the bot of ``git:PATH@REF``; its version is the commit."""
     where, at, reference = text.removeprefix(GIT).partition("@")
-    while at and not (base / where).is_dir() and "@" in reference:  # a path may have one, too
+    while at and not _is_folder(base / where) and "@" in reference:  # a path may have one, too
         more, _, reference = reference.partition("@")
         where = f"{where}@{more}"
     if not where or not reference:
         raise BotDefinitionError(f"{text!r}: expected {GIT}PATH@REF, such as {GIT}../bot@v1.2")
     path = base / where
-    if not path.is_dir():
+    if not _is_folder(path):
         raise BotDefinitionError(f"{text!r}: there is no directory {str(path)!r}; expected a git repository")
     name = unicodedata.normalize("NFC", path.resolve().name.removesuffix(GIT_SUFFIX))
     return Collected(name, text, partial(_opened_of_git, text, path, reference, name, bots))

@@ -117,6 +117,12 @@ def test_two_of_one_name_are_said_in_a_sentence(tmp_path, home):
         labels(tmp_path, home, "s", "skip_broken = true")
 
 
+@pytest.mark.parametrize("ending", ["", ".zip"])
+def test_a_name_that_no_file_can_have_is_said_in_a_sentence(tmp_path, home, ending):
+    with pytest.raises(DefinitionError, match="File name too long"):
+        labels(tmp_path, home, "x" * 5000 + ending)
+
+
 def test_submitted_bots_enter_with_their_latest_version(tmp_path, home):
     for version in (b"1", b"2"):
         bot = write(tmp_path / "b", {"bot.toml": MANIFEST.replace(b"'7'", b"'%s'" % version), "bot.py": PROGRAM})
@@ -188,6 +194,8 @@ def test_no_program_of_a_repository_fetches_what_it_lacks(tmp_path, repository, 
         ("git:nowhere@v1", "there is no directory"),
         ("git:repo", r"expected git:PATH@REF, such as git:\.\./bot@v1\.2"),
         ("git:home@v1", "not a git repository"),
+        pytest.param(f"git:{'x' * 5000}@v1", "there is no directory", id="long path"),
+        pytest.param(f"git:repo@{'x' * 200_000}", "git can't be run: Argument list too long", id="long reference"),
     ],
 )
 def test_a_commit_that_is_not_there_is_said_in_a_sentence(tmp_path, home, repository, text, sentence):

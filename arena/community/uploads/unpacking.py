@@ -311,7 +311,7 @@ def _printable(text: str) -> str:
 
 def is_archive(path: str | os.PathLike[str]) -> bool:
     """Return whether a path is that of an archive, by its name; a directory may have such a name too."""
-    return format_by_name(os.fspath(path)) is not None and Path(path).is_file()
+    return format_by_name(os.fspath(path)) is not None and os.path.isfile(path)  # noqa: PTH113 - no exception if too long
 
 
 @contextlib.contextmanager

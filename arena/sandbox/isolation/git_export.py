@@ -60,6 +60,8 @@ def _git(shown: str, max_bytes: int, *arguments: str, environment: Mapping[str, 
             )
         except FileNotFoundError:
             raise UsageError(f"{shown!r}: there is no program {GIT_PROGRAM!r} on this machine") from None
+        except OSError as error:
+            raise UsageError(f"{shown!r}: git can't be run: {error.strerror}") from error
         deadline = threading.Timer(GIT_SECONDS, process.kill)
         deadline.start()
         with process:
