@@ -21,6 +21,8 @@ HOLD_SECONDS = 10.0
 """A board stays at least this long: nobody can follow matches of a moment, and each costs a builder."""
 FIRST_SECONDS = 1.0
 """How long a reader waits for a board that was never built."""
+SERVER_FAILED = 500
+"""From this status on, a page may be there the next time, as after a builder that took too long on a busy machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +30,8 @@ class FeaturedBoard:
     """The page of a match for the first page.
 
     Attributes:
-        value: None if it is not there yet, and ``is_late`` says whether it will be.
+        value: None if it is not there.
+        is_late: whether it is still being built, or could not be built this time: asked again, it may be another one.
         topics: the events after which it is another one.
         key: a text that differs when the board does.
     """
@@ -68,7 +71,7 @@ class FeaturedMatch:
         version = "" if found.value is None else f"{found.value.version} {found.value.built_at}"
         return FeaturedBoard(
             value=found.value,
-            is_late=not found.is_current and found.problem is None,
+            is_late=not found.is_current and (found.problem is None or found.problem.status >= SERVER_FAILED),
             topics=page.topics_of(parameters),
             key=f"{tournament}/{match} {version}",
         )

@@ -5,6 +5,7 @@ import re
 import anyio
 import pytest
 
+from arena.server.http.builders import CRASHED
 from arena.server.http.featured_match import HOLD_SECONDS, FeaturedMatch
 from arena.server.http.page_cache import Found
 from arena.server.http.page_value import Value
@@ -21,12 +22,14 @@ pytestmark = pytest.mark.anyio
 
 
 class Cache:
-    """Pages that are there at once, but for those of a tournament that is gone."""
+    """Pages that are there at once, but for those of a tournament that is gone, or that can't be built now."""
 
     def __init__(self):
-        self.gone = ""
+        self.gone, self.problem = "", None
 
     async def find(self, page, parameters, first_seconds, late_seconds):
+        if self.problem is not None:
+            return Found(value=None, problem=self.problem)
         if parameters.tournament == self.gone:
             return Found(value=None, problem=bad_address("gone", 404).problem)
         return Found(value=Value(b"{}", "1", 0.0, 0.0), is_current=True)
@@ -37,11 +40,15 @@ class Front:
         self.cache, self.seconds = Cache(), 100.0
         self.featured = FeaturedMatch(self.cache, lambda: self.seconds)
 
-    async def show(self, tournament):
-        """Return the topics of the board when the latest match is one of this tournament; None without a board."""
+    async def board(self, tournament):
+        """Return the board when the latest match is one of this tournament."""
         latest = () if tournament is None else ({**RESULT, "tournament": tournament},)
         page = OverviewPage.model_validate({**EMPTY, "latest": latest})
-        board = await self.featured.board(Value(page.model_dump_json().encode(), "1", 0.0, 0.0))
+        return await self.featured.board(Value(page.model_dump_json().encode(), "1", 0.0, 0.0))
+
+    async def show(self, tournament):
+        """Return the topics of that board; None without one."""
+        board = await self.board(tournament)
         return None if board is None or board.value is None else board.topics
 
 
@@ -69,6 +76,16 @@ async def test_a_match_that_is_gone_gives_way_at_once():
     front.cache.gone = "first"
     assert await front.show("second") is None
     assert await front.show("second") == ("tournaments/second/matches/3",)
+
+
+@pytest.mark.parametrize(("problem", "is_late"), [(CRASHED, True), (bad_address("gone", 404).problem, False)])
+async def test_a_page_without_its_board_is_final_only_if_there_will_be_none(problem, is_late):
+    front = Front()
+    front.cache.problem = problem
+    board = await front.board("first")
+    assert (board.value, board.is_late) == (None, is_late)
+    front.cache.problem = None
+    assert not (await front.board("first")).is_late
 
 
 def test_a_match_that_is_being_played_comes_before_the_latest(tmp_path):

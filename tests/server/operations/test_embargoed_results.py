@@ -27,7 +27,8 @@ BOT = """import secrets
 from arena.botkit import Choice, run
 
 def choose(game, state, clock):  # {index}
-    return Choice(secrets.choice(game.legal_actions(state)), note="canary-" + secrets.token_hex(8))
+    said = {{"canary-" + secrets.token_hex(8): secrets.randbelow(99)}}
+    return Choice(secrets.choice(game.legal_actions(state)), note=said)
 
 run(choose)
 """
