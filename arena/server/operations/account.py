@@ -152,7 +152,8 @@ def show_account(visit: Visit) -> ToShow:
 
     def finish(models: Sequence[Model | None]) -> AccountPage:
         page = next((model for model in models if isinstance(model, PersonPage)), None)
-        return _account(visit, my_bots(visit, page) if may_see_bots else ())
+        shown = _account(visit, my_bots(visit, page) if may_see_bots else ())
+        return shown.model_copy(update={"is_late": None in models})
 
     pages = person_pages(visit) if may_see_bots else ()
     return ToShow(home=visit.homes.public_place, pages=pages, finish=finish)
@@ -238,7 +239,16 @@ def _token(token: Token, visit: Visit) -> TokenLine:
 
 
 OPERATIONS = (
-    Operation("GET", "/account", Who.MEMBER, show_account, NoFields, AccountPage, "account.html.jinja"),
+    Operation(
+        "GET",
+        "/account",
+        Who.MEMBER,
+        show_account,
+        NoFields,
+        AccountPage,
+        "account.html.jinja",
+        is_late=lambda page: page.is_late,
+    ),
     Operation("POST", "/account/sessions/{number}/end", Who.MEMBER_IN_BROWSER, end_session, Numbered),
     Operation("POST", "/account/sessions/end", Who.MEMBER_IN_BROWSER, end_all_sessions),
     Operation(

@@ -99,6 +99,7 @@ class AccountPage(Model):
 
     Attributes:
         bots: the latest submitted first; empty for programs that may not submit.
+        is_late: whether what is known of their ratings is being computed.
     """
 
     name: str
@@ -111,6 +112,7 @@ class AccountPage(Model):
     may_submit: bool
     password_rule: str
     bots: tuple[MyBot, ...] = ()
+    is_late: bool = False
 
 
 class NewTokenPage(Model):

@@ -3,9 +3,11 @@
 import pytest
 
 from arena.base.results import EntrantRating
+from arena.server.gate.homes import HomeBuilders
 from arena.server.operations.submissions import AWAITED_SECONDS
 from arena.store.home import ArenaHome
 from arena.store.results.live_state import RunProgress
+from arena.store.results.values import OwnedBot
 from tests.server.operations.conftest import JSON
 
 pytestmark = pytest.mark.anyio
@@ -64,3 +66,16 @@ async def test_of_what_was_not_accepted_nothing_is_awaited(world):
     world.store.submissions.claim().finish("refused", "", "wrong", "new@1")
     number = world.store.submissions.latest()[0].number
     assert ASKED_AGAIN not in (await world.browser("ann").get(f"/submissions/{number}")).text
+
+
+async def test_an_account_is_late_until_the_ratings_of_its_bots_are_there(world, submission, store, monkeypatch):
+    async def nothing(*_, **__):
+        return None
+
+    monkeypatch.setattr(HomeBuilders, "kept", nothing)
+    client = world.browser("ann")
+    assert "retry-after" not in (await client.get("/account")).headers, "no page is known of"
+    store.set_owners([OwnedBot("new@1", "d" * 64, "ann")])
+    answer = await client.get("/account", headers={"accept": JSON})
+    assert "retry-after" in answer.headers
+    assert answer.json()["bots"][0]["next_step"] == "Nothing to do: its rating is being computed."
