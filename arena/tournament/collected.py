@@ -291,7 +291,9 @@ def write_manifests(path: Path) -> Iterator[Path]:
     inner = _inside(path)
     programs = [one for one in inner if _is_program(one)]
     folders = [one for one in inner if one.is_dir() and not _has_manifest(one)]
-    if programs or not folders:
+    has_main = any(one.name in MAIN_FILES for one in programs) or _OF_MOODLE.fullmatch(path.name)
+    holds_bots = not has_main and any(is_archive(one) or (one.is_dir() and _is_of_somebody(one)) for one in inner)
+    if not holds_bots and (programs or not folders):
         yield _write_manifest(path, programs)
         return
     for folder in folders:

@@ -217,6 +217,13 @@ def test_missing_manifests_are_written_where_it_is_clear_what_is_the_program(tmp
         list(write_manifests(tmp_path / "s/cy"))
 
 
+def test_a_folder_of_submissions_with_one_program_gets_no_manifest_of_its_own(tmp_path):
+    class_ = write(tmp_path / "s", {"ann.py": PROGRAM, "gus.zip": b"", "ben/bot.py": PROGRAM})
+    assert [path.relative_to(class_).as_posix() for path in write_manifests(class_)] == ["ben/bot.toml"]
+    data = write(tmp_path / "t", {"bot.py": PROGRAM, "weights.tar.gz": b""})
+    assert [path.parent for path in write_manifests(data)] == [data]
+
+
 def test_a_virtual_environment_is_named_wherever_a_copy_would_lack_it(tmp_path, home):
     manifest = b"name = 'v'\ncommand = ['.venv/bin/python', 'bot.py']\n"
     bot = write(tmp_path / "s/v", {"bot.toml": manifest, "bot.py": PROGRAM, ".venv/bin/python": b"#!/bin/sh\n"})
