@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from arena.base.errors import UnknownNameError, UsageError
-from arena.base.text import shortened_text
+from arena.base.text import all_of, shortened_text
 from arena.cli.terminal.common import open_home
 
 if TYPE_CHECKING:
@@ -112,6 +112,9 @@ def _with_games(
     from arena.games import parse_options
 
     numbers = [number for number, choice in enumerate(base.games) if game in (None, choice.game)]
+    if like is not None and game is not None and not numbers:
+        have = all_of(list(dict.fromkeys(choice.game for choice in base.games)))
+        raise UsageError(f"{game}: expected a game of the tournament {like!r}, which has {have}")
     if game is not None and not numbers:
         return replace(base, games=(_choice(game, {**parse_options(game, options), **more_options}),), openings=())
     if not numbers:

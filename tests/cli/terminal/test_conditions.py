@@ -124,6 +124,11 @@ def test_tuning_and_checks_take_the_conditions_of_a_tournament(command):
             "check arena:greedy --like class.toml --game plaid",
             "--game plaid: expected a game of the tournament 'class.toml'",
         ),
+        (
+            "compare arena:greedy arena:greedy --like class.toml --game plaid",
+            "plaid: expected a game of the tournament",
+        ),
+        ("play plaid arena:greedy arena:greedy --like class.toml", "plaid: expected a game of the tournament"),
         ("check --rules differences --like class.toml", "--rules checks the rules of one game, without --like"),
         ("compare arena:greedy arena:greedy --like class.toml -o size=4", "--option size=4: class.toml has 2 games"),
     ],
