@@ -66,7 +66,7 @@ class LazyGroup(click.Group):
         for heading, names in self._listed.items():
             with formatter.section(heading):
                 formatter.write_dl([(spelling.ljust(width), _summary(name)) for spelling, name in names.items()])
-        is_first = self._listed is LISTED  # fits a screen: its readers have found --help, and the others are told of it
+        is_first = self._listed is LISTED  # fits a screen: its readers have found --help, and the others read of it
         options = [one for one in self.get_params(ctx) if not (is_first and "--help" in one.opts)]
         records = [option.get_help_record(ctx) for option in options]
         with formatter.section("Global options" if is_first else "Options"):
