@@ -23,7 +23,6 @@ from arena.base.results import points_of
 from arena.base.stored import from_json_text, from_stored, is_whole, list_of
 from arena.lab.matches.annotation import POINTS_OF_OUTCOME, Annotated, AnnotatedAction, Mark, points_for
 from arena.lab.solving.worth import Worth
-from arena.ratings.distributions import t_quantile
 
 if TYPE_CHECKING:
     from arena.store.results.annotations import StoredAccuracy
@@ -204,6 +203,8 @@ def kept_interval(sums: Sequence[tuple[int, float]]) -> Share | None:
     if count < MIN_ENCOUNTERS:
         return Share(mean, mean, mean)
     spread = sum((share - mean * number) ** 2 for number, share in sums) * count / (count - 1)
+    from arena.ratings.distributions import t_quantile  # loads NumPy, which an idle annotator does without
+
     half = t_quantile(count - 1, 0.975) * sqrt(spread) / decisions
     return Share(mean, max(0.0, mean - half), min(1.0, mean + half))
 
