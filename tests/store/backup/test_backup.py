@@ -129,7 +129,7 @@ async def test_every_page_is_the_same_elsewhere(directory, backup, tmp_path):
     assert {address for address, _ in before} >= {"/", "/tournaments/t"}
     assert before.keys() == after.keys()
     assert [key for key in before if before[key] != after[key]] == []
-    assert {status for status, _ in before.values()} == {200}
+    assert {address for (address, _), (status, _) in before.items() if status != 200} <= {"/puzzles/today"}
 
 
 @pytest.mark.slow
