@@ -105,7 +105,7 @@ def grades_of(
     Args:
         lines: of the table, the best first; those of bots that are nobody's take no group.
         waiting: names of bots that have entered, with or without version.
-        disqualified: the same of those that are.
+        disqualified: the labels of bots that are.
         rejected: the reasons, by the name of what could not play, or of its student.
     """
     listed = list(students)
@@ -138,8 +138,9 @@ def grades_of(
         line = next((line for line in lines if own & {line.name, line.label}), None)
         if line is not None:
             return played(student, line)
-        if out := sorted(own & set(disqualified)):
-            return _graded(scheme, student.name, scheme.disqualified, GradeState.DISQUALIFIED, bot=max(out, key=len))
+        out = next((label for label in sorted(disqualified) if own & {label, label.rpartition("@")[0]}), None)
+        if out is not None:
+            return _graded(scheme, student.name, scheme.disqualified, GradeState.DISQUALIFIED, bot=out)
         if entered := sorted(own & set(waiting)):
             return Grade(
                 student=student.name, grade=None, points=None, state=GradeState.WAITING, bot=max(entered, key=len)

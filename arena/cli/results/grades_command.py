@@ -112,7 +112,7 @@ def grade_tournament(
         lines,
         scheme,
         waiting={text for bot in definition.entrants for text in (bot.name, bot.label)},
-        disqualified={text for bot in out for text in (bot.name, bot.label)},
+        disqualified={bot.label for bot in out},
         rejected=rejected,
     )
 
