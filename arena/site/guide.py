@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,7 @@ _PICTURE = re.compile(r"^!\[.*\]\(.*\)\n", re.MULTILINE)
 _NOT_IN_ANCHORS = re.compile(r"[^\w\- ]")
 _PLACE = re.compile(r"^(?:docs/)?(.*?)(?:/README)?\.md$")
 _SCHEME = re.compile(r"^https?://")
+_FORM = re.compile(r'<a href="/(?:people|contests/new)[^"]*">(.*?)</a>')
 _ALIGNED_RIGHT = "text-align:right"
 
 
@@ -43,6 +44,10 @@ class GuidePage:
     def at(self, site: str) -> Markup:
         """Return the HTML for a site, by its address, such as "http://localhost:8000"."""
         return self.html.replace(EXAMPLE_SITE, Markup.escape(site))
+
+    def without_accounts(self) -> GuidePage:
+        """Return the page for a site without accounts: links to forms that are not there are plain text."""
+        return replace(self, html=Markup(_FORM.sub(r"\1", self.html)))
 
 
 def guide_address(place: str) -> str | None:

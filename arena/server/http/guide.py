@@ -60,6 +60,7 @@ class Guide:
         setting = Setting(links=self._links)
         page = guide_page(name)
         if page is not None:
+            page = page if self._links.account else page.without_accounts()
             values = {"page": page, "site": site}
             html = render_template("guide_page.html.jinja", setting, room="guide", twin=None, **values)
         else:
@@ -96,7 +97,7 @@ def _leading_to(target: str) -> Handler:
 
 def _operation(fields: tuple[str, ...]) -> dict[str, object]:
     names = [{"name": name, "in": "path", "required": True, "schema": NAME_SCHEMA} for name in fields]
-    refusals = {404: "The guide has no such page.", **TOO_LONG} if fields else {}
+    refusals = {400: "The address is not right.", 404: "The guide has no such page.", **TOO_LONG} if fields else {}
     summary = "A page of the guide." if fields else "How to write a bot and submit it here, and the documentation."
     found = operation(summary, "text/html", names, refusals)
     return {**found, "responses": found["responses"] | NOT_CHANGED}
