@@ -6,8 +6,9 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
+from unicodedata import category
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from arena.base.errors import UsageError
 from arena.base.records import MatchRecord
@@ -34,10 +35,15 @@ HOUSE_BOTS = (f"{PREFIX}mcts", f"{PREFIX}greedy")
 
 
 class PlayParameters(Fields):
-    """What is chosen already."""
+    """What is chosen already; what can't be a name, such as that of a bot in a stranger's home, chooses nothing."""
 
     game: str = ""
     bot: str = ""
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _without_controls(cls, value: object, info: ValidationInfo) -> object:
+        return "" if isinstance(value, str) and any(category(letter) in ("Cc", "Cs") for letter in value) else value
 
 
 class NewMatch(Fields):

@@ -71,7 +71,8 @@ def test_whatever_a_program_asks_the_answer_is_as_described(schema):
     from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
     def ask(case):
-        case.call_and_validate()
+        chooses = case.method.lower() == "post"  # among the games and bots that are here, which no schema lists
+        case.call_and_validate(excluded_checks=[positive_data_acceptance] if chooses else [])
         case.path_parameters = {name: THERE.get(name, value) for name, value in (case.path_parameters or {}).items()}
         case.call_and_validate(excluded_checks=[positive_data_acceptance, negative_data_rejection])
 

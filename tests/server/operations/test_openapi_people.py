@@ -77,7 +77,7 @@ async def test_who_may_is_said(described, path, method, sentence, security):
 
 
 THERE = {"number": "1", "person": "ann", "secret": "x" * 43, "tournament": "t", "match": "1", "bot": "a", "rival": "b"}
-THERE |= {"name": "none", "game": "differences", "puzzle": "1", "page": "time"}
+THERE |= {"name": "none", "game": "differences", "puzzle": "1", "page": "time", "chapter": "games"}
 LOGIN = {"data": {"name": "ann", "password": PASSWORD}}
 REQUESTS = (
     ("", {}),

@@ -63,7 +63,7 @@ MAY = {
     "source-canary": at(["ada", "ada's program"], f"{SUBMISSION}/upload"),
     "note-canary": at(["ada", "ada's program"], SUBMISSION) | at(["ada"], "/account/data"),
     "report-canary": at(["ada", "ada's program"], SUBMISSION) | at(["ada"], "/account/data"),
-    "refusal-canary": at(["ada", "ada's program"], SUBMISSION) | at(["ada"], "/account/data"),
+    "refusal-canary": at(["ada", "ada's program"], SUBMISSION, "/account") | at(["ada"], "/account/data"),
     "stderr-canary-0": OF_BOTS | at(["ada", "ada's program"], *LOGS),
     "said-canary-0": OF_BOTS | at(["ada", "ada's program"], *LOGS),
     "stderr-canary-2": OF_BOTS | at(["eve", "eve's program"], *LOGS),
