@@ -19,6 +19,7 @@ WITHOUT_A_GAME = {
     "serve",
     "backup",
     "people",
+    "challenge",
     "login",
     "logout",
     "units",
@@ -68,6 +69,7 @@ standings t                                                 > greedy
 crosstable t                                                > points
 rounds t                                                    > round 1
 stats t                                                     > Time used.
+grades t                                                    > played
 matches t                                                   > {game}
 replay t/1                                                  > (normal)
 show greedy                                                 > {game}
