@@ -174,7 +174,7 @@ def test_visitors_of_this_machine_see_what_decided_a_match_and_may_play_on(tmp_p
     from tests.analysis.text.tournaments import play  # what plays matches is not to be loaded with every_page
 
     with ArenaHome(tmp_path) as home:
-        play(home, "t", ["a", "b"], game=[("multiplication", {"size": 5})], encounters=3)
+        play(home, "t", ["a", "b"], game=[("multiplication", {"size": 7})], encounters=3)
     with served("--home", tmp_path) as server:
         for match in range(1, 7):  # few actions of a random bot are no mistake, and some match is decided by one
             found = server.get_until(f"/tournaments/t/matches/{match}.json", lambda answer: b'"mark":"' in answer[2])
