@@ -99,7 +99,7 @@ async def pages_of(directory):
                 continue
             for accepted in ("text/html", "application/json"):
                 response = await client.get(address, headers={"accept": accepted})
-                while response.status_code == 202:  # it is being built
+                while response.status_code == 202 or "retry-after" in response.headers:  # it is being built
                     await anyio.sleep(0.05)
                     response = await client.get(address, headers={"accept": accepted})
                 pages[address, accepted] = (response.status_code, response.content)
