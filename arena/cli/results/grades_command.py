@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import tempfile
 import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +14,7 @@ from arena.base.errors import UsageError
 from arena.base.grades import Grade, GradeState, Scheme, Student, TableLine, grades_of
 from arena.base.names import is_printable_text
 from arena.base.text import counted, shortened_text
-from arena.cli.terminal.common import load_standings, named_or_latest, open_home, print_table
+from arena.cli.terminal.common import load_standings, named_or_latest, open_home, print_table, write_file
 from arena.cli.terminal.options import output_option, wide_option
 
 if TYPE_CHECKING:
@@ -74,7 +73,8 @@ def grades_command(
     rows = [{column.key: getattr(one, column.key) for column in COLUMNS} for one in found]
     is_json = as_json or (output is not None and not as_csv and output.suffix == ".json")
     if output is not None:
-        _write(output, render_table(COLUMNS, rows, "json" if is_json else "csv"))
+        text = render_table(COLUMNS, rows, "json" if is_json else "csv")
+        write_file(output, f"{text.rstrip()}\n")
         click.echo(f"{output}: {counted(len(rows), 'student')}")
     else:
         print_table(COLUMNS, rows, "json" if is_json else "csv" if as_csv else "text", _footer(found))
@@ -185,16 +185,6 @@ def _lines(path: Path) -> list[bytes]:
     if len(data) > MAX_ROSTER_BYTES or len(lines) > MAX_STUDENTS:
         raise UsageError(f"{path}: more than {MAX_STUDENTS:,} lines or 1 MiB; expected a roster")
     return lines
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
-            file.write(f"{text.rstrip()}\n")
-        Path(file.name).replace(path)
-        path.chmod(0o644)
-    except OSError as error:
-        raise UsageError(f"--output {str(path)!r}: can't be written: {error.strerror}") from error
 
 
 def _footer(found: list[Grade]) -> str:
