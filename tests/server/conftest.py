@@ -43,6 +43,15 @@ def versions():
     return FakeVersions()
 
 
+@pytest.fixture(autouse=True)
+def board_of_the_first_page_is_waited_for(monkeypatch):
+    """On a busy machine it would come with a later answer, and two answers would differ."""
+    from arena.server.http import featured_match
+
+    monkeypatch.setattr(featured_match, "FIRST_SECONDS", 60.0)
+    monkeypatch.setattr(featured_match, "HURRIED_SECONDS", 60.0)
+
+
 @contextlib.asynccontextmanager
 async def client_of(directory, versions=None, **options):
     import httpx
