@@ -42,7 +42,8 @@ def logs(home):
 
 
 def test_a_renamed_tournament_takes_its_log_along(home):
-    assert rename_tournament(home, "t", "spring cup").name == "spring cup"
+    renamed = rename_tournament(home, "t", "spring cup")
+    assert renamed.name == renamed.definition.name == "spring cup"
     assert logs(home) == {"spring cup.log": "log of t"}
     assert [found.name for found in home.store.tournaments()] == ["spring cup", "other"]
     assert [found.tournament for found in home.store.records(home.store.tournament("spring cup"))] == ["t"]

@@ -37,19 +37,3 @@ def test_results_come_in_the_order_of_the_schedule(played):
 @pytest.mark.parametrize("bots", [["%@1"], ["a"], ["a%"], ["_@1"], []])
 def test_names_are_whole_and_no_patterns(played, bots):
     assert keys(played.matches_of(bots)) == played.matches_of(bots).latest(5) == []
-
-
-def test_nobody_meets_itself(played):
-    assert keys(played.matches_of(["a@1"], ["a@1"])) == []
-    assert keys(played.matches_of(["a@1"], [])) == []
-
-
-def test_the_latest_come_first(played):
-    latest = played.matches_of(["a@1"]).latest(3)
-    assert [(number, record.match) for number, record in latest] == [(2, 2), (2, 1), (1, 2)]
-    assert latest[0][1].bots == (HOSTILE, "a@1")
-
-
-def test_deleted_tournaments_do_not_count(played):
-    played.delete(played.tournament("second"))
-    assert [number for number, _ in played.matches_of(["a@1"]).latest(9)] == [1, 1]

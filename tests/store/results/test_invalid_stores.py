@@ -13,6 +13,7 @@ from arena.base.errors import StoreError
 from arena.base.records import MatchRecord
 from arena.cli import group
 from arena.cli.terminal import streams
+from tests.databases import change
 from tests.tournament.test_earlier_versions import HOMES, STORED
 
 COMMANDS = {
@@ -59,6 +60,15 @@ COLUMNS = [
 ]  # fmt: skip
 
 
+DEFINITIONS = [
+    {"entrants": [{"name": [], "version": "1"}]}, {"entrants": [{"name": "a", "version": "1"}] * 2}, {"entrants": []},
+    {"settings": []}, {"settings": {"players": []}}, {"format": None}, {"format": "nowhere"}, {"games": []},
+    {"games": [{"game": 1, "options": {}, "players": 2}]}, {"limits": {"memory_bytes": "x"}}, {"active": [1]},
+    {"time_control": {"per_action_seconds": float("inf")}}, {"places": {"first@1": {"command": 7}}}, {"name": [1]},
+    {"colour": "blue"},
+]  # fmt: skip
+
+
 @pytest.fixture
 def database(tmp_path, monkeypatch):
     home = tmp_path / "home"
@@ -66,12 +76,6 @@ def database(tmp_path, monkeypatch):
     monkeypatch.setenv("ARENA_HOME", str(home))
     monkeypatch.chdir(tmp_path)
     return home / "arena.sqlite3"
-
-
-def change(database, statement, *values):
-    with closing(sqlite3.connect(database)) as connection:
-        connection.execute(statement, values)
-        connection.commit()
 
 
 def check_commands(commands, capsys):
@@ -90,34 +94,22 @@ def check_commands(commands, capsys):
 )
 @pytest.mark.parametrize("field", RECORDS)
 def test_a_record_of_other_types_is_told_in_a_sentence(database, capsys, field, commands):
+    first = "match = 1 AND tournament_id = (SELECT id FROM tournaments WHERE name = 'faults')"
     with closing(sqlite3.connect(database)) as connection:
-        query = (
-            "SELECT id, record FROM records JOIN tournaments ON id = tournament_id WHERE name = 'faults' AND match = 1"
-        )
-        number, text = connection.execute(query).fetchone()
+        (text,) = connection.execute(f"SELECT record FROM records WHERE {first}").fetchone()
     for value in RECORDS[field]:
         changed = json.dumps({**json.loads(text), field: value})
-        change(database, "UPDATE records SET record = ? WHERE tournament_id = ? AND match = 1", changed, number)
+        change(database, f"UPDATE records SET record = ? WHERE {first}", changed)
         check_commands(commands, capsys)
 
 
-@pytest.mark.slow(
-    only=(
-        "bots-entry-1.5",
-        "bots-name-3",
-        "faults-bot-5",
-        "matches-game-99",
-        "matches-opening_actions-7",
-        "matches-round-x",
-        "matches-seats-[0,99]",
-        "matches-seats-{}",
-        "records-record-\\xff",
-        "records-record-value8",
-        "records-start-1.5",
-        "tournaments-created_at-1",
-    ),
-    sample=("records-record-\\xff",),
-)
+SLOW = """
+bots-entry-1.5 bots-name-3 faults-bot-5 matches-game-99 matches-opening_actions-7 matches-round-x matches-seats-[0,99]
+matches-seats-{} records-record-\\xff records-record-value8 records-start-1.5 tournaments-created_at-1
+"""
+
+
+@pytest.mark.slow(only=SLOW.split(), sample=("records-record-\\xff",))
 @pytest.mark.parametrize(("table", "column", "value"), COLUMNS)
 def test_a_column_of_other_types_is_told_in_a_sentence(database, capsys, table, column, value):
     change(database, f"UPDATE {table} SET {column} = ? WHERE rowid = (SELECT min(rowid) FROM {table})", value)
@@ -125,27 +117,7 @@ def test_a_column_of_other_types_is_told_in_a_sentence(database, capsys, table, 
 
 
 @pytest.mark.slow(only=("{'settings': {'players': []}}",))
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"entrants": [{"name": [], "version": "1"}]},
-        {"entrants": [{"name": "a", "version": "1"}, {"name": "a", "version": "1"}]},
-        {"settings": []},
-        {"settings": {"players": []}},
-        {"format": None},
-        {"format": "nowhere"},
-        {"games": [{"game": 1, "options": {}, "players": 2}]},
-        {"games": []},
-        {"entrants": []},
-        {"limits": {"memory_bytes": "x"}},
-        {"time_control": {"per_action_seconds": float("inf")}},
-        {"places": {"first@1": {"command": 7}}},
-        {"active": [1]},
-        {"name": [1]},
-        {"colour": "blue"},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("changes", DEFINITIONS, ids=str)
 def test_a_definition_of_other_types_is_told_in_a_sentence(database, capsys, changes):
     with closing(sqlite3.connect(database)) as connection:
         stored = connection.execute("SELECT id, definition FROM tournaments").fetchall()

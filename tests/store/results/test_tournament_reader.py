@@ -1,6 +1,5 @@
 """Somebody enters a ladder while it is read: what does not fit together is read again, and not called malformed."""
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -13,13 +12,8 @@ from arena.store.results.tournament_reader import Roster, roster_of
 from tests.databases import on_both
 from tests.store.results.samples import definition, line, record
 
-READERS = {
-    "results_by_round": lambda store, which: store.results_by_round(which),
-    "schedule": lambda store, which: list(store.schedule(which)),
-    "seatings": lambda store, which: list(store.seatings(which)),
-    "seatings_counted": lambda store, which: store.seatings_counted(which),
-    "unplayed": lambda store, which: list(store.unplayed(which)),
-}
+READ_WHOLE = ("results_by_round", "schedule", "seatings", "seatings_counted", "unplayed")
+"""What must fit together."""
 
 
 def enter(store, name):
@@ -40,22 +34,32 @@ def ladder(store):
     return store
 
 
-@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
-def test_what_somebody_has_entered_since_it_was_read_has_changed(ladder, read):
-    before = ladder.tournament("t")
+@pytest.mark.parametrize("name", READ_WHOLE)
+def test_what_somebody_has_entered_since_it_was_read_has_changed(ladder, name):
+    before, read = ladder.tournament("t"), READS_BY_NAME[name]
     enter(ladder, "c")
     with pytest.raises(ChangedMeanwhileError, match="'t' was changed while it was read; try again"):
         read(ladder, before)
     assert read(ladder, "t")
 
 
-@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
-def test_what_is_malformed_is_called_so(ladder, read):
+@pytest.mark.parametrize("name", READ_WHOLE)
+def test_what_is_malformed_is_called_so(ladder, name):
     enter(ladder, "c")
     ladder._database.write(lambda c: c.exec_driver_sql("UPDATE matches SET seats = '[0, 9]'"))
     with pytest.raises(StoreError, match="malformed") as caught:
-        read(ladder, "t")
+        READS_BY_NAME[name](ladder, "t")
     assert not isinstance(caught.value, ChangedMeanwhileError)
+
+
+NOBODY = ("", "[]", "{", '{"entrants": 1}', '{"entrants": []}', '{"entrants": [1], "games": []}')
+NO_NAME = '{"entrants": [{"name": "a", "version": "1"}], "games": [{"game": ["x"]}, {"game": "plaid"}]}'
+
+
+@pytest.mark.parametrize("stored", [*NOBODY, NO_NAME])
+def test_what_can_not_be_read_of_a_definition_is_left_out(stored):
+    entered = Roster(frozenset({"a@1"}), frozenset({"plaid"})) if stored == NO_NAME else Roster()
+    assert roster_of(stored) == entered
 
 
 @pytest.mark.parametrize("newcomers", range(MAX_READINGS + 1))
@@ -102,18 +106,6 @@ def test_a_roster_has_the_bots_and_games_of_its_tournament(tmp_path):
         expected = Roster(frozenset({"a@1", "b@1"}), frozenset({"differences"}))
         assert home.store.rosters() == {1: expected, 2: expected}
         assert home.store.rosters([2, 7]) == {2: expected}
-
-
-@pytest.mark.parametrize(
-    "stored", ["", "[]", "{", '{"entrants": 1}', '{"entrants": [1], "games": []}', json.dumps({"entrants": []})]
-)
-def test_a_definition_that_can_not_be_read_has_nobody(stored):
-    assert roster_of(stored) == Roster()
-
-
-def test_a_game_that_is_no_name_is_left_out():
-    stored = {"entrants": [{"name": "a", "version": "1"}], "games": [{"game": ["x"]}, {"game": "plaid"}]}
-    assert roster_of(json.dumps(stored)) == Roster(frozenset({"a@1"}), frozenset({"plaid"}))
 
 
 # What is read of a tournament is read by its name as well; records are read as often as they are wanted.
@@ -172,10 +164,7 @@ def test_records_are_counted_and_read_again(league):
     assert (len(everything), len(league.records(game="plaid"))) == (601, 0)
     assert [one.match for one in everything.last(3)] == [599, 600, 1]
     assert not league.records(game="plaid").first(3)
-
-
-def test_an_unknown_name_is_refused_before_anything_is_read(league):
-    with pytest.raises(UnknownNameError, match="did you mean 'cup'"):
+    with pytest.raises(UnknownNameError, match="did you mean 'cup'"):  # before anything is read
         league.records("cu")
 
 
