@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from arena.analysis.measures.bot_profile import grouped, head_to_head, meetings
+from arena.analysis.measures.bot_profile import head_to_head, meetings
 from arena.analysis.measures.result_table import count_encounters
 from arena.analysis.measures.standings import rated_encounters
 from arena.base.results import StoredResult
@@ -34,12 +34,6 @@ def test_matches_are_counted_and_encounters_are_scored():
     assert not found.is_clear
 
 
-def test_the_rival_has_the_rest():
-    mine, theirs = (head_to_head(meetings(RESULTS, *sides)) for sides in ((["a"], ["b"]), (["b"], ["a"])))
-    assert (theirs.wins, theirs.losses, theirs.score) == (mine.losses, mine.wins, 1 - mine.score)
-    assert theirs.margin == mine.margin
-
-
 def test_how_many_encounters_would_decide():
     """At 0.75 ± 0.6001, (0.6001 / 0.25)² = 5.76 times as many: 9.5 more than the two."""
     assert head_to_head(meetings(RESULTS, ["a"])).encounters_to_go == 10
@@ -48,15 +42,6 @@ def test_how_many_encounters_would_decide():
     clear = [played(k, ["a", "b"], [1, 2], f"o{k}", f"m{k}") for k in range(20)]
     assert head_to_head(meetings(clear, ["a"])).is_clear
     assert head_to_head(meetings(clear, ["a"])).encounters_to_go is None
-
-
-def test_seats_and_tournaments_are_counted_apart():
-    again = [played(1, ["a", "b"], [2, 1], "o9", "m9", tournament=2)]
-    by_seat = grouped(meetings(RESULTS, ["a"]), lambda one: one.seat)
-    found = {seat: (one.wins, one.losses, one.score) for seat, one in by_seat.items()}
-    assert found == {0: (3, 0, 1.0), 1: (2, 1, 0.5)}
-    by_tournament = grouped(meetings(RESULTS + again, ["a"]), lambda one: one.tournament)
-    assert {number: one.matches for number, one in by_tournament.items()} == {1: 6, 2: 1}
 
 
 def test_several_versions_are_one_side_and_never_their_own_rival():

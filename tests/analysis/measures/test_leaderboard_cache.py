@@ -1,4 +1,4 @@
-"""Leaderboards that many profiles share are computed once."""
+"""Leaderboards that many profiles share are computed once, and those that take long rest where pages are built."""
 
 import json
 
@@ -6,10 +6,17 @@ import pytest
 
 from arena.analysis.measures import leaderboards as leaderboard_cache
 from arena.analysis.measures.bot_profile import bot_profile
-from arena.analysis.measures.leaderboards import history_over_tournaments, leaderboard
+from arena.analysis.measures.leaderboards import Leaderboard, history_over_tournaments, leaderboard
+from arena.analysis.measures.resting_leaderboards import (
+    LEAST_CPU_SECONDS,
+    REST_PER_CPU_SECOND,
+    RestingLeaderboards,
+    let_leaderboards_rest,
+)
 from arena.analysis.measures.standings_cache import standings_of
 from arena.store.results.scope import Scope
 from arena.store.results.store import Store
+from arena.tournament.corrections.corrected_tournament import void_matches
 from tests.store.results.samples import definition, line, record
 
 
@@ -18,7 +25,7 @@ def store(tmp_path):
     """Two tournaments; a has won a match of each, and b one."""
     store = Store(tmp_path / "arena.sqlite3")
     for name in ("first", "second"):
-        tournament = store.create_tournament(definition(name=name), [line(1), line(2), line(3)])
+        tournament = store.create_tournament(definition(name=name), map(line, range(1, 9)))
         store.record(tournament, [record(1, ranks=[1, 2]), record(2, ranks=[2, 1], actions=[[0, (1, 2)]])])
     yield store
     store.close()
@@ -90,3 +97,73 @@ def test_a_history_that_would_take_too_long_loses_its_beginning(store, most, tit
     """Two matches are rated for the leaderboard after the first tournament, and four after the second."""
     snapshots = history_over_tournaments(store, "differences", max_matches=most)
     assert [snapshot.title for snapshot in snapshots] == titles.split()
+
+
+# those that rest
+
+
+class Clocks:
+    """The time, and that of the processor: each leaderboard takes some of it."""
+
+    def __init__(self, cpu_seconds):
+        self.now, self.worked, self.cpu_seconds, self.computed = 0.0, 0.0, cpu_seconds, 0
+
+    def boards(self):
+        return RestingLeaderboards(lambda: self.now, lambda: self.worked)
+
+    def compute(self):
+        self.worked += self.cpu_seconds
+        self.computed += 1
+        return Leaderboard(matches=self.computed, lines=())
+
+
+def test_one_that_takes_long_rests_ten_times_as_long():
+    clocks = Clocks(2.0)
+    boards = clocks.boards()
+    assert boards.newest("a", clocks.compute).matches == 1
+    clocks.now += 2.0 * REST_PER_CPU_SECOND - 0.1
+    assert boards.newest("a", clocks.compute).matches == 1
+    assert boards.newest("b", clocks.compute).matches == 2
+    clocks.now += 0.2
+    assert boards.newest("a", clocks.compute).matches == 3
+    assert boards.newest("b", clocks.compute).matches == 2
+
+
+def test_one_that_is_quick_does_not_rest():
+    clocks = Clocks(LEAST_CPU_SECONDS / 2)
+    boards = clocks.boards()
+    assert [boards.newest("a", clocks.compute).matches for _ in range(3)] == [1, 2, 3]
+
+
+@pytest.fixture
+def resting(store, computed, monkeypatch):
+    """A store whose leaderboards take two seconds each of a processor that nobody has."""
+    clocks, read = Clocks(2.0), leaderboard_cache.read_results
+    monkeypatch.setattr(leaderboard_cache, "read_results", lambda *given: (clocks.compute(), read(*given))[1])
+    let_leaderboards_rest(clocks.boards())
+    yield store
+    let_leaderboards_rest(None)
+
+
+def test_profiles_of_a_ladder_that_is_played_compute_each_leaderboard_once(resting, tmp_path, computed):
+    for match in range(3, 7):
+        resting.record(resting.tournament("first"), [record(match)])
+        for bot in ("a@1", "b@1"):
+            bot_profile(resting, bot, cache_directory=tmp_path)
+    assert len(computed) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "matches", "times"),
+    [
+        (lambda store: store.record(store.tournament("first"), [record(3)]), 4, 1),
+        (lambda store: void_matches(store, "first", [1], reason="a test"), 3, 2),
+        (lambda store: store.set_finished(store.tournament("first"), True), 4, 2),
+    ],
+    ids=["a match", "a correction", "the end"],
+)
+def test_it_rests_until_a_correction_or_the_end_of_the_tournament(resting, tmp_path, computed, change, matches, times):
+    assert leaderboard(resting, resting.tournaments(), None, tmp_path).matches == 4
+    change(resting)
+    assert leaderboard(resting, resting.tournaments(), None, tmp_path).matches == matches
+    assert len(computed) == times

@@ -9,9 +9,14 @@ import pytest
 
 from arena.analysis.measures import result_pieces
 from arena.analysis.measures.result_table import read_results
+from arena.analysis.measures.schedule import seatings_of
 from arena.store.home import ArenaHome
+from arena.store.results.record_reader import RecordReader
 from arena.store.results.scope import ALL_BUT_COMPARISONS, Scope
+from arena.tournament.corrections.corrected_tournament import void_matches
+from arena.tournament.corrections.undoing import undo_correction
 from tests.site.duels import tell
+from tests.store.results.samples import definition, line, record
 
 GAMES = ("differences", "plaid", "surds")
 
@@ -87,3 +92,83 @@ def test_there_is_a_bound_to_what_is_kept(home, reads, monkeypatch):
     for name in ("first", "second", "second", "first"):
         read_results(home.store, name)
     assert reads == ["first", "second", "first"]
+
+
+# of a tournament that is being played: what was read before, with what has come since
+
+
+MATCHES = 120
+LATEST = 8
+
+
+@pytest.fixture
+def going_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(result_pieces, "MIN_STEADY_MATCHES", 10)
+    monkeypatch.setattr(result_pieces, "LATEST_MATCHES", LATEST)
+    with ArenaHome(tmp_path / "home") as opened:
+        opened.store.create_tournament(definition(), map(line, range(1, MATCHES + 1)))
+        yield opened
+
+
+@pytest.fixture
+def read_after(monkeypatch):
+    """After which match results were read, each time."""
+    columns, found = RecordReader.result_columns, []
+
+    def reading(self, *args, after_match=0, **options):
+        found.append(after_match)
+        return columns(self, *args, after_match=after_match, **options)
+
+    monkeypatch.setattr(RecordReader, "result_columns", reading)
+    return found
+
+
+def play(home, numbers, rng):
+    rows = []
+    for match in numbers:
+        bots = rng.sample(["a@1", "b@1"], 2)
+        ranks = rng.choice([[1, 2], [2, 1], [1, 1]])
+        rows.append(record(match, encounter=(match + 1) // 2, bots=bots, ranks=ranks, actions=[[0, (match, 1)]]))
+    home.store.record(home.store.tournament("t"), rows)
+
+
+def assert_right(home, game=None):
+    """Compare with what is read by a store that has kept nothing."""
+    with ArenaHome(home.directory) as fresh:
+        assert values(read_results(home.store, "t", game)) == values(read_results(fresh.store, "t", game))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_results_are_those_that_are_read_afresh(going_on, seed):
+    """Matches end in any order, some of them long after later ones."""
+    rng = random.Random(seed)
+    to_play = list(range(1, MATCHES + 1))
+    while to_play:
+        chosen = [match for match in to_play[: 2 * LATEST] if rng.random() < 0.7]
+        play(going_on, chosen, rng)
+        to_play = [match for match in to_play if match not in chosen]
+        assert_right(going_on, rng.choice([None, "differences", "plaid"]))
+
+
+def test_only_later_matches_are_read_again(going_on, read_after):
+    rng = random.Random(1)
+    for first in range(1, MATCHES, 20):
+        play(going_on, range(first, first + 20), rng)
+        read_results(going_on.store, "t")
+    assert read_after == [0, *(first - 1 - LATEST for first in range(21, MATCHES, 20))]
+
+
+def test_a_correction_has_all_read_again(going_on, read_after):
+    rng = random.Random(2)
+    play(going_on, range(1, MATCHES + 1), rng)
+    assert_right(going_on)
+    void_matches(going_on.store, "t", [3, 4], reason="a test")
+    assert_right(going_on)
+    play(going_on, [3, 4], rng)
+    assert_right(going_on)
+    undo_correction(going_on.store, "t", 1, reason="a test")
+    assert_right(going_on)
+
+
+def test_seatings_are_those_of_the_schedule(going_on):
+    assert going_on.store.seatings_counted("t") == seatings_of(going_on.store.schedule("t"))

@@ -27,76 +27,6 @@ FINISHED = StoredTournament(
 )
 
 
-@pytest.fixture
-def made(tmp_path, monkeypatch):
-    """Return a function that asks for a table, and the list of times it was made."""
-    monkeypatch.setattr(standings_cache, "WORTH_CACHING_SECONDS", 0.0)
-    times = []
-
-    def make():
-        times.append(1)
-        return standings([], {}, everybody=["a"])
-
-    return lambda tournament=FINISHED: cached_standings(tmp_path / "cache", tournament, make), times
-
-
-def test_a_finished_table_is_made_once(made):
-    ask, times = made
-    first, second = ask(), ask()
-    assert times == [1]
-    assert [line.bot for line in second.lines] == [line.bot for line in first.lines] == ["a"]
-
-
-def test_a_tournament_that_goes_on_is_not_kept(made, tmp_path):
-    ask, times = made
-    for _ in range(2):
-        ask(replace(FINISHED, finished_at=None))
-    assert times == [1, 1]
-    assert not (tmp_path / "cache").exists()
-
-
-@pytest.mark.parametrize("change", [{"recorded": 11}, {"finished_at": "x"}, {"number": 2}, {"created_at": "x"}])
-def test_whatever_has_changed_is_made_anew(made, change):
-    ask, times = made
-    ask()
-    ask(replace(FINISHED, **change))
-    assert times == [1, 1]
-
-
-def test_other_code_makes_other_tables(made, monkeypatch):
-    ask, times = made
-    ask()
-    monkeypatch.setattr(standings_cache, "code_digest", lambda: "other")
-    ask()
-    assert times == [1, 1]
-
-
-@pytest.mark.parametrize("damage", [b"", b"nonsense", b"\x80\x04."])
-def test_a_damaged_file_is_no_problem(made, tmp_path, damage):
-    ask, times = made
-    ask()
-    (path,) = (tmp_path / "cache").iterdir()
-    path.write_bytes(damage)
-    ask()
-    ask()
-    assert times == [1, 1]
-
-
-def test_where_nothing_can_be_written_nothing_is_kept(made, tmp_path):
-    ask, times = made
-    (tmp_path / "cache").write_text("a file in the way")
-    ask()
-    ask()
-    assert times == [1, 1]
-
-
-def test_what_is_quick_is_not_kept(made, tmp_path, monkeypatch):
-    ask, _ = made
-    monkeypatch.setattr(standings_cache, "WORTH_CACHING_SECONDS", 1000.0)
-    ask()
-    assert not (tmp_path / "cache").exists()
-
-
 ENCOUNTERS = [
     CountedEncounter("differences", (CountedMatch(("a", "b"), (1, 2)), CountedMatch(("b", "a"), (1, 1))), 7),
     CountedEncounter("differences", (CountedMatch(("b", "c"), (2, 1)), CountedMatch(("c", "b"), (1, 2))), 5),
@@ -114,9 +44,9 @@ def kept(tmp_path, monkeypatch):
         made.append(standings(ENCOUNTERS, {"a": {"timeout": 2}}, {"a": "Anna"}))
         return made[-1]
 
-    def is_kept():
+    def is_kept(**changes):
         before = len(made)
-        table = cached_standings(tmp_path / "cache", FINISHED, make)
+        table = cached_standings(tmp_path / "cache", replace(FINISHED, **changes), make)
         return table, len(made) == before
 
     is_kept()
@@ -134,6 +64,30 @@ def test_a_kept_table_is_the_one_that_was_made(kept):
     assert table.fitted != replace(table.fitted, draws=-made.fitted.draws)
     assert table.fitted != replace(table.fitted, encounters=4)
     assert np.array_equal(table.fitted.los(), made.fitted.los())
+
+
+@pytest.mark.parametrize("change", [{"recorded": 11}, {"finished_at": "x"}, {"number": 2}, {"created_at": "x"}])
+def test_whatever_has_changed_is_made_anew(kept, change):
+    assert not kept[1](**change)[1]
+
+
+def test_other_code_makes_other_tables(kept, monkeypatch):
+    monkeypatch.setattr(standings_cache, "code_digest", lambda: "other")
+    assert not kept[1]()[1]
+
+
+@pytest.mark.parametrize("spoil", ["it goes on", "nothing can be written", "it is quick"])
+def test_what_is_not_kept(kept, monkeypatch, spoil):
+    path, is_kept = kept
+    path.unlink()
+    path.parent.rmdir()
+    if spoil == "nothing can be written":
+        path.parent.write_text("a file in the way")
+    elif spoil == "it is quick":
+        monkeypatch.setattr(standings_cache, "WORTH_CACHING_SECONDS", 1000.0)
+    for _ in range(2):
+        assert not is_kept(**({"finished_at": None} if spoil == "it goes on" else {}))[1]
+    assert not path.parent.is_dir()
 
 
 class Deed:
