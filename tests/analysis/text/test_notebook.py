@@ -2,17 +2,14 @@
 
 import re
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 
 import pytest
 
-import arena
-from arena import ArenaHome, Board, Standings, crosstable_of, make_game, standings_of, states_of
+from arena import ArenaHome, Board, crosstable_of, make_game, standings_of, states_of
 from arena.analysis.text import notebook
-from arena.analysis.text import notebook as notebook_match
 from arena.analysis.text.board import NEUTRAL, SEAT_COLOURS
 from arena.analysis.text.notebook import BAD, GOOD
-from arena.base.display import Displayed
-from arena.base.records import MatchRecord
 from arena.games import Drawing
 from tests.analysis.text.test_tournament_page import FOUR, NAMES, Page
 from tests.analysis.text.tournaments import play
@@ -154,7 +151,7 @@ def test_the_marks_of_a_match_have_owner_and_order(home):
 def test_a_long_match_shows_its_ends(home, monkeypatch):
     play(home, "long", FOUR[:2], [("differences", {"size": 9})])
     record = home.store.record_of("long", 1)
-    monkeypatch.setattr(notebook_match, "MAX_FRAMES_CHARACTERS", 30_000)
+    monkeypatch.setattr(notebook, "MAX_FRAMES_CHARACTERS", 30_000)
     page = shown(record)
     assert "The board after the first and the last 2 of 9 actions" in page.text
     plies = re.findall(r"board after action (\d+)", page.source)
@@ -163,8 +160,7 @@ def test_a_long_match_shows_its_ends(home, monkeypatch):
 
 def test_a_game_that_is_not_here_leaves_the_result(home, league):
     record = home.store.record_of("league", 1)
-    fields = {name: getattr(record, name) for name in record.__slots__}
-    page = shown(MatchRecord(**{**fields, "game": "gone:<b>Game"}))
+    page = shown(replace(record, game="gone:<b>Game"))
     assert "alpha@1" in page.text and "gone:<b>Game" in page.text and "can not be drawn" in page.text
     assert "(size 5, scoring distinct)" in page.text
     assert "<b>Game" not in page.source
@@ -173,9 +169,7 @@ def test_a_game_that_is_not_here_leaves_the_result(home, league):
 @pytest.mark.slow(sample=True)
 def test_a_large_table_is_bounded(home, league):
     table = standings_of(home.store, "league")
-    line = table.lines[0]
-    fields = {name: getattr(table, name) for name in table.__slots__}
-    large = Standings(**{**fields, "lines": (line,) * 1000})
+    large = replace(table, lines=table.lines[:1] * 1000)
     assert "… 957 more" in shown(large).text
     assert len(large._repr_html_()) < 70_000
     assert "… 957 more" in printed(large) and len(printed(large)) < 10_000
@@ -219,17 +213,15 @@ def test_a_text_on_a_board_is_nothing_but_text(home):
 
 def test_a_name_of_a_game_is_nothing_but_text_in_a_list(home, league, monkeypatch):
     record = home.store.record_of("league", 1)
-    fields = {name: getattr(record, name) for name in record.__slots__}
     records = home.store.records("league")
-    monkeypatch.setattr(type(records), "first", lambda _, count: [MatchRecord(**{**fields, "game": "gone:<i>Game"})])
+    monkeypatch.setattr(type(records), "first", lambda _, count: [replace(record, game="gone:<i>Game")])
     assert not shown(records).all("i")
 
 
 def test_control_characters_are_escaped(home):
     play(home, "controls", FOUR[:2], failing=["alpha"], note="\x1b[31m\u202eevil", encounters=6)
     faulty = next(record for record in home.store.records("controls") if record.faults)
-    fields = {name: getattr(faulty, name) for name in faulty.__slots__}
-    record = MatchRecord(**{**fields, "bots": ("\x1b[31m\u202eevil@1", "b@1")})
+    record = replace(faulty, bots=("\x1b[31m\u202eevil@1", "b@1"))
     for text in (record._repr_html_(), printed(record)):
         assert "\x1b" not in text and "\u202e" not in text and r"\x1b[31m\u202eevil" in text
 
@@ -255,15 +247,3 @@ def test_text_on_shaded_cells_can_be_read(paper, ink):
     """WCAG 2.2, success criterion 1.4.3: text needs 4.5 to 1; the darkest shade covers half of the paper."""
     for colour in (GOOD, BAD):
         assert contrast(rgb(ink), mixed(colour, paper, 0.5)) >= 4.5
-
-
-def test_every_kind_of_value_has_a_presenter():
-    kinds = {
-        value
-        for name in arena.__all__
-        if isinstance(value := getattr(arena, name), type) and issubclass(value, Displayed)
-    }
-    assert {kind.__name__ for kind in kinds} == {"Crosstable", "MatchRecord", "Records", "Standings"}
-    for kind in kinds:
-        assert notebook.html.dispatch(kind) is not notebook.html.dispatch(object), kind
-        assert notebook.plain_text.dispatch(kind) is not notebook.plain_text.dispatch(object), kind

@@ -57,21 +57,12 @@ STEPS = """
 const at = (id) => document.getElementById(id);
 const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 const seen = () => [at("ply").textContent, at("board").querySelectorAll("use").length].join(", ");
-const press = (key) => at("viewer").dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
 const go = (name) => document.querySelector(`[data-go=${name}]`).click();
-const slide = (ply) => { at("slider").value = ply; at("slider").dispatchEvent(new Event("input")); };
 (async () => {
   await wait(300);
   const out = [at("viewer-title").textContent, seen()];
-  go("first"); out.push(seen());
-  go("next"); go("next"); go("next"); out.push(seen());
-  go("back"); out.push(seen());
-  go("last"); out.push(seen());
-  slide(4); out.push(seen());
-  at("actions").children[1].firstChild.click(); out.push(seen());
-  press("ArrowRight"); out.push(seen());
-  press("Home"); out.push(seen());
-  at("play").click(); out.push(at("play").textContent); await wait(4500); out.push(seen(), at("play").textContent);
+  go("first"); go("next"); go("next"); out.push(seen());
+  at("actions").children[2].firstChild.click(); out.push(seen());
   document.querySelector("#list a[href='#match-3']").click(); await wait(500);
   out.push(at("viewer-title").textContent, seen());
   const filter = document.querySelector("[data-filters]");
@@ -81,18 +72,15 @@ const slide = (ply) => { at("slider").value = ply; at("slider").dispatchEvent(ne
 """
 
 
-def test_the_viewer_opens_at_the_end_steps_plays_and_jumps(page, tmp_path):
+def test_the_viewer_opens_at_the_end_steps_and_jumps(page, tmp_path):
+    """Its script is that of the site's pages, whose keys and clocks tests/browser/test_viewer.py tries."""
     path = tmp_path / "page.html"
     path.write_text(probed(page, STEPS))
-    seen = result(dom(f"{path.as_uri()}#match-2", tmp_path / "profile"))
-    assert seen[0].startswith("Match 2: ")
-    assert seen[1:3] == ["ply 5 of 5, 5", "ply 0 of 5, 0"]
-    assert seen[3:6] == ["ply 3 of 5, 3", "ply 2 of 5, 2", "ply 5 of 5, 5"]
-    assert seen[6:10] == ["ply 4 of 5, 4", "ply 2 of 5, 2", "ply 3 of 5, 3", "ply 0 of 5, 0"]
-    assert seen[10:13] == ["pause", "ply 5 of 5, 5", "play"]
-    assert seen[13].startswith("Match 3: ")
-    assert seen[14] == "ply 5 of 5, 5"
-    assert seen[15] == "8 of 12"
+    title, *seen, found = result(dom(f"{path.as_uri()}#match-2", tmp_path / "profile"))
+    assert title.startswith("Match 2: ")
+    assert seen[:3] == ["ply 5 of 5, 5", "ply 2 of 5, 2", "ply 3 of 5, 3"]
+    assert seen[3].startswith("Match 3: ")
+    assert (seen[4], found) == ("ply 5 of 5, 5", "8 of 12")
 
 
 OPEN = """
@@ -186,7 +174,6 @@ def percents(texts):
     return [float(text.removesuffix("%")) for text in texts]
 
 
-@pytest.mark.slow
 def test_a_table_sorts_by_each_heading_with_a_button(page, tmp_path):
     path = tmp_path / "page.html"
     path.write_text(probed(page, SORT))

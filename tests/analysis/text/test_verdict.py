@@ -24,30 +24,27 @@ class DrawnLos(FittedEncounters):
         return self.matrix if bots is None else self.matrix[np.ix_(bots, bots)]
 
 
-def field(drawing, scheduled=6, matches=6, unrated=(), draws=0, is_flagged=False, names=None):
+def field(drawing, **fields):
     """Standings with these probabilities; bots are called a, b, c, …"""
     rows = [list(map(float, line.split())) for line in drawing.strip().splitlines()]
-    size = len(rows[0]) + 1
-    los = np.full((size, size), 0.5)
+    los = np.full((len(rows) + 1,) * 2, 0.5)
     for a, row in enumerate(rows):
-        for k, percent in enumerate(row):
-            los[a, a + 1 + k], los[a + 1 + k, a] = percent / 100, 1 - percent / 100
-    names = names or [chr(ord("a") + number) for number in range(size)]
+        for b, percent in enumerate(row, a + 1):
+            los[a, b], los[b, a] = percent / 100, 1 - percent / 100
+    return table_of(los, [chr(ord("a") + number) for number in range(len(los))], **fields)
+
+
+def table_of(los, names, scheduled=6, matches=6, unrated=(), draws=0, is_flagged=False):
     fitted = DrawnLos(
-        names=tuple(names), ratings=(Rating(25.0, 1.0),) * size, draw_probability=0.1, prior_width=8.0,
-        draws=np.zeros((2, size)), encounters=matches,
+        names=tuple(names), ratings=(Rating(25.0, 1.0),) * len(los), draw_probability=0.1, prior_width=8.0,
+        draws=np.zeros((2, len(los))), encounters=matches,
     )  # fmt: skip
     object.__setattr__(fitted, "matrix", los)
+    lines = tuple(Standing(label=name, bot=name, matches=matches, draws=draws) for name in (*names, *unrated))
     return Standings(
-        lines=tuple(Standing(label=name, bot=name, matches=matches, draws=draws) for name in (*names, *unrated)),
-        players=2,
-        matches=matches,
-        rated=matches,
-        fitted=fitted,
-        consistency=Consistency(phi=1.0, p_value=0.001 if is_flagged else 0.5, cycles=()),
-        first_seat_share=0.5,
-        scheduled=scheduled,
-    )
+        lines=lines, players=2, matches=matches, rated=matches, fitted=fitted, first_seat_share=0.5,
+        consistency=Consistency(phi=1.0, p_value=0.001 if is_flagged else 0.5, cycles=()), scheduled=scheduled,
+    )  # fmt: skip
 
 
 FIELDS = {
@@ -139,19 +136,11 @@ def test_draws_unrated_bots_and_tables_without_matches_are_named(table, sentence
 
 
 def test_a_thousand_bots_take_no_time():
-    size = 1000
-    los = np.full((size, size), 0.5)
-    fitted = DrawnLos(
-        names=tuple(f"b{k:04}" for k in range(size)), ratings=(Rating(25.0, 1.0),) * size, draw_probability=0.1,
-        prior_width=8.0, draws=np.zeros((2, size)), encounters=1,
-    )  # fmt: skip
+    los = np.full((1000, 1000), 0.5)
     los[0, 1:], los[1:, 0] = 1.0, 0.0
-    object.__setattr__(fitted, "matrix", los)
-    table = Standings(
-        lines=tuple(Standing(label=name, bot=name, matches=1) for name in fitted.names), players=2, matches=1,
-        rated=1, fitted=fitted, consistency=Consistency(phi=None, p_value=1.0, cycles=()), first_seat_share=None,
-    )  # fmt: skip
-    assert verdict(table) == "b0000 is clearly best; the 999 bots from b0001 to b0999 can't be told apart."
+    assert verdict(table_of(los, [f"b{k:04}" for k in range(1000)])) == (
+        "b0000 is clearly best; the 999 bots from b0001 to b0999 can't be told apart."
+    )
 
 
 def placings(*ranks):
