@@ -16,15 +16,8 @@ from arena.tournament.definition import load_definition
 
 TOURNAMENTS = sorted((Path(__file__).parents[2] / "tournaments").glob("*.toml"))
 
-BOT = Bot(
-    name="one",
-    version="1",
-    command=("/usr/bin/python3", "/home/a/one.py", "--fast"),
-    directory="/home/a",
-    games=(),
-    digest="00ff",
-    own_files=("/home/a/one.py",),
-)
+COMMAND = ("/usr/bin/python3", "/home/a/one.py", "--fast")
+BOT = Bot(name="one", version="1", command=COMMAND, directory="/home/a", digest="00ff", own_files=COMMAND[1:2])
 DEFINITION = Definition(
     name="t",
     games=(GameChoice(game="differences", options={"size": 4}, players=2),),
@@ -65,9 +58,8 @@ def test_what_the_first_version_stored_is_enough():
 
 
 def test_a_bot_is_the_same_wherever_its_files_are():
-    moved = replace(
-        BOT, directory="/srv/b", own_files=("/srv/b/one.py",), command=("/opt/python3", "/srv/b/one.py", "--fast")
-    )
+    command = ("/opt/python3", "/srv/b/one.py", "--fast")
+    moved = replace(BOT, directory="/srv/b", own_files=("/srv/b/one.py",), command=command)
     assert replace(DEFINITION, entrants=(moved, replace(moved, name="two"))).identity() == DEFINITION.identity()
 
 
@@ -77,34 +69,26 @@ def test_the_author_of_a_bot_is_stored_and_no_part_of_what_it_is():
     assert [bot.author for bot in Definition.from_json("t", stored(named)).entrants] == ["Ada", ""]
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"command": (*BOT.command, "--slow")},
-        {"command": (BOT.command[0], "/home/a/other.py", "--fast")},
-        {"digest": "00fe"},
-        {"version": "2"},
-        {"build": ("make",)},
-        {"external_game": ("my_game", "/home/a")},
-    ],
-)
-def test_another_bot_is_another_tournament(changes):
-    changed = replace(DEFINITION, entrants=(replace(BOT, **changes), DEFINITION.entrants[1]))
-    assert changed.identity() != DEFINITION.identity()
+OTHER_BOTS = [
+    {"command": (*BOT.command, "--slow")},
+    {"command": (BOT.command[0], "/home/a/other.py", "--fast")},
+    {"digest": "00fe"},
+    {"version": "2"},
+    {"build": ("make",)},
+    {"external_game": ("my_game", "/home/a")},
+]
+OTHER_RULES = [
+    {"encounters": 2},
+    {"limits": Limits(processes=7)},
+    {"time_control": TimeControl(clock="cpu")},
+    {"isolation": "limits"},
+    {"settings": {"rounds": 3}},
+    *({"entrants": (replace(BOT, **changes), DEFINITION.entrants[1])} for changes in OTHER_BOTS),
+]
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"encounters": 2},
-        {"limits": Limits(processes=7)},
-        {"limits": Limits(cores=2)},
-        {"time_control": TimeControl(clock="cpu")},
-        {"isolation": "limits"},
-        {"settings": {"rounds": 3}},
-    ],
-)
-def test_other_rules_are_another_tournament(changes):
+@pytest.mark.parametrize("changes", OTHER_RULES)
+def test_another_bot_and_other_rules_are_another_tournament(changes):
     assert replace(DEFINITION, **changes).identity() != DEFINITION.identity()
 
 
@@ -153,13 +137,12 @@ def test_what_is_no_json_is_refused_in_a_sentence(text, sentence):
 
 
 def test_nesting_is_refused_wherever_something_is_read():
-    definition = StoredTournament(
-        number=1, name="t", definition_text=DEEP, created_at="", format="", scheduled=0, recorded=0
-    )
+    values = {"number": 1, "name": "t", "created_at": "", "format": "", "scheduled": 0, "recorded": 0}
+    stored_tournament = StoredTournament(definition_text=DEEP, **values)
     for read in (
         lambda: record_from(1, DEEP),
         lambda: stored_bots_and_ranks('["a", "b"]', DEEP),
-        lambda: definition.definition,
+        lambda: stored_tournament.definition,
     ):
         with pytest.raises(StoreError, match="nested too deeply"):
             read()

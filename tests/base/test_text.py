@@ -9,39 +9,20 @@ from hypothesis import strategies as st
 from arena.base.text import MAX_SHOWN_CHARACTERS, counted, toml_text, toml_value
 
 
-@pytest.mark.parametrize(
-    ("count", "noun", "text"),
-    [
-        (1, "encounter", "1 encounter"),
-        (0, "encounter", "0 encounters"),
-        (2, "match", "2 matches"),
-        (1, "match", "1 match"),
-        (3, "ply", "3 plies"),
-        (2, "day", "2 days"),
-        (12345, "process", "12,345 processes"),
-    ],
-)
-def test_a_count_stands_with_its_noun(count, noun, text):
-    assert counted(count, noun) == text
+@pytest.mark.parametrize("text", ["1 encounter", "0 encounters", "2 matches", "3 plies", "2 days", "12,345 processes"])
+def test_a_count_stands_with_its_noun(text):
+    count, noun = text.split()
+    nouns = {"matches": "match", "plies": "ply", "processes": "process"}
+    assert counted(int(count.replace(",", "")), nouns.get(noun, noun.removesuffix("s"))) == text
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "1",
-        "-5",
-        "1.5",
-        "inf",
-        "nan",
-        "true",
-        "2020-01-01",
-        "07:32:00",
-        "1979-05-27T07:32:00+00:00",
-        "'a'",
-        '"it\'s"',
-        *["[1, 2]", "{}", "[]", "{ a = 1, b = { c = [true] } }", '"\\u0000"', '"\\n"', "1e+100"],
-    ],
-)
+VALUES_OF_TOML = [
+    "1", "-5", "1.5", "inf", "nan", "true", "2020-01-01", "07:32:00", "1979-05-27T07:32:00+00:00", "'a'", '"it\'s"',
+    "[1, 2]", "{}", "[]", "{ a = 1, b = { c = [true] } }", '"\\u0000"', '"\\n"', "1e+100",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", VALUES_OF_TOML)
 def test_a_value_is_shown_as_toml_has_it(text):
     assert toml_value(tomllib.loads(f"x = {text}")["x"]) == text
 

@@ -58,9 +58,6 @@ TEXTS = (
 )
 """What browsers, terminals, spreadsheets, readers of feeds and paths could take for something else than text."""
 
-HALVES = ("\ud800", "\udfff<b>", "a\udc80b")
-"""Halves of characters: JSON can have them, UTF-8 can't."""
-
 RULES = "tests.site.hostile_rules:Hostile"
 PLAIN = "plain@1"
 

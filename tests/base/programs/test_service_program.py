@@ -61,15 +61,8 @@ class Program:
         self.sleeps.append(seconds)
 
     def run(self, caplog):
-        keep_trying(
-            self.work,
-            LOG,
-            "nothing is done now",
-            self.note,
-            is_over=lambda: not self.ends,
-            sleep=self.sleep,
-            now=lambda: self.seconds,
-        )
+        clocks = {"sleep": self.sleep, "now": lambda: self.seconds}
+        keep_trying(self.work, LOG, "nothing is done now", self.note, is_over=lambda: not self.ends, **clocks)
         return [record.getMessage() for record in caplog.records]
 
 
@@ -141,24 +134,22 @@ end_now(7)
 """
 
 
+def ran(text, *arguments):
+    """Return the exit code of a program, and what it has written to stdout and stderr."""
+    done = subprocess.run([sys.executable, "-c", text, *arguments], capture_output=True, text=True)
+    return done.returncode, done.stdout, done.stderr
+
+
 def test_it_does_what_is_to_be_done_at_its_end_and_is_not_taken_apart(tmp_path):
-    done = subprocess.run([sys.executable, "-c", ENDS_NOW, tmp_path], capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr) == (7, "worked\nat exit\n", "")
+    assert ran(ENDS_NOW, tmp_path) == (7, "worked\nat exit\n", "")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_it_ends_quietly_though_nobody_reads_what_it_says():
-    with subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            "from arena.base.programs.service_program import end_now\ninput()\nprint('worked')\nend_now(3)",
-        ],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "PYTHONUNBUFFERED": ""},
-    ) as program:
+    text = "from arena.base.programs.service_program import end_now\ninput()\nprint('worked')\nend_now(3)"
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    environment = {**os.environ, "PYTHONUNBUFFERED": ""}
+    with subprocess.Popen([sys.executable, "-c", text], env=environment, **pipes) as program:
         program.stdout.close()
         program.stdin.write(b"\n")
         program.stdin.close()
@@ -173,16 +164,11 @@ run_service(os.getppid(), 0, lambda: os.kill(os.getpid(), signal.SIGTERM))
 """
 
 
-def test_a_second_sigterm_while_it_ends_is_no_traceback():
-    done = subprocess.run([sys.executable, "-c", TERMINATED_AGAIN], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
-
-
 @pytest.mark.parametrize(("work", "code"), [("None", 3), ("os.kill(os.getpid(), signal.SIGTERM)", 0)])
 def test_the_exit_code_says_whether_there_was_nothing_to_do(work, code):
     text = "import os, signal\nfrom arena.base.programs.service_program import end_now, run_service\n"
     text += f"end_now(run_service(os.getppid(), 0, lambda: {work}))"
-    assert subprocess.run([sys.executable, "-c", text]).returncode == code
+    assert ran(text)[0] == code
 
 
 TERMINATED_IN_A_CALLBACK = """
@@ -202,9 +188,11 @@ run_service(os.getppid(), 0, work)
 """
 
 
-def test_sigterm_ends_it_wherever_it_comes():
-    done = subprocess.run([sys.executable, "-c", TERMINATED_IN_A_CALLBACK], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
+@pytest.mark.parametrize(
+    "program", [TERMINATED_AGAIN, TERMINATED_IN_A_CALLBACK], ids=["while it ends", "in a callback"]
+)
+def test_sigterm_ends_it_without_a_traceback_wherever_it_comes(program):
+    assert ran(program) == (0, "", "")
 
 
 TERMINATED_AT_AN_INSTANT = """
@@ -260,9 +248,7 @@ print("tried some" if tried > 20 else "tried too few")
 @pytest.mark.parametrize("kind", ["plain", "shutdown"])
 def test_sigterm_ends_it_quietly_at_every_instant(kind):
     """Also before its work has begun, and after that has ended, where a supervisor would see the code of Ctrl-C."""
-    command = [sys.executable, "-c", TERMINATED_AT_AN_INSTANT, kind]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "tried some\n", "")
+    assert ran(TERMINATED_AT_AN_INSTANT, kind) == (0, "tried some\n", "")
 
 
 def report_ctrl_c(pipe):
@@ -329,11 +315,7 @@ def test_a_note_is_there_until_it_is_cleared(tmp_path):
     assert noted(tmp_path) == []
     note.report("the disk is full")
     assert len(noted(tmp_path)) == 1
-
-
-def test_a_program_clears_what_the_one_before_it_has_left(tmp_path):
-    ProblemNote(tmp_path, "checker").report("killed meanwhile")
-    ProblemNote(tmp_path, "checker").clear()
+    ProblemNote(tmp_path, "checker").clear()  # the program after one that was killed
     assert noted(tmp_path) == []
 
 
@@ -383,5 +365,4 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 def test_nothing_is_printed_about_semaphores_of_a_program_that_was_killed():
     """The tracker, which has the same stderr, ends after it has removed them."""
-    done = subprocess.run([sys.executable, "-c", KILLED], capture_output=True, check=False)
-    assert (done.stdout, done.stderr, done.returncode) == (b"ready\n", b"", -signal.SIGKILL)
+    assert ran(KILLED) == (-signal.SIGKILL, "ready\n", "")
