@@ -1,12 +1,23 @@
 """Games given as tables, the same rules solved by plain recursion, and games that contradict themselves."""
 
-from functools import cache
+from functools import lru_cache
 from itertools import count
 
 from arena.games import Game, IntOption
 from arena.games.checked_game import checked_game
+from tests.best_play import brute_force
 
 PATH = "tests.lab.games:OfATable"
+
+SMALL = {
+    "differences": ("differences", {"size": 4}),
+    "differences, once": ("differences", {"size": 4, "scoring": "once"}),
+    "plusminus": ("plusminus", {"size": 3}),
+    "plusminus, seat 1 starts the grid": ("plusminus", {"size": 3, "grid_first": 2}),
+    "plaid": ("plaid", {"width": 4, "height": 5, "lines": 4}),
+    "coprimality": ("coprimality", {"size": 4}),
+}
+"""Boards of two that plain recursion solves at once, by name."""
 
 
 class OfATable(Game):
@@ -66,19 +77,13 @@ def after(game, actions):
     return state
 
 
+values_of = lru_cache(maxsize=4)(brute_force)
+"""What was found of a game serves all questions about it."""
+
+
 def plain_value(game, state):
     """Return (outcome, margin) for seat 0 with best play: minimax over the rules, and nothing else."""
-
-    @cache
-    def value(state):
-        seat = game.seat_to_act(state)
-        if seat is None:
-            scores, ranks = game.scores(state), game.ranks(state)
-            return (ranks[1] > ranks[0]) - (ranks[1] < ranks[0]), round(scores[0] - scores[1], 9)
-        values = [value(game.apply(state, action)) for action in game.legal_actions(state)]
-        return max(values) if seat == 0 else min(values)
-
-    return value(state)
+    return values_of(game)(state)
 
 
 def plain_shares(game, state):

@@ -14,15 +14,8 @@ def random_record(name, rng_seed, match=1, opening_plies=0, **options):
         action = rng.choice(list(game.legal_actions(state)))
         actions.append([game.seat_to_act(state), list(action) if isinstance(action, tuple) else action])
         state = game.apply(state, action)
-    return record(
-        actions,
-        match=match,
-        game=name,
-        options=dict(game.options),
-        opening_plies=opening_plies,
-        scores=game.scores(state),
-        ranks=game.ranks(state),
-    )
+    end = {"scores": game.scores(state), "ranks": game.ranks(state)}
+    return record(actions, match=match, game=name, options=dict(game.options), opening_plies=opening_plies, **end)
 
 
 def outcome_of(game, state, known):

@@ -11,10 +11,10 @@ from arena.lab.measures import formulas
 from arena.lab.measures.answers import Comparison, answers_of, variation_sentences
 from arena.lab.measures.exact_values import BestPlay, NoValuesError, exact_values, opening_balance
 from arena.lab.measures.measure import Cluster, Kind, Measure, Row, Unit, exactly, share_of
-from arena.lab.measures.report import PARTS_OF, QualityReport, survey_quality
+from arena.lab.measures.report import QualityReport, survey_quality
 from arena.lab.measures.simulation import TreeSearch, decides_among_others, simulate
 from arena.lab.measures.skill_ladder import Step, Strength, board_of, encounter, simple_strategies
-from arena.lab.measures.survey import SHARES, Plan, boards_of
+from arena.lab.measures.survey import Plan, boards_of
 from arena.lab.solving.limits import Limits
 from tests.lab.games import PATH, game_of, plain_value
 from tests.lab.quality_games import COIN, EDGE, MIRROR, ONE_ACTION, played_at_random, table_game
@@ -136,11 +136,6 @@ def test_a_board_without_exact_values_says_why():
     report = survey_quality(game, "plaid", Plan(encounters=10, doublings=0, within_seconds=0.05), Limits())
     assert report.measure("openings").note.startswith("Not known: a game for 3 has no value")
     assert report.measure("choice").rows == ()
-
-
-def test_every_part_of_a_survey_has_a_share_of_the_time():
-    assert list(SHARES.values()) == sorted(SHARES.values())
-    assert {part for parts in PARTS_OF.values() for part in parts} <= set(SHARES)
 
 
 def brute_openings(game, plies):

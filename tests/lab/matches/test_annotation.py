@@ -27,17 +27,9 @@ from arena.lab.oracle import Oracle
 from arena.lab.solving.limits import Limits
 from arena.lab.solving.worth import HIGHEST, LOWEST, OUTCOME_UNIT, PARTS, Known, Outcome, worth_between
 from arena.match.replay import states_of
-from tests.lab.games import plain_value
+from tests.lab.games import SMALL, plain_value
 from tests.lab.played import at_random, best, record_of
 
-SMALL = {
-    "differences": ("differences", {"size": 4}),
-    "differences, once": ("differences", {"size": 4, "scoring": "once"}),
-    "plusminus": ("plusminus", {"size": 3}),
-    "plusminus, seat 1 starts the grid": ("plusminus", {"size": 3, "grid_first": 2}),
-    "plaid": ("plaid", {"width": 4, "height": 5, "lines": 4}),
-    "coprimality": ("coprimality", {"size": 4}),
-}
 OUTCOMES = {Outcome.WIN: 1, Outcome.DRAW: 0, Outcome.LOSS: -1}
 
 

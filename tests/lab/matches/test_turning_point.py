@@ -11,14 +11,10 @@ from arena.lab.matches.turning_point import TurningPoint, turning_point, turning
 from arena.lab.solving.limits import Limits
 from arena.lab.solving.worth import OUTCOME_UNIT, PARTS, Known, worth_between
 from arena.match.replay import states_of
-from tests.lab.games import plain_value
+from tests.lab.games import SMALL, plain_value
 from tests.lab.played import at_random, best, record_of
 
-GAMES = [
-    ("differences", {"size": 4}),
-    ("plusminus", {"size": 3}),
-    ("plaid", {"width": 4, "height": 5, "lines": 4}),
-]
+GAMES = [SMALL[name] for name in ("differences", "plusminus", "plaid")]
 
 
 def annotation_of(record):

@@ -66,11 +66,7 @@ SMALL = {
         for name, (game, options) in VARIANTS.items()
         if options.get("players", 2) == 2 and game != "multiplication"  # its smallest board has ten million states
     },
-    "differences": ("differences", {"size": 4}),
-    "differences, once": ("differences", {"size": 4, "scoring": "once"}),
-    "plusminus": ("plusminus", {"size": 3}),
-    "plusminus, seat 1 starts the grid": ("plusminus", {"size": 3, "grid_first": 2}),
-    "plaid": ("plaid", {"width": 4, "height": 5, "lines": 4}),
+    **games.SMALL,
 }
 
 

@@ -72,15 +72,7 @@ def test_a_match_longer_than_the_search_looks_ahead_has_bounds():
     assert (found.low, found.high, found.depth) == (LOWEST, HIGHEST, 200)
 
 
-RANGED = [
-    ("differences", {"size": 4}),
-    ("differences", {"size": 4, "scoring": "once"}),
-    ("plusminus", {"size": 3}),
-    ("plusminus", {"size": 3, "grid_first": 2}),
-]
-
-
-@pytest.mark.parametrize(("name", "options"), RANGED)
+@pytest.mark.parametrize(("name", "options"), list(games.SMALL.values())[:4], ids=str)
 def test_no_end_is_outside_the_range_of_a_state_before_it(name, options):
     game = make_game(name, **options)
     range_from = range_of(game)
