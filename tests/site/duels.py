@@ -10,7 +10,7 @@ def bot(label, **fields):
     return Bot(name=name, version=version, command=("/secret/program",), directory="/secret/place", **fields)
 
 
-def tell(home, matches, name="t", entrants=("a@1", "b@1"), games=("differences",), faults=None, **fields):
+def tell(home, matches, name="t", entrants=("a@1", "b@1"), games=("differences",), faults=None, missing=0, **fields):
     """Store a tournament.
 
     Args:
@@ -20,6 +20,7 @@ def tell(home, matches, name="t", entrants=("a@1", "b@1"), games=("differences",
         entrants: labels, or bots.
         games: played in turn, encounter by encounter.
         faults: kinds by match and seat.
+        missing: how many more are scheduled.
     """
     players = len(matches[0][0]) if matches else 2
     rows = []
@@ -31,29 +32,22 @@ def tell(home, matches, name="t", entrants=("a@1", "b@1"), games=("differences",
         ]
         rows.append(
             record(
-                match,
-                tournament=name,
-                encounter=(match + 1) // 2,
-                game=games[(match - 1) // 2 % len(games)],
-                bots=list(bots),
-                ranks=list(ranks),
-                scores=[players - rank for rank in ranks],
-                actions=[[0, (played[0] if played else match, 1)], [1, (2, 2)]],
-                cpu_seconds=[0.05, 0.1],
-                faults=wrong,
-                termination="forfeit" if wrong else "normal",
+                match, tournament=name, encounter=(match + 1) // 2, game=games[(match - 1) // 2 % len(games)],
+                bots=list(bots), ranks=list(ranks), scores=[players - rank for rank in ranks],
+                actions=[[0, (played[0] if played else match, 1)], [1, (2, 2)]], cpu_seconds=[0.05, 0.1],
+                faults=wrong, termination="forfeit" if wrong else "normal",
                 seats=[SeatReport(wall_seconds=0.1, cpu_seconds=0.05, stderr="first\nlast") for _ in bots],
             )
-        )
+        )  # fmt: skip
     made = definition(
         name=name,
         entrants=tuple(bot(one) if isinstance(one, str) else one for one in entrants),
         games=tuple(GameChoice(game=game, options={"size": 2}, players=players) for game in games),
         **fields,
     )
-    tournament = home.store.create_tournament(made, [line(match) for match in range(1, len(rows) + 1)])
+    tournament = home.store.create_tournament(made, [line(match) for match in range(1, len(rows) + 1 + missing)])
     home.store.record(tournament, rows)
-    home.store.set_finished(tournament, True)
+    home.store.set_finished(tournament, not missing)
     return home.store.tournament(name)
 
 

@@ -5,27 +5,12 @@ from arena.base.records import Fault, MatchRecord, SeatReport, TimeControl
 def record(actions, **changed):
     count = len(actions)
     fixed = {
-        "match": 3,
-        "tournament": "t",
-        "game": "differences",
-        "options": {"size": 4, "scoring": "distinct"},
-        "bots": ("alpha@1", "beta@2"),
-        "rng_seed": 7,
-        "encounter": 2,
-        "opening": None,
-        "opening_plies": 0,
-        "actions": tuple(actions),
-        "scores": (2, 3),
-        "ranks": (2, 1),
-        "termination": Termination.NORMAL,
-        "faults": (),
-        "wall_seconds": (0.5,) * count,
-        "cpu_seconds": (0.25,) * count,
-        "seats": (SeatReport(), SeatReport()),
-        "notes": (),
-        "time_control": TimeControl(),
-        "isolation": "none",
-    }
+        "match": 3, "tournament": "t", "game": "differences", "options": {"size": 4, "scoring": "distinct"},
+        "bots": ("alpha@1", "beta@2"), "rng_seed": 7, "encounter": 2, "opening": None, "opening_plies": 0,
+        "actions": tuple(actions), "scores": (2, 3), "ranks": (2, 1), "termination": Termination.NORMAL, "faults": (),
+        "wall_seconds": (0.5,) * count, "cpu_seconds": (0.25,) * count, "seats": (SeatReport(), SeatReport()),
+        "notes": (), "time_control": TimeControl(), "isolation": "none",
+    }  # fmt: skip
     return MatchRecord(**{**fixed, **changed})
 
 

@@ -1,5 +1,4 @@
-from arena.base.records import Bot
-from tests.store.results.samples import definition, line, record
+from tests.site import duels
 
 NAMES = ("a", "b", "c")
 
@@ -15,23 +14,9 @@ c b =
 
 
 def tell(home, story, name="t", names=NAMES, **fields):
-    entrants = tuple(Bot(name=bot, version="1", command=(bot,), directory="") for bot in names)
-    played = [row.split() for row in story.split("\n") if row]
-    ranks = {"1": [1, 2], "0": [2, 1], "=": [1, 1]}
-    rows = [
-        record(
-            match,
-            encounter=(match + 1) // 2,
-            bots=[f"{first}@1", f"{second}@1"],
-            ranks=ranks[result],
-            scores=[2, 1] if result == "1" else [1, 2] if result == "0" else [1, 1],
-            actions=[[0, (match, 1)], [1, (2, 2)]],
-        )
-        for match, (first, second, result) in enumerate(played, 1)
+    ranks = {"1": (1, 2), "0": (2, 1), "=": (1, 1)}
+    matches = [
+        ((f"{first}@1", f"{second}@1"), ranks[result])
+        for first, second, result in map(str.split, filter(None, story.splitlines()))
     ]
-    schedule = [line(match) for match in range(1, len(rows) + 1 + fields.pop("missing", 0))]
-    tournament = home.store.create_tournament(definition(name=name, entrants=entrants, **fields), schedule)
-    home.store.record(tournament, rows)
-    if len(schedule) == len(rows):
-        home.store.set_finished(tournament, True)
-    return home.store.tournament(name)
+    return duels.tell(home, matches, name, [f"{bot}@1" for bot in names], **fields)

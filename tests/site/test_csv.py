@@ -1,5 +1,3 @@
-import csv
-import io
 from types import SimpleNamespace
 
 import pytest
@@ -29,14 +27,6 @@ def test_a_table_that_is_not_there_is_refused_with_those_that_are():
         Page().csv("bot")
     with pytest.raises(UnknownNameError, match="table"):
         Model().csv()
-
-
-@pytest.mark.parametrize(
-    ("bot", "cell"),
-    [("=1+1", "'=1+1"), ("+1", "'+1"), ("-1", "'-1"), ("@SUM(A1)", "'@SUM(A1)"), ("x;=1", "x;'=1"), ("＝1", "'＝1")],
-)
-def test_nothing_is_a_formula(bot, cell):
-    assert list(csv.reader(io.StringIO(Page(bots=(bot,)).csv()))) == [["bot"], [cell]]
 
 
 class Line(Model):

@@ -11,23 +11,11 @@ from tests.site.duels import bot, duels, tell
 from tests.site.parsed import Parsed, checked, html_of, model_of
 
 NAMES = [
-    '"><script>alert(1)<',
-    "<!-- x -->",
-    "]]>",
-    "&lt;b&gt; &#64;",
-    "100% %2F%00",
-    "?a=b&c=d#e",
-    "it's; `id` $(id)",
-    "{{ 7 * 7 }} {% raw %}",
-    "=1+1",
-    "\u05e9\u05dc\u05d5\u05dd abc (1)",
-    "\u0627\u0644\u0639\u0631\u0628\u064a\u0629",
-    "Z\u0351\u036b\u0357q\u0300\u0301\u0302\u0303lgo",
-    "\U0001f916 \u0e2d\u0e48\u0e32\u0e19",
-    "w" * 64,
-    "a-b_c.json",
+    '"><script>alert(1)<', "<!-- x -->", "]]>", "&lt;b&gt; &#64;", "100% %2F%00", "?a=b&c=d#e", "it's; `id` $(id)",
+    "{{ 7 * 7 }} {% raw %}", "=1+1", "\u05e9\u05dc\u05d5\u05dd abc (1)", "\u0627\u0644\u0639\u0631\u0628\u064a\u0629",
+    "Z\u0351\u036b\u0357q\u0300\u0301\u0302\u0303lgo", "\U0001f916 \u0e2d\u0e48\u0e32\u0e19", "w" * 64, "a-b_c.json",
     "NaN",
-]
+]  # fmt: skip
 GAME = "package.module:Game"
 
 

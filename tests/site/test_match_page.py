@@ -35,19 +35,10 @@ def home(tmp_path_factory):
 
 def page_of(shown, ply=None, embed=False, links=None, **changed):
     fixed = {
-        "tournament": "t",
-        "is_recorded": shown.termination is not None,
-        "shown": shown,
-        "ply": shown.plies if ply is None else ply,
-        "encounter": 1,
-        "rng_seed": 7,
-        "time_rules": "1 s an action (wall time)",
-        "isolation": "none",
-        "versions": {},
-        "started_at": "",
-        "previous": None,
-        "following": 4,
-    }
+        "tournament": "t", "is_recorded": shown.termination is not None, "shown": shown,
+        "ply": shown.plies if ply is None else ply, "encounter": 1, "rng_seed": 7, "isolation": "none", "versions": {},
+        "time_rules": "1 s an action (wall time)", "started_at": "", "previous": None, "following": 4,
+    }  # fmt: skip
     model = MatchPage(**{**fixed, **changed})
     return rendered(
         "match", model, MatchParameters(tournament=model.tournament, match=shown.match, ply=ply, embed=embed), links
@@ -84,19 +75,12 @@ def test_a_match_without_a_record_is_shown_before_its_first_action(home, monkeyp
     assert "data-live" in rendered("match", model, MatchParameters(tournament="league", match=1))
 
 
-def live_of(**changed):
-    fixed = {
-        "match": 1,
-        "started_at": "2026-01-01T00:00:00+00:00",
-        "actions": ([0, [1, 1]], [1, [2, 3]], [0, [3, 2]]),
-        "wall_seconds": (None, 0.25, 0.5),
-        "cpu_seconds": (None, 0.125, None),
-        "seat": 1,
-        "since": "2026-01-01T00:00:09+00:00",
-        "allowed_seconds": 0.75,
-        "bank_seconds": (None, None),
-    }
-    return LiveMatch(**{**fixed, **changed})
+def live_of():
+    return LiveMatch(
+        match=1, started_at="2026-01-01T00:00:00+00:00", actions=([0, [1, 1]], [1, [2, 3]], [0, [3, 2]]),
+        wall_seconds=(None, 0.25, 0.5), cpu_seconds=(None, 0.125, None), seat=1, since="2026-01-01T00:00:09+00:00",
+        allowed_seconds=0.75, bank_seconds=(None, None),
+    )  # fmt: skip
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 from arena.base.records import Bot
 from arena.store.results.live_state import PlayedNow, RunProgress
-from tests.analysis.text.test_tables import HOSTILE
 from tests.analysis.text.tournaments import play
 from tests.site.parsed import Parsed, checked, html_of, model_of
 from tests.site.stories import STORY, tell
@@ -72,10 +71,3 @@ def test_of_many_tournaments_there_are_pages(home):
     page = checked(home, "overview", before=second.older)
     assert "121 tournaments" in page.text
     assert [found["href"] for found in Parsed(html_of(home, "overview")).all("a", rel="next")] == ["/?before=72"]
-
-
-def test_hostile_names_do_nothing(home):
-    play(home, "t", [text for text in dict.fromkeys(HOSTILE) if text][:6])
-    html = html_of(home, "overview")
-    Parsed(html).check()
-    assert not any(letter in html for letter in "\u202e\u2066\x1b\x00")

@@ -28,16 +28,9 @@ def text(html):
 
 def result(**changed):
     fixed = {
-        "tournament": "t",
-        "match": 744,
-        "game": "differences",
-        "bots": ("stepper@2", "greedy@1"),
-        "names": ("stepper", "greedy"),
-        "scores": (9, 7.5),
-        "ranks": (1, 2),
-        "plies": 12,
-        "termination": Termination.NORMAL,
-    }
+        "tournament": "t", "match": 744, "game": "differences", "bots": ("stepper@2", "greedy@1"), "plies": 12,
+        "names": ("stepper", "greedy"), "scores": (9, 7.5), "ranks": (1, 2), "termination": Termination.NORMAL,
+    }  # fmt: skip
     return ListedResult(**{**fixed, **changed})
 
 
@@ -92,25 +85,20 @@ def test_of_three_seats_each_has_its_score_beside_it():
     assert text(part("{{ parts.seats(result) }}", result=three)) == "a 1, b 2, c 3"
 
 
+UNSTARTED = ListedFault(seat=0, kind=FaultKind.START, ply=0)
+LATE = ListedFault(seat=1, kind=FaultKind.TIMEOUT, ply=4)
+
+
 @pytest.mark.parametrize(
     ("changed", "ending"),
     [
         ({}, "12 plies"),
         ({"ranks": (1, 1)}, "draw"),
         ({"termination": Termination.ADJUDICATION}, "adjudicated"),
+        ({"termination": Termination.FORFEIT, "faults": (LATE,)}, "forfeit: timeout at ply 4"),
         (
-            {"termination": Termination.FORFEIT, "faults": (ListedFault(seat=1, kind=FaultKind.TIMEOUT, ply=4),)},
-            "forfeit: timeout at ply 4",
-        ),
-        (
-            {
-                "termination": Termination.FORFEIT,
-                "faults": (
-                    ListedFault(seat=0, kind=FaultKind.START, ply=0),
-                    ListedFault(seat=1, kind=FaultKind.EXIT, ply=0),
-                ),
-            },
-            "forfeit: stepper start at ply 0, greedy exit at ply 0",
+            {"termination": Termination.FORFEIT, "faults": (UNSTARTED, LATE)},
+            "forfeit: stepper start at ply 0, greedy timeout at ply 4",
         ),
     ],
 )
@@ -119,8 +107,7 @@ def test_a_few_words_say_how_a_match_ended(changed, ending):
 
 
 def test_after_a_forfeit_scores_say_nothing():
-    forfeited = result(faults=(ListedFault(seat=1, kind=FaultKind.EXIT, ply=3),))
-    assert text(part("{{ parts.seats(result) }}", result=forfeited)) == "stepper – greedy"
+    assert text(part("{{ parts.seats(result) }}", result=result(faults=(LATE,)))) == "stepper – greedy"
 
 
 def test_a_list_of_results_leads_to_the_matches():

@@ -60,12 +60,6 @@ def test_every_page_can_be_reached_by_clicks(folder):
     assert seen == set(pages(folder))
 
 
-def test_every_page_has_a_twin(folder):
-    files = content(folder)
-    for page in pages(folder):
-        assert isinstance(json.loads(files[page.removesuffix("html") + "json"]), dict)
-
-
 def test_feeds_lead_to_matches_in_the_folder(folder):
     feeds = [path for path in content(folder) if path.endswith("feed.atom")]
     assert {path.partition("/")[0] for path in feeds} == {"tournaments", "bots"}
@@ -75,11 +69,6 @@ def test_feeds_lead_to_matches_in_the_folder(folder):
         assert all((folder / path).parent.joinpath(address).is_file() for address in linked)
 
 
-@pytest.mark.slow
-def test_published_twice_it_is_the_same(home, folder, tmp_path):
-    assert content(published(home, tmp_path / "again", "cup", "League", "cup")) == content(folder)
-
-
 AGAIN = """
 import locale, sys
 from pathlib import Path
@@ -87,12 +76,12 @@ from arena.store.home import ArenaHome
 from arena.site.publish.publishing import publish
 locale.setlocale(locale.LC_ALL, "")
 with ArenaHome(sys.argv[1]) as home:
-    publish(home, ["cup", "League"], Path(sys.argv[2]))
+    publish(home, ["cup", "League", "cup"], Path(sys.argv[2]))
 """
 
 
 @pytest.mark.slow
-def test_it_is_the_same_where_clocks_and_languages_are_others(home, folder, tmp_path):
+def test_published_again_it_is_the_same_where_clocks_and_languages_are_others(home, folder, tmp_path):
     there = {**os.environ, "TZ": "Pacific/Auckland", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "7", "ARENA_STORE": ""}
     command = [sys.executable, "-c", AGAIN, str(home.directory), str(tmp_path / "again")]
     subprocess.run(command, env=there, check=True, timeout=120, cwd=tmp_path)
@@ -108,7 +97,7 @@ def test_the_rest_of_the_home_is_not_in_it(home, folder):
 
 @pytest.mark.slow
 def test_without_names_all_tournaments_are_published(home, tmp_path):
-    made = publish(home, [], tmp_path / "all")
+    made = publish(home, [], tmp_path / "all", max_matches=0)
     assert made.tournaments == ("League", "cup", "secret")
     manifest = json.loads((tmp_path / "all" / "manifest.json").read_text())
     assert [one["name"] for one in manifest["tournaments"]] == ["League", "cup", "secret"]

@@ -49,7 +49,7 @@ def test_what_was_published_holds(folder):
     found = verify_folder(folder)
     assert found.problems == []
     assert found.files == len(content(folder)) - 1
-    assert found.matches > 20
+    assert found.matches > 12
     assert found.pages == sum(path.endswith(".html") for path in content(folder))
 
 

@@ -1,7 +1,6 @@
 """The page of a game's quality: one file that asks for nothing, with every number and its interval."""
 
 import re
-from html.parser import HTMLParser
 
 import pytest
 
@@ -13,6 +12,7 @@ from arena.lab.measures.survey import Plan
 from arena.lab.solving.limits import Limits
 from arena.site.pages.estimate_charts import plots_of
 from arena.site.publish.quality_page import quality_page
+from tests.site.parsed import Parsed
 
 
 @pytest.fixture(scope="module")
@@ -41,32 +41,13 @@ def test_a_page_asks_for_nothing_and_has_no_script(reports):
     assert not re.findall(r"url\((?!#)", page)
 
 
-class Balanced(HTMLParser):
-    """Fails where an element is closed that is not the last open one."""
-
-    def __init__(self):
-        super().__init__()
-        self.open = []
-
-    def handle_starttag(self, tag, attrs):
-        if tag not in ("meta", "br", "link"):
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        pass
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-
 def test_two_variations_have_a_page_with_their_differences(reports):
     page = quality_page(Comparison(option="scoring", values=("distinct", "once"), reports=tuple(reports)))
     assert "differences: scoring = distinct and scoring = once" in page
     assert "not known without votes (194 for 80% power at 60:40)" in page
     assert page.count('<li class="seat1">') >= 2
-    parser = Balanced()
-    parser.feed(page)
-    assert parser.open == []
+    parsed = Parsed(page)
+    assert parsed.open == parsed.mismatches == []
 
 
 def test_the_same_report_makes_the_same_page(reports):

@@ -148,17 +148,6 @@ def test_a_swiss_has_a_card_for_each_entrant(home):
     assert len(page.part("cards").rows()) == 6
 
 
-def test_in_games_of_three_the_table_counts_places(home):
-    bots = ["alpha", "beta", "gamma"]
-    play(home, "three", bots, game=[("multiplication", {"players": 3, "size": 10})], encounters=2)
-    found = told(home, "three")
-    heads, *rows = page_of(home, "three").part("standings").rows()
-    assert heads[6:9] == ["1st", "2nd", "3rd"]
-    for row, standing in zip(rows, found.standings, strict=True):
-        assert [int(cell) for cell in row[6:9]] == list(standing.finish_counts)
-        assert sum(map(int, row[6:9])) == standing.matches == 6  # two encounters, each in three orders of seats
-
-
 def test_corrections_are_listed_with_their_reason(home):
     play(home, "t", ["alpha", "beta"], encounters=3)
     void_matches(home.store, "t", [2], reason="the <machine> was asleep")
@@ -166,14 +155,6 @@ def test_corrections_are_listed_with_their_reason(home):
     row = page.part("corrections").rows()[1]
     assert row[1:3] == ["1 match void: 2", "the <machine> was asleep"]
     assert row[4] == "1"
-
-
-def test_forfeits_are_counted_by_kind(home):
-    play(home, "t", ["alpha", "beta", "gamma"], failing=("gamma",), encounters=6)
-    page = page_of(home)
-    standing = next(one for one in told(home).standings if one.bot == "gamma")
-    row = next(row for row in page.part("standings").rows() if row[1].startswith("gamma"))
-    assert row[-1] == f"{standing.faults['protocol']} protocol"
 
 
 def test_hostile_names_do_nothing_and_unknown_ones_are_errors(home):

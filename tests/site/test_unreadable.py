@@ -1,14 +1,12 @@
 """A tournament that can't be read is left out of the pages about several, with a sentence, and of nothing else."""
 
-import sqlite3
-from contextlib import closing
-
 import pytest
 
 from arena.base.errors import DatabaseError, StoreError
 from arena.site.frame.building import MAX_SENTENCES, Reading
 from arena.store.home import ArenaHome
 from arena.store.results.scope import Scope
+from tests.databases import change
 from tests.site.duels import duels, tell
 from tests.site.parsed import checked, html_of, model_of
 
@@ -31,14 +29,9 @@ def home(tmp_path):
         yield opened
 
 
-def change(home, statement, *values):
-    with closing(sqlite3.connect(home.directory / "arena.sqlite3")) as connection, connection:
-        connection.execute(statement, values)
-
-
 @pytest.fixture(params=["{", "[]", HOSTILE])
 def unreadable(home, request):
-    change(home, "UPDATE tournaments SET definition = ? WHERE name = 'bad'", request.param)
+    change(home.directory / "arena.sqlite3", "UPDATE tournaments SET definition = ? WHERE name = 'bad'", request.param)
     return home
 
 
@@ -68,7 +61,7 @@ def test_its_own_page_is_the_sentence_alone(unreadable):
 
 
 def test_results_that_can_not_be_read_leave_out_their_tournament(home):
-    change(home, "UPDATE records SET ranks = '[7,7]', record = '{' WHERE tournament_id = 2")
+    change(home.directory / "arena.sqlite3", "UPDATE records SET ranks = '[7,7]', record = '{' WHERE tournament_id = 2")
     for name in ("overview", "bots", "leaderboards"):
         assert len(model_of(home, name).left_out) >= 1
     assert [one.tournament for one in model_of(home, "overview").latest] == ["good"] * 6
