@@ -148,6 +148,10 @@ def test_the_limit_of_the_bootstrap_is_what_many_draws_approach(monkeypatch, enc
 
 
 def test_the_order_of_encounters_makes_no_difference():
+    assert_order_makes_no_difference()
+
+
+def assert_order_makes_no_difference():
     _, encounters = field(6)
     shuffled = random.Random(1).sample(encounters, len(encounters))
     first, second = (fit_encounters(Counter(e).items()) for e in (encounters, shuffled))
@@ -261,11 +265,11 @@ BASEBALL = {
     "Baltimore": {"Milwaukee": 2, "Detroit": 4, "Toronto": 1, "New York": 3, "Boston": 1, "Cleveland": 7},
 }
 """American League East, 1987: wins of the row over the column (Agresti, "Categorical Data Analysis", table 10.10)."""
+SEASON = [(((a, b), (1, 2)), n) for a, row in BASEBALL.items() for b, n in row.items()]
 
 
 def test_bradley_terry_gives_the_textbooks_estimates():
-    counted = [(((a, b), (1, 2)), n) for a, row in BASEBALL.items() for b, n in row.items()]
-    strengths = bradley_terry(counted, prior_draws=0.0)
+    strengths = bradley_terry(SEASON, prior_draws=0.0)
     relative = {name: round(value - strengths["Baltimore"], 3) for name, value in strengths.items()}
     assert relative == {  # as the package BradleyTerry2 for R prints them
         "Milwaukee": 1.581, "Detroit": 1.436, "Toronto": 1.294, "New York": 1.248, "Boston": 1.108,
@@ -280,9 +284,8 @@ def test_a_draw_is_half_a_win_to_bradley_terry():
 
 
 def test_bradley_terry_and_trueskill_agree_on_the_order():
-    counted = [(((a, b), (1, 2)), n) for a, row in BASEBALL.items() for b, n in row.items()]
-    ratings = {name: rating.mu for name, rating in fit_counted(counted).ratings.items()}
-    assert kendall_tau(bradley_terry(counted), ratings) == 1.0
+    ratings = {name: rating.mu for name, rating in fit_counted(SEASON).ratings.items()}
+    assert kendall_tau(bradley_terry(SEASON), ratings) == 1.0
 
 
 def test_bradley_terry_knows_bots_that_no_match_connects():
@@ -329,18 +332,13 @@ def most_even_by_scipy(payoff):
 
     size = len(payoff)
     feasible = linprog(np.zeros(size), payoff, np.zeros(size), np.ones((1, size)), [1.0], bounds=(0.0, 1.0)).x
+    fair = {"type": "ineq", "fun": lambda p: -(payoff @ p), "jac": lambda p: -payoff}
+    whole = {"type": "eq", "fun": lambda p: p.sum() - 1.0, "jac": lambda p: np.ones(size)}
     return minimize(
-        lambda p: float((p * np.log(np.maximum(p, 1e-12))).sum()),
-        0.9 * feasible + 0.1 / size,
-        jac=lambda p: np.log(np.maximum(p, 1e-12)) + 1.0,
-        bounds=[(0.0, 1.0)] * size,
-        constraints=[
-            {"type": "ineq", "fun": lambda p: -(payoff @ p), "jac": lambda p: -payoff},
-            {"type": "eq", "fun": lambda p: p.sum() - 1.0, "jac": lambda p: np.ones(size)},
-        ],
-        method="SLSQP",
+        lambda p: float((p * np.log(np.maximum(p, 1e-12))).sum()), 0.9 * feasible + 0.1 / size, method="SLSQP",
+        jac=lambda p: np.log(np.maximum(p, 1e-12)) + 1.0, bounds=[(0.0, 1.0)] * size, constraints=[fair, whole],
         options={"maxiter": 500, "ftol": 1e-12},
-    ).x
+    ).x  # fmt: skip
 
 
 def random_scores(seed, size):

@@ -166,9 +166,6 @@ def test_two_groups_that_never_meet_are_each_centred():
 def test_a_result_that_is_none_is_refused(result):
     with pytest.raises(UsageError):
         rate_results([result])
-
-
-def test_no_results_give_no_ratings():
     assert rate_results([]) == {}
 
 
