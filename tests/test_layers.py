@@ -21,17 +21,9 @@ ALLOWED_FOR = {
     "games": {"games", "base"},
     "interop": {"interop", "games", "base", "botkit"},
     "tournament.executors": {
-        *(
-            "tournament.executors",
-            "base",
-            "base.programs",
-            "sandbox.isolation",
-            "match",
-            "match.players",
-            "store.results",
-        ),
+        "tournament.executors", "base", "base.programs", "sandbox.isolation", "match", "match.players", "store.results",
     },
-}
+}  # fmt: skip
 """Rooms that may import even less than their layer allows."""
 
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if "templates" not in path.parts)

@@ -17,14 +17,8 @@ STORES = {"sqlalchemy", "arena.store.results.store"}
 READS_FILES = {"pydantic", "arena.match.players.manifest", "arena.tournament.tournament_file"}
 SERVES = {"starlette", "uvicorn", "jinja2", "arena.server.http.app", "arena.site.render"}
 PRINTS = {"click", "tabulate", "arena.cli.group"}
-ANALYSES = {
-    *(
-        "arena.analysis.measures.result_pieces",
-        "arena.analysis.measures.result_table",
-        "arena.analysis.measures.rounds_played",
-    ),
-    *("arena.analysis.measures.standings", "arena.analysis.measures.verification", "arena.analysis.text.tables"),
-}
+MEASURES = ("result_pieces", "result_table", "rounds_played", "standings", "verification")
+ANALYSES = {"arena.analysis.text.tables", *(f"arena.analysis.measures.{name}" for name in MEASURES)}
 PLAYS = {"arena.match.referee", "arena.match.players.connection", "arena.tournament.executors.worker"}
 STARTS = {"subprocess", "multiprocessing"}
 EVERYTHING = RATES | STORES | READS_FILES | SERVES | PRINTS | ANALYSES | PLAYS
@@ -81,9 +75,7 @@ PROCESSES = {
     "web": WEB,
     "pages from rows": Process("import arena.site.pages.overview, arena.site.pages.results", WEB.never),
     "who asks for a contest": Process(
-        "import arena.community.contests.contest_text, arena.community.contests.contest_text,"
-        " arena.community.contests.visibility,"
-        " arena.store.people.contest",
+        "import arena.community.contests.contest_text, arena.community.contests.visibility, arena.store.people.contest",
         EVERYTHING,
     ),
     "reader of contests": Process(
@@ -121,16 +113,9 @@ def test_what_must_not_be_loaded_exists(name):
     assert find_spec(name) is not None
 
 
-SLOW = (
-    "web",
-    "checker",
-    "ladder",
-    "play host",
-    "signer of results",
-    "annotator",
-    "kept standings",
-    "reader of contests",
-)
+SLOW = [
+    "web", "checker", "ladder", "play host", "signer of results", "annotator", "kept standings", "reader of contests",
+]  # fmt: skip
 
 
 @pytest.mark.slow(only=SLOW, sample=("web", "reader of contests"))
