@@ -39,6 +39,14 @@ def log_of(store):
     return [(line.by, line.action, line.subject, line.reason) for line in store.log.lines(hidden=())]
 
 
+def change(store, reason="why", **changed):
+    return store.contests.change("dora", "spring", contest_of(**changed), reason)
+
+
+def guests(*names):
+    return {"entrants": '"invited"', "invited": str(list(names)).replace("'", '"')}
+
+
 @on_both
 def test_a_contest_is_kept_as_it_was_written(store, spring):
     assert spring.contest == contest_of()
@@ -69,20 +77,11 @@ def test_a_name_is_taken_once_however_many_ask_at_once(store, place, now):
     assert len(store.contests.all()) == 1
 
 
-def test_no_contest_is_announced_whose_deadline_has_passed_or_whose_guests_are_unknown(store, now, ada):
-    now.seconds = DEADLINE
-    with pytest.raises(UsageError, match="passed already"):
-        store.contests.add("dora", contest_of())
-    now.seconds = OPENS
-    with pytest.raises(UsageError, match="invited = 'bob': nobody has an account"):
-        store.contests.add("dora", contest_of(entrants='"invited"', invited='["ADA", "bob"]'))
-
-
 def test_everything_that_only_the_arena_knows_is_said_at_once(store, spring, now, ada):
     now.seconds = DEADLINE
-    guests = {"entrants": '"invited"', "invited": '["ADA", "bob", "eve"]'}
+    invited = guests("ADA", "bob", "eve")
     with pytest.raises(UsageError) as refused:
-        store.contests.add("dora", contest_of(**guests), [Mistake("name", "there is a tournament 'spring' already")])
+        store.contests.add("dora", contest_of(**invited), [Mistake("name", "there is a tournament 'spring' already")])
     assert str(refused.value).split("; ") == [
         "contest 'spring': name: there is a tournament 'spring' already",
         "deadline_at = 2027-01-20 23:59:59: it has passed already (Europe/Berlin)",
@@ -93,7 +92,7 @@ def test_everything_that_only_the_arena_knows_is_said_at_once(store, spring, now
     ]
     now.seconds = OPENS
     with pytest.raises(UsageError) as refused:
-        changed = contest_of(name='"summer"', deadline_at="2027-01-19T00:00:00", **guests)
+        changed = contest_of(name='"summer"', deadline_at="2027-01-19T00:00:00", **invited)
         taken = Mistake("name", "there is a tournament 'summer' already")
         store.contests.change("dora", "spring", changed, "why", [taken])
     assert str(refused.value).split("; ") == [
@@ -111,9 +110,8 @@ def test_everything_that_only_the_arena_knows_is_said_at_once(store, spring, now
 
 def test_of_many_guests_without_an_account_the_first_are_named(store, now):
     now.seconds = OPENS
-    invited = ", ".join(f'"guest{number}"' for number in range(30))
     with pytest.raises(UsageError, match=r"'guest19': nobody .*; invited: 10 more have no account$"):
-        store.contests.add("dora", contest_of(entrants='"invited"', invited=f"[{invited}]"))
+        store.contests.add("dora", contest_of(**guests(*(f"guest{number}" for number in range(30)))))
 
 
 # changes
@@ -121,57 +119,79 @@ def test_of_many_guests_without_an_account_the_first_are_named(store, now):
 
 def test_a_change_of_nothing_is_not_logged(store, spring):
     before = log_of(store)
-    assert store.contests.change("dora", "spring", contest_of(), "nothing") == spring
+    assert change(store) == spring
     assert log_of(store) == before
-    store.contests.change("dora", "spring", contest_of(title='"Cup"'), "a title")
+    change(store, title='"Cup"')
     assert store.log.lines(hidden=())[0].details == "title: Spring contest → Cup"
+    assert log_of(store)[0] == ("dora", "changed the contest", "spring", "why")
 
 
-def test_before_the_opening_all_but_the_name_can_be_changed(store, spring):
-    changed = store.contests.change("dora", "spring", contest_of(game='"plaid"', options="{}", **SEALED), "a mistake")
-    assert (changed.contest.game, changed.contest.results, changed.freeze_at) == ("plaid", "sealed", None)
-    assert log_of(store)[0] == ("dora", "changed the contest", "spring", "a mistake")
-    with pytest.raises(UsageError, match="name: this can't be changed any more; the name of a contest stays"):
-        store.contests.change("dora", "spring", contest_of(name='"summer"'), "a mistake")
+OPENED = "2027-01-10T07:00:00"
 
 
-def test_after_the_opening_the_rules_stay_and_the_deadline_can_only_become_later(store, spring, now):
-    now.seconds = OPENS
-    with pytest.raises(UsageError, match=r"game: this can't .* more; options: this can't"):
-        store.contests.change("dora", "spring", contest_of(game='"plaid"', options="{}"), "a mistake")
-    with pytest.raises(UsageError, match="can only become later than it is, 2027-01-20 23:59:59"):
-        store.contests.change("dora", "spring", contest_of(deadline_at="2027-01-20T23:59:58"), "hurry")
-    later = store.contests.change(
-        "dora", "spring", contest_of(deadline_at="2027-01-21T23:59:59"), "the server was down"
-    )
-    assert later.contest.deadline_at == "2027-01-21T22:59:59+00:00"
-    assert later.freeze_at == "2027-01-21T18:59:59+00:00"
+PLAID = {"game": '"plaid"', "options": "{}"}
 
 
-def test_what_is_frozen_stays_so_with_a_later_deadline(store, spring, now):
-    now.seconds = FREEZE
-    later = store.contests.change(
-        "dora", "spring", contest_of(deadline_at="2027-01-21T23:59:59"), "the server was down"
-    )
-    assert later.freeze_at == spring.freeze_at == "2027-01-20T18:59:59+00:00"
+@pytest.mark.parametrize(
+    ("at", "changed", "sentence"),
+    [
+        (OPENS - 3600, {"name": '"summer"'}, "name: this can't be changed any more; the name of a contest stays"),
+        (OPENS - 3600, {"opens_at": OPENED, "deadline_at": "2027-01-15T07:00:00"}, "it has passed already"),
+        (OPENS - 3600, {"opens_at": OPENED, "deadline_at": "2027-01-12T07:00:00"}, "it has passed already"),
+        (OPENS, PLAID, r"game: this can't .* more; options: this can't"),
+        (OPENS, {"deadline_at": "2027-01-20T23:59:58"}, "can only become later than it is, 2027-01-20 23:59:59"),
+        (DEADLINE + 1, {"deadline_at": "2027-01-25T23:59:59"}, "deadline_at: this can't be changed any more"),
+    ],
+)
+def test_what_can_not_be_changed_then(store, spring, now, at, changed, sentence):
+    now.seconds = at
+    with pytest.raises(UsageError, match=sentence):
+        change(store, **changed)
+    assert store.contests.get("spring") == spring
 
 
-def test_after_the_deadline_words_can_be_changed_and_when_it_is_revealed(store, spring, now):
-    now.seconds = DEADLINE + 1
-    with pytest.raises(UsageError, match="deadline_at: this can't be changed any more"):
-        store.contests.change("dora", "spring", contest_of(deadline_at="2027-01-25T23:59:59"), "too late")
-    at = "2027-01-25T12:00:00"
-    changed = store.contests.change("dora", "spring", contest_of(title='"Spring"', reveal_at=at), "a date")
-    assert (changed.contest.title, changed.contest.reveal_at) == ("Spring", "2027-01-25T11:00:00+00:00")
+@pytest.mark.parametrize(
+    ("at", "changed", "found"),
+    [
+        (OPENS - 3600, PLAID | SEALED, {"game": "plaid", "results": "sealed", "freeze_at": None}),
+        (
+            OPENS - 3600,
+            {"opens_at": OPENED, "deadline_at": "2027-01-15T07:00:01"},
+            {"deadline_at": "2027-01-15T06:00:01+00:00"},
+        ),
+        (
+            OPENS,
+            {"deadline_at": "2027-01-21T23:59:59"},
+            {"deadline_at": "2027-01-21T22:59:59+00:00", "freeze_at": "2027-01-21T18:59:59+00:00"},
+        ),
+        (FREEZE, {"deadline_at": "2027-01-21T23:59:59"}, {"freeze_at": "2027-01-20T18:59:59+00:00"}),
+        (
+            DEADLINE + 1,
+            {"title": '"Spring"', "reveal_at": "2027-01-25T12:00:00"},
+            {"title": "Spring", "reveal_at": "2027-01-25T11:00:00+00:00"},
+        ),
+    ],
+)
+def test_what_can_be_changed_then(store, spring, now, at, changed, found):
+    """What is frozen stays so with a later deadline."""
+    now.seconds = at
+    made = change(store, **changed)
+    assert {key: made.freeze_at if key == "freeze_at" else getattr(made.contest, key) for key in found} == found
 
 
-def test_nobody_is_taken_out_after_the_opening(store, now, ada, eve):
+def test_more_are_invited_after_the_opening_and_who_has_left_stands_in_the_way_of_nothing(store, now, ada, eve):
     now.seconds = OPENS - 1
-    store.contests.add("dora", contest_of(entrants='"invited"', invited='["ada"]'))
+    store.contests.add("dora", contest_of(**guests("ada")))
     now.seconds = OPENS
-    store.contests.change("dora", "spring", contest_of(entrants='"invited"', invited='["ada", "eve"]'), "one more")
+    change(store, **guests("ada", "eve"))
     with pytest.raises(UsageError, match="nobody can be taken out"):
-        store.contests.change("dora", "spring", contest_of(entrants='"invited"', invited='["eve"]'), "one less")
+        change(store, **guests("eve"))
+    store.accounts.erase(eve)
+    for at in (OPENS - 1, OPENS):
+        now.seconds = at
+        assert change(store, **guests("ada", "eve"), title=f'"{at}"').contest.title == str(at)
+    with pytest.raises(UsageError, match="invited = 'bob': nobody has an account"):
+        change(store, **guests("ada", "eve", "bob"))
 
 
 def test_a_change_takes_no_tournament_of_another_contest(store, spring, now):
@@ -183,45 +203,23 @@ def test_a_change_takes_no_tournament_of_another_contest(store, spring, now):
     assert store.contests.get("m").contest.qualification is None
 
 
-def test_who_was_invited_and_has_no_account_any_more_stands_in_the_way_of_no_change(store, now, ada, eve):
-    invited = {"entrants": '"invited"', "invited": '["ada", "eve"]'}
-    now.seconds = OPENS - 1
-    store.contests.add("dora", contest_of(**invited))
-    store.accounts.erase(eve)
-    assert store.contests.change("dora", "spring", contest_of(**invited, title='"x"'), "words").contest.title == "x"
-    now.seconds = OPENS
-    assert store.contests.change("dora", "spring", contest_of(**invited, title='"y"'), "words").contest.title == "y"
-    with pytest.raises(UsageError, match="invited = 'bob': nobody has an account"):
-        store.contests.change("dora", "spring", contest_of(**invited | {"invited": '["ada", "eve", "bob"]'}), "bob")
-
-
-def test_before_the_opening_no_deadline_is_set_that_has_passed(store, spring, now):
-    now.seconds = OPENS - 3600
-    for at in ("2027-01-15T07:00:00", "2027-01-12T07:00:00"):  # now in Berlin, and before
-        with pytest.raises(UsageError, match="it has passed already"):
-            store.contests.change("dora", "spring", contest_of(opens_at="2027-01-10T07:00:00", deadline_at=at), "oops")
-    soon = contest_of(opens_at="2027-01-10T07:00:00", deadline_at="2027-01-15T07:00:01")
-    assert store.contests.change("dora", "spring", soon, "now").contest == soon
-
-
 def test_a_freeze_before_the_opening_moves_with_the_deadline(store, now):
     now.seconds = OPENS - 3600
     early = store.contests.add("dora", replace(contest_of(), frozen_hours=150.0))
     assert early.freeze_at == "2027-01-14T16:59:59+00:00"
     assert early.freeze_at < store.contests.now() < early.contest.opens_at
-    changed = store.contests.change("dora", "spring", contest_of(deadline_at="2027-01-25T23:59:59"), "later")
-    assert changed.freeze_at == "2027-01-25T18:59:59+00:00"
+    assert change(store, deadline_at="2027-01-25T23:59:59").freeze_at == "2027-01-25T18:59:59+00:00"
 
 
 @pytest.mark.parametrize("reason", ["", " ", "x" * 501, "no\u202ebody", "no\u200bbody", "two\nlines"])
 def test_a_reason_that_cannot_be_read_is_refused(store, spring, reason):
-    with pytest.raises(UsageError, match="expected 1 to 500 visible characters on one line"):
-        store.contests.change("dora", "spring", contest_of(title='"x"'), reason)
-    with pytest.raises(UsageError, match="expected 1 to 500 visible characters on one line"):
-        store.contests.cancel("dora", "spring", reason)
-    if reason:
+    for act in (
+        lambda: change(store, reason, title='"x"'),
+        lambda: store.contests.cancel("dora", "spring", reason),
+        lambda: store.contests.ask_to_reveal("dora", "spring", reason or " ", before_played=True),
+    ):
         with pytest.raises(UsageError, match="expected 1 to 500 visible characters on one line"):
-            store.contests.ask_to_reveal("dora", "spring", reason, before_played=True)
+            act()
     assert store.contests.get("spring") == spring
 
 
@@ -230,12 +228,13 @@ def test_a_cancelled_contest_is_over(store, spring):
     found = (phase_of(cancelled, cancelled.cancelled_at), cancelled.cancel_reason)
     assert found == (ContestPhase.CANCELLED, "nobody came")
     assert log_of(store)[0] == ("dora", "cancelled the contest", "spring", "nobody came")
-    with pytest.raises(UsageError, match="cancelled already"):
-        store.contests.cancel("dora", "spring", "again")
-    with pytest.raises(UsageError, match="it is cancelled"):
-        store.contests.change("dora", "spring", contest_of(title='"x"'), "again")
-    with pytest.raises(UsageError, match="it is cancelled"):
-        store.contests.ask_to_reveal("dora", "spring")
+    for act, sentence in (
+        (lambda: store.contests.cancel("dora", "spring", "again"), "cancelled already"),
+        (lambda: change(store, title='"x"'), "it is cancelled"),
+        (lambda: store.contests.ask_to_reveal("dora", "spring"), "it is cancelled"),
+    ):
+        with pytest.raises(UsageError, match=sentence):
+            act()
 
 
 def test_results_that_are_hidden_are_revealed_when_everything_is_played_or_on_request(store, spring, now):
@@ -380,55 +379,41 @@ def test_of_200_in_the_last_second_exactly_those_up_to_the_deadline_count(store,
 # What is said of a change of a contest.
 
 
-def changed(before=None, **after):
-    return differences(contest_of(**(before or {})), contest_of(**(before or {}) | after))
+REVEAL = {"reveal_at": "2027-01-25T12:00:00"}
 
 
 @pytest.mark.parametrize(
-    ("after", "sentences"),
+    ("before", "after", "sentences"),
     [
-        ({}, ()),
-        ({"title": '"Cup"'}, ("title: Spring contest → Cup",)),
-        ({"description": '"Secret words"'}, ("description: other words",)),
+        ({}, {}, ()),
+        ({}, {"title": '"Cup"'}, ("title: Spring contest → Cup",)),
+        ({}, {"description": '"Secret words"'}, ("description: other words",)),
+        ({}, {"deadline_at": "2027-01-21T00:00:00"}, ("deadline_at: 2027-01-20 23:59:59 → 2027-01-21 00:00:00",)),
+        ({}, {"options": "{ size = 5 }"}, ("options.size: 3 → 5",)),
+        ({}, {"time_control": "{ per_action_seconds = 0.5 }"}, ("time_control.per_action_seconds: 2.0 → 0.5",)),
+        ({}, {"limits": '{ memory_bytes = "256 MiB" }'}, ("limits.memory_bytes: 536870912 → 268435456",)),
+        ({}, {"final": "{ encounters = 7 }"}, ("final.encounters: 2 → 7",)),
+        ({}, OPEN, ("results: frozen → open", "frozen_hours: 4 → none")),
+        ({}, {"house_bots": None}, ("house_bots: arena:greedy → none",)),
+        ({}, {"ladders": "true"}, ("ladders: false → true",)),
+        (SEALED, REVEAL, ("reveal_at: none → 2027-01-25 12:00:00",)),
         (
-            {"deadline_at": "2027-01-21T00:00:00"},
-            ("deadline_at: 2027-01-20 23:59:59 → 2027-01-21 00:00:00",),
+            SEALED | REVEAL,
+            {"reveal_at": "2027-01-26T12:00:00"},
+            ("reveal_at: 2027-01-25 12:00:00 → 2027-01-26 12:00:00",),
         ),
-        ({"options": "{ size = 5 }"}, ("options.size: 3 → 5",)),
-        ({"time_control": "{ per_action_seconds = 0.5 }"}, ("time_control.per_action_seconds: 2.0 → 0.5",)),
-        ({"limits": '{ memory_bytes = "256 MiB" }'}, ("limits.memory_bytes: 536870912 → 268435456",)),
-        ({"final": "{ encounters = 7 }"}, ("final.encounters: 2 → 7",)),
-        (OPEN, ("results: frozen → open", "frozen_hours: 4 → none")),
-        ({"house_bots": None}, ("house_bots: arena:greedy → none",)),
-        ({"ladders": "true"}, ("ladders: false → true",)),
+        (guests("ada"), guests("ada", "eve"), ("invited: 1 person → 2 persons",)),  # and not who
+        (guests("ada"), guests("eve"), ("invited: other people",)),
+        *(
+            ({}, {key: value}, ...)
+            for key, value in {
+                "name": '"autumn"', "game": '"plaid"', "opens_at": "2027-01-15T09:00:00", "time_zone": '"UTC"',
+                "entrants": '"invited"', "bots_per_author": "2", "frozen_hours": "5", "qualification": None,
+            }.items()
+        ),
     ],
-)
-def test_each_key_has_its_old_value_and_its_new_one(after, sentences):
-    assert changed(**after) == sentences
-
-
-def test_a_time_of_revealing_comes_and_goes():
-    at = {"reveal_at": "2027-01-25T12:00:00"}
-    assert changed(SEALED, **at) == ("reveal_at: none → 2027-01-25 12:00:00",)
-    assert changed(SEALED | at, reveal_at="2027-01-26T12:00:00") == (
-        "reveal_at: 2027-01-25 12:00:00 → 2027-01-26 12:00:00",
-    )
-
-
-def test_who_is_invited_is_not_said_but_how_many_are():
-    few = {"entrants": '"invited"', "invited": '["ada"]'}
-    assert changed(few, invited='["ada", "eve"]') == ("invited: 1 person → 2 persons",)
-    assert changed(few, invited='["eve"]') == ("invited: other people",)
-
-
-@pytest.mark.parametrize(
-    ("key", "value"),
-    {
-        "name": '"autumn"', "title": '"x"', "description": '"x"', "game": '"plaid"', "opens_at": "2027-01-15T09:00:00",
-        "time_zone": '"UTC"', "entrants": '"invited"', "bots_per_author": "2", "frozen_hours": "5",
-        "qualification": None,
-    }.items(),
 )  # fmt: skip
-def test_whatever_is_different_is_said(key, value):
-    options = {"options": "{}"} if key == "game" else {}
-    assert changed(**{key: value} | options) != ()
+def test_whatever_is_different_is_said_with_its_old_value_and_its_new_one(before, after, sentences):
+    options = {"options": "{}"} if "game" in after else {}
+    found = differences(contest_of(**before), contest_of(**before | after | options))
+    assert found == sentences or (sentences is ... and found != ())

@@ -18,7 +18,7 @@ from arena.store.people.sessions import MAX_SESSIONS, MAX_TOKENS
 from arena.store.people.unrated_match import Choices
 from arena.store.people.values import EmbargoedTournament, Role, Scope
 from arena.store.results.store import Store
-from tests.databases import on_both
+from tests.databases import change, on_both
 
 DAY = 86_400
 PARALLEL = 200
@@ -98,9 +98,10 @@ def test_a_closed_account_proves_nothing_any_more(store, ada):
     token = store.tokens.make(ada, "laptop", [Scope.READ], 1)
     invitation = store.invitations.invite_person("ada", BY, 1)
     store.accounts.set_password(ada, "hash")
+    assert store.sessions.find(session) is None  # a new password ends all sessions
+    session = store.sessions.begin(ada, "a browser", "::1")
     store.accounts.close("ada", BY, "cheated")
-    assert store.sessions.find(session) is None
-    assert store.tokens.find(token) is None
+    assert store.sessions.find(session) is store.tokens.find(token) is None
     with pytest.raises(UsageError, match="used, or has expired"):
         store.invitations.find(invitation)
     assert store.accounts.with_password("ada") == (None, None)
@@ -110,53 +111,37 @@ def test_a_closed_account_proves_nothing_any_more(store, ada):
 
 
 def test_the_last_operator_who_can_sign_in_stays(store, ada, eve):
+    never_came = store.accounts.add("bob", Role.OPERATOR, BY)
     store.accounts.set_password(eve, "hash")
     eve = store.accounts.get("eve")
-    for change in (
+    for losing in (
         lambda: store.accounts.set_role("eve", Role.AUTHOR, BY, ""),
         lambda: store.accounts.close("eve", BY, ""),
         lambda: store.accounts.erase(eve),
     ):
         with pytest.raises(UsageError, match="the last operator"):
-            change()
+            losing()
     store.accounts.set_role("ada", Role.OPERATOR, BY, "")
     with pytest.raises(UsageError, match="the last operator"):
         store.accounts.close("eve", BY, "")
     store.accounts.set_password(ada, "hash")
-    assert store.accounts.close("eve", BY, "").closed_at is not None
-
-
-def test_an_operator_who_never_came_is_not_kept(store, eve):
-    assert store.accounts.close("eve", BY, "").closed_at is not None
+    for name in ("eve", never_came.name):
+        assert store.accounts.close(name, BY, "").closed_at is not None
 
 
 @pytest.mark.parametrize("change", ["role", "close", "erase"])
 def test_the_invitations_that_somebody_made_end_with_the_role(store, ada, eve, change):
     made = [store.invitations.invite(Role.AUTHOR, "ada", 1), store.invitations.invite_person("ada", BY, 1)]
     other = store.invitations.invite(Role.AUTHOR, "eve", 1)
-    match change:
-        case "role":
-            store.accounts.set_role("ada", Role.DIRECTOR, BY, "")
-        case "close":
-            store.accounts.close("ada", BY, "")
-        case "erase":
-            store.accounts.erase(ada)
+    {
+        "role": lambda: store.accounts.set_role("ada", Role.DIRECTOR, BY, ""),
+        "close": lambda: store.accounts.close("ada", BY, ""),
+        "erase": lambda: store.accounts.erase(ada),
+    }[change]()
     for secret in made:
         with pytest.raises(UsageError, match="was used, or has expired"):
             store.invitations.find(secret)
     assert store.invitations.find(other).made_by == "eve"
-
-
-def test_an_invitation_is_ended(store, ada):
-    secret = store.invitations.invite(Role.AUTHOR, "ada", 1)
-    [invitation] = store.invitations.all()
-    store.invitations.end(invitation.number, BY)
-    store.invitations.end(invitation.number, BY)
-    assert store.invitations.all() == []
-    with pytest.raises(UsageError, match="was used, or has expired"):
-        store.invitations.find(secret)
-    found = [line.action for line in store.log.lines(hidden=())][:2]
-    assert found == ["ended an invitation for", "made an invitation for"]
 
 
 @on_both
@@ -165,17 +150,6 @@ def test_two_operators_who_close_each_other_at_once_leave_one(store, place, now,
         store.accounts.set_password(operator, "hash")
     at_once(place, now, 2, lambda own, number: own.accounts.close(("eve", "bob")[number], BY, ""))
     assert sum(person.closed_at is None for person in store.accounts.all()) == 1
-
-
-@pytest.mark.slow(only=("postgresql",))
-@on_both
-def test_a_name_that_many_want_at_once_is_given_once(place, now):
-    def add(own, _):
-        return own.accounts.add("ada", Role.AUTHOR, BY)
-
-    with PeopleStore(place, now):
-        results = at_once(place, now, PARALLEL, add)
-    assert sum(not isinstance(result, UsageError) for result in results) == 1
 
 
 @on_both
@@ -229,13 +203,6 @@ def test_sessions_are_ended_one_by_one_or_all_and_never_those_of_others(store, a
 def test_a_person_has_so_many_sessions_and_no_more(store, ada):
     secrets = [store.sessions.begin(ada, str(number), "") for number in range(MAX_SESSIONS + 2)]
     assert [store.sessions.find(secret) is not None for secret in secrets] == [False] * 2 + [True] * MAX_SESSIONS
-
-
-def test_a_new_password_ends_all_sessions(store, ada):
-    secret = store.sessions.begin(ada, "a browser", "")
-    store.accounts.set_password(ada, "hash")
-    assert store.sessions.find(secret) is None
-    assert store.accounts.get("ada").has_password
 
 
 # tokens
@@ -292,13 +259,6 @@ def test_an_invitation_is_used_once_by_whoever_is_first(store, place, now):
     assert len(store.accounts.all()) == 1
 
 
-def test_a_refused_name_does_not_use_up_an_invitation(store, ada):
-    secret = store.invitations.invite(Role.DIRECTOR, BY, 1)
-    with pytest.raises(UsageError, match="taken"):
-        store.invitations.accept(secret, "ada", "hash")
-    assert store.invitations.accept(secret, "bob", "hash").role is Role.DIRECTOR
-
-
 def test_an_invitation_for_a_person_keeps_the_name_and_ends_the_sessions(store, ada):
     session = store.sessions.begin(ada, "", "")
     earlier = store.invitations.invite_person("ada", BY, 1)
@@ -306,17 +266,28 @@ def test_an_invitation_for_a_person_keeps_the_name_and_ends_the_sessions(store, 
     with pytest.raises(UsageError, match="used, or has expired"):
         store.invitations.accept(earlier, "", "hash")
     assert store.invitations.find(secret).person == "ada"
+    other = store.invitations.invite(Role.DIRECTOR, BY, 1)
+    with pytest.raises(UsageError, match="taken"):
+        store.invitations.accept(other, "ada", "hash")
+    assert store.invitations.accept(other, "bob", "hash").role is Role.DIRECTOR  # a refused name does not use it up
     assert store.invitations.accept(secret, "mallory", "hash").name == "ada"
     assert store.accounts.with_password("ada")[1] == "hash"
     assert store.sessions.find(session) is None
 
 
-def test_an_invitation_expires(store, now):
-    secret = store.invitations.invite(Role.AUTHOR, BY, 1)
+def test_an_invitation_expires_or_is_ended(store, now):
+    secrets = [store.invitations.invite(Role.AUTHOR, "ada", days) for days in (1, 2)]
     now.seconds += DAY
-    for use in (lambda: store.invitations.find(secret), lambda: store.invitations.accept(secret, "bob", "hash")):
-        with pytest.raises(UsageError, match="used, or has expired"):
-            use()
+    [invitation] = store.invitations.all()
+    for _ in range(2):
+        store.invitations.end(invitation.number, BY)
+    assert store.invitations.all() == []
+    for secret in secrets:
+        for use in (store.invitations.find, lambda one: store.invitations.accept(one, "bob", "hash")):
+            with pytest.raises(UsageError, match="was used, or has expired"):
+                use(secret)
+    found = [line.action for line in store.log.lines(hidden=())]
+    assert found == ["ended an invitation for", "made an invitation for", "made an invitation for"]
 
 
 # rates
@@ -409,41 +380,27 @@ def test_a_database_of_results_is_not_taken_for_one_of_people(tmp_path):
 
 
 @on_both
-def test_a_database_of_version_1_loses_the_programs_that_waited_and_nothing_else(store, place, now, ada):
-    def make_it_of_version_1(connection):
-        connection.exec_driver_sql("CREATE TABLE device_logins (code text, person_id integer REFERENCES people (id))")
-        connection.exec_driver_sql(f"INSERT INTO device_logins VALUES ('BCDF-GHJK', {ada.number})")
-        connection.exec_driver_sql("UPDATE people_meta SET value = '1' WHERE key = 'schema_version'")
-
-    store._database.write(make_it_of_version_1)
-    token = store.tokens.make(ada, "laptop", [Scope.SUBMIT], 1)
-    opened = at_once(place, now, 4, lambda own, _: own.tokens.find(token))
-    assert [found.person.name for found in opened] == 4 * ["ada"]
-    assert "device_logins" not in store._database.read(lambda connection: inspect(connection).get_table_names())
-
-
-@on_both
-def test_a_database_of_version_2_gets_what_is_new_and_keeps_its_matches(store, place, now, ada):
+@pytest.mark.parametrize("version", [1, 2])
+def test_an_earlier_database_gets_what_is_new_and_loses_only_what_is_gone(store, place, now, ada, version):
     choices = Choices(game="differences", options="{}", seat=0, bot="arena:greedy", per_action_milliseconds=500)
     store.unrated_matches.set_menu("{}", 4)
     match = store.unrated_matches.begin(choices, ada.number, "192.0.2.1")
 
-    def make_it_of_version_2(connection):
+    def make_it_earlier(connection):
+        connection.exec_driver_sql("CREATE TABLE device_logins (code text, person_id integer REFERENCES people (id))")
+        connection.exec_driver_sql(f"INSERT INTO device_logins VALUES ('BCDF-GHJK', {ada.number})")
         connection.exec_driver_sql("ALTER TABLE unrated_matches DROP COLUMN challenger")
-        connection.exec_driver_sql("UPDATE people_meta SET value = '2' WHERE key = 'schema_version'")
+        connection.exec_driver_sql(f"UPDATE people_meta SET value = '{version}' WHERE key = 'schema_version'")
 
-    store._database.write(make_it_of_version_2)
+    store._database.write(make_it_earlier)
     opened = at_once(place, now, 4, lambda own, _: own.unrated_matches.find(match.secret))
     assert [found.choices for found in opened] == 4 * [choices]
+    assert "device_logins" not in store._database.read(lambda connection: inspect(connection).get_table_names())
 
 
 def test_a_database_of_a_newer_arena_is_refused(tmp_path):
-    import sqlite3
-
     path = tmp_path / "people.sqlite3"
     PeopleStore(path).close()
-    with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE people_meta SET value = '99' WHERE key = 'schema_version'")
-    connection.close()
+    change(path, "UPDATE people_meta SET value = '99' WHERE key = 'schema_version'")
     with pytest.raises(StoreError, match="a newer arena is needed"):
         PeopleStore(path)
