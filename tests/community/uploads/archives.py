@@ -1,8 +1,13 @@
 """Archives built byte by byte, so that any of their fields may lie."""
 
+import stat
 import struct
 import zlib
 from dataclasses import dataclass, field
+
+from arena.community.uploads.entry import DEFAULT_LIMITS
+from arena.community.uploads.unpacker import unpack_below
+from arena.community.uploads.upload_file import format_by_name
 
 MANIFEST = b'name = "b"\ncommand = ["python3", "bot.py"]\ngames = ["differences"]\n'
 BOT = b"import sys\nsys.exit()\n"
@@ -22,35 +27,19 @@ def deflated_zeros(mebibytes):
 
 @dataclass
 class File:
-    """An entry of a zip.
-
-    Attributes:
-        name: as bytes.
-        data: what it holds.
-        method: 0 for stored, 8 for Deflate.
-        packed: the compressed data, if that isn't what comes out of ``data``.
-        mode: its Unix mode with its type.
-        attributes: those of Windows.
-        flags: the general purpose bits.
-        extra: the extra fields, in both places.
-        local: fields of the header before the file that differ.
-        central: fields of the directory that differ.
-        behind: bytes after the data, such as a descriptor.
-        is_listed: whether the directory has it.
-        is_written: whether it lies in the file.
-    """
+    """An entry of a zip; ``local`` and ``central`` are the fields that differ in its two headers."""
 
     name: bytes
     data: bytes = BOT
     method: int = 0
-    packed: bytes | None = None
+    packed: bytes | None = None  # the compressed data, if that isn't what comes out of ``data``
     mode: int = 0o100644
     attributes: int = 0
     flags: int = 0
     extra: bytes = b""
     local: dict = field(default_factory=dict)
     central: dict = field(default_factory=dict)
-    behind: bytes = b""
+    behind: bytes = b""  # the data, such as a descriptor
     is_listed: bool = True
     is_written: bool = True
 
@@ -115,16 +104,7 @@ def central_header(values, mode, attributes, offset):
 
 
 def make_zip(*files, before=b"", between=b"", behind=b"", comment=b"", end=None):
-    """Return a zip.
-
-    Args:
-        files: its entries.
-        before: bytes at the beginning, which the offsets know nothing of.
-        between: bytes before the end record.
-        behind: bytes at the end.
-        comment: the comment.
-        end: fields of the end record that differ.
-    """
+    """Return a zip with other bytes before, between or behind, and fields of the end record that differ."""
     bodies, headers, offset = [], [], 0
     for file in files:
         if file.is_listed:
@@ -214,3 +194,22 @@ def make_tar(*parts, end=TAR_END):
 
 def bot_tar(*parts, end=TAR_END):
     return make_tar(tar_file(b"bot.toml", MANIFEST), tar_file(b"bot.py"), *parts, end=end)
+
+
+def unpack_here(data, name, place):
+    """Unpack in this process, from the file ``upload`` into the directory ``tree``."""
+    (place / "upload").write_bytes(data)
+    (place / "tree").mkdir()
+    with (place / "upload").open("rb") as upload:
+        unpack_below(upload.fileno(), format_by_name(name), place / "tree", DEFAULT_LIMITS)
+
+
+def tree(directory):
+    """Return what is below a directory: for each file what it holds and whether it may be executed."""
+    found = {}
+    for path in directory.rglob("*"):
+        mode = path.lstat().st_mode
+        assert stat.S_ISDIR(mode) or stat.S_ISREG(mode)
+        if stat.S_ISREG(mode):
+            found[str(path.relative_to(directory))] = (path.read_bytes(), bool(mode & 0o100))
+    return found

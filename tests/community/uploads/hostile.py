@@ -25,6 +25,16 @@ from tests.community.uploads.archives import (
     tar_header,
 )
 
+
+def evil(data=BOT, method=0, **fields):
+    return File(b"evil", data, method, **fields)
+
+
+def lying(data=BOT, method=0, **fields):
+    """A file of which both headers say this."""
+    return evil(data, method, local=fields, central=fields)
+
+
 PATHS = {
     "absolute": (b"/etc/evil", "'/etc/evil': an absolute path; expected a path below the bot's directory"),
     "upwards": (b"../../evil.py", "'../../evil.py': '..' in a path"),
@@ -65,78 +75,57 @@ CLASHES = {
 }
 
 ZIP_KINDS = {
-    "symbolic link": (File(b"evil", b"/etc/passwd", mode=0o120777), "'evil' is a symbolic link; expected files and"),
-    "pipe": (File(b"evil", mode=0o010644), "'evil' is a pipe"),
-    "socket": (File(b"evil", mode=0o140644), "'evil' is a socket"),
-    "character device": (File(b"evil", mode=0o020644), "'evil' is a device"),
-    "block device": (File(b"evil", mode=0o060644), "'evil' is a device"),
-    "unknown type": (
-        File(b"evil", mode=0o170644),
-        "'evil': mode 170644, and the name of a file; expected files, and directories whose names end",
-    ),
-    "link of Windows": (File(b"evil", attributes=0x400), "'evil' is a symbolic link"),
-    "device of Windows": (File(b"evil", attributes=0x40), "'evil' is a device"),
-    "setuid": (File(b"evil", mode=0o104755), "'evil': mode 4755, with set-user-id"),
-    "setgid": (File(b"evil", mode=0o102755), "'evil': mode 2755, with set-user-id, set-group-id or sticky bits"),
+    "symbolic link": (evil(b"/etc/passwd", mode=0o120777), "'evil' is a symbolic link; expected files and"),
+    "pipe": (evil(mode=0o010644), "'evil' is a pipe"),
+    "socket": (evil(mode=0o140644), "'evil' is a socket"),
+    "character device": (evil(mode=0o020644), "'evil' is a device"),
+    "block device": (evil(mode=0o060644), "'evil' is a device"),
+    "unknown type": (evil(mode=0o170644), "'evil': mode 170644, and the name of a file"),
+    "link of Windows": (evil(attributes=0x400), "'evil' is a symbolic link"),
+    "device of Windows": (evil(attributes=0x40), "'evil' is a device"),
+    "setuid": (evil(mode=0o104755), "'evil': mode 4755, with set-user-id"),
+    "setgid": (evil(mode=0o102755), "'evil': mode 2755, with set-user-id, set-group-id or sticky bits"),
     "sticky": (File(b"evil/", b"", mode=0o041777), "'evil/': mode 1777"),
-    "directory without a slash": (File(b"evil", b"", mode=0o040755), "'evil': mode 40755, and the name of a file"),
+    "directory without a slash": (evil(b"", mode=0o040755), "'evil': mode 40755, and the name of a file"),
     "file with a slash": (File(b"evil/", b"", mode=0o100644), "'evil/': mode 100644, and the name of a directory"),
-    "directory of Windows": (File(b"evil", b"", attributes=0x10), "a directory by its attributes, but not by its name"),
+    "directory of Windows": (evil(b"", attributes=0x10), "a directory by its attributes, but not by its name"),
     "directory with contents": (File(b"evil/", mode=0o040755), "'evil/': a directory with 22 bytes"),
 }
 
 ZIP_HOW = {
-    "encrypted": (File(b"evil", flags=1), "'evil': encrypted; expected files that anybody can read"),
-    "encrypted strongly": (File(b"evil", flags=1 << 6), "'evil': flags 0x0040, for encryption"),
-    "names encrypted": (File(b"evil", flags=1 << 13), "'evil': flags 0x2000"),
-    "a patch": (File(b"evil", flags=1 << 5), "'evil': flags 0x0020"),
-    "AES": (File(b"evil", method=99), "'evil': encrypted"),
-    "bzip2": (File(b"evil", method=12), "'evil': compressed by bzip2 (12); expected Deflate (8), or not at all (0)"),
-    "LZMA": (File(b"evil", method=14), "'evil': compressed by LZMA (14)"),
-    "Deflate64": (File(b"evil", method=9), "'evil': compressed by Deflate64 (9)"),
-    "unknown method": (File(b"evil", method=77), "'evil': compressed by a method (77)"),
-    "no Deflate": (File(b"evil", method=8, packed=b"\xff" * 40), "'evil': its compressed data is damaged"),
+    "encrypted": (evil(flags=1), "'evil': encrypted; expected files that anybody can read"),
+    "encrypted strongly": (evil(flags=1 << 6), "'evil': flags 0x0040, for encryption"),
+    "names encrypted": (evil(flags=1 << 13), "'evil': flags 0x2000"),
+    "a patch": (evil(flags=1 << 5), "'evil': flags 0x0020"),
+    "AES": (evil(method=99), "'evil': encrypted"),
+    "bzip2": (evil(method=12), "'evil': compressed by bzip2 (12); expected Deflate (8), or not at all (0)"),
+    "LZMA": (evil(method=14), "'evil': compressed by LZMA (14)"),
+    "Deflate64": (evil(method=9), "'evil': compressed by Deflate64 (9)"),
+    "unknown method": (evil(method=77), "'evil': compressed by a method (77)"),
+    "no Deflate": (evil(method=8, packed=b"\xff" * 40), "'evil': its compressed data is damaged"),
     "Deflate in the middle": (
-        File(b"evil", BOT * 9, method=8, packed=deflated(BOT * 9)[:-4]),
+        evil(BOT * 9, method=8, packed=deflated(BOT * 9)[:-4]),
         "'evil': its compressed data ends in the middle",
     ),
     "bytes behind Deflate": (
-        File(b"evil", method=8, packed=deflated(BOT) + b"hidden"),
+        evil(method=8, packed=deflated(BOT) + b"hidden"),
         "'evil': its compressed data ends before the entry does",
     ),
-    "a size too small": (
-        File(b"evil", bytes(5000), method=8, local={"size": 10}, central={"size": 10}),
-        "'evil': it holds more than the 10 bytes that it claims",
-    ),
-    "a size too large": (
-        File(b"evil", method=8, local={"size": 5000}, central={"size": 5000}),
-        "'evil': it holds 22 bytes and claims 5,000",
-    ),
-    "stored and of another size": (
-        File(b"evil", local={"size": 21}, central={"size": 21}),
-        "'evil': it holds more than the 21 bytes",
-    ),
-    "another CRC": (File(b"evil", local={"crc": 1}, central={"crc": 1}), "and not 00000001: it is damaged"),
-    "sizes that don't agree": (
-        File(b"evil", local={"size": 23}),
-        "'evil': 23 bytes before the file, 22 in the directory",
-    ),
-    "CRCs that don't agree": (File(b"evil", local={"crc": 1}), "or other CRCs or compressed sizes; expected the same"),
-    "names that don't agree": (
-        File(b"evil", local={"name": b"good"}),
-        "before the file 'good', 0x0000 and 0; expected the same",
-    ),
-    "methods that don't agree": (
-        File(b"evil", local={"method": 8}),
-        "before the file 'evil', 0x0000 and 8; expected the same",
-    ),
+    "a size too small": (lying(bytes(5000), method=8, size=10), "it holds more than the 10 bytes that it claims"),
+    "a size too large": (lying(method=8, size=5000), "'evil': it holds 22 bytes and claims 5,000"),
+    "stored and of another size": (lying(size=21), "'evil': it holds more than the 21 bytes"),
+    "another CRC": (lying(crc=1), "and not 00000001: it is damaged"),
+    "sizes that don't agree": (evil(local={"size": 23}), "'evil': 23 bytes before the file, 22 in the directory"),
+    "CRCs that don't agree": (evil(local={"crc": 1}), "or other CRCs or compressed sizes; expected the same"),
+    "names that don't agree": (evil(local={"name": b"good"}), "before the file 'good', 0x0000 and 0"),
+    "methods that don't agree": (evil(local={"method": 8}), "before the file 'evil', 0x0000 and 8; expected the same"),
     "another name in Unicode": (
-        File(b"evil", extra=extra_field(0x7075, b"\x01" + struct.pack("<L", zlib.crc32(b"evil")) + b"../evil")),
+        evil(extra=extra_field(0x7075, b"\x01" + struct.pack("<L", zlib.crc32(b"evil")) + b"../evil")),
         "'evil': its other name is '../evil'; expected one name",
     ),
-    "extra fields damaged": (File(b"evil", extra=struct.pack("<2H", 1, 500)), "'evil': its extra fields are damaged"),
+    "extra fields damaged": (evil(extra=struct.pack("<2H", 1, 500)), "'evil': its extra fields are damaged"),
     "zip64 in the directory": (
-        File(b"evil", central={"size": 0xFFFFFFFF, "extra": extra_field(1, struct.pack("<Q", 22))}),
+        evil(central={"size": 0xFFFFFFFF, "extra": extra_field(1, struct.pack("<Q", 22))}),
         "'evil': an entry in the manner of zip64; expected an ordinary zip",
     ),
     "zip64 that lies": (
@@ -151,29 +140,23 @@ ZIP_HOW = {
         "'evil': 1,099,511,627,776 bytes before the file, 22 in the directory",
     ),
     "zip64 without its sizes": (
-        File(b"evil", local={"size": 0xFFFFFFFF, "packed": 0xFFFFFFFF}),
+        evil(local={"size": 0xFFFFFFFF, "packed": 0xFFFFFFFF}),
         "'evil': an entry in the manner of zip64",
     ),
-    "no descriptor": (File(b"evil", flags=8), "'evil': the sizes behind it are not those in the directory"),
+    "no descriptor": (evil(flags=8), "'evil': the sizes behind it are not those in the directory"),
     "a descriptor that lies": (
-        File(b"evil", flags=8, behind=b"PK\x07\x08" + struct.pack("<3L", zlib.crc32(BOT), 22, 23)),
+        evil(flags=8, behind=b"PK\x07\x08" + struct.pack("<3L", zlib.crc32(BOT), 22, 23)),
         "'evil': the sizes behind it are not those in the directory",
     ),
-    "bytes behind an entry": (File(b"evil", behind=b"hidden"), "'evil': 6 bytes lie behind it that are in no entry"),
-    "an entry that is not listed": (File(b"evil", is_listed=False), "'bot.py': 56 bytes lie behind it"),
-    "an offset outside": (File(b"evil", central={"offset": 1 << 20}), "bytes lie behind it that are in no entry"),
-    "an entry of another disk": (File(b"evil", central={"disk": 1}), "'evil': an entry in the manner of zip64"),
-    "no entry there": (File(b"evil", central={"signature": b"PK\x01\x01"}), "its directory is damaged"),
-    "no header before the file": (
-        File(b"evil", local={"signature": b"PK\x03\x05"}),
-        "'evil': there is no entry at byte 163; expected it there",
-    ),
-    "a version of later": (File(b"evil", central={"version": 99}), "'evil': made for version 9.9 of zip"),
-    "a comment outside": (File(b"evil", central={"comment_bytes": 999}), "its directory is damaged"),
-    "a huge claim": (
-        File(b"evil", local={"size": 1 << 31}, central={"size": 1 << 31}),
-        "'evil': a file of more than 64 MiB; expected no more",
-    ),
+    "bytes behind an entry": (evil(behind=b"hidden"), "'evil': 6 bytes lie behind it that are in no entry"),
+    "an entry that is not listed": (evil(is_listed=False), "'bot.py': 56 bytes lie behind it"),
+    "an offset outside": (evil(central={"offset": 1 << 20}), "bytes lie behind it that are in no entry"),
+    "an entry of another disk": (evil(central={"disk": 1}), "'evil': an entry in the manner of zip64"),
+    "no entry there": (evil(central={"signature": b"PK\x01\x01"}), "its directory is damaged"),
+    "no header before the file": (evil(local={"signature": b"PK\x03\x05"}), "'evil': there is no entry at byte 163"),
+    "a version of later": (evil(central={"version": 99}), "'evil': made for version 9.9 of zip"),
+    "a comment outside": (evil(central={"comment_bytes": 999}), "its directory is damaged"),
+    "a huge claim": (lying(size=1 << 31), "'evil': a file of more than 64 MiB; expected no more"),
 }
 
 HTML = b"<!DOCTYPE html><script>alert(1)</script>"
@@ -214,16 +197,10 @@ def python_zip64():
 ZIPS = {
     "overlapping": (overlapping, "'evil0': it overlaps with what follows; expected entries behind each other"),
     "an entry in an entry": (quoted, "'evil0': it overlaps with what follows"),
-    "a bomb": (
-        lambda: bomb(b"evil", 60),
-        "it unpacks to more than 100 times its size; expected no more than that beyond",
-    ),
+    "a bomb": (lambda: bomb(b"evil", 60), "it unpacks to more than 100 times its size"),
     "a bomb of a file": (lambda: bomb(b"evil", 1024), "'evil0': a file of more than 64 MiB"),
     "a bomb that claims little": (lambda: bomb(b"evil", 1024, 1000), "'evil0': it holds more than the 1,000 bytes"),
-    "many files": (
-        lambda: bomb(b"evil", 0, 60 << 20, 9),
-        "it unpacks to more than 128 MiB; expected no more than that",
-    ),
+    "many files": (lambda: bomb(b"evil", 0, 60 << 20, 9), "it unpacks to more than 128 MiB"),
     "60,000 entries": (nameless_entries, "it has more than 2,000 files and directories; expected fewer, without"),
     "2,001 directories": (
         lambda: make_zip(*(File(b"a%d/b/c/d" % number, b"") for number in range(700))),
@@ -241,18 +218,12 @@ ZIPS = {
     ),
     "HTML before": (lambda: bot_zip(before=HTML), "it begins with b'<!DOCTYP'; expected a zip, as its name says"),
     "a program before": (lambda: bot_zip(before=b"MZ" + bytes(500)), "it begins with b'MZ"),
-    "an entry before": (
-        lambda: bot_zip(before=make_zip(File(b"evil"))[:57]),
-        "its directory ends at byte",
-    ),
+    "an entry before": (lambda: bot_zip(before=make_zip(evil())[:57]), "its directory ends at byte"),
     "an entry before that counts": (
-        lambda: make_zip(File(b"evil", is_listed=False), File(b"bot.py")),
+        lambda: make_zip(evil(is_listed=False), File(b"bot.py")),
         "56 bytes lie before its first entry; expected nothing before",
     ),
-    "HTML behind": (
-        lambda: bot_zip(behind=HTML),
-        "40 bytes lie behind its end; expected a zip that ends with its comment",
-    ),
+    "HTML behind": (lambda: bot_zip(behind=HTML), "40 bytes lie behind its end"),
     "much behind": (lambda: bot_zip(behind=HTML * 50), "it has no end: it is not whole, or something was added"),
     "a comment that is missing": (lambda: bot_zip(end={"comment_bytes": 9}), "9 bytes of its comment are missing"),
     "a long comment": (lambda: bot_zip(comment=b"c" * 1100), "it has no end"),
@@ -284,10 +255,7 @@ ZIPS = {
 }
 
 TAR_KINDS = {
-    "hard link": (
-        tar_header(b"evil", kind=b"1", link=b"bot.py"),
-        "'evil' is a hard link; expected files and directories",
-    ),
+    "hard link": (tar_header(b"evil", kind=b"1", link=b"bot.py"), "'evil' is a hard link"),
     "symbolic link": (tar_header(b"evil", kind=b"2", link=b"/etc"), "'evil' is a symbolic link"),
     "character device": (tar_header(b"evil", kind=b"3"), "'evil' is a device"),
     "block device": (tar_header(b"evil", kind=b"4"), "'evil' is a device"),
@@ -315,18 +283,12 @@ TAR_KINDS = {
         "below 8 GiB",
     ),
     "an owner of letters": (tar_header(b"evil", owner=b"rootroot"), "'evil': an owner, a time or a device that is no"),
-    "an incremental tar": (
-        tar_file(b"evil", magic=b"ustar  \0", prefix=b"1"),
-        "'evil': an entry of an incremental tar",
-    ),
+    "an incremental tar": (tar_file(b"evil", magic=b"ustar  \0", prefix=b"1"), "an entry of an incremental tar"),
     "a negative size": (tar_header(b"evil", size_field=b"\xff" * 12), "a size or a mode that is no octal number"),
     "a huge size": (tar_header(b"evil", size=1 << 30), "'evil': a file of more than 64 MiB; expected no more"),
     "a size too large": (tar_header(b"evil", size=5000), "'evil': 3,976 of its 5,000 bytes are missing"),
     "a size too small": (tar_file(b"evil", b"x" * 2000, size=10), "it is damaged, or no tar"),
-    "pax with a size": (
-        pax((b"size", b"9999999")) + tar_file(b"evil"),
-        "a pax header says 'size' = '9999999'; expected 'path'",
-    ),
+    "pax with a size": (pax((b"size", b"9999999")) + tar_file(b"evil"), "a pax header says 'size' = '9999999'"),
     "pax with a link": (pax((b"linkpath", b"/etc")) + tar_file(b"evil"), "a pax header says 'linkpath' = '/etc'"),
     "pax with a charset": (pax((b"hdrcharset", b"BINARY")) + tar_file(b"evil"), "a pax header says 'hdrcharset'"),
     "pax sparse": (pax((b"GNU.sparse.major", b"1")) + tar_file(b"evil"), "a pax header says 'GNU.sparse.major' = '1'"),
@@ -342,10 +304,7 @@ TAR_KINDS = {
         "'pax': a header of 20,015 bytes for a long name or attributes",
     ),
     "pax of gigabytes": (tar_header(b"pax", size=1 << 32, kind=b"x"), "a header of 4,294,967,296 bytes"),
-    "long name": (
-        tar_file(b"L", b"n" * 9000 + b"\0", kind=b"L") + tar_file(b"a"),
-        "a path of 9,000 bytes; expected at most 500",
-    ),
+    "long name": (tar_file(b"L", b"n" * 9000 + b"\0", kind=b"L") + tar_file(b"a"), "a path of 9,000 bytes"),
     "long name of gigabytes": (tar_header(b"L", size=1 << 32, kind=b"L"), "a header of 4,294,967,296 bytes"),
     "long name upwards": (tar_file(b"L", b"../evil\0", kind=b"L") + tar_file(b"a"), "'../evil': '..' in a path"),
     "long name alone": (tar_file(b"L", b"evil\0", kind=b"L"), "'evil': a long name without an entry"),
@@ -371,10 +330,7 @@ TARS = {
         "it ends with one block of zeros; expected the two at the end of a tar, and all before",
     ),
     "an entry behind the end": (lambda: bot_tar(bytes(1024), tar_file(b"evil")), "something lies behind its end"),
-    "a zip behind": (
-        lambda: bot_tar() + bot_zip(),
-        "something lies behind its end; expected nothing there but zeros, at most 1,048,576",
-    ),
+    "a zip behind": (lambda: bot_tar() + bot_zip(), "something lies behind its end"),
     "an empty tar": (lambda: bytes(10240), "it begins with b'\\x00\\x00"),
     "only directories": (lambda: make_tar(tar_header(b"a/", kind=b"5")), "there is no file in it"),
     "a tar of long ago": (lambda: bot_tar().replace(b"ustar\x0000", bytes(8)), "expected a tar, as its name says"),
@@ -423,11 +379,7 @@ COMPRESSED = {
         lambda: gzip.compress(gzip.compress(bot_tar())),
         "it ends without the two blocks of zeros",
     ),
-    "a zip in gzip": (
-        "b.tgz",
-        lambda: gzip.compress(bot_zip()),
-        "it ends without the two blocks of zeros",
-    ),
+    "a zip in gzip": ("b.tgz", lambda: gzip.compress(bot_zip()), "it ends without the two blocks of zeros"),
     "gzip of nothing": ("b.tgz", lambda: gzip.compress(b""), "it ends without the two blocks of zeros"),
     "bzip2 of zeros": (
         "b.tar.bz2",

@@ -9,7 +9,7 @@ import pytest
 
 from arena.sandbox.isolation.procfs import process_tag
 from arena.sandbox.isolation.reaper import COPY_PREFIX
-from tests.community.uploads.archives import File, bot_tar, bot_zip, make_zip
+from tests.community.uploads.archives import File, bot_zip, make_zip
 from tests.community.uploads.hostile import HOSTILE
 
 pytestmark = pytest.mark.slow
@@ -36,24 +36,17 @@ def good_zip():
     return make_zip(File(b"b-main/bot.toml", MANIFEST), File(b"b-main/bot.py", MINIMAL.read_bytes(), 8))
 
 
-def test_an_archive_is_submitted_once(place):
-    (place / "work/bot.zip").write_bytes(good_zip())
-    done = arena(place, "submit", "bot.zip")
-    assert done.returncode == 0, done.stderr
-    assert "bot.zip: 3 files and directories" in done.stdout
-    assert done.stdout.endswith("zipped@1 is submitted\n")
-    again = arena(place, "submit", "bot.zip")
-    assert again.stdout.endswith("zipped@1 is already submitted\n")
-    files = sorted(path.name for path in (place / "home/bots").glob("*/*"))
-    assert files == ["bot.py", "bot.toml"]
-    assert not any((place / "temporary").iterdir())
-
-
-def test_an_archive_is_checked(place):
+def test_an_archive_is_checked_and_submitted_once(place):
     (place / "work/bot.zip").write_bytes(good_zip())
     done = arena(place, "check", "bot.zip", "--game", "differences")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "zipped@1" in done.stdout
+    done = arena(place, "submit", "bot.zip")
+    assert done.returncode == 0, done.stderr
+    assert "bot.zip: 3 files and directories" in done.stdout
+    assert done.stdout.endswith("zipped@1 is submitted\n")
+    assert arena(place, "submit", "bot.zip").stdout.endswith("zipped@1 is already submitted\n")
+    assert sorted(path.name for path in (place / "home/bots").glob("*/*")) == ["bot.py", "bot.toml"]
     assert not any((place / "temporary").iterdir())
 
 
@@ -66,31 +59,25 @@ def test_a_mistake_in_the_manifest_is_named_by_the_archive(place):
         assert str(place) not in done.stderr
 
 
-@pytest.mark.slow(sample=("zip: upwards-check",))
-@pytest.mark.parametrize("command", ["submit", "check"])
+@pytest.mark.slow(sample=("upwards",))
 @pytest.mark.parametrize(
-    "what",
-    ["zip: upwards", "zip: a bomb", "tar: symbolic link", "gzip of zeros", "zip: right to left", "zip: two bots"],
+    ("command", "what"),
+    [
+        ("check", "zip: upwards"),
+        ("submit", "zip: two bots"),
+        ("submit", "gzip of zeros"),
+        ("submit", "zip: right to left"),
+    ],
+    ids=["upwards", "two bots", "zeros", "right to left"],
 )
-def test_a_hostile_archive_is_rejected_on_the_command_line(place, what, command):
+def test_a_hostile_archive_is_rejected_on_the_command_line(place, command, what):
     name, make, message = HOSTILE[what]
     (place / "work" / name).write_bytes(make())
     done = arena(place, command, name)
-    assert done.returncode == 2
-    assert done.stdout == ""
+    assert (done.returncode, done.stdout) == (2, "")
     assert " ".join(done.stderr.split()).startswith(f"arena: {name}: ")
     assert message.split("; ")[0] in " ".join(done.stderr.split())
-    assert "Traceback" not in done.stderr
     assert [path.name for path in (place / "work").iterdir()] == [name]
-    assert not any((place / "temporary").iterdir())
-    assert not any((place / "home").glob("bots/*"))
-
-
-def test_an_archive_with_a_fault_is_no_traceback_and_leaves_nothing(place):
-    (place / "work/bot.tar").write_bytes(bot_tar())
-    done = arena(place, "submit", "bot.tar")  # its bot ends at once
-    assert done.returncode == 1
-    assert "b@1 is rejected" in done.stderr
     assert not any((place / "temporary").iterdir())
     assert not any((place / "home").glob("bots/*"))
 
@@ -136,14 +123,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 
 def test_the_memory_of_who_asks_does_not_grow(place):
     names = []
-    for what in (
-        "zip: a bomb",
-        "zip: many files",
-        "zip: 60,000 entries",
-        "gzip of zeros",
-        "xz of zeros",
-        "tar: 60,000 entries",
-    ):
+    for what in ("zip: a bomb", "zip: many files", "zip: 60,000 entries", "gzip of zeros", "xz of zeros"):
         name, make, _ = HOSTILE[what]
         names.append(f"{len(names)}{name.removeprefix('b')}")
         (place / "work" / names[-1]).write_bytes(make())

@@ -3,7 +3,6 @@
 import io
 import os
 import shutil
-import stat
 import subprocess
 import tarfile
 import zipfile
@@ -12,8 +11,6 @@ from pathlib import Path
 import pytest
 
 from arena.community.uploads.entry import DEFAULT_LIMITS
-from arena.community.uploads.unpacker import unpack_below
-from arena.community.uploads.upload_file import format_by_name
 from tests import needs
 from tests.community.uploads.archives import (
     BOT,
@@ -26,6 +23,8 @@ from tests.community.uploads.archives import (
     pax,
     tar_file,
     tar_header,
+    tree,
+    unpack_here,
 )
 
 LONG = "a-directory-with-quite-a-long-name/" * 4 + "and-a-file-with-a-name-that-is-not-short-either.py"
@@ -52,23 +51,9 @@ def source(tmp_path_factory):
     return root
 
 
-def tree(directory):
-    """Return what is below a directory: for each file what it holds and whether it may be executed."""
-    found = {}
-    for path in directory.rglob("*"):
-        mode = path.lstat().st_mode
-        assert stat.S_ISDIR(mode) or stat.S_ISREG(mode)
-        if stat.S_ISREG(mode):
-            found[str(path.relative_to(directory))] = (path.read_bytes(), bool(mode & 0o100))
-    return found
-
-
-def unpacked(data, name, tmp_path):
-    (tmp_path / "upload").write_bytes(data)
-    (tmp_path / "tree").mkdir()
-    with (tmp_path / "upload").open("rb") as upload:
-        unpack_below(upload.fileno(), format_by_name(name), tmp_path / "tree", DEFAULT_LIMITS)
-    return tree(tmp_path / "tree")
+def unpacked(data, name, place):
+    unpack_here(data, name, place)
+    return tree(place / "tree")
 
 
 class Pipe(io.BytesIO):

@@ -5,7 +5,6 @@ import contextlib
 import gzip
 import io
 import lzma
-import stat
 import tarfile
 import zipfile
 from pathlib import Path
@@ -15,10 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.community.uploads.entry import DEFAULT_LIMITS, RejectedError
-from arena.community.uploads.unpacker import unpack_below
-from arena.community.uploads.upload_file import format_by_name
-from tests.community.uploads.archives import BOT, File, bot_tar, bot_zip, pax, tar_file, tar_header
+from arena.community.uploads.entry import RejectedError
+from tests.community.uploads.archives import BOT, File, bot_tar, bot_zip, pax, tar_file, tar_header, tree, unpack_here
 
 GOOD_ZIP = bot_zip(
     File(b"lib/", b"", mode=0o40755),
@@ -42,8 +39,6 @@ GOOD = {
     "b.tar.xz": lzma.compress(GOOD_TAR),
     "b.tar.bz2": bz2.compress(GOOD_TAR),
 }
-
-pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")
 
 pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")
 
@@ -93,32 +88,19 @@ def with_checksums(data):
     return bytes(blocks)
 
 
-def files_below(directory):
-    found = {}
-    for path in directory.rglob("*"):
-        mode = path.lstat().st_mode
-        assert stat.S_ISDIR(mode) or stat.S_ISREG(mode)
-        if stat.S_ISREG(mode):
-            found[str(path.relative_to(directory))] = path.read_bytes()
-    return found
-
-
 def unpacked(data, name):
     """Return the files in an archive, or None if it is refused; nothing but these may have been written."""
     with TemporaryDirectory() as temporary:
         root = Path(temporary)
-        (root / "upload").write_bytes(data)
-        (root / "tree").mkdir()
         try:
-            with (root / "upload").open("rb") as upload:
-                unpack_below(upload.fileno(), format_by_name(name), root / "tree", DEFAULT_LIMITS)
+            unpack_here(data, name, root)
         except RejectedError as error:
             assert str(error).isprintable()
             return None
         finally:
             assert {path.name for path in root.iterdir()} == {"tree", "upload"}
             assert (root / "upload").read_bytes() == data
-            found = files_below(root / "tree")
+            found = {path: held for path, (held, _) in tree(root / "tree").items()}
         return found
 
 

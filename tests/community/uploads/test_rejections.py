@@ -1,32 +1,15 @@
 """Hostile archives: each is refused in one sentence that says what, where, and what is accepted."""
 
-import os
 import re
 
 import pytest
 
-from arena.community.uploads.entry import DEFAULT_LIMITS, RejectedError
-from arena.community.uploads.unpacker import unpack_below
-from arena.community.uploads.upload_file import format_by_name
-from tests.community.uploads.hostile import HOSTILE, ZIPS
+from arena.community.uploads.entry import RejectedError
+from tests.community.uploads.archives import unpack_here
+from tests.community.uploads.hostile import HOSTILE
 
 LATER = {f"zip: {what}" for what in ("without a manifest", "two bots")}
 """What is refused only when everything has been unpacked."""
-
-
-def unpack_here(data, name, tmp_path, limits=DEFAULT_LIMITS):
-    (tmp_path / "upload").write_bytes(data)
-    (tmp_path / "tree").mkdir()
-    descriptor = os.open(tmp_path / "upload", os.O_RDONLY)
-    try:
-        unpack_below(descriptor, format_by_name(name), tmp_path / "tree", limits)
-    finally:
-        os.close(descriptor)
-
-
-def test_there_are_enough():
-    assert len(HOSTILE) >= 200
-    assert len(ZIPS) >= 30
 
 
 @pytest.mark.slow(only=("bzip2 of zeros", "tar: 60,000 entries", "xz of zeros"), sample=("xz of zeros",))

@@ -17,8 +17,8 @@ from arena.community.uploads.unpacking import opened_bot, unpack
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.reaper import UPLOAD_PREFIX
 from tests import needs
-from tests.community.uploads.archives import BOT, MANIFEST, File, bot_tar, bot_zip, make_zip, tar_file
-from tests.community.uploads.hostile import CLASHES, HOSTILE, PATHS, ZIP_HOW
+from tests.community.uploads.archives import BOT, MANIFEST, File, bot_tar, bot_zip, make_zip, tar_file, tree
+from tests.community.uploads.hostile import HOSTILE
 
 LEVELS = ("none", "limits", "landlock", "bubblewrap")
 
@@ -29,15 +29,6 @@ def temporary(tmp_path, monkeypatch):
     place.mkdir(mode=0o755)
     monkeypatch.setattr(tempfile, "tempdir", str(place))
     return place
-
-
-def contents(directory):
-    """Return what is below a directory: for each file what it holds, and whether it may be executed."""
-    return {
-        str(path.relative_to(directory)): (path.read_bytes(), bool(path.stat().st_mode & 0o111))
-        for path in directory.rglob("*")
-        if path.is_file() and not path.is_symlink()
-    }
 
 
 def written(path, data):
@@ -54,7 +45,7 @@ def test_an_archive_is_unpacked_at_every_level(tmp_path, temporary, wanted, name
     data = bot_zip(*files) if name == "b.zip" else bot_tar(*(tar_file(file.name, file.data) for file in files))
     upload = written(tmp_path / name, data)
     unpacked = unpack(upload, tmp_path / "into", isolation=choose_isolation(wanted))
-    assert contents(tmp_path / "into") == {
+    assert tree(tmp_path / "into") == {
         "bot.toml": (MANIFEST, False),
         "bot.py": (BOT, False),
         **{path: (data, False) for path, data in more.items()},
@@ -65,26 +56,16 @@ def test_an_archive_is_unpacked_at_every_level(tmp_path, temporary, wanted, name
     assert list(temporary.iterdir()) == []
 
 
-ALIKE = {f"tar: {what}" for what in (*PATHS, *CLASHES)} | {f"zip: {what}" for what in ZIP_HOW}
-"""What the same lines refuse as others."""
-
-
-OF_EACH_KIND = {
-    *("zip: a bomb", "zip: symbolic link", "zip: upwards", "zip: two bots", "tar: symbolic link", "tar: no header"),
-    *("bzip2 damaged", "xz of zeros", "xz of much memory", "a link by tarfile"),
-}
-"""What is refused in a process in every run of the tests; each sentence is asked for in test_refusals.py."""
-
-
-@pytest.mark.slow(only=("bzip2 of zeros", "tar: 60,000 entries", "xz of zeros"))
+@pytest.mark.slow(only=("xz of zeros",))
 @pytest.mark.parametrize(
     "what",
     [
-        pytest.param(what, marks=() if what in OF_EACH_KIND else pytest.mark.soak)
-        for what in sorted(HOSTILE.keys() - ALIKE)
+        *("zip: a bomb", "zip: symbolic link", "zip: upwards", "zip: two bots", "tar: symbolic link", "tar: no header"),
+        *("bzip2 damaged", "xz of zeros", "xz of much memory", "a link by tarfile"),
     ],
 )
 def test_a_hostile_archive_leaves_nothing(what, tmp_path, temporary):
+    """One of each kind; each sentence is asked for in test_rejections.py."""
     name, make, message = HOSTILE[what]
     upload = written(tmp_path / name, make())
     with pytest.raises(UploadError) as refused:
@@ -189,16 +170,13 @@ def test_a_single_program_is_taken_as_it_is(tmp_path, name, data, is_executable)
     upload = written(tmp_path / "upload", data)
     unpacked = unpack(upload, tmp_path / "into", name=name)
     assert unpacked.bot == tmp_path / "into" / name
-    assert contents(tmp_path / "into") == {name: (data, is_executable)}
+    assert tree(tmp_path / "into") == {name: (data, is_executable)}
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        (
-            "notes.txt",
-            "notes.txt: neither an archive nor a program; expected a .py file, a program (ELF, or with #!), or",
-        ),
+        ("notes.txt", "notes.txt: neither an archive nor a program"),
         ("../b.py", "../b.py: '../b.py': '..' in a path"),
         ("a/b.py", "a/b.py: a path; expected the name of a file"),
         ("b\u202e.py", "b�.py: 'b\\u202e.py': a name with characters that can't be seen"),
@@ -248,17 +226,18 @@ def test_an_archive_of_one_program_is_that_program(tmp_path):
         assert Path(path).read_bytes() == BOT
 
 
-def test_a_mistake_in_the_bot_is_named_by_the_archive(tmp_path):
+def test_a_mistake_in_the_bot_is_named_by_the_archive(tmp_path, temporary):
     upload = written(tmp_path / "b.zip", bot_zip())
     with pytest.raises(BotDefinitionError) as refused, opened_bot(upload) as path:
         raise BotDefinitionError(f"{path}/bot.toml: name = 3")
     assert str(refused.value) == f"{upload}/bot.toml: name = 3"
+    assert list(temporary.iterdir()) == []
 
 
 def test_a_zip_made_on_windows_has_programs_by_how_they_begin(tmp_path):
     files = [File(b"run", b"#!/bin/sh\n", mode=0), File(b"a.py", mode=0), File(b"bot.toml", MANIFEST, mode=0)]
     unpack(written(tmp_path / "b.zip", make_zip(*files)), tmp_path / "into")
-    found = contents(tmp_path / "into")
+    found = tree(tmp_path / "into")
     assert {name for name, (_, is_executable) in found.items() if is_executable} == {"run"}
 
 
