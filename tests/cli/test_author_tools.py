@@ -42,21 +42,18 @@ def test_an_honest_bot_passes_every_step(arena):
     assert out.endswith("steps passed.\n")
 
 
-FAILING = {
-    "wrong_ply": ("plays differences in seat 0", '"ply": 1', "compare the bytes with protocol.md"),
-    "prints_text": ("starts and says ready", "48 65 6c 6c", "print to stderr instead"),
-    "exits_at_once": ("starts and says ready", "nothing", "run the command of bot.toml by hand"),
-    "exits_when_asked": ("plays differences in seat 0", "nothing", "must keep running"),
-    "illegal_action": ("plays differences in seat 0", "[99, 99]", "choose from the list under legal"),
-    "huge_note": ("plays differences in seat 0", "xxxx", "use less of the resource"),
-}
-"""Bad bots: the step that fails, a part of what comes back, and a part of the advice."""
-
-
-@pytest.mark.slow(only=("exits_when_asked", "huge_note", "illegal_action", "wrong_ply"))
-@pytest.mark.parametrize("name", FAILING)
-def test_a_failing_step_shows_what_was_said_and_how_to_fix_it(arena, name):
-    step, came_back, fix = FAILING[name]
+@pytest.mark.slow(only=("exits_when_asked", "wrong_ply"))
+@pytest.mark.parametrize(
+    ("name", "step", "came_back", "fix"),
+    [
+        ("wrong_ply", "plays differences in seat 0", '"ply": 1', "compare the bytes with protocol.md"),
+        ("prints_text", "starts and says ready", "48 65 6c 6c", "print to stderr instead"),
+        ("exits_at_once", "starts and says ready", "nothing", "run the command of bot.toml by hand"),
+        ("exits_when_asked", "plays differences in seat 0", "nothing", "must keep running"),
+    ],
+    ids=["wrong_ply", "prints_text", "exits_at_once", "exits_when_asked"],
+)
+def test_a_failing_step_shows_what_was_said_and_how_to_fix_it(arena, name, step, came_back, fix):
     code, out, _ = arena("check", zoo.bad_bot(name), "--game", "differences")
     assert code == 1
     failed = out[out.index("FAILED") :]
@@ -64,6 +61,7 @@ def test_a_failing_step_shows_what_was_said_and_how_to_fix_it(arena, name):
     assert 'sent:      {"type": "' in failed
     assert came_back in failed[failed.index("came back:") :]
     assert fix in failed[failed.index("to fix it:") :]
+    assert ("stderr:    I give up" in failed) == (name == "exits_at_once")
 
 
 def test_a_bot_that_does_not_leave_is_told(arena):
@@ -73,22 +71,11 @@ def test_a_bot_that_does_not_leave_is_told(arena):
 
 
 @pytest.mark.slow
-def test_the_stderr_of_a_failing_bot_is_shown_escaped(arena):
-    code, out, _ = arena("check", zoo.bad_bot("exits_at_once"), "--game", "differences")
-    assert "stderr:    I give up" in out
+def test_the_stderr_of_a_bot_is_shown_escaped(arena):
     code, out, _ = arena("check", zoo.bad_bot("terminal_tricks"), "--game", "differences")
     assert code == 0
     assert "\x1b" not in out
     assert "\u202e" not in out
-
-
-@pytest.mark.slow
-def test_steps_as_json(arena):
-    code, out, _ = arena("check", zoo.bad_bot("wrong_ply"), "--game", "differences", "--json")
-    steps = [json.loads(line) for line in out.splitlines()]
-    assert code == 1
-    assert [step["number"] for step in steps] == list(range(1, len(steps) + 1))
-    assert bytes.fromhex(steps[1]["received"])[4:].startswith(b"\x83\xa4type")
 
 
 def test_several_bots_are_checked_and_summed_up_in_a_table(arena, tmp_path, monkeypatch):
@@ -178,15 +165,8 @@ def test_a_fault_happens_again(arena, wrong_ply):
     )
     assert recorded == now == "protocol at ply 2: action.ply = 3: expected 2, the ply of the question"
     assert "The same as recorded." in out
-
-
-@pytest.mark.slow
-def test_an_honest_seat_can_be_repeated_too(arena, played):
-    exported = [json.loads(line) for line in arena("export", "t")[1].splitlines()]
-    match = next(one["match"] for one in exported if one["bots"][0].startswith("good") and len(one["actions"]) > 2)
-    code, out, _ = arena("repro", f"t/{match}", "--seat", "0")
-    assert code == 0
-    assert "recorded:  no fault" in out
+    out = arena("show", "wrong_ply")[1]
+    assert ", the latest first" in out and f"arena bot repro {wrong_ply}" in out
 
 
 @pytest.mark.slow

@@ -55,18 +55,12 @@ REFUSED = [
     ),
     ("kills:Game", "the game 'kills:Game' is at fault: its module ended the process that checked it, with exit code 3"),
     ("crash:Game", "the game 'crash:Game' is at fault: its module ended the process that checked it, by SIGSEGV"),
-    (
-        "answers:Game",
-        "the game 'answers:Game' is at fault: its module wrote into the files of the process that",
-    ),
+    ("answers:Game", "the game 'answers:Game' is at fault: its module wrote into the files of the process that"),
     ("empty:Gam", "game 'empty:Gam' can't be loaded: its module has no class 'Gam'; did you mean 'Gama'?"),
     ("empty:Game", "game 'empty:Game' is not a subclass of arena.games.Game"),
     ("empty:Gama", "game 'empty:Gama' lacks apply, format_action,"),
     ("nowhere:Game", "game 'nowhere:Game' can't be loaded: there is no module 'nowhere' in the working directory"),
-    (
-        "space.domineering:Domineering",
-        "bots can't read the module 'space', which has no file of its own; expected a .py",
-    ),
+    ("space.domineering:Domineering", "bots can't read the module 'space', which has no file of its own"),
     ("plaidd", "unknown game 'plaidd': did you mean 'plaid'?"),
 ]
 """Games that can't be checked, and what is said of them."""

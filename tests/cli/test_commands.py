@@ -159,18 +159,6 @@ def test_games_are_listed_and_described(arena):
 
 
 @pytest.mark.slow
-def test_play_draws_the_match_and_tells_the_result(arena):
-    code, text, _ = arena("play", "differences", BOTS / "greedy", BOTS / "minimal", "-o", "size=4", "--rng-seed", 3)
-    assert code == 0
-    assert text.count("a b c d") == 5
-    assert re.search(r"1\. \S+ \d, [12]\. \S+ \d \(normal\)", text)
-    code, text, _ = arena("play", "differences", BOTS / "greedy", BOTS / "minimal", "--json")
-    assert json.loads(text)["termination"] == "normal"
-    code, text, _ = arena("play", "coprimality", *[BOTS / "minimal"] * 3, "-o", "size=5", "-q")
-    assert (code, text.count("minimal@1")) == (0, 3)
-
-
-@pytest.mark.slow
 def test_a_bot_is_submitted_listed_and_played_by_name(arena, tmp_path):
     code, text, _ = arena("submit", BOTS / "random_legal")
     assert (code, "random_legal@1 is submitted" in text) == (0, True)
@@ -326,26 +314,6 @@ def test_a_terminal_of_an_unusual_width_has_a_table_too(arena, columns):
         patch.setenv("COLUMNS", columns)
         code, text, _ = arena("standings", "tiny")
     assert (code, text.split("\n\n")[1].split()[:2]) == (0, ["rank", "bot"])
-
-
-@pytest.mark.slow
-def test_the_author_in_a_manifest_is_in_csv_and_json(tmp_path, capsys):
-    for name, author in (("one", "Ada"), ("two", "=1+1")):
-        (tmp_path / name).mkdir()
-        manifest = f'name = "{name}"\nauthor = "{author}"\ncommand = ["python3", "bot.py"]\n'
-        (tmp_path / name / "bot.toml").write_text(manifest)
-        (tmp_path / name / "bot.py").write_bytes((BOTS / "minimal" / "bot.py").read_bytes())
-    entrants = "".join(f'[[entrants]]\nbot = "{tmp_path / name}"\n' for name in ("one", "two"))
-    (tmp_path / "t.toml").write_text(f'game = "differences"\noptions = {{ size = 4 }}\n{entrants}')
-    home = ["--home", str(tmp_path / "home")]
-    assert run(["run", str(tmp_path / "t.toml"), "-q", *home]) == 0
-    for command in (["standings", "t"], ["leaderboard"]):
-        capsys.readouterr()
-        assert run([*command, "--format", "csv", *home]) == 0
-        rows = csv.DictReader(io.StringIO(capsys.readouterr().out))
-        assert {(row["bot"].partition("@")[0], row["author"]) for row in rows} == {("one", "Ada"), ("two", "'=1+1")}
-        assert run([*command, "--json", *home]) == 0
-        assert {row["author"] for row in json.loads(capsys.readouterr().out)} == {"Ada", "=1+1"}
 
 
 def test_a_crosstable_has_only_points_where_that_saves_parts(arena, monkeypatch):

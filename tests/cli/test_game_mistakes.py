@@ -166,24 +166,14 @@ def test_a_class_that_describes_no_game_is_refused(call, name):
     assert refusal(call, "games", f"{GAMES}:{name}") == f"game '{GAMES}:{name}': {NO_GAMES[name]}"
 
 
-def test_a_module_that_is_not_there_is_named_with_the_places(call):
-    message = "there is no module 'chess' in the working directory, in PYTHONPATH or installed"
-    assert refusal(call, "games", "chess.variants:Atomic") == f"game 'chess.variants:Atomic' can't be loaded: {message}"
-
-
 # matches that end at their limit of plies, in every command that shows them
 
 
-def definition(tmp_path, game="tests.mistaken_games:Endless", limit=6):
+@pytest.mark.slow(sample=True)
+def test_a_tournament_of_a_game_without_end(call, tmp_path):
     file = tmp_path / "t.toml"
     bots = "".join(f'[[entrants]]\nbot = "{BOTS}/minimal"\nname = "{name}"\n' for name in "ab")
-    file.write_text(f'game = "{game}"\nply_limit = {limit}\n{bots}')
-    return file
-
-
-@pytest.mark.slow
-def test_a_tournament_of_a_game_without_end(call, tmp_path):
-    file = definition(tmp_path)
+    file.write_text(f'game = "{GAMES}:Endless"\nply_limit = 6\n{bots}')
     code, out, _ = call("run", file, "--quiet")
     assert (code, "2 matches ended at the limit of plies, ranked by the scores as they stood." in out) == (0, True)
     rows = json.loads(call("matches", "t", "--json")[1])
@@ -196,20 +186,8 @@ def test_a_tournament_of_a_game_without_end(call, tmp_path):
     assert "ended at the limit of plies" in call("standings", "t")[1]
     assert call("report", "t", "--output", tmp_path / "report.html")[0] == 0
     assert "limit of plies" in (tmp_path / "report.html").read_text()
-
-
-@pytest.mark.slow(sample=True)
-def test_another_limit_is_another_tournament(call, tmp_path):
-    assert call("run", definition(tmp_path), "--quiet")[0] == 0
-    for limit in (8, 10_000):
-        assert "differs in ply_limit" in refusal(call, "run", definition(tmp_path, limit=limit), "--quiet")
-
-
-@pytest.mark.slow
-def test_a_table_without_such_matches_does_not_mention_them(call, tmp_path):
-    code, out, _ = call("run", definition(tmp_path, "differences"), "--quiet")
-    assert code == 0
-    assert ("limit of plies" in out) == (json.loads(call("matches", "t", "--json")[1])[0]["plies"] == 6)
+    file.write_text(file.read_text().replace("ply_limit = 6", "ply_limit = 8"))
+    assert "differs in ply_limit" in refusal(call, "run", file, "--quiet")
 
 
 def test_a_match_on_the_terminal(call):
@@ -217,13 +195,3 @@ def test_a_match_on_the_terminal(call):
     assert (code, "(adjudication)" in out) == (0, True)
     bots = (BOTS / "minimal", BOTS / "minimal")
     assert "0 is not in the range" in refusal(call, "play", "differences", *bots, "--ply-limit", "0")
-
-
-@pytest.mark.slow
-def test_a_comparison(call):
-    same = (BOTS / "minimal", BOTS / "random_legal", "--game", "differences", "--max-encounters", "2", "--quiet")
-    code, _, err = call("compare", *same, "--ply-limit", "2")
-    assert (code, "ply_limit = 2: the 2 plies of the opening count; expected at least 3" in err) == (2, True)
-    assert call("compare", *same, "--ply-limit", "4", "--name", "c")[0] in (0, 1, 3)
-    rows = json.loads(call("matches", "c", "--json")[1])
-    assert {row["termination"] for row in rows} == {"adjudication"}

@@ -193,17 +193,5 @@ def test_a_reader_that_has_left_gives_141(home):
 # exact limits
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("limit", [1, 7, 17])
-def test_a_comparison_plays_as_many_encounters_as_it_may(arena, limit):
-    same = ["--game", "differences", "--option", "size=4", "-q", "--name", f"c{limit}", "--elo1", "1"]
-    code, _, _ = arena(
-        "compare", str(zoo.BOTS / "random_legal"), str(zoo.BOTS / "greedy"), "--limit", str(limit), *same
-    )
-    assert code in (1, 3)
-    records = arena("export", f"c{limit}")[1].splitlines()
-    assert len(records) == 2 * limit
-
-
 def test_one_is_singular(arena):
     assert "2 matches in 1 encounter and 1 round\n" in arena("schedule", "t.toml")[1]
