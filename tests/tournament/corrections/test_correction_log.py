@@ -48,18 +48,6 @@ def test_corrections_of_the_same_numbers_in_another_tournament_make_no_differenc
     assert home.store.tournament("other") == stored
 
 
-def test_what_was_played_again_is_set_aside_when_the_void_matches_count_again(home, bots):
-    play(home, contest(bots))
-    before = records(home)
-    void_matches(home.store, "t", [1, 2], reason="the power failed")
-    play(home, contest(bots))
-    undo_correction(home.store, "t", reason="it had not")
-    stored = home.store.tournament("t")
-    assert records(home) == before
-    assert [(match, number) for match, number, _ in home.store.corrections.set_aside(stored)] == [(1, 2), (2, 2)]
-    assert verify(home, stored) == (6, [])
-
-
 def test_the_faults_of_matches_that_do_not_count_do_not_count_either(home, bots):
     play(home, contest(bots))
     faults, before = home.store.fault_counts(home.store.tournament("t")), rows_of(home, "t")["faults"]

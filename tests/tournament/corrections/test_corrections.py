@@ -6,8 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from arena import ArenaHome, load_definition
 from arena.analysis.measures.standings_cache import standings_of
@@ -108,11 +106,6 @@ def test_a_replaced_bot_plays_its_matches_again_and_all_others_stay(played, bots
     assert verify(played, played.store.tournament("t")) == (12, [])
 
 
-def test_the_file_may_have_the_new_bot_as_well(played, bots, mended):
-    replace_bot(played.store, "t", "bob", mended, reason="a bug")
-    assert play(played, contest((bots[0], mended, *bots[2:]))).is_complete
-
-
 def test_a_file_with_another_bot_than_the_replaced_and_the_new_one_is_rejected(played, bots, mended, tmp_path):
     replace_bot(played.store, "t", "bob", mended, reason="a bug")
     other = write_bots(tmp_path / "other", ["bob"], "something else")[0]
@@ -210,25 +203,6 @@ def test_a_file_with_other_entrants_is_refused_with_their_names(played, bots, en
         play(played, contest(tuple(bots[k] for k in entrants)))
 
 
-def test_who_enters_late_does_not_meet_who_has_withdrawn(home, bots, newcomer):
-    play(home, contest(bots, encounters=2), max_matches=20)
-    withdraw(home.store, "t", "ann", reason="x")
-    enter_late(home.store, "t", newcomer, reason="x")
-    rivals = {k for line in home.store.unplayed(home.store.tournament("t")) if 4 in line.seats for k in line.seats}
-    assert rivals == {1, 2, 3, 4}
-
-
-@pytest.mark.parametrize(("is_challenger", "rivals"), [(False, {0}), (True, {1, 2, 3})])
-def test_a_gauntlet_takes_late_entrants_in_the_field_and_as_challengers(home, bots, newcomer, is_challenger, rivals):
-    definition = contest(bots, format="gauntlet", settings={"challengers": ["ann"]})
-    play(home, definition)
-    enter_late(home.store, "t", newcomer, reason="x", is_challenger=is_challenger)
-    lines = list(home.store.schedule(home.store.tournament("t")))
-    assert {k for line in lines if 4 in line.seats for k in line.seats} == rivals | {4}
-    assert play(home, definition).is_complete
-    assert verify(home, home.store.tournament("t")).problems == []
-
-
 def test_late_entrants_of_a_game_for_three_meet_every_pair(home, bots, newcomer):
     definition = contest(bots, players=3)
     play(home, definition)
@@ -238,62 +212,11 @@ def test_late_entrants_of_a_game_for_three_meet_every_pair(home, bots, newcomer)
     assert play(home, definition).is_complete
 
 
-def test_other_tournaments_make_no_difference(home, bots):
-    """Their matches have the same numbers."""
-    play(home, contest(bots, name="other", encounters=2))
-    play(home, contest(bots, encounters=2), max_matches=10)
-    withdraw(home.store, "t", "bob", reason="x")
-    play(home, contest(bots, encounters=2))
-    stored = home.store.tournament("t")
-    assert stored.scheduled == stored.recorded == len(records(home)) < 24
-    other = home.store.tournament("other")
-    assert (other.scheduled, other.recorded, other.corrections) == (24, 24, ())
-
-
 # formats whose rounds depend on results
 
 
 def swiss(bots, rounds=3):
     return contest(bots, format="swiss", settings={"rounds": rounds})
-
-
-def test_in_a_swiss_the_rival_of_a_withdrawn_bot_has_the_point_of_a_bye(home, tmp_path, no_check):
-    bots = write_bots(tmp_path / "bots", [*FOUR, "eve", "fay"])
-    play(home, swiss(bots), max_matches=7)  # the first round, and a match of the second
-    second = [line for line in home.store.schedule(home.store.tournament("t")) if line.round == 2]
-    pairs = [set(line.seats) for line in second]
-    leaver, rival = sorted(pairs[-1])
-    before = dict(ranking_of(home.store, home.store.tournament("t")))
-    names = [bot.name for bot in bots]
-    withdraw(home.store, "t", names[leaver], reason="x")
-    play(home, swiss(bots))
-    stored = home.store.tournament("t")
-    assert stored.finished_at is not None
-    third = [line for line in home.store.schedule(stored) if line.round == 3]
-    assert leaver not in {k for line in third for k in line.seats}
-    assert len(third) == 4  # two pairs in two matches; the fifth has the bye
-    table = dict(ranking_of(home.store, stored))
-    assert table[names[leaver]].values["score"] == before[names[leaver]].values["score"]
-    had_bye = rival not in {k for line in third for k in line.seats}
-    gained = table[names[rival]].values["score"] - before[names[rival]].values["score"]
-    assert gained in ({2} if had_bye else {1, 1.5, 2})
-    assert (
-        sum(placing.values["score"] for placing in table.values()) == 9
-    )  # in each round a point for each pair, or bye
-    assert verify(home, stored).problems == []
-
-
-def test_in_a_knockout_the_rival_of_a_withdrawn_bot_advances(home, bots):
-    definition = contest(bots, format="knockout", settings={"seeding": "entrants"})
-    play(home, definition, max_matches=1)
-    withdraw(home.store, "t", "dan", reason="x")  # the rival of ann in the draw 1-4, 2-3
-    play(home, definition)
-    stored = home.store.tournament("t")
-    lines = list(home.store.schedule(stored))
-    assert {0, 3} not in [set(line.seats) for line in lines if line.match in records(home) and line.round > 1]
-    assert 0 in {k for line in lines if line.round > 1 for k in line.seats}
-    assert dict(ranking_of(home.store, stored))["dan"].rank == 3
-    assert stored.finished_at is not None
 
 
 def test_a_knockout_keeps_what_later_duels_rest_on(home, bots, mended):
@@ -333,54 +256,6 @@ def test_a_swiss_ends_when_nobody_is_left_to_meet(home, bots):
 
 
 # undoing
-
-
-def story(home, draw, bots, mended, newcomer):
-    made = []
-    for _ in range(draw(st.integers(1, 6))):
-        which = draw(st.sampled_from(["withdraw", "annul", "keep", "replace", "void", "enter", "play"]))
-        name = draw(st.sampled_from(FOUR))
-        try:
-            if which == "withdraw":
-                made.append(withdraw(home.store, "t", name, reason="x"))
-            elif which in ("annul", "keep"):
-                made.append(disqualify(home.store, "t", name, reason="x", matches=DisqualifiedMatches(which)))
-            elif which == "replace":
-                made.append(replace_bot(home.store, "t", "bob", mended, reason="x"))
-            elif which == "enter":
-                made.append(enter_late(home.store, "t", newcomer, reason="x"))
-            elif which == "void" and records(home):
-                numbers = draw(st.lists(st.sampled_from(sorted(records(home))), min_size=1, max_size=4))
-                made.append(void_matches(home.store, "t", numbers, reason="x"))
-            elif which == "play":
-                play(home, contest(bots, encounters=2), max_matches=draw(st.integers(0, 12)))
-        except UsageError:
-            pass
-    return made
-
-
-@pytest.mark.slow
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(data=st.data())
-def test_undoing_everything_brings_every_record_back(tmp_path_factory, no_check, data):
-    directory = tmp_path_factory.mktemp("story")
-    bots = write_bots(directory / "bots", FOUR)
-    (mended,), (newcomer,) = write_bots(directory / "m", ["bob"], "mended"), write_bots(directory / "n", ["eve"])
-    with ArenaHome(directory / "home") as home:
-        play(home, contest(bots, encounters=2), max_matches=data.draw(st.integers(0, 24)))
-        before = records(home)
-        made = story(home, data.draw, bots, mended, newcomer)
-        assert verify(home, home.store.tournament("t")).problems == []
-        for _ in made:
-            undo_correction(home.store, "t", reason="x")
-            assert verify(home, home.store.tournament("t")).problems == []
-        after = records(home)
-        assert before.items() <= after.items()
-        assert home.store.tournament("t").definition.entrants[:4] == bots
-        assert play(home, contest(bots, encounters=2)).is_complete
-        assert len(records(home)) == 24
-        assert verify(home, home.store.tournament("t")) == (24, [])
-        assert tabled(home) == reckoned(records(home).values())
 
 
 @pytest.mark.parametrize(

@@ -151,22 +151,16 @@ def everything_is_played(home, definition):
     assert verify(home, home.store.tournament("t")).problems == []
 
 
-def test_a_match_that_was_void_during_an_absence_is_played_after_it(home, six):
+@pytest.mark.parametrize("is_void", [True, False])
+def test_a_match_that_was_void_or_of_a_replaced_bot_is_played_after_an_absence(home, six, tmp_path, is_void):
     definition = contest(six[:3], encounters=2)
     play(home, definition, max_matches=8)
     withdraw(home.store, "t", "ann", reason="x")
-    own = [line.match for line in lines_of(home) if 0 in line.seats and line.match in records(home)]
-    void_matches(home.store, "t", own[:1], reason="the power failed")
-    undo_correction(home.store, "t", 1, reason="x")
-    everything_is_played(home, definition)
-
-
-def test_a_match_of_a_replaced_bot_is_played_after_an_absence(home, six, tmp_path):
-    definition = contest(six[:3], encounters=2)
-    (mended,) = write_bots(tmp_path / "mended", ["bob"], "mended")
-    play(home, definition, max_matches=8)
-    withdraw(home.store, "t", "ann", reason="x")
-    replace_bot(home.store, "t", "bob", mended, reason="x")
+    if is_void:
+        own = [line.match for line in lines_of(home) if 0 in line.seats and line.match in records(home)]
+        void_matches(home.store, "t", own[:1], reason="the power failed")
+    else:
+        replace_bot(home.store, "t", "bob", *write_bots(tmp_path / "mended", ["bob"], "mended"), reason="x")
     undo_correction(home.store, "t", 1, reason="x")
     everything_is_played(home, definition)
 

@@ -26,7 +26,6 @@ from arena.tournament.transfer.merging import merge_home
 from tests.site.parsed import checked, model_of
 from tests.tournament.corrections.contest import Scripts, contest, play, records, write_bots
 
-FOUR = ("ann", "bob", "cid", "dan")
 UNTIL = Until(indifference=4.0, max_matches=400)
 
 
@@ -45,11 +44,6 @@ class Shuffled(Scripts):
                 yield [waiting.pop(self.rng.randrange(len(waiting)))]
         while waiting:
             yield [waiting.pop(self.rng.randrange(len(waiting)))]
-
-
-@pytest.fixture
-def bots(tmp_path, no_check):
-    return write_bots(tmp_path / "bots", FOUR)
 
 
 def lines(home, name="t"):
@@ -251,15 +245,8 @@ def test_claims_name_the_bot_that_wins_before_the_one_that_loses(home, games, ca
     """Bots of clearly different strength, in both orders of entry: everything that shows them agrees."""
     bots = {"worst": ahead(-1), "random": lambda game, state, clock: random.choice(game.legal_actions(state))}
     entrants = {name: function_bot(choose, name) for name, choose in {**bots, "best": ahead(1)}.items()}
-    plaid = {"game": "plaid", "options": {"lines": 4, "width": 12, "height": 12}}
-    definition = make_definition(
-        "t",
-        "plaid",
-        entrants,
-        options=plaid["options"],
-        opening_plies=1,
-        until={"indifference": 1.0},
-    )
+    plaid = {"lines": 4, "width": 12, "height": 12}
+    definition = make_definition("t", "plaid", entrants, options=plaid, opening_plies=1, until={"indifference": 1.0})
     if games == 2:
         choice = definition.games[0]
         definition = replace(definition, games=(choice, replace(choice, options={**choice.options, "lines": 6})))

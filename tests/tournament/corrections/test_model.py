@@ -9,7 +9,7 @@ from arena.analysis.measures.verification import verify
 from arena.base.enums import DisqualifiedMatches
 from arena.base.errors import UsageError
 from arena.tournament.corrections.corrected_tournament import void_matches
-from arena.tournament.corrections.entrants import disqualify, enter_late, withdraw
+from arena.tournament.corrections.entrants import disqualify, enter_late, replace_bot, withdraw
 from arena.tournament.corrections.undoing import undo_correction
 from tests.tournament.corrections.contest import contest, play, reckoned, records, tabled, write_bots
 
@@ -54,6 +54,10 @@ class Model:
             made = enter_late(store, "t", self.late, reason="x")
             entrant = 3
             self.entry_of |= {line.match: made.number for line in self.lines() if line.match not in known}
+        elif kind == "replace":
+            files = self.home.directory.parent / f"mended {len(store.tournament('t').corrections)}"
+            made = replace_bot(store, "t", name, *write_bots(files, [name], "mended"), reason="x")
+            aside = [line.match for line in self.lines() if entrant in line.seats]
         elif kind == "void":
             aside = sorted(self.counting)[numbers[0] % (len(self.counting) or 1) :][: numbers[1]]
             made = void_matches(store, "t", aside, reason="x")
@@ -65,7 +69,10 @@ class Model:
 
     def undo(self, number):
         undo_correction(self.home.store, "t", number, reason="x")
-        kind, _, aside = self.log.pop(number)
+        kind, entrant, aside = self.log.pop(number)
+        if kind == "replace":
+            own = {line.match for line in self.lines() if entrant in line.seats}
+            self.counting = {m: text for m, text in self.counting.items() if m not in own}
         self.counting |= aside
         if kind == "enter":
             self.counting = {m: text for m, text in self.counting.items() if self.entry_of.get(m) != number}
@@ -84,7 +91,7 @@ class Model:
 
 
 STEPS = st.tuples(
-    st.sampled_from([*ABSENCES, "void", "void", "enter", "undo", "undo", "undo", "run"]),
+    st.sampled_from([*ABSENCES, "void", "void", "enter", "replace", "undo", "undo", "undo", "run"]),
     st.integers(0, 3),
     st.tuples(st.integers(0, 30), st.integers(1, 3)),
 )
