@@ -12,7 +12,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from arena.base.live_match import LiveMatch
 from arena.base.records import MatchSpec
 from arena.sandbox.isolation.sandbox_policy import Isolation
 from arena.tournament.executors import local
@@ -20,6 +19,7 @@ from arena.tournament.executors import local as worker_process
 from arena.tournament.executors.executor import Job, Void, WorkQueue
 from arena.tournament.executors.local import MAX_SPECS, LocalExecutor, WorkerProcess
 from arena.tournament.executors.worker import Ready
+from tests.tournament.test_live_writer import live
 
 
 @pytest.fixture
@@ -82,20 +82,6 @@ def test_matches_are_sent_in_their_order_and_only_once(executor, pipe):
         received += [spec.match for spec in pipe.recv()]
     assert received == list(range(len(received)))
     assert len(received) == 8 + len(executor._workers[0].given)
-
-
-def live(match, plies=0):
-    actions = tuple([ply % 2, (1, 1)] for ply in range(plies))
-    nothing = (None,) * plies
-    return LiveMatch(
-        match=match,
-        started_at="",
-        actions=actions,
-        wall_seconds=nothing,
-        cpu_seconds=nothing,
-        since="",
-        bank_seconds=(None, None),
-    )
 
 
 def test_a_ready_worker_plays_the_first_match_it_has(executor, pipe, monkeypatch):

@@ -1,15 +1,14 @@
-import subprocess
-import sys
 from itertools import count
 
 import pytest
 
 from arena.base.errors import UsageError
 from arena.base.records import MatchSpec
+from arena.cli.group import run
 from arena.tournament.executors.executor import Job, WorkQueue
 from arena.tournament.executors.in_process import InProcessExecutor
 from arena.tournament.executors.local import LocalExecutor
-from arena.tournament.executors.table import EXECUTORS, open_executor
+from arena.tournament.executors.table import open_executor
 
 JOB = Job(isolation="none", workers=1)
 FORMS = ("local", "in-process", "dask://HOST:PORT", "dask://local?processes=N")
@@ -38,30 +37,12 @@ def test_a_dask_url_names_a_scheduler_or_this_machine(url, address):
         assert executor._processes == 3
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "",
-        "Local",
-        "local:2",
-        "local?workers=2",
-        "in-process://x",
-        "slurm://host",
-        "dask",
-        "dask://",
-        "dask:host:8786",
-        "dask://host:0",
-        "dask://host:-1",
-        "dask://host:99999",
-        "dask://host:8786\n",
-        "dask://[::1",
-        "dask://:8786",
-        "dask://local?processes=0",
-        "dask://local?processes=two",
-        "dask://local?workers=2",
-        "dask://host:8786?processes=2",
-    ],
-)
+REFUSED = """Local local:2 local?workers=2 in-process://x slurm://host dask dask:// dask:host:8786 dask://host:0 dask://host:-1
+dask://host:99999 dask://[::1 dask://:8786 dask://local?processes=0 dask://local?processes=two dask://local?workers=2
+dask://host:8786?processes=2"""
+
+
+@pytest.mark.parametrize("url", ["", "dask://host:8786\n", *REFUSED.split()])
 def test_another_url_is_refused_with_what_is_accepted(url):
     with pytest.raises(UsageError) as refusal:
         open_executor(url, JOB)
@@ -70,39 +51,30 @@ def test_another_url_is_refused_with_what_is_accepted(url):
     assert set(FORMS) <= set(expected.replace(" or ", ", ").split(", "))
 
 
-def test_every_form_that_is_accepted_begins_with_its_kind():
-    for name, kind in EXECUTORS.items():
-        for url in (*kind.urls, kind.example):
-            assert url.startswith(name)
+@pytest.mark.parametrize(
+    ("options", "errors"),
+    [
+        (["--executor", "slurm://host"], "arena: executor 'slurm://host': expected local, in-process, "),
+        (
+            ["--cluster", "tcp://x:1", "--local-cluster", "2"],
+            "arena: --cluster tcp://x:1 and --local-cluster 2: expected",
+        ),
+        (
+            ["--executor", "local", "--cluster", "tcp://x:1"],
+            "arena: --executor local and --cluster tcp://x:1: expected",
+        ),
+    ],
+)
+def test_the_command_line_takes_one_executor_that_there_is(write_definition, tmp_path, capsys, options, errors):
+    assert run(["--home", str(tmp_path / "h"), "run", str(write_definition()), *options]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(errors)
+    assert said.count("\n") == 1
 
 
-def arena_run(path, tmp_path, *options):
-    command = [sys.executable, "-m", "arena", "run", str(path), "--home", str(tmp_path / "h"), "-q", *options]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-@pytest.mark.slow(sample=True)
-def test_the_command_line_refuses_an_unknown_executor(write_definition, tmp_path):
-    done = arena_run(write_definition(), tmp_path, "--executor", "slurm://host")
-    assert done.returncode == 2
-    assert done.stderr.startswith("arena: executor 'slurm://host': expected local, in-process, ")
-    assert done.stderr.count("\n") == 1
-
-
-@pytest.mark.slow
-def test_the_command_line_takes_one_executor(write_definition, tmp_path):
-    for options, given in (
-        (["--cluster", "tcp://x:1", "--local-cluster", "2"], "--cluster tcp://x:1 and --local-cluster 2"),
-        (["--executor", "local", "--cluster", "tcp://x:1"], "--executor local and --cluster tcp://x:1"),
-    ):
-        done = arena_run(write_definition(), tmp_path, *options)
-        assert (done.returncode, done.stderr) == (2, f"arena: {given}: expected one of them\n")
-
-
-@pytest.mark.slow
 def test_the_command_line_plays_with_the_executor_named(write_definition, tmp_path):
-    done = arena_run(write_definition(), tmp_path, "--executor", "in-process")
-    assert done.returncode == 0, done.stderr
+    options = ["run", str(write_definition(isolation='"none"')), "-q", "--executor", "in-process"]
+    assert run(["--home", str(tmp_path / "h"), *options]) == 0
     assert "worker" not in (tmp_path / "h" / "logs" / "t.log").read_text()
 
 
@@ -118,10 +90,6 @@ def test_a_queue_is_finished_when_every_match_is_settled():
     assert not queue.is_finished()
     queue.done(1)
     assert queue.is_finished()
-
-
-def test_an_empty_queue_is_finished():
-    assert WorkQueue([]).is_finished()
 
 
 def test_a_requeued_match_comes_before_the_rest_of_the_schedule():

@@ -1,6 +1,5 @@
 import contextlib
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -20,7 +19,7 @@ from arena.tournament.director import run_tournament
 from arena.tournament.executors import worker_start as cores
 from arena.tournament.executors.executor import Job, WorkQueue
 from arena.tournament.executors.local import LocalExecutor
-from arena.tournament.executors.worker_start import MAX_KILLED_STARTS, NO_GUARD_STATUS, CoreLocks, StartedWorkers
+from arena.tournament.executors.worker_start import MAX_KILLED_STARTS, CoreLocks, StartedWorkers
 from arena.tournament.schedule import schedule, spec_of
 from benchmarks import zoo_bots as zoo
 from tests.leftovers import own_errors
@@ -51,17 +50,16 @@ def run_script(tmp_path, definition, guard="if True:", at_once="", executor=""):
     return done.stdout, own_errors(done.stderr)
 
 
-def sentence(script):
-    return (
-        f"UsageError: no worker can be started: each imports {script} first, which starts the run again; put what"
-        ' starts the run under: if __name__ == "__main__":\n'
-    )
-
-
 @pytest.mark.slow
-def test_a_script_without_the_guard_is_reported(write_definition, tmp_path):
-    out, errors = run_script(tmp_path, write_definition(encounters=2))
-    assert out == sentence(tmp_path / "script.py")
+@pytest.mark.parametrize("executor", ["local", "dask://local?processes=1"])
+def test_a_script_without_the_guard_is_reported(write_definition, tmp_path, executor):
+    if executor != "local":
+        pytest.importorskip("distributed", reason="needs distributed")
+    out, errors = run_script(tmp_path, write_definition(encounters=2), executor=f", executor={executor!r}")
+    assert out == (
+        f"UsageError: no worker can be started: each imports {tmp_path / 'script.py'} first, which starts the run again"
+        '; put what starts the run under: if __name__ == "__main__":\n'
+    )
     assert errors == ""
 
 
@@ -69,15 +67,6 @@ def test_a_script_without_the_guard_is_reported(write_definition, tmp_path):
 def test_a_script_with_the_guard_plays(write_definition, tmp_path):
     out, _ = run_script(tmp_path, write_definition(encounters=2), 'if __name__ == "__main__":')
     assert out == "4\n"
-
-
-@pytest.mark.slow
-def test_a_script_without_the_guard_is_reported_on_a_cluster_too(write_definition, tmp_path):
-    pytest.importorskip("distributed", reason="needs distributed")
-    executor = ", executor='dask://local?processes=1'"
-    out, errors = run_script(tmp_path, write_definition(encounters=2), executor=executor)
-    assert out == sentence(tmp_path / "script.py")
-    assert errors == ""
 
 
 @pytest.mark.slow(sample=True)
@@ -153,10 +142,6 @@ def test_workers_may_be_killed_while_they_start_but_not_for_ever():
         starts.note_end(-signal.SIGKILL)
     with pytest.raises(UsageError, match=r"20 in a row were killed .* \(signal 9\); is there too little memory"):
         starts.note_end(-signal.SIGKILL)
-
-
-def test_the_status_of_a_worker_without_a_guard_is_nobody_elses():
-    assert NO_GUARD_STATUS not in {getattr(os, name) for name in dir(os) if name.startswith("EX_")} | {0, 1, 2}
 
 
 @pytest.mark.slow
