@@ -19,12 +19,8 @@ needs_atheris = pytest.mark.skipif(importlib.util.find_spec("atheris") is None, 
 
 
 def fuzz(seconds):
-    command = [
-        sys.executable,
-        str(Path(__file__).with_name("fuzz_wire.py")),
-        f"-max_total_time={seconds}",
-        "-verbosity=0",
-    ]
+    program = str(Path(__file__).with_name("fuzz_wire.py"))
+    command = [sys.executable, program, f"-max_total_time={seconds}", "-verbosity=0"]
     with tempfile.TemporaryDirectory() as directory:  # where it keeps the input that broke something
         command.append(f"-artifact_prefix={directory}/")
         done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
@@ -42,17 +38,23 @@ def test_the_wire_stands_two_minutes_of_fuzzing():
     fuzz(120)
 
 
+FORMATS = (
+    'format = "round-robin"\nencounters = 2\n[round_robin]\n',
+    'format = "swiss"\n[swiss]\nrounds = 1\ntie_breaks = ["BH", "DE"]\n',
+    'format = "knockout"\n[knockout]\nseeding = "random"\ntie_encounters = 2\n',
+    'format = "ladder"\n[ladder]\nmatches = 10\nmargin_95 = 1.5\nhours = 0.5\n',
+    'format = "gauntlet"\n[gauntlet]\nchallengers = ["a"]\n',
+)
 TOURNAMENT = f"""
 name = "fuzzed"
 game = "differences"
 options = {{ size = 8 }}
-format = "round-robin"
-encounters = 2
 opening_plies = 2
 rng_seed = 7
 isolation = "none"
 fresh_bots = false
 workers = 2
+FORMAT
 [time_control]
 per_action_seconds = 1.0
 bank_seconds = 10
@@ -97,6 +99,9 @@ def with_another_value(draw, text):
     return "\n".join(lines)
 
 
+TOURNAMENTS = st.sampled_from([TOURNAMENT.replace("FORMAT", table) for table in FORMATS])
+
+
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
     return tmp_path_factory.mktemp("mutated")
@@ -114,7 +119,7 @@ def only_usage_errors(load, path, text):
 
 @pytest.mark.slow
 @settings(max_examples=400, deadline=None)
-@given(text=mutated(TOURNAMENT) | with_another_value(TOURNAMENT))
+@given(text=TOURNAMENTS.flatmap(lambda text: mutated(text) | with_another_value(text)))
 def test_a_mutated_tournament_file_is_accepted_or_refused_in_words(place, text):
     path = place / "t.toml"
     only_usage_errors(lambda: load_definition(path), path, text)

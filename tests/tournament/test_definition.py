@@ -2,10 +2,8 @@ import re
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from arena.base.errors import DefinitionError, StoreError, UsageError
+from arena.base.errors import DefinitionError, StoreError
 from arena.tournament.definition import load_definition
 from arena.tournament.formats.table import format_of
 from tests.conftest import BOTS
@@ -109,14 +107,6 @@ def write_submissions(tmp_path):
     return write
 
 
-def test_a_directory_of_submissions_enters_by_the_names_of_files_and_directories(write_submissions):
-    path = write_submissions("Zoë Ng.py", "ada.py", "ben", "cleo", ".hidden.py", "more/deep.py/x.txt")
-    (path.parent / "submissions" / "more").rename(path.parent / "more")
-    definition = load_definition(path)
-    assert [bot.label for bot in definition.entrants] == ["Zoë Ng@1", "ada@1", "ben@2", "cleo@2"]
-    assert definition.entrants[2].directory == str(path.parent / "submissions" / "ben")
-
-
 def test_a_pattern_enters_what_it_matches_after_the_tables(write_submissions):
     table = f'[[entrants]]\nbot = "{BOTS / "greedy"}"\n'
     path = write_submissions("ada.py", "ben.py", "ben", "notes.txt", text=table, pattern="submissions/*.py")
@@ -134,23 +124,11 @@ def test_every_fault_of_a_directory_of_submissions_is_named_at_once(write_submis
     assert [expected in fault for expected, fault in zip(["'@'", "no bot.toml", "chmod +x"], faults, strict=True)]
 
 
-def test_submissions_of_one_name_are_refused(write_submissions):
-    path = write_submissions("ada.py", "ada", "ben.py")
-    (path.parent / "submissions" / "ada" / "bot.toml").write_text('name = "x"\ncommand = ["python3", "bot.py"]\n')
-    with pytest.raises(DefinitionError, match=r"'submissions/ada' and 'submissions/ada.py' would both be named 'ada'"):
-        load_definition(path)
-
-
 @pytest.mark.parametrize("entrants", ["", '[[entrants]]\nbot = "x.py"'])
 def test_a_file_needs_two_entrants_or_a_pattern(entrants, tmp_path):
     (tmp_path / "t.toml").write_text(f'game = "plaid"\n{entrants}')
     with pytest.raises(DefinitionError, match=r"t.toml: entrants: expected at least two \[\[entrants\]\] tables, or e"):
         load_definition(tmp_path / "t.toml")
-
-
-def test_a_pattern_that_matches_a_single_bot_is_too_little(write_submissions):
-    with pytest.raises(DefinitionError, match="expected at least 2, one for each player of differences; got 1"):
-        load_definition(write_submissions("ada.py"))
 
 
 BAD_MANIFESTS = {
@@ -172,50 +150,6 @@ def test_a_bad_bot_toml_is_rejected_with_the_fault(write_definition, tmp_path, w
     (tmp_path / "odd" / "bot.toml").write_text(text)
     with pytest.raises(DefinitionError, match=re.escape(message)):
         load_definition(write_definition('[[entrants]]\nbot = "./odd"'))
-
-
-def test_a_file_that_is_not_executable_is_refused(write_definition, tmp_path):
-    (tmp_path / "program").write_text("#!/bin/sh\n")
-    with pytest.raises(DefinitionError, match="not executable; try chmod"):
-        load_definition(write_definition('[[entrants]]\nbot = "./program"'))
-
-
-GOOD = """name = "t"
-game = "differences"
-options = { size = 8 }
-encounters = 3
-[time_control]
-per_action_seconds = 1.0
-[[entrants]]
-bot = "../bots/minimal"
-[[entrants]]
-bot = "../bots/greedy"
-"""
-
-
-FORMAT_TABLES = (
-    "",
-    'format = "swiss"\n[swiss]\nrounds = 1\ntie_breaks = ["BH", "DE"]\n',
-    'format = "knockout"\n[knockout]\nseeding = "random"\ntie_encounters = 2\n',
-    'format = "ladder"\n[ladder]\nmatches = 10\nmargin_95 = 1.5\nhours = 0.5\n',
-    'format = "gauntlet"\n[gauntlet]\nchallengers = ["greedy"]\n',
-    'format = "round-robin"\n[round_robin]\n',
-)
-
-
-@pytest.mark.slow(sample=True)
-@settings(max_examples=300, deadline=None)
-@given(st.sampled_from(FORMAT_TABLES), st.integers(0, 400), st.integers(0, 12), st.text(max_size=6))
-def test_nothing_but_a_usage_error_escapes_from_a_mutated_file(tmp_path_factory, table, start, length, text):
-    path = tmp_path_factory.mktemp("mutated") / "t.toml"
-    head, _, tail = GOOD.partition("[time_control]")
-    whole = f"{head}{table}[time_control]{tail}"
-    start %= len(whole)
-    path.write_text(whole[:start] + text + whole[start + length :], encoding="utf-8", errors="surrogatepass")
-    try:
-        load_definition(path)
-    except UsageError as error:
-        assert str(error)
 
 
 @pytest.mark.parametrize(
