@@ -11,7 +11,6 @@ from arena.base.errors import DefinitionError, UsageError
 from arena.community.uploads.unpacking import packed
 from arena.sandbox.isolation import git_export
 from arena.sandbox.isolation.git_export import RUNS_NOTHING
-from arena.store.home import ArenaHome
 from arena.tournament.collected import collected, write_manifests
 from arena.tournament.definition import find_entrant, load_definition
 from tests import needs
@@ -47,12 +46,6 @@ def write(folder, files):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     return folder
-
-
-@pytest.fixture
-def home(tmp_path):
-    with ArenaHome(tmp_path / "home") as opened:
-        yield opened
 
 
 def labels(tmp_path, home, text, more=""):

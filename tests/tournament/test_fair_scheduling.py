@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from arena.base.results import StoredResult
 from arena.ratings.alternatives import connected_components
-from arena.store.results.store import Store
 from arena.tournament.director import run_tournament
 from arena.tournament.executors.executor import Void
 from arena.tournament.fair_scheduling import (
@@ -180,10 +179,6 @@ class Broken(SimulatedExecutor):
         return super()._result(spec)
 
 
-def store_of(tmp_path):
-    return Store(tmp_path / "arena.sqlite3")
-
-
 NAMES = ("a", "b", "c", "d", "broken")
 
 
@@ -192,11 +187,11 @@ def seconds_of(names):
 
 
 @pytest.mark.slow
-def test_matches_of_others_go_on_and_the_bot_is_tried_again_and_recovers(tmp_path, monkeypatch):
+def test_matches_of_others_go_on_and_the_bot_is_tried_again_and_recovers(store, monkeypatch):
     clock = Clock()
     monkeypatch.setattr("arena.tournament.run.time.monotonic", clock)
     executor = Broken(clock, seconds_of(NAMES), 1)
-    store, scheduling = store_of(tmp_path), FairScheduling(clock)
+    scheduling = FairScheduling(clock)
     progress = run_tournament(ladder_of(NAMES), store, executor=executor, control=UntilThen(clock, 2000.0, scheduling))
     of_broken = [record for record in store.records("t") if "broken@1" in record.bots]
     assert of_broken == []
@@ -210,14 +205,13 @@ def test_matches_of_others_go_on_and_the_bot_is_tried_again_and_recovers(tmp_pat
     assert sum("broken@1" in record.bots for record in store.records("t")) > 100
     matches = [record.match for record in store.records("t")]
     assert len(matches) == len(set(matches))
-    store.close()
 
 
-def test_a_run_in_which_everything_is_void_ends_soon_and_again_after_one_more(tmp_path):
+def test_a_run_in_which_everything_is_void_ends_soon_and_again_after_one_more(store):
     clock = Clock()
     executor = Broken(clock, seconds_of(NAMES), 1)
     executor.broken = frozenset(seconds_of(NAMES))
-    store, scheduling = store_of(tmp_path), FairScheduling(clock)
+    scheduling = FairScheduling(clock)
     control = UntilThen(clock, 1e9, scheduling)
     for void_tries in (RUN_VOIDS, RUN_VOIDS + 1, RUN_VOIDS + 2):
         progress = run_tournament(ladder_of(NAMES), store, executor=executor, control=control)
@@ -229,18 +223,15 @@ def test_a_run_in_which_everything_is_void_ends_soon_and_again_after_one_more(tm
     progress = run_tournament(ladder_of(NAMES), store, executor=executor, control=control)
     assert progress.recorded > 0
     assert not scheduling.is_storm
-    store.close()
 
 
-def test_without_a_control_a_ladder_is_played_as_before(tmp_path):
+def test_without_a_control_a_ladder_is_played_as_before(store):
     clock = Clock()
     executor = Broken(clock, seconds_of(NAMES), 1)
-    store = store_of(tmp_path)
     progress = run_tournament(ladder_of(NAMES, matches=50), store, executor=executor)
     assert not progress.is_complete
     assert set(progress.given_up.values()) == {"the arena failed"}
     assert len(store.void_tries(store.tournament("t"))) == MAX_TRIES * len(progress.given_up)
-    store.close()
 
 
 # new versions and house bots
@@ -255,11 +246,11 @@ class ComesLater(RunControl):
         return Order.PLAY if self.orders > 0 else Order.STOP
 
 
-def test_a_new_version_enters_within_one_round_and_the_field_stays_connected(tmp_path):
+def test_a_new_version_enters_within_one_round_and_the_field_stays_connected(store):
     clock = Clock()
     names = ("house", "b", "c", "slow", "new")
     seconds = seconds_of(names) | {"slow@1": 80.0}
-    store, scheduling = store_of(tmp_path), FairScheduling(clock)
+    scheduling = FairScheduling(clock)
     before = ladder_of(names[:-1])
     after = ladder_of(names)
     asked = []
@@ -276,4 +267,3 @@ def test_a_new_version_enters_within_one_round_and_the_field_stays_connected(tmp
     numbers = {f"{name}@1": k for k, name in enumerate(names)}
     pairs = np.array([[numbers[bot] for bot in record.bots] for record in store.records("t")])
     assert set(connected_components(len(names), pairs[:, 0], pairs[:, 1])) == {0}
-    store.close()

@@ -218,15 +218,6 @@ def test_the_first_round_pairs_the_upper_with_the_lower_half():
     assert sorted(made("swiss", 8, rounds=3).next_round().pairings) == [(0, 4), (1, 5), (2, 6), (3, 7)]
 
 
-def test_entrants_with_equal_scores_meet():
-    """Eight entrants and no draws: the winners meet winners in round 2, and in round 3 the two unbeaten meet."""
-    scores = Counter()
-    for upcoming in played_on(made("swiss", 8, rounds=3), first_wins):
-        assert all(scores[a] == scores[b] for a, b in upcoming.pairings)
-        scores.update(a for a, _ in upcoming.pairings)
-    assert sorted(scores.values()) == [1, 1, 1, 2, 2, 2, 3]
-
-
 def perfect_matchings(members):
     if not members:
         yield []
@@ -532,14 +523,6 @@ def test_a_ladder_stops_after_so_many_matches_or_when_it_is_sure():
     sure = made("ladder", 4, margin_95=4.0)
     rounds_of(sure, random.Random(1))
     assert sure.stop_limits().widest_margin <= 4.0
-
-
-def test_a_newcomer_plays_in_every_round_until_it_is_known():
-    rng = random.Random(2)
-    history = history_of(made("ladder", 6, matches=10_000), 40, rng)
-    grown = resumed(history, "ladder", 7, matches=10_000)
-    for upcoming in played_on(grown, lambda pairing: played(pairing, rng), rounds=5):
-        assert any(6 in pairing for pairing in upcoming.pairings)
 
 
 def test_a_ladder_says_how_it_rates_those_it_is_least_certain_of():

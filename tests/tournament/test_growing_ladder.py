@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from arena.base.definition import Absence
 from arena.store.results.connection import Database
-from arena.store.results.store import Store
 from arena.tournament.director import run_tournament
 from arena.tournament.formats.format import Field
 from arena.tournament.formats.knockout import DecidedBy
@@ -37,13 +36,6 @@ def rows_read(monkeypatch):
     return lambda: counted[0]
 
 
-@pytest.fixture
-def store(tmp_path):
-    opened = Store(tmp_path / "arena.sqlite3")
-    yield opened
-    opened.close()
-
-
 class Rounds(RunControl):
     """Lets a run play some rounds; ``entering`` says with how many entrants each of them begins."""
 
@@ -69,27 +61,19 @@ class Rounds(RunControl):
         return [after - before for before, after in zip(self.rows, self.rows[1:], strict=False)]
 
 
-@pytest.mark.slow
-def test_who_enters_costs_no_row_of_earlier_matches(store, rows_read):
+@pytest.mark.slow(sample=True)
+def test_neither_who_enters_nor_a_run_after_another_reads_a_row_of_earlier_matches(store, rows_read):
     """The first of each list is of the round in which somebody entered, the others of those in which nobody did."""
     control = Rounds(rows_read)
+    before = rows_read()
     early = control.play(store, 5, rounds=4)
+    in_first_run = rows_read() - before
     control.play(store, 6, rounds=120)
     assert store.tournament("t").recorded > 400
+    before = rows_read()
     late = control.play(store, 7, rounds=4)
     assert max(late) <= 2 * max(early)
-
-
-@pytest.mark.slow(sample=True)
-def test_a_run_after_another_counts_nothing_again(store, rows_read):
-    control = Rounds(rows_read)
-    before = rows_read()
-    control.play(store, 5, rounds=2)
-    early = rows_read() - before
-    control.play(store, 6, rounds=120)
-    before = rows_read()
-    control.play(store, 7, rounds=2)
-    assert rows_read() - before <= 2 * early
+    assert rows_read() - before <= 2 * in_first_run
 
 
 def random_meeting(pairing, rng):

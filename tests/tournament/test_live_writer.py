@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -26,6 +25,7 @@ from arena.tournament.definition import load_definition, make_definition
 from arena.tournament.director import run_tournament
 from arena.tournament.executors.executor import Executor, Played, Playing, Void
 from arena.tournament.progress import CHARACTERS_PER_SECOND, MAX_TURN_SECONDS, LiveWriter, Progress
+from arena.tournament.schedule import schedule
 from benchmarks.zoo_bots import bad_bot
 from tests.stepped_run import stepped_run, wait_until_stopped
 
@@ -43,7 +43,7 @@ def store(tmp_path):
 
 @pytest.fixture
 def tournament(store):
-    return store.create_tournament(DEFINITION, [])
+    return store.create_tournament(DEFINITION, schedule(DEFINITION))
 
 
 class Scripted(Executor):
@@ -299,19 +299,12 @@ class Plain(Executor):
         yield from Scripted().run(queue)
 
 
-def test_an_executor_that_knows_nothing_of_watching_plays(store):
+def test_an_executor_that_knows_nothing_of_watching_plays_and_leaves_nothing_nor_what_a_killed_run_left(store, state):
     executor = Plain(store)
+    state.show([live(5)])
     assert run_tournament(DEFINITION, store, executor=executor).is_complete
     (seen,) = executor.seen
     assert (seen.progress.recorded, seen.progress.scheduled) == (0, 6)
-
-
-def test_nothing_is_left_of_a_run_and_what_a_killed_one_left_is_removed(store):
-    executor = Plain(store)
-    tournament = store.create_tournament(replace(DEFINITION, name="t"), [])
-    state = store.live_state(tournament)
-    state.show([live(5)])
-    run_tournament(DEFINITION, store, executor=executor)
     assert (state.progress(), state.live_match(5)) == (None, None)
 
 
