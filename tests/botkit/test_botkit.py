@@ -12,12 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import botkit
-from arena.base.records import MatchSpec, TimeControl
+from arena.base.records import TimeControl
 from arena.botkit import Clock, observations
 from arena.games import GAMES, make_game
 from arena.match.bot_pool import BotPool
 from arena.match.players.manifest import load_bot
 from arena.sandbox.isolation.levels import choose_isolation
+from tests.matches import small_match
 
 ROOT = Path(__file__).parents[2]
 seconds = st.floats(0.0, 1e6)
@@ -89,6 +90,12 @@ def self_play(path, *arguments):
     )
 
 
+def match_of(path, rules, **fields):
+    spec = small_match(*[load_bot(path)] * rules.players, game=rules.name, options=rules.options, **fields)
+    with BotPool(choose_isolation("auto")) as pool:
+        return pool.play(spec)
+
+
 def played(text):
     return [line.split()[-1] for line in text.splitlines() if " plays " in line]
 
@@ -99,11 +106,7 @@ def test_self_play_is_the_match_that_the_arena_plays_from_the_same_seed(game, tm
     done = self_play(path, game, "--rng-seed", "12345", "--seconds", "2")
     assert done.returncode == 0, done.stderr
     rules = make_game(game)
-    spec = MatchSpec(
-        match=1, tournament="", game=game, options=rules.options, bots=(load_bot(path),) * rules.players, rng_seed=12345
-    )
-    with BotPool(choose_isolation("auto")) as pool:
-        record = pool.play(spec)
+    record = match_of(path, rules, rng_seed=12345)
     assert played(done.stdout) == [rules.format_action(action) for _, action in record.actions]
     scores = ", ".join(f"seat {seat} {score:g}" for seat, score in enumerate(record.scores))
     assert scores in done.stdout.splitlines()[-1]
@@ -150,17 +153,7 @@ run_on_observations(choose, name="observer")
 def test_a_bot_may_live_by_observations_alone_and_their_types_say_what_is_in_them(game, tmp_path):
     path = bot_file(tmp_path, OBSERVER)
     rules = make_game(game)
-    spec = MatchSpec(
-        match=1,
-        tournament="",
-        game=game,
-        options=rules.options,
-        bots=(load_bot(path),) * rules.players,
-        rng_seed=1,
-        time_control=TimeControl(per_action_seconds=2.0),
-    )
-    with BotPool(choose_isolation("auto")) as pool:
-        record = pool.play(spec)
+    record = match_of(path, rules, rng_seed=1, time_control=TimeControl(per_action_seconds=2.0))
     assert record.faults == ()
     state = rules.initial_state()
     keys = getattr(observations, f"{game.title()}Observation").__annotations__
@@ -189,21 +182,8 @@ def test_numpy_is_seeded_where_it_is_used(tmp_path):
     run(lambda game, state, clock: game.legal_actions(state)[numpy.random.randint(len(game.legal_actions(state)))])
     """
     path = bot_file(tmp_path, text)
-    with BotPool(choose_isolation("auto")) as pool:
-        rules = make_game("differences")
-        matches = [
-            pool.play(
-                MatchSpec(
-                    match=1,
-                    tournament="",
-                    game="differences",
-                    options=rules.options,
-                    bots=(load_bot(path),) * 2,
-                    rng_seed=seed,
-                )
-            ).actions
-            for seed in (2**63 - 1, 2**63 - 1, 4)
-        ]
+    seeds = (2**63 - 1, 2**63 - 1, 4)
+    matches = [match_of(path, make_game("differences", size=4), rng_seed=seed).actions for seed in seeds]
     assert matches[0] == matches[1] != matches[2]
 
 
@@ -266,7 +246,5 @@ def test_a_process_kept_from_another_game_is_launched_anew_for_one_from_outside(
     with BotPool(choose_isolation("auto")) as pool:
         for game in ("differences", "outside_dominoes:Domineering", "differences", "outside_dominoes:Domineering"):
             rules = make_game(game)
-            record = pool.play(
-                MatchSpec(match=1, tournament="", game=game, options=rules.options, bots=(bot, bot), rng_seed=1)
-            )
+            record = pool.play(small_match(bot, bot, game=game, options=rules.options))
             assert record.faults == (), record.faults

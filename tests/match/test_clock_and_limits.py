@@ -188,7 +188,8 @@ def test_an_answer_that_is_seen_late_through_our_own_fault_costs_nobody_a_match(
     try:
         with pytest.raises(VoidMatchError, match=r"the arena looked 1\.000 s after a deadline"):
             process._in_time(now=12.0, asked=10.0, deadline=11.0, seconds=1.0)
-        with pytest.raises(BotError, match=r"the answer came after 1\.010 s"):
+        assert process._in_time(now=10.9, asked=10.0, deadline=11.0, seconds=1.0) == pytest.approx(0.9)
+        with pytest.raises(BotError, match=r"the answer came after 1\.010 s; 1\.000 s were allowed"):
             process._in_time(now=11.01, asked=10.0, deadline=11.0, seconds=1.0)
     finally:
         process.end()
@@ -237,14 +238,10 @@ def test_the_cpu_limit_is_for_each_match(tmp_path):
     assert record.faults == ()
 
 
-def test_limits_and_clock_come_from_the_tournament_file(tmp_path):
-    path = tmp_path / "t.toml"
-    entrants = f'[[entrants]]\nbot = "{GOOD.directory}"\n[[entrants]]\nbot = "{zoo.bad_bot("good_with_note")}"\n'
-    path.write_text(
-        'game = "differences"\n[limits]\nmemory_bytes = "512 MiB"\nprocesses = 7\nfile_bytes = 8192\n'
-        '[time_control]\nper_action_seconds = 1\nclock = "cpu"\noff_turn = "freeze"\n' + entrants
-    )
-    definition = load_definition(path)
+def test_limits_and_clock_come_from_the_tournament_file(write_definition):
+    limits = '[limits]\nmemory_bytes = "512 MiB"\nprocesses = 7\nfile_bytes = 8192\n'
+    control = '[time_control]\nper_action_seconds = 1\nclock = "cpu"\noff_turn = "freeze"\n'
+    definition = load_definition(write_definition(limits + control))
     assert definition.limits == Limits(memory_bytes=512 * 1024 * 1024, processes=7, file_bytes=8192)
     assert (definition.time_control.clock, definition.time_control.off_turn) == ("cpu", "freeze")
     assert definition.identity()["limits"]["processes"] == 7
@@ -262,12 +259,9 @@ def test_limits_and_clock_come_from_the_tournament_file(tmp_path):
         ('stderr_bytes = "1 parsec"', "limits.stderr_bytes = '1 parsec': expected a number of bytes"),
     ],
 )
-def test_a_limit_that_is_no_limit_is_refused(tmp_path, line, sentence):
-    path = tmp_path / "t.toml"
-    entrants = f'[[entrants]]\nbot = "{GOOD.directory}"\n[[entrants]]\nbot = "{zoo.bad_bot("good_with_note")}"\n'
-    path.write_text(f'game = "differences"\n[limits]\n{line}\n{entrants}')
+def test_a_limit_that_is_no_limit_is_refused(write_definition, line, sentence):
     with pytest.raises(DefinitionError) as raised:
-        load_definition(path)
+        load_definition(write_definition(f"[limits]\n{line}\n"))
     assert sentence in str(raised.value)
 
 

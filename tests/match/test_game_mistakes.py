@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from arena.base.errors import BotError, GameError, MatchStateError
-from arena.base.records import Bot, MatchRecord, MatchSpec
+from arena.base.records import Bot, MatchRecord
 from arena.games import make_game
 from arena.games.checked_game import check_position, checked_game
 from arena.match.players.player import ScriptedPlayer
@@ -13,6 +13,7 @@ from arena.match.referee import Referee
 from arena.match.replay import states_of
 from arena.match.single_match import ask_bot
 from arena.protocol.messages import Wants
+from tests.matches import paper_bots, small_match
 
 BLIND = Wants(legal=False, observation=False)
 
@@ -68,13 +69,8 @@ def path_of(name: str) -> str:
     return f"tests.mistaken_games:{name}"
 
 
-def spec(name: str, players: int = 2) -> MatchSpec:
-    bots = tuple(Bot(name=f"bot{seat}", version="1", command=("x",), directory="/") for seat in range(players))
-    return MatchSpec(match=7, tournament="t", game=path_of(name), options={}, bots=bots, rng_seed=42)
-
-
 def play(name: str, *players: ScriptedPlayer) -> MatchRecord:
-    return Referee(spec(name, len(players)), players).play()
+    return Referee(small_match(*paper_bots(len(players)), game=path_of(name), options={}), players).play()
 
 
 def first_legal(wants: Wants | None = None) -> ScriptedPlayer:
@@ -95,21 +91,18 @@ def test_a_mistake_is_named_with_the_method_and_what_it_did(name: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.slow(only=("ObservationContainsItself", "ObservationIsTooDeep"), sample=("ObservationIsTooDeep",))
+@pytest.mark.slow(only=("ObservationContainsItself",))
 @pytest.mark.parametrize("name", UNSENDABLE)
 def test_an_observation_that_no_message_can_carry_is_not_the_fault_of_the_bot_that_fails_on_it(name: str) -> None:
-    players = [ScriptedPlayer([BotError("exit", "exit status 1")]) for _ in range(2)]
     with pytest.raises(GameError) as caught:
-        play(name, *players)
+        play(name, ScriptedPlayer([BotError("exit", "exit status 1")]), first_legal())
     assert str(caught.value).startswith(f"the game {path_of(name)!r} is at fault: observation {UNSENDABLE[name]}")
 
 
-@pytest.mark.slow(only=("ObservationContainsItself", "ObservationIsTooDeep"), sample=("ObservationIsTooDeep",))
-@pytest.mark.parametrize("name", UNSENDABLE)
-def test_an_observation_that_can_not_be_sent_is_no_defect_of_the_arena(name: str) -> None:
-    players = [ScriptedPlayer(raising(MatchStateError("an act message can't be packed"))) for _ in range(2)]
+def test_an_observation_that_can_not_be_sent_is_no_defect_of_the_arena() -> None:
+    unpacked = ScriptedPlayer(raising(MatchStateError("an act message can't be packed")))
     with pytest.raises(GameError, match="observation"):
-        play(name, *players)
+        play("ObservationIsASet", unpacked, first_legal())
 
 
 def raising(error: BaseException):
@@ -148,10 +141,11 @@ def test_an_action_that_no_bot_can_send_is_not_the_fault_of_the_bot_that_tries()
         play("ActionIsTooDeep", ScriptedPlayer([BotError("limit", "nested deeper than 16 levels")]), first_legal())
 
 
-def test_ctrl_c_is_no_mistake_of_the_game() -> None:
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+def test_neither_ctrl_c_nor_want_of_memory_is_a_mistake_of_the_game(error: type[BaseException]) -> None:
     game = make_game(path_of("Counting"))
-    game.apply = raising(KeyboardInterrupt())  # type: ignore[method-assign]
-    with pytest.raises(KeyboardInterrupt):
+    game.apply = raising(error())  # type: ignore[method-assign]
+    with pytest.raises(error):
         checked_game(game, "counting").apply((0, 0), 1)
 
 
@@ -168,17 +162,6 @@ def test_a_withdrawal_that_raises_is_a_mistake_of_the_game() -> None:
 
 def test_a_drawing_that_raises_costs_no_match() -> None:
     assert play("RenderRaises", first_legal(), first_legal()).ranks == (1, 2)
-
-
-def test_out_of_memory_is_not_taken_for_a_mistake_of_the_game() -> None:
-    game = make_game(path_of("Counting"))
-    game.apply = raising_memory_error  # type: ignore[method-assign]
-    with pytest.raises(MemoryError):
-        checked_game(game, "counting").apply((0, 0), 1)
-
-
-def raising_memory_error(state, action):
-    raise MemoryError
 
 
 def test_a_replay_names_the_game_too() -> None:

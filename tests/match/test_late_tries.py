@@ -1,15 +1,11 @@
 import pytest
 
 from arena.base.errors import LateError, VoidMatchError
-from arena.base.records import Bot, MatchSpec
 from arena.match.bot_pool import BotPool
 from arena.match.single_match import MAX_TRIES, play_match, play_until_judged
+from tests.matches import paper_bots, small_match
 
-BOT = Bot(name="b", version="1", command=(), directory="")
-
-
-def spec():
-    return MatchSpec(match=1, tournament="", game="differences", options={}, bots=(BOT, BOT), rng_seed=1)
+SPEC = small_match(*paper_bots())
 
 
 def late_times(times, seat):
@@ -28,14 +24,14 @@ def late_times(times, seat):
 
 def test_the_next_try_knows_who_was_to_act_in_the_last_ones():
     play, seen = late_times(MAX_TRIES - 1, seat=1)
-    assert play_until_judged(play, spec()) == "the record"
+    assert play_until_judged(play, SPEC) == "the record"
     assert seen == [(), (1,), (1, 1)]
 
 
 def test_after_the_last_try_nobody_can_say():
     play, seen = late_times(MAX_TRIES, seat=None)
     with pytest.raises(LateError, match="stood still"):
-        play_until_judged(play, spec())
+        play_until_judged(play, SPEC)
     assert len(seen) == MAX_TRIES == 3
 
 
@@ -47,7 +43,7 @@ def test_another_failure_is_not_tried_again():
         raise VoidMatchError("the disk is full")
 
     with pytest.raises(VoidMatchError, match="disk"):
-        play_until_judged(fail, spec())
+        play_until_judged(fail, SPEC)
     assert len(tries) == 1
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from arena.base.errors import BotError, DefinitionError, UsageError
-from arena.base.records import DEFAULT_PLY_LIMIT, MAX_PLY_LIMIT, Bot, MatchRecord, MatchSpec
+from arena.base.records import DEFAULT_PLY_LIMIT, MAX_PLY_LIMIT, MatchRecord, MatchSpec
 from arena.botkit.selfplay import DEFAULT_PLY_LIMIT as OF_SELF_PLAY
 from arena.cli.terminal.options import ply_limit_option
 from arena.games import GAMES, make_game
@@ -21,13 +21,13 @@ from arena.store.results.rows import row_of
 from arena.store.results.statements import record_from
 from arena.tournament.definition import make_definition
 from tests.conftest import BOTS
+from tests.matches import paper_bots, small_match
 
 ROOT = Path(__file__).parents[2]
 
 
 def spec(game="tests.mistaken_games:Endless", options=None, players=2, **values) -> MatchSpec:
-    bots = tuple(Bot(name=f"bot{seat}", version="1", command=("x",), directory="/") for seat in range(players))
-    return MatchSpec(match=7, tournament="t", game=game, options=options or {}, bots=bots, rng_seed=42, **values)
+    return small_match(*paper_bots(players), game=game, options=options or {}, **values)
 
 
 def play(spec: MatchSpec, *players: ScriptedPlayer) -> MatchRecord:

@@ -5,10 +5,11 @@ import pytest
 
 import arena
 from arena.base.errors import BotError
-from arena.base.records import Bot, MatchSpec, SeatReport
+from arena.base.records import Bot, SeatReport
 from arena.match.players.bot_output import GAP, Places
 from arena.match.players.player import ScriptedPlayer
 from arena.match.referee import Referee
+from tests.matches import small_match
 
 HOME = "/srv/grid/.arena"
 PLACE = f"{HOME}/bots/b6e4"
@@ -54,10 +55,7 @@ def played(text, fails):
     players = [Shouting(choose), Shouting(choose)]
     for player in players:
         player.text = text
-    spec = MatchSpec(
-        match=1, tournament="", game="differences", options={"size": 4}, bots=(bot("a"), bot("b")), rng_seed=1
-    )
-    return Referee(spec, players).play()
+    return Referee(small_match(bot("a"), bot("b")), players).play()
 
 
 @pytest.mark.parametrize(

@@ -9,29 +9,21 @@ import pytest
 
 from arena.base.errors import BotError, LateError, MatchStateError, StoreError, VoidMatchError
 from arena.base.live_match import LiveMatch
-from arena.base.records import Bot, MatchSpec, TimeControl
+from arena.base.records import TimeControl
 from arena.match.players.player import Answer, ScriptedPlayer
 from arena.match.referee import Referee
 from arena.match.replay import ReplayError, check_record, states_of
 from arena.protocol.messages import Wants
+from tests.matches import paper_bots, small_match
 
 TINY = {"size": 2}
 """Differences on two by two: seat 0 places one mark, then seat 1 the only other one."""
 
 
 def spec(game="differences", options=TINY, players=2, opening=(), time_control=None):
-    bots = tuple(Bot(name=f"bot{seat}", version="1", command=("x",), directory="/") for seat in range(players))
-    return MatchSpec(
-        match=7,
-        tournament="t",
-        game=game,
-        options=options,
-        bots=bots,
-        rng_seed=42,
-        opening=0,
-        opening_actions=tuple(opening),
-        time_control=time_control or TimeControl(per_action_seconds=1.0),
-    )
+    fields = {"opening": 0, "opening_actions": tuple(opening), "rng_seed": 42, "game": game, "options": options}
+    control = time_control or TimeControl(per_action_seconds=1.0)
+    return small_match(*paper_bots(players), match=7, time_control=control, **fields)
 
 
 def play(*players, **kwargs):
@@ -132,13 +124,8 @@ def test_with_more_players_a_forfeit_ends_the_match_where_the_rules_know_no_elim
     """Multiplication for three: after seat 0 has jumped 9 x 9, seat 1 forfeits."""
     diagonal = [(x, x) for x in range(1, 11)]
     marks = [diagonal[0::3], diagonal[1::3], diagonal[2::3]]
-    record = play(
-        ScriptedPlayer([*marks[0], (10, 10)]),
-        ScriptedPlayer([*marks[1], BotError("exit", "gone")]),
-        ScriptedPlayer(marks[2]),
-        game="multiplication",
-        options={"players": 3, "size": 10},
-    )
+    moves = [*marks[0], (10, 10)], [*marks[1], BotError("exit", "gone")], marks[2]
+    record = play(*map(ScriptedPlayer, moves), game="multiplication", options={"players": 3, "size": 10})
     assert record.scores == (81, 0, 0)
     assert record.ranks == (1, 3, 2)
 
@@ -149,13 +136,8 @@ def test_coprimality_goes_on_without_a_seat_that_forfeited():
     def first_legal(request):
         return request.legal[0]
 
-    record = play(
-        ScriptedPlayer(first_legal),
-        ScriptedPlayer([BotError("timeout", "late")]),
-        ScriptedPlayer(first_legal),
-        game="coprimality",
-        options={"players": 3, "size": 4},
-    )
+    players = map(ScriptedPlayer, (first_legal, [BotError("timeout", "late")], first_legal))
+    record = play(*players, game="coprimality", options={"players": 3, "size": 4})
     seats = [seat for seat, _ in record.actions]
     assert seats[:5] == [0, 1, 2, 0, 0]
     assert record.actions[1] == [1, None]
@@ -256,22 +238,12 @@ def test_a_record_with_an_illegal_action_or_a_wrong_seat_is_found_out():
 
 
 WANTS = Wants(legal=True, observation=False)
-BOTS = [Bot(name=name, version="1", command=("x",), directory="/") for name in "ab"]
 BANK = TimeControl(per_action_seconds=2.0, bank_seconds=3.0, increment_seconds=0.25)
 
 
 def referee_of(choose, game="differences", size=4, time_control=BANK, opening=(), **fields):
-    spec = MatchSpec(
-        match=7,
-        tournament="t",
-        game=game,
-        options={"size": size},
-        bots=tuple(BOTS),
-        rng_seed=1,
-        time_control=time_control,
-        opening_actions=tuple(opening),
-    )
-    return Referee(spec, [ScriptedPlayer(choose, WANTS), ScriptedPlayer(choose, WANTS)], **fields)
+    played = spec(game, {"size": size}, opening=opening, time_control=time_control)
+    return Referee(played, [ScriptedPlayer(choose, WANTS), ScriptedPlayer(choose, WANTS)], **fields)
 
 
 def test_while_a_bot_thinks_its_position_clock_and_seat_are_seen():

@@ -100,12 +100,7 @@ def test_a_repro_sends_the_bytes_of_the_match(tmp_path, name, seat):
     found = (kinds(sent)[:2], kinds(sent)[-1], b"update" in kinds(sent))
     assert found == ([b"hello", b"match"], b"end", "updates" in wants)
 
-    again = repeat(
-        record,
-        ProcessPlayer(bots[seat], choose_isolation("limits"), LIMITS, keeps_sent=True),
-        seat,
-        len(record.actions) - 1,
-    )
+    again = again_of(record, bots[seat], seat, len(record.actions) - 1)
     assert again.is_same
     assert again.frames == sent
     assert frames_of(again.stderr) == [*sent, again.transcript.frames()[-1].data]  # and quit

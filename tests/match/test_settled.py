@@ -8,7 +8,6 @@ import pytest
 
 from arena.analysis.measures.verification import verify
 from arena.base.errors import DefinitionError
-from arena.base.records import Bot, MatchSpec
 from arena.games import make_game
 from arena.match.players.player import ScriptedPlayer
 from arena.match.referee import Referee
@@ -20,6 +19,7 @@ from arena.store.results.statements import record_from
 from arena.tournament.definition import make_definition
 from arena.tournament.director import run_tournament
 from tests.conftest import BOTS
+from tests.matches import paper_bots, small_match
 
 SMALL = [
     ("differences", {"size": 4}),
@@ -77,10 +77,8 @@ def test_scores_stay_within_the_bounds_of_the_rules(name, options):
 
 
 def play(**changes):
-    bots = tuple(Bot(name=f"bot{seat}", version="1", command=("x",), directory="/") for seat in range(2))
-    fixed = {"match": 1, "tournament": "t", "game": "differences", "options": {"size": 5}, "bots": bots, "rng_seed": 2}
-    players = [ScriptedPlayer(lambda request: request.legal[-1]) for _ in bots]
-    return Referee(MatchSpec(**(fixed | changes)), players).play()
+    players = [ScriptedPlayer(lambda request: request.legal[-1]) for _ in range(2)]
+    return Referee(small_match(*paper_bots(), options={"size": 5}, **changes), players).play()
 
 
 def test_a_settled_match_ends_with_the_ranks_of_the_whole_one():

@@ -287,14 +287,3 @@ def test_a_process_with_a_timer_that_may_continue_it_is_not_taken_for_stopped(na
         if name == "good_with_note":
             wait_until_all_is_still()
         assert process.is_stopped() == (name == "good_with_note")
-
-
-def test_a_bot_that_is_kept_is_frozen_while_others_play():
-    kept, *others = (bad_bot(name) for name in ("uses_children", "good_with_note", "slow_but_good"))
-    with BotPool(choose_isolation("auto")) as pool:
-        control = TimeControl(**PATIENT)
-        pool.play(small_match(kept, others[0], time_control=control))
-        states = [player.connection.process.is_frozen for player in pool.players.values()]
-        pool.play(small_match(*others, match=2, time_control=control))
-        states += [player.connection.process.is_frozen for player in pool.players.values()]
-    assert states == [False, False, True, False, False]
