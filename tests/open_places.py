@@ -1,5 +1,6 @@
-"""Directories that bots of another uid can get to."""
+"""Directories that bots of another uid can get to, and those that are deeper than a path can tell."""
 
+import os
 import stat
 
 
@@ -12,3 +13,13 @@ def open_to_everybody(directory):
         mode = stat.S_IMODE(place.stat().st_mode)
         if mode & 0o005 != 0o005:
             place.chmod(mode | 0o055)
+
+
+def nested(place, names):
+    """Make a directory in a directory for each name, and return the descriptor of the last one."""
+    here = os.open(place, os.O_RDONLY)
+    for name in names:
+        os.mkdir(name, dir_fd=here)
+        here, above = os.open(name, os.O_RDONLY, dir_fd=here), here
+        os.close(above)
+    return here

@@ -7,14 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from arena.protocol.frames import (
-    DEFAULT_LIMITS,
-    FrameError,
-    body_length,
-    decode_body,
-    encode_frame,
-    only_body,
-)
+from arena.protocol.frames import DEFAULT_LIMITS, FrameError, body_length, decode_body, encode_frame, only_body
 
 VALUES = st.recursive(
     st.none()

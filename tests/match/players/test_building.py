@@ -4,7 +4,6 @@ import os
 import re
 import resource
 import shutil
-import subprocess
 import sys
 from functools import partial
 
@@ -19,8 +18,9 @@ from arena.match.single_match import play_match
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.tournament.executors.dask_worker import pack_bot, unpack_bot
 from tests import needs
+from tests.cli.calls import calling
+from tests.open_places import nested
 
-ARENA = [sys.executable, "-m", "arena"]
 COPY = "cp program.sh build/bot"
 
 
@@ -212,12 +212,7 @@ def test_what_is_put_in_the_place_of_a_build_is_not_run(tmp_path, isolation):
 def test_a_directory_of_any_depth_gives_way_to_a_build(tmp_path, isolation, monkeypatch):
     monkeypatch.setattr(building, "remove_tree", partial(building.remove_tree, seconds=60))  # however busy the machine
     bot = make_bot(tmp_path / "b")
-    place = os.open(tmp_path / "b", os.O_RDONLY)
-    for name in ["build", *["d"] * 3000]:
-        os.mkdir(name, dir_fd=place)
-        place, before = os.open(name, os.O_RDONLY, dir_fd=place), place
-        os.close(before)
-    os.close(place)
+    os.close(nested(tmp_path / "b", ["build", *["d"] * 3000]))
     build_bots([bot], isolation)
     assert sorted(path.name for path in (tmp_path / "b").iterdir()) == ["bot.toml", "build", "program.sh"]
 
@@ -250,29 +245,21 @@ def test_rustups_stand_in_is_seen_through(tmp_path, monkeypatch):
     assert building._behind_rustup(real) == str(real)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("how", ["check", "play", "run", "submit"])
-def test_every_way_to_use_a_bot_tells_of_a_failing_build_in_one_sentence(tmp_path, how):
+def test_every_way_to_use_a_bot_tells_of_a_failing_build_in_one_sentence(tmp_path, how, capfd):
     make_bot(tmp_path / "b", build="echo broken >&2; exit 1")
     file = tmp_path / "t.toml"
-    file.write_text(
-        'game = "differences"\nformat = "round-robin"\nencounters = 1\n[[entrants]]\nbot = "b"\n'
-        '[[entrants]]\nbot = "b"\nname = "c"\n'
-    )
+    file.write_text('game = "differences"\n' + "".join(f'[[entrants]]\nbot = "b"\nname = "{name}"\n' for name in "bc"))
     arguments = {
         "check": ["check", tmp_path / "b"],
         "play": ["play", "differences", tmp_path / "b", tmp_path / "b"],
         "run": ["run", file, "-q"],
         "submit": ["submit", tmp_path / "b"],
     }[how]
-    done = subprocess.run(
-        [*ARENA, *map(str, arguments), "--home", str(tmp_path / "home")], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 2
-    first, *rest = done.stderr.splitlines()
+    arena = calling(tmp_path / "home", capfd)
+    code, _, errors = arena(*arguments)
+    first, *rest = errors.splitlines()
+    assert code == 2
     assert first.startswith("arena: bot 'b@1': its build failed (exit status 1): sh -c")
     assert rest == ["  broken"]
-    listed = subprocess.run(
-        [*ARENA, "bots", "--json", "--home", str(tmp_path / "home")], capture_output=True, text=True, check=False
-    )
-    assert json.loads(listed.stdout or "[]") == []
+    assert json.loads(arena("bots", "--json")[1] or "[]") == []

@@ -26,6 +26,7 @@ from arena.tournament.executors.dask_worker import pack_bot, unpack_bot
 from arena.tournament.resumption import create_or_resume
 from tests import needs
 from tests.cli.calls import calling
+from tests.open_places import nested
 
 PATH = "/usr/bin:/bin"
 DEPLOY = "#!/bin/sh\nKEY=s3cret\n. ./helper.sh\n"
@@ -215,13 +216,7 @@ def test_a_single_program_and_what_is_not_there_leave_out_nothing(bot):
 @pytest.fixture
 def deep(bot):
     """The bot's directory with more levels than Python may recurse; removed by a program that doesn't recurse."""
-    here = os.open(bot, os.O_RDONLY)
-    for _ in range(1500):
-        os.mkdir("d", dir_fd=here)
-        deeper = os.open("d", os.O_RDONLY, dir_fd=here)
-        os.close(here)
-        here = deeper
-    os.close(here)
+    os.close(nested(bot, ["d"] * 1500))
     yield bot
     subprocess.run(["rm", "-rf", str(bot / "d")], check=True)
 
@@ -254,22 +249,11 @@ def test_submit_says_it_before_it_tries_the_bot_and_where_it_refuses_it(bot, tmp
     assert said[-1].startswith("differences: a match of")
 
 
-NO_PART = [
-    *(
-        "__pycache__/a.pyc",
-        "x.pyc",
-        ".mypy_cache/x",
-        ".pytest_cache/x",
-        ".ruff_cache/x",
-        ".git/HEAD",
-        ".hg/x",
-        ".svn/x",
-    ),
-    *(".venv/x", "node_modules/x", ".DS_Store", "._bot.py", "__MACOSX/x", "Thumbs.db", "desktop.ini"),
-]
+NO_PART = """__pycache__/a.pyc x.pyc .mypy_cache/x .pytest_cache/x .ruff_cache/x .git/HEAD .hg/x .svn/x .venv/x
+node_modules/x .DS_Store ._bot.py __MACOSX/x Thumbs.db desktop.ini"""
 
 
-@pytest.mark.parametrize("name", NO_PART)
+@pytest.mark.parametrize("name", NO_PART.split())
 def test_what_systems_put_beside_a_bot_changes_it_in_no_case_of_letters(bot, tmp_path, name):
     digest = load_bot(bot).digest
     for path in (name, f"lib/{name.upper()}", f"lib/more/{name.lower()}"):

@@ -80,105 +80,59 @@ def test_the_filter_refuses_what_is_listed_and_nothing_else(machine):
             assert verdict in (EPERM, EACCES, ENOSYS, EINVAL, ENOTTY, EOPNOTSUPP), name
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "verdict"),
-    [
-        ("clone", (0x3D0F00,), ALLOW),  # as pthread_create calls it
-        ("clone", (0x01200011,), ALLOW),  # as fork calls it
-        ("clone", (0x10000000,), EPERM),  # CLONE_NEWUSER
-        ("clone", (0x40000000 | 17,), EPERM),  # CLONE_NEWNET
-        ("prlimit64", (0, 7), ALLOW),
-        ("prlimit64", (1234, 7), EPERM),
-        ("ioctl", (1, 0x5401), ALLOW),  # TCGETS
-        ("ioctl", (1, 0x5412), EPERM),  # TIOCSTI
-        ("ioctl", (1, 0x541C), EPERM),  # TIOCLINUX
-        ("ioctl", (1, 0x541B), ALLOW),  # FIONREAD
-        ("ioctl", (1, 0x5452), EPERM),  # FIOASYNC
-        ("ioctl", (1, 0x8901), ENOTTY),  # FIOSETOWN
-        ("ioctl", (1, 0x8912), ENOTTY),  # SIOCGIFCONF
-        ("ioctl", (1, 0x4030582A), ENOTTY),  # FS_IOC_RESVSP64
-        ("ioctl", (1, 0x40049409), ENOTTY),  # FICLONE
-        ("clone", (0x8011,), EPERM),  # CLONE_PARENT
-        ("clone", (0x10900,), EPERM),  # CLONE_THREAD without CLONE_FILES
-        ("prctl", (36, 1), EPERM),  # PR_SET_CHILD_SUBREAPER
-        ("prctl", (35, 13), EPERM),  # PR_SET_MM
-        ("prctl", (62, 1), EPERM),  # PR_SCHED_CORE
-        ("prctl", (4, 0), EPERM),  # PR_SET_DUMPABLE
-        ("prctl", (4, 1), ALLOW),
-        ("prctl", (3, 0), ALLOW),  # PR_GET_DUMPABLE
-        ("prctl", (15, 0), ALLOW),  # PR_SET_NAME
-        ("fcntl", (3, 4), ALLOW),  # F_SETFL
-        ("fcntl", (3, 1030), ALLOW),  # F_DUPFD_CLOEXEC
-        ("fcntl", (3, 5), ALLOW),  # F_GETLK
-        ("fcntl", (3, 6), PRETEND),  # F_SETLK
-        ("fcntl", (3, 7), PRETEND),  # F_SETLKW
-        ("fcntl", (3, 37), PRETEND),  # F_OFD_SETLK
-        ("fcntl", (3, 38), PRETEND),  # F_OFD_SETLKW
-        ("fcntl", (3, 8), EPERM),  # F_SETOWN
-        ("fcntl", (3, 10), EPERM),  # F_SETSIG
-        ("fcntl", (3, 15), EPERM),  # F_SETOWN_EX
-        ("fcntl", (3, 1024), EPERM),  # F_SETLEASE
-        ("fcntl", (3, 1026), EPERM),  # F_NOTIFY
-        ("fcntl", (3, 1036), EPERM),  # F_SET_RW_HINT
-        ("fcntl", (3, 1038), EPERM),  # F_SET_FILE_RW_HINT
-        ("socketpair", (1, 1), ALLOW),
-        ("socketpair", (1, 0x80801), ALLOW),  # SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK
-        ("socketpair", (1, 5), ALLOW),  # SOCK_SEQPACKET
-        ("socketpair", (1, 2), EACCES),  # SOCK_DGRAM
-        ("socketpair", (1, 3), EACCES),  # SOCK_RAW, which is a datagram pair too
-        ("socketpair", (30, 1), EACCES),  # AF_TIPC
-        ("setsockopt", (3, 1, 2), ALLOW),  # SO_REUSEADDR
-        ("setsockopt", (3, 1, 8), ALLOW),  # SO_RCVBUF
-        ("setsockopt", (3, 6, 7), ALLOW),  # of another level than SOL_SOCKET
-        ("setsockopt", (3, 1, 7), EPERM),  # SO_SNDBUF
-        ("setsockopt", (3, 1, 32), EPERM),  # SO_SNDBUFFORCE
-        ("clone", (0x3D0F00 & ~0x400,), EPERM),  # a thread without CLONE_FILES
-        ("clone", (0x4111,), ALLOW),  # CLONE_VM and CLONE_VFORK, as posix_spawn calls it
-        ("mmap", (0, 4096, 3, 0x22), ALLOW),  # MAP_PRIVATE | MAP_ANONYMOUS
-        ("mmap", (0, 4096, 3, 0x01), ALLOW),  # a file, shared
-        ("mmap", (0, 4096, 3, 0x21), EPERM),  # MAP_SHARED | MAP_ANONYMOUS
-        ("mmap", (0, 4096, 3, 0x23), EPERM),  # MAP_SHARED_VALIDATE | MAP_ANONYMOUS
-        ("setsockopt", (3, 1, 26), EPERM),  # SO_ATTACH_FILTER
-        ("seccomp", (1, 0), ALLOW),
-        ("seccomp", (1, 8), EPERM),  # SECCOMP_FILTER_FLAG_NEW_LISTENER
-        ("close_range", (3, 100, 0), ALLOW),
-        ("close_range", (3, 100, 6), EPERM),  # CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC
-        ("move_pages", (0,), ALLOW),
-        ("move_pages", (1234,), EPERM),
-        ("migrate_pages", (1234,), EPERM),
-        ("openat", (3, 0, 0o1000), EACCES),  # O_TRUNC with O_RDONLY
-        ("openat", (3, 0, 0o1101), ALLOW),  # O_TRUNC with O_WRONLY, as creat does
-        ("openat", (3, 0, 0o1002), ALLOW),
-        ("fallocate", (3, 1, 0, 4096), EOPNOTSUPP),
-        ("splice", (), EINVAL),
-        ("personality", (0xFFFFFFFF,), ALLOW),
-        ("personality", (0x40000,), EPERM),
-        ("clock_gettime", (1,), ALLOW),  # CLOCK_MONOTONIC
-        ("clock_gettime", (3,), ALLOW),  # CLOCK_THREAD_CPUTIME_ID
-        *((clock, (~1234 << 3 & 0xFFFFFFFF | 6,), ALLOW) for clock in CLOCKS),  # as pthread_getcpuclockid(3) has it
-        *((clock, (~1234 << 3 & 0xFFFFFFFF | 2,), EINVAL) for clock in CLOCKS),  # as clock_getcpuclockid(3) has it
-        ("clock_gettime", (~1234 << 3 & 0xFFFFFFFF,), EINVAL),  # CPUCLOCK_PROF
-        ("clock_gettime", (~3 << 3 & 0xFFFFFFFF | 3,), EINVAL),  # a device's
-        ("clock_gettime", (~0 << 3 & 0xFFFFFFFF | 2,), ALLOW),  # its own
-        *((name, (0,), ALLOW) for name in ("getsid", "getpgid", "get_robust_list")),
-        *((name, (1234,), EPERM) for name in ("getsid", "getpgid", "get_robust_list")),
-        ("prlimit64", (0, 4, 0, 8), ALLOW),  # reading RLIMIT_CORE
-        ("prlimit64", (0, 4, 8), PRETEND),
-        ("prlimit64", (0, 4, 8 << 32), PRETEND),
-        ("prlimit64", (1234, 4, 8), EPERM),
-        ("setrlimit", (4, 8), PRETEND),
-        ("setrlimit", (7, 8), ALLOW),
-        ("preadv2", (3, 0, 1, 0, 0, 0), ALLOW),
-        ("preadv2", (3, 0, 1, 0, 0, 0x9), EOPNOTSUPP),  # RWF_NOWAIT | RWF_HIPRI
-        ("fadvise64", (3, 0, 0, 2), ALLOW),  # POSIX_FADV_SEQUENTIAL
-        ("fadvise64", (3, 0, 0, 4), PRETEND),  # POSIX_FADV_DONTNEED
-        *(("madvise", (0, 4096, advice), ALLOW) for advice in (4, 8, 14, 22)),  # as malloc and garbage collectors do
-        *(("madvise", (0, 4096, advice), PRETEND) for advice in (20, 21)),  # MADV_COLD, MADV_PAGEOUT
-        ("madvise", (0, 4096, 25), EINVAL),  # MADV_COLLAPSE
-        ("kill", (0, 9), ALLOW),
-        ("kill", (1234, 9), EPERM),
-    ],
-)
+def both(name, allowed, verdict=ALLOW, refused=()):
+    """Return what is decided by the last of a call's arguments: whether it is among the allowed or the refused ones."""
+    return [(name, one, ALLOW) for one in allowed] + [(name, one, verdict) for one in refused]
+
+
+ANOTHERS = ~1234 << 3 & 0xFFFFFFFF
+"""The clocks of process 1234, of which the last three bits name one."""
+
+DECIDED = [
+    *both("clone", [(0x3D0F00,), (0x01200011,), (0x4111,)]),  # as pthread_create, fork and posix_spawn call it
+    *both("clone", [], EPERM, [(0x10000000,), (0x40000000 | 17,), (0x8011,)]),  # CLONE_NEWUSER, _NEWNET, _PARENT
+    *both("clone", [], EPERM, [(0x10900,), (0x3D0F00 & ~0x400,)]),  # threads without CLONE_FILES
+    *both("prlimit64", [(0, 7), (0, 4, 0, 8)], EPERM, [(1234, 7), (1234, 4, 8)]),  # 4 is RLIMIT_CORE, which it may read
+    *both("prlimit64", [], PRETEND, [(0, 4, 8), (0, 4, 8 << 32)]),
+    # TCGETS, FIONREAD; TIOCSTI, TIOCLINUX, FIOASYNC; FIOSETOWN, SIOCGIFCONF, FS_IOC_RESVSP64, FICLONE
+    *both("ioctl", [(1, 0x5401), (1, 0x541B)], EPERM, [(1, 0x5412), (1, 0x541C), (1, 0x5452)]),
+    *both("ioctl", [], ENOTTY, [(1, 0x8901), (1, 0x8912), (1, 0x4030582A), (1, 0x40049409)]),
+    # PR_SET_DUMPABLE, PR_GET_DUMPABLE, PR_SET_NAME; PR_SET_CHILD_SUBREAPER, PR_SET_MM, PR_SCHED_CORE, PR_SET_DUMPABLE
+    *both("prctl", [(4, 1), (3, 0), (15, 0)], EPERM, [(36, 1), (35, 13), (62, 1), (4, 0)]),
+    # F_SETFL, F_DUPFD_CLOEXEC, F_GETLK; F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW
+    *both("fcntl", [(3, 4), (3, 1030), (3, 5)], PRETEND, [(3, 6), (3, 7), (3, 37), (3, 38)]),
+    *both("fcntl", [], EPERM, [(3, 8), (3, 10), (3, 15), (3, 1024)]),  # F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE
+    *both("fcntl", [], EPERM, [(3, 1026), (3, 1036), (3, 1038)]),  # F_NOTIFY, F_SET_RW_HINT, F_SET_FILE_RW_HINT
+    # streams, also with SOCK_CLOEXEC | SOCK_NONBLOCK, and SOCK_SEQPACKET; SOCK_DGRAM, SOCK_RAW, AF_TIPC
+    *both("socketpair", [(1, 1), (1, 0x80801), (1, 5)], EACCES, [(1, 2), (1, 3), (30, 1)]),
+    # SO_REUSEADDR, SO_RCVBUF, one of another level than SOL_SOCKET; SO_SNDBUF, SO_SNDBUFFORCE, SO_ATTACH_FILTER
+    *both("setsockopt", [(3, 1, 2), (3, 1, 8), (3, 6, 7)], EPERM, [(3, 1, 7), (3, 1, 32), (3, 1, 26)]),
+    # MAP_PRIVATE | MAP_ANONYMOUS, and a file, shared; MAP_SHARED and MAP_SHARED_VALIDATE with MAP_ANONYMOUS
+    *both("mmap", [(0, 4096, 3, 0x22), (0, 4096, 3, 0x01)], EPERM, [(0, 4096, 3, 0x21), (0, 4096, 3, 0x23)]),
+    *both("seccomp", [(1, 0)], EPERM, [(1, 8)]),  # SECCOMP_FILTER_FLAG_NEW_LISTENER
+    *both("close_range", [(3, 100, 0)], EPERM, [(3, 100, 6)]),  # CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC
+    *both("move_pages", [(0,)], EPERM, [(1234,)]),
+    *both("migrate_pages", [], EPERM, [(1234,)]),
+    *both("openat", [(3, 0, 0o1101), (3, 0, 0o1002)], EACCES, [(3, 0, 0o1000)]),  # O_TRUNC needs O_WRONLY
+    *both("fallocate", [], EOPNOTSUPP, [(3, 1, 0, 4096)]),
+    *both("splice", [], EINVAL, [()]),
+    *both("personality", [(0xFFFFFFFF,)], EPERM, [(0x40000,)]),
+    # CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID, its own; CPUCLOCK_PROF of another, and a device's
+    *both("clock_gettime", [(1,), (3,), (0xFFFFFFFA,)], EINVAL, [(ANOTHERS,), (0xFFFFFFE3,)]),
+    # as pthread_getcpuclockid(3) and clock_getcpuclockid(3) have them
+    *(row for clock in CLOCKS for row in both(clock, [(ANOTHERS | 6,)], EINVAL, [(ANOTHERS | 2,)])),
+    *(row for name in ("getsid", "getpgid", "get_robust_list") for row in both(name, [(0,)], EPERM, [(1234,)])),
+    *both("setrlimit", [(7, 8)], PRETEND, [(4, 8)]),
+    *both("preadv2", [(3, 0, 1, 0, 0, 0)], EOPNOTSUPP, [(3, 0, 1, 0, 0, 0x9)]),  # RWF_NOWAIT | RWF_HIPRI
+    *both("fadvise64", [(3, 0, 0, 2)], PRETEND, [(3, 0, 0, 4)]),  # POSIX_FADV_SEQUENTIAL, POSIX_FADV_DONTNEED
+    # as malloc and garbage collectors do; MADV_COLD, MADV_PAGEOUT; MADV_COLLAPSE
+    *both("madvise", [(0, 4096, advice) for advice in (4, 8, 14, 22)], PRETEND, [(0, 4096, 20), (0, 4096, 21)]),
+    *both("madvise", [], EINVAL, [(0, 4096, 25)]),
+    *both("kill", [(0, 9)], EPERM, [(1234, 9)]),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "verdict"), DECIDED)
 def test_arguments_decide(machine, name, arguments, verdict):
     program = assemble_filter(machine, may_signal=False, may_change_files=False, counts_memory=False, counts_disk=False)
     assert run_filter(program, number_of(name, machine), machine, arguments=arguments) == verdict

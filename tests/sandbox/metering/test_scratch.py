@@ -17,6 +17,7 @@ from arena.sandbox.metering import memory, scratch
 from arena.sandbox.metering.scratch import MAX_DEPTH, MAX_FILES, ScratchMonitor, nameless_bytes, walk
 from benchmarks.zoo_bots import is_safe_inline, play_zoo_bot
 from tests import needs
+from tests.open_places import nested
 
 ME = os.getpid()
 
@@ -63,13 +64,7 @@ def test_links_and_fifos_are_counted_and_not_followed(tmp_path):
 
 @pytest.mark.parametrize(("depth", "is_too_deep"), [(MAX_DEPTH - 1, False), (MAX_DEPTH, True), (1500, True)])
 def test_depth_is_a_limit(tmp_path, depth, is_too_deep):
-    here = os.open(tmp_path, os.O_RDONLY)
-    for _ in range(depth):
-        os.mkdir("d", dir_fd=here)
-        below = os.open("d", os.O_RDONLY, dir_fd=here)
-        os.close(here)
-        here = below
-    os.close(here)
+    os.close(nested(tmp_path, ["d"] * depth))
     before = len(list(Path("/proc/self/fd").iterdir()))
     assert walk(str(tmp_path)).is_too_deep is is_too_deep
     assert len(list(Path("/proc/self/fd").iterdir())) == before
@@ -118,18 +113,8 @@ def test_removed_files_count_as_long_as_they_are_open(tmp_path):
     assert nameless_bytes({ME}, str(tmp_path), 9 * MEBIBYTE) == 0
 
 
-def deep_directory(place, depth):
-    here = os.open(place, os.O_RDONLY)
-    for _ in range(depth):
-        os.mkdir("d" * 250, dir_fd=here)
-        below = os.open("d" * 250, os.O_RDONLY, dir_fd=here)
-        os.close(here)
-        here = below
-    return here
-
-
 def test_removed_files_count_however_long_their_path(tmp_path):
-    deep = deep_directory(tmp_path, 20)
+    deep = nested(tmp_path, ["d" * 250] * 20)
     descriptor = os.open("file", os.O_CREAT | os.O_RDWR, dir_fd=deep)
     os.write(descriptor, b"x" * MEBIBYTE)
     os.unlink("file", dir_fd=deep)
