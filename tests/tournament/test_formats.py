@@ -22,10 +22,10 @@ from arena.tournament.schedule import rotations
 DATA = Path(__file__).parents[1] / "data"
 
 
-def made(name, entrants, players=2, encounters=1, rng_seed=1, active=None, **settings_):
+def made(name, entrants, players=2, encounters=1, rng_seed=1, active=None, games=1, **settings_):
     kind = FORMATS[name]
     names = tuple(f"e{k}" for k in range(entrants))
-    numbers = {"players": players, "encounters": encounters, "rng_seed": rng_seed}
+    numbers = {"players": players, "encounters": encounters, "rng_seed": rng_seed, "games": games}
     return kind(Field(bots=names, names=names, settings=kind.Settings(**settings_), active=active, **numbers))
 
 
@@ -516,10 +516,20 @@ def test_a_ladder_starves_nobody_and_lets_neighbours_meet(players):
     assert sum(apart) / len(apart) < 0.9 * at_random
 
 
-def test_a_ladder_stops_after_so_many_matches_or_when_it_is_sure():
-    for matches in (20, 26, 28, 30, 34):
-        rounds = rounds_of(made("ladder", 9, matches=matches), random.Random(1))
-        assert sum(2 * len(upcoming.pairings) for upcoming in rounds) == matches
+@pytest.mark.parametrize(("encounters", "games"), [(1, 1), (1, 3), (2, 1), (5, 2)])
+def test_a_ladder_stops_after_so_many_matches(encounters, games):
+    for matches in (12, 24, 36, 60, 120):
+        format_, found, rng = made("ladder", 9, 2, encounters, games=games, matches=matches), 0, random.Random(1)
+        assert 2 * games * format_.total_encounters() == matches
+        while (upcoming := format_.next_round()) is not None:
+            times = games * (upcoming.encounters or encounters)
+            meetings = [Meeting(pair, times * played(pair, rng).results) for pair in upcoming.pairings]
+            found += sum(len(meeting.results) for meeting in meetings)
+            format_.add_results(meetings)
+        assert found == matches
+
+
+def test_a_ladder_stops_when_it_is_sure():
     sure = made("ladder", 4, margin_95=4.0)
     rounds_of(sure, random.Random(1))
     assert sure.stop_limits().widest_margin <= 4.0

@@ -12,7 +12,7 @@
    who is behind void matches.
 6. It stops after ``ladder.matches`` matches, when the widest ± 95 % interval is ``ladder.margin_95`` or narrower, or
    after ``ladder.hours`` of a run; without any of these when it is stopped. A round that has begun is played to its
-   end; the last one before ``ladder.matches`` has no more pairings than are left.
+   end; the last ones before ``ladder.matches`` have no more encounters than are left, in all seats and all games.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest, nsmallest
-from math import inf
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Annotated
 
@@ -76,10 +75,13 @@ class Ladder(Format[LadderSettings]):
         self._counts_for_draws: Counter[tuple[tuple[str, ...], tuple[int, ...]]] = Counter()
         self._draw_probability: float | None = None
 
-    def total_pairings(self) -> int | None:
-        """Return the pairings that make the matches asked for; None if it is not matches that end it."""
+    def total_encounters(self) -> int | None:
+        """Return the encounters in each game that make the matches asked for; None if it is not matches that end it."""
         matches = self.field.settings.matches
-        return None if matches is None else -(-matches // (self.field.players * self.field.encounters))
+        return None if matches is None else self._encounters_of(matches)
+
+    def _encounters_of(self, matches: int) -> int:
+        return -(-matches // (self.field.players * self.field.games))
 
     def add_results(self, meetings: Sequence[Meeting]) -> None:
         """Count the results; everybody is rated when that is asked for: a resumed ladder adds thousands of rounds."""
@@ -147,7 +149,8 @@ class Ladder(Format[LadderSettings]):
         available = self._available()
         if len(available) < self.field.players or self._is_over(available):
             return None
-        most = self._most_pairings()
+        left, encounters = self._encounters_left(), self.field.encounters
+        most = len(available) if left is None else max(1, left // encounters)
         drawn = {k: self._drawn(k) for k in available}
         free = set(drawn)
         pairings: list[Pairing] = []
@@ -157,14 +160,13 @@ class Ladder(Format[LadderSettings]):
                 pairing = tuple(sorted((k, *rivals)))
                 free -= set(pairing)
                 pairings.append(pairing)
-        return Round(tuple(sorted(pairings)), tuple(sorted(free)))
+        fewer = left if left is not None and left < encounters else None
+        return Round(tuple(sorted(pairings)), tuple(sorted(free)), fewer)
 
-    def _most_pairings(self) -> float:
-        """Return how many pairings are left until the matches asked for are played."""
+    def _encounters_left(self) -> int | None:
+        """Return how many encounters are left in each game until the matches asked for are played."""
         matches = self.field.settings.matches
-        if matches is None:
-            return inf
-        return -(-(matches - self._counts.total()) // (self.field.players * self.field.encounters))
+        return None if matches is None else self._encounters_of(matches - self._counts.total())
 
     def should_stop(self, elapsed_seconds: float) -> bool:
         """Return whether the hours of a run are over."""
