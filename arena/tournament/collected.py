@@ -23,7 +23,7 @@ from arena.base.definition import Rejected
 from arena.base.errors import BotDefinitionError, UnknownNameError, UploadError, UsageError
 from arena.base.names import MAX_REASON_CHARACTERS
 from arena.base.records import MEBIBYTE, Bot
-from arena.base.text import any_of, counted, toml_value
+from arena.base.text import any_of, counted, shortened_text, toml_value
 from arena.community.uploads.entry import DEFAULT_LIMITS, PROGRAM_STARTS, UnpackLimits
 from arena.community.uploads.unpacking import is_archive, opened_bot, unpack, unpacking_place
 from arena.match.players.bot_files import left_out_as, open_at_once
@@ -40,6 +40,7 @@ DOWNLOAD = UnpackLimits(
 """Of an archive with the submissions of a whole class; each archive in it has the limits of a submission."""
 GIT_SUFFIX, GIT_TAR = ".git", "commit.tar"
 COMMIT_DIGITS = 12
+EXPECTED = 'expected a folder, a pattern such as "submissions/*", or an archive'
 MAIN_FILES = ("bot.py", "main.py", "__main__.py")
 """Which of several programs in a folder is the bot."""
 
@@ -170,8 +171,14 @@ def _of_text(text: str, base: Path, bots: KnownBots | None, stack: contextlib.Ex
         return [of_git(text, base, bots)]
     if has_magic(text) and not os.path.lexists(base / text):
         names = sorted(glob(text, root_dir=base))  # noqa: PTH207 - hidden files don't match, as in a shell
-        return [_at(base / name, name, bots) for name in names or [text]]
+        if not names:
+            raise BotDefinitionError(f"{text!r}: no file matches it")
+        return [_at(base / name, name, bots) for name in names]
     path = base / text
+    try:
+        path.lstat()
+    except OSError as error:  # whoever names it has mistyped it: nothing was submitted broken
+        raise BotDefinitionError(f"{shortened_text(repr(text))}: {error.strerror}; {EXPECTED}") from error
     if is_archive(path):
         return _of_archive(path, text, bots, stack)
     return _below(path, text, bots)

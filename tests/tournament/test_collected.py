@@ -110,10 +110,19 @@ def test_two_of_one_name_are_said_in_a_sentence(tmp_path, home):
         labels(tmp_path, home, "s", "skip_broken = true")
 
 
-@pytest.mark.parametrize("ending", ["", ".zip"])
-def test_a_name_that_no_file_can_have_is_said_in_a_sentence(tmp_path, home, ending):
-    with pytest.raises(DefinitionError, match="File name too long"):
-        labels(tmp_path, home, "x" * 5000 + ending)
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("submisions", "'submisions': No such file or directory; expected a folder, a pattern"),
+        ("submisions.zip", "No such file"),
+        ("submisions/*", "'submisions/\\*': no file matches it$"),
+        pytest.param("x" * 5000, "File name too long", id="long"),
+        pytest.param("x" * 5000 + ".zip", "File name too long", id="long archive"),
+    ],
+)
+def test_a_path_that_is_not_there_is_no_broken_submission(tmp_path, home, text, sentence):
+    with pytest.raises(DefinitionError, match=sentence):
+        labels(tmp_path, home, text, "skip_broken = true")
 
 
 def test_submitted_bots_enter_with_their_latest_version(tmp_path, home):
@@ -196,6 +205,8 @@ def test_a_commit_that_is_not_there_is_said_in_a_sentence(tmp_path, home, reposi
     with pytest.raises(UsageError, match=sentence) as raised:
         find_entrant(text, [], tmp_path, home.bots)
     assert "\n" not in str(raised.value)
+    with pytest.raises(DefinitionError, match=sentence):
+        labels(tmp_path, home, text, "skip_broken = true")
 
 
 def test_missing_manifests_are_written_where_it_is_clear_what_is_the_program(tmp_path):

@@ -30,8 +30,8 @@ def export_commit(shown: str, path: Path, reference: str, tar: Path, max_bytes: 
     """Write the files of a commit, below a directory of the repository, into a new tar; return the commit.
 
     Raises:
-        BotDefinitionError: if there is no such commit, or its files are too large; ``shown`` begins the sentence.
-        UsageError: if there is no git, or it takes too long.
+        BotDefinitionError: if its files are too large; ``shown`` begins the sentence.
+        UsageError: if there is no such commit or no git, or it takes too long.
     """
 
     def ask(*arguments: str) -> str:
@@ -76,5 +76,5 @@ def _git(shown: str, max_bytes: int, *arguments: str, environment: Mapping[str, 
     if process.returncode < 0:
         raise UsageError(f"{shown!r}: git took more than {GIT_SECONDS:g} s")
     if process.returncode:
-        raise BotDefinitionError(f"{shown!r}: git finds no bot there: {shortened_text(first) or 'no such commit'}")
+        raise UsageError(f"{shown!r}: git finds no bot there: {shortened_text(first) or 'no such commit'}")
     return printed
