@@ -29,7 +29,7 @@ COLUMNS = [
 @click.command("repair")
 @click.argument("game")
 @options_option
-@within_option("How long to look for values, for all forms together.", default="60s")
+@within_option("How long to solve all forms, in total, such as 60s or 5m.", default="60s")
 @quiet_option
 @json_option
 @wide_option
