@@ -29,7 +29,7 @@ from arena.cli.terminal.common import (
     print_wrapped,
     show_stderr,
 )
-from arena.cli.terminal.conditions import conditions, like_option
+from arena.cli.terminal.conditions import conditions, first_openings, like_option
 from arena.cli.terminal.options import (
     games_option,
     isolation_option,
@@ -191,8 +191,8 @@ def check_command(
     at its bounds, match after match, on a busy machine. BOT is a path, an archive such as bot.zip, an example such as
     arena:greedy, a submitted bot or git:PATH@REF; in a folder or an archive of submissions, a download from Moodle, or
     submitted:PATTERN, each bot is tried. With --like, only the games and options of that tournament are tried, under
-    its conditions. With --rules, try out the rules of a game, for their author: each mistake is shown with the shortest
-    line of play that leads to it.
+    its conditions, and from its first opening. With --rules, try out the rules of a game, for their author: each
+    mistake is shown with the shortest line of play that leads to it.
 
     The exit code is 1 if a step fails. A failed step is shown with the bot's stderr and a hint how to fix it; for a bot
     without botkit, also with the last question and the bytes that came back, as text and in hexadecimal. Steps that
@@ -215,6 +215,7 @@ def check_command(
     for game in games:
         find_game(game)
     chosen = _conditions(like, games, {"seconds": seconds, "isolation": isolation})
+    tried = chosen.games, first_openings(chosen), chosen.ply_limit
     level = choose_isolation(chosen.isolation)
     if writes_manifest:
         for path in (path for text in bots for path in write_manifests(Path(text))):
@@ -231,7 +232,7 @@ def check_command(
             raise UsageError(f"--in-place: bot {text!r} was submitted; expected one that plays from where it lies")
         if not in_place and not bot.submitted:
             bot = as_submitted(bot)
-        steps = check_bot(bot, level, chosen.time_control, games, chosen.limits, chosen.games)
+        steps = check_bot(bot, level, chosen.time_control, games, chosen.limits, *tried)
         if as_json:
             failed = [step for number, step in enumerate(steps, 1) if not _print_json(text, number, step)]
         else:

@@ -13,7 +13,7 @@ from arena.base.bot_text import OPERATOR
 from arena.base.errors import UsageError
 from arena.cli.bots.boards import position_lines
 from arena.cli.terminal.common import find_bots, show_result, warn_of_weak_isolation
-from arena.cli.terminal.conditions import conditions, first_opening, like_option
+from arena.cli.terminal.conditions import conditions, first_openings, like_option
 from arena.cli.terminal.options import (
     isolation_option,
     json_option,
@@ -82,7 +82,7 @@ def play_command(
         "limits": chosen.limits,
         "isolation": chosen.isolation,
     }
-    ply_limit, opening = chosen.ply_limit, () if like is None else first_opening(chosen)
+    ply_limit, opening = chosen.ply_limit, () if like is None else first_openings(chosen)[0]
     if HUMAN in loaded:
         adviser = find_bots([hints])[0] if hints is not None else _first_bot(loaded)
         record = _play_with_people(game, rules, loaded, adviser, settings, ply_limit, opening, quiet or as_json)

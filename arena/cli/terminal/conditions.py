@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 like_option = click.option(
     "--like",
     metavar="FILE_OR_TOURNAMENT",
-    help="Under the conditions of this tournament: games, options, openings, time, limits and isolation, but for what"
-    " other options say.",
+    help="Play as this tournament does: its games, options, openings, limits of plies and time, and isolation. Options"
+    " beside it take precedence.",
 )
 
 
@@ -63,12 +63,13 @@ def is_given(option: str) -> bool:
     return click.get_current_context().get_parameter_source(option) not in (None, ParameterSource.DEFAULT)
 
 
-def first_opening(chosen: Definition) -> tuple[Any, ...]:
-    """Return the actions with which the first match under these conditions begins."""
+def first_openings(chosen: Definition) -> list[tuple[Any, ...]]:
+    """Return for each game the actions with which its first match under these conditions begins."""
     from arena.tournament.opening_information import with_openings
     from arena.tournament.schedule import openings_of
 
-    return openings_of(with_openings(chosen), 0).take(0)
+    with_lines = with_openings(chosen)
+    return [openings_of(with_lines, game).take(0) for game in range(len(chosen.games))]
 
 
 def _read(like: str) -> Definition:

@@ -17,6 +17,7 @@ from arena.base.errors import ArenaError, BotDefinitionError, BotError, LateErro
 from arena.base.machine import available_cores, run_on
 from arena.base.records import (
     DEFAULT_LIMITS,
+    DEFAULT_PLY_LIMIT,
     MEBIBYTE,
     Bot,
     Fault,
@@ -61,11 +62,15 @@ def check_bot(
     games: tuple[str, ...] = (),
     limits: Limits = DEFAULT_LIMITS,
     choices: Sequence[GameChoice] = (),
+    openings: Sequence[Sequence[Any]] = (),
+    ply_limit: int = DEFAULT_PLY_LIMIT,
 ) -> Iterator[Step]:
     """Try a bot, step by step, by default in the games it claims, or all.
 
     Args:
         choices: games with the options of a tournament: only these are tried, and no other options.
+        openings: the actions with which matches of each choice begin.
+        ply_limit: a match ends after this many actions.
     """
     for choice in choices:
         problem = claims_problem(bot, choice.game)
@@ -79,14 +84,15 @@ def check_bot(
         find_game(game)
     build_bots([bot], isolation)
     options = choices[0].options if choices else {}
-    checker = _Checker(bot, claimed[0], options, isolation, time_control, limits)
+    tried = TriedBot(bot, isolation, limits, time_control, ply_limit)
+    checker = _Checker(bot, claimed[0], options, next(iter(openings), ()), tried)
     try:
         first = checker.start()
         yield first
         if not first.is_passed:
             return
-        for choice in choices:
-            yield from checker.play_choice(choice)
+        for number, choice in enumerate(choices):
+            yield from checker.play_choice(choice, openings[number] if openings else ())
         for game in () if choices else claimed:
             yield from checker.play_game(game)
         yield checker.reuse()
@@ -112,17 +118,14 @@ class _Checker:
         bot: Bot,
         game: str,
         options: Mapping[str, Any],
-        isolation: Isolation,
-        time_control: TimeControl,
-        limits: Limits,
+        opening: Sequence[Any],
+        tried: TriedBot,
     ) -> None:
         self._bot = bot
         self._game = game
         self._options = dict(options)
-        self._isolation = isolation
-        self._time_control = time_control
-        self._limits = limits
-        self._tried = TriedBot(bot, isolation, limits, time_control)
+        self._opening = opening
+        self._tried = tried
         self._player = self._tried.player
         self._broken: Step | None = None  # the first step in which a limit was broken
 
@@ -141,16 +144,17 @@ class _Checker:
             self._player.tell_fault(fault)
             report = self._player.end((), (), Termination.FORFEIT, (fault,))
             cpu_seconds = report.cpu_seconds + report.off_turn_cpu_seconds
-            return self._failed(name, fault, report, cpu_seconds, self._time_control.startup_seconds)
+            return self._failed(name, fault, report, cpu_seconds, self._tried.time_control.startup_seconds)
         ready = self._player.ready
         label = " ".join(part for part in (ready.name, ready.version) if part) or self._bot.label
         wants = ", ".join(part for part, on in ready.wants._asdict().items() if on) or "nothing"
         return Step(name, True, f"{label}; wants {wants}")
 
-    def play_choice(self, choice: GameChoice) -> Iterator[Step]:
+    def play_choice(self, choice: GameChoice, opening: Sequence[Any]) -> Iterator[Step]:
         shown = f" with {options_text(choice.options)}" if choice.options else ""
         for seat in range(choice.players):
-            yield self._try(f"plays {choice.game}{shown} in seat {seat}", choice.game, choice.options, seat)
+            name = f"plays {choice.game}{shown} in seat {seat}"
+            yield self._try(name, choice.game, choice.options, seat, opening)
 
     def play_game(self, game: str) -> Iterator[Step]:
         for seat in range(make_game(game).players):
@@ -180,7 +184,7 @@ class _Checker:
 
     def reuse(self) -> Step:
         name = "plays match after match with one process"
-        records = [self._tried.play(self._game, self._options, 0, seed=11) for _ in range(2)]
+        records = [self._tried.play(self._game, self._options, 0, 11, self._opening) for _ in range(2)]
         for record in records:
             if record.faults:
                 return self._failed_in(record, 0, name)
@@ -198,8 +202,8 @@ class _Checker:
         try:
             with contextlib.ExitStack() as stack:
                 for _ in range(BUSY_PROGRAMS):
-                    stack.enter_context(Subprocess(busy, self._isolation, self._limits))
-                record = self._tried.play(self._game, self._options, 0)
+                    stack.enter_context(Subprocess(busy, self._tried.isolation, self._tried.limits))
+                record = self._tried.play(self._game, self._options, 0, opening=self._opening)
         finally:
             run_on(cores)
         if record.faults:
@@ -214,7 +218,7 @@ class _Checker:
         self._player.close()
         if self._broken is not None:
             return replace(self._broken, name=name)
-        peak, limits = self._player.peak, self._limits
+        peak, limits = self._player.peak, self._tried.limits
         used = (
             f"{peak.memory_bytes / MEBIBYTE:.0f} of {limits.memory_bytes / MEBIBYTE:.0f} MiB of memory,"
             f" {peak.processes} of {limits.processes} processes and threads,"
@@ -230,14 +234,14 @@ class _Checker:
             name, False, "it had to be killed after half a second", "end the program on quit, and when its input ends"
         )
 
-    def _try(self, name: str, game: str, options: Mapping[str, Any], seat: int) -> Step:
-        record = self._tried.play(game, options, seat)
+    def _try(self, name: str, game: str, options: Mapping[str, Any], seat: int, opening: Sequence[Any] = ()) -> Step:
+        record = self._tried.play(game, options, seat, opening=opening)
         if record.faults:
             return self._failed_in(record, seat, name)
         return Step(name, True, f"{counted(len(record.actions), 'ply')}, {_longest(record, seat)}")
 
     def _failed_in(self, record: MatchRecord, seat: int, name: str) -> Step:
-        control, report = self._time_control, record.seats[seat]
+        control, report = self._tried.time_control, record.seats[seat]
         before = sum(
             seconds or 0.0
             for (actor, _), seconds in zip(record.actions, record.cpu_seconds, strict=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 from arena.base.errors import BotError, LateError, OptionError, UsageError
-from arena.base.records import Bot, Limits, MatchRecord, MatchSpec, TimeControl
+from arena.base.records import DEFAULT_PLY_LIMIT, Bot, Limits, MatchRecord, MatchSpec, TimeControl
 from arena.games import Game, find_game, make_game
 from arena.games.conformance.suite import variants
 from arena.games.game import IntOption
@@ -24,17 +24,26 @@ from arena.sandbox.isolation.sandbox_policy import Isolation
 class TriedBot:
     """A bot, whose process is kept from match to match, unless the machine stood still in one."""
 
-    def __init__(self, bot: Bot, isolation: Isolation, limits: Limits, time_control: TimeControl) -> None:
+    def __init__(
+        self,
+        bot: Bot,
+        isolation: Isolation,
+        limits: Limits,
+        time_control: TimeControl,
+        ply_limit: int = DEFAULT_PLY_LIMIT,
+    ) -> None:
         self.player = ProcessPlayer(bot, isolation, limits, measures_peak=True)
         self.matches = 0
         self._bot = bot
-        self._isolation = isolation
-        self._time_control = time_control
+        self.isolation = isolation
+        self.limits = limits
+        self.time_control = time_control
+        self._ply_limit = ply_limit
 
     def begin(self, game: str, options: Mapping[str, Any] | None = None) -> None:
         """Seat it in a match that is not played, again while nobody can tell whether it was ready in time."""
         rules = make_game(game, **(options or {}))
-        seating = Seating(0, game, rules.options, rules.players, 0, 1, self._time_control)
+        seating = Seating(0, game, rules.options, rules.players, 0, 1, self.time_control)
         for _ in range(MAX_TRIES - 1):
             try:
                 return self.player.begin(seating)
@@ -55,7 +64,9 @@ class TriedBot:
             self.player.close()
         return self.player.exited_by_itself
 
-    def play(self, game: str, options: Mapping[str, Any], seat: int, seed: int = 0) -> MatchRecord:
+    def play(
+        self, game: str, options: Mapping[str, Any], seat: int, seed: int = 0, opening: Sequence[Any] = ()
+    ) -> MatchRecord:
         """Play a match; the opponents draw from a seed, by default the number of the match."""
         self.matches += 1
         rules = make_game(game, **options)
@@ -68,7 +79,10 @@ class TriedBot:
             options=rules.options,
             bots=tuple(bots),
             rng_seed=seed or 5,
-            time_control=self._time_control,
+            opening=0 if opening else None,
+            opening_actions=tuple(opening),
+            time_control=self.time_control,
+            ply_limit=self._ply_limit,
         )
         return play_until_judged(partial(self._play_once, seat=seat, seed=seed or self.matches), spec)
 
@@ -81,7 +95,7 @@ class TriedBot:
         players: list[Player] = [ScriptedPlayer(choose) for _ in spec.bots]
         players[seat] = self.player
         try:
-            return Referee(spec, players, self._isolation.label).play()
+            return Referee(spec, players, self.isolation.label).play()
         except LateError:
             self.player.close()
             raise

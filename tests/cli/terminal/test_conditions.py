@@ -106,8 +106,10 @@ def test_tuning_and_checks_take_the_conditions_of_a_tournament(command):
     assert "plays differences with size = 5, scoring = distinct in seat 1" in said
     assert re.search("plays multiplication with .*size = 11", said) and "of 333 MiB of memory" in said
     assert "size = 2" not in said
-    said = command("check arena:greedy --like some --game differences").out
+    Path("short.toml").write_text(FILE.replace("ply_limit = 50", "ply_limit = 4"))
+    said = command("check arena:greedy --like short.toml --game differences").out
     assert "multiplication" not in said
+    assert said.count("4 plies") == 2 and "4 plies, longest action 0.0 ms" in said  # three are of the opening
 
 
 @pytest.mark.parametrize(
