@@ -11,7 +11,7 @@ BOTS = ["alpha", "Beta", "gamma delta", "猫"]
 
 
 def two_tournaments(home):
-    play(home, "League", BOTS, failing=["Beta"], note="<b>hi</b>", encounters=1)
+    play(home, "League", BOTS[:3], failing=["Beta"], note="<b>hi</b>", encounters=1)
     play(home, "cup", BOTS, format="knockout")
 
 

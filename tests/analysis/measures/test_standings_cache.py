@@ -156,7 +156,7 @@ def test_a_file_that_does_not_fit_together_is_made_again(kept, change):
     assert is_kept()[1]
 
 
-@pytest.mark.slow(only=("<lambda>7",), sample=True)
+@pytest.mark.slow(only=("<lambda>7",))
 @pytest.mark.parametrize(
     "change",
     [
