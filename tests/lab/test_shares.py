@@ -53,15 +53,6 @@ def test_coprimality_is_shared_as_a_table_says(players, size, grids, data):
     check(game, random_state(game, data, 2 * size))
 
 
-@pytest.mark.soak
-@pytest.mark.parametrize("players", [3, 4, 5])
-def test_larger_grids_of_coprimality_are_shared_as_a_table_says(players):
-    for size in range(3, 13 - players):
-        for grids in (1, 2, 3, 10):
-            game = make_game("coprimality", players=players, size=size, max_grids=grids)
-            check(game, game.initial_state())
-
-
 SHEETS = [
     {"players": players, "width": width, "height": height, "lines": lines}
     for players in (3, 4, 5, 8)

@@ -5,11 +5,12 @@ from itertools import islice
 
 import pytest
 
-from arena.base.errors import KernelError
 from arena.games import make_game
-from arena.games.kernels.loading import load
 from arena.games.kernels.slips import MOST_STATES, encounters_by_rules, least_states, may_be_solved, slip_encounters
 from arena.tournament.openings import openings
+from tests import needs
+
+needs_compiler = needs.program("cc", "gcc", "clang")
 
 GAMES = [
     ("differences", {"size": 4}, 1),
@@ -23,43 +24,41 @@ GAMES = [
 ]
 
 
+@needs_compiler
 @pytest.mark.slow(only=("differences-options0-1", "plusminus-options4-2"), sample=("differences-options0-1",))
 @pytest.mark.parametrize(("name", "options", "plies"), GAMES)
 def test_kernels_play_the_encounters_of_the_rules(name, options, plies):
-    if isinstance(load(name), KernelError):
-        pytest.skip("no C compiler")
     game = make_game(name, **options)
     for opening in islice(openings(game, plies, 1), 3):
         values = {"seed": 3, "count": 30, "slips_permille": (50, 300)}
         assert slip_encounters(game, opening, **values) == encounters_by_rules(game, opening, 3, 30, (50, 300))
 
 
+@needs_compiler
 def test_a_kernel_and_the_rules_agree_on_what_is_too_much():
-    if isinstance(load("multiplication"), KernelError):
-        pytest.skip("no C compiler")
     game = make_game("multiplication", size=7)
     opening = next(openings(game, 5, 1))
     states = encounters_by_rules(game, opening, 1, 1, (50, 150)).states
     for most, fits in ((states, True), (states - 1, False)):
-        given = {"seed": 1, "count": 1, "slips_permille": (50, 150), "most_states": most}
-        assert (slip_encounters(game, opening, **given) is not None) is fits
-        assert (encounters_by_rules(game, opening, 1, 1, (50, 150), most) is not None) is fits
+        assert_both_fit(game, opening, most, fits)
 
 
+def assert_both_fit(game, opening, most, fits):
+    given = {"seed": 1, "count": 1, "slips_permille": (50, 150), "most_states": most}
+    assert (slip_encounters(game, opening, **given) is not None) is fits
+    assert (encounters_by_rules(game, opening, 1, 1, (50, 150), most) is not None) is fits
+
+
+@needs_compiler
 def test_a_kernel_and_the_rules_agree_on_what_are_too_many_actions():
     """Plaid has 2 * 19 - 1 actions after an opening of one ply: 16 for each of the states would be few."""
-    if isinstance(load("plaid"), KernelError):
-        pytest.skip("no C compiler")
     game = make_game("plaid", width=20, height=20, lines=3)
     opening = (("v", 3),)
     states = 1 + 37
     actions = 37 + 37 * 36
     for most in (actions // 16, actions // 16 + 1):
         assert most > states
-        given = {"seed": 1, "count": 1, "slips_permille": (50, 150), "most_states": most}
-        fits = 16 * most >= actions
-        assert (slip_encounters(game, opening, **given) is not None) is fits
-        assert (encounters_by_rules(game, opening, 1, 1, (50, 150), most) is not None) is fits
+        assert_both_fit(game, opening, most, 16 * most >= actions)
 
 
 def exact(game, state, slips):

@@ -34,12 +34,6 @@ SIZES = {
         for lines in range(1, width + height - 1)
     ],
 }
-LARGER = {
-    "differences": [{"size": size, "scoring": scoring} for size in (5, 6) for scoring in ("distinct", "once")],
-    "plusminus": [{"size": 4, "grid_first": first} for first in (1, 2)] + [{"size": 5}],
-    "coprimality": [{"size": size} for size in range(13, 17)],
-    "plaid": [{"width": 8, "height": 6, "lines": lines} for lines in range(1, 13)],
-}
 
 
 def solved(by, name, **options):
@@ -56,13 +50,6 @@ def check(name, options):
 @pytest.mark.parametrize("name", SIZES)
 def test_small_boards_are_worth_what_tables_by_the_rules_say(name):
     for options in SIZES[name]:
-        check(name, options)
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("name", LARGER)
-def test_larger_boards_are_worth_what_tables_by_the_rules_say(name):
-    for options in LARGER[name]:
         check(name, options)
 
 
