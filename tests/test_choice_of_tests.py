@@ -160,8 +160,3 @@ def test_a_server_can_be_started_on_it_again_and_again(port):
 def test_only_one_server_listens_on_it(port):
     with socket.create_server((HOST, port)), pytest.raises(OSError, match="already in use"):
         socket.create_server((HOST, port))
-
-
-def test_nobody_gets_it_who_asks_for_any(port):
-    with socket.socket() as other, pytest.raises(OSError, match="already in use"):
-        other.bind((HOST, port))
