@@ -1,5 +1,6 @@
 """Best play by looking at everything: what faster ways are compared with."""
 
+import random
 from functools import cache
 
 
@@ -21,3 +22,13 @@ def brute_force(game):
         return max(found) if seat == 0 else min(found)
 
     return value
+
+
+def positions(game, rng_seed, matches):
+    """Yield each state of random matches in which somebody is to act, and the seat."""
+    draw = random.Random(rng_seed)
+    for _ in range(matches):
+        state = game.initial_state()
+        while (seat := game.seat_to_act(state)) is not None:
+            yield state, seat
+            state = game.apply(state, draw.choice(list(game.legal_actions(state))))

@@ -179,10 +179,6 @@ def test_every_rung_of_the_ladder_is_in_its_tournament():
         assert sorted(bot.name for bot in shipped.entrants) == sorted(rungs)
 
 
-def test_a_bot_of_another_version_is_another_bot():
-    assert replace(bot("greedy"), version="2").label == "greedy@2"
-
-
 # the tables of bots/README.md: shares of points by encounter, and their intervals
 
 

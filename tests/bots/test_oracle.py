@@ -15,7 +15,7 @@ from arena.lab.solving.state_graph import explore, paranoid_of, shares_of
 from arena.match.players.manifest import load_bot
 from arena.sandbox.isolation.sandbox_policy import Isolation, make_launch_spec
 from tests import needs
-from tests.best_play import brute_force, result_of
+from tests.best_play import brute_force, positions, result_of
 from tests.bots.test_bots import COUNTED, bot, play
 from tests.bots.test_many_actions import chooser
 from tests.bots.test_thinking import forever, module
@@ -63,22 +63,19 @@ def test_from_random_openings_it_never_gives_anything_away(name, options):
     ],
 )
 def test_among_three_it_takes_the_largest_share_and_of_equal_ones_what_it_can_hold(name, options):
-    game, draw = make_game(name, **options), random.Random(1)
+    game = make_game(name, **options)
     graph = explore(game, name, Limits())
     shares = shares_of(graph, 3)
     paranoid = paranoid_of(graph, 3, range(len(graph)))
-    for _ in range(20):
-        state = game.initial_state()
-        while (seat := game.seat_to_act(state)) is not None:
-            choices = graph.following(graph.numbers[state])
-            values = [(shares[after][seat], paranoid[after][seat]) for after in choices]
-            chosen = oracle.choose(game, state, forever())
-            if isinstance(chosen, Choice):
-                after = graph.numbers[game.apply(state, chosen.action)]
-                assert (shares[after][seat], paranoid[after][seat]) == max(values)
-                assert (chosen.note["share"], chosen.note["held"]) == max(values)
-            assert isinstance(chosen, Choice) == (len(values) > 1)
-            state = game.apply(state, draw.choice(list(game.legal_actions(state))))
+    for state, seat in positions(game, 1, 20):
+        choices = graph.following(graph.numbers[state])
+        values = [(shares[after][seat], paranoid[after][seat]) for after in choices]
+        chosen = oracle.choose(game, state, forever())
+        if isinstance(chosen, Choice):
+            after = graph.numbers[game.apply(state, chosen.action)]
+            assert (shares[after][seat], paranoid[after][seat]) == max(values)
+            assert (chosen.note["share"], chosen.note["held"]) == max(values)
+        assert isinstance(chosen, Choice) == (len(values) > 1)
 
 
 def test_where_shares_are_not_known_in_time_it_goes_for_the_lead():

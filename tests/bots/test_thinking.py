@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from arena.botkit import Clock, MatchInfo
 from arena.games import make_game
-from tests.best_play import brute_force
+from tests.best_play import brute_force, positions
 
 BOTS = Path(__file__).parents[2] / "bots"
 
@@ -55,35 +55,27 @@ def test_perfect_chooses_an_action_of_the_best_value_everywhere(name, options):
     value = brute_force(game)
     for seat in (0, 1):
         perfect.begin(MatchInfo(game, seat, 2, 0))
-    draw = random.Random(1)
-    for _ in range(15):
-        state = game.initial_state()
-        while (seat := game.seat_to_act(state)) is not None:
-            chosen = perfect.choose(game, state, forever())
-            action = chosen.action if isinstance(chosen, tuple) and hasattr(chosen, "note") else chosen
-            assert value(game.apply(state, action)) == value(state)
-            if hasattr(chosen, "note"):
-                result = value(state)[0] * (1 if seat == 0 else -1)
-                assert chosen.note["perfect"] is True
-                assert chosen.note["value"] == {1: "won", 0: "drawn", -1: "lost"}[result]
-            state = game.apply(state, draw.choice(list(game.legal_actions(state))))
+    for state, seat in positions(game, 1, 15):
+        chosen = perfect.choose(game, state, forever())
+        action = chosen.action if isinstance(chosen, tuple) and hasattr(chosen, "note") else chosen
+        assert value(game.apply(state, action)) == value(state)
+        if hasattr(chosen, "note"):
+            result = value(state)[0] * (1 if seat == 0 else -1)
+            assert chosen.note["perfect"] is True
+            assert chosen.note["value"] == {1: "won", 0: "drawn", -1: "lost"}[result]
 
 
 @pytest.mark.parametrize(("name", "options"), TINY)
 def test_alphabeta_that_has_time_for_everything_finds_the_true_value(name, options):
     game = make_game(name, **options)
     value = brute_force(game)
-    draw = random.Random(2)
-    for _ in range(10):
-        state = game.initial_state()
-        while (seat := game.seat_to_act(state)) is not None:
-            search = alphabeta.Search(game, seat, float("inf"), 10**9)
-            action, worth = search.best_action(state)
-            assert not search.saw_horizon
-            assert value(game.apply(state, action)) == value(state)
-            result = value(state)[0] * (1 if seat == 0 else -1)
-            assert (worth > 1000) - (worth < -1000) == result
-            state = game.apply(state, draw.choice(list(game.legal_actions(state))))
+    for state, seat in positions(game, 2, 10):
+        search = alphabeta.Search(game, seat, float("inf"), 10**9)
+        action, worth = search.best_action(state)
+        assert not search.saw_horizon
+        assert value(game.apply(state, action)) == value(state)
+        result = value(state)[0] * (1 if seat == 0 else -1)
+        assert (worth > 1000) - (worth < -1000) == result
 
 
 @given(st.permutations(range(1, 8)), st.lists(st.sampled_from("+-"), min_size=6, max_size=6), st.integers(0, 7))
@@ -157,17 +149,13 @@ def test_weaver_reckons_the_leads_after_every_line_as_the_rules_do(data):
 def test_what_weaver_calls_won_is_won(width, height, lines):
     game = make_game("plaid", width=width, height=height, lines=lines)
     value = brute_force(game)
-    draw = random.Random(3)
     won = 0
-    for _ in range(40):
-        state = game.initial_state()
-        while (seat := game.seat_to_act(state)) is not None:
-            choice = weaver.choose(game, state, forever(), 5000)
-            if choice.note["value"] == "won":
-                won += 1
-                after = value(game.apply(state, choice.action))[0]
-                assert after == (1 if seat == 0 else -1)
-            state = game.apply(state, draw.choice(list(game.legal_actions(state))))
+    for state, seat in positions(game, 3, 40):
+        choice = weaver.choose(game, state, forever(), 5000)
+        if choice.note["value"] == "won":
+            won += 1
+            after = value(game.apply(state, choice.action))[0]
+            assert after == (1 if seat == 0 else -1)
     assert won > 10
 
 
@@ -193,18 +181,14 @@ def test_pathfinder_sees_the_ways_and_dangers_that_the_rules_see(seed):
 def test_pathfinder_wins_what_can_be_won_for_two():
     game = make_game("coprimality", size=4, max_grids=3)
     value = brute_force(game)
-    draw = random.Random(5)
     checked = 0
-    for _ in range(30):
-        state = game.initial_state()
-        while (seat := game.seat_to_act(state)) is not None:
-            legal = list(game.legal_actions(state))
-            wins = {value(game.apply(state, action))[0] * (1 if seat == 0 else -1) for action in legal}
-            if len(wins) > 1 and 1 in wins and state.grids_used == 0 and 0 not in wins:
-                choice = pathfinder.choose(game, state, forever(), 100_000)
-                assert value(game.apply(state, choice.action))[0] == (1 if seat == 0 else -1)
-                checked += 1
-            state = game.apply(state, draw.choice(legal))
+    for state, seat in positions(game, 5, 30):
+        legal = list(game.legal_actions(state))
+        wins = {value(game.apply(state, action))[0] * (1 if seat == 0 else -1) for action in legal}
+        if len(wins) > 1 and 1 in wins and state.grids_used == 0 and 0 not in wins:
+            choice = pathfinder.choose(game, state, forever(), 100_000)
+            assert value(game.apply(state, choice.action))[0] == (1 if seat == 0 else -1)
+            checked += 1
     assert checked > 0
 
 
@@ -296,16 +280,12 @@ def test_stripes_reckons_every_line_and_the_best_upright_answer_as_the_rules_do(
 def test_stripes_that_has_time_for_everything_keeps_the_outcome(width, height, lines):
     game = make_game("plaid", width=width, height=height, lines=lines)
     value = brute_force(game)
-    draw = random.Random(4)
     decided = 0
-    for _ in range(30):
-        state = game.initial_state()
-        while (seat := game.seat_to_act(state)) is not None:
-            if lines - len(state.vertical) - len(state.horizontal) <= stripes.EXACT_LINES:
-                choice = stripes.choose(game, state, forever(), 10**6)
-                assert value(game.apply(state, choice.action))[0] == value(state)[0]
-                decided += choice.note["value"] == "won"
-                if choice.note["value"] == "won":
-                    assert value(state)[0] == (1 if seat == 0 else -1)
-            state = game.apply(state, draw.choice(list(game.legal_actions(state))))
+    for state, seat in positions(game, 4, 30):
+        if lines - len(state.vertical) - len(state.horizontal) <= stripes.EXACT_LINES:
+            choice = stripes.choose(game, state, forever(), 10**6)
+            assert value(game.apply(state, choice.action))[0] == value(state)[0]
+            decided += choice.note["value"] == "won"
+            if choice.note["value"] == "won":
+                assert value(state)[0] == (1 if seat == 0 else -1)
     assert decided > 10
