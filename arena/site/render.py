@@ -95,6 +95,7 @@ class Setting:
     Attributes:
         topics: the events after which a reader has to ask again.
         is_asked_for_again: whether readers ask for it every few seconds: it changes without an event.
+        as_of: when an outdated page was right; "" for one that is not known to be outdated.
         notice_address: of the page that it is about; "" for none.
         frozen: the embargo on results of its tournament; None without one.
         contest: the address of the contest of its tournament; "" outside contests.
@@ -105,6 +106,7 @@ class Setting:
     topics: tuple[str, ...] = ()
     is_asked_for_again: bool = False
     age_seconds: float | None = None
+    as_of: str = ""
     notice: str = ""
     notice_address: str = ""
     frozen: Frozen | None = None

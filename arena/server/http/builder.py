@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from arena.analysis.measures.resting_leaderboards import RestingLeaderboards, let_leaderboards_rest
-from arena.base.errors import text_of
+from arena.base.errors import ArenaError, text_of
 from arena.base.programs.service_program import end_with
 from arena.server.http.builder_messages import (
     MAX_FRAME_BYTES,
@@ -34,7 +34,7 @@ from arena.server.http.builder_messages import (
 )
 from arena.server.http.opened_home import OpenedHome
 from arena.server.http.problems import DEFECT, Problem, problem_of
-from arena.site.page_table import PAGE_BY_NAME
+from arena.site.page_table import PAGE_BY_NAME, PAGES
 from arena.store.results.again import read_whole
 
 NICENESS = 10
@@ -51,7 +51,6 @@ def main() -> None:
     requests, answers = _take_pipes()
     start = BuilderStart.model_validate_json(read_frame(requests) or b"")
     end_with(start.parent, signal.SIGKILL)  # the rules of a game may keep all threads from running
-    _be_nice()
     gc.set_threshold(GARBAGE_THRESHOLD)
     if start.memory_bytes is not None:
         resource.setrlimit(resource.RLIMIT_AS, (start.memory_bytes, start.memory_bytes))
@@ -60,6 +59,8 @@ def main() -> None:
     waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(requests, waiting), daemon=True).start()
     builder = _Builder(start)
+    builder.prepare()  # a reader waits for this, so it is not nice yet
+    _be_nice()
     payloads = [b""]  # it is ready
     while True:
         for payload in payloads:
@@ -80,6 +81,19 @@ class _Builder:
         self._start = start
         self._opened: OpenedHome | None = None
 
+    def prepare(self) -> None:
+        """Import what builds the pages of its lane, and open the home; if that fails, its first page says why."""
+        for page in PAGES:
+            if page.lane is self._start.lane:
+                page.function()
+        with contextlib.suppress(ArenaError):
+            self._open()
+
+    def _open(self) -> OpenedHome:
+        if self._opened is None:
+            self._opened = OpenedHome(self._start.directory, self._start.store)
+        return self._opened
+
     def answer(self, payload: bytes) -> list[bytes]:
         try:
             built = self._build(BuildRequest.model_validate_json(payload))
@@ -93,11 +107,9 @@ class _Builder:
     def _build(self, request: BuildRequest) -> BuiltValue:
         page = PAGE_BY_NAME[request.page]
         parameters = page.parameters.model_validate(request.parameters)
-        if self._opened is None:
-            self._opened = OpenedHome(self._start.directory, self._start.store)
-        page.function()  # importing it takes time once
+        opened = self._open()
         started, worked = time.monotonic(), time.process_time()
-        home = self._opened()
+        home = opened()
         value = read_whole(lambda: page.build(home, parameters)).model_dump_json().encode()
         if len(value) > MAX_FRAME_BYTES:
             raise FrameError(f"the page {page.name} has {len(value)} bytes")

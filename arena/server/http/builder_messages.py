@@ -9,15 +9,16 @@ from typing import Any, BinaryIO, NamedTuple
 from pydantic import Field
 
 from arena.server.http.problems import Problem
-from arena.site.frame.model import Model
+from arena.site.frame.model import Lane, Model
 
 
 class BuiltValue(NamedTuple):
-    """The JSON of a page, how long its build took without waiting for a builder, and its CPU time if known."""
+    """The JSON of a page, how long its build took without waiting for a builder, its CPU time if known, and its age."""
 
     json: bytes
     seconds: float
     cpu_seconds: float | None = None
+    age_seconds: float = 0.0
 
 
 # Frames between the web process and its builders: a length of four bytes, and as many bytes.
@@ -75,6 +76,7 @@ def _bounded(head: bytes) -> int:
 class BuilderStart(Model):
     """What a builder needs to know; the URL of the database may have a password, so it is no argument."""
 
+    lane: Lane
     directory: str
     store: str | None
     import_path: tuple[str, ...]

@@ -157,6 +157,7 @@ class Builders:
         self._running: set[_Builder] = set()
         self._idle: list[_Builder] = []
         self._ending: set[asyncio.Task[int]] = set()
+        self._preparing: asyncio.Task[None] | None = None
 
     @property
     def processes(self) -> tuple[int, ...]:
@@ -168,6 +169,21 @@ class Builders:
         request = BuildRequest(page=page.name, parameters=parameters.model_dump(mode="json"))
         async with self.queue.turn(is_first):
             return await self._ask(request)
+
+    def prepare(self) -> None:
+        """Start a process, if there is none, for the next page."""
+        if not self._running and not self.queue.is_busy and self._preparing is None:
+            self._preparing = asyncio.create_task(self._prepare())
+
+    async def _prepare(self) -> None:
+        try:
+            async with self.queue.turn(is_first=False):
+                if not self._running:
+                    self._keep(await self._new_one())
+        except ProblemError:
+            pass  # a page that needs one says so
+        finally:
+            self._preparing = None
 
     async def _ask(self, request: BuildRequest) -> BuiltValue:
         started = time.monotonic()
@@ -233,7 +249,7 @@ class Builders:
 
     async def _start(self) -> _Builder:
         environment = {name: value for name, value in os.environ.items() if name not in self._left_out}
-        return await _Builder.start(self._directory, self._store, self.limits.memory_bytes, environment)
+        return await _Builder.start(self.lane, self._directory, self._store, self.limits.memory_bytes, environment)
 
     def _keep(self, builder: _Builder) -> None:
         self._idle.append(builder)
@@ -250,6 +266,9 @@ class Builders:
 
     async def close(self) -> None:
         """End all processes."""
+        if self._preparing is not None:
+            self._preparing.cancel()
+            await asyncio.gather(self._preparing, return_exceptions=True)
         for builder in list(self._running):
             self._end(builder)
         await asyncio.gather(*self._ending)
@@ -262,9 +281,10 @@ class _Builder:
 
     @classmethod
     async def start(
-        cls, directory: str, store: str | None, memory_bytes: int | None, environment: Mapping[str, str]
+        cls, lane: Lane, directory: str, store: str | None, memory_bytes: int | None, environment: Mapping[str, str]
     ) -> _Builder:
         start = BuilderStart(
+            lane=lane,
             directory=directory,
             store=store,
             import_path=tuple(sys.path),

@@ -35,6 +35,10 @@ each that it takes to build. Looking again costs at most a twentieth of a core.
 """
 
 
+OLD_SECONDS = 60.0
+OLD_LATE_SECONDS = 2.0
+"""An outdated value that is older says as of when it is; a reader waits longer for the next if a builder is free."""
+
 FRESHEN_SECONDS = 0.5
 """Between two times that a value which rests is brought up to date by a few look-ups."""
 
@@ -49,13 +53,15 @@ _log = logging.getLogger("arena.server.http")
 class Found:
     """The value of a page, or its problem; neither while the first one is being built.
 
-    ``age_seconds`` is set if the store can't be read; in ``ready_seconds`` a newer value may be there.
+    ``age_seconds`` is set if the store can't be read, and for an outdated value older than a minute; in
+    ``ready_seconds`` a newer value may be there.
     """
 
     value: Value | None
     problem: Problem | None = None
     is_current: bool = False
     age_seconds: float | None = None
+    is_store_away: bool = False
     ready_seconds: float = 1.0
 
 
@@ -107,6 +113,10 @@ class PageCache:
         """How much is kept."""
         return self._bytes
 
+    def prepare(self, lane: Lane) -> None:
+        """Start a builder for a page that may be asked for next."""
+        self._builder.prepare(lane)
+
     async def find(
         self, page: Page, parameters: Parameters, first_seconds: float, late_seconds: float = LATE_SECONDS
     ) -> Found:
@@ -120,22 +130,25 @@ class PageCache:
             entry.value.names != names_of(corrections) or (entry.value.has_all_words and not self._reads_all())
         ):
             entry.value = None  # it may have the name of somebody who has left, or words that were not for everybody
-        deadline = self._now() + self._patience_seconds(entry, page, corrections, first_seconds, late_seconds)
         progress = self._versions.progress_of(topics)
-        while not self._is_current(entry, version := self._versions.version_of(topics), progress):
+        stamp = _Stamp(self._versions.version_of(topics), progress, corrections)
+        if self._age_seconds(entry, stamp) > OLD_SECONDS:
+            late_seconds = OLD_LATE_SECONDS
+        deadline = self._now() + self._patience_seconds(entry, page, corrections, first_seconds, late_seconds)
+        while not self._is_current(entry, stamp):
             if entry.failure is not None and self._now() < entry.failed_until:
-                return self._late(entry, version, corrections)
+                return self._late(entry, stamp)
             if entry.building is None:
                 if self._now() < (entry.value.rests_until(corrections) if entry.value else 0.0):
                     await self._freshened(entry, page)
-                    return self._late(entry, version, corrections)
-                stamp = _Stamp(version, progress, corrections)
+                    return self._late(entry, stamp)
                 entry.building = asyncio.create_task(self._build(entry, page, parameters, stamp))
             seconds = deadline - self._now()
             if seconds <= 0:
                 await self._freshened(entry, page)
-                return self._late(entry, version, corrections)
+                return self._late(entry, stamp)
             await asyncio.wait({entry.building}, timeout=seconds)
+            stamp = stamp._replace(version=self._versions.version_of(topics))
         entry.current_at = self._now()
         self._weigh(entry)
         return Found(value=entry.value, is_current=True)
@@ -167,19 +180,26 @@ class PageCache:
         """Return how long a reader waits for a newer value."""
         if entry.value is None:
             return first_seconds
-        if entry.building is not None and self._now() - entry.began_at > LATE_SECONDS:
+        most_seconds = max(late_seconds, LATE_SECONDS)
+        if entry.building is not None and self._now() - entry.began_at > most_seconds:
             return 0.0  # it takes long, or waits for others
         if entry.value.is_before(corrections):
-            return LATE_SECONDS
+            return most_seconds
         has_to_wait = entry.building is None and self._builder.is_busy(page.lane)
-        return late_seconds if entry.value.build_seconds <= LATE_SECONDS and not has_to_wait else 0.0
+        return late_seconds if entry.value.build_seconds <= most_seconds and not has_to_wait else 0.0
 
-    def _is_current(self, entry: _Entry, version: str, progress: str) -> bool:
+    def _age_seconds(self, entry: _Entry, stamp: _Stamp) -> float:
+        """Return how long ago a value was current; 0 if nothing has happened since it was built."""
+        value = entry.value
+        is_outdated = value is not None and (value.version, value.progress) != (stamp.version, stamp.progress)
+        return self._now() - entry.current_at if is_outdated else 0.0
+
+    def _is_current(self, entry: _Entry, stamp: _Stamp) -> bool:
         value = entry.value
         if (
             value is None
             or entry.failure is not None
-            or (value.version, value.progress) != (version, progress)
+            or (value.version, value.progress) != (stamp.version, stamp.progress)
             or self._versions.lost_at is not None
         ):
             return False
@@ -187,16 +207,22 @@ class PageCache:
         seconds = max(least_seconds, CURRENT_PER_BUILD_SECOND * value.build_seconds)
         return self._now() - value.built_at < seconds
 
-    def _late(self, entry: _Entry, version: str, corrections: str) -> Found:
+    def _late(self, entry: _Entry, stamp: _Stamp) -> Found:
         value, problem, lost_at = entry.value, entry.failure, self._versions.lost_at
         is_away = lost_at is not None or (problem is not None and problem.is_store_away)
         if value is None or not is_away:
             begins_at = self._now() if entry.building is None else entry.began_at
-            rests_until, seconds = (value.rests_until(corrections), value.build_seconds) if value else (0.0, 0.0)
+            rests_until, seconds = (value.rests_until(stamp.corrections), value.build_seconds) if value else (0.0, 0.0)
             ready_at = max(begins_at, rests_until) + seconds
-            return Found(value=value, problem=problem, ready_seconds=max(1.0, ready_at - self._now()))
-        since = lost_at if lost_at is not None and value.version == version else entry.current_at
-        return Found(value=value, problem=problem, age_seconds=self._now() - since)
+            age_seconds = self._age_seconds(entry, stamp)
+            return Found(
+                value=value,
+                problem=problem,
+                age_seconds=age_seconds if age_seconds > OLD_SECONDS else None,
+                ready_seconds=max(1.0, ready_at - self._now()),
+            )
+        since = lost_at if lost_at is not None and value.version == stamp.version else entry.current_at
+        return Found(value=value, problem=problem, age_seconds=self._now() - since, is_store_away=True)
 
     def _entry(self, page: Page, parameters: Parameters) -> _Entry:
         """Return the entry of a page; a new one begins with what an earlier server has kept."""
@@ -214,14 +240,14 @@ class PageCache:
         try:
             earlier = await self._builder.earlier(page, parameters, has_all_words)
             if earlier is not None:
-                kept, (json, seconds, _) = earlier
+                kept, (json, seconds, _, age_seconds) = earlier
                 state, _, names = kept.partition(NAMES_END)
                 version, _, progress = state.partition(" ")
                 built_at = self._now() - rest_seconds(seconds, None)
                 entry.value = Value(
                     json, version, built_at, seconds, progress, names=names, has_all_words=has_all_words
                 )
-                entry.current_at = self._now()
+                entry.current_at = self._now() - age_seconds
         finally:
             entry.loading = None
             self._weigh(entry)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from datetime import UTC, datetime, timedelta
 from functools import cached_property, partial
 from math import ceil
 from typing import Any
@@ -16,6 +17,7 @@ import anyio.to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 
+from arena.base.text import minute_text
 from arena.server.http.builders import BUSY
 from arena.server.http.featured_match import FIRST_PAGE, FeaturedMatch
 from arena.server.http.observation import IS_EMBEDDABLE
@@ -40,8 +42,10 @@ from arena.site.render import Setting, render, render_template
 
 HTML, JSON, CSV = "text/html; charset=utf-8", "application/json", "text/csv; charset=utf-8"
 
-FIRST_SECONDS = {Lane.ROWS: 5.0, Lane.RATINGS: 0.3, Lane.BOARDS: 2.0}
-"""How long a person waits for a page that was never built, before a page says that it is being built."""
+FIRST_SECONDS = {Lane.ROWS: 5.0, Lane.RATINGS: 0.3, Lane.BOARDS: 10.0}
+"""How long a person waits for a page that was never built, before a page says that it is being built: only where
+ratings are computed is that likely.
+"""
 
 PROGRAM_SECONDS = 20.0
 """How long a program waits for the same."""
@@ -52,6 +56,9 @@ PENDING = Problem(
     error="This is still being computed; try again in a few seconds.",
     retry_after_seconds=5,
 )
+LEADING_TO_MATCHES = frozenset({"tournament", "bot"})
+"""The fields of pages from which a reader goes on to a match: a builder for its board starts meanwhile."""
+
 RENDERING_THREADS = 2
 
 
@@ -82,14 +89,17 @@ class PageResponses:
         found = await self._find(request, page, parameters, is_program=bool(suffix))
         if found.value is None:
             return self._without_value(request, found.problem, suffix)
+        if not suffix and LEADING_TO_MATCHES & fields.keys() and not _prefers_to_wait(request):
+            self._cache.prepare(Lane.BOARDS)
         frozen = self._frozen(fields["tournament"]) if "tournament" in fields else None
         board = await self._featured.board(found.value) if parameters == FIRST_PAGE and not suffix else None
         setting = self._setting(page, parameters, found, frozen, board.topics if board else ())
         match = board.value if board else None
         make = partial(self._rendered, page, parameters, found.value, suffix, table, setting, match)
-        if found.age_seconds is not None:
+        aged = {} if found.age_seconds is None else {"age": f"{found.age_seconds:.0f}"}
+        if found.is_store_away:
             one = await make()  # it says how old it is
-            headers = {"cache-control": NOT_KEPT, "age": f"{found.age_seconds:.0f}", "retry-after": "5"}
+            headers = {"cache-control": NOT_KEPT, "retry-after": "5", **aged}
         else:
             notice = (
                 f"{frozen.address} {frozen.sentence}"
@@ -98,8 +108,8 @@ class PageResponses:
                 if board
                 else ""
             )
-            one = await found.value.rendered(suffix, table, make, notice)
-            late = {"cache-control": NOT_KEPT, "retry-after": str(ceil(found.ready_seconds))}
+            one = await found.value.rendered(suffix, table, make, f"{notice} {setting.as_of}")
+            late = {"cache-control": NOT_KEPT, "retry-after": str(ceil(found.ready_seconds)), **aged}
             is_current = found.is_current and not (board and board.is_late)
             headers = {"cache-control": PAGE_CACHING} if is_current else late
         return response_of(one, request.headers, headers)
@@ -123,10 +133,12 @@ class PageResponses:
     ) -> Setting:
         assert found.value is not None
         topics = (*page.topics_of(parameters), *others)
+        known_at = datetime.now(UTC) - timedelta(seconds=found.age_seconds or 0.0)
         return Setting(
             links=self._links,
             topics=topics if frozen is None else (*topics, CONTESTS.path),
-            age_seconds=found.age_seconds,
+            age_seconds=found.age_seconds if found.is_store_away else None,
+            as_of="" if found.age_seconds is None or found.is_store_away else minute_text(known_at.isoformat()),
             frozen=frozen if frozen is not None and frozen.sentence else None,
             contest=frozen.address if frozen is not None else "",
         )

@@ -45,6 +45,7 @@ class _Head(Model):
     parameters: str
     version: str
     seconds: float = Field(ge=0.0, allow_inf_nan=False)
+    written_at: float = Field(ge=0.0, allow_inf_nan=False)
     digest: str
 
 
@@ -64,10 +65,9 @@ class Snapshots:
             head = _Head.model_validate_json(line)
         except (OSError, ValidationError):
             return None
-        value = BuiltValue(json, head.seconds)
-        return (
-            (head.version, value) if head == self._head(page, parameters, head.version, value, has_all_words) else None
-        )
+        value = BuiltValue(json, head.seconds, age_seconds=max(0.0, time.time() - head.written_at))
+        own = self._head(page, parameters, head.version, value, has_all_words)
+        return (head.version, value) if head == own.model_copy(update={"written_at": head.written_at}) else None
 
     def write(
         self, page: Page, parameters: Parameters, version: str, value: BuiltValue, has_all_words: bool = False
@@ -105,6 +105,7 @@ class Snapshots:
             parameters=parameters.model_dump_json(),
             version=version,
             seconds=value.seconds,
+            written_at=time.time(),
             digest=blake2b(value.json, digest_size=16).hexdigest(),
         )
 
@@ -165,6 +166,10 @@ class ValueBuilder:
         self._home, self._builders, self._snapshots = home, builders, snapshots
         self._threads = anyio.CapacityLimiter(THREADS)
         self._rows = FairQueue(ROWS_AT_ONCE)
+
+    def prepare(self, lane: Lane) -> None:
+        """Start a builder of a lane, if none is there, for the page that a reader may ask for next."""
+        self._builders[lane].prepare()
 
     def is_busy(self, lane: Lane) -> bool:
         """Return whether a value has to wait until others have been built."""

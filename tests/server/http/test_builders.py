@@ -178,6 +178,17 @@ async def test_a_builder_that_was_killed_is_replaced(builders):
 
 
 @pytest.mark.slow
+async def test_a_builder_that_was_prepared_builds_the_next_page(builders):
+    builders.prepare()
+    builders.prepare()
+    await builders._preparing
+    [process] = builders.processes
+    await builders.build(MATCH, MatchParameters(tournament="t", match=1))
+    builders.prepare()
+    assert builders.processes == (process,)
+    assert builders._preparing is None
+
+
 async def test_an_idle_builder_ends(builders, monkeypatch):
     monkeypatch.setattr("arena.server.http.builders.IDLE_SECONDS", 0.05)
     await build(builders)

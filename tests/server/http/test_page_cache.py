@@ -140,6 +140,37 @@ async def test_a_late_page_is_shown_as_it_was(pages):
     assert (await pages.find()).value.json == b"2"
 
 
+@pytest.mark.parametrize("is_busy", [False, True])
+async def test_an_outdated_page_older_than_a_minute_has_its_age_and_comes_first_only_if_others_are_built(
+    pages, is_busy
+):
+    await pages.find()
+    pages.now += 3600.0
+    pages.builder.busy_lanes = {PAGE.lane} if is_busy else set()
+    pages.builder.may_build.clear()
+    pages.versions.version = "2"
+    reader = asyncio.create_task(pages.find())
+    if is_busy:
+        late = await asyncio.wait_for(reader, 5)
+        assert (late.value.json, late.age_seconds, late.is_store_away) == (b"1", 3600.0, False)
+        pages.builder.may_build.set()
+        await pages.built()
+    else:
+        await asyncio.wait({reader}, timeout=0.5)  # longer than for a younger one
+        pages.builder.may_build.set()
+        assert ((await reader).value.json, (await reader).age_seconds) == (b"2", None)
+
+
+async def test_a_page_to_which_nothing_has_happened_is_of_now(pages):
+    await pages.find()
+    pages.now += 3600.0
+    pages.builder.busy_lanes = {PAGE.lane}
+    pages.builder.may_build.clear()
+    late = await asyncio.wait_for(pages.find(), 5)
+    assert (late.value.json, late.is_current, late.age_seconds) == (b"1", False, None)
+    pages.builder.may_build.set()
+
+
 async def test_nobody_waits_for_the_next_value_of_a_page_that_takes_long(pages):
     pages.builder.seconds = 5.0
     await pages.find()
@@ -440,14 +471,14 @@ async def test_what_an_earlier_server_kept_is_shown_first(pages):
     parameters = page.parameters(**dict.fromkeys(page.path_fields, "t"))
 
     async def earlier(page, parameters, has_all_words):
-        return "1", BuiltValue(b"kept", 2.0)
+        return "1", BuiltValue(b"kept", 2.5, age_seconds=300.0)
 
     pages.builder.earlier = earlier
     found = await pages.cache.find(page, parameters, 1.0)
     assert (found.value.json, found.is_current, pages.builder.built) == (b"kept", True, 0)
     pages.versions.version = "2"
-    late = await pages.cache.find(page, parameters, 1.0)  # it is known to take two seconds
-    assert (late.value.json, late.is_current, late.ready_seconds) == (b"kept", False, 2.0)
+    late = await pages.cache.find(page, parameters, 1.0)  # it is known to take more than two seconds
+    assert (late.value.json, late.is_current, late.ready_seconds) == (b"kept", False, 2.5)
     await pages.built()
     assert (await pages.cache.find(page, parameters, 1.0)).value.json == b"1"
 

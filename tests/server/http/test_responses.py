@@ -4,6 +4,7 @@ import contextlib
 import gzip
 import json
 import re
+from dataclasses import replace
 from urllib.parse import quote
 
 import anyio
@@ -17,7 +18,8 @@ from arena.server.http.page_cache import Found
 from arena.server.http.page_value import HURRIED_SECONDS, LATE_SECONDS
 from arena.server.http.problems import ProblemError
 from arena.site.frame.model import Lane
-from arena.site.page_table import PAGES
+from arena.site.page_table import PAGE_BY_NAME, PAGES
+from arena.site.pages.results_model import MatchesParameters
 from arena.store.home import ArenaHome
 from tests.server.conftest import add_tournament, client_of
 
@@ -221,6 +223,36 @@ async def test_for_a_newer_page_only_those_wait_who_prefer_to(client, monkeypatc
     monkeypatch.setattr(client.site.cache, "find", nothing_yet)
     await client.get(path, headers={"prefer": prefer} if prefer else {})
     assert patience == [LATE_SECONDS if waits else HURRIED_SECONDS]
+
+
+async def test_an_outdated_page_says_as_of_when_and_has_its_age(client, monkeypatch):
+    known = await client.site.cache.find(PAGE_BY_NAME["matches"], MatchesParameters(tournament="t"), 60.0)
+
+    async def outdated(*_):
+        return replace(known, is_current=False, age_seconds=90.4)
+
+    monkeypatch.setattr(client.site.cache, "find", outdated)
+    response = await client.get("/tournaments/t/matches")
+    assert (response.status_code, response.headers["age"], response.headers["cache-control"]) == (200, "90", "no-store")
+    assert re.search(r"As of \d{4}-\d\d-\d\d \d\d:\d\d \(UTC\)", response.text)
+    monkeypatch.undo()
+    assert "As of" not in (await client.get("/tournaments/t/matches")).text
+
+
+@pytest.mark.parametrize(
+    ("path", "prefer", "expected"),
+    [
+        ("/tournaments/t/matches", "", 1),
+        ("/tournaments/t/matches", "wait=1", 0),
+        ("/tournaments/t/matches.json", "", 0),
+        ("/", "", 0),
+    ],
+)
+async def test_a_builder_of_boards_starts_while_a_reader_looks_for_a_match(client, monkeypatch, path, prefer, expected):
+    prepared = []
+    monkeypatch.setattr(client.site.cache, "prepare", prepared.append)
+    await client.get(path, headers={"prefer": prefer})
+    assert prepared == [Lane.BOARDS] * expected
 
 
 async def test_a_tournament_that_does_not_exist_is_said_without_a_builder(client):
