@@ -21,6 +21,9 @@ SLOW_SECONDS = 0.5
 FAST_SECONDS = 0.2
 """What costs less is not. Between the two a test may be either, or the answer would depend on the machine."""
 
+MUCH = 2.0
+"""A marker is wrong beyond doubt where a test costs this many times as much, however slow and busy the machine is."""
+
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
@@ -91,14 +94,14 @@ class Costs:
             output.update(costs=self._rows, fixture_seconds=dict(self._fixture_seconds))
             return (yield)
         result = yield
-        costs, wrong = judge(self._rows, self._fixture_seconds)
+        costs, wrong, is_beyond_doubt = judge(self._rows, self._fixture_seconds)
         write = self._config.pluginmanager.get_plugin("terminalreporter").write_line
         write(f"{len(costs)} tests cost {sum(costs.values()):.0f} CPU seconds; the twenty most expensive:")
         for nodeid in sorted(costs, key=costs.get, reverse=True)[:20]:
             write(f"{costs[nodeid]:7.1f} {nodeid}")
         for line in wrong:
             write(f"marker: {line}")
-        if wrong and session.exitstatus == pytest.ExitCode.OK:
+        if is_beyond_doubt and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         return result
 
@@ -115,16 +118,17 @@ def used_seconds():
 
 
 def judge(rows, fixture_seconds):
-    """Return what each test costs, and a line for each whose marker is missing or wrong."""
+    """Return what each test costs, a line for each wrong marker, and whether one of these is wrong beyond doubt."""
     users = Counter(name for *_, shared in rows for name in shared)
-    costs, wrong = {}, []
+    costs, wrong, is_beyond_doubt = {}, [], False
     for nodeid, is_slow, seconds, shared in rows:
         costs[nodeid] = seconds + sum(fixture_seconds.get(name, 0.0) / users[name] for name in shared)
         if costs[nodeid] > SLOW_SECONDS and not is_slow:
             wrong.append(f"{nodeid} costs {costs[nodeid]:.2f} CPU seconds and is not marked slow")
+            is_beyond_doubt |= costs[nodeid] > MUCH * SLOW_SECONDS
         elif costs[nodeid] < FAST_SECONDS and is_slow:
             wrong.append(f"{nodeid} costs {costs[nodeid]:.2f} CPU seconds and is marked slow")
-    return costs, wrong
+    return costs, wrong, is_beyond_doubt
 
 
 def _shared_fixtures(item):

@@ -60,13 +60,16 @@ def test_a_shared_fixture_is_divided_and_each_wrong_marker_is_listed():
         ("t.py::cheap_but_marked", True, 0.1, []),
         ("t.py::marked", True, 9.0, ["server"]),
     ]
-    costs, wrong = judge(rows, {"server": 1.0})
+    costs, wrong, is_beyond_doubt = judge(rows, {"server": 1.0})
+    assert not is_beyond_doubt
     assert costs["t.py::unmarked"] == pytest.approx(0.6)
     assert costs["t.py::marked"] == pytest.approx(9.5)
     assert wrong == [
         "t.py::unmarked costs 0.60 CPU seconds and is not marked slow",
         "t.py::cheap_but_marked costs 0.10 CPU seconds and is marked slow",
     ]
+    *_, is_beyond_doubt = judge([("t.py::dear", False, 1.1, [])], {})
+    assert is_beyond_doubt
 
 
 @pytest.mark.parametrize(
