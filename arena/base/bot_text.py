@@ -10,9 +10,12 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, Generic, NoReturn, TypeVar
+from itertools import count
+from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
 
 DIGEST_BYTES = 32
+MIN_LEFT_OUT_BYTES = 1024
+"""Said of all that is shorter: silence, too."""
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -96,10 +99,36 @@ class BotText(Generic[T_co]):
     __str__ = __format__ = __html__ = __iter__ = __add__ = __radd__ = __getitem__ = _refuse
 
 
-def digest_of(text: Sequence[Any]) -> tuple[str, int]:
-    """Return the BLAKE2b digest and the length of what bots have said, as compact JSON."""
-    data = json.dumps(text, separators=(",", ":")).encode()
-    return blake2b(data, digest_size=DIGEST_BYTES).hexdigest(), len(data)
+class LeftOut(NamedTuple):
+    """A text that a public record leaves out, and the salt without which nobody can test a guess of it."""
+
+    text: bytes
+    salt: bytes
+
+    def __repr__(self) -> str:
+        return f"<LeftOut: {len(self.text)} long>"
+
+    @property
+    def commitment(self) -> bytes:
+        """What proves the text, together with its salt."""
+        return blake2b(self.text, key=self.salt, digest_size=DIGEST_BYTES).digest()
+
+
+def left_out(texts: Iterable[Any], key: bytes, match: Sequence[Any]) -> list[LeftOut]:
+    """Return texts of a match as compact JSON, each with its salt, which follows from the key of a home."""
+    salts = (blake2b(_as_json([*match, number]), key=key, digest_size=DIGEST_BYTES).digest() for number in count())
+    return [LeftOut(_as_json(text), salt) for text, salt in zip(texts, salts, strict=False)]
+
+
+def digest_of(texts: Sequence[LeftOut]) -> tuple[str, int]:
+    """Return the BLAKE2b digest of commitments, and the length of the texts, rounded up to a power of two."""
+    digest = blake2b(b"".join(one.commitment for one in texts), digest_size=DIGEST_BYTES).hexdigest()
+    size_bytes = sum(len(one.text) for one in texts)
+    return digest, max(MIN_LEFT_OUT_BYTES, 1 << (size_bytes - 1).bit_length())
+
+
+def _as_json(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
 
 
 def is_digest(text: str) -> bool:

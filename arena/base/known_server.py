@@ -21,6 +21,8 @@ FILES = {RESULTS: "results-server", PEOPLE: "people-server"}
 WAYS = {RESULTS: "--store or $ARENA_STORE", PEOPLE: "$ARENA_PEOPLE"}
 IDENTITY_FILE = "identity"
 """In the home: moved with it, and in no backup."""
+LEFT_OUT_KEY_FILE = "keys/left_out_key"
+"""In the home and its backups, and nowhere else."""
 MAX_CHARACTERS = 500
 UNFINISHED = ".new"
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -53,18 +55,31 @@ def identity_of(directory: Path) -> str:
     Raises:
         StoreError: if it can't be read or written, or is not a home's identity.
     """
-    path = directory / IDENTITY_FILE
+    return _own_digits(directory / IDENTITY_FILE, 32, "be known as a new home")
+
+
+def left_out_key_of(directory: Path) -> bytes:
+    """Return the key of a home for digests of what published records leave out, which the first call makes.
+
+    Raises:
+        StoreError: if it can't be read or written, or is no such key.
+    """
+    return bytes.fromhex(_own_digits(directory / LEFT_OUT_KEY_FILE, 64, "get a new key"))
+
+
+def _own_digits(path: Path, length: int, purpose: str) -> str:
     try:
         if not path.exists():
-            with tempfile.NamedTemporaryFile("w", dir=directory) as file, contextlib.suppress(FileExistsError):
-                file.write(secrets.token_hex(16))
+            path.parent.mkdir(0o700, parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile("w", dir=path.parent) as file, contextlib.suppress(FileExistsError):
+                file.write(secrets.token_hex(length // 2))
                 file.flush()
                 path.hardlink_to(file.name)  # whole, or that of another program that begins now
         text = path.read_text(errors="replace")[:MAX_CHARACTERS].strip()
     except OSError as error:
         raise StoreError(f"{path}: can't be read or written: {error.strerror}") from error
-    if re.fullmatch("[0-9a-f]{32}", text) is None:
-        raise StoreError(f"{path}: {text[:40]!r}; expected 32 hexadecimal digits; remove it to be known as a new home")
+    if re.fullmatch(f"[0-9a-f]{{{length}}}", text) is None:
+        raise StoreError(f"{path}: it is not {length} hexadecimal digits; remove it to {purpose}")
     return text
 
 

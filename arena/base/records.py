@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from arena.base.bot_text import Audience, BotText, digest_of, is_digest
+from arena.base.bot_text import Audience, BotText, LeftOut, author_of, digest_of, is_digest, left_out
 from arena.base.display import Displayed
 from arena.base.enums import ClockKind, OffTurn, Termination
 from arena.base.errors import StoreError
@@ -100,7 +100,6 @@ LIMITS = table_of_limits(Limits)
 """By name. Tournament files, their reference, and the messages about broken limits are made from this table."""
 
 DEFAULT_LIMITS = Limits()
-
 
 DEFAULT_PLY_LIMIT = 10_000
 """Five times the longest match that the options of the games here prescribe, of 1,998 lines in plaid. Coprimality has
@@ -252,8 +251,8 @@ class MatchRecord(Displayed):
         ply_limit: the most actions it could have; None in records of versions without such a limit.
         versions: of the arena, the protocol and Python.
         started_at: UTC, ISO 8601.
-        left_out_digest: where text of bots was left out: the BLAKE2b digest of that; else empty.
-        left_out_bytes: how much was left out.
+        left_out_digest: where text of bots was left out: its digest (``digest_of``); else empty.
+        left_out_bytes: how much was left out, rounded up.
         settled_ply: the number of actions after which no legal play could change its ranks, so that it ended.
         shares_cores: another arena on the machine played on the same cores, so its bots may have taken time from these.
         time_controls: of each seat, where one had another than ``time_control``; else empty.
@@ -303,25 +302,29 @@ class MatchRecord(Displayed):
         )
 
     def shown_to(self, audience: Audience) -> MatchRecord:
-        """Return the record with what an audience may read, and the digest of what is left out."""
+        """Return the record with what an audience may read."""
         if all(map(audience.may_read, self.bots)):
             return self
-        shown = replace(
+        return replace(
             self,
             faults=tuple(fault.shown_to(audience, self.bots[fault.seat]) for fault in self.faults),
             seats=tuple(seat.shown_to(audience, bot) for bot, seat in zip(self.bots, self.seats, strict=True)),
             notes=BotText(self.notes_for(audience)),
         )
-        if self.left_out_digest:  # it was left out before
-            return shown
-        seats = [text for seat in self.seats for text in (seat.exit, seat.stderr)]
-        texts = (*(fault.detail for fault in self.faults), *seats, self.notes)
-        digest, size_bytes = digest_of([text.for_operator() for text in texts])
-        return replace(shown, left_out_digest=digest, left_out_bytes=size_bytes)
 
-    def to_json(self, audience: Audience) -> dict[str, Any]:
-        """Return what an audience may read of the record, as JSON types."""
+    def left_out(self, key: bytes) -> list[LeftOut]:
+        """Return what bots wrote: the detail of each fault; ``exit``, ``stderr`` and the notes of each seat."""
+        texts: list[Any] = [fault.detail.for_operator() for fault in self.faults]
+        for bot, seat in zip(self.bots, self.seats, strict=True):
+            texts += seat.exit.for_operator(), seat.stderr.for_operator(), self.notes_for(author_of([bot]))
+        return left_out(texts, key, (self.match, self.rng_seed, self.bots, self.started_at, self.wall_seconds))
+
+    def to_json(self, audience: Audience, key: bytes = b"") -> dict[str, Any]:
+        """Return what an audience may read of the record, as JSON types; with a key, also a digest of the rest."""
         shown = self.shown_to(audience)
+        if key and shown is not self and not self.left_out_digest:  # or it was left out before
+            digest, size_bytes = digest_of(self.left_out(key))
+            shown = replace(shown, left_out_digest=digest, left_out_bytes=size_bytes)
         values = {name: getattr(shown, name) for name in self.__slots__}  # asdict would copy every action
         values["faults"] = [fields_of(fault) for fault in shown.faults]
         values["seats"] = [fields_of(seat) for seat in shown.seats]
@@ -352,15 +355,12 @@ class MatchRecord(Displayed):
 
     def _checks(self) -> Iterator[tuple[str, bool]]:
         """Yield each inconsistency that a record can have, and whether the record is free of it."""
-        seats, plies = len(self.bots), len(self.actions)
+        seats, plies, times = len(self.bots), len(self.actions), {len(self.wall_seconds), len(self.cpu_seconds)}
         beside = (self.scores, self.ranks, self.seats)
         yield "bots, scores, ranks and seats differ in number", seats > 0 and all(len(part) == seats for part in beside)
         yield "time_controls and bots differ in number", len(self.time_controls) in (0, seats)
         yield "a rank is out of range", all(1 <= rank <= seats for rank in self.ranks)
-        yield (
-            "actions, wall_seconds and cpu_seconds differ in number",
-            (len(self.wall_seconds) == len(self.cpu_seconds) == plies),
-        )
+        yield "actions, wall_seconds and cpu_seconds differ in number", times == {plies}
         yield (
             "an action is not of one of the seats",
             all(len(action) == 2 and is_whole(action[0], 0, seats - 1) for action in self.actions),

@@ -6,7 +6,15 @@ import pytest
 from sqlalchemy import make_url
 
 from arena.base.errors import StoreError
-from arena.base.known_server import MAX_CHARACTERS, PEOPLE, RESULTS, identity_of, note_server, noted_server
+from arena.base.known_server import (
+    MAX_CHARACTERS,
+    PEOPLE,
+    RESULTS,
+    identity_of,
+    left_out_key_of,
+    note_server,
+    noted_server,
+)
 from arena.cli.group import run
 from arena.store.backup.restoring import Target, restore_backup
 from arena.store.backup.writing import make_backup
@@ -183,8 +191,22 @@ def test_a_restored_home_is_another_one_whose_databases_belong_to_nobody(postgre
         own_databases(tmp_path / "home", second[0])
 
 
-@pytest.mark.parametrize("data", [b"", b"x" * 32, b"\xff" * 10_000])
-def test_what_is_no_identity_is_named(tmp_path, data):
-    (tmp_path / "identity").write_bytes(data)
-    with pytest.raises(StoreError, match=r"identity: '.{0,40}'; expected 32 hexadecimal digits; remove it"):
-        identity_of(tmp_path)
+@pytest.mark.parametrize("data", [b"", b"x" * 64, b"\xff" * 10_000])
+def test_what_is_no_identity_or_key_is_named_and_not_shown(tmp_path, data):
+    (tmp_path / "keys").mkdir()
+    for name, read, length in (("identity", identity_of, 32), ("keys/left_out_key", left_out_key_of, 64)):
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(StoreError, match=f"{name}: it is not {length} hexadecimal digits; remove it") as refusal:
+            read(tmp_path)
+        assert "xx" not in str(refusal.value)
+
+
+def test_a_home_keeps_its_key_to_itself_and_in_backups(tmp_path):
+    with ArenaHome(tmp_path / "home") as home:
+        key = left_out_key_of(home.directory)
+        assert key == left_out_key_of(home.directory) != left_out_key_of(tmp_path)
+        assert (home.directory / "keys/left_out_key").stat().st_mode & 0o77 == 0
+        home.store.tournaments()
+        make_backup(home, tmp_path / "backup")
+    restore_backup(tmp_path / "backup", Target(tmp_path / "restored", None, None))
+    assert left_out_key_of(tmp_path / "restored") == key

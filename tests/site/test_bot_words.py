@@ -36,6 +36,7 @@ from tests.analysis.text.tournaments import play
 from tests.site.matches import FULL, record
 
 SECRET = "s3cretw0rd"
+KEY = b"of the home"
 BOT_TEXTS = record(
     FULL,
     faults=(Fault(seat=1, kind=FaultKind.EXIT, ply=2, detail=f"exit {SECRET}"),),
@@ -138,19 +139,57 @@ def test_each_reads_what_is_for_them():
 
 
 def test_a_record_for_everybody_has_the_kind_the_ply_and_a_digest():
-    shown = json.loads(json.dumps(BOT_TEXTS.to_json(EVERYBODY)))
+    shown = json.loads(json.dumps(BOT_TEXTS.to_json(EVERYBODY, KEY)))
     whole = json.loads(json.dumps(BOT_TEXTS.to_json(OPERATOR)))
     assert SECRET not in json.dumps(shown)
     assert json.dumps(whole).count(SECRET) == 6
     (fault,) = shown["faults"]
     assert (fault["kind"], fault["ply"], fault["detail"]) == ("exit", 2, "the bot ended before the match did")
-    seats = [seat[field] for seat in whole["seats"] for field in ("exit", "stderr")]
-    said = json.dumps([whole["faults"][0]["detail"], *seats, whole["notes"]], separators=(",", ":")).encode()
-    digest = blake2b(said, digest_size=32).hexdigest()
-    assert (shown["left_out_digest"], shown["left_out_bytes"]) == (digest, len(said))
     again = MatchRecord.from_json(shown)
-    assert again.to_json(EVERYBODY) == again.to_json(OPERATOR)  # what was left out stays so, with its digest
-    assert "left_out_digest" not in whole
+    assert again.to_json(EVERYBODY, b"other") == again.to_json(OPERATOR)  # what was left out stays so, with its digest
+    assert "left_out_digest" not in {**whole, **BOT_TEXTS.to_json(EVERYBODY)}
+
+
+def test_whoever_has_the_key_proves_what_a_record_leaves_out_and_nobody_else_confirms_a_guess():
+    """Docs/reference/data.md says how a digest is computed."""
+    shown = BOT_TEXTS.to_json(EVERYBODY, KEY)
+    (fault,), (one, other) = BOT_TEXTS.faults, BOT_TEXTS.seats
+    texts = [fault.detail, one.exit, one.stderr, [[0, f"mine {SECRET}"]], other.exit, other.stderr]
+    texts = [*(getattr(text, "for_operator", lambda text=text: text)() for text in texts), [[1, {"his": SECRET}]]]
+    said = [json.dumps(text, separators=(",", ":")).encode() for text in texts]
+
+    def digest(salts):
+        parts = (blake2b(text, key=salt, digest_size=32).digest() for text, salt in zip(said, salts, strict=True))
+        return blake2b(b"".join(parts), digest_size=32).hexdigest()
+
+    opened = BOT_TEXTS.left_out(KEY)
+    assert [one.text for one in opened] == said
+    assert digest([one.salt for one in opened]) == shown["left_out_digest"]
+    assert len({one.salt for one in opened}) == len(opened)
+    assert SECRET not in repr(opened)
+    whole = json.dumps([*texts[:3], *texts[4:6], BOT_TEXTS.notes.for_operator()], separators=(",", ":")).encode()
+    guesses = [blake2b(one, digest_size=32).hexdigest() for one in (whole, b"".join(said))]  # as by earlier versions
+    guesses += [digest([b""] * len(said)), BOT_TEXTS.to_json(EVERYBODY, b"other")["left_out_digest"]]
+    again = replace(BOT_TEXTS, wall_seconds=tuple(2.0 for _ in BOT_TEXTS.wall_seconds))  # of the same bots
+    guesses.append(again.to_json(EVERYBODY, KEY)["left_out_digest"])
+    assert shown["left_out_digest"] not in guesses
+
+
+def test_the_program_of_the_page_proves_what_a_published_record_leaves_out(told, tmp_path, capsys):
+    publish(told, ["said"], tmp_path / "out", max_matches=0)
+    lines = map(json.loads, (tmp_path / "out" / "records" / "said.jsonl").read_text().splitlines())
+    (shown,) = (line["left_out_digest"] for line in lines if line.get("match") == 3)
+    page = (Path(arena.__file__).parents[1] / "docs/reference/data.md").read_text(encoding="utf-8")
+    code = next(block for block in page.split("```python\n") if "left_out_key_of" in block).partition("```")[0]
+    exec(code.replace('".arena"', repr(str(told.directory))).replace("quickstart", "said"))
+    commitments = bytes.fromhex("".join(line.rsplit(" ", 1)[1] for line in capsys.readouterr().out.splitlines()))
+    assert blake2b(commitments, digest_size=32).hexdigest() == shown
+
+
+@pytest.mark.parametrize(("length", "shown"), [(0, 1024), (700, 1024), (1100, 2048), (1900, 2048), (60_000, 65_536)])
+def test_how_much_a_bot_wrote_is_said_roughly(length, shown):
+    quiet = record(FULL, seats=(SeatReport(stderr="x" * length), SeatReport()))
+    assert quiet.to_json(EVERYBODY, KEY)["left_out_bytes"] == shown
 
 
 def test_an_author_reads_the_words_of_one_bot():
@@ -203,9 +242,23 @@ def test_a_published_folder_has_what_its_readers_may_read_and_verifies(told, tmp
 
 def test_records_of_a_published_folder_are_the_records_of_the_home_they_came_from(told, tmp_path):
     publish(told, ["said"], tmp_path / "out", max_matches=0)
-    with (tmp_path / "out" / "records" / "said.jsonl").open("rb") as lines:
-        (taken,) = import_records(told, lines)
-    assert (taken.taken, taken.already_here, taken.differing) == (0, 4, 0)
+    lines = (tmp_path / "out" / "records" / "said.jsonl").read_bytes().splitlines(keepends=True)
+    shown = {line["match"]: line for line in map(json.loads, lines) if "left_out_digest" in line}
+    earlier = []
+    for one in told.store.records(
+        told.store.tournament("said")
+    ):  # a guess of every word, as earlier versions hashed it
+        said = one.to_json(OPERATOR)
+        texts = [fault["detail"] for fault in said["faults"]]
+        texts += [text for seat in said["seats"] for text in (seat["exit"], seat["stderr"])]
+        data = json.dumps([*texts, said["notes"]], separators=(",", ":")).encode()
+        guess = blake2b(data, digest_size=32).hexdigest()
+        assert shown[one.match]["left_out_digest"] != guess
+        old = {**shown[one.match], "left_out_digest": guess, "left_out_bytes": len(data)}
+        earlier.append(f"{json.dumps(old)}\n".encode())
+    for export in (lines, earlier):
+        (taken,) = import_records(told, export)
+        assert (taken.taken, taken.already_here, taken.differing) == (0, 4, 0)
 
 
 @pytest.mark.parametrize(("audience", "is_there"), [(EVERYBODY, False), (OPERATOR, True)])

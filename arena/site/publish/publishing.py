@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from arena.analysis.text.match_view import MatchChoice
 from arena.base.bot_text import EVERYBODY, Audience
 from arena.base.errors import StoreError, UsageError
+from arena.base.known_server import left_out_key_of
 from arena.base.version import __version__
 from arena.site.frame.model import Frozen, Model, ModelOfTournament, Page
 from arena.site.links import STATIC, FolderLinks
@@ -187,7 +188,9 @@ def publish(
     _require_outside(home, out)
     with temporary_home() as copy:
         ordered = sorted(chosen, key=lambda one: (one.created_at, one.name))
-        copy_tournaments(home.store, ordered, copy.store, audience)
+        copy_tournaments(
+            home.store, ordered, copy.store, audience, b"" if audience.reads_all else left_out_key_of(home.directory)
+        )
         hidden = {one.name: Frozen(sentence=found.sentence) for one in ordered if (found := frozen(one.name))}
         folder = Folder(copy, max_matches, {name: contest for name, contest in hidden.items() if contest.sentence})
         published = tuple(

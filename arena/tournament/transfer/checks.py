@@ -240,6 +240,7 @@ def checked_row(
     replays: bool,
     has_other_bots: bool = False,
     audience: Audience = OPERATOR,
+    key: bytes = b"",
 ) -> RecordRow:
     """Return a record in the form it is stored here.
 
@@ -247,6 +248,7 @@ def checked_row(
         replays: whether to replay it by the rules.
         has_other_bots: whether the bots may be others than those of the schedule, because one was replaced since.
         audience: for whom it is taken: what the audience may not read is left out.
+        key: of the home, for the digest of that.
     """
     try:
         values = mapping_of(from_json_text(text, "the record"), "the record")
@@ -256,7 +258,7 @@ def checked_row(
                 raise StoreError(f"{name} = {_shown(recorded)}, but the schedule has {_shown(expected)}")
         if replays:
             check_record(record)
-        taken = values if audience.reads_all else record.to_json(audience)
+        taken = values if audience.reads_all else record.to_json(audience, key)
         return row_of(record)._replace(record=as_json(taken))
     except ArenaError as error:
         raise RejectedRecordError(line.match, str(error)) from error

@@ -211,8 +211,10 @@ def _is_shortened(*contents: Mapping[str, Any]) -> bool:
 
 
 def _for_everybody(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what everybody reads, without digests, which homes make with keys of their own."""
     shown = MatchRecord.from_json({**content, "tournament": ""}).to_json(EVERYBODY)
-    del shown["tournament"]
+    for name in ("tournament", "left_out_digest", "left_out_bytes"):
+        shown.pop(name, None)
     return mapping_of(json.loads(as_json(shown)), "a record")
 
 

@@ -40,7 +40,7 @@ class NewTournament:
 
     def __init__(self, source: Source, there: StoredTournament) -> None:
         self._source, self._there = source, there
-        self._audience = OPERATOR
+        self._audience, self._key = OPERATOR, b""
         self._definition = without_locations(there.definition)
         self._explaining = explaining(there.corrections)
 
@@ -70,12 +70,19 @@ class NewTournament:
             absent_bots=absent_bots(store, definition),
         )
 
-    def copy(self, store: Store, audience: Audience = OPERATOR, in_place_of: StoredTournament | None = None) -> None:
+    def copy(
+        self,
+        store: Store,
+        audience: Audience = OPERATOR,
+        in_place_of: StoredTournament | None = None,
+        key: bytes = b"",
+    ) -> None:
         """Take the tournament as it is: the source is ours, and nothing is replayed.
 
-        What the tournament ``in_place_of`` has here is removed in the same transaction.
+        What the tournament ``in_place_of`` has here is removed in the same transaction. With the ``key`` of the home,
+        records have digests of what the audience may not read.
         """
-        self._audience = audience
+        self._audience, self._key = audience, key
         self._add(store, self._there.created_at, self._there.finished_at, in_place_of)
 
     def _add(
@@ -106,7 +113,7 @@ class NewTournament:
         for line in self._source.lines(self._there):
             text = texts.take(line.match)
             if text is not None:
-                yield checked_row(text, line, self._definition, replays=replays, audience=self._audience)
+                yield checked_row(text, line, self._definition, replays=replays, audience=self._audience, key=self._key)
         texts.check_end()
 
     def _voids(self) -> Iterator[VoidTry]:
@@ -147,6 +154,7 @@ class NewTournament:
                 replays=replays,
                 has_other_bots=True,
                 audience=self._audience,
+                key=self._key,
             )
         except RejectedRecordError as error:
             where = f"the record of match {aside.match} that correction {aside.correction} has set aside"
@@ -165,7 +173,9 @@ def temporary_home() -> Iterator[ArenaHome]:
             yield home
 
 
-def copy_tournaments(source: Store, chosen: Sequence[StoredTournament], target: Store, audience: Audience) -> None:
+def copy_tournaments(
+    source: Store, chosen: Sequence[StoredTournament], target: Store, audience: Audience, key: bytes = b""
+) -> None:
     """Copy tournaments with all that belongs to them, but not where their bots are on this machine."""
     for tournament in chosen:
-        NewTournament(source.as_source(), tournament).copy(target, audience)
+        NewTournament(source.as_source(), tournament).copy(target, audience, key=key)
