@@ -50,10 +50,6 @@ def test_two_variations_have_a_page_with_their_differences(reports):
     assert parsed.open == parsed.mismatches == []
 
 
-def test_the_same_report_makes_the_same_page(reports):
-    assert quality_page(reports[1]) == quality_page(reports[1])
-
-
 def rows_at(*places, name="points of seat 0"):
     return tuple(
         Row(name=name, at=at, unit=Unit.SHARE, estimate=share_of([Cluster(1.0)] * wins + [Cluster(0.0)] * (10 - wins)))

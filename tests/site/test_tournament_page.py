@@ -1,4 +1,4 @@
-"""The page of a tournament. What it says is worked out by hand from small stories."""
+"""The pages of tournaments, of all of them, and of why a bot has its rank: worked out by hand from small stories."""
 
 import gzip
 import re
@@ -7,11 +7,14 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from arena.base.errors import UnknownNameError
+from arena.base.records import Bot
+from arena.store.results.live_state import PlayedNow, RunProgress
 from arena.tournament.corrections.corrected_tournament import void_matches
 from tests.analysis.text.test_tables import HOSTILE
 from tests.analysis.text.tournaments import play
 from tests.site.parsed import Parsed, checked, csv_rows, html_of, model_of
 from tests.site.stories import STORY, tell
+from tests.store.results.samples import definition, line
 
 
 def told(home, name="t"):
@@ -68,15 +71,6 @@ def test_before_the_first_match_and_in_the_middle_the_page_says_so(home):
     page = page_of(home, "more")
     assert "6 of 10 matches so far" in page.part("progress").text
     assert page.part("verdict").text.startswith("So far, ")
-
-
-def test_bots_that_have_drawn_everything_cannot_be_told_apart(home):
-    tell(home, "a b =\nb a =\n" * 3, names=("a", "b"))
-    page = page_of(home)
-    assert page.part("verdict").text == "a and b can’t be told apart: every match was drawn."
-    assert [link["href"] for link in page.part("verdict").all("a")] == ["/bots/a@1", "/bots/b@1"]
-    assert "50.0 %" in page.part("standings").text
-    assert not page.part("standings").all("tr", **{"class": "apart"})
 
 
 def test_a_thick_line_separates_bots_that_can_be_told_apart(home):
@@ -198,3 +192,128 @@ def test_the_number_that_ranks_is_a_column_and_what_referees_read_is_folded(home
     assert shown == sorted(shown, key=float, reverse=True)
     folded = re.findall(r'<details class="folded"><summary><h2 id="(\w+)">', page.source)
     assert folded == ["balance", "method"]
+
+
+# all tournaments
+
+
+def test_an_empty_home_says_how_to_begin(home):
+    page = checked(home, "overview")
+    assert "0 tournaments, 0 matches" in page.text
+    assert "arena quickstart" in page.text and "arena run FILE" in page.text
+
+
+def test_it_lists_tournaments_the_newest_first_with_their_winners(home):
+    tell(home, STORY, name="older")
+    tell(home, "a b =\nb a =\n", name="newer", names=("a", "b"))
+    page = checked(home, "overview")
+    assert [row[0] for row in page.part("tournaments").rows()[1:]] == ["newer", "older"]
+    assert "2 tournaments, 8 matches" in page.text
+    found = model_of(home, "overview")
+    seen = [one.winners.text for one in found.results]
+    assert seen == ["a and b share the highest score, 50.0 %.", "a has the highest score, 100.0 %."]
+    assert [one.tournament for one in found.latest] == ["newer", "newer"]
+
+
+def test_a_swiss_is_won_by_the_first_of_its_own_ranking(home):
+    play(home, "swiss", ["alpha", "beta", "gamma", "delta"], format="swiss", settings={"rounds": 2})
+    (result,) = model_of(home, "overview").results
+    first = model_of(home, "tournament", tournament="swiss").verdict.text.partition(".")[0]
+    assert result.winners.text.removesuffix(".").split()[0] == first.split()[0]
+
+
+def test_an_unfinished_tournament_has_a_leader_so_far(home):
+    tell(home, STORY, missing=2)
+    (result,) = model_of(home, "overview").results
+    assert result.winners.text == "So far, a has the highest score, 100.0 %."
+    assert "6 of 8" in Parsed(html_of(home, "overview")).part("tournaments").text
+
+
+def test_what_is_being_played_says_how_far_it_is_and_who_plays(home):
+    tournament = tell(home, STORY, missing=6)
+    progress = RunProgress(
+        recorded=6,
+        scheduled=12,
+        expected=12,
+        matches_per_second=18.2,
+        seconds_left=25.0,
+        playing=(PlayedNow(match=7, since="2026-01-01T00:00:00+00:00"),),
+    )
+    home.store.live_state(tournament).write_progress(progress)
+    with home.store.lock("t"):
+        for name, parameters in (("overview", {}), ("tournament", {"tournament": "t"})):
+            page = checked(home, name, **parameters)
+            assert "Being played: 6 of 12 matches · 18 a second · about 25 s left" in page.text
+            assert "Watch a – b" in page.text
+            assert page.all("a", href="/tournaments/t/matches/7")
+    assert "Being played" not in Parsed(html_of(home, "overview")).text
+
+
+def test_of_many_tournaments_there_are_pages(home):
+    entrants = tuple(Bot(name=bot, version="1", command=(bot,), directory="") for bot in "ab")
+    for number in range(1, 122):
+        home.store.create_tournament(definition(name=f"t{number}", entrants=entrants), [line(1)])
+    first = model_of(home, "overview")
+    assert [one.name for one in first.tournaments] == [f"t{number}" for number in range(121, 71, -1)]
+    second = model_of(home, "overview", before=first.older)
+    third = model_of(home, "overview", before=second.older)
+    assert [one.name for one in third.tournaments] == [f"t{number}" for number in range(21, 0, -1)]
+    assert third.older is None
+    page = checked(home, "overview", before=second.older)
+    assert "121 tournaments" in page.text
+    assert [found["href"] for found in Parsed(html_of(home, "overview")).all("a", rel="next")] == ["/?before=72"]
+
+
+# why a bot has its rank
+
+
+def test_every_rival_is_listed_with_what_was_scored(home):
+    tell(home, STORY * 3)
+    page = checked(home, "why", tournament="t", bot="b@1")
+    rows = page.part("rivals-table").rows()
+    assert {(row[0], row[2], row[3]) for row in rows[1:]} == {("a @1", "6", "0.0 %"), ("c @1", "6", "75.0 %")}
+    assert page.part("verdict").text.startswith("b has rank 2 of 3")
+
+
+def test_losing_to_the_best_lowers_a_rating_less_than_beating_the_last_raises_it(home):
+    tell(home, STORY * 3)
+    influence = {one.name: one.influence for one in model_of(home, "why", tournament="t", bot="b").rivals}
+    assert influence["a"] < 0 < influence["c"]
+
+
+def test_a_surprise_leads_to_its_matches(home):
+    tell(home, "a b 1\nb a 0\n" * 8 + "a b 0\nb a 1\n", names=("a", "b"))
+    page = Parsed(html_of(home, "why", tournament="t", bot="a"))
+    row = page.part("surprises-table").rows()[1]
+    assert (row[0], row[1], row[-2]) == ("b", "0.0 of 2", "1")
+    assert {"/tournaments/t/matches/17", "/tournaments/t/matches/18"} <= {
+        link["href"] for link in page.part("surprises-table").all("a")
+    }
+
+
+def test_a_bot_without_a_match_has_no_reasons(home):
+    tell(home, "a b 1\nb a 0\n", missing=2)
+    page = checked(home, "why", tournament="t", bot="c")
+    assert page.part("verdict").text == "c has no rated match yet, and so no rating of its own."
+
+
+def test_a_short_name_is_marked_where_it_is_a_name(home):
+    tell(home, STORY * 3)
+    sentence = model_of(home, "why", tournament="t", bot="b").verdict
+    for bot in sentence.bots:
+        assert sentence.text[bot.start : bot.start + len(bot.name)] == bot.name
+        assert not sentence.text[bot.start - 1 : bot.start].isalpha()
+    assert "".join(part if isinstance(part, str) else part.name for part in sentence.parts()) == sentence.text
+
+
+def test_csv_has_the_rivals(home):
+    tell(home, STORY)
+    rows = csv_rows(model_of(home, "why", tournament="t", bot="b").csv())
+    assert {(row["rival"], row["points"]) for row in rows} == {("a@1", "0.0"), ("c@1", "1.5")}
+
+
+@pytest.mark.parametrize("bot", ["x", "b@2", "<b>"])
+def test_a_bot_that_is_not_there_is_an_error(home, bot):
+    tell(home, STORY)
+    with pytest.raises(UnknownNameError, match="bot"):
+        model_of(home, "why", tournament="t", bot=bot)
