@@ -2,11 +2,10 @@
 
 import random
 
-from arena.base.enums import Termination
-from arena.base.records import MatchRecord, SeatReport, TimeControl
 from arena.games import make_game
 from arena.match.replay import final_ranks
 from tests.lab.games import plain_value
+from tests.site.matches import record
 
 
 def record_of(name, options, choose, opening_plies=0, **changes):
@@ -17,15 +16,12 @@ def record_of(name, options, choose, opening_plies=0, **changes):
         action = choose(game, state)
         actions.append([game.seat_to_act(state), action])
         state = game.apply(state, action)
-    nothing = (None,) * len(actions)
     values = {
-        "match": 1, "tournament": "t", "game": name, "options": game.options, "bots": ("a@1", "b@1"), "rng_seed": 1,
-        "encounter": 1, "opening": 0 if opening_plies else None, "opening_plies": opening_plies,
-        "actions": tuple(actions), "scores": game.scores(state), "ranks": tuple(final_ranks(game, state, [])),
-        "termination": Termination.NORMAL, "faults": (), "wall_seconds": nothing, "cpu_seconds": nothing,
-        "seats": (SeatReport(), SeatReport()), "notes": (), "time_control": TimeControl(), "isolation": "none",
+        "match": 1, "game": name, "options": game.options, "bots": ("a@1", "b@1"), "encounter": 1,
+        "opening": 0 if opening_plies else None, "opening_plies": opening_plies, "scores": game.scores(state),
+        "ranks": tuple(final_ranks(game, state, [])),
     }  # fmt: skip
-    return MatchRecord(**{**values, **changes})
+    return record(actions, **{**values, **changes})
 
 
 def at_random(seed):
@@ -34,7 +30,24 @@ def at_random(seed):
     return lambda game, state: generator.choice(list(game.legal_actions(state)))
 
 
+def random_record(name, rng_seed, match=1, opening_plies=0, **options):
+    """Return a match of a game for two in which both bots play at random."""
+    return record_of(name, options, at_random(rng_seed), opening_plies, match=match)
+
+
 def best(game, state):
     """Return the first of the best actions, by plain recursion."""
     choose = max if game.seat_to_act(state) == 0 else min
     return choose(game.legal_actions(state), key=lambda action: plain_value(game, game.apply(state, action)))
+
+
+def outcome_of(game, state, known):
+    """Return 1, 0 or -1 where seat 0 wins, draws or loses with best play; ``known`` has what was found already."""
+    if state not in known:
+        if game.is_over(state):
+            first, second = game.ranks(state)
+            known[state] = (first < second) - (second < first)
+        else:
+            best = max if game.seat_to_act(state) == 0 else min
+            known[state] = best(outcome_of(game, game.apply(state, one), known) for one in game.legal_actions(state))
+    return known[state]

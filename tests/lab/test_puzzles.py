@@ -16,7 +16,7 @@ from arena.store.home import ArenaHome
 from tests.analysis.text.tournaments import play
 from tests.lab.games import after
 from tests.lab.made_puzzles import made_puzzle
-from tests.lab.random_records import outcome_of, random_record
+from tests.lab.played import outcome_of, random_record
 
 GAMES = [
     ("plusminus", {"size": 4}),

@@ -7,7 +7,8 @@ import pytest
 from arena.analysis.measures.game_statistics import BotTimes, bot_times
 from arena.analysis.measures.schedule import MATCH_OVERHEAD_SECONDS, GameTimes, bound_seconds, estimate, times_of
 from arena.analysis.text.duration_text import measured_rows, time_sentences
-from arena.base.records import MatchRecord, SeatReport, TimeControl
+from arena.base.records import SeatReport, TimeControl
+from tests.site import matches
 
 
 def times(*seconds, actions=24, players=2, game="plaid"):
@@ -84,12 +85,7 @@ def test_a_game_without_a_match_has_an_empty_row():
 def record(bots, actions, wall, seats):
     played = [[seat, None] for seat in actions]
     reports = [SeatReport(wall_seconds=on, cpu_seconds=cpu, off_turn_cpu_seconds=off) for on, cpu, off in seats]
-    ranks, none = [1] * len(bots), [None] * len(played)
-    return MatchRecord(
-        match=1, tournament="t", game="differences", options={}, bots=bots, rng_seed=0, encounter=1, opening=None,
-        opening_plies=0, actions=played, scores=ranks, ranks=ranks, termination="normal", faults=[], wall_seconds=wall,
-        cpu_seconds=none, seats=reports, notes=[], time_control=TimeControl(), isolation="none",
-    )  # fmt: skip
+    return matches.record(played, bots=bots, wall_seconds=wall, seats=reports)
 
 
 def test_times_add_up_over_matches_and_seats():

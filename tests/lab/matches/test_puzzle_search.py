@@ -10,7 +10,7 @@ from arena.lab.matches.puzzle_search import decisions_by_position, find_puzzles
 from arena.lab.oracle import ActionWorth
 from arena.lab.solving.worth import Known, Outcome, Worth
 from tests.lab.made_puzzles import made_puzzle
-from tests.lab.random_records import outcome_of, random_record
+from tests.lab.played import outcome_of, random_record
 
 SHEET = ("plaid", {"width": 6, "height": 4, "lines": 4})
 GRID = ("differences", {"size": 5, "scoring": "once"})
