@@ -1,6 +1,14 @@
 """A contest as text, which tests change line by line."""
 
+from datetime import datetime
+
 from arena.community.contests.contest_file import read_contest
+from arena.store.people.contest import ContestStage, StoredContest
+
+OPENS, FREEZE, DEADLINE = (
+    datetime.fromisoformat(at).timestamp()
+    for at in ("2027-01-15T07:00:00Z", "2027-01-20T18:59:59Z", "2027-01-20T22:59:59Z")
+)
 
 LINES = {
     "name": '"spring"',
@@ -29,6 +37,16 @@ def text_of(**changed):
 
 def contest_of(**changed):
     return read_contest(text_of(**changed))
+
+
+def stored_of(**changed):
+    """Return a contest as it is stored when it is announced."""
+    contest = contest_of(**changed)
+    return StoredContest(
+        number=1, contest=contest, rng_seed=7, created_by="dora", created_at="2027-01-01T00:00:00+00:00",
+        freeze_at=contest.freeze_at, closed_at=None, stage=ContestStage.ENTRIES, stage_note="", played_at=None,
+        reveal_asked_at=None, revealed_at=None, cancelled_at=None, cancel_reason="",
+    )  # fmt: skip
 
 
 SEALED = {"results": '"sealed"', "frozen_hours": None}

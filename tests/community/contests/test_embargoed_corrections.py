@@ -14,8 +14,7 @@ from arena.match.players.manifest import load_bot
 from arena.store.people.contest import ContestStage
 from arena.store.people.directing import DirectorState, RequestState
 from arena.tournament.directors.supervised_run import Shutdown
-from tests.community.contests.samples import SEALED
-from tests.community.contests.world import DEADLINE
+from tests.community.contests.samples import DEADLINE, SEALED
 from tests.tournament.test_director import Scripted
 
 REASON = "correction-canary"

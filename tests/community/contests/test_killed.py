@@ -14,8 +14,8 @@ from arena.analysis.measures.verification import verify
 from arena.community.contests.contest_homes import has_embargoed_home, open_embargoed_home
 from arena.store.people.contest import ContestPhase, phase_of
 from arena.store.results.connection import Database
-from tests.community.contests.samples import SEALED
-from tests.community.contests.world import DEADLINE, FREEZE, World
+from tests.community.contests.samples import DEADLINE, FREEZE, SEALED
+from tests.community.contests.world import World
 from tests.store.people.conftest import FakeClock
 
 pytestmark = pytest.mark.slow

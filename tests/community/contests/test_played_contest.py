@@ -9,8 +9,8 @@ from arena.community.contests.contest_homes import open_embargoed_home
 from arena.community.contests.contest_places import embargoed_home_path
 from arena.store.people.contest import ContestPhase, ContestStage, phase_of
 from arena.tournament.run import Order, RunControl
-from tests.community.contests.samples import OPEN, SEALED
-from tests.community.contests.world import DEADLINE, FREEZE, OPENS, Looking
+from tests.community.contests.samples import DEADLINE, FREEZE, OPEN, OPENS, SEALED
+from tests.community.contests.world import Looking
 from tests.store.results.samples import definition, line
 
 pytestmark = pytest.mark.slow

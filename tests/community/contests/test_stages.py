@@ -4,9 +4,8 @@ import pytest
 
 from arena.base.records import Bot
 from arena.community.contests.stages import definition_of
-from arena.store.people.contest import ContestStage, StoredContest
 from arena.tournament.formats.table import format_of
-from tests.community.contests.samples import contest_of
+from tests.community.contests.samples import stored_of
 
 
 def bots_of(*labels):
@@ -15,13 +14,8 @@ def bots_of(*labels):
 
 
 def definition(labels, **changed):
-    contest = contest_of(qualification=None, house_bots='["arena:greedy"]', **changed)
-    stored = StoredContest(
-        number=1, contest=contest, rng_seed=1, created_by="dora", created_at=contest.opens_at, freeze_at=None,
-        closed_at=contest.deadline_at, stage=ContestStage.FINAL, stage_note="", played_at=None, reveal_asked_at=None,
-        revealed_at=None, cancelled_at=None, cancel_reason="",
-    )  # fmt: skip
-    return definition_of(stored, contest.final, "spring", bots_of(*labels))
+    stored = stored_of(qualification=None, house_bots='["arena:greedy"]', **changed)
+    return definition_of(stored, stored.contest.final, "spring", bots_of(*labels))
 
 
 @pytest.mark.parametrize(("entrants", "rounds"), [(2, 1), (3, 3), (4, 3), (9, 7)])

@@ -8,40 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.community.contests.visibility import ContestHome, embargoed_tournaments, playing_home, visible
-from arena.store.people.contest import ContestPhase, ContestStage, StoredContest, phase_of
+from arena.store.people.contest import ContestPhase, ContestStage, phase_of
 from arena.store.people.values import PERMISSIONS, Permission, Role
-from tests.community.contests.samples import OPEN, SEALED, contest_of
+from tests.community.contests import samples
+from tests.community.contests.samples import OPEN, SEALED, stored_of
 
-OPENS, FREEZE, DEADLINE = (
-    datetime(2027, 1, 15, 7, tzinfo=UTC),
-    datetime(2027, 1, 20, 18, 59, 59, tzinfo=UTC),
-    datetime(2027, 1, 20, 22, 59, 59, tzinfo=UTC),
-)
+OPENS, FREEZE, DEADLINE = (datetime.fromtimestamp(at, UTC) for at in (samples.OPENS, samples.FREEZE, samples.DEADLINE))
 SECOND = timedelta(seconds=1)
 
 
 def text(at):
     return at.isoformat(timespec="seconds")
-
-
-def stored_of(**changed):
-    contest = contest_of(**changed)
-    return StoredContest(
-        number=1,
-        contest=contest,
-        rng_seed=7,
-        created_by="dora",
-        created_at="2027-01-01T00:00:00+00:00",
-        freeze_at=contest.freeze_at,
-        closed_at=None,
-        stage=ContestStage.ENTRIES,
-        stage_note="",
-        played_at=None,
-        reveal_asked_at=None,
-        revealed_at=None,
-        cancelled_at=None,
-        cancel_reason="",
-    )
 
 
 FROZEN = stored_of()

@@ -4,7 +4,6 @@ into every file that is not the contest's own.
 
 import subprocess
 import time
-from datetime import datetime
 from secrets import token_hex
 
 from arena.community.contests.played_contest import PlayedContest
@@ -15,7 +14,7 @@ from arena.store.people.people_store import PeopleStore
 from arena.store.people.values import Role, SubmissionState
 from arena.tournament.directors.supervised_run import Shutdown
 from arena.tournament.run import Order, RunControl
-from tests.community.contests.samples import contest_of
+from tests.community.contests.samples import OPENS, contest_of
 
 BOT = """import secrets
 from arena.botkit import Choice, run
@@ -27,10 +26,6 @@ def choose(game, state, clock):
 run(choose)
 """
 CANARY = "canary-[0-9a-f]{16}"
-OPENS, FREEZE, DEADLINE = (
-    datetime.fromisoformat(at).timestamp()
-    for at in ("2027-01-15T07:00:00Z", "2027-01-20T18:59:59Z", "2027-01-20T22:59:59Z")
-)
 
 
 class World:

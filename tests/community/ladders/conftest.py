@@ -1,8 +1,15 @@
-"""A home, and a small ladder in a file."""
+"""A home, a world with contests, and a small ladder in a file."""
+
+from functools import partial
 
 import pytest
 
+from arena.community.ladders import director_program, open_ladder
 from arena.store.home import ArenaHome
+from arena.tournament.director import run_tournament
+from arena.tournament.directors import supervised_run
+from tests.community.contests.world import World
+from tests.store.people.conftest import FakeClock
 
 LADDER = """
 name = "open"
@@ -30,3 +37,13 @@ def file(tmp_path):
     path = tmp_path / "open.toml"
     path.write_text(LADDER)
     return path
+
+
+@pytest.fixture
+def world(tmp_path, monkeypatch):
+    for module in (open_ladder, supervised_run):
+        monkeypatch.setattr(module, "ASK_SECONDS", 0.0)
+    monkeypatch.setattr(director_program, "run_tournament", partial(run_tournament, executor="in-process"))
+    made = World(tmp_path, FakeClock())
+    yield made
+    made.close()

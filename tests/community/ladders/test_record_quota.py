@@ -1,34 +1,22 @@
 """An author whose bots say too much in records of a day plays on no ladder until the day is over."""
 
 from contextlib import suppress
-from functools import partial
 
 import pytest
 
 from arena.base.errors import UsageError
-from arena.community.ladders import director_program as supervised_ladder
-from arena.community.ladders import open_ladder as resting
+from arena.community.ladders import open_ladder
 from arena.store.people import rates as record_quota
 from arena.store.people.directing import DesiredState
-from arena.tournament.director import run_tournament
-from arena.tournament.directors import supervised_run as directing
-from tests.community.contests.world import World
 from tests.community.ladders.test_resting import ladder_of
-from tests.store.people.conftest import FakeClock
 
 DAY = 24 * 60 * 60
 
 
-@pytest.fixture
-def world(tmp_path, monkeypatch):
-    for module in (resting, directing):
-        monkeypatch.setattr(module, "ASK_SECONDS", 0.0)
-    for module in (record_quota, resting):
+@pytest.fixture(autouse=True)
+def little_is_much(monkeypatch):
+    for module in (record_quota, open_ladder):
         monkeypatch.setattr(module, "MAX_DAILY_BYTES", 100)
-    monkeypatch.setattr(supervised_ladder, "run_tournament", partial(run_tournament, executor="in-process"))
-    made = World(tmp_path, FakeClock())
-    yield made
-    made.close()
 
 
 def accept(world, author, label):

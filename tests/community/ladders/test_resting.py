@@ -1,36 +1,19 @@
 """On a ladder, bots rest that can enter a contest whose results are hidden; the others play on."""
 
 import logging
-from functools import partial
 
 import pytest
 
-from arena.community.ladders import director_program as supervised_ladder
-from arena.community.ladders import open_ladder as resting
 from arena.community.ladders.director_program import SupervisedLadder
 from arena.community.ladders.open_ladder import OpenLadder
 from arena.server.operating.service_programs import problems
 from arena.store.people.directing import DesiredState, DirectorState
-from arena.tournament.director import run_tournament
-from arena.tournament.directors import supervised_run as directing
 from arena.tournament.directors.supervised_run import Shutdown, SupervisedRun
 from arena.tournament.fair_scheduling import FairScheduling
-from tests.community.contests.samples import SEALED
-from tests.community.contests.world import FREEZE, OPENS, World
+from tests.community.contests.samples import FREEZE, OPENS, SEALED
 from tests.community.ladders.conftest import LADDER
-from tests.store.people.conftest import FakeClock
 
 RESTS = "bots that can enter the contest spring rest until its results are revealed"
-
-
-@pytest.fixture
-def world(tmp_path, monkeypatch):
-    for module in (resting, directing):
-        monkeypatch.setattr(module, "ASK_SECONDS", 0.0)
-    monkeypatch.setattr(supervised_ladder, "run_tournament", partial(run_tournament, executor="in-process"))
-    made = World(tmp_path, FakeClock())
-    yield made
-    made.close()
 
 
 def played(world):

@@ -44,6 +44,10 @@ def want(people, desired):
     people.directors.set_desired_state("open", desired, reason="Because.", by="dora")
 
 
+def correct(people, kind, **arguments):
+    people.requests.add("open", kind, arguments, subject="", reason="Why.", by="dora")
+
+
 def state(people):
     return people.directors.report("open").state
 
@@ -53,22 +57,17 @@ def recorded(home):
     return found.recorded if found is not None else 0
 
 
-def test_it_ends_when_nothing_but_a_change_would_help(supervised, people, home):
-    commits = SimpleNamespace(are_new=lambda: True)
-    supervised.supervise(Shutdown(), commits, SimpleNamespace(is_over=lambda is_busy: not is_busy))
-    assert (recorded(home), state(people)) == (6, DirectorState.IDLE)
+def test_it_plays_while_there_is_something_to_learn_and_ends_when_only_a_change_would_help(home, people, file):
+    commits, may_end = SimpleNamespace(are_new=lambda: True), SimpleNamespace(is_over=lambda is_busy: not is_busy)
+    noted, run = [], SupervisedRun("open", "ladder", home, people, Shutdown())
+    supervised = SupervisedLadder(OpenLadder(file, home), run, home, lambda: noted.append(recorded(home)))
+    supervised.supervise(Shutdown(), commits, may_end)
+    assert (noted[0], recorded(home), state(people)) == (0, 6, DirectorState.IDLE)
+    figures = people.directors.report("open").figures
+    assert (figures.recorded, figures.scheduled, figures.playing) == (6, 6, 0)
     want(people, DesiredState.PAUSE)
-    supervised.supervise(Shutdown(), commits, SimpleNamespace(is_over=lambda is_busy: not is_busy))
+    supervised.supervise(Shutdown(), commits, may_end)
     assert state(people) is DirectorState.PAUSED
-
-
-def test_it_plays_while_there_is_something_to_learn_and_then_waits(supervised, people, home):
-    assert supervised.step() == 0.0
-    assert recorded(home) == 6
-    assert supervised.step() > 0
-    assert state(people) is DirectorState.IDLE
-    report = people.directors.report("open").figures
-    assert (report.recorded, report.scheduled, report.playing) == (6, 6, 0)
 
 
 def test_files_that_differ_from_what_was_recorded_are_a_problem_that_names_them(home, people, file, caplog):
@@ -94,13 +93,6 @@ def test_files_that_differ_from_what_was_recorded_are_a_problem_that_names_them(
     assert problem.sentence in caplog.text
     assert state(people) is DirectorState.UNABLE
     assert stored.recorded == 0
-
-
-def test_that_it_goes_on_is_noted_while_it_plays(home, people, file):
-    noted = []
-    supervised = SupervisedRun("open", "ladder", home, people, Shutdown())
-    SupervisedLadder(OpenLadder(file, home), supervised, home, lambda: noted.append(recorded(home))).step()
-    assert noted[0] == 0
 
 
 def test_a_paused_ladder_plays_nothing_also_after_a_restart_and_continues_when_it_is_resumed(
@@ -135,26 +127,22 @@ def test_a_drained_ladder_finishes_the_round_that_is_scheduled(supervised, peopl
 def test_a_match_is_played_again_when_a_director_asks_for_it(supervised, people, home):
     supervised.step()
     before = {record.match: record.started_at for record in home.store.records("open")}
-    people.requests.add("open", "void", {"numbers": [2]}, subject="", reason="The power went.", by="dora")
+    correct(people, "void", numbers=[2])
     supervised.step()
     after = {record.match: record.started_at for record in home.store.records("open")}
     assert [match for match in after if after[match] != before[match]] == [2]
     (correction,) = home.store.tournament("open").corrections
-    assert (correction.kind, correction.reason) == (CorrectionKind.VOID, "The power went.")
+    assert (correction.kind, correction.reason) == (CorrectionKind.VOID, "Why.")
     assert people.requests.of("open")[0].state is RequestState.DONE
 
 
 def test_it_is_corrected_while_it_is_paused(supervised, people, home):
     supervised.step()
     want(people, DesiredState.PAUSE)
-    people.requests.add("open", "withdraw", {"bot": "minimal"}, subject="", reason="Why.", by="dora")
+    correct(people, "withdraw", bot="minimal")
     assert supervised.step() > 0
     assert state(people) is DirectorState.PAUSED
     assert len(home.store.tournament("open").corrections) == 1
-
-
-def correct(people, kind, **arguments):
-    people.requests.add("open", kind, arguments, subject="", reason="Why.", by="dora")
 
 
 @pytest.mark.slow(sample=True)

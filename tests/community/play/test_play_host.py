@@ -36,8 +36,9 @@ run(choose)
 """
 
 
-@pytest.mark.parametrize("game", ["differences", "plaid", "plusminus", "coprimality", "multiplication"])
+@pytest.mark.parametrize("game", ["plaid", "plusminus", "multiplication"])
 def test_every_game_can_be_played_to_its_end(playing, game):
+    """A game of lines, and two of squares in which there are other actions, too."""
     playing.start()
     options = {"plaid": {"width": 6, "height": 6, "lines": 3}, "multiplication": {"size": 7}}.get(game, {"size": 4})
     one = playing.ready(playing.begin(game, bot="arena:random_legal", seat=1, **options))
@@ -102,9 +103,9 @@ def test_notes_stay_with_the_actions_that_stay_when_one_is_taken_back_and_after_
         ("raise ValueError('a secret of the bot')", 60_000, "the bot ended before the match did (exit)"),
         ("return 'nonsense'", 60_000, "the bot sent an illegal action (illegal)"),
         ("import time; time.sleep(60)", 100, "the bot did not answer in time (timeout)"),
-        ("while True: pass", 100, "the bot did not answer in time (timeout)"),
         ("import sys; sys.stderr.write('x' * 50_000_000)", 60_000, "the bot used more than its limits allow (limit)"),
     ],
+    ids=["exit", "illegal", "timeout", "limit"],
 )
 def test_a_bot_that_misbehaves_ends_the_match_with_a_sentence(playing, line, milliseconds, reason):
     label = playing.submit(FIRST.format(line), "mine")
@@ -118,14 +119,12 @@ def test_a_bot_that_misbehaves_ends_the_match_with_a_sentence(playing, line, mil
     assert "a secret of the bot" not in one.position.view + one.position.reason
 
 
-@pytest.mark.slow
 def test_a_program_that_is_no_bot_ends_the_match(playing):
     label = playing.submit("print('hello there')", "mine")
     playing.start()
     one = playing.ready(playing.begin(bot=label, size=4))
     assert one.position.state is MatchState.OVER
-    message = "mine@1 forfeits: the bot sent something that is no valid message (protocol)"
-    assert one.position.reason == message
+    assert one.position.reason == "mine@1 forfeits: the bot sent something that is no valid message (protocol)"
 
 
 def test_what_can_not_be_played_says_why(playing):
@@ -201,21 +200,19 @@ def test_the_play_host_ends_with_all_its_processes(playing):
     assert not any(Path(f"/proc/{slot}").exists() for slot in slots)
 
 
-@pytest.mark.parametrize("seat", [0, 1])
-def test_a_bot_plays_another_in_the_place_of_a_person(playing, seat):
+def test_a_bot_plays_another_in_the_place_of_a_person(playing):
     playing.start()
     label = playing.submit(NOTING, "mine")
-    one = playing.ready(playing.begin(bot="arena:random_legal", challenger=label, seat=seat, size=4))
+    one = playing.ready(playing.begin(bot="arena:random_legal", challenger=label, seat=1, size=4))
     assert (one.position.state, one.position.reason, one.has_slot) == (MatchState.OVER, "", False)
     rules = make_game("differences", size=4)
     state = rules.initial_state()
-    for ply, (who, action) in enumerate(actions(one)):
-        assert rules.seat_to_act(state) == who
-        if who == seat:
-            assert action == rules.legal_actions(state)[0], ply
+    for seat, action in actions(one):
+        assert rules.seat_to_act(state) == seat
+        assert seat == 0 or action == rules.legal_actions(state)[0]
         state = rules.apply(state, action)
     assert rules.is_over(state)
-    assert view(one)["shown"]["names"] == (["mine@1", "random_legal@1"] if seat == 0 else ["random_legal@1", "mine@1"])
+    assert view(one)["shown"]["names"] == ["random_legal@1", "mine@1"]
     assert "you" not in view(one)["result"].lower().split()
     assert all(played["seconds"] is not None for played in view(one)["actions"])
     gone = playing.ready(playing.begin(bot="arena:greedy", challenger="nobody@1", size=4))

@@ -65,16 +65,20 @@ def arena(tmp_path):
     opened.home.close()
 
 
-def test_nothing_waits(arena):
-    assert not arena.checker.check_next()
-
-
 @pytest.mark.slow
-def test_a_bot_that_plays_is_accepted_and_listed(arena):
+def test_a_bot_that_plays_is_listed_and_its_name_is_its_authors_for_good(arena):
+    """A rejected one keeps no name; neither a later version that is rejected nor an author who leaves releases it."""
+    assert arena.checked(BROKEN).state is SubmissionState.REJECTED
+    assert arena.people.submissions.owner("first") is None
     one = arena.checked(GOOD)
     assert (one.state, one.bot, one.reason) == (SubmissionState.ACCEPTED, "first@1", "")
-    assert arena.bots() == ["first@1"]
     assert "differences: a match of" in one.report
+    assert "submitted with other files" in arena.checked(GOOD + b"# changed\n").reason
+    assert arena.people.submissions.owner("first") == arena.persons["ada"].number
+    assert "belongs to another author" in arena.checked(GOOD + b"# mine\n", author="eve").reason
+    arena.people.accounts.erase(arena.persons["ada"])
+    assert "belongs to another author" in arena.checked(GOOD + b"# later\n", author="eve").reason
+    assert arena.bots() == ["first@1"]
 
 
 def test_the_author_of_a_broken_bot_sees_the_line_and_no_place_of_the_machine(arena, tmp_path):
@@ -138,16 +142,6 @@ def test_what_a_bot_writes_may_be_anything(arena):
     one = arena.checked(noisy)
     assert one.state is SubmissionState.REJECTED
     assert "\0" not in one.report
-
-
-@pytest.mark.slow
-def test_a_name_belongs_to_its_first_author_and_a_version_to_its_content(arena):
-    assert arena.checked(GOOD).state is SubmissionState.ACCEPTED
-    other = arena.checked(GOOD + b"# mine\n", author="eve")
-    assert "belongs to another author" in other.reason
-    changed = arena.checked(GOOD + b"# changed\n")
-    assert "submitted with other files" in changed.reason
-    assert arena.bots() == ["first@1"]
 
 
 @pytest.mark.slow
@@ -304,14 +298,6 @@ def test_a_check_is_stopped_when_its_author_withdraws(arena, monkeypatch, quick_
 
 
 @pytest.mark.slow
-def test_a_rejected_bot_keeps_no_name(arena):
-    assert arena.checked(BROKEN).state is SubmissionState.REJECTED
-    assert arena.people.submissions.owner("first") is None
-    assert arena.checked(GOOD, author="eve").state is SubmissionState.ACCEPTED
-    assert "belongs to another author" in arena.checked(GOOD + b"# mine\n").reason
-
-
-@pytest.mark.slow
 def test_a_bot_that_is_withdrawn_when_its_name_was_taken_keeps_no_name(arena, monkeypatch):
     own = arena.people.submissions.own_bot_name
 
@@ -327,16 +313,6 @@ def test_a_bot_that_is_withdrawn_when_its_name_was_taken_keeps_no_name(arena, mo
     assert arena.bots() == []
     assert arena.people.submissions.owner("first") is None
     assert arena.checked(GOOD, author="eve").state is SubmissionState.ACCEPTED
-
-
-@pytest.mark.slow
-def test_a_later_version_that_is_rejected_and_an_author_who_leaves_release_no_name(arena):
-    assert arena.checked(GOOD).state is SubmissionState.ACCEPTED
-    ada = arena.persons["ada"]
-    assert arena.checked(GOOD + b"# again\n").state is SubmissionState.REJECTED
-    assert arena.people.submissions.owner("first") == ada.number
-    arena.people.accounts.erase(ada)
-    assert "belongs to another author" in arena.checked(GOOD + b"# mine\n", author="eve").reason
 
 
 @pytest.mark.slow

@@ -28,8 +28,8 @@ from arena.store.people.contest import ContestPhase, phase_of
 from arena.store.people.values import Role, SubmissionState
 from tests.analysis.text.tournaments import play
 from tests.community.contests import world as playing
-from tests.community.contests.samples import SEALED
-from tests.community.contests.world import CANARY, DEADLINE, FREEZE, OPENS
+from tests.community.contests.samples import DEADLINE, FREEZE, OPENS, SEALED
+from tests.community.contests.world import CANARY
 from tests.server.conftest import FakeVersions
 from tests.server.operations.conftest import HOST, HTML, JSON, World
 from tests.store.people.conftest import FakeClock

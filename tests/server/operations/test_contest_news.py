@@ -7,8 +7,7 @@ from arena.store.people.contest import ContestEntry, ContestStage
 from arena.store.people.directing import DirectorState
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.values import Role, SubmissionState
-from tests.community.contests.samples import OPEN, SEALED, contest_of
-from tests.community.contests.world import DEADLINE, FREEZE, OPENS
+from tests.community.contests.samples import DEADLINE, FREEZE, OPEN, OPENS, SEALED, contest_of
 from tests.store.people.conftest import FakeClock
 
 

@@ -16,8 +16,7 @@ from arena.store.people.contest import ContestPhase, ContestStage
 from arena.store.results.schema import metadata
 from arena.tournament.run import Order, RunControl
 from tests.community.contests import world as playing
-from tests.community.contests.samples import SEALED
-from tests.community.contests.world import DEADLINE, FREEZE, OPENS
+from tests.community.contests.samples import DEADLINE, FREEZE, OPENS, SEALED
 from tests.server.operations.conftest import HTML, JSON
 from tests.server.operations.test_contest_crawl import ELSEWHERE, VALUES, Crawl, disqualify, phase
 

@@ -14,8 +14,7 @@ from arena.site.matches.playing import PlayableBot, PlayMenu
 from arena.store.home import ArenaHome
 from arena.store.people.unrated_match import MatchState, PlayRequest, Position, hint_sentence
 from arena.store.people.values import Role, Scope, SubmissionState
-from tests.community.contests.samples import SEALED, contest_of
-from tests.community.contests.world import OPENS
+from tests.community.contests.samples import OPENS, SEALED, contest_of
 from tests.server.operations.conftest import HTML, JSON
 
 pytestmark = pytest.mark.anyio

@@ -17,7 +17,7 @@ from arena.site.publish.publishing import publish
 from arena.store.home import ArenaHome
 from arena.store.people.values import Role, Scope
 from tests.community.contests import world as playing
-from tests.community.contests.world import DEADLINE, FREEZE, OPENS
+from tests.community.contests.samples import DEADLINE, FREEZE, OPENS
 from tests.server.operations.conftest import COOKIE, HOST
 from tests.server.operations.test_contest_crawl import VALUES, Crawl, disqualify, where
 

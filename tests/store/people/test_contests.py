@@ -1,7 +1,6 @@
 """Contests in the database: what can be changed when, and which submissions count."""
 
 from dataclasses import replace
-from datetime import datetime
 from threading import Event, Thread
 
 import pytest
@@ -11,14 +10,9 @@ from arena.store.people.contest import ContestPhase, ContestStage, differences, 
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.secret import new_secret
 from arena.store.people.values import Clock, Role, SubmissionState
-from tests.community.contests.samples import OPEN, SEALED, contest_of
+from tests.community.contests.samples import DEADLINE, FREEZE, OPEN, OPENS, SEALED, contest_of
 from tests.databases import on_both
 from tests.store.people.test_people_store import at_once
-
-OPENS, FREEZE, DEADLINE = (
-    datetime.fromisoformat(at).timestamp()
-    for at in ("2027-01-15T07:00:00Z", "2027-01-20T18:59:59Z", "2027-01-20T22:59:59Z")
-)
 
 
 @pytest.fixture

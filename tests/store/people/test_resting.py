@@ -4,9 +4,9 @@ import pytest
 
 from arena.store.people.resting_bots import rest_of, rest_sentence
 from arena.store.people.values import Clock, Role, SubmissionState
-from tests.community.contests.samples import OPEN, SEALED, contest_of
+from tests.community.contests.samples import DEADLINE, FREEZE, OPEN, OPENS, SEALED, contest_of
 from tests.databases import on_both
-from tests.store.people.test_contests import DEADLINE, FREEZE, OPENS, accept, submit_bot
+from tests.store.people.test_contests import accept, submit_bot
 
 LADDERS = {"ladders": "true"}
 INVITED = {"entrants": '"invited"', "invited": '["ada"]'}
