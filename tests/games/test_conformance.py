@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from arena.base.errors import IllegalActionError
 from arena.games import GAMES, make_game
-from tests.games.make_golden import GOLDEN
 from tests.games.reference import REFERENCE, count_sequences
 from tests.games.variants import VARIANTS
 
@@ -116,7 +115,16 @@ def test_matches_end_and_ranks_agree_with_scores(game, seed):
 @given(seed=SEEDS)
 def test_a_match_goes_as_the_reference_rules_say(variant, game, seed):
     name, options = variant
-    reference = REFERENCE[name](**options)
+    assert_as_the_reference(game, REFERENCE[name](**options), seed)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_match_on_the_suggested_board_goes_as_the_reference_rules_say(name):
+    for seed in range(2):
+        assert_as_the_reference(make_game(name), REFERENCE[name](), seed)
+
+
+def assert_as_the_reference(game, reference, seed):
     history = []
     for state, action in played(game, seed):
         result = reference.result(history)
@@ -168,47 +176,6 @@ def test_a_refusal_names_a_rule_of_the_rulebook(game):
 
 def test_every_game_is_in_the_table_of_variants():
     assert {name for name, _ in VARIANTS.values()} == set(GAMES)
-
-
-# golden transcripts: whole matches written by the reference rules, played again by the games
-
-
-FILES = sorted(GOLDEN.glob("*.txt"))
-
-
-def read(path):
-    name, options, actions, results = "", {}, [], {}
-    for line in path.read_text().splitlines():
-        word, *rest = line.split()
-        if word == "game":
-            name = rest[0]
-        elif word == "option":
-            options[rest[0]] = int(rest[1]) if rest[1].isdigit() else rest[1]
-        elif word in ("scores", "ranks"):
-            results[word] = tuple(float(value) for value in rest)
-        else:
-            actions.append((int(word), rest[0]))
-    return make_game(name, **options), actions, results
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_a_golden_transcript_comes_out(path):
-    game, actions, results = read(path)
-    state = game.initial_state()
-    for seat, text in actions:
-        assert game.seat_to_act(state) == seat
-        action = game.parse_action(text)
-        assert action in game.legal_actions(state)
-        state = game.apply(state, action)
-    assert game.is_over(state)
-    assert game.scores(state) == results["scores"]
-    assert game.ranks(state) == results["ranks"]
-
-
-def test_there_is_a_transcript_for_every_game_and_every_variant():
-    played = {path.stem for path in FILES}
-    assert {title.replace(",", "").replace(" ", "_") for title in VARIANTS} <= played
-    assert {f"{name}_default_size" for name in GAMES} <= played
 
 
 # numbers of complete action sequences, counted by the games and by an independent brute force
