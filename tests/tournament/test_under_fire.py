@@ -3,6 +3,7 @@
 In every case a match is recorded once or played again, and a run that can't continue ends with one sentence.
 """
 
+import contextlib
 import json
 import os
 import random
@@ -17,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from arena.cli.group import run as run_command
+from arena.sandbox.isolation import reaper
 from arena.store.home import ArenaHome
 from benchmarks import zoo_bots as zoo
 from benchmarks.traces import traces, traces_since
@@ -41,27 +43,16 @@ def write_fiery_definition(tmp_path, encounters, size=6):
 
 def processes_below(pid):
     found = {"worker": [], "launcher": [], "bot": []}
-    for path in Path("/proc").glob("[0-9]*"):
-        try:
-            command = (path / "cmdline").read_bytes()
-            ancestors = set(_ancestors(path.name))
-        except (OSError, ValueError):
-            continue
-        if str(pid) not in ancestors:
-            continue
-        if b"fork_server" in command:
-            found["launcher"].append(int(path.name))
-        elif b"spawn_main" in command:
-            found["worker"].append(int(path.name))
-        elif b"resource_tracker" not in command:
-            found["bot"].append(int(path.name))
+    for child in reaper.descendants(pid):
+        with contextlib.suppress(OSError):
+            command = Path(f"/proc/{child}/cmdline").read_bytes()
+            if b"fork_server" in command:
+                found["launcher"].append(child)
+            elif b"spawn_main" in command:
+                found["worker"].append(child)
+            elif b"resource_tracker" not in command:
+                found["bot"].append(child)
     return found
-
-
-def _ancestors(pid):
-    while pid not in ("0", "1"):
-        yield pid
-        pid = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]
 
 
 def kill_for_a_while(tmp_path, path, kills, seed):

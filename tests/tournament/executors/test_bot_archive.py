@@ -43,10 +43,3 @@ def test_what_a_build_can_not_have_made_is_refused_however_deep_it_lies(tmp_path
             pack_bot(bot)
     finally:
         remove_tree(str(tmp_path / BUILD_DIRECTORY), 60.0)  # pytest would recurse
-
-
-def test_a_link_in_what_a_build_has_made_is_not_followed_to_other_machines(tmp_path):
-    (tmp_path / BUILD_DIRECTORY).mkdir()
-    (tmp_path / BUILD_DIRECTORY / "link").symlink_to("/etc/passwd")
-    with pytest.raises(BotDefinitionError, match="build/link: a link that leads out of the bot's directory"):
-        pack_bot(Bot(name="linked", version="1", command=("./program",), directory=str(tmp_path), build=("make",)))

@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from arena.base.bot_text import OPERATOR
-from arena.base.records import MatchSpec, TimeControl
+from arena.base.records import TimeControl
 from arena.games import make_game
 from arena.match.bot_pool import BotPool
 from arena.match.players.manifest import load_bot
+from arena.sandbox.isolation import reaper
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.store.home import ArenaHome
 from arena.tournament import director, run
@@ -27,6 +28,7 @@ from arena.tournament.executors.table import EXECUTORS, open_executor
 from arena.tournament.run import MAX_TRIES
 from benchmarks.zoo_bots import bad_bot
 from tests.conftest import BOTS
+from tests.matches import small_match
 
 LEVEL = "limits"
 OPTIONS = make_game("differences", size=4).options
@@ -81,9 +83,7 @@ def is_dask(executor):
 
 def spec_of(bots, number, game="differences"):
     seated = (bots[number % 2], bots[1 - number % 2])
-    return MatchSpec(
-        match=number, tournament="t", game=game, options=OPTIONS, bots=seated, rng_seed=number, time_control=PATIENT
-    )
+    return small_match(*seated, match=number, game=game, rng_seed=number, options=OPTIONS, time_control=PATIENT)
 
 
 def played(executor, queue):
@@ -210,7 +210,7 @@ def test_a_watch_that_begins_while_a_bot_thinks_for_long_shows_the_position(bots
     assert len(states[-1].actions) == 1
 
 
-@pytest.mark.slow(sample=("in-process",))
+@pytest.mark.slow
 def test_an_endless_queue_is_read_as_far_as_can_be_played_soon(url, job, bots):
     read, done = count(1), 0
     queue = WorkQueue(spec_of(bots, number) for number in read)
@@ -320,18 +320,13 @@ def test_ctrl_c_while_a_worker_starts_stops_cleanly(write_definition, tmp_path, 
 
 def descendants(pid):
     """Return the processes below a process, but for those that the arena and Python keep until it ends."""
-    parents = {}
-    for path in Path("/proc").glob("[0-9]*"):
+    found = set()
+    for child in reaper.descendants(pid):
         with contextlib.suppress(OSError):
-            state, parent = (path / "stat").read_text().rpartition(")")[2].split()[:2]
-            command = (path / "cmdline").read_bytes()
-            if state != "Z":
-                parents[int(path.name)] = int(parent), command
-    below, found = {pid}, set()
-    while below:
-        below = {child for child, (parent, _) in parents.items() if parent in below}
-        found |= below
-    return {child for child in found if not any(kept in parents[child][1] for kept in KEPT)}
+            command = Path(f"/proc/{child}/cmdline").read_bytes()
+            if is_running(child) and not any(kept in command for kept in KEPT):
+                found.add(child)
+    return found
 
 
 KEPT = (b"fork_server", b"resource_tracker")

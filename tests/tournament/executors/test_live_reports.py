@@ -12,9 +12,7 @@ from arena.match.players.player import ScriptedPlayer
 from arena.match.referee import Referee
 from arena.protocol.messages import Wants
 from arena.sandbox.isolation.sandbox_policy import Isolation
-from arena.tournament.executors import in_process
-from arena.tournament.executors import worker as live_reports
-from arena.tournament.executors import worker as live_weight
+from arena.tournament.executors import in_process, worker
 from arena.tournament.executors.executor import Job
 from arena.tournament.executors.in_process import InProcessExecutor
 from arena.tournament.executors.worker import LiveReports, LiveWeight
@@ -31,12 +29,12 @@ def pool():
 
 @pytest.fixture
 def pipes(pool, monkeypatch):
-    monkeypatch.setattr(live_reports, "LIVE_SECONDS", 0.001)
-    messages, worker = multiprocessing.Pipe()
+    monkeypatch.setattr(worker, "LIVE_SECONDS", 0.001)
+    messages, theirs = multiprocessing.Pipe()
     watched, watching = multiprocessing.Pipe(duplex=False)
-    reports = LiveReports(pool, worker, watched)
+    reports = LiveReports(pool, theirs, watched)
     reports.start()
-    with messages, worker, watching, watched:
+    with messages, theirs, watching, watched:
         yield SimpleNamespace(messages=messages, watching=watching, reports=reports)
 
 
@@ -125,7 +123,7 @@ def test_a_state_is_not_sent_after_the_result(pool, pipes, monkeypatch):
 
 def test_the_actions_of_a_state_that_is_too_large_are_left_out(monkeypatch):
     """Each weighs at least the 100 characters of its text."""
-    monkeypatch.setattr(live_weight, "MAX_LIVE_BYTES", 1500)
+    monkeypatch.setattr(worker, "MAX_LIVE_BYTES", 1500)
     weight = LiveWeight()
     whole = replace(live(1, 20), actions=tuple([ply % 2, "x" * 100] for ply in range(20)))
 
@@ -144,8 +142,8 @@ def test_the_actions_of_a_state_that_is_too_large_are_left_out(monkeypatch):
 
 def test_each_action_is_looked_at_once(monkeypatch):
     looked_at = []
-    dumps = live_weight.pickle.dumps
-    monkeypatch.setattr(live_weight.pickle, "dumps", lambda action: looked_at.append(action) or dumps(action))
+    dumps = worker.pickle.dumps
+    monkeypatch.setattr(worker.pickle, "dumps", lambda action: looked_at.append(action) or dumps(action))
     weight = LiveWeight()
     for plies in (0, 4, 4, 9):
         weight.bounded(live(1, plies))

@@ -15,7 +15,6 @@ import pytest
 from arena.base.records import MatchSpec
 from arena.sandbox.isolation.sandbox_policy import Isolation
 from arena.tournament.executors import local
-from arena.tournament.executors import local as worker_process
 from arena.tournament.executors.executor import Job, Void, WorkQueue
 from arena.tournament.executors.local import MAX_SPECS, LocalExecutor, WorkerProcess
 from arena.tournament.executors.worker import Ready
@@ -86,8 +85,7 @@ def test_matches_are_sent_in_their_order_and_only_once(executor, pipe):
 
 def test_a_ready_worker_plays_the_first_match_it_has(executor, pipe, monkeypatch):
     instants = iter([10.0, 20.0, 30.0])
-    for module in (local, worker_process):
-        monkeypatch.setattr(module, "time", SimpleNamespace(time=lambda: next(instants), monotonic=time.monotonic))
+    monkeypatch.setattr(local, "time", SimpleNamespace(time=lambda: next(instants), monotonic=time.monotonic))
     executor._hand_out(matches(10))  # at 10
     assert executor.playing() == []
     pipe.send(Ready())

@@ -69,7 +69,7 @@ def test_a_script_with_the_guard_plays(write_definition, tmp_path):
     assert out == "4\n"
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_a_script_that_can_not_be_imported_again_stops_the_run(write_definition, tmp_path):
     at_once = "if __name__ != '__main__': raise ImportError('of no use here')"
     out, errors = run_script(tmp_path, write_definition(encounters=2), 'if __name__ == "__main__":', at_once)
