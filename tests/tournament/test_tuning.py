@@ -15,7 +15,6 @@ from arena.base.definition import Definition, GameChoice
 from arena.base.enums import FaultKind
 from arena.base.errors import DefinitionError, UsageError
 from arena.base.records import Bot, Fault
-from arena.ratings.local_optimum import LocalOptimum, Sample
 from arena.store.home import ArenaHome
 from arena.tournament.director import run_tournament
 from arena.tournament.experiments import base_definition, check_start, named_variant, scores_of, trials_definition
@@ -178,27 +177,6 @@ def test_the_interval_is_as_by_hand():
     assert final_test([1.0] * 100).verdict is TuningVerdict.BETTER
     assert final_test([0.0] * 100).verdict is TuningVerdict.WORSE
     assert final_test([0.5] * 100).verdict is TuningVerdict.OPEN
-
-
-def test_the_model_follows_the_samples():
-    grid = [k / 40 for k in range(41)]
-    samples = [Sample((x,), 1 / (1 + exp(-(2 - 8 * (x - 0.75) ** 2)))) for x in grid] * 20
-    optimum = LocalOptimum(samples)
-    assert optimum.centre[0] == pytest.approx(0.75, abs=0.05)
-    assert optimum.score((0.75,)) == pytest.approx(1 / (1 + exp(-2)), abs=0.03)
-    assert optimum.weight((0.75,)) == 1.0 > optimum.weight((0.1,))
-    rng = random.Random(2)
-    drawn = [x for (x,) in optimum.draw(200, rng.random)]
-    assert sum(0.45 < x <= 1 for x in drawn) > 190
-
-
-@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), st.sampled_from([0, 0.5, 1])), min_size=1, max_size=30))
-def test_any_samples_have_a_model_and_a_centre_among_them(rows):
-    optimum = LocalOptimum([Sample((a, b), score) for a, b, score in rows])
-    for axis in (0, 1):
-        values = [row[axis] for row in rows]
-        assert min(values) - 1e-9 <= optimum.centre[axis] <= max(values) + 1e-9
-    assert 0 < optimum.effective <= len(rows) + 1e-9
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from arena.store.home import ArenaHome
 from arena.tournament.corrections.corrected_tournament import void_matches
 from arena.tournament.corrections.entrants import disqualify, replace_bot, withdraw
 from arena.tournament.corrections.undoing import undo_correction
+from arena.tournament.transfer import export
 from arena.tournament.transfer.export import DigestChain, whole_export
 from arena.tournament.transfer.merging import import_records, merge_home
 from tests.tournament.transfer.played import begin, bot, definition_of, exported, play, play_rounds
@@ -171,13 +172,12 @@ def test_exports_may_follow_each_other(here, there):
         imported(here, whole(there) * 2)
 
 
-@pytest.mark.slow(sample=True)
-def test_long_exports_have_digests_in_between(here, there):
-    long = definition_of(encounters=50)
-    play(there.store, long)
+def test_long_exports_have_digests_in_between(here, there, monkeypatch):
+    monkeypatch.setattr(export, "LINES_PER_DIGESTS", 20)
+    play(there.store, CUP)
     lines = whole(there)
-    assert sum('"digests"' in line for line in lines) == 3  # 1 + 600 + 600 lines
-    assert imported(here, lines).taken == 600
+    assert sum('"digests"' in line for line in lines) == 3  # 1 + 24 + 24 lines
+    assert imported(here, lines).taken == 24
 
 
 # edited by hand
