@@ -44,9 +44,10 @@ def without_kernels(monkeypatch):
     monkeypatch.setattr(opening_information, "ENCOUNTERS", 20)
 
 
-def book(
-    tmp_path, text='openings = ["a1 b2", "a1 b3"]', head='version = 1\ngame = "differences"\noptions = {size = 4}'
-):
+HEAD = 'version = 1\ngame = "differences"\noptions = {size = 4}'
+
+
+def book(tmp_path, text='openings = ["a1 b2", "a1 b3"]', head=HEAD):
     path = tmp_path / "book.toml"
     path.write_text(f"{head}\n{text}\n")
     return path
@@ -90,6 +91,10 @@ def test_a_book_that_can_t_be_played_is_refused_in_a_sentence(tmp_path, what):
     assert "\n" not in str(raised.value)
 
 
+def informed(plies, game, **options):
+    return {"game": game, "options": options, "openings": {"plies": plies, "choose": "information"}}
+
+
 KEYS = {
     "a list": ({"openings": ["book.toml"]}, "expected the path of a book, or a table such as"),
     "nothing": ({"openings": {}}, "expected either plies and choose, or a book"),
@@ -101,19 +106,19 @@ KEYS = {
     "no file": ({"openings": "nowhere.toml"}, "nowhere.toml: there is no such file"),
     "a NUL": ({"openings": "a\0b"}, "without the character NUL"),
     "three": (
-        {"game": "coprimality", "options": {"players": 3}, "openings": {"plies": 2, "choose": "information"}},
+        informed(2, "coprimality", players=3),
         'choose = "information" is for games of two, and coprimality is for 3',
     ),
     "too many states": (
-        {"options": {"size": 12}, "openings": {"plies": 3, "choose": "information"}},
+        informed(3, "differences", size=12),
         "has 17,209,234 states after an opening of 3 plies, and 1,000,000 can be solved; expected 5 plies or more, a",
     ),
     "far too many states": (
-        {"game": "plaid", "options": {}, "openings": {"plies": 1, "choose": "information"}},
-        "states after an opening of 1 ply, and 1,000,000 can be solved; expected 9 plies or more, a smaller board, or",
+        informed(1, "plaid"),
+        "1 ply, and 1,000,000 can be solved; expected 9 plies or more, a smal",
     ),
     "a ply that tells nothing": (
-        {"game": "multiplication", "options": {"size": 11}, "openings": {"plies": 1, "choose": "information"}},
+        informed(1, "multiplication", size=11),
         "states after an opening of 1 ply, and 1,000,000 can be solved; expected 2 plies or more, a smaller board, or",
     ),
     "no room": ({"openings": {"plies": 5}, "ply_limit": 5}, "ply_limit = 5: the 5 plies of the opening count"),
@@ -184,9 +189,7 @@ def test_where_no_slip_changes_anything_all_openings_are_as_good():
 
 def test_a_board_with_too_many_states_is_refused(monkeypatch):
     monkeypatch.setattr(slips, "encounters_by_rules", lambda *arguments: None)
-    with pytest.raises(
-        DefinitionError, match=r"has more states after an opening of 2 plies, and .*; expected more plies"
-    ):
+    with pytest.raises(DefinitionError, match=r"more states after an opening of 2 plies, .*; expected more plies"):
         with_openings(definition())
 
 
@@ -259,9 +262,8 @@ def test_all_openings_are_played_before_one_comes_again():
 
 def test_a_schedule_has_the_openings_of_the_book():
     lines = list(schedule(definition(openings=BOOK)))
-    assert {line.opening_actions for line in lines} == set(
-        read_lines(make_game("differences", size=4), BOOK[0].lines, "book")
-    )
+    listed = read_lines(make_game("differences", size=4), BOOK[0].lines, "book")
+    assert {line.opening_actions for line in lines} == set(listed)
     with pytest.raises(DefinitionError, match="0 openings; expected 1"):
         list(schedule(definition()))
 
@@ -295,11 +297,5 @@ def test_what_was_played_from_another_opening_is_found(home, format):
 def test_random_openings_are_those_of_earlier_versions():
     """Written down from the version before there were others: what is stored must not change."""
     lines = [line.opening_actions for line in islice(schedule(definition(openings=(), rng_seed=5)), 0, 12, 2)]
-    assert lines == [
-        ((2, 2), (3, 3)),
-        ((3, 4), (1, 3)),
-        ((2, 4), (3, 1)),
-        ((2, 3), (4, 2)),
-        ((3, 4), (4, 2)),
-        ((2, 3), (1, 1)),
-    ]
+    assert lines[:3] == [((2, 2), (3, 3)), ((3, 4), (1, 3)), ((2, 4), (3, 1))]
+    assert lines[3:] == [((2, 3), (4, 2)), ((3, 4), (4, 2)), ((2, 3), (1, 1))]

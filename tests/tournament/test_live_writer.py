@@ -70,15 +70,9 @@ class Scripted(Executor):
 
 
 def live(match, plies=0):
-    return LiveMatch(
-        match=match,
-        started_at="2026-01-01T00:00:00.000+00:00",
-        actions=tuple([ply % 2, [1, 1]] for ply in range(plies)),
-        wall_seconds=(None,) * plies,
-        cpu_seconds=(None,) * plies,
-        since="2026-01-01T00:00:00.000+00:00",
-        bank_seconds=(None, None),
-    )
+    began, actions = "2026-01-01T00:00:00.000+00:00", tuple([ply % 2, [1, 1]] for ply in range(plies))
+    fields = {"started_at": began, "since": began, "bank_seconds": (None, None), "cpu_seconds": (None,) * plies}
+    return LiveMatch(match=match, actions=actions, wall_seconds=(None,) * plies, **fields)
 
 
 class Clock:
@@ -326,7 +320,7 @@ def test_a_void_match_is_no_longer_shown(store):
     assert [found is None for found in seen] == [False, True]
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_a_watched_match_is_in_the_store_while_workers_play_it(write_definition, tmp_path):
     text = f'[[entrants]]\nbot = "{bad_bot("slow_but_good")}"\n'
     definition = load_definition(write_definition(text, bots=("minimal",), game='"plusminus"', options="{size = 7}"))

@@ -36,7 +36,7 @@ def test_claims_are_seldom_wrong(name):
     assert reasons == {"decided"} if name == "far apart" else name == "just not equal" or reasons == {"equal"}
 
 
-@pytest.mark.slow(sample=("equal-1.5",))
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "most"), [("spread", 0.6), ("equal", 1.5)])
 def test_it_plays_less_than_the_fixed_schedule_that_decides_as_much(name, most):
     normal = np.random.default_rng(1)

@@ -45,7 +45,6 @@ def anywhere(request, tmp_path):
         yield home
 
 
-@pytest.mark.slow(sample=("sqlite",))
 def test_everything_that_can_go_wrong_in_a_contest(anywhere, tmp_path, no_check):
     home = anywhere
     definition = contest(write_bots(tmp_path / "bots", STUDENTS))

@@ -286,9 +286,8 @@ def test_what_was_played_in_between_is_set_aside_when_a_correction_is_undone(pla
     undo_correction(played.store, "t", reason="x")
     assert records(played) == before
     stored = played.store.tournament("t")
-    assert [
-        text for _, correction, text in played.store.corrections.set_aside(stored) if correction == 2
-    ] == by_the_new_one
+    aside = played.store.corrections.set_aside(stored)
+    assert [text for _, correction, text in aside if correction == 2] == by_the_new_one
     assert verify(played, stored) == (12, [])
 
 
@@ -335,14 +334,15 @@ def test_in_a_knockout_a_bot_does_not_come_back_after_the_next_round(home, bots)
 # what is refused
 
 
+def ann_of(store):
+    return store.tournament("t").definition.entrants[0]
+
+
 REFUSED = {
     "an unknown tournament": (lambda store: withdraw(store, "u", "bob", reason="x"), "unknown tournament 'u'"),
     "an unknown bot": (lambda store: withdraw(store, "t", "bobb", reason="x"), "unknown entrant 'bobb'"),
     "no reason": (lambda store: void_matches(store, "t", [1], reason=" "), "reason ' ': expected 1 to 500 visible"),
-    "a reason of two lines": (
-        lambda store: void_matches(store, "t", [1], reason="a\nb"),
-        "visible characters on one line",
-    ),
+    "two lines": (lambda store: void_matches(store, "t", [1], reason="a\nb"), "visible characters on one line"),
     "a long reason": (lambda store: void_matches(store, "t", [1], reason="a" * 501), "expected 1 to 500 visible"),
     "no match": (lambda store: void_matches(store, "t", [], reason="x"), "expected the number of at least one match"),
     "a match that is not there": (
@@ -355,17 +355,15 @@ REFUSED = {
     ),
     "no correction": (lambda store: undo_correction(store, "t", reason="x"), "has no correction that could be undone"),
     "no challengers": (
-        lambda store: enter_late(
-            store, "t", store.tournament("t").definition.entrants[0], reason="x", is_challenger=True
-        ),
+        lambda store: enter_late(store, "t", ann_of(store), reason="x", is_challenger=True),
         "only a gauntlet has challengers",
     ),
     "a bot that is there": (
-        lambda store: enter_late(store, "t", store.tournament("t").definition.entrants[0], reason="x"),
+        lambda store: enter_late(store, "t", ann_of(store), reason="x"),
         "bot 'ann@1': another entrant has this name and version; enter it under another name",
     ),
     "the same files": (
-        lambda store: replace_bot(store, "t", "ann", store.tournament("t").definition.entrants[0], reason="x"),
+        lambda store: replace_bot(store, "t", "ann", ann_of(store), reason="x"),
         "bot 'ann@1': these are the files it has played with; there is nothing to replace",
     ),
 }
@@ -384,9 +382,7 @@ def test_what_can_not_be_corrected_is_said_and_nothing_changes(played, case):
 def test_nothing_is_corrected_twice(home, bots):
     play(home, contest(bots, encounters=2), max_matches=12)
     withdraw(home.store, "t", "bob", reason="x")
-    with pytest.raises(
-        UsageError, match=r"bob@1 has withdrawn from tournament 't' \(correction 1\); nothing was changed"
-    ):
+    with pytest.raises(UsageError, match=r"bob@1 has withdrawn from tournament 't' \(correction 1\); nothing was"):
         withdraw(home.store, "t", "bob", reason="x")
     disqualify(home.store, "t", "bob", reason="x")
     with pytest.raises(UsageError, match=r"bob@1 is disqualified in tournament 't' already \(correction 2\)"):
@@ -504,10 +500,7 @@ TAMPERED = {
         r"match \d+: bob@1 is disqualified \(correction 1\), but its record counts",
     ),
     "the log is shortened": ("DELETE FROM corrections", "no such correction stands"),
-    "the log is numbered otherwise": (
-        "UPDATE corrections SET number = 2",
-        r"the log of corrections has the numbers \[2\]",
-    ),
+    "the log is numbered otherwise": ("UPDATE corrections SET number = 2", r"log of corrections has the numbers \[2\]"),
     "a match is left out by no correction": (
         "INSERT INTO skipped (tournament_id, match, correction) SELECT id, 1, 7 FROM tournaments",
         "match 1: it is left out by correction 7, but no such correction stands",

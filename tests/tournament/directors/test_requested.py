@@ -60,7 +60,7 @@ def test_each_kind_is_a_correction_with_its_reason(home, people):
     assert carry_out_requests(home, people, "t") == 0
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_an_entrant_gets_the_files_of_a_bot_of_the_arena(home, people, tmp_path):
     from tests.community.ladders.test_open_ladder import submit_bot
 
