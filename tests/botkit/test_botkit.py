@@ -2,6 +2,7 @@
 
 import json
 import math
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -196,21 +197,14 @@ def test_everything_the_kit_offers_is_described():
 @pytest.mark.parametrize("isolation", ["none", "auto"])
 @pytest.mark.parametrize("as_package", [False, True])
 def test_a_bot_may_read_a_game_from_outside_the_package(tmp_path, isolation, as_package):
-    source = (ROOT / "docs/examples/domineering.py").read_text()
-    games = tmp_path / "games"
-    games.mkdir()
-    if as_package:
-        (games / "mine").mkdir()
-        (games / "mine" / "__init__.py").write_text("")
-        (games / "mine" / "dominoes.py").write_text(source)
-        (games / "mine" / "help.py").write_text("")
-        name = "mine.dominoes:Domineering"
-    else:
-        (games / "domino_file.py").write_text(source)
-        (games / "secret.txt").write_text("not for bots")
-        name = "domino_file:Domineering"
-    bots = tmp_path / "bots"
-    bots.mkdir()
+    games, bots = tmp_path / "games", tmp_path / "bots"
+    for directory in (games / "mine", bots):
+        directory.mkdir(parents=True)
+    module = "mine.dominoes" if as_package else "domino_file"
+    shutil.copy(ROOT / "docs/examples/domineering.py", games / f"{module.replace('.', '/')}.py")
+    (games / "mine" / "__init__.py").write_text("")
+    (games / "secret.txt").write_text("not for bots")
+    name = f"{module}:Domineering"
     text = f"""
     import random
     from pathlib import Path
@@ -224,14 +218,9 @@ def test_a_bot_may_read_a_game_from_outside_the_package(tmp_path, isolation, as_
     run(choose)
     """
     path = bot_file(bots, text)
-    command = [sys.executable, "-m", "arena", "play", name, path, path, "-o", "width=4", "-o", "height=4"]
-    done = subprocess.run(
-        [*map(str, command), "--json", "--isolation", isolation, "--home", str(tmp_path / "home")],
-        cwd=games,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [sys.executable, "-m", "arena", "play", name, path, path, "-o", "width=4", "-o", "height=4", "--json"]
+    command += ["--isolation", isolation, "--home", tmp_path / "home"]
+    done = subprocess.run(command, cwd=games, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     record = json.loads(done.stdout)
     assert record["game"] == name

@@ -223,7 +223,7 @@ def test_text_on_stderr_behind_the_answer_counts_too(tmp_path):
     assert (fault.kind, " on stderr in one match" in fault.detail) == ("limit", True)
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_the_cpu_limit_is_for_each_match(tmp_path):
     """0.15 s of CPU time in each of three matches stays below a limit of 0.3 s, and would not if it were added up."""
     code = (

@@ -90,7 +90,7 @@ def test_what_is_written_at_end_is_in_the_record_of_that_match_the_last_one_too(
 
 
 @pytest.mark.usefixtures("patient")
-@pytest.mark.parametrize("off_turn", ["run", "auto", "freeze"])
+@pytest.mark.parametrize("off_turn", ["run", "freeze"])
 def test_a_bot_that_is_stopped_off_turn_is_let_go_on_for_its_end(pool, off_turn, tmp_path):
     control = replace(PATIENT, off_turn=off_turn)
     assert texts(play(pool, bot(tmp_path, HANDLERS["at once"]), time_control=control)) == reports_each_once(3)

@@ -4,7 +4,7 @@ import struct
 
 import msgpack
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from arena.protocol.frames import DEFAULT_LIMITS, FrameError, body_length, decode_body, encode_frame, only_body
@@ -21,6 +21,7 @@ VALUES = st.recursive(
 
 
 @pytest.mark.slow(sample=True)
+@settings(max_examples=50)
 @given(st.dictionaries(st.text(max_size=8), VALUES, max_size=8), st.text(max_size=10))
 def test_a_message_comes_back_as_it_was_sent(message, kind):
     message["type"] = kind

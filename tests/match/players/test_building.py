@@ -11,7 +11,6 @@ import pytest
 
 from arena.base.errors import BotDefinitionError
 from arena.match.players import building
-from arena.match.players import building as build_output
 from arena.match.players.building import build_bots, is_built
 from arena.match.players.manifest import load_bot
 from arena.match.single_match import play_match
@@ -152,7 +151,7 @@ HOSTILE_OUTPUT = {
 
 @pytest.mark.parametrize("what", HOSTILE_OUTPUT)
 def test_what_a_build_has_made_is_not_trusted(tmp_path, what, isolation, monkeypatch):
-    monkeypatch.setattr(build_output, "MAX_FILES", 200)
+    monkeypatch.setattr(building, "MAX_FILES", 200)
     mess, message = HOSTILE_OUTPUT[what]
     bot = make_bot(tmp_path / "b", build=f"{COPY}; {mess}")
     with pytest.raises(BotDefinitionError, match="what it has made can't be kept: .*" + re.escape(message)):
@@ -208,7 +207,7 @@ def test_what_is_put_in_the_place_of_a_build_is_not_run(tmp_path, isolation):
     assert not is_built(bot)
 
 
-@pytest.mark.slow(sample=("auto",))
+@pytest.mark.slow
 def test_a_directory_of_any_depth_gives_way_to_a_build(tmp_path, isolation, monkeypatch):
     monkeypatch.setattr(building, "remove_tree", partial(building.remove_tree, seconds=60))  # however busy the machine
     bot = make_bot(tmp_path / "b")

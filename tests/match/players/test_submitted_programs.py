@@ -57,20 +57,12 @@ def make_bot(directory, command, build="", name="mallory"):
     return directory
 
 
-REFUSED = [
-    "{place}/tools/bin/deploy",
-    "{place}/runtime/bin/python3",
-    "../tools/bin/deploy",
-    "./../bot/../tools/bin/deploy",
-    "/usr/bin/../../{place}/tools/bin/deploy",
-    "/proc/self/root{place}/tools/bin/deploy",
-    "/proc/self/cwd/../tools/bin/deploy",
-    "{place}/keys/notes.txt",
-    "{place}/not/there",
-]
+REFUSED = """{place}/tools/bin/deploy {place}/runtime/bin/python3 ../tools/bin/deploy ./../bot/../tools/bin/deploy
+/usr/bin/../../{place}/tools/bin/deploy /proc/self/root{place}/tools/bin/deploy /proc/self/cwd/../tools/bin/deploy
+{place}/keys/notes.txt {place}/not/there"""
 
 
-@pytest.mark.parametrize("program", REFUSED)
+@pytest.mark.parametrize("program", REFUSED.split())
 def test_a_submission_that_starts_the_operators_programs_is_rejected_in_a_sentence(operator, program):
     program = program.format(place=operator)
     for command, build in ((f'["{program}"]', ""), ('["run"]', f'build = ["{program}"]\n')):
@@ -81,18 +73,11 @@ def test_a_submission_that_starts_the_operators_programs_is_rejected_in_a_senten
         assert not list((operator / "home").glob("bots/*"))
 
 
-@pytest.mark.parametrize(
-    "file",
-    [
-        "{place}/tools/bin/deploy",
-        "{place}/runtime/bin/python3",
-        "./linked",
-        "linked_directory/bin/deploy",
-        "./first_line",
-        "./first_line_by_a_link",
-        "/proc/self/root{place}/tools/bin/deploy",
-    ],
-)
+OPERATORS = """{place}/tools/bin/deploy {place}/runtime/bin/python3 /proc/self/root{place}/tools/bin/deploy
+./linked linked_directory/bin/deploy ./first_line ./first_line_by_a_link"""
+
+
+@pytest.mark.parametrize("file", OPERATORS.split())
 def test_nothing_of_the_operators_is_opened_for_a_submitted_bot(operator, file, monkeypatch):
     """Also where the arena's Python is beside the operator's own programs, which are then on the bots' PATH."""
     monkeypatch.setattr(interpreters, "arena_interpreter", lambda: str(operator / "tools/bin/python3"))
@@ -136,9 +121,8 @@ def test_a_stored_bot_that_starts_the_operators_program_has_a_start_fault(operat
 def test_a_name_in_a_build_is_searched_on_the_path_of_submitted_bots(operator, monkeypatch):
     monkeypatch.setenv("PATH", f"{operator}/tools/bin:{os.environ['PATH']}")
     bot = load_bot(make_bot(operator / "bot", '["build/run"]', 'build = ["deploy"]\n'))
-    with pytest.raises(
-        BotDefinitionError, match=r"no program 'deploy' on the PATH of submitted bots, .*who can put a link"
-    ):
+    refusal = r"no program 'deploy' on the PATH of submitted bots, .*who can put a link"
+    with pytest.raises(BotDefinitionError, match=refusal):
         build_bots([as_submitted(bot)], choose_isolation("none"))
     build_bots([bot], choose_isolation("none"))  # in place it is started
 

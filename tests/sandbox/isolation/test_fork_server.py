@@ -18,7 +18,6 @@ from arena.base.records import DEFAULT_LIMITS, TimeControl
 from arena.match.bot_pool import BotPool
 from arena.match.players.manifest import load_bot
 from arena.sandbox.isolation import fork_server, launcher_client, reaper
-from arena.sandbox.isolation import reaper as stale_cleanup
 from arena.sandbox.isolation.launcher_client import make_scratch, open_launcher
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.procfs import is_dead, process_tag
@@ -117,7 +116,7 @@ def reap_orphans_but(children):
 
 
 def test_what_killed_fork_servers_left_is_removed_by_the_next(tmp_path, monkeypatch):
-    monkeypatch.setattr(stale_cleanup.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(reaper.tempfile, "tempdir", str(tmp_path))
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         pass
     dead = tmp_path / f"arena-bot-{gone.pid}.5-x"
@@ -205,7 +204,7 @@ WITHOUT_NEW_PRIVILEGES = "import ctypes; ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)
 
 def test_a_note_of_a_session_harms_no_later_process(tmp_path, monkeypatch):
     """Numbers are reused: by processes that started later, are confined less, or run since another boot."""
-    monkeypatch.setattr(stale_cleanup.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(reaper.tempfile, "tempdir", str(tmp_path))
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         pass
     command = [sys.executable, "-c", WITHOUT_NEW_PRIVILEGES]

@@ -14,7 +14,6 @@ from arena.base.records import DEFAULT_LIMITS, Bot, Limits
 from arena.match.players.connection import BotConnection
 from arena.match.players.manifest import load_bot
 from arena.sandbox.isolation import interpreters, launcher_client, levels
-from arena.sandbox.isolation import interpreters as bot_places
 from arena.sandbox.isolation.file_access import paths_behind_closed_directories, readable_paths
 from arena.sandbox.isolation.interpreters import arena_python, resolve_program
 from arena.sandbox.isolation.launcher_client import make_scratch, open_launcher
@@ -253,7 +252,7 @@ OTHERS = [
 
 
 def test_the_files_by_which_a_home_is_known_are_those_it_has():
-    assert {home.DATABASE_FILE, home.PEOPLE_FILE} < {*bot_places.HOME_MARKS}
+    assert {home.DATABASE_FILE, home.PEOPLE_FILE} < {*interpreters.HOME_MARKS}
 
 
 @pytest.mark.parametrize("submitted", [False, True])

@@ -231,7 +231,7 @@ def test_node_works(level, tmp_path):
     assert answers(["node", "bot.js"], tmp_path, level) == SENTENCES
 
 
-@pytest.mark.slow(sample=("limits",))
+@pytest.mark.slow
 @needs.program("javac")
 @pytest.mark.parametrize("level", IsolationLevel, indirect=True)
 def test_java_works(level, tmp_path):

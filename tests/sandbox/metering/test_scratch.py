@@ -68,10 +68,8 @@ def test_depth_is_a_limit(tmp_path, depth, is_too_deep):
     before = len(list(Path("/proc/self/fd").iterdir()))
     assert walk(str(tmp_path)).is_too_deep is is_too_deep
     assert len(list(Path("/proc/self/fd").iterdir())) == before
-    text = look(tmp_path)
-    assert text == (
-        "more than 256 directories nested in the scratch directory; 256 are allowed" if is_too_deep else None
-    )
+    broken = "more than 256 directories nested in the scratch directory; 256 are allowed"
+    assert look(tmp_path) == (broken if is_too_deep else None)
     remove_tree(str(tmp_path), 60.0)  # pytest would recurse
 
 
@@ -87,9 +85,8 @@ def test_files_beyond_the_allowance_are_not_looked_at(tmp_path, monkeypatch):
 @needs.ordinary_user
 def test_a_closed_directory_is_a_fault_where_the_arena_has_to_count(tmp_path):
     (tmp_path / "closed").mkdir(mode=0)
-    assert (
-        look(tmp_path) == "a directory in the scratch directory that can't be read, so scratch_bytes can't be counted"
-    )
+    broken = "a directory in the scratch directory that can't be read, so scratch_bytes can't be counted"
+    assert look(tmp_path) == broken
 
 
 def test_a_directory_that_has_gone_is_empty(tmp_path):
