@@ -2,9 +2,7 @@
 
 import fcntl
 import os
-import pty
 import re
-import select
 import shlex
 import shutil
 import sqlite3
@@ -27,6 +25,7 @@ from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from benchmarks import zoo_bots as zoo
 from tests import needs
+from tests.cli.typed_terminal import Terminal
 
 TRICKS = "it's $(touch pwned); `touch pwned`"
 HOSTILE = ("x\x1b[31m", "y\nz", "-rf", "a,b", "\u202egpj")
@@ -211,65 +210,36 @@ SHELLS = {
 """The options of each shell, and what makes Ctrl-G print the line."""
 
 
-class Terminal:
+class Shell(Terminal):
     """A shell at a terminal, in which Tab completes and Ctrl-G prints the line as ``<LINE>``."""
 
     def __init__(self, shell, directory):
-        self._ours, theirs = pty.openpty()
-        path = f"{directory / 'bin'}:{os.environ['PATH']}"
-        environment = {"PATH": path, "HOME": str(directory), "TERM": "xterm", "COLUMNS": "200", "LC_ALL": "C.UTF-8"}
         options, prepare = SHELLS[shell]
-        self._process = subprocess.Popen(
-            [shell, *options],
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
-            cwd=directory,
-            env=environment | {"PYTHONPATH": str(Path(__file__).parents[2])},
-            start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # the terminal is that of the shell's session
-        )
-        os.close(theirs)
+        path = f"{directory / 'bin'}:{os.environ['PATH']}"
+        environment = {"PATH": path, "HOME": str(directory), "COLUMNS": "200", "LC_ALL": "C.UTF-8"}
+        environment["PYTHONPATH"] = str(Path(__file__).parents[2])
+        own = lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # noqa: E731  # the terminal is that of the shell's session
+        super().__init__([shell, *options], {"cwd": directory, "preexec_fn": own}, **environment)
         load = "arena home completion fish | source" if shell == "fish" else f'eval "$(arena home completion {shell})"'
-        self._load = f"{prepare}; {load}; printf '%s\\n' rea''dy\r"
+        self.type(f"{prepare}; {load}; printf '%s\\n' rea''dy\r".encode())
 
     def __enter__(self):
-        try:
-            self._type(self._load)
-            self._read(r"[\r\n]ready")
-        except BaseException:
-            self.__exit__()
-            raise
+        self.read_until(r"[\r\n]ready")
         return self
-
-    def __exit__(self, *_):
-        self._process.kill()
-        self._process.wait()
-        os.close(self._ours)
-
-    def _type(self, text):
-        os.write(self._ours, text.encode())
-
-    def _read(self, pattern, seconds=20.0):
-        text = ""
-        while (match := re.search(pattern, text)) is None:
-            assert select.select([self._ours], [], [], seconds)[0], f"{pattern} did not come:\n{text!r}"
-            text += re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", os.read(self._ours, 65536).decode(errors="replace"))
-        return match
 
     def complete(self, text):
         """Type a text and Tab, and return the line then; the line is left."""
-        self._type(f"{text}\t\x07")
-        line = self._read(r"<([^>]*)>")[1]
-        self._type("\x15\x0c")
-        return line
+        self.type(f"{text}\t\x07".encode())
+        shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", self.read_until(r"<[^>]*>"))
+        self.type(b"\x15\x0c")
+        return re.search(r"<([^>]*)>", shown)[1]
 
 
 @pytest.fixture(params=["bash", "zsh", "fish"])
 def terminal(request, directory):
     if shutil.which(request.param) is None:
         pytest.skip(f"needs {request.param}")
-    with Terminal(request.param, directory) as terminal:
+    with Shell(request.param, directory) as terminal:
         yield terminal
 
 
@@ -289,6 +259,6 @@ def test_a_shell_completes_commands_and_names(terminal, directory):
 
 @needs.program("bash")
 def test_bash_completes_within_quotes(directory):
-    with Terminal("bash", directory) as terminal:
+    with Shell("bash", directory) as terminal:
         assert terminal.complete('arena standings "two w').strip() == 'arena standings "two words"'
         assert terminal.complete("arena standings 'it").strip() == "arena standings 'it"

@@ -21,7 +21,7 @@ from arena.match.replay import states_of
 from arena.match.single_match import ask_bot, play_match
 from benchmarks import zoo_bots as zoo
 from tests.cli.calls import called
-from tests.cli.typed_terminal import Terminal, shown_at_a_terminal
+from tests.cli.typed_terminal import arena_at_a_terminal, shown_at_a_terminal
 from tests.games.variants import VARIANTS
 
 BOTS = Path(__file__).parents[2] / "bots"
@@ -326,7 +326,7 @@ def test_a_replay_is_stepped_through_at_a_real_terminal(write_definition, tmp_pa
     file = write_definition(bots=("minimal", "greedy"), options="{size = 4}", encounters=1)
     home = ["--home", str(tmp_path / "home")]
     assert run(["run", str(file), "-q", *home]) == 0
-    with Terminal(["replay", "t/1", *home]) as terminal:
+    with arena_at_a_terminal(["replay", "t/1", *home]) as terminal:
         terminal.read_until("ply 0 of 4")
         for keys, ply in ((b"n", 1), (b"\x1b[C", 2), (b"\x1b[D", 1), (b"4\n", 4), (b"gp", 2)):  # p goes on by itself
             terminal.type(keys)

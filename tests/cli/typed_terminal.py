@@ -11,16 +11,17 @@ import sys
 class Terminal:
     """A command at a terminal: a person types, and reads what comes."""
 
-    def __init__(self, arguments, **environment):
+    def __init__(self, command, options=(), **environment):
         self._ours, theirs = pty.openpty()
         settings = {"COLUMNS": "80", "LINES": "24", "TERM": "xterm"} | environment
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "arena", *map(str, arguments)],
+            command,
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
             start_new_session=True,  # or a hidden question would be asked at the terminal of the tests
             env={name: value for name, value in os.environ.items() if name != "NO_COLOR"} | settings,
+            **dict(options),
         )
         os.close(theirs)
 
@@ -47,7 +48,11 @@ class Terminal:
         return text.decode()
 
 
+def arena_at_a_terminal(arguments, **environment):
+    return Terminal([sys.executable, "-m", "arena", *map(str, arguments)], **environment)
+
+
 def shown_at_a_terminal(arguments, **environment):
     """Return what a command prints."""
-    with Terminal(arguments, **environment) as terminal:
+    with arena_at_a_terminal(arguments, **environment) as terminal:
         return terminal.read_until(None)

@@ -13,7 +13,7 @@ from arena.cli.remote.credentials import Credentials, credentials_path, site_add
 from arena.store.people.secret import new_token
 from tests.cli.calls import called, refusal
 from tests.cli.remote.conftest import hostile, response, saying
-from tests.cli.typed_terminal import Terminal
+from tests.cli.typed_terminal import arena_at_a_terminal
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_signing_in_again_ends_the_earlier_token(arena_site, arena, sign_in):
 @pytest.mark.slow
 def test_a_terminal_is_asked_and_shows_no_token(arena_site):
     token = arena_site.token("read")
-    with Terminal(["login", arena_site.url]) as terminal:
+    with arena_at_a_terminal(["login", arena_site.url]) as terminal:
         shown = terminal.read_until("Token: ")
         terminal.type(f"{token}\n".encode())
         shown += terminal.read_until(None)

@@ -10,6 +10,7 @@ from arena.store.people.directors import MAX_WAITING, SILENT_SECONDS
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.values import EmbargoedTournament
 from tests.databases import on_both
+from tests.store.people.test_people_store import PARALLEL
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ def test_a_desired_state_that_holds_changes_nothing(supervised, state):
 
 @pytest.mark.slow(only=("postgresql",), sample=True)
 @on_both
-def test_of_200_parallel_pauses_one_counts(supervised):
+def test_of_many_parallel_pauses_one_counts(supervised):
     def pause(number):
         try:
             supervised.directors.set_desired_state("open", DesiredState.PAUSE, reason=f"Pause {number}.", by="dora")
@@ -65,13 +66,13 @@ def test_of_200_parallel_pauses_one_counts(supervised):
         return True
 
     with ThreadPoolExecutor(16) as pool:
-        assert sum(pool.map(pause, range(200))) == 1
+        assert sum(pool.map(pause, range(PARALLEL))) == 1
     assert len(log(supervised)) == 1
 
 
 @pytest.mark.slow(only=("postgresql",))
 @on_both
-def test_of_200_parallel_requests_as_many_wait_as_may(supervised):
+def test_of_many_parallel_requests_as_many_wait_as_may(supervised):
     def request(number):
         try:
             ask(supervised, reason=f"Request {number}.")
@@ -81,7 +82,7 @@ def test_of_200_parallel_requests_as_many_wait_as_may(supervised):
         return True
 
     with ThreadPoolExecutor(16) as pool:
-        assert sum(pool.map(request, range(200))) == MAX_WAITING
+        assert sum(pool.map(request, range(PARALLEL))) == MAX_WAITING
     assert len(supervised.requests.of("open")) == len(log(supervised)) == MAX_WAITING
 
 

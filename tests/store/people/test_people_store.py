@@ -21,7 +21,7 @@ from arena.store.results.store import Store
 from tests.databases import change, on_both
 
 DAY = 86_400
-PARALLEL = 200
+PARALLEL = 60
 BY = "test"
 
 

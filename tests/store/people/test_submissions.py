@@ -117,7 +117,7 @@ def test_only_so_many_in_an_hour_also_when_many_are_handed_in_at_once(store, pla
 @on_both
 def test_the_oldest_is_checked_first_and_by_one_checker(store, place, now, ada, eve):
     numbers = [submit_bot(store, person, letter).number for person, letter in ((ada, "a"), (eve, "b"), (ada, "c"))]
-    claims = at_once(place, now, 10, lambda own, _: own.submissions.claim())
+    claims = at_once(place, now, 5, lambda own, _: own.submissions.claim())
     assert sorted(claim.submission.number for claim in claims if claim is not None) == numbers
     assert [one.state for one in store.submissions.unfinished()] == [SubmissionState.CHECKING] * 3
 
@@ -193,7 +193,7 @@ def test_a_withdrawn_submission_is_not_decided_any_more(store, ada, eve):
 def test_the_name_of_a_bot_belongs_to_who_was_first(store, place, now, ada, eve):
     people = (ada, eve)
     results = at_once(place, now, PARALLEL, lambda own, k: own.submissions.own_bot_name(people[k % 2].number, "Greedy"))
-    assert sorted(results) == [False] * 100 + [True] * 100
+    assert sorted(results) == [False] * (PARALLEL // 2) + [True] * (PARALLEL // 2)
     results = at_once(place, now, 2, lambda own, number: own.submissions.own_bot_name(people[number].number, "gr-eedy"))
     assert sorted(results) == [False, True]
 
@@ -241,8 +241,7 @@ def test_authors_take_turns(store, ada, eve):
     assert checked(store) == [waiting[0], waiting[3], waiting[1], waiting[2]]
 
 
-@pytest.mark.slow(only=("postgresql-18", "sqlite-13"))
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_the_list_says_in_which_order_they_are_checked(place, now, seed):
     chance = random.Random(seed)
     with PeopleStore(place, now) as store:
