@@ -10,6 +10,9 @@ import pytest
 
 from arena.cli.command_table import COMMANDS
 from arena.cli.group import LazyGroup, arena, run
+from arena.store.home import ArenaHome
+from arena.tournament.definition import load_definition
+from arena.tournament.director import run_tournament
 from benchmarks import zoo_bots as zoo
 
 BOTS = str(zoo.BOTS / "minimal"), str(zoo.BOTS / "random_legal")
@@ -146,19 +149,22 @@ def arena_json(capsys, monkeypatch, tmp_path):
     return call
 
 
-@pytest.fixture
-def played(arena_json, tmp_path):
+@pytest.fixture(scope="module")
+def one_home(tmp_path_factory):
+    """A home with a tournament of two matches."""
+    place = tmp_path_factory.mktemp("json")
     entrants = "".join(f'[[entrants]]\nbot = "{path}"\n' for path in BOTS)
-    (tmp_path / "t.toml").write_text(f'game = "differences"\noptions = {{ size = 3 }}\nencounters = 1\n{entrants}')
-    assert arena_json("run", "t.toml", "--workers", "1")[0] == 0
+    (place / "t.toml").write_text(f'game = "differences"\noptions = {{ size = 3 }}\nencounters = 1\n{entrants}')
+    with ArenaHome(place / "home") as home:
+        run_tournament(load_definition(place / "t.toml"), home.store, executor="in-process")
+    return place / "home"
 
 
-@pytest.mark.slow
-def test_verify_as_json(arena_json, played):
-    assert arena_json("verify") == (0, [{"tournament": "t", "checked": 2, "matches": 2, "problems": []}])
+@pytest.fixture
+def played(one_home, tmp_path):
+    shutil.copytree(one_home, tmp_path / "home")
 
 
-@pytest.mark.slow(sample=True)
 def test_replay_as_json(arena_json, played):
     code, replay = arena_json("replay", "t/1")
     assert code == 0
@@ -173,7 +179,6 @@ def test_replay_as_json(arena_json, played):
         assert one["observation"]["heights"][x - 1] == y
 
 
-@pytest.mark.slow
 def test_repro_as_json(arena_json, played, tmp_path):
     code, repro = arena_json("repro", "t/1", "--seat", "0")
     assert code == 0
@@ -183,17 +188,19 @@ def test_repro_as_json(arena_json, played, tmp_path):
     assert (tmp_path / repro["input"]).stat().st_size > 100
 
 
-@pytest.mark.slow
-def test_report_and_submit_and_new_as_json(arena_json, played, tmp_path):
+def test_what_is_written_as_json(arena_json, played, tmp_path):
     code, report = arena_json("report", "--output", "r.html")
-    assert (code, report["file"]) == (0, "r.html")
-    assert report["bytes"] == (tmp_path / "r.html").stat().st_size
-    code, submitted = arena_json("submit", BOTS[0])
-    assert (code, submitted["bot"], submitted["is_submitted"], submitted["refusal"]) == (0, "minimal@1", True, None)
-    assert arena_json("submit", BOTS[0])[1]["was_submitted"]
+    assert (code, report) == (0, {"file": "r.html", "bytes": (tmp_path / "r.html").stat().st_size})
     code, written = arena_json("new", "mine", "--game", "plaid")
     assert (code, written["directory"]) == (0, "mine")
     assert all((tmp_path / "mine" / name).is_file() for name in written["files"])
+
+
+@pytest.mark.slow
+def test_submissions_as_json(arena_json):
+    code, submitted = arena_json("submit", BOTS[0])
+    assert (code, submitted["bot"], submitted["is_submitted"], submitted["refusal"]) == (0, "minimal@1", True, None)
+    assert arena_json("submit", BOTS[0])[1]["was_submitted"]
 
 
 def test_a_rejected_submission_as_json(arena_json):
@@ -203,11 +210,11 @@ def test_a_rejected_submission_as_json(arena_json):
     assert "I give up" in refused["stderr"]
 
 
-@pytest.mark.slow
-def test_corrections_and_merges_as_json(arena_json, played, tmp_path):
+def test_corrections_merges_and_verification_as_json(arena_json, played, tmp_path):
     shutil.copytree(tmp_path / "home", tmp_path / "other")
     code, (merged,) = arena_json("merge", tmp_path / "other")
     assert (code, merged["name"], merged["taken"], merged["already_here"]) == (0, "t", 0, 2)
+    assert arena_json("verify") == (0, [{"tournament": "t", "checked": 2, "matches": 2, "problems": []}])
     code, made = arena_json("void", "t", "1", "--reason", "a power cut")
     assert code == 0
     assert (made["tournament"], made["number"], made["kind"], made["left"]) == ("t", 1, "void", 1)
