@@ -10,6 +10,9 @@ import pytest
 
 from arena.base.enums import IsolationLevel
 from arena.sandbox.isolation.levels import choose_isolation, probe_level
+from arena.store.home import ArenaHome
+from arena.tournament.definition import load_definition
+from arena.tournament.director import run_tournament
 from benchmarks import zoo_bots as zoo
 from tests.cli.calls import called, refusal
 
@@ -135,25 +138,34 @@ def test_a_mistake_gets_one_sentence(arena, arguments, message):
     assert message in refusal(arena, *arguments)
 
 
-@pytest.fixture
-def played(arena, tmp_path):
-    """Play a tournament of bots with faults; return the directory of the bots."""
-    names = ("wrong_ply", "exits_when_asked", "good_with_note")
+@pytest.fixture(scope="module")
+def tournament(tmp_path_factory):
+    """A tournament of bots with faults; the directory of the bots, and of the home."""
+    place = tmp_path_factory.mktemp("played")
     entrants = ""
-    for name in names:
-        shutil.copytree(zoo.bad_bot(name), tmp_path / name)
-        entrants += f'[[entrants]]\nbot = "{tmp_path / name}"\n'
-    path = tmp_path / "t.toml"
-    path.write_text(f'game = "differences"\noptions = {{ size = 4 }}\nrng_seed = 3\n{entrants}')
-    assert arena("run", path, "-q", "--workers", "1")[0] == 0
-    return tmp_path
+    for name in ("wrong_ply", "exits_when_asked", "good_with_note"):
+        shutil.copytree(zoo.bad_bot(name), place / name)
+        entrants += f'[[entrants]]\nbot = "{place / name}"\n'
+    (place / "t.toml").write_text(f'game = "differences"\noptions = {{ size = 4 }}\nrng_seed = 3\n{entrants}')
+    with ArenaHome(place / "home") as home:
+        run_tournament(load_definition(place / "t.toml"), home.store, executor="in-process")
+    return place
+
+
+@pytest.fixture
+def played(arena, tournament, monkeypatch):
+    monkeypatch.setenv("ARENA_HOME", str(tournament / "home"))
+    return tournament
 
 
 @pytest.fixture
 def wrong_ply(arena, played):
-    """The first match that wrong_ply forfeits."""
+    """The first match that wrong_ply forfeits; its files are put back."""
+    files = shutil.copytree(played / "wrong_ply", played / "kept")
     matches = [json.loads(line) for line in arena("export", "t")[1].splitlines()]
-    return next(f"t/{one['match']}" for one in matches if one["faults"] and one["faults"][0]["kind"] == "protocol")
+    yield next(f"t/{one['match']}" for one in matches if one["faults"] and one["faults"][0]["kind"] == "protocol")
+    shutil.rmtree(played / "wrong_ply", ignore_errors=True)
+    files.rename(played / "wrong_ply")
 
 
 @pytest.mark.slow
@@ -169,7 +181,6 @@ def test_a_fault_happens_again(arena, wrong_ply):
     assert ", the latest first" in out and f"arena bot repro {wrong_ply}" in out
 
 
-@pytest.mark.slow
 def test_the_commands_it_prints_do_what_they_say(arena, played):
     """The bot exits with 7 when it is asked: so it does on the kept input, without the arena."""
     matches = [json.loads(line) for line in arena("export", "t")[1].splitlines()]
@@ -182,7 +193,6 @@ def test_the_commands_it_prints_do_what_they_say(arena, played):
     assert "pdb" in debugger
 
 
-@pytest.mark.slow
 def test_a_bot_that_was_mended_is_told_to_differ(arena, played, wrong_ply):
     program = played / "wrong_ply" / "wrong_ply.py"
     program.write_text(program.read_text().replace("+ 1", "+ 0"))
@@ -193,7 +203,6 @@ def test_a_bot_that_was_mended_is_told_to_differ(arena, played, wrong_ply):
     assert "Not the same as recorded." in out
 
 
-@pytest.mark.slow
 def test_a_bot_that_has_gone_is_asked_for(arena, played, wrong_ply):
     shutil.move(played / "wrong_ply", played / "moved")
     code, _, errors = arena("repro", wrong_ply)
@@ -203,7 +212,6 @@ def test_a_bot_that_has_gone_is_asked_for(arena, played, wrong_ply):
     assert arena("repro", wrong_ply, "--bot", played / "moved")[0] == 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
