@@ -126,6 +126,18 @@ class _Termination:
         if not self.is_over:
             raise TerminatedError
 
+    def come_again(self, unraisable: sys.UnraisableHookArgs) -> None:
+        """Let SIGTERM come again that has come where Python drops exceptions, such as in a callback of a reference."""
+        if unraisable.exc_type is TerminatedError:
+            threading.Thread(target=self._repeat, daemon=True).start()
+        else:
+            sys.__unraisablehook__(unraisable)
+
+    def _repeat(self) -> None:
+        while not self.is_over:  # once may be too early: while the first one is still being dropped
+            time.sleep(AGAIN_SECONDS)
+            os.kill(os.getpid(), signal.SIGTERM)
+
 
 def run_service(parent: int, niceness: int, work: Callable[[], None]) -> int:
     """Prepare this process for its work, do it, and end it quietly on SIGTERM, whenever that comes.
@@ -140,8 +152,8 @@ def run_service(parent: int, niceness: int, work: Callable[[], None]) -> int:
         The exit code: 0 after SIGTERM, ``NOTHING_TO_DO`` if the work has come to an end.
     """
     set_up_logging(logging.WARNING)  # the log of a run has more, in its own file
-    sys.unraisablehook = _come_again
     termination, code = _Termination(), 0
+    sys.unraisablehook = termination.come_again
     with contextlib.suppress(TerminatedError):
         try:
             signal.signal(signal.SIGTERM, termination)
@@ -280,16 +292,6 @@ def keep_trying(
         note.clear()
         raise
     note.clear()
-
-
-def _come_again(unraisable: sys.UnraisableHookArgs) -> None:
-    """Let SIGTERM come again that has come where Python drops exceptions, such as in a callback of a weak reference."""
-    if unraisable.exc_type is not TerminatedError:
-        sys.__unraisablehook__(unraisable)
-        return
-    again = threading.Timer(AGAIN_SECONDS, os.kill, (os.getpid(), signal.SIGTERM))
-    again.daemon = True
-    again.start()
 
 
 def end_now(code: int) -> NoReturn:
