@@ -118,10 +118,15 @@ def test_a_match_goes_as_the_reference_rules_say(variant, game, seed):
     assert_as_the_reference(game, REFERENCE[name](**options), seed)
 
 
-@pytest.mark.parametrize("name", GAMES)
-def test_a_match_on_the_suggested_board_goes_as_the_reference_rules_say(name):
+SEAT_1_OF_3_STARTS = {"players": 3, "size": 10, "second_starts": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [*((name, {}) for name in GAMES), ("multiplication", SEAT_1_OF_3_STARTS)], ids=str
+)
+def test_a_match_on_the_suggested_board_goes_as_the_reference_rules_say(name, options):
     for seed in range(2):
-        assert_as_the_reference(make_game(name), REFERENCE[name](), seed)
+        assert_as_the_reference(make_game(name, **options), REFERENCE[name](**options), seed)
 
 
 def assert_as_the_reference(game, reference, seed):
