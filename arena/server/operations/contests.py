@@ -126,6 +126,7 @@ def _messages(visit: Visit, stored: StoredContest) -> tuple[ContestMessageLine, 
     return tuple(
         ContestMessageLine.of(
             one,
+            number=one.number if is_director else 0,
             is_own=person is not None and one.person == person,
             author=names.get(one.person or 0, ""),
             is_new=person is not None and one.news > seen,

@@ -29,6 +29,7 @@ class ContestMessageLine(Model):
     """An announcement, or a question with its answer ("" before), as who looks may read it.
 
     Attributes:
+        number: for directors, who answer it; 0 for others, lest its gaps tell how much was asked.
         author: who asked, for directors; "" for others.
         is_new: whether who looks has not seen it before.
     """

@@ -51,6 +51,9 @@ async def test_a_question_is_between_who_asks_and_directors_until_it_is_answered
     assert (await dora.post(address, data={"message": ANSWER, "to_all": "yes"})).status_code == 303
     for other in ("eve", None):
         assert await read(world, other, contest) == [(QUESTION, ANSWER, "")]
+    for who, number in (("ann", 0), ("eve", 0), ("dora", 1)):  # whose gaps would tell how much others have asked
+        answer = await world.browser(who).get(f"/contests/{contest}", headers={"accept": JSON})
+        assert [one["number"] for one in answer.json()["messages"]] == [number]
     assert "ann" not in str(world.store.log.lines(hidden=())[0])
 
 

@@ -45,6 +45,7 @@ PROGRAMS = {
     "dora's program": ("dora", Scope.DIRECT),
     "dora's reader": ("dora", Scope.READ),
 }
+OF_ADA = ("ada", *(name for name in PROGRAMS if name.startswith("ada")))
 DIRECTORS = ("dora", "olga", "dora's program")
 MATCH_LOGS, HIDDEN_LOGS = (
     f"{hidden}/tournaments/{{tournament}}/matches/{{match}}/logs" for hidden in ("", "/contests/{name}/hidden")
@@ -58,6 +59,8 @@ def at(actors, *addresses):
     return set(product(actors, addresses))
 
 
+MESSAGES = at((*DIRECTORS, *OF_ADA), "/contests/{name}") | at(["ada"], "/account/data")
+"""A question and its answer, which is not for all."""
 OF_BOTS = at(DIRECTORS, *LOGS, HIDDEN_LOGS)
 MAY = {
     "source-canary": at(["ada", "ada's program"], f"{SUBMISSION}/upload"),
@@ -68,8 +71,9 @@ MAY = {
     "said-canary-0": OF_BOTS | at(["ada", "ada's program"], *LOGS),
     "stderr-canary-2": OF_BOTS | at(["eve", "eve's program"], *LOGS),
     "crash-canary-2": OF_BOTS | at(["eve", "eve's program"], *LOGS),
-    "token-canary": at(["ada"], *OWN) | at(["ada's program", "ada's reader", "ada's player"], "/account"),
-    "browser-canary": at(["ada"], *OWN) | at(["ada's program", "ada's reader", "ada's player"], "/account"),
+    "token-canary": at(["ada"], *OWN) | at(OF_ADA, "/account"),
+    "browser-canary": at(["ada"], *OWN) | at(OF_ADA, "/account"),
+    **dict.fromkeys(("question-canary", "answer-canary"), MESSAGES),
     "trouble-canary": at(["olga"], "/health/parts"),
 }
 NEVER_SEEN = ("said-canary-2",)
@@ -150,6 +154,8 @@ async def test_each_secret_is_where_it_may_be_and_nowhere_else(tmp_path, monkeyp
     ada = world.people.accounts.get("ada")
     world.people.sessions.begin(ada, "browser-canary", "192.0.2.77")
     world.people.tokens.make(ada, "token-canary", (Scope.READ,), 30)
+    world.people.contest_messages.ask(ada, "spring", "question-canary")
+    world.people.contest_messages.answer("dora", "spring", 1, "answer-canary", is_for_all=False)
     ProblemNote(world.directory, "checker").report("trouble-canary")
     for name, (person, scope) in PROGRAMS.items():
         crawl.actors[name] = crawl.people.program(person, scope, days=30)
