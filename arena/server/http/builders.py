@@ -171,7 +171,7 @@ class Builders:
             return await self._ask(request)
 
     def prepare(self) -> None:
-        """Start a process, if there is none, for the next page."""
+        """Start a process for the next page, unless one runs."""
         if not self._running and not self.queue.is_busy and self._preparing is None:
             self._preparing = asyncio.create_task(self._prepare())
 

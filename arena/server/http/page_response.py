@@ -57,7 +57,7 @@ PENDING = Problem(
     retry_after_seconds=5,
 )
 LEADING_TO_MATCHES = frozenset({"tournament", "bot"})
-"""The fields of pages from which a reader goes on to a match: a builder for its board starts meanwhile."""
+"""The fields of pages that lead to a match: a builder for its board starts meanwhile."""
 
 RENDERING_THREADS = 2
 
