@@ -1,6 +1,7 @@
 """A home with a tournament of two matches, and clients of its site."""
 
 import contextlib
+import inspect
 from importlib.util import find_spec
 
 import pytest
@@ -70,6 +71,13 @@ async def client_of(directory, versions=None, **options):
         finally:
             await site.close()
             home.close()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(name, obj):
+    """Let anyio run every test that is a coroutine."""
+    if name.startswith("test") and inspect.iscoroutinefunction(obj):
+        pytest.mark.anyio(obj)
 
 
 @pytest.fixture

@@ -11,8 +11,6 @@ from arena.server.http.page_cache import FAILURE_SECONDS
 from arena.store.home import DATABASE_FILE
 from tests.store.people.conftest import FakeClock
 
-pytestmark = pytest.mark.anyio
-
 
 class Public:
     public_place = None

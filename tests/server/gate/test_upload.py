@@ -13,15 +13,8 @@ from arena.server.gate.request import FILE, receive_upload
 from arena.server.gate.request import UPLOAD_FORM as FORM
 from arena.server.http.problems import ProblemError
 
-pytestmark = pytest.mark.anyio
-
 TYPES = pytest.mark.parametrize("content_type", [FILE, f"{FORM}; boundary=x"])
 HEAD = b'--x\r\nContent-Disposition: form-data; name="file"; filename="bot.py"\r\n\r\n'
-
-
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
 
 
 @pytest.fixture

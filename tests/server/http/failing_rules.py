@@ -2,7 +2,6 @@
 
 import os
 import sys
-import time
 
 from tests.mistaken_games import Counting
 
@@ -13,13 +12,6 @@ class Hanging(Counting):
     def apply(self, state, action):
         while True:
             pass
-
-
-class Sleeping(Counting):
-    name = "sleeping"
-
-    def apply(self, state, action):
-        time.sleep(3600)
 
 
 class HangingPicture(Counting):

@@ -22,14 +22,12 @@ from arena.site.page_table import PAGE_BY_NAME
 from arena.store.home import ArenaHome
 from tests.store.results.samples import definition, line, record
 
-pytestmark = pytest.mark.anyio
-
 MATCH = PAGE_BY_NAME["match"]
 AT = "2026-01-01T00:00:00.000+00:00"
 LIMITS = LaneLimits(processes=1, seconds=60.0, memory_bytes=2 * 1024**3)
 IMPATIENT = replace(LIMITS, seconds=5.0)
 """For rules that hang; a busy machine takes its time for others."""
-INVALID = ("Hanging", "Sleeping", "Exiting", "Orphaning", "Hoarding", "Printing", "HangingPicture", "RaisingPicture")
+INVALID = ("Hanging", "Exiting", "Orphaning", "Hoarding", "Printing", "HangingPicture", "RaisingPicture")
 
 
 @pytest.fixture(scope="module")
@@ -41,15 +39,8 @@ def directory(tmp_path_factory):
             game = f"tests.server.http.failing_rules:{name}"
             games = (GameChoice(game=game, options={"goal": 2}, players=2),)
             tournament = home.store.create_tournament(definition(name=name, games=games), [line(1)])
-            actions = {
-                "actions": [[0, 2]],
-                "scores": [1, 0],
-                "ranks": [1, 2],
-                "wall_seconds": [0.1],
-                "cpu_seconds": [None],
-            }
-            row = record(1, tournament=name, game=game, options={"goal": 2}, **actions)
-            home.store.record(tournament, [row])
+            played = {"actions": [[0, 2]], "scores": [1, 0], "wall_seconds": [0.1], "cpu_seconds": [None]}
+            home.store.record(tournament, [record(1, tournament=name, game=game, options={"goal": 2}, **played)])
         plain = home.store.create_tournament(definition(), [line(1)])
         home.store.record(plain, [record(1)])
     return directory
@@ -91,19 +82,15 @@ async def given_up(builders, tournament):
 
 
 @pytest.mark.slow
-async def test_one_process_builds_several_pages(builders):
+async def test_one_process_builds_several_pages_and_is_replaced_when_it_was_killed(builders):
     first = await build(builders)
     assert b'"tournament":"t"' in first
-    processes = builders.processes
+    [process] = builders.processes
     assert await build(builders) == first
-    assert builders.processes == processes
-    assert len(processes) == 1
-
-
-@pytest.mark.slow
-async def test_rules_that_never_return_are_given_up(builders):
-    await given_up(builders, "Hanging")
-    assert await build(builders)
+    assert builders.processes == (process,)
+    os.kill(process, signal.SIGKILL)
+    assert await build(builders) == first
+    assert builders.processes != (process,)
 
 
 @pytest.fixture
@@ -126,8 +113,8 @@ def open_match(directory):
 
 
 @pytest.mark.slow
-async def test_a_match_that_is_watched_while_its_rules_hang_is_given_up(builders, open_match):
-    for name in (open_match("Hanging"), open_match("HangingPicture"), "HangingPicture"):
+async def test_rules_that_never_return_are_given_up_also_while_their_match_is_watched(builders, open_match):
+    for name in ("Hanging", open_match("HangingPicture")):
         await given_up(builders, name)
     assert await build(builders)
 
@@ -143,17 +130,12 @@ async def test_a_match_whose_board_cannot_be_drawn_says_so_while_it_is_watched_a
 
 
 @pytest.mark.slow
-async def test_rules_that_end_the_process_are_survived(builders):
+async def test_rules_that_end_the_process_or_take_its_memory_are_survived(builders):
     assert await refusal(builders, "Exiting") == CRASHED
-    assert await build(builders)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["Orphaning", "Hoarding"])
-async def test_other_rules_than_ours_do_not_end_it(builders, name):
-    with contextlib.suppress(ProblemError):
-        await build(builders, name)
-    assert await build(builders)
+    for name in ("Orphaning", "Hoarding"):
+        with contextlib.suppress(ProblemError):
+            await build(builders, name)
+        assert await build(builders)
 
 
 @pytest.mark.slow(sample=True)
@@ -166,15 +148,6 @@ async def test_an_unknown_name_suggests_the_nearest(builders):
     problem = await refusal(builders, "Printin")
     assert (problem.status, problem.error) == (404, "unknown tournament 'Printin': did you mean 'Printing'?")
     assert problem.suggested == "/tournaments/Printing"
-
-
-@pytest.mark.slow
-async def test_a_builder_that_was_killed_is_replaced(builders):
-    await build(builders)
-    [before] = builders.processes
-    os.kill(before, signal.SIGKILL)
-    assert await build(builders)
-    assert builders.processes != (before,)
 
 
 @pytest.mark.slow
@@ -198,7 +171,7 @@ async def test_an_idle_builder_ends(builders, monkeypatch):
 
 
 async def test_more_requests_than_can_wait_are_refused(builders):
-    waiting = [asyncio.create_task(build(builders, "Sleeping")) for _ in range(MAX_WAITING + LIMITS.processes)]
+    waiting = [asyncio.create_task(build(builders, "Hanging")) for _ in range(MAX_WAITING + LIMITS.processes)]
     await asyncio.sleep(0)
     assert await refusal(builders, "t") == BUSY
     for task in waiting:

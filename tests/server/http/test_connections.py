@@ -16,8 +16,6 @@ from arena.server.http.connections import (
     Connections,
 )
 
-pytestmark = pytest.mark.anyio
-
 PAGE = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 LONG_BYTES = 32 * 1024 * 1024
 WHOLE = b"x" * LONG_BYTES

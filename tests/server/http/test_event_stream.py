@@ -17,8 +17,6 @@ from arena.store.home import ArenaHome
 from tests.server.http.streams import parsed
 from tests.store.results.samples import definition, line, record
 
-pytestmark = pytest.mark.anyio
-
 SECONDS = 60
 
 

@@ -7,8 +7,6 @@ import pytest
 from arena.server.http.builders import BUSY, FIRST_PER_LATER, FairQueue
 from arena.server.http.problems import ProblemError
 
-pytestmark = pytest.mark.anyio
-
 
 class Line:
     def __init__(self, queue):

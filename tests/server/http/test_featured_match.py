@@ -18,8 +18,6 @@ from tests.server.conftest import client_of
 from tests.site.parsed import model_of
 from tests.site.stories import STORY, tell
 
-pytestmark = pytest.mark.anyio
-
 
 class Cache:
     """Pages that are there at once, but for those of a tournament that is gone, or that can't be built now."""

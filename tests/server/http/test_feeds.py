@@ -14,8 +14,6 @@ from arena.store.home import ArenaHome
 from tests.server.conftest import client_of
 from tests.store.results.samples import definition, line, record
 
-pytestmark = pytest.mark.anyio
-
 SITE = "http://localhost:8000"
 
 

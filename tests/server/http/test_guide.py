@@ -11,8 +11,6 @@ from arena.site.render import asset_digests
 from tests.server.conftest import client_of
 from tests.site.parsed import Parsed
 
-pytestmark = pytest.mark.anyio
-
 HOSTILE = """# <script>alert(1)</script>
 
 First. [a](javascript:alert(1)) [b](../../../etc/passwd) [c](//evil.example) [d](time.md#x) <img src=x onerror=alert(2)>

@@ -1,9 +1,6 @@
 """The description of the site for programs, and requests of every kind that are made from it."""
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -11,8 +8,6 @@ from hypothesis import HealthCheck, Phase, given, settings
 from arena.server.http.openapi import document
 from arena.site.page_table import PAGES
 from arena.store.home import ArenaHome
-from tests import needs
-from tests.analysis.text.tournaments import play
 from tests.server.conftest import add_tournament, client_of
 from tests.server.http.test_serve import served
 
@@ -20,13 +15,9 @@ THERE = {"tournament": "t", "match": 1, "bot": "a", "rival": "b", "game": "diffe
 """Names that exist, for which the answer is a page."""
 
 FEW = settings(
-    max_examples=15,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    phases=[Phase.explicit, Phase.generate],
+    max_examples=15, deadline=None, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
-)
+)  # fmt: skip
 
 
 def check_openapi(description):
@@ -47,7 +38,6 @@ def test_every_page_has_a_twin_and_every_table_an_address():
 
 
 @pytest.mark.slow
-@pytest.mark.anyio
 async def test_the_site_has_it(directory):
     async with client_of(directory) as client:
         response = await client.get("/openapi.json")
@@ -79,16 +69,3 @@ def test_whatever_a_program_asks_the_answer_is_as_described(schema):
     with_an_end = schema.exclude(path="/events")  # a stream has none
     for operation in with_an_end.get_all_operations():
         FEW(given(case=operation.ok().as_strategy())(ask))()
-
-
-@pytest.mark.soak
-@needs.package("schemathesis")
-def test_what_the_description_accepts_is_accepted_and_nothing_else(tmp_path):
-    with ArenaHome(tmp_path / "home") as home:
-        play(home, "league", ["alpha", "beta", "gamma"], encounters=2)
-    with served("--home", tmp_path / "home") as server:
-        address = f"http://{server.address}/openapi.json"
-        options = ("--exclude-path", "/events", "--max-examples", "10", "--seed", "1")  # a stream of events has no end
-        command = [Path(sys.executable).with_name("schemathesis"), "run", address, *options]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 0, done.stdout

@@ -16,8 +16,6 @@ from arena.site.page_table import PAGE_BY_NAME
 from arena.site.pages.overview_model import OverviewParameters
 from tests.server.conftest import FakeVersions
 
-pytestmark = pytest.mark.anyio
-
 PAGE = PAGE_BY_NAME["overview"]
 PARAMETERS = OverviewParameters()
 
@@ -281,6 +279,10 @@ async def test_after_a_correction_no_page_rests(pages, seconds):
     assert (found.value.json, found.is_current) == (b"2", True)
     pages.versions.version = "3"
     assert (await pages.find()).value.json == b"2"
+    pages.versions.version, pages.versions.corrections = "4", "it is deleted"
+    pages.builder.answer = raising(UnknownNameError("tournament", "t", []))
+    found = await pages.find()
+    assert (found.value, found.problem.status) == (None, 404)
 
 
 async def test_what_was_built_before_somebody_left_is_never_shown_again(pages):
@@ -291,25 +293,6 @@ async def test_what_was_built_before_somebody_left_is_never_shown_again(pages):
     assert (await pages.cache.find(PAGE, PARAMETERS, 0.0)).value is None
     pages.builder.may_build.set()
     assert (await pages.find()).value.json == b"2"
-
-
-async def test_what_is_deleted_is_gone_at_once_however_long_its_page_takes(pages):
-    pages.builder.seconds = 1000.0
-    await pages.find()
-    pages.versions.version, pages.versions.corrections, pages.builder.answer = "2", "gone", gone
-    found = await pages.find()
-    assert (found.value, found.problem.status) == (None, 404)
-
-
-async def test_a_page_that_was_shown_is_shown_again_when_too_many_wait(pages):
-    def busy():
-        raise ProblemError(BUSY)
-
-    await pages.find()
-    pages.versions.version, pages.builder.answer = "2", busy
-    found = await pages.find()
-    assert (found.value.json, found.is_current, found.age_seconds) == (b"1", False, None)
-    assert pages.builder.first == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -362,13 +345,16 @@ async def test_a_reader_who_leaves_does_not_end_the_build(pages):
     assert (await readers[1]).value.json == b"1"
 
 
-def away():
-    raise StoreAwayError("away")
+def raising(error):
+    def answer():
+        raise error
+
+    return answer
 
 
 async def test_without_the_store_the_last_page_has_its_age(pages):
     first = await pages.find()
-    pages.versions.lost_at, pages.builder.answer = 110.0, away
+    pages.versions.lost_at, pages.builder.answer = 110.0, raising(StoreAwayError("away"))
     pages.now = 130.0
     found = await pages.find()
     assert (found.value, found.age_seconds, found.is_current) == (first.value, 20.0, False)
@@ -380,7 +366,7 @@ async def test_without_the_store_the_last_page_has_its_age(pages):
 
 
 async def test_a_failure_is_remembered_for_a_second_only(pages):
-    pages.builder.answer = away
+    pages.builder.answer = raising(StoreAwayError("away"))
     for _ in range(5):
         assert (await pages.find()).problem.is_store_away
     assert pages.builder.built == 1
@@ -389,44 +375,30 @@ async def test_a_failure_is_remembered_for_a_second_only(pages):
     assert pages.builder.built == 2
 
 
-def gone():
-    raise UnknownNameError("tournament", "t", [])
-
-
-async def test_a_page_that_was_shown_is_shown_again_while_bots_enter_again_and_again(pages):
-    def changed():
-        raise ChangedMeanwhileError("tournament 't' was changed while it was read; try again")
-
-    await pages.find()
-    pages.versions.version, pages.builder.answer = "2", changed
+@pytest.mark.parametrize(
+    ("error", "stays", "status"),
+    [
+        (ChangedMeanwhileError("tournament 't' was changed while it was read; try again"), True, 503),
+        (ProblemError(BUSY), True, 503),
+        (StoreError("match 7 is malformed"), False, 422),
+        (UnknownNameError("tournament", "t", []), False, 404),
+    ],
+)
+async def test_where_a_page_can_not_be_built_the_last_one_stays_unless_it_is_wrong(pages, error, stays, status):
+    first = await pages.find()
+    pages.versions.version, pages.builder.answer = "2", raising(error)
     found = await pages.find()
-    assert (found.value.json, found.is_current, found.age_seconds) == (b"1", False, None)
-    assert found.problem.status == 503
+    assert (found.value, found.is_current, found.age_seconds) == (first.value if stays else None, False, None)
+    assert found.problem.status == status
+    assert pages.builder.first == [True, False]
     pages.now += FAILURE_SECONDS
     pages.builder.answer = lambda: b"new"
     assert (await pages.find()).value.json == b"new"
 
 
-async def test_what_is_malformed_is_said(pages):
-    def answer():
-        raise StoreError("match 7 is malformed")
-
-    pages.builder.answer = answer
-    found = await pages.find()
-    assert (found.value, found.problem.status, found.problem.error) == (None, 422, "match 7 is malformed")
-    assert pages.builder.built == 1
-
-
-async def test_what_is_deleted_is_not_shown_any_more(pages):
-    await pages.find()
-    pages.versions.version, pages.builder.answer = "2", gone
-    found = await pages.find()
-    assert (found.value, found.problem.status) == (None, 404)
-
-
 async def test_a_defect_is_logged_and_the_last_page_stays(pages, caplog):
     first = await pages.find()
-    pages.versions.version, pages.builder.answer = "2", lambda: 1 / 0
+    pages.versions.version, pages.builder.answer = "2", raising(ZeroDivisionError())
     found = await pages.find()
     assert (found.value, found.problem.status) == (first.value, 500)
     assert "ZeroDivisionError" in caplog.text
@@ -481,14 +453,6 @@ async def test_what_an_earlier_server_kept_is_shown_first(pages):
     assert (late.value.json, late.is_current, late.ready_seconds) == (b"kept", False, 2.5)
     await pages.built()
     assert (await pages.cache.find(page, parameters, 1.0)).value.json == b"1"
-
-
-async def test_news_of_a_run_builds_a_page_again(pages):
-    await pages.find()
-    pages.versions.progress = "2"
-    found = await pages.find()
-    assert (found.value.json, found.value.version) == (b"2", "1")
-    assert (await pages.find()).value.json == b"2"
 
 
 async def test_what_was_made_for_a_home_without_people_is_not_shown_once_it_has_some(pages):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -42,12 +43,9 @@ def test_what_a_service_cannot_do_is_said_in_a_sentence(tmp_path, capsys, argume
 class Alone:
     def __init__(self, home, *arguments):
         command = [sys.executable, "-m", "arena", "serve", "--home", str(home), "--only", *arguments]
+        heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # which is ignored in the background
         self.process = subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # which is ignored in the background
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heard
         )
 
     def __enter__(self):
@@ -111,9 +109,10 @@ def test_a_second_one_on_a_home_is_refused_and_the_first_works_on(tmp_path, caps
             assert "another arena serve runs its web (process" in capsys.readouterr().err
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_the_pages_say_what_the_checker_has_found_out(tmp_path):
-    refusal = can_contain_uploads().reason if not can_contain_uploads().is_enough else ""
+    contained = can_contain_uploads()
+    refusal = "" if contained.is_enough else contained.reason
     with open_people(tmp_path):
         pass
     with (

@@ -28,7 +28,6 @@ def test_the_loop_is_let_on_ten_times_as_soon_as_by_python(monkeypatch):
     assert server.serve(None, None, None) == pytest.approx(0.0005)
 
 
-@pytest.mark.anyio
 async def test_it_ends_at_the_signal_without_looking_for_it(monkeypatch):
     monkeypatch.setattr(server, "DATE_SECONDS", 1_000_000.0)
     monkeypatch.setattr(server, "_log", logging.getLogger("arena.test"))

@@ -12,9 +12,6 @@ from arena.server.http import services
 from arena.server.http.services import Service
 from tests.server.conftest import client_of
 
-pytestmark = pytest.mark.anyio
-
-
 STUBBORN = """
 import signal, sys, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -43,6 +40,7 @@ async def test_one_that_ends_is_started_again(tmp_path, monkeypatch):
     first = await running(service)
     os.kill(first, 9)
     second = await running(service, but=first)
+    assert os.getpgid(second) == second  # a terminal sends SIGINT to the group of the web process
     await service.close()
     assert second != first
     assert service.pid is None
@@ -80,17 +78,6 @@ async def test_one_that_has_nothing_to_do_rests_until_it_is_wanted(tmp_path, mon
     assert caplog.text == ""
 
 
-async def test_one_that_does_not_want_to_end_is_killed(tmp_path, monkeypatch):
-    monkeypatch.setattr(services, "SHUTDOWN_SECONDS", 0.2)
-    service = Service(program(tmp_path, monkeypatch, STUBBORN), (str(tmp_path / "ready"),))
-    service.start()
-    service.want()
-    while not (tmp_path / "ready").exists():
-        await asyncio.sleep(0.01)
-    await service.close()
-    assert service.pid is None
-
-
 @pytest.mark.parametrize("text", ["import time\ntime.sleep(1000)\n", STUBBORN], ids=["quick", "stubborn"])
 async def test_nobody_but_the_loop_asks_whether_it_has_ended(tmp_path, monkeypatch, text):
     """Else the loop may be too late: "Unknown child process pid"."""
@@ -106,15 +93,6 @@ async def test_nobody_but_the_loop_asks_whether_it_has_ended(tmp_path, monkeypat
     await service.close()
     assert service.pid is None
     assert pid not in asked
-
-
-async def test_ctrl_c_is_for_the_web_process_also_while_a_program_starts(tmp_path, monkeypatch):
-    service = Service(program(tmp_path, monkeypatch, "import time\ntime.sleep(1000)\n"), ())
-    service.start()
-    service.want()
-    pid = await running(service)
-    assert os.getpgid(pid) == pid  # a terminal sends SIGINT to the group of the web process
-    await service.close()
 
 
 async def test_one_that_was_not_started_is_closed_quietly():

@@ -52,6 +52,14 @@ class Watching:
         assert len(self.changes) <= 1
         return self.changes[0] if self.changes else None
 
+    def changed_by(self, topics, change, of="version_of"):
+        """Return the topics of which something else is said after a change."""
+        ask = getattr(self.watcher, of)
+        before = [ask([topic]) for topic in topics]
+        change()
+        self.look()
+        return [topic for topic, old in zip(topics, before, strict=True) if ask([topic]) != old]
+
     def close(self):
         self.watcher.stop()
         self.home.close()
@@ -99,64 +107,36 @@ def test_names_lead_to_tournaments_and_follow_every_change(home, tournament, wat
 
 
 def test_versions_differ_after_any_event_of_their_topics(home, tournament, watching):
-    version_of = watching.watcher.version_of
-    topics = (["arena"], ["tournaments/t"], ["tournaments/t/matches/1"], ["tournaments/unknown"], [])
-    before = [version_of(one) for one in topics]
-    home.store.record(tournament, [record(1)])
-    watching.look()
-    assert [version_of(one) != old for one, old in zip(topics, before, strict=True)] == [True, True, True, False, False]
+    topics = ["arena", "tournaments/t", "tournaments/t/matches/1", "tournaments/unknown"]
+    without = watching.watcher.version_of([])
+    assert watching.changed_by(topics, lambda: home.store.record(tournament, [record(1)])) == topics[:3]
+    assert watching.watcher.version_of([]) == without
     with pytest.raises(Exception, match="topic 'x'"):
-        version_of(["x"])
+        watching.watcher.version_of(["x"])
 
 
 def test_a_bot_and_a_game_change_with_their_own_tournaments_only(home, tournament, watching):
     bot = Bot(name="z", version="1", command=("z",), directory="")
     surds = (GameChoice(game="surds", options={}, players=2),)
-    other = home.store.create_tournament(
-        definition(name="other", games=surds, entrants=(definition().entrants[0], bot)), [line(1)]
-    )
+    made = definition(name="other", games=surds, entrants=(definition().entrants[0], bot))
+    other = home.store.create_tournament(made, [line(1)])
     watching.look()
-    topics = [
-        "bots/a",
-        "bots/a%401",
-        "bots/b",
-        "bots/a/versus/b",
-        "bots/a/versus/z",
-        "games/differences",
-        "games/surds",
-    ]
-
-    def versions():
-        return {topic: watching.watcher.version_of([topic]) for topic in topics}
-
-    before = versions()
-    home.store.record(tournament, [record(1)])
-    watching.look()
-    after = versions()
-    assert {topic for topic in topics if before[topic] != after[topic]} == {
-        "bots/a", "bots/a%401", "bots/b", "bots/a/versus/b", "games/differences",
-    }  # fmt: skip
-    home.store.record(other, [record(1, tournament="other", bots=["a@1", "z@1"], game="surds")])
-    watching.look()
-    assert {topic for topic in topics if after[topic] != versions()[topic]} == {
-        "bots/a", "bots/a%401", "bots/a/versus/z", "games/surds",
-    }  # fmt: skip
+    common = ["bots/a", "bots/a%401"]
+    here, there = ["bots/b", "bots/a/versus/b", "games/differences"], ["bots/a/versus/z", "games/surds"]
+    row = record(1, tournament="other", bots=["a@1", "z@1"], game="surds")
+    for store_of, rows, own in ((tournament, [record(1)], here), (other, [row], there)):
+        changed = watching.changed_by([*common, *here, *there], lambda a=store_of, b=rows: home.store.record(a, b))
+        assert changed == [*common, *own]
 
 
-def test_a_submitted_bot_is_a_change_of_its_own_pages_only(home, tournament, watching, tmp_path):
+def test_a_submitted_bot_is_a_change_of_its_own_pages_only(home, tournament, watching):
     topics = ["arena", "bots/mine", "bots/mine%402", "bots/mine/versus/a", "bots/a", "bots/a/versus/b"]
     topics += ["games/differences", "tournaments/t"]
-
-    def changed_by(change):
-        before = {topic: watching.watcher.version_of([topic]) for topic in topics}
-        change()
-        watching.look()
-        return [topic for topic in topics if before[topic] != watching.watcher.version_of([topic])]
-
     first, second = (StoredBot("mine", version, version * 32, "bot.py", "2026-11-20T12:00:00Z") for version in "12")
-    assert changed_by(lambda: home.store.add_bot(first)) == ["arena", "bots/mine", "bots/mine/versus/a"]
-    assert changed_by(lambda: home.store.add_bot(second)) == topics[:4]
-    assert changed_by(lambda: home.store.remove_bot(first)) == ["arena", "bots/mine", "bots/mine/versus/a"]
+    of_any_version = ["arena", "bots/mine", "bots/mine/versus/a"]
+    assert watching.changed_by(topics, lambda: home.store.add_bot(first)) == of_any_version
+    assert watching.changed_by(topics, lambda: home.store.add_bot(second)) == topics[:4]
+    assert watching.changed_by(topics, lambda: home.store.remove_bot(first)) == of_any_version
     cursor = parse_cursor(watching.watcher.version_of(topics[:4]))
     restarted = Watcher(lambda: home, lambda change: None)
     assert restarted.version_of(topics[:4]) == f"{cursor}"
@@ -164,16 +144,14 @@ def test_a_submitted_bot_is_a_change_of_its_own_pages_only(home, tournament, wat
 
 
 def test_what_is_corrected_or_deleted_is_told_from_what_is_played(home, tournament, watching):
-    corrections_of = watching.watcher.corrections_of
-    topics = (["arena"], ["tournaments/t"], ["bots/a"], ["games/differences"])
-    before = [corrections_of(one) for one in topics]
-    home.store.record(tournament, [record(1)])
-    home.store.change_definition(tournament, definition(name="t"))
-    watching.look()
-    assert [corrections_of(one) for one in topics] == before
-    home.store.delete(home.store.tournament("t"))
-    watching.look()
-    assert all(corrections_of(one) != old for one, old in zip(topics, before, strict=True))
+    topics = ["arena", "tournaments/t", "bots/a", "games/differences"]
+    for change in (
+        lambda: home.store.record(tournament, [record(1)]),
+        lambda: home.store.change_definition(tournament, definition(name="t")),
+    ):
+        assert watching.changed_by(topics, change, "corrections_of") == []
+    gone = watching.changed_by(topics, lambda: home.store.delete(home.store.tournament("t")), "corrections_of")
+    assert gone == topics
 
 
 def test_events_that_were_pruned_before_they_were_read_are_missed(home, tournament, watching):
@@ -348,16 +326,13 @@ def test_contests_change_what_is_said_of_them_and_no_page_of_tournaments(place, 
 
 
 def test_progress_is_no_event_and_is_noticed(home, tournament, watching):
-    topics = (["arena"], ["tournaments/t"], ["tournaments/unknown"])
-    before = [watching.watcher.progress_of(one) for one in topics]
+    topics, live = ["arena", "tournaments/t", "tournaments/unknown"], home.store.live_state(tournament)
     version = watching.watcher.version_of(["arena"])
-    home.store.live_state(tournament).write_progress(RunProgress(recorded=1, scheduled=8))
-    change = watching.look()
-    assert (change.progressed, change.events) == ({1}, ())
-    found = [watching.watcher.progress_of(one) != old for one, old in zip(topics, before, strict=True)]
-    assert found == [True, True, False]
+    progress = RunProgress(recorded=1, scheduled=8)
+    assert watching.changed_by(topics, lambda: live.write_progress(progress), "progress_of") == topics[:2]
+    assert (watching.changes[0].progressed, watching.changes[0].events) == ({1}, ())
     assert watching.watcher.version_of(["arena"]) == version
-    home.store.live_state(tournament).clear()
+    live.clear()
     assert watching.look().progressed == {1}
 
 

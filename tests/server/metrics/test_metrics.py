@@ -72,7 +72,6 @@ def test_requests_are_counted_by_template():
     assert values["arena_request_seconds_count", "/bots/{bot}"] == 4
 
 
-@pytest.mark.anyio
 async def test_what_a_stranger_asks_for_becomes_no_label(directory):
     requests = RequestMetrics()
     async with client_of(directory, observers=[requests]) as client:
@@ -175,7 +174,6 @@ def test_what_cannot_be_read_is_left_out_and_said(state, monkeypatch):
     assert values["arena_records",] == 2
 
 
-@pytest.mark.anyio
 async def test_only_metrics_are_there_and_only_for_this_machine():
     threads = []
 
