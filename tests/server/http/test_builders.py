@@ -162,6 +162,7 @@ async def test_a_builder_that_was_prepared_builds_the_next_page(builders):
     assert builders._preparing is None
 
 
+@pytest.mark.slow
 async def test_an_idle_builder_ends(builders, monkeypatch):
     monkeypatch.setattr("arena.server.http.builders.IDLE_SECONDS", 0.05)
     await build(builders)

@@ -1,5 +1,6 @@
 """A site with people: somebody in each role, and browsers and programs of theirs."""
 
+import asyncio
 import contextlib
 import json
 import logging
@@ -121,6 +122,34 @@ async def world(directory, tmp_path):
             await site.close()
             await gate.close()
             home.close()
+
+
+class Listener:
+    """One who listens to a stream, as an ASGI server would for a browser."""
+
+    def __init__(self, application, scope):
+        self.heard, self.text, self.status, self._gone = asyncio.Queue(), "", None, asyncio.Event()
+        self.task = asyncio.create_task(application(scope, self._receive, self._send))
+
+    async def _receive(self):
+        await self._gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def _send(self, message):
+        self.status = message.get("status", self.status)
+        if body := message.get("body"):
+            self.heard.put_nowait(body)
+
+    async def leave(self):
+        self._gone.set()
+        await asyncio.wait_for(self.task, 60)
+
+
+def stream_scope(path, headers, query=b""):
+    return {
+        "type": "http", "method": "GET", "scheme": "https", "path": path, "raw_path": path.encode(), "root_path": "",
+        "query_string": query, "headers": headers, "client": ("192.0.2.1", 1), "server": (HOST, 443),
+    }  # fmt: skip
 
 
 class Lines(logging.Handler):

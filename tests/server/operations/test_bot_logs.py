@@ -13,8 +13,6 @@ from tests.server.operations.conftest import HTML, JSON
 from tests.server.operations.test_playing import begun, matches, play_on  # noqa: F401 - a fixture
 from tests.store.results.samples import definition, line, record
 
-pytestmark = pytest.mark.anyio
-
 OURS, THEIRS = "0urs3cret", "th3irs3cret"
 MATCH, BOT = "/tournaments/said/matches/1", "/bots/a"
 LOGS = (f"{MATCH}/logs", f"{BOT}/logs")

@@ -6,8 +6,6 @@ from arena.store.people.values import Role
 from tests.community.contests.samples import contest_of
 from tests.server.operations.conftest import JSON, PASSWORD
 
-pytestmark = pytest.mark.anyio
-
 QUESTION, ANSWER, NEWS = "canary-question <b>", "canary-answer", "canary-news"
 
 

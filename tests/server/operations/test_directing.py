@@ -13,8 +13,6 @@ from arena.tournament.formats.table import FORMATS
 from tests.server.operations.conftest import JSON
 from tests.store.results.samples import definition
 
-pytestmark = pytest.mark.anyio
-
 HERE = "/tournaments/open ladder"
 
 

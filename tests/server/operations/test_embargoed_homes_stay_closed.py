@@ -15,8 +15,6 @@ from tests.community.contests.samples import SEALED, contest_of
 from tests.server.operations.conftest import JSON
 from tests.server.operations.test_permissions import THERE, named
 
-pytestmark = pytest.mark.anyio
-
 OF_CONTESTS = [one for one in OPERATIONS if "{name}" in one.path]
 OTHERS = {
     "visitor": lambda world: world.client(accept=JSON),

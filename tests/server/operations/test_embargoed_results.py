@@ -20,8 +20,6 @@ from tests.community.contests.samples import DEADLINE, FREEZE, OPENS, SEALED
 from tests.server.operations.conftest import HTML, JSON
 from tests.server.operations.test_contest_crawl import ELSEWHERE, VALUES, Crawl, disqualify, phase
 
-pytestmark = pytest.mark.anyio
-
 BOT = """import secrets
 from arena.botkit import Choice, run
 

@@ -10,8 +10,6 @@ from arena.store.results.live_state import RunProgress
 from arena.store.results.values import OwnedBot
 from tests.server.operations.conftest import JSON
 
-pytestmark = pytest.mark.anyio
-
 ASKED_AGAIN = "/asking.js"
 
 

@@ -12,8 +12,6 @@ from arena.store.people.secret import is_token
 from arena.store.people.values import Role, Scope
 from tests.server.operations.conftest import COOKIE, HTML, JSON, PASSWORD
 
-pytestmark = pytest.mark.anyio
-
 NEW_PASSWORD = "a new one, quite long"
 
 
@@ -348,16 +346,6 @@ async def test_the_log_has_pages(world):
     assert numbers == list(range(len(numbers), 0, -1))
     assert last["older"] is None
     assert f'href="/log?before={first["older"]}"' in (await world.client().get("/log")).text
-
-
-async def test_a_token_works_wherever_a_session_may(world):
-    program = world.program("dora", Scope.DIRECT)
-    link = (await program.post("/people/invitations", json={"role": "author"})).json()["link"]
-    assert link.startswith("https://arena.example/invitations/")
-    assert (await program.post("/people/ann/close", json={"reason": "x"})).json()["done"] == "closed the account of ann"
-    assert [line["name"] for line in (await program.get("/people")).json()["people"]] == sorted(
-        person.name for person in world.store.accounts.all()
-    )
 
 
 async def test_everybody_finds_where_bots_are_handed_in(world):

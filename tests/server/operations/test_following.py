@@ -1,7 +1,5 @@
 """Following an unrated match: its owner alone hears that it has changed, and nothing else is said."""
 
-import asyncio
-
 import pytest
 
 from arena.server.gate import followed_matches
@@ -9,44 +7,19 @@ from arena.server.gate.followed_matches import FollowedMatches
 from arena.server.http.problems import ProblemError
 from arena.store.people.unrated_match import PlayRequest
 from arena.store.people.values import Role
-from tests.server.operations.conftest import HOST, JSON
+from tests.server.operations.conftest import JSON, Listener, stream_scope
 from tests.server.operations.test_playing import begun, matches, play_on
 
 __all__ = ["matches"]
 
-pytestmark = pytest.mark.anyio
+
 CHANGED = b"event: changed\ndata: {}\n\n"
-
-
-class Listener:
-    """One who listens to a stream, as an ASGI server would for a browser."""
-
-    def __init__(self, application, scope):
-        self.heard, self.status, self._gone = asyncio.Queue(), None, asyncio.Event()
-        self.task = asyncio.create_task(application(scope, self._receive, self._send))
-
-    async def _receive(self):
-        await self._gone.wait()
-        return {"type": "http.disconnect"}
-
-    async def _send(self, message):
-        self.status = message.get("status", self.status)
-        if body := message.get("body"):
-            self.heard.put_nowait(body)
-
-    async def leave(self):
-        self._gone.set()
-        await self.task
 
 
 def listening(world, client, address):
     request = client.build_request("GET", f"{address}/events")
-    scope = {
-        "type": "http", "method": "GET", "scheme": "https", "path": request.url.path, "raw_path": request.url.raw_path,
-        "query_string": b"", "headers": [(name.lower(), value) for name, value in request.headers.raw],
-        "client": ("192.0.2.1", 1), "server": (HOST, 443),
-    }  # fmt: skip
-    return Listener(world.site, scope)
+    headers = [(name.lower(), value) for name, value in request.headers.raw]
+    return Listener(world.site, stream_scope(request.url.path, headers))
 
 
 async def test_the_owner_hears_of_each_change_and_of_no_other_match(world, matches):

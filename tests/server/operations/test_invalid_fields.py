@@ -22,8 +22,6 @@ from tests.community.contests.samples import contest_of
 from tests.server.operations.conftest import HTML, JSON
 from tests.server.operations.test_permissions import named
 
-pytestmark = pytest.mark.anyio
-
 CANARY = "canary-of-what-was-sent"
 """In each value that is odd, and in each that is secret."""
 DIFFERENT = [{CANARY: [CANARY]}]

@@ -10,8 +10,6 @@ from arena.site.page_table import PAGES
 from tests.server.http.test_openapi import check_openapi
 from tests.server.operations.conftest import JSON, PASSWORD
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 async def described(world):

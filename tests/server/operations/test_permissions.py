@@ -7,8 +7,6 @@ from arena.store.people.directing import DirectorState
 from arena.store.people.values import Role, Scope
 from tests.server.operations.conftest import COOKIE, HOST, HTML, JSON
 
-pytestmark = pytest.mark.anyio
-
 VISITORS = {"visitor", "closed", "expired", "forged"}
 BROWSERS = {"author", "director", "operator"}
 PROGRAMS = {"read", "submit", "play", "direct", "operator's direct"}
@@ -184,32 +182,22 @@ async def test_who_may_passes(world, operations):
         assert response.headers["cache-control"] == "no-store"
 
 
-OF_OTHERS = {
-    "link": {},
-    "close": {"reason": "why"},
-    "open": {"reason": "why"},
-}
+OF_OTHERS = {"link": {}, "close": {"reason": "why"}, "open": {"reason": "why"}}
 
 
-@pytest.mark.parametrize("person", ["dora", "olga"])
-@pytest.mark.parametrize("what", OF_OTHERS)
-async def test_a_director_does_nothing_to_directors_and_operators(world, what, person):
-    fields = OF_OTHERS[what]
+@pytest.mark.parametrize(
+    ("path", "fields"),
+    [
+        *((f"/people/{person}/{what}", sent) for what, sent in OF_OTHERS.items() for person in ("dora", "olga")),
+        *(("/people/invitations", {"role": role}) for role in ("director", "operator", "visitor")),
+    ],
+    ids=str,
+)
+async def test_a_director_does_nothing_to_directors_and_operators_and_invites_authors_alone(world, path, fields):
     everybody = [world.browser("dora"), world.program("dora", Scope.DIRECT), world.program("olga", *Scope)]
     before = world.contents()
     for client in everybody:
-        response = await client.post(f"/people/{person}/{what}", data=fields)
-        assert response.status_code == 403
-    assert world.contents() == before
-
-
-@pytest.mark.parametrize("role", ["director", "operator", "visitor"])
-async def test_a_director_invites_authors_alone(world, role):
-    everybody = [world.browser("dora"), world.program("dora", Scope.DIRECT), world.program("olga", *Scope)]
-    before = world.contents()
-    for client in everybody:
-        response = await client.post("/people/invitations", json={"role": role})
-        assert response.status_code == 403
+        assert (await client.post(path, json=fields)).status_code == 403
     assert world.contents() == before
 
 

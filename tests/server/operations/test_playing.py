@@ -17,9 +17,8 @@ from arena.store.people.values import Role, Scope, SubmissionState
 from tests.community.contests.samples import OPENS, SEALED, contest_of
 from tests.server.operations.conftest import HTML, JSON
 
-pytestmark = pytest.mark.anyio
-
 CHOICES = {"game": "differences", "bot": "arena:greedy", "seat": "0", "seconds": "0.5", "option_size": "4"}
+SEEN = {"plies": 0}
 
 
 @pytest.fixture
@@ -38,6 +37,15 @@ async def begun(client, **choices):
     response = await client.post("/play", data=CHOICES | choices)
     assert response.status_code == 303, response.text
     return response.headers["location"]
+
+
+def offer(matches, *labels):
+    """Add bots of differences to the menu; return it."""
+    menu = PlayMenu.model_validate_json(matches.menu())
+    bots = (*menu.bots, *(PlayableBot(name=label, label=label, games=("differences",)) for label in labels))
+    text = menu.model_copy(update={"bots": bots}).model_dump_json()
+    matches.set_menu(text, 9)
+    return text
 
 
 def play_on(matches, address, state=MatchState.PERSON, played=()):
@@ -102,17 +110,9 @@ async def test_the_match_of_somebody_is_as_if_it_were_not_there(world, matches, 
         for what in ("", "/events", "/act", "/undo", "/hint", "/resign", "/retry", "/again"):
             answers = []
             for place in (address, nothing, "/play/nothing", address[:-1], f"/play/{address[6:].swapcase()}"):
-                method = "GET" if what in ("", "/events") else "POST"
-                sent = (
-                    {"plies": 0, "action": "a1"}
-                    if what == "/act"
-                    else {"plies": 0}
-                    if what in ("/undo", "/hint")
-                    else {}
-                )
-                response = await client.request(
-                    method, place + what, headers={"accept": accept}, json=sent if method == "POST" else None
-                )
+                sent = {"/act": {"plies": 0, "action": "a1"}, "/undo": SEEN, "/hint": SEEN}.get(what, {})
+                way = {"method": "GET"} if what in ("", "/events") else {"method": "POST", "json": sent}
+                response = await client.request(url=place + what, headers={"accept": accept}, **way)
                 answers.append((response.status_code, response.content))
             assert answers[0][0] == 404
             assert set(answers) == {answers[0]}
@@ -204,9 +204,7 @@ async def test_the_game_of_a_bot_is_chosen_from_those_it_plays(world, matches):
 
 
 async def test_a_bot_that_rests_is_played_against_by_its_author_alone(world, matches):
-    menu = PlayMenu.model_validate_json(matches.menu())
-    bots = (*menu.bots, PlayableBot(name="annbot@2", label="annbot@2", games=("differences",)))
-    matches.set_menu(menu.model_copy(update={"bots": bots}).model_dump_json(), 9)
+    menu = offer(matches, "annbot@2")
     ann = world.store.accounts.get("ann")
     world.now.seconds = OPENS - 60
     world.store.contests.add("dora", contest_of(**SEALED))
@@ -223,7 +221,7 @@ async def test_a_bot_that_rests_is_played_against_by_its_author_alone(world, mat
     assert all("belongs to another author" in hints[name].text for name in ("eve", "visitor", "dora"))
 
     world.now.seconds = OPENS
-    matches.set_menu(matches.menu() or menu.model_copy(update={"bots": bots}).model_dump_json(), 9)
+    matches.set_menu(menu, 9)
     rests = "rests while results of the contest spring are hidden, until a director reveals them"
     for name, client in who.items():
         page = (await client.get("/play?game=differences")).text
@@ -248,10 +246,7 @@ async def test_a_bot_that_rests_is_played_against_by_its_author_alone(world, mat
 
 
 async def test_a_bot_of_ones_own_challenges_any_that_can_be_played_against(world, matches):
-    menu = PlayMenu.model_validate_json(matches.menu())
-    labels = ("annbot@2", "evebot@1")
-    bots = (*menu.bots, *(PlayableBot(name=label, label=label, games=("differences",)) for label in labels))
-    matches.set_menu(menu.model_copy(update={"bots": bots}).model_dump_json(), 9)
+    offer(matches, "annbot@2", "evebot@1")
     world.add("eve", Role.AUTHOR)
     for name in ("ann", "eve"):
         assert world.store.submissions.own_bot_name(world.store.accounts.get(name).number, f"{name}bot")
@@ -296,21 +291,17 @@ async def test_a_bot_of_ones_own_challenges_any_that_can_be_played_against(world
 
 
 async def test_a_bot_that_rests_is_challenged_by_nobody_else_and_challenges_are_counted(world, matches):
-    menu = PlayMenu.model_validate_json(matches.menu())
-    labels = ("annbot@2", "evebot@1")
-    bots = (*menu.bots, *(PlayableBot(name=label, label=label, games=("differences",)) for label in labels))
+    menu = offer(matches, "annbot@2", "evebot@1")
     world.now.seconds = OPENS - 60
     world.store.contests.add("dora", contest_of(**SEALED))
     world.add("eve", Role.AUTHOR)
-    for name, digest in (("ann", "a"), ("eve", "e")):
+    for name, label in (("ann", "annbot@2"), ("eve", "evebot@1")):
         person = world.store.accounts.get(name)
-        world.store.submissions.add(person, f"upload {name}", digest, 10, "mine.py", "")
+        world.store.submissions.add(person, f"upload {name}", name, 10, "mine.py", "")
         assert world.store.submissions.own_bot_name(person.number, f"{name}bot")
-        world.store.submissions.claim().finish(
-            SubmissionState.ACCEPTED, "", "", dict(zip("ae", labels, strict=True))[digest]
-        )
+        world.store.submissions.claim().finish(SubmissionState.ACCEPTED, "", "", label)
     world.now.seconds = OPENS
-    matches.set_menu(menu.model_copy(update={"bots": bots}).model_dump_json(), 9)
+    matches.set_menu(menu, 9)
     ann = world.browser("ann")
     page = (await ann.get("/challenges")).text
     assert "evebot" not in page

@@ -11,8 +11,6 @@ from arena.store.people.values import Role
 from arena.store.results.values import OwnedBot, StoredBot
 from tests.server.operations.conftest import JSON, PASSWORD
 
-pytestmark = pytest.mark.anyio
-
 SHOWN = {"sessions", "tokens", "submissions", "bot_owners", "unrated_matches", "contest_messages"}
 SHORT_LIVED = {"invitations", "contest_reads"}
 """Links for days: digests, which only who has them can use; and up to where news of contests were seen."""

@@ -13,8 +13,6 @@ from arena.store.people.secret import new_secret
 from arena.store.people.values import Scope
 from tests.server.operations.conftest import COOKIE, HOST, PASSWORD
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_a_request_is_a_line_with_its_template_and_who_asked(logged_world, lines):
     response = await logged_world.browser("ann").get("/account")
@@ -45,27 +43,23 @@ async def test_no_secret_is_in_a_log(logged_world, lines):
     token = logged_world.store.tokens.make(logged_world.store.accounts.get("ann"), "test", (Scope.READ,), 1)
     session = logged_world.store.sessions.begin(logged_world.store.accounts.get("ann"), "a browser", "192.0.2.1")
     client = logged_world.client()
+    fields = {"name": "ann", "password": canary, "code": canary, "token": canary, "note": canary}
+    sent = (
+        (canary, {"authorization": f"Bearer {canary}"}),
+        (canary, {"authorization": f"Bearer {token}"}),
+        (canary, {"cookie": f"{COOKIE}={canary}", "user-agent": canary, "referer": f"https://{HOST}/{canary}"}),
+        (canary, {"cookie": f"{COOKIE}={session}"}),
+        (canary, {"host": f"{canary}.example", "origin": f"https://{canary}.example"}),
+        (link, {"cookie": f"{COOKIE}={session}"}),
+    )
     for operation in OPERATIONS:
-        for secret in (canary, link):
+        for secret, headers in sent:
             path = re.sub(r"\{\w+\}", secret, operation.path)
-            for headers in (
-                {},
-                {"authorization": f"Bearer {canary}"},
-                {"authorization": f"Bearer {token}"},
-                {"cookie": f"{COOKIE}={canary}", "user-agent": canary, "referer": f"https://{HOST}/{canary}"},
-                {"cookie": f"{COOKIE}={session}"},
-                {"host": f"{canary}.example", "origin": f"https://{canary}.example"},
-            ):
-                await client.request(
-                    operation.method,
-                    f"{path}?next=/{canary}&code={canary}",
-                    headers=headers,
-                    data={"name": "ann", "password": canary, "code": canary, "token": canary, "note": canary}
-                    if operation.method == "POST"
-                    else None,
-                )
+            data = fields if operation.method == "POST" else None
+            address = f"{path}?next=/{canary}&code={canary}"
+            await client.request(operation.method, address, headers=headers, data=data)
     await client.get(f"/{canary}/../{canary}%00")
-    assert len(lines.texts) >= 12 * len(OPERATIONS)
+    assert len(lines.texts) >= len(sent) * len(OPERATIONS)
     everything = "\n".join(lines.texts) + json.dumps(lines.values)
     for secret in (canary, link, token, session, PASSWORD):
         assert secret not in everything

@@ -3,9 +3,7 @@
 import pytest
 
 from arena.store.people.values import Role, Scope
-from tests.server.operations.conftest import COOKIE, JSON, PASSWORD
-
-pytestmark = pytest.mark.anyio
+from tests.server.operations.conftest import JSON, PASSWORD
 
 
 async def test_a_closed_account_ends_at_once(world):
@@ -44,23 +42,6 @@ async def test_a_link_that_a_director_made_for_an_author_opens_no_operator(world
     fields = {"password": PASSWORD + " of another"}
     assert (await world.client().post(made.json()["link"], data=fields)).status_code == 404
     assert (await world.client().post("/sign-in", data={"name": "ann", "password": PASSWORD})).status_code == 303
-
-
-async def test_a_session_and_a_token_end_by_themselves(world):
-    ann, program = world.browser("ann"), world.program("ann", days=1)
-    world.now.seconds += 86_400
-    assert (await program.get("/account")).status_code == 401
-    assert (await ann.get("/account")).status_code == 200
-    world.now.seconds += 30 * 86_400 + 1
-    assert (await ann.get("/account")).status_code == 303
-
-
-async def test_a_session_that_has_ended_is_not_begun_again_by_its_cookie(world):
-    ann = world.browser("ann")
-    secret = ann.cookies[COOKIE]
-    await ann.post("/sign-out")
-    ann.cookies.set(COOKIE, secret, domain="arena.example")
-    assert (await ann.get("/account")).status_code == 303
 
 
 async def test_the_last_operator_who_can_sign_in_stays(world):

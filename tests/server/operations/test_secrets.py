@@ -4,7 +4,6 @@
 ``arena submit --to`` reads the address of its submission alone, and so has no way of its own.
 """
 
-import asyncio
 import sqlite3
 from contextlib import closing
 from itertools import product
@@ -18,10 +17,8 @@ from arena.store.home import ArenaHome
 from arena.store.people.values import Role, Scope
 from tests.community.contests import world as playing
 from tests.community.contests.samples import DEADLINE, FREEZE, OPENS
-from tests.server.operations.conftest import COOKIE, HOST
+from tests.server.operations.conftest import COOKIE, HOST, Listener, stream_scope
 from tests.server.operations.test_contest_crawl import VALUES, Crawl, disqualify, where
-
-pytestmark = pytest.mark.anyio
 
 BOT = """# source-canary
 import sys
@@ -80,33 +77,17 @@ NEVER_SEEN = ("said-canary-2",)
 """Bots say it after they have crashed."""
 
 
-class Listener:
-    """A reader of ``/events`` for as long as a contest lasts."""
+def listening(crawl, *cookie):
+    """Listen to ``/events`` for as long as a contest lasts."""
+    query = b"topics=arena,games/differences,tournaments/spring,tournaments/spring-qualification,bots/adabot"
+    headers = [(b"host", HOST.encode()), *((b"cookie", one.encode()) for one in cookie)]
+    return Listener(crawl.site, stream_scope("/events", headers, query))
 
-    def __init__(self, site, cookie):
-        self.text = ""
-        self._left = asyncio.Event()
-        headers = [(b"host", HOST.encode()), (b"cookie", cookie.encode())]
-        query = b"topics=arena,games/differences,tournaments/spring,tournaments/spring-qualification,bots/adabot"
-        scope = {
-            "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET", "scheme": "https",
-            "path": "/events", "raw_path": b"/events", "root_path": "", "query_string": query, "headers": headers,
-            "client": ("192.0.2.9", 1234), "server": (HOST, 443),
-        }  # fmt: skip
-        self.task = asyncio.create_task(site(scope, self._receive, self._send))
 
-    async def _receive(self):
-        await self._left.wait()
-        return {"type": "http.disconnect"}
-
-    async def _send(self, message):
-        if message["type"] == "http.response.start":
-            assert message["status"] == 200
-        self.text += message.get("body", b"").decode()
-
-    async def close(self):
-        self._left.set()
-        await asyncio.wait_for(self.task, 60)
+def text_of(listener):
+    while not listener.heard.empty():
+        listener.text += listener.heard.get_nowait().decode()
+    return listener.text
 
 
 def routes_with(crawl, found, text):
@@ -138,7 +119,7 @@ def check(crawl, seen, heard):
         for actor, found in seen.items():
             assert where(found, text) == [], actor
     for text in (*MAY, *secrets_of(crawl)):
-        assert not any(text in listener.text for listener in heard)
+        assert not any(text in text_of(listener) for listener in heard)
     return places
 
 
@@ -161,7 +142,7 @@ async def test_each_secret_is_where_it_may_be_and_nowhere_else(tmp_path, monkeyp
         crawl.actors[name] = crawl.people.program(person, scope, days=30)
     await crawl.site.start()
     cookies = [f"{COOKIE}={crawl.actors[name].cookies.get(COOKIE)}" for name in ("ada", "eve")]
-    heard = [Listener(crawl.site, cookie) for cookie in ("", *cookies)]
+    heard = [listening(crawl), *(listening(crawl, cookie) for cookie in cookies)]
     try:
         for seconds, until in (
             (OPENS - 60, None),
@@ -179,10 +160,10 @@ async def test_each_secret_is_where_it_may_be_and_nowhere_else(tmp_path, monkeyp
         found.update(check(crawl, await crawl.look_as_all(), heard))
         missing = {(text, place) for text, places in MAY.items() for place in places} - found
         assert {(text, place) for text, place in missing if place[1] != "/bots/{bot}/logs"} == set()
-        assert all("event:" in listener.text for listener in heard)
+        assert all(listener.status == 200 and "event:" in text_of(listener) for listener in heard)
     finally:
         for listener in heard:
-            await listener.close()
+            await listener.leave()
         await crawl.close()
     with ArenaHome(world.directory) as home:
         publish(home, ["spring", "spring-qualification"], tmp_path / "folder")
