@@ -56,6 +56,6 @@ def test_no_page_counts_on_standing_in_the_checkout():
 
 
 def test_links_lead_somewhere():
-    for page in [*DOCS.glob("*.md"), ROOT / "README.md", ROOT / "bots" / "README.md"]:
-        for link in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+    for page in [*DOCS.rglob("*.md"), DOCS / "researcher.ipynb", ROOT / "README.md", ROOT / "bots" / "README.md"]:
+        for link in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
             assert link.startswith("http") or (page.parent / link).exists(), f"{page.name}: {link}"

@@ -24,7 +24,7 @@ from benchmarks import zoo_bots as zoo
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "data.md").read_text(encoding="utf-8")
 BOTS = {name: ROOT / "bots" / name for name in ("minimal", "random_legal", "greedy")}
-SMALL = 'game = "differences"\noptions = { size = 4 }\n'
+SMALL = 'game = "differences"\noptions = { size = 4 }\nencounters = 2\n'
 
 
 def file_of(text, bots=tuple(BOTS), of_the_last=""):
@@ -33,10 +33,10 @@ def file_of(text, bots=tuple(BOTS), of_the_last=""):
 
 ODDS = "time_control = { per_action_seconds = 2 }\n"
 FILES = {
-    "faulty": (f"{SMALL}encounters = 2\n", ("minimal", "greedy", zoo.bad_bot("exits_when_asked")), ODDS),
+    "faulty": (SMALL, ("minimal", "greedy", zoo.bad_bot("exits_when_asked")), ODDS),
     "noted": (SMALL, ("minimal", zoo.bad_bot("good_with_note"))),
     "extended": (SMALL, ("greedy", "random_legal")),
-    "three": ('game = "multiplication"\noptions = { players = 3, size = 10 }\n',),
+    "three": ('game = "multiplication"\noptions = { players = 3, size = 10 }\nencounters = 1\n',),
     "swiss": (f'{SMALL}format = "swiss"\n[swiss]\nrounds = 2\n',),
     "knockout": (f'{SMALL}format = "knockout"\n[knockout]\nseeding = "entrants"\n',),
 }

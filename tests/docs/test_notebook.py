@@ -74,10 +74,3 @@ def test_it_holds_no_outputs_and_nothing_of_a_machine():
         assert re.fullmatch(r"(text|code)-\d+", cell["id"])
     assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in CODE)
     assert not re.search(r"/(home|root|tmp|Users|work)\b", PAGE.read_text(encoding="utf-8"))
-
-
-def test_its_links_lead_somewhere():
-    text = "".join(line for cell in NOTEBOOK["cells"] for line in cell["source"])
-    links = re.findall(r"\]\(([^)#]+)", text)
-    assert links
-    assert all((PAGE.parent / link).exists() for link in links)

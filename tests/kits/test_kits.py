@@ -14,6 +14,7 @@ import msgpack
 import pytest
 
 from arena.base.records import MatchSpec, TimeControl
+from arena.cli.group import run
 from arena.games import GAMES, make_game
 from arena.kits.languages import LANGUAGES
 from arena.match.bot_pool import BotPool
@@ -31,10 +32,12 @@ EACH = [pytest.param(name, marks=[] if name in QUICK else pytest.mark.soak, id=n
 MAIN_LINES, CODEC_LINES = 70, 220
 
 
-def arena(*arguments, env=None, cwd=None):
-    return subprocess.run(
-        [*ARENA, *map(str, arguments)], capture_output=True, text=True, timeout=300, env=env, cwd=cwd, check=False
-    )
+def arena(*arguments):
+    return subprocess.run([*ARENA, *map(str, arguments)], capture_output=True, text=True, timeout=300, check=False)
+
+
+def new(*arguments):
+    return run(["new", *map(str, arguments)])
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +49,7 @@ def kit(tmp_path_factory):
             pytest.skip(f"needs {' and '.join(missing)}")
         directory = base / f"bot-{name}"
         if not directory.exists():
-            done = arena("new", directory, "--language", name)
-            assert done.returncode == 0, done.stderr
+            assert new(directory, "--language", name) == 0
         return directory
 
     return kit
@@ -74,15 +76,8 @@ def test_its_codec_agrees_with_the_golden_frames_and_its_test_can_fail(kit, name
 
     def run_test():
         environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"} | rustup_home()
-        return subprocess.run(
-            LANGUAGES[name].test,
-            shell=True,
-            cwd=directory,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        options = {"shell": True, "cwd": directory, "env": environment, "capture_output": True, "text": True}
+        return subprocess.run(LANGUAGES[name].test, check=False, **options)
 
     done = run_test()
     assert done.returncode == 0, done.stdout + done.stderr
@@ -143,17 +138,9 @@ def test_the_same_seed_gives_the_same_match_in_every_language(kit):
         for name in THERE:
             bot = load_bot(kit(name))
             build_bots([bot], level)
+            choices = {"game": "plaid", "options": rules.options, "rng_seed": 2**63 - 25}
             control = TimeControl(per_action_seconds=5.0)
-            spec = MatchSpec(
-                match=1,
-                tournament="",
-                game="plaid",
-                options=rules.options,
-                bots=(bot, bot),
-                rng_seed=2**63 - 25,
-                time_control=control,
-            )
-            record = pool.play(spec)
+            record = pool.play(MatchSpec(match=1, tournament="", bots=(bot, bot), time_control=control, **choices))
             assert record.faults == ()
             matches[name] = record.actions
     del matches["python"]
@@ -170,7 +157,7 @@ def test_a_kit_is_short_enough_to_be_read(name):
 
 
 def test_a_bot_for_one_game_says_so_and_is_told_about_it(tmp_path):
-    assert arena("new", tmp_path / "one", "-l", "py", "--game", "plaid").returncode == 0
+    assert new(tmp_path / "one", "-l", "py", "--game", "plaid") == 0
     assert 'games = ["plaid"]' in (tmp_path / "one" / "bot.toml").read_text()
     readme = (tmp_path / "one" / "README.md").read_text()
     assert make_game("plaid").summary in readme
@@ -209,7 +196,7 @@ def diagonals(seen):
 
 @pytest.mark.parametrize("name", GAMES)
 def test_the_readme_names_the_rules_and_what_is_mine(name, tmp_path):
-    assert arena("new", tmp_path / "one", "-l", "c", "--game", name).returncode == 0
+    assert new(tmp_path / "one", "-l", "c", "--game", name) == 0
     readme = (tmp_path / "one" / "README.md").read_text()
     assert f"Rules: `arena games {name}` prints them" in readme
     assert f"Yours: {make_game(name).mine}" in readme
@@ -225,31 +212,26 @@ def test_the_readme_names_the_rules_and_what_is_mine(name, tmp_path):
         assert mine == pytest.approx(game.scores(state))
 
 
-def one_sentence(done, *parts):
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 1
-    assert done.stderr.startswith("arena: ")
-    for part in parts:
-        assert part in done.stderr
-
-
-@pytest.mark.slow
-def test_bad_input_is_answered_with_one_sentence(tmp_path):
+@pytest.mark.parametrize(
+    ("name", "options", "parts"),
+    [
+        ("taken", (), ("taken", "exists")),
+        ("x", ("--language", "cobol"), ("'cobol'", "rust")),
+        ("x", ("--language", "jav"), ("'jav'", "did you mean 'java'")),
+        ("x", ("--language", "go"), ("'go'", "is not installed", "apt install golang-go")),
+        ("x", ("--game", "plad"), ("'plad'", "plaid")),
+        ('quo"te', (), ("quotes",)),
+        ("a@b", (), ("a@b",)),
+        ("file/x", (), ("can't be written", "x")),
+    ],
+)
+def test_bad_input_is_answered_with_one_sentence(tmp_path, monkeypatch, capsys, name, options, parts):
+    monkeypatch.setenv("PATH", str(tmp_path))  # where no toolchain is
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "bot.py").touch()
     (tmp_path / "file").touch()
-    one_sentence(arena("new", tmp_path / "taken"), "taken", "exists")
-    one_sentence(arena("new", tmp_path / "x", "--language", "cobol"), "'cobol'", "rust")
-    one_sentence(arena("new", tmp_path / "x", "--language", "jav"), "'jav'", "did you mean 'java'")
-    one_sentence(arena("new", tmp_path / "x", "--game", "plad"), "'plad'", "plaid")
-    one_sentence(arena("new", tmp_path / 'quo"te'), "quotes")
-    one_sentence(arena("new", tmp_path / "a@b"), "a@b")
-    one_sentence(arena("new", tmp_path / "file" / "x"), "can't be written", "x")
+    assert new(tmp_path / name, *options) == 2
+    out, errors = capsys.readouterr()
+    assert (out, errors.count("\n"), errors.startswith("arena: ")) == ("", 1, True)
+    assert all(part in errors for part in parts)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "taken"]
-
-
-def test_a_language_without_its_toolchain_is_refused_before_anything_is_written(tmp_path):
-    done = arena("new", tmp_path / "x", "--language", "go", env=os.environ | {"PATH": str(tmp_path)})
-    one_sentence(done, "'go'", "is not installed", "apt install golang-go")
-    assert not list(tmp_path.iterdir())
