@@ -68,11 +68,8 @@ class Served:
 
     async def read(self, address, local="127.0.0.1", **headers):
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port, local_addr=(local, 0))
-        lines = [
-            f"GET {address} HTTP/1.1",
-            "Host: localhost",
-            *(f"{k.replace('_', '-')}: {v}" for k, v in headers.items()),
-        ]
+        given = (f"{name.replace('_', '-')}: {value}" for name, value in headers.items())
+        lines = [f"GET {address} HTTP/1.1", "Host: localhost", *given]
         writer.write("\r\n".join([*lines, "", ""]).encode())
         return Stream(reader, writer)
 
@@ -129,9 +126,8 @@ async def test_a_reader_resumes_where_it_was(home, tournament, served):
     stream = await served.stream("arena,tournaments/t", last_event_id=first[-1].id)
     assert [event.data["seq"] for event in await stream.next(3) if event.kind == "results"] == [3, 4, 5]
     await stream.close()
-    stream = await served.stream(
-        f"tournaments/t&cursor={first[-1].id}", last_event_id=first[-1].id.replace("1.2", "1.4")
-    )
+    later = first[-1].id.replace("1.2", "1.4")
+    stream = await served.stream(f"tournaments/t&cursor={first[-1].id}", last_event_id=later)
     assert [event.data["seq"] for event in await stream.next()] == [5], "the later one of the two"
     await stream.close()
 

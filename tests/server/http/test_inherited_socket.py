@@ -23,24 +23,24 @@ ACTIVATED = """
 import os, sys
 os.dup2(int(sys.argv[1]), 3)
 os.environ["LISTEN_PID"] = str(os.getpid())
-os.environ["LISTEN_FDS"] = sys.argv[2]
-os.execv(sys.executable, [sys.executable, "-m", "arena", "serve", *sys.argv[3:]])
+os.environ["LISTEN_FDS"] = "1"
+os.execv(sys.executable, [sys.executable, "-m", "arena", "serve", *sys.argv[2:]])
 """
 
 
 class Manager:
-    def __init__(self, directory, tmp_path, *arguments):
+    def __init__(self, directory, tmp_path):
+        self.home = directory
         self.listening = socket.create_server(("127.0.0.1", 0), backlog=2048)
         self.address = self.listening.getsockname()
         self.heard = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.heard.bind(str(tmp_path / "notify"))
         self.heard.settimeout(60)
         self.environment = os.environ | {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "200000"}
-        self.arguments = ["--home", str(directory), *arguments]
 
-    def start(self, count="1"):
+    def start(self):
         fd = self.listening.fileno()
-        command = [sys.executable, "-c", ACTIVATED, str(fd), count, *self.arguments]
+        command = [sys.executable, "-c", ACTIVATED, str(fd), "--home", str(self.home)]
         self.process = subprocess.Popen(
             command, env=self.environment, pass_fds=(fd,), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
@@ -134,21 +134,6 @@ def test_it_is_said_when_it_is_ready_alive_and_ending(directory, tmp_path):
         assert out == f"The arena is at http://127.0.0.1:{manager.address[1]}/ (Ctrl-C ends it)\n"
 
 
-@pytest.mark.slow(sample=("1-arguments1---port: the socket unit says where the site listens; leave it out here",))
-@pytest.mark.parametrize(
-    ("count", "arguments", "sentence"),
-    [
-        ("2", (), "LISTEN_FDS = '2': expected 1 socket; name one address in the socket unit"),
-        ("1", ("--port", "8000"), "--port: the socket unit says where the site listens; leave it out here"),
-    ],
-)
-def test_what_is_wrong_with_a_socket_unit_is_said(directory, tmp_path, count, arguments, sentence):
-    with Manager(directory, tmp_path, *arguments) as manager:
-        manager.start(count)
-        _, errors = manager.process.communicate(timeout=60)
-        assert (manager.process.returncode, errors) == (2, f"arena: {sentence}\n")
-
-
 def test_a_socket_for_another_process_is_not_taken(monkeypatch):
     monkeypatch.setenv("LISTEN_PID", str(os.getpid() + 1))
     monkeypatch.setenv("LISTEN_FDS", "1")
@@ -156,11 +141,20 @@ def test_a_socket_for_another_process_is_not_taken(monkeypatch):
     assert "LISTEN_FDS" not in os.environ
 
 
-def test_an_address_that_others_reach_needs_public(tmp_path, capsys, monkeypatch):
+def test_what_is_wrong_with_a_socket_unit_is_said(tmp_path, capsys, monkeypatch):
+    serve = ["--home", str(tmp_path), "serve"]
+    monkeypatch.setenv("LISTEN_PID", str(os.getpid()))
+    monkeypatch.setenv("LISTEN_FDS", "2")
+    assert run(serve) == 2
+    sentence = "LISTEN_FDS = '2': expected 1 socket; name one address in the socket unit"
+    assert capsys.readouterr().err == f"arena: {sentence}\n"
     with socket.create_server(("0.0.0.0", 0)) as listening:
         monkeypatch.setattr("arena.cli.site.serve_command.take_inherited_socket", lambda: listening)
-        assert run(["--home", str(tmp_path), "serve"]) == 2
-    assert "add --public" in capsys.readouterr().err
+        assert run([*serve, "--port", "8000"]) == 2
+        sentence = "--port: the socket unit says where the site listens; leave it out here"
+        assert capsys.readouterr().err == f"arena: {sentence}\n"
+        assert run(serve) == 2
+        assert "add --public" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("address", ["", "relative", "/nobody/listens/here", "@nobody"])

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -56,22 +57,15 @@ class BusySite:
         ada = people.accounts.add("ada", Role.AUTHOR, "test")
         self.submission = people.submissions.add(ada, came.name, came.digest, came.size_bytes, "built.zip", "").number
         command = [sys.executable, "-m", "arena", "serve", "--home", str(directory), "--open-to", "authors"]
-        self.process = subprocess.Popen(
-            [*command, "--port", "0"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # which is ignored in the background
-        )
+        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+        heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # which is ignored in the background
+        self.process = subprocess.Popen([*command, "--port", "0"], preexec_fn=heard, **options)
 
     def become_busy(self):
         people = self.people
         self._wait_until(lambda: people.unrated_matches.menu() is not None)
-        choices = Choices(
-            game="differences", options='{"size": 4}', seat=1, bot=self.bot, per_action_milliseconds=60_000
-        )
-        self.match = people.unrated_matches.begin(choices, None, "192.0.2.1")
+        choices = {"game": "differences", "options": '{"size": 4}', "seat": 1, "per_action_milliseconds": 60_000}
+        self.match = people.unrated_matches.begin(Choices(bot=self.bot, **choices), None, "192.0.2.1")
         self._wait_until(lambda: self.found_match().position.state is MatchState.BOT)
         self._wait_until(lambda: any(b"1000000" in _command_line(pid) for pid in self.processes()))
 

@@ -127,11 +127,8 @@ def test_a_service_of_which_nothing_can_be_read_is_started_and_stops_no_other(wo
     monkeypatch.setattr(world.people.contests, "all", lambda: 1 / 0)
     submit_bot(world)
     view = View(world.home, world.people)
-    assert [one.program.service.name for one in world.watched if _is_wanted(one, view)] == [
-        "checker",
-        "contests",
-        "results",
-    ]
+    wanted = [one.program.service.name for one in world.watched if _is_wanted(one, view)]
+    assert wanted == ["checker", "contests", "results"]
     assert "what there is for the service contests to do can't be read: division by zero" in caplog.text
 
 
@@ -156,9 +153,8 @@ def test_a_service_that_ends_again_and_again_is_a_problem(world):
     checker.service.problem = "x has ended (1); it is started again"
     for one in world.watched:
         one.note_problem()
-    assert [(one.service, one.sentence) for one in noted_problems(world.home.directory)] == [
-        ("checker", checker.service.problem)
-    ]
+    [noted] = noted_problems(world.home.directory)
+    assert (noted.service, noted.sentence) == ("checker", checker.service.problem)
     checker.service.problem = ""
     checker.note_problem()
     assert list(noted_problems(world.home.directory)) == []

@@ -75,15 +75,8 @@ def test_requests_are_counted_by_template():
 async def test_what_a_stranger_asks_for_becomes_no_label(directory):
     requests = RequestMetrics()
     async with client_of(directory, observers=[requests]) as client:
-        for address in (
-            "/",
-            "/canary",
-            "/tournaments/canary",
-            "/tournaments/t?canary=1",
-            "/static/canary/canary",
-            "/bots/%ff",
-        ):
-            await client.get(address)
+        for path in ("", "canary", "tournaments/canary", "tournaments/t?canary=1", "static/canary/canary", "bots/%ff"):
+            await client.get(f"/{path}")
         await client.request("CANARY", "/")
         await client.get("/", headers={"host": "canary.example"})
     text = exposition(requests.metrics())
@@ -142,11 +135,7 @@ def test_the_state_is_read_when_it_is_asked_for(state):
 
 
 def test_problems_are_counted_by_service_without_their_sentences(state):
-    state.problems += [
-        HealthProblem("ladder", "canary"),
-        HealthProblem("ladder", "canary"),
-        HealthProblem("checker", "canary"),
-    ]
+    state.problems += [HealthProblem(service, "canary") for service in ("ladder", "ladder", "checker")]
     values = values_of(state)
     found = {name: values["arena_troubles", name] for name in ("web", "work", *(service.name for service in SERVICES))}
     idle = dict.fromkeys(("web", "work", "contests", "results", "play", "annotator"), 0)
@@ -193,7 +182,7 @@ async def test_only_metrics_are_there_and_only_for_this_machine():
     assert threads != [threading.main_thread()]
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_metrics_are_at_an_address_of_their_own(directory):
     with served("--home", directory, "--metrics-address", "127.0.0.1:0") as site:
         line = site.process.stderr.readline()

@@ -222,7 +222,7 @@ async def test_nobody_is_kept_out_by_guesses_elsewhere(world):
     assert (await world.client("192.0.2.1").post("/sign-in", data=LOGIN)).status_code == 303
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 async def test_guesses_of_one_name_from_everywhere_are_few_but_not_where_the_person_is_signed_in(world):
     world.browser("ann")  # from 192.0.2.1
     statuses = []

@@ -23,15 +23,13 @@ def logs(world, directory):
     """Two bots crash in a match; ann has submitted a@1, and rick b@1."""
     world.add("rick", Role.AUTHOR)
     for author, label in (("ann", "a@1"), ("rick", "b@1")):
-        world.store.submissions.add(
-            world.store.accounts.get(author), f"{label[0] * 16}-{label[0] * 16}", label[0] * 64, 9, "x.py", ""
-        )
+        person, upload = world.store.accounts.get(author), f"{label[0] * 16}-{label[0] * 16}"
+        world.store.submissions.add(person, upload, label[0] * 64, 9, "x.py", "")
         world.store.submissions.claim().finish("accepted", "", "", label)
     with ArenaHome(directory) as home:
         made = home.store.create_tournament(definition(name="said"), [line(1), line(2)])
-        faults = [
-            Fault(seat=seat, kind="exit", ply=1, detail=f"exit {text}") for seat, text in enumerate((OURS, THEIRS))
-        ]
+        said = enumerate((OURS, THEIRS))
+        faults = [Fault(seat=seat, kind="exit", ply=1, detail=f"exit {text}") for seat, text in said]
         seats = [SeatReport(exit=f"signal {text}", stderr=f"see {text}") for text in (OURS, THEIRS)]
         notes = [[0, {OURS: 7}], [1, {THEIRS: 3}]]
         row = record(1, tournament="said", faults=faults, seats=seats, notes=notes, termination="forfeit")
@@ -84,15 +82,8 @@ async def test_who_may_not_read_gets_the_same_bytes_whether_there_is_something_o
 @pytest.mark.slow
 async def test_no_page_that_everybody_sees_has_a_word_of_a_bot(logs):
     visitor = logs.client()
-    pages = [
-        MATCH,
-        f"{MATCH}?ply=1",
-        f"{MATCH}?embed=1",
-        f"{MATCH}.json",
-        BOT,
-        f"{BOT}.json",
-        f"{BOT}.csv?table=faults",
-    ]
+    pages = [f"{MATCH}{form}" for form in ("", "?ply=1", "?embed=1", ".json")]
+    pages += [f"{BOT}{form}" for form in ("", ".json", ".csv?table=faults")]
     pages += ["/tournaments/said", "/tournaments/said/matches", "/tournaments/said/feed.atom", "/bots/a/feed.atom", "/"]
     director = logs.browser("dora")
     for path in pages:

@@ -90,10 +90,8 @@ async def test_who_leaves_takes_their_questions_along_and_an_answer_for_all_stay
     browser = world.browser("ann")
     await browser.get(f"/contests/{contest}")
     data = (await browser.get("/account/data", headers={"accept": JSON})).json()
-    assert [(one["contest"], one["text"], one["answer"]) for one in data["questions"]] == [
-        (contest, QUESTION, ""),
-        (contest, QUESTION, ANSWER),
-    ]
+    questions = [(one["contest"], one["text"], one["answer"]) for one in data["questions"]]
+    assert questions == [(contest, QUESTION, ""), (contest, QUESTION, ANSWER)]
     assert (await browser.post("/account/erase", data={"present": PASSWORD})).status_code == 303
     assert QUESTION not in str(world.contents())
     assert await read(world, "eve", contest) == [("", ANSWER, "")]

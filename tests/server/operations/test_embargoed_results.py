@@ -69,9 +69,8 @@ async def forked(directory, prepare):
 
 
 def offer_bots(crawl):
-    bots = tuple(
-        PlayableBot(name=f"{name}bot@1", label=f"{name}bot@1", games=("differences",)) for name in ("ada", "eve")
-    )
+    labels = ("adabot@1", "evebot@1")
+    bots = tuple(PlayableBot(name=label, label=label, games=("differences",)) for label in labels)
     menu = PlayMenu(games=(playable_game("differences"),), bots=bots, slots=4)
     crawl.played.people.unrated_matches.set_menu(menu.model_dump_json(), 4)
 

@@ -19,10 +19,9 @@ async def test_a_request_is_a_line_with_its_template_and_who_asked(logged_world,
     assert response.status_code == 200
     found = [value for value in lines.values if value["logger"] == "arena.requests"]
     ann = logged_world.store.accounts.get("ann").number
-    assert [(one["method"], one["route"], one["status"], one["person"]) for one in found] == [
-        ("GET", "/account", 200, ann)
-    ]
-    assert found[0]["milliseconds"] >= 0
+    [one] = found
+    assert (one["method"], one["route"], one["status"], one["person"]) == ("GET", "/account", 200, ann)
+    assert one["milliseconds"] >= 0
     assert "x-request-id" not in response.headers
     assert re.fullmatch(
         r"\S+ INFO arena.requests \[[0-9a-f]{12}\]: GET /account 200 \S+ ms person \d+", lines.texts[-1]

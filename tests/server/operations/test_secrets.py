@@ -108,12 +108,8 @@ def secrets_of(crawl):
 
 def check(crawl, seen, heard):
     """Nobody sees what is not theirs; return where each text is."""
-    places = {
-        (text, (actor, route))
-        for text in MAY
-        for actor, found in seen.items()
-        for route in routes_with(crawl, found, text)
-    }
+    looks = product(MAY, seen.items())
+    places = {(text, (actor, route)) for text, (actor, found) in looks for route in routes_with(crawl, found, text)}
     assert {(text, place) for text, place in places if place not in MAY[text]} == set()
     for text in (*secrets_of(crawl), *NEVER_SEEN):
         for actor, found in seen.items():
@@ -144,11 +140,8 @@ async def test_each_secret_is_where_it_may_be_and_nowhere_else(tmp_path, monkeyp
     cookies = [f"{COOKIE}={crawl.actors[name].cookies.get(COOKIE)}" for name in ("ada", "eve")]
     heard = [listening(crawl), *(listening(crawl, cookie) for cookie in cookies)]
     try:
-        for seconds, until in (
-            (OPENS - 60, None),
-            (FREEZE - 10, lambda _: len(world.results()) >= 6),
-            (DEADLINE + 1, lambda _: False),
-        ):
+        played = lambda _: len(world.results()) >= 6  # noqa: E731
+        for seconds, until in ((OPENS - 60, None), (FREEZE - 10, played), (DEADLINE + 1, lambda _: False)):
             world.now.seconds = seconds
             if until is not None:
                 world.play(until)
