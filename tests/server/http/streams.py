@@ -1,11 +1,15 @@
 """Events without a store: a log that forgets, and a reader of what a hub sends."""
 
+import asyncio
 import json
 from dataclasses import dataclass
+
+import uvicorn
 
 from arena.base.enums import EventKind
 from arena.base.live_match import LiveSummary
 from arena.server.http.changes import Change, LoggedEvent, LoggedLiveMatch, StoreState
+from arena.server.http.connections import Connection
 from arena.server.http.topics import Entered
 from arena.store.results.events import EventDetails, StoredEvent, tournament_topic
 from arena.store.results.live_state import StoredLiveSummary
@@ -91,3 +95,14 @@ def parsed(data):
         if "data" in fields:
             events.append(Sent(fields["event"], last_id, json.loads(fields["data"])))
     return events, last_id
+
+
+async def listening(app, connections):
+    """Return a server of connections on a free port of this machine, and the port."""
+    config = uvicorn.Config(app, ws="none", lifespan="off", log_config=None)
+    state = uvicorn.Server(config).server_state
+    config.load()
+    server = await asyncio.get_running_loop().create_server(
+        lambda: Connection(config, state, {}, connections_of_server=connections), "127.0.0.1", 0
+    )
+    return server, server.sockets[0].getsockname()[1]

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 
 import pytest
-import uvicorn
 
 from arena.server.http import connections
 from arena.server.http.connections import (
@@ -12,9 +11,9 @@ from arena.server.http.connections import (
     MAX_HEAD_BYTES,
     MAX_WAITING_REQUESTS,
     UNREAD_SECONDS,
-    Connection,
     Connections,
 )
+from tests.server.http.streams import listening
 
 PAGE = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 LONG_BYTES = 32 * 1024 * 1024
@@ -47,14 +46,7 @@ class Served:
         self.writers = []
 
     async def start(self):
-        config = uvicorn.Config(app, ws="none", lifespan="off", log_config=None)
-        state = uvicorn.Server(config).server_state
-        config.load()
-        loop = asyncio.get_running_loop()
-        self.server = await loop.create_server(
-            lambda: Connection(config, state, {}, _loop=loop, connections_of_server=self.connections), "127.0.0.1", 0
-        )
-        self.port = self.server.sockets[0].getsockname()[1]
+        self.server, self.port = await listening(app, self.connections)
 
     async def open(self):
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)

@@ -5,16 +5,15 @@ import contextlib
 import json
 
 import pytest
-import uvicorn
 
 from arena.server.http import events as events_module
 from arena.server.http import hub as hub_module
 from arena.server.http.app import Site
-from arena.server.http.connections import Connection, Connections
+from arena.server.http.connections import Connections
 from arena.server.http.events import Events
 from arena.server.http.opened_home import OpenedHome
 from arena.store.home import ArenaHome
-from tests.server.http.streams import parsed
+from tests.server.http.streams import listening, parsed
 from tests.store.results.samples import definition, line, record
 
 SECONDS = 60
@@ -56,14 +55,7 @@ class Served:
         self.home = OpenedHome(directory, url)
         self.events = Events(self.home)
         self.site = Site(self.home, events=self.events)
-        config = uvicorn.Config(self.site, ws="none", lifespan="off", log_config=None)
-        state = uvicorn.Server(config).server_state
-        config.load()
-        connections = Connections(1000)
-        self.server = await asyncio.get_running_loop().create_server(
-            lambda: Connection(config, state, {}, connections_of_server=connections), "127.0.0.1", 0
-        )
-        self.port = self.server.sockets[0].getsockname()[1]
+        self.server, self.port = await listening(self.site, Connections(1000))
         await self.site.start()
 
     async def read(self, address, local="127.0.0.1", **headers):

@@ -15,8 +15,8 @@ from arena.base.programs.systemd import notify, take_inherited_socket, watchdog_
 from arena.cli.group import run
 from tests.leftovers import own_errors
 
-RESTARTS = 4
-ROUNDS = 100
+RESTARTS = 2
+ROUNDS = 50
 """Of each client, at least."""
 
 ACTIVATED = """
