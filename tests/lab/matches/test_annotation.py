@@ -310,6 +310,14 @@ def worth(sign, margin, high=None):
     return worth_between(low, low if high is None else sign * OUTCOME_UNIT + high * PARTS, Known.TABLE)
 
 
+def test_of_mistakes_that_change_no_outcome_it_is_the_one_that_lost_most():
+    """Seat 0 wins by 9, 7, 4 and 3: it loses 2 at ply 1, 3 at ply 3, and 1 at ply 5."""
+    worths = tuple(worth(1, margin) for margin in (9, 7, 7, 4, 4, 3))
+    actions = tuple(AnnotatedAction(seat=ply % 2, chosen=0) for ply in range(5))
+    annotation = Annotation(opening_plies=0, worths=worths, actions=actions)
+    assert turning_point(record_of("differences", {"size": 4}, best), annotation).ply == 3
+
+
 SENTENCES = {
     "Ply 4, greedy: f2?? gave away a draw; e5 held it.": (Mark.BLUNDER, worth(0, 0), worth(-1, -1), ["e5"]),
     "Ply 4, greedy: f2?? gave away a win; e5 and 2 more held it (+1).": (
