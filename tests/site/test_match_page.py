@@ -126,19 +126,16 @@ def test_a_match_that_is_too_large_while_it_is_played_says_so(open_home):
     assert len(model.shown.positions) == len(opening) + 1
 
 
+PLAYING = {"playing": (PlayedNow(match=1, since="2026-01-01T00:00:00+00:00"),)}
+ELSEWHERE = (
+    "This match has no result yet. Its tournament is played on other machines: plies of a match played there aren’t"
+    " shown live."
+)
+
+
 @pytest.mark.parametrize(
     ("progress", "sentence"),
-    [
-        (
-            {"playing": (PlayedNow(match=1, since="2026-01-01T00:00:00+00:00"),)},
-            "This match is being played; its plies will appear here.",
-        ),
-        (
-            {"shows_matches": False},
-            "This match has no result yet. Its tournament is played on other machines: plies of a match played there"
-            " aren’t shown live.",
-        ),
-    ],
+    [(PLAYING, "This match is being played; its plies will appear here."), ({"shows_matches": False}, ELSEWHERE)],
     ids=["not watched yet", "on another machine"],
 )
 def test_a_match_that_is_played_unseen_says_so(open_home, progress, sentence):
