@@ -18,7 +18,6 @@ from arena.site.matches.match_sentences import AnnotatedPositions
 from arena.site.matches.viewed_match import viewed_match
 from arena.site.publish.one_file import packed
 from arena.site.render import asset_digests
-from arena.store.home import ArenaHome
 from arena.store.results.rows import row_of
 from tests.lab.games import plain_value
 from tests.lab.played import at_random, record_of
@@ -159,13 +158,12 @@ def test_the_report_has_marks_and_worths_without_other_actions(annotated):
 
 
 @pytest.fixture
-def home(tmp_path):
-    with ArenaHome(tmp_path / "home") as home:
-        games = (GameChoice(game="plusminus", options=make_game("plusminus", **OPTIONS).options, players=2),)
-        stored = home.store.create_tournament(definition(games=games), [line(match) for match in range(1, 5)])
-        for match in range(1, 5):
-            home.store.record(stored, [row_of(record_of("plusminus", OPTIONS, at_random(match), match=match))])
-        yield home
+def home(home):
+    games = (GameChoice(game="plusminus", options=make_game("plusminus", **OPTIONS).options, players=2),)
+    stored = home.store.create_tournament(definition(games=games), map(line, range(1, 5)))
+    matches = [record_of("plusminus", OPTIONS, at_random(match), match=match) for match in range(1, 5)]
+    home.store.record(stored, [row_of(match) for match in matches])
+    return home
 
 
 def test_a_tournament_page_says_how_accurately_bots_play_once_that_is_known(home):

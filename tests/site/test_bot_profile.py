@@ -11,7 +11,6 @@ from arena.site.page_table import PAGE_BY_NAME
 from arena.site.pages import bot_profile as builder
 from arena.site.pages.bot_profile_model import BotParameters
 from arena.site.pages.charts import RatingChart
-from arena.store.home import ArenaHome
 from arena.store.results.live_state import RunProgress
 from arena.store.results.values import StoredBot
 from arena.tournament.corrections.corrected_tournament import void_matches
@@ -194,21 +193,20 @@ def test_where_a_bot_is_kept_is_not_said(home):
     assert "secret" not in json.dumps(profile(home).model_dump(mode="json"))
 
 
-def test_ratings_in_a_ladder_are_shown_round_by_round_with_a_mark_where_a_version_was_sent(tmp_path):
-    with ArenaHome(tmp_path / "ladder") as home:
-        fill(home, 13, "spring")
-        home.store.add_bot(StoredBot("a", "1", "", ".", "2026-11-26T00:05:00+00:00"))
-        model = model_of(home, "bot", bot="a")
-        assert [(one.tournament, one.round) for one in model.ladders] == [
-            ("spring", number) for number in (2, 4, 6, 8, 10, 12, 13)
-        ]
-        page = checked(home, "bot", bot="a")
-        assert "Dashed: a@1 was sent before round 4." in page.text
-        assert "round 13" in page.text
-        drawn = RatingChart(model.charted_ladders["spring"], model.sent).svg()
-        assert str(drawn).count("<title>a@1 was sent (2026-11-26 00:05)</title>") == 1
-        assert 'd="M18.00 0V100"' in drawn  # the second of seven points from 2 to 98
-        assert not RatingChart(model.charted_ladders["spring"], {"a@1": "2026-11-25"}).marks
+def test_ratings_in_a_ladder_are_shown_round_by_round_with_a_mark_where_a_version_was_sent(home):
+    fill(home, 13, "spring")
+    home.store.add_bot(StoredBot("a", "1", "", ".", "2026-11-26T00:05:00+00:00"))
+    model = model_of(home, "bot", bot="a")
+    assert [(one.tournament, one.round) for one in model.ladders] == [
+        ("spring", number) for number in (2, 4, 6, 8, 10, 12, 13)
+    ]
+    page = checked(home, "bot", bot="a")
+    assert "Dashed: a@1 was sent before round 4." in page.text
+    assert "round 13" in page.text
+    drawn = RatingChart(model.charted_ladders["spring"], model.sent).svg()
+    assert str(drawn).count("<title>a@1 was sent (2026-11-26 00:05)</title>") == 1
+    assert 'd="M18.00 0V100"' in drawn  # the second of seven points from 2 to 98
+    assert not RatingChart(model.charted_ladders["spring"], {"a@1": "2026-11-25"}).marks
 
 
 def test_a_version_is_compared_with_the_one_before_through_rivals_that_both_have_met(home):

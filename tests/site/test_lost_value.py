@@ -9,7 +9,6 @@ from arena.base.results import points_of
 from arena.lab.matches.annotating import TournamentAnnotator
 from arena.lab.solving.limits import Limits
 from arena.match.replay import states_of
-from arena.store.home import ArenaHome
 from tests.analysis.text.tournaments import play
 from tests.lab.games import plain_value
 from tests.site.parsed import checked, csv_rows, model_of
@@ -18,12 +17,11 @@ GAME = [("plusminus", {"size": 3})]
 
 
 @pytest.fixture
-def home(tmp_path):
+def home(home):
     """A home with a tournament of two bots, of which one makes faults, all of it annotated."""
-    with ArenaHome(tmp_path) as home:
-        tournament = play(home, "t", ["a", "b"], GAME, failing=["b"], encounters=12, opening_plies=1)
-        list(TournamentAnnotator(home.store, tournament, Limits()).annotate())
-        yield home
+    tournament = play(home, "t", ["a", "b"], GAME, failing=["b"], encounters=12, opening_plies=1)
+    list(TournamentAnnotator(home.store, tournament, Limits()).annotate())
+    return home
 
 
 def choices(record, label):

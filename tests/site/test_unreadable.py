@@ -4,7 +4,6 @@ import pytest
 
 from arena.base.errors import DatabaseError, StoreError
 from arena.site.frame.building import MAX_SENTENCES, Reading
-from arena.store.home import ArenaHome
 from arena.store.results.scope import Scope
 from tests.databases import change
 from tests.site.duels import duels, tell
@@ -22,11 +21,10 @@ HOSTILE = '{"entrants": "<script>\u202e"}'
 
 
 @pytest.fixture
-def home(tmp_path):
-    with ArenaHome(tmp_path / "home") as opened:
-        tell(opened, duels("a@1", "b@1", "w" * 6), "good")
-        tell(opened, duels("b@1", "a@1", "w" * 8), "bad")
-        yield opened
+def home(home):
+    tell(home, duels("a@1", "b@1", "w" * 6), "good")
+    tell(home, duels("b@1", "a@1", "w" * 8), "bad")
+    return home
 
 
 @pytest.fixture(params=["{", "[]", HOSTILE])
