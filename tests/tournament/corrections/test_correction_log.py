@@ -41,11 +41,24 @@ def test_corrections_of_the_same_numbers_in_another_tournament_make_no_differenc
         void_matches(home.store, name, sorted(records(home, name))[:1], reason="x")
     before, stored = rows_of(home, "other"), home.store.tournament("other")
     assert all(before[table] for table in ("set_aside", "skipped", "corrections"))
+    assert [made.number for made in stored.corrections] == [1, 2, 3]
     for _ in range(3):
         undo_correction(home.store, "t", reason="x")
     assert play(home, contest(bots, encounters=2)).is_complete
     assert rows_of(home, "other") == before
     assert home.store.tournament("other") == stored
+
+
+def test_what_was_played_again_is_set_aside_when_the_void_matches_count_again(home, bots):
+    play(home, contest(bots))
+    before = records(home)
+    void_matches(home.store, "t", [1, 2], reason="the power failed")
+    play(home, contest(bots))
+    undo_correction(home.store, "t", reason="it had not")
+    stored = home.store.tournament("t")
+    assert records(home) == before
+    assert [(match, number) for match, number, _ in home.store.corrections.set_aside(stored)] == [(1, 2), (2, 2)]
+    assert verify(home, stored) == (6, [])
 
 
 def test_the_faults_of_matches_that_do_not_count_do_not_count_either(home, bots):
