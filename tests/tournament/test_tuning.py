@@ -229,14 +229,8 @@ def test_arguments_have_each_parameter_once():
 
 def test_a_round_is_a_tournament_of_each_variant_against_the_start(tmp_path):
     bot = Bot(name="mcts", version="1", command=("x",), directory="/", digest="d" * 64)
-    base = Definition(
-        name="tune",
-        games=(GameChoice(game="differences", options={"size": 6, "scoring": "distinct"}, players=2),),
-        entrants=(),
-        format="trials",
-        isolation="none",
-        rng_seed=7,
-    )
+    game = GameChoice(game="differences", options={"size": 6, "scoring": "distinct"}, players=2)
+    base = Definition(name="tune", games=(game,), entrants=(), format="trials", isolation="none", rng_seed=7)
     bots = [named_variant(bot, values) for values in (("start",), ("10", "0.5"), ("20", "1"))]
     definition = trials_definition(base, 5, 4, bots, encounters=3)
     assert definition.name == "tune test"

@@ -128,13 +128,10 @@ def test_no_bot_is_given_time_to_leave_when_the_program_is_ended(pool, monkeypat
 def test_a_full_pipe_does_not_block_us(pool):
     """A megabyte does not fit into the pipe of a bot that never reads; the deadline covers writing too."""
     bot = bad_bot("never_reads")
-    process = BotConnection(bot, choose_isolation("limits"), Limits())
-    try:
+    with BotConnection(bot, choose_isolation("limits"), Limits()) as process:
         process.ask(encode_frame({"type": "hello"}), 60.0)
         with pytest.raises(BotError) as raised:
             process.ask(bytes(1_000_000), 0.2)
-    finally:
-        process.end()
     assert (raised.value.kind, raised.value.detail) == ("timeout", "did not read what it was sent within 0.200 s")
 
 

@@ -232,15 +232,12 @@ def test_a_note_of_a_session_harms_no_later_process(tmp_path, monkeypatch):
 
 def test_a_step_that_fails_before_the_exec_is_our_failure_and_no_fault_of_the_bots(tmp_path):
     def spec_with(**changes):
-        made = make_launch_spec(GOOD, choose_isolation("none"), DEFAULT_LIMITS, make_scratch())
-        return made | changes
+        return make_launch_spec(GOOD, choose_isolation("none"), DEFAULT_LIMITS, make_scratch()) | changes
 
     group = {"directory": str(tmp_path / "group"), "settings": {}, "optional_settings": {}}
     null = os.open(os.devnull, os.O_RDWR)
     broken = {
-        "control group": spec_with(
-            control_groups=[group]
-        ),  # a directory, but not the kernel's: there is nothing to join
+        "control group": spec_with(control_groups=[group]),  # not the kernel's directory: there is nothing to join
         "no such directory": spec_with(directory=str(tmp_path / "missing")),
         "no such limit": spec_with(rlimits=[[99, 1, 1]]),
         "no such filter": spec_with(seccomp="00" * 8, no_new_privs=True),

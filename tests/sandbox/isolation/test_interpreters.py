@@ -122,9 +122,8 @@ def test_nothing_of_another_bot_is_opened(place):
     (place / "victim/bot.toml").write_text("")
     (place / "victim/pyvenv.cfg").write_text("home = /usr/bin\n")
     assert opened(place, "../victim/bin/python3") == set()
-    assert resolve_program(str(place / "victim/bin/tool"), (str(place / "bot"),), PATH).refused.endswith(
-        "victim/bin/tool"
-    )
+    found = resolve_program(str(place / "victim/bin/tool"), (str(place / "bot"),), PATH)
+    assert found.refused.endswith("victim/bin/tool")
 
 
 def test_of_a_runtime_elsewhere_its_parts_are_opened_and_nothing_beside_them(place):
@@ -225,11 +224,8 @@ def test_a_first_line_steals_nothing_from_a_running_arena(tmp_path, level, mode)
         (bot / program).chmod(0o755)
     (bot / "bot.toml").write_text('name = "thief"\ncommand = ["bin/launch"]\n')
     bot.chmod(mode)
-    process = BotConnection(load_bot(bot), choose_isolation(level), DEFAULT_LIMITS)
-    try:
+    with BotConnection(load_bot(bot), choose_isolation(level), DEFAULT_LIMITS) as process:
         assert process.ask(b"hello", 20.0).body == b"no"
-    finally:
-        process.end()
 
 
 def test_the_arenas_own_interpreter_has_no_steps_up_in_its_path(monkeypatch):
@@ -339,9 +335,8 @@ def test_an_entry_of_a_closed_directory_replaced_by_a_link_opens_nothing(open_pa
 def test_a_directory_with_too_many_files_to_be_opened_one_by_one_is_the_bots_fault(tmp_path, monkeypatch):
     launcher, scratch = open_launcher(), make_scratch()
     monkeypatch.setattr(launcher_client, "MAX_SPEC_BYTES", 100)
-    spec = make_launch_spec(
-        Bot(name="b", version="1", command=(sys.executable,), directory=str(tmp_path)), Isolation(), Limits(), scratch
-    )
+    bot = Bot(name="b", version="1", command=(sys.executable,), directory=str(tmp_path))
+    spec = make_launch_spec(bot, Isolation(), Limits(), scratch)
     with pytest.raises(BotError, match="has too many files to be opened to a bot one by one"):
         launcher.launch(spec, ())
     Path(scratch).rmdir()

@@ -147,39 +147,26 @@ def test_the_level_stands_in_the_record(level):
 @needs.root
 @pytest.mark.parametrize("level", IsolationLevel, indirect=True)
 def test_under_root_bots_run_under_a_uid_of_their_own(level):
-    processes = [
-        BotConnection(load_bot(zoo.bad_bot("never_reads")), choose_isolation(level), DEFAULT_LIMITS) for _ in "ab"
-    ]
-    try:
-        uids = [process.process.uid for process in processes]
-        assert len({0, *uids}) == 3
-        for process, uid in zip(processes, uids, strict=True):
-            assert Path(f"/proc/{process.process.pid}").stat().st_uid == uid
-    finally:
-        for process in processes:
-            process.end()
+    bot, isolation = load_bot(zoo.bad_bot("never_reads")), choose_isolation(level)
+    with BotConnection(bot, isolation, DEFAULT_LIMITS) as one, BotConnection(bot, isolation, DEFAULT_LIMITS) as other:
+        assert len({0, one.process.uid, other.process.uid}) == 3
+        for process in (one.process, other.process):
+            assert Path(f"/proc/{process.pid}").stat().st_uid == process.uid
 
 
 @needs.root
 def test_root_that_can_not_mount_refuses_what_bots_could_not_reach(monkeypatch, tmp_path):
     monkeypatch.setattr(sandbox_policy, "can_mount", lambda: False)
     (tmp_path / "bot.py").write_text("")
+    bot, isolation = load_bot(tmp_path / "bot.py"), Isolation(level=IsolationLevel.LIMITS)
     with pytest.raises(UsageError, match="the arena runs as root, and bots under other uids: those can't enter"):
-        sandbox_policy.make_launch_spec(
-            load_bot(tmp_path / "bot.py"), Isolation(level=IsolationLevel.LIMITS), DEFAULT_LIMITS, "/tmp/none"
-        )
+        sandbox_policy.make_launch_spec(bot, isolation, DEFAULT_LIMITS, "/tmp/none")
 
 
 def answers(command, directory, level, own=()):
-    process = BotConnection(
-        Bot(name="x", version="1", command=tuple(command), directory=str(directory), own_files=own),
-        choose_isolation(level),
-        DEFAULT_LIMITS,
-    )
-    try:
+    bot = Bot(name="x", version="1", command=tuple(command), directory=str(directory), own_files=own)
+    with BotConnection(bot, choose_isolation(level), DEFAULT_LIMITS) as process:
         return process.ask(b"hello", 20.0).body
-    finally:
-        process.end()
 
 
 ECHO = ROOT / "arena" / "match" / "players" / "echo_bot.py"
@@ -248,8 +235,6 @@ def test_a_bot_that_is_a_single_file_can_read_no_other(tmp_path):
     (tmp_path / "bot.py").write_text("import helper\n")
     with BotPool(choose_isolation(level)) as pool:
         bot = load_bot(tmp_path / "bot.py")
-        record = pool.play(
-            small_match(bot, bot, options={"size": 2}, time_control=TimeControl(per_action_seconds=20.0))
-        )
+        record = pool.play(small_match(bot, bot, time_control=TimeControl(per_action_seconds=20.0)))
     assert record.faults[0].kind == "start"
     assert "No module named 'helper'" in record.seats[0].stderr

@@ -237,9 +237,8 @@ def test_groups_of_both_versions_carry_the_limits():
     assert memory["settings"] == {"memory.limit_in_bytes": "1000"}
     assert pids["settings"] == {"pids.max": "7"}
     assert memory["directory"] != one["directory"]
-    (*_, accounting) = group_specs(
-        ParentGroups(version=1, directories={"memory": "/m", "pids": "/p", "cpuacct": "/c"}), limits
-    )
+    parents = ParentGroups(version=1, directories={"memory": "/m", "pids": "/p", "cpuacct": "/c"})
+    (*_, accounting) = group_specs(parents, limits)
     assert accounting["directory"].startswith("/c/arena-bot-")
 
 
@@ -306,12 +305,8 @@ def test_in_its_user_namespace_a_bot_makes_no_other(level):
     """In it, it could mount file systems in memory that nobody counts."""
     if not choose_isolation("limits").user_namespace:
         pytest.skip("needs user namespaces for bots")
-    bot = Bot(
-        name="b",
-        version="1",
-        command=(sys.executable, "-I", "-S", "-c", NAMESPACE),
-        directory=str(Path(sys.executable).parent),
-    )
+    command = (sys.executable, "-I", "-S", "-c", NAMESPACE)
+    bot = Bot(name="b", version="1", command=command, directory=str(Path(sys.executable).parent))
     assert levels.run_test_program(bot, choose_isolation(level)) == -1
 
 

@@ -52,9 +52,8 @@ def tried(request, tmp_path_factory):
     numbers = json.dumps({name: numbers[column] for name, numbers in SYSTEM_CALLS.items()})
     command = (sys.executable, "-I", "-S", str(DEEDS), numbers, str(os.getpid()), str(file))
     isolation = choose_isolation(level)
-    bot = Bot(
-        name="deeds", version="1", command=command, directory=str(DEEDS.parent), own_files=(str(DEEDS), str(file))
-    )
+    own = (str(DEEDS), str(file))
+    bot = Bot(name="deeds", version="1", command=command, directory=str(DEEDS.parent), own_files=own)
     with pytest.MonkeyPatch.context() as patched:
         if oldest:
             patched.setattr(sandbox_policy, "landlock_abi", lambda: 1)
@@ -63,9 +62,8 @@ def tried(request, tmp_path_factory):
 
 def has_own_disk(isolation):
     bot = Bot(name="any", version="1", command=(sys.executable,), directory=str(DEEDS.parent))
-    return (
-        isolation.level == "bubblewrap" or make_launch_spec(bot, isolation, Limits(), "/tmp/none")["mounts"] is not None
-    )
+    mounts = make_launch_spec(bot, isolation, Limits(), "/tmp/none")["mounts"]
+    return isolation.level == "bubblewrap" or mounts is not None
 
 
 def test_what_reaches_beyond_a_bot_is_rejected(tried):

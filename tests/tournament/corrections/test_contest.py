@@ -88,9 +88,8 @@ def test_the_same_on_the_command_line_with_a_kill_in_between(tmp_path):
     (tmp_path / "mended" / "student03.py").write_text(f"{minimal}\n# mended\n")
 
     def arena(*arguments):
-        done = subprocess.run(
-            [sys.executable, "-m", "arena", *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=300
-        )
+        command = [sys.executable, "-m", "arena", *arguments]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr
         return done.stdout
 

@@ -83,12 +83,10 @@ def test_killed_and_frozen_workers_cost_no_match_and_change_nothing(write_defini
 def cluster(port):
     address = f"tcp://127.0.0.1:{port}"
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    scheduler = subprocess.Popen(
-        [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", str(port), "--no-dashboard"], **quiet
-    )
-    worker = subprocess.Popen(
-        [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard"], **quiet
-    )
+    program = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", str(port), "--no-dashboard"]
+    scheduler = subprocess.Popen(program, **quiet)
+    program = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard"]
+    worker = subprocess.Popen(program, **quiet)
     try:
         yield address, scheduler
     finally:
