@@ -1,4 +1,4 @@
-"""A home is copied while it is used, and what is restored from it shows the same pages to the same people."""
+"""A home is copied while it is used, and what is restored from it has the same rows and files."""
 
 import json
 import re
@@ -7,16 +7,11 @@ import stat
 import threading
 from contextlib import closing
 
-import anyio
 import pytest
 
 from arena.base.errors import StoreError, UsageError
 from arena.community.contests.contest_homes import open_embargoed_home
 from arena.community.submissions.upload_directory import UploadDirectory
-from arena.server.gate.gate import Gate
-from arena.server.gate.homes import Homes
-from arena.server.http.opened_home import OpenedHome
-from arena.server.operations.opened_people import OPERATIONS
 from arena.store.backup import restoring, writing
 from arena.store.backup.contents import SPARE_BYTES
 from arena.store.backup.restoring import Target, restore_backup
@@ -27,7 +22,7 @@ from arena.store.people.people_store import PeopleStore
 from arena.store.people.values import Role
 from arena.store.results.store import Store
 from tests.cli.calls import calling, refusal
-from tests.server.conftest import add_tournament, client_of
+from tests.server.conftest import add_tournament
 from tests.store.results.samples import definition, line, record
 
 PASSWORD = "correct horse battery"
@@ -89,25 +84,6 @@ def stored_rows(place, kind):
 # what is restored
 
 
-async def pages_of(directory):
-    """Return every page that can be reached from the first one, by address and form."""
-    pages, waiting = {}, ["/"]
-    async with client_of(directory) as client:
-        while waiting:
-            address = waiting.pop()
-            if (address, "text/html") in pages or len(pages) > 200:
-                continue
-            for accepted in ("text/html", "application/json"):
-                response = await client.get(address, headers={"accept": accepted})
-                while response.status_code == 202 or "retry-after" in response.headers:  # it is being built
-                    await anyio.sleep(0.05)
-                    response = await client.get(address, headers={"accept": accepted})
-                pages[address, accepted] = (response.status_code, response.content)
-            text = pages[address, "text/html"][1].decode()
-            waiting += [link for link in re.findall(r'href="(/[^"#]*)', text) if not link.startswith("/static")]
-    return pages
-
-
 @pytest.mark.slow(sample=True)
 def test_what_is_hidden_of_a_contest_is_copied_while_it_is_played(directory, tmp_path):
     with ArenaHome(directory) as home, open_embargoed_home(directory, "spring") as hidden:
@@ -121,39 +97,13 @@ def test_what_is_hidden_of_a_contest_is_copied_while_it_is_played(directory, tmp
     assert stat.S_IMODE((tmp_path / "restored" / "contests" / "spring").stat().st_mode) == 0o700
 
 
-@pytest.mark.slow
-@pytest.mark.anyio
-async def test_every_page_is_the_same_elsewhere(directory, backup, tmp_path):
-    restore_backup(backup, Target(tmp_path / "elsewhere" / "home"))
-    before, after = await pages_of(directory), await pages_of(tmp_path / "elsewhere" / "home")
-    assert {address for address, _ in before} >= {"/", "/tournaments/t"}
-    assert before.keys() == after.keys()
-    assert [key for key in before if before[key] != after[key]] == []
-    assert {address for (address, _), (status, _) in before.items() if status != 200} <= {"/puzzles/today"}
-
-
-@pytest.mark.slow
-@pytest.mark.anyio
-async def test_people_sign_in_with_the_same_password(backup, tmp_path):
-    from arena.site.links import ServedLinks
-    from arena.site.render import asset_digests
-
-    home = tmp_path / "restored"
+def test_rows_bots_and_uploads_come_with_their_permissions(directory, backup, tmp_path):
+    home = tmp_path / "elsewhere" / "restored"
     restore_backup(backup, Target(home))
-    links = ServedLinks(asset_digests(), "/account")
-    with open_people(home) as people, closing(OpenedHome(home)) as opened:
-        gate = Gate(people, UploadDirectory(home / "uploads"), Homes(opened), links, OPERATIONS)
-        async with client_of(home, endpoints=gate.endpoints, links=links) as client:
-            headers = {"sec-fetch-site": "same-origin", "accept": "application/json"}
-            for password, status in (("wrong horse battery", 400), (PASSWORD, 200)):
-                response = await client.post("/sign-in", data={"name": "ann", "password": password}, headers=headers)
-                assert response.status_code == status, response.text
-            assert people.submissions.of(people.accounts.get("ann"))[0].note == "my own note"
-
-
-def test_bots_and_uploads_come_with_their_permissions(backup, tmp_path):
-    restore_backup(backup, Target(tmp_path / "restored"))
-    home = tmp_path / "restored"
+    for name, kind in (("arena.sqlite3", Store), ("people.sqlite3", PeopleStore)):
+        rows = stored_rows(directory / name, kind)
+        assert any(rows.values())
+        assert stored_rows(home / name, kind) == rows
     bot = home / "bots" / "0123456789abcdef" / "mine.py"
     assert bot.read_text() == BOT
     assert [stat.S_IMODE(path.stat().st_mode) for path in (bot, bot.parent)] == [0o755, 0o755]
