@@ -1,22 +1,23 @@
 """Completion of command lines: click's protocol with the process, and real shells at a terminal."""
 
 import fcntl
+import io
 import os
 import re
 import shlex
 import shutil
 import sqlite3
-import subprocess
 import sys
 import termios
 import time
-from contextlib import closing
+from contextlib import closing, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 
 import click
 import pytest
 
 from arena.base.shipped import example_bots, example_tournaments
+from arena.cli import completion, group
 from arena.cli.command_table import COMMANDS, LISTED
 from arena.cli.completion import CANDIDATES, PATHS
 from arena.cli.group import LazyGroup, run
@@ -66,22 +67,37 @@ def directory(tmp_path_factory):
 
 
 def complete(directory, line, **variables):
-    """Return what the process answers to bash for a line up to the cursor."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
-    environment |= {"_ARENA_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_WORDBREAKS": " :=", **variables}
-    done = subprocess.run(
-        [sys.executable, "-m", "arena"], cwd=directory, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.stderr == ""
-    return done.stdout.strip().splitlines()
+    """Return what is answered to bash for a line up to the cursor."""
+    asked = {"_ARENA_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_WORDBREAKS": " :=", **variables}
+    printed, errors = io.TextIOWrapper(io.BytesIO()), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(printed), redirect_stderr(errors):
+        for name in ("ARENA_HOME", "ARENA_STORE"):
+            patch.delenv(name, raising=False)
+
+        def completing(command, add=completion.add_completions):
+            for parameter in command.params:
+                patch.setattr(parameter, "type", parameter.type)  # put back at the end
+            add(command)
+            return command
+
+        load = group._import_command  # once in a process
+        patch.setattr(completion, "add_completions", completing)
+        patch.setattr(group, "_import_command", lambda name: completing(load(name)))
+        patch.chdir(directory)
+        for name, value in asked.items():
+            patch.setenv(name, value)
+        with suppress(SystemExit):
+            run([])
+    assert errors.getvalue() == ""
+    printed.flush()
+    return printed.buffer.getvalue().decode().strip().splitlines()
 
 
 def plain(items):
     return [item.removeprefix("plain,") for item in items if item.startswith("plain,")]
 
 
-@pytest.mark.slow
-def test_commands_are_completed_without_importing_them(directory):
+def test_commands_are_completed(directory):
     assert plain(complete(directory, "arena ")) == [name for names in LISTED.values() for name in names]
     assert plain(complete(directory, "arena correct re")) == ["replace"]
     assert plain(complete(directory, "arena st")) == ["standings", "stats"]
@@ -89,7 +105,6 @@ def test_commands_are_completed_without_importing_them(directory):
     assert "--workers" in plain(complete(directory, "arena run --w"))
 
 
-@pytest.mark.slow
 def test_tournaments_are_completed_but_not_the_deleted_nor_hostile_names(directory):
     expected = ["*", "a:b", TRICKS, "two words", "tiny"]  # the latest first
     for command in ("standings", "verify", "report", "crosstable"):
@@ -99,7 +114,6 @@ def test_tournaments_are_completed_but_not_the_deleted_nor_hostile_names(directo
     assert plain(complete(directory, 'arena standings "two w')) == ["two words"]
 
 
-@pytest.mark.slow
 def test_the_trash_and_seasons_are_completed(directory):
     for line in ("arena tournament restore ", "arena tournament restore "):
         assert plain(complete(directory, line)) == ["deleted"]
@@ -116,7 +130,6 @@ def test_matches_are_completed_with_their_tournament(directory):
     assert complete(directory, "arena replay nobody/") == []
 
 
-@pytest.mark.slow
 def test_bots_games_files_and_choices_are_completed(directory):
     bots = plain(complete(directory, "arena check "))
     assert bots[:4] == ["minimal", "minimal@1", "some bot", "some bot@1"]
@@ -133,7 +146,6 @@ def test_bots_games_files_and_choices_are_completed(directory):
     assert complete(directory, "arena --home e") == ["dir,e"]
 
 
-@pytest.mark.slow(sample=True)
 def test_names_come_from_the_home_that_the_line_names(directory):
     away = directory / "empty"
     assert plain(complete(away, "arena standings ")) == []
@@ -143,7 +155,6 @@ def test_names_come_from_the_home_that_the_line_names(directory):
     assert plain(complete(directory, "arena standings ", ARENA_STORE="postgresql://nowhere/x")) == []
 
 
-@pytest.mark.slow
 def test_without_a_home_nothing_is_said_and_nothing_written(directory, tmp_path):
     for home in ("missing", "/dev/null", "/proc/self/mem", "x" * 5000, str(tmp_path)):
         assert complete(tmp_path, f"arena --home {home} standings ") == []
@@ -257,6 +268,7 @@ def test_a_shell_completes_commands_and_names(terminal, directory):
     assert not (directory / "pwned").exists()
 
 
+@pytest.mark.slow
 @needs.program("bash")
 def test_bash_completes_within_quotes(directory):
     with Shell("bash", directory) as terminal:
