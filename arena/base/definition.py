@@ -131,6 +131,11 @@ class Definition:
         return gone(self.absences)
 
     @property
+    def odds(self) -> dict[str, TimeControl]:
+        """The time of each entrant that has one of its own, by ``name@version``."""
+        return {bot.label: bot.time_control for bot in self.entrants if bot.time_control is not None}
+
+    @property
     def longest_time(self) -> TimeControl:
         """A time control that allows every entrant at least as much as its own."""
         own = {bot.time_control or self.time_control for bot in self.entrants}

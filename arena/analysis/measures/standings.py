@@ -12,6 +12,7 @@ import numpy as np
 
 from arena.analysis.measures.result_table import CountedEncounter, ResultTable
 from arena.base.display import Tabular
+from arena.base.records import DEFAULT_LIMITS, TimeControl
 from arena.base.results import competition_ranks
 from arena.base.until import Decided
 from arena.ratings import MU, SIGMA, Rating
@@ -118,6 +119,8 @@ class Standings(Tabular):
         corrections: the tournament's log of corrections; empty for a leaderboard.
         adjudicated: how many of the matches ended at the limit of plies; 0 for a leaderboard.
         decided: what is decided, if the tournament plays until it is.
+        odds: the time of each bot that has one of its own, by ``name@version``; empty for a leaderboard.
+        cores: of each match; 1 for a leaderboard.
     """
 
     lines: tuple[Standing, ...]
@@ -132,6 +135,8 @@ class Standings(Tabular):
     corrections: tuple[Correction, ...] = ()
     adjudicated: int = 0
     decided: Decided | None = None
+    odds: Mapping[str, TimeControl] = field(default_factory=dict)
+    cores: int = DEFAULT_LIMITS.cores
 
     @property
     def shown_names(self) -> dict[str, str]:

@@ -287,6 +287,8 @@ def tournament_standings(
         corrections=stored.corrections,
         adjudicated=_adjudicated(store, stored),
         decided=None if stored.definition.until is None else _decided(store, stored),
+        odds=stored.definition.odds,
+        cores=stored.definition.limits.cores,
     )
 
 

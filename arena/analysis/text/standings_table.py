@@ -33,6 +33,11 @@ def standings_table(table: Standings, formatted: bool = True) -> tuple[list[Colu
         for line in table.lines
     ]
     shown = [column.column for column in columns]
+    if table.odds and not formatted:
+        shown.append(Column("time_control", "time_control"))
+        for line, row in zip(table.lines, rows, strict=True):
+            own = table.odds.get(line.label)
+            row["time_control"] = own and dataclasses.asdict(own)
     if table.decided is not None and not formatted:
         shown += [Column(key, key) for key in ("decided", "stopped_because", "claims", "open")]
         for line, row in zip(table.lines, rows, strict=True):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from arena.analysis.measures.standings import SURE, Standing, Standings
 from arena.analysis.text.corrections_table import corrections_line
 from arena.base.enums import ClaimKind, StopReason
+from arena.base.records import DEFAULT_LIMITS
 from arena.base.text import all_of, counted
 from arena.ratings.alternatives import connected_components
 from arena.ratings.consistency import MIN_ENCOUNTERS, MIN_FREEDOM
@@ -44,6 +45,8 @@ def standings_footer(table: Standings) -> str:
     if table.adjudicated:
         ended = f"{counted(table.adjudicated, 'match')} ended at the limit of plies"
         sentences.append(f"{ended}, ranked by the scores as they stood. ")
+    if conditions := conditions_text(table):
+        sentences.append(f"{conditions} ")
     functions = [line.bot for line in table.lines if line.is_function]
     if functions:
         sentences.append(
@@ -58,6 +61,26 @@ def standings_footer(table: Standings) -> str:
     if any(line.same_as_next for line in table.lines):
         sentences.append('"=": the rating and the next one can\'t be told apart at 95 %.')
     return "".join(sentences).strip()
+
+
+def conditions_text(table: Standings) -> str:
+    """Return which bots have a time of their own, and whether matches have several cores; mostly empty."""
+    by_time: dict[str, list[str]] = {}
+    for line in table.lines:
+        if line.label in table.odds:
+            by_time.setdefault(table.odds[line.label].shown, []).append(line.bot)
+    sentences = [f"{_listed(names)} {_has(names)} a time of {_own(names)}: {time}." for time, names in by_time.items()]
+    if table.cores != DEFAULT_LIMITS.cores:
+        sentences.append(f"Each match has {counted(table.cores, 'core')}.")
+    return " ".join(sentences)
+
+
+def _has(bots: Sequence[str]) -> str:
+    return "has" if len(bots) == 1 else "have"
+
+
+def _own(bots: Sequence[str]) -> str:
+    return "its own" if len(bots) == 1 else "their own"
 
 
 def _about_the_fit(table: Standings) -> str:
@@ -145,7 +168,7 @@ def verdict(table: Standings, introduction: str = "") -> str:
         clauses = [field.top(), *field.below()]
     unrated = [line.bot for line in table.lines if line.label not in number]
     if unrated:
-        clauses.append(f"{_listed(unrated)} {'has' if len(unrated) == 1 else 'have'} no rated match yet")
+        clauses.append(f"{_listed(unrated)} {_has(unrated)} no rated match yet")
     begun = introduction or _proviso(table)
     if not begun and not clauses[0].startswith(rated[0].bot):
         clauses[0] = clauses[0][0].upper() + clauses[0][1:]

@@ -8,7 +8,7 @@ from arena.analysis.measures.rounds_played import Bracket, BracketDuel, RoundCar
 from arena.analysis.measures.standings import Standings
 from arena.analysis.text.rounds_text import Style, is_decided_otherwise, reason, stage_name
 from arena.analysis.text.standings_columns import percent_text
-from arena.analysis.text.verdict import cycle_text, untested_text
+from arena.analysis.text.verdict import conditions_text, cycle_text, untested_text
 from arena.base.text import all_of, counted
 from arena.site.pages.rounds_model import (
     ShownCard,
@@ -100,6 +100,8 @@ def findings(table: Standings) -> Iterator[str]:
     """Yield what was counted, and whether a single rating for each bot fits; nothing before the first match."""
     if not table.matches:
         return
+    if conditions := conditions_text(table):
+        yield conditions
     duplicates = table.matches - table.rated
     if duplicates:
         yield (

@@ -15,6 +15,8 @@ from arena.analysis.text.standings_table import crosstable_table, flat_standings
 from arena.analysis.text.statistics_tables import stats_sentences, stats_tables
 from arena.analysis.text.tables import render_table
 from arena.analysis.text.verdict import standings_footer
+from arena.base.records import TimeControl
+from arena.site.pages.rounds import findings
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "columns.md").read_text(encoding="utf-8")
 
@@ -134,6 +136,16 @@ def test_thousands_are_separated_in_both_numbers():
     table = standings(met(2, ("a", "b")), {})
     footer = standings_footer(replace(table, matches=1234, rated=1234, scheduled=2000))
     assert footer.startswith("1,234 of 2,000 matches: the tournament is not complete. ")
+
+
+def test_odds_and_cores_are_said_wherever_standings_are():
+    table = standings(met(2, ("a", "b")), {})
+    assert "time_control" not in standings_table(table, formatted=False)[1][0]
+    table = replace(table, odds={"b": TimeControl(per_action_seconds=2.5)}, cores=4)
+    said = "b has a time of its own: 2.5 s an action (wall time). Each match has 4 cores."
+    assert said in standings_footer(table) and next(findings(table)) == said
+    times = {row["bot"]: row["time_control"] for row in standings_table(table, formatted=False)[1]}
+    assert (times["a"], times["b"]["per_action_seconds"]) == (None, 2.5)
 
 
 @pytest.mark.parametrize(("times", "has_interval"), [(1, False), (2, True)])
