@@ -16,13 +16,13 @@ import struct
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from arena.base.enums import FaultKind
 from arena.base.errors import BotError, VoidMatchError
-from arena.base.machine import HAS_PROC
+from arena.base.machine import CAN_PIN, HAS_PROC
 from arena.base.shipped import package_directory
 from arena.sandbox.isolation.interpreters import arena_interpreter
 from arena.sandbox.isolation.launch_spec import ROOM_BYTES, ROOM_VARIABLE, TAG_VARIABLE, LaunchSpec, outline_of
@@ -265,6 +265,26 @@ def _plain_launcher() -> LauncherClient:
     from arena.sandbox.isolation.plain_launcher import PlainLauncher
 
     return PlainLauncher()
+
+
+@contextlib.contextmanager
+def kept_on(cores: Collection[int] | None) -> Iterator[None]:
+    """Keep this thread, and the bots that it launches meanwhile, on some cores; None for all that it has."""
+    if cores is None or not CAN_PIN:
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    try:
+        _run_launches_on(cores)
+        yield
+    finally:
+        _run_launches_on(before)
+
+
+def _run_launches_on(cores: Collection[int]) -> None:
+    for pid in (0, *(_launcher.server_pids if _launcher is not None else ())):
+        with contextlib.suppress(OSError):  # it has died, and its successor is started from here
+            os.sched_setaffinity(pid, cores)
 
 
 def close_launcher() -> None:

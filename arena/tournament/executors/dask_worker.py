@@ -15,14 +15,14 @@ from arena.base.version import __version__
 from arena.match.bot_pool import BotPool
 from arena.match.players.bot_files import BUILD_DIRECTORY, Bounds, bot_files, made_files, read_file, single_file
 from arena.sandbox.isolation.interpreters import arena_interpreter, is_submitted
-from arena.sandbox.isolation.launcher_client import close_launcher, open_launcher
+from arena.sandbox.isolation.launcher_client import close_launcher, kept_on, open_launcher
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.procfs import process_tag
 from arena.sandbox.isolation.reaper import DASK_WORKER_PREFIX
 from arena.sandbox.isolation.removal import remove_tree
 from arena.tournament.executors.executor import JobResult, Void
 from arena.tournament.executors.worker import play_spec
-from arena.tournament.executors.worker_start import workers_that_fit
+from arena.tournament.executors.worker_start import CoreLocks, workers_that_fit
 
 # Packs bots to be sent to other machines, and unpacks them there.
 
@@ -111,6 +111,8 @@ class DaskWorker:
         self._bots: dict[str, Bot] = {
             archive.bot.label: unpack_bot(archive, self._directory) for archive in settings.archives
         }
+        self._locks = CoreLocks()
+        (self._cores,) = self._locks.take(1, settings.limits.cores)
         open_launcher()
         self._pool = BotPool(isolation, settings.limits, settings.fresh_bots)
         self._one_at_a_time = threading.Lock()
@@ -118,7 +120,7 @@ class DaskWorker:
 
     def play(self, specs: Sequence[MatchSpec]) -> list[JobResult]:
         """Play matches one after another."""
-        with self._one_at_a_time:
+        with self._one_at_a_time, kept_on(self._cores):
             self._rest.close()
             try:
                 return [self._play(spec) for spec in specs]
@@ -138,4 +140,5 @@ class DaskWorker:
             self._rest.close()
             self._pool.close()
         close_launcher()
+        self._locks.close()
         remove_tree(str(self._directory))

@@ -14,10 +14,11 @@ from typing import ClassVar, Self
 from arena.base.live_match import LiveMatch
 from arena.match.bot_pool import BotPool
 from arena.match.players.function_player import isolation_for
+from arena.sandbox.isolation.launcher_client import kept_on
 from arena.tournament.executors.executor import Executor, Job, JobResult, Playing, WorkQueue
 from arena.tournament.executors.log_file import JoinedLog
 from arena.tournament.executors.worker import LiveWeight, play_spec
-from arena.tournament.executors.worker_start import workers_that_fit
+from arena.tournament.executors.worker_start import CoreLocks, workers_that_fit
 
 LOOKS_A_SECOND = 4
 """How often ``meanwhile`` is called, at most."""
@@ -37,6 +38,8 @@ class InProcessExecutor(Executor):
         """Prepare an executor."""
         workers_that_fit(job.limits)
         self._pool = BotPool(isolation_for(job.bots, job.isolation), job.limits, job.fresh_bots)
+        self._locks, self._each = CoreLocks(), job.limits.cores
+        self._pinned = contextlib.ExitStack()  # in which this thread and the bots are kept on these cores
         self._log = JoinedLog(job.log_path, multiprocessing.get_context("spawn"))
         self._watched: frozenset[int] = frozenset()
         self._weight = LiveWeight()
@@ -47,12 +50,16 @@ class InProcessExecutor(Executor):
     def __enter__(self) -> Self:
         """Open the log."""
         self._log.__enter__()
+        (cores,) = self._locks.take(1, self._each)
+        self._pinned.enter_context(kept_on(cores))
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         """End the bots."""
         self._rest.close()
         self._pool.close()
+        self._pinned.close()
+        self._locks.close()
         self._log.__exit__(kind, error, at)
 
     def run(self, queue: WorkQueue) -> Iterator[list[JobResult]]:

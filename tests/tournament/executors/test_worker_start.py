@@ -1,5 +1,6 @@
 import contextlib
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -12,12 +13,14 @@ from arena.base.errors import UsageError
 from arena.base.records import MatchRecord, TimeControl
 from arena.match.bot_pool import BotPool
 from arena.match.players.manifest import load_bot
+from arena.sandbox.isolation.launcher_client import open_launcher
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from arena.tournament.executors import worker_start as cores
 from arena.tournament.executors.executor import Job, WorkQueue
+from arena.tournament.executors.in_process import InProcessExecutor
 from arena.tournament.executors.local import LocalExecutor
 from arena.tournament.executors.worker_start import MAX_KILLED_STARTS, CoreLocks, StartedWorkers
 from arena.tournament.schedule import schedule, spec_of
@@ -211,3 +214,13 @@ def test_a_worker_is_told_that_it_shares_its_core_and_records_say_so(arenas):
             stored = json.loads(json.dumps(pool.play(match).to_json(OPERATOR)))
         assert stored.get("shares_cores") == (True if shares_cores else None)
         assert MatchRecord.from_json(stored).shares_cores == shares_cores
+
+
+def test_matches_in_this_process_are_kept_to_cores_and_nothing_is_afterwards(monkeypatch):
+    before = os.sched_getaffinity(0)
+    core = frozenset({max(before)})
+    monkeypatch.setattr(CoreLocks, "take", lambda _, workers, each: [core])
+    server = open_launcher().pid
+    with InProcessExecutor(Job()):
+        assert os.sched_getaffinity(0) == os.sched_getaffinity(server) == core  # the server starts the bots
+    assert os.sched_getaffinity(0) == os.sched_getaffinity(server) == before
