@@ -188,7 +188,9 @@ def _below(path: Path, shown: str, bots: KnownBots | None, is_temporary: bool = 
     """Return what a folder of submissions holds; a bot, or the folder of a person, is one."""
     if not _is_folder(path) or _is_of_somebody(path):
         return [_at(path, shown, bots, is_temporary)]
-    return [_at(path / name, f"{shown.rstrip('/')}/{name}", bots, is_temporary) for name in _names_in(path, shown)]
+    if not (names := _names_in(path, shown)):
+        raise BotDefinitionError(f"{shown!r}: it holds no submission; {EXPECTED}")
+    return [_at(path / name, f"{shown.rstrip('/')}/{name}", bots, is_temporary) for name in names]
 
 
 def _names_in(folder: Path, shown: str) -> list[str]:
