@@ -180,8 +180,11 @@ def accepted_at(model: type[BaseModel], location: Sequence[str | int]) -> str:
     whole = _schema_of(model)
     schema = whole
     for part in location:
-        inner = schema.get("items" if isinstance(part, int) else "properties", {})
-        schema = _resolved(inner if isinstance(part, int) else inner.get(part, {}), whole)
+        if isinstance(part, int):
+            inner = schema.get("items", {})
+        else:
+            inner = schema.get("properties", {}).get(part) or schema.get("additionalProperties") or {}
+        schema = _resolved(inner, whole)
     return _in_words(schema, whole)
 
 

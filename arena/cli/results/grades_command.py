@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import click
 
 from arena.analysis.text.tables import Column, printable, render_table
+from arena.base.checked import read_file
 from arena.base.errors import UsageError
 from arena.base.grades import Grade, GradeState, Scheme, Student, TableLine, grades_of
 from arena.base.names import is_printable_text
@@ -119,11 +120,12 @@ def grade_tournament(
 
 def read_scheme(path: Path) -> Scheme:
     """Return the scheme in a TOML file; raise UsageError with every fault."""
-    from pydantic import BaseModel, ConfigDict, Field
+    from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
     from arena.base.checked import check_model, read_toml
 
     points = Annotated[float, Field(ge=-1e6, le=1e6, allow_inf_nan=False)]
+    names_of_grades = Annotated[dict[str, points], AfterValidator(_with_different_points)]
 
     class SchemeFile(BaseModel):
         model_config = ConfigDict(extra="forbid", strict=True)
@@ -136,9 +138,20 @@ def read_scheme(path: Path) -> Scheme:
         absent: points = 0.0
         disqualified: points = 0.0
         decimals: Annotated[int, Field(ge=0, le=6)] = 1
-        names: dict[str, points] = {}
+        names: names_of_grades = {}
 
     return Scheme(**check_model(SchemeFile, read_toml(path, UsageError), path, UsageError).model_dump())
+
+
+def _with_different_points(names: dict[str, float]) -> dict[str, float]:
+    if not all(name.strip() and is_printable_text(name) for name in names):
+        raise ValueError("expected printable names of grades")
+    before: dict[float, str] = {}
+    for name, points in names.items():
+        if points in before:
+            raise ValueError(f"{before[points]} and {name} begin at the same points; expected different ones")
+        before[points] = name
+    return names
 
 
 def read_roster(path: Path) -> list[Student]:
@@ -176,11 +189,7 @@ def read_roster(path: Path) -> list[Student]:
 
 
 def _lines(path: Path) -> list[bytes]:
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_ROSTER_BYTES + 1)
-    except OSError as error:
-        raise UsageError(f"{path}: can't be read: {error.strerror}") from error
+    data = read_file(path, UsageError, "a CSV file")
     lines = data.splitlines()
     if len(data) > MAX_ROSTER_BYTES or len(lines) > MAX_STUDENTS:
         raise UsageError(f"{path}: more than {MAX_STUDENTS:,} lines or 1 MiB; expected a roster")

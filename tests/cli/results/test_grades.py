@@ -66,6 +66,17 @@ def test_a_scheme_names_every_fault(tmp_path):
         read_scheme(path)
 
 
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [("A = 9, B = 9", "names: A and B begin at the same points"), ('"\\u0000" = 1', "names: expected printable names")],
+)
+def test_names_of_grades_can_be_told_apart(tmp_path, names, sentence):
+    path = tmp_path / "s.toml"
+    path.write_text(f"names = {{ {names} }}\n")
+    with pytest.raises(UsageError, match=sentence):
+        read_scheme(path)
+
+
 PROGRAM = "from arena.botkit import run\nrun(lambda game, state, clock: game.legal_actions(state)[{}])\n"
 
 
