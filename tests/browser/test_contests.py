@@ -10,21 +10,17 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from arena.community.uploads.containment import can_contain_uploads
 from arena.site.publish.signature import public_key
 from arena.site.publish.verification import verify_folder
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.values import Role
-from tests.browser.conftest import SMALL_LADDER, expect, served
-from tests.browser.test_authors import BOT, submit_bot
+from tests.browser.conftest import SMALL_LADDER, expect, served, submit_bot
 
 TO_HAND_IN = timedelta(seconds=40)
 
 
 @pytest.fixture
-def arena(tmp_path):
-    if not can_contain_uploads().is_enough:
-        pytest.skip("needs a machine that can contain uploads")
+def arena(tmp_path, contained):
     directory = tmp_path / "home"
     with ArenaHome(directory):
         pass
@@ -86,8 +82,7 @@ def test_a_contest_from_the_form_to_the_signed_result(chromium, arena, tmp_path)
     waiting.goto(f"{site}/contests/spring")
     expect(waiting.get_by_role("link", name="Submit a bot")).to_have_count(1)
     author.get_by_role("link", name="Submit a bot").click()
-    (tmp_path / "mine.py").write_text(BOT.replace("LEGAL", "legal_actions"))
-    submit_bot(author, site, tmp_path / "mine.py")
+    submit_bot(author, site, tmp_path / "mine.py", "legal_actions")
     expect(author.locator("p.verdict")).to_contain_text("It is accepted", timeout=60_000)
 
     listing = page_of(chromium, arena)

@@ -1,5 +1,5 @@
-"""The whole of an open arena in one run: one command, a link, a contest, an author who mends a bot and is ranked, a
-visitor who plays against it. Nothing is made beforehand, and all of it is real.
+"""The whole of an open arena in one run: one command, a link, a contest, an author without scripts who mends a bot and
+is ranked, a visitor who plays against it. Nothing is made beforehand, and all of it is real.
 """
 
 import re
@@ -9,28 +9,19 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from arena.community.uploads.containment import can_contain_uploads
-from tests.browser.conftest import built, expect
-from tests.browser.test_authors import BOT, PASSWORD, submit_bot
+from tests.browser.conftest import PASSWORD, built, expect, served, submit_bot
 
 PATIENT = 90_000
 
 
 @pytest.fixture
-def arena(tmp_path, port):
-    if not can_contain_uploads().is_enough:
-        pytest.skip("needs a machine that can contain uploads")
+def arena(tmp_path, port, contained):
     home = tmp_path / "home"
     site = f"http://127.0.0.1:{port}"
-    arena = [sys.executable, "-m", "arena", "--home", str(home)]
-    add = ["people", "add", "ada", "--role", "director", "--site", site]
-    added = subprocess.run([*arena, *add], capture_output=True, text=True, check=True)
-    command = [*arena, "serve", "--open-to", "authors", "--port", str(port)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        assert site in server.stdout.readline()
+    add = [sys.executable, "-m", "arena", "--home", home, "people", "add", "ada", "--role", "director", "--site", site]
+    added = subprocess.run(add, capture_output=True, text=True, check=True)
+    with served(home, "--open-to", "authors", "--port", str(port)):
         yield site, re.search(r"http\S+", added.stdout).group()
-        server.terminate()
-        assert server.wait(60) in (0, -15)
 
 
 def choose_password(page, name):
@@ -43,15 +34,9 @@ def choose_password(page, name):
 def announce_contest(page, site, now):
     """Make a contest with a ladder that is open for a quarter of an hour."""
     page.goto(f"{site}/contests/new?template=league")
-    fields = {
-        "title": "Spring league",
-        "name": "spring",
-        "opens_at": (now - timedelta(minutes=1)).strftime("%Y-%m-%dT%H:%M:%S"),
-        "deadline_at": (now + timedelta(minutes=15)).strftime("%Y-%m-%dT%H:%M:%S"),
-        "time_zone": "UTC",
-        "options": '{"size": 4}',
-    }
-    for name, value in fields.items():
+    opens, deadline = (f"{now + timedelta(minutes=minutes):%Y-%m-%dT%H:%M:%S}" for minutes in (-1, 15))
+    fields = {"title": "Spring league", "name": "spring", "opens_at": opens, "deadline_at": deadline}
+    for name, value in {**fields, "time_zone": "UTC", "options": '{"size": 4}'}.items():
         page.locator(f"input[name={name}]").fill(value)
     page.locator("select[name=qualification]").select_option("ladder")
     page.get_by_role("button", name="Announce it").first.click()
@@ -86,7 +71,8 @@ def play_to_the_end(page):
 @pytest.mark.slow
 def test_from_a_link_to_a_match_against_a_ranked_bot(chromium, arena, tmp_path):
     site, link = arena
-    director, author, visitor = (chromium.new_context().new_page() for _ in range(3))
+    director, visitor = (chromium.new_context().new_page() for _ in range(2))
+    author = chromium.new_context(java_script_enabled=False).new_page()
     director.goto(link)
     choose_password(director, "ada")
     announce_contest(director, site, datetime.now(UTC))
@@ -94,13 +80,11 @@ def test_from_a_link_to_a_match_against_a_ranked_bot(chromium, arena, tmp_path):
     author.goto(invitation(director, site))
     author.get_by_label("Name").first.fill("bob")
     choose_password(author, "bob")
-    bot = tmp_path / "mine.py"
-    bot.write_text(BOT.replace("LEGAL", "legal_action"))
-    submit_bot(author, site, bot)
+    submit_bot(author, site, tmp_path / "mine.py", "legal_action")
     expect(author.locator("p.verdict")).to_have_text("It is refused.", timeout=PATIENT)
     expect(author.locator("pre.report")).to_contain_text('File "mine.py", line 5, in choose')
-    bot.write_text(BOT.replace("LEGAL", "legal_actions"))
-    submit_bot(author, site, bot)
+    expect(author.locator("pre.report")).to_contain_text("Did you mean: 'legal_actions'?")
+    submit_bot(author, site, tmp_path / "mine.py", "legal_actions")
     expect(author.locator("p.verdict")).to_contain_text("It is accepted", timeout=PATIENT)
 
     author.goto(f"{site}/contests/spring")
