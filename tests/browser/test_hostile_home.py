@@ -1,14 +1,9 @@
 """A home that was made to do harm, crawled: every link leads to a page, every answer is valid, and nothing runs."""
 
 import csv
-import http.client
 import io
 import json
 import re
-import subprocess
-import sys
-import time
-from contextlib import closing
 from html.parser import HTMLParser
 from http import HTTPStatus
 from pathlib import Path
@@ -19,6 +14,7 @@ import html5lib
 import pytest
 
 from arena.store.home import ArenaHome
+from tests.server.http.test_serve import served
 from tests.site.hostile import TEXTS, fill
 
 ROOT = Path(__file__).parents[2]
@@ -31,32 +27,6 @@ MOST_IN_A_BROWSER = 30
 
 UNSEEN = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 NUMBER = re.compile(r"-|[+-]?[0-9][0-9.]*(e-?[0-9]+)?")
-
-
-class Server:
-    def __init__(self, directory, port):
-        self.port = port
-        self.origin = f"http://127.0.0.1:{self.port}"
-        command = [sys.executable, "-m", "arena", "serve", "--home", str(directory), "--port", str(self.port)]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
-        assert self.origin in self.process.stdout.readline()
-        self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-
-    def get(self, path):
-        """Return the answer once it has been built: its status, type and body."""
-        while True:
-            self.connection.request("GET", path)
-            answer = self.connection.getresponse()
-            body = answer.read()
-            if answer.headers["retry-after"] is None:
-                return answer.status, answer.headers["content-type"].partition(";")[0], body
-            time.sleep(0.05)
-
-    def end(self):
-        """End it; return what it has written to stderr."""
-        self.connection.close()
-        self.process.terminate()
-        return self.process.communicate(timeout=60)[1]
 
 
 class Links(HTMLParser):
@@ -89,10 +59,12 @@ CHECKS = {
 
 def crawled(server):
     """Check everything that links lead to; return the pages."""
+    origin = f"http://{server.address}"
     seen, waiting, pages, wrong = {"/"}, ["/"], [], []
     while waiting:
         path = waiting.pop()
-        status, kind, body = server.get(path)
+        status, headers, body = server.get_until(path, lambda answer: answer[1]["retry-after"] is None)
+        kind = headers["content-type"].partition(";")[0]
         if status != HTTPStatus.OK:
             wrong.append((status, path))
             continue
@@ -103,16 +75,15 @@ def crawled(server):
         if kind == "text/html":
             pages.append(path)
             for link in Links(body.decode()).found:
-                address = urldefrag(urljoin(server.origin + path, link))[0]
-                if not address.startswith(f"{server.origin}/"):
+                address = urldefrag(urljoin(origin + path, link))[0]
+                if not address.startswith(f"{origin}/"):
                     if not path.startswith("/guide/"):  # documents of the arena, which may lead elsewhere
                         wrong.append((path, link))
                     continue
-                target = address.removeprefix(server.origin)
+                target = address.removeprefix(origin)
                 if target not in seen and "actions=" not in target:  # a position of a game has no end of next ones
                     seen.add(target)
                     waiting.append(target)
-    server.connection.close()  # the server ends it when it waits
     assert wrong == []
     return pages
 
@@ -122,13 +93,13 @@ def looked_at(chromium, server, pages):
     context = chromium.new_context()
     page = context.new_page()
     messages = []
-    page.on("request", lambda request: urlsplit(request.url).port == server.port or messages.append(request.url))
+    page.on("request", lambda request: urlsplit(request.url).netloc == server.address or messages.append(request.url))
     page.on("console", lambda message: messages.append(message.text))
     page.on("pageerror", lambda error: messages.append(str(error)))
     page.on("dialog", lambda dialog: (messages.append(f"dialog: {dialog.message}"), dialog.dismiss()))
     page.on("popup", lambda popup: messages.append(f"popup: {popup.url}"))
     for path in pages:
-        page.goto(server.origin + path)
+        page.goto(f"http://{server.address}{path}")
         if urlsplit(page.url).path != urlsplit(path).path:
             messages.append(f"{path} has led to {page.url}")
     context.close()
@@ -139,15 +110,12 @@ def looked_at(chromium, server, pages):
 @pytest.mark.parametrize(
     ("texts", "most"), [(FEW, MOST_IN_A_BROWSER), pytest.param(TEXTS, None, marks=pytest.mark.soak)], ids=["few", "all"]
 )
-def test_a_hostile_home_runs_nothing_and_every_link_leads_to_a_page(tmp_path, port, chromium, texts, most):
+def test_a_hostile_home_runs_nothing_and_every_link_leads_to_a_page(tmp_path, chromium, texts, most):
     with ArenaHome(tmp_path / "home") as home:
         fill(home, texts)
-    server = Server(tmp_path / "home", port)
-    with closing(server.connection):
-        try:
-            pages = crawled(server)
-            messages = looked_at(chromium, server, pages[:: len(pages) // most] if most else pages)
-            reports = json.loads(server.get("/health.json")[2])["csp_reports"]
-        finally:
-            written = server.end()
+    with served("--home", tmp_path / "home", cwd=ROOT) as server:
+        pages = crawled(server)
+        messages = looked_at(chromium, server, pages[:: len(pages) // most] if most else pages)
+        reports = json.loads(server.get("/health.json")[2])["csp_reports"]
+        written = server.end()[1]
     assert (messages, reports, written) == ([], 0, "")

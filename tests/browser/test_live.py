@@ -1,7 +1,6 @@
 """A page that is looked at while its tournament is played."""
 
-import subprocess
-import sys
+import contextlib
 import threading
 import time
 
@@ -9,7 +8,7 @@ import pytest
 
 from arena.store.home import ArenaHome
 from tests.analysis.text.tournaments import ScriptedExecutor, play
-from tests.browser.conftest import PATIENT_MS, built, expect, fresh_parts, shown_parts, wait_until
+from tests.browser.conftest import PATIENT_MS, built, expect, fresh_parts, served, shown_parts, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -39,7 +38,7 @@ class Arena:
         self.port = port
         self.executor = SteppedExecutor()
         self.address = f"http://127.0.0.1:{self.port}"
-        self.server = None
+        self.server = contextlib.ExitStack()
         self.failure = None
         self.playing = threading.Thread(target=self.play)
 
@@ -60,14 +59,10 @@ class Arena:
                 time.sleep(0.02)
 
     def start(self):
-        command = [sys.executable, "-m", "arena", "serve", "--home", str(self.directory), "--port", str(self.port)]
-        self.server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert self.address in self.server.stdout.readline()
+        self.server.enter_context(served(self.directory, "--port", str(self.port)))
 
     def stop(self):
-        self.server.terminate()
-        self.server.wait(60)
-        self.server.stdout.close()
+        self.server.close()
 
     def close(self):
         self.executor.is_over = True
@@ -146,17 +141,6 @@ def test_a_part_in_which_text_is_selected_waits(arena, page):
     wait_for(page, 18)
     assert page.evaluate("String(getSelection())") == selected
     assert page.evaluate("document.querySelector('#verdict').isFirst")
-
-
-def test_without_a_network_it_waits_and_then_has_everything(arena, page, context):
-    context.set_offline(True)
-    arena.executor.allow(5)
-    arena.wait_until_recorded(11)
-    expect(page.locator("html")).to_have_attribute("data-stream", "lost")
-    expect(matches_told(page)).not_to_contain_text("11 of")  # Chromium may still end a request that has begun
-    context.set_offline(False)
-    wait_for(page, 11)
-    expect(page.locator("html")).to_have_attribute("data-stream", "open")
 
 
 def test_after_half_a_minute_without_a_network_it_shows_what_a_fresh_load_shows(arena, chromium, context):

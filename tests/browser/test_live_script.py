@@ -56,14 +56,13 @@ def fulfil(route, html):
 class Live:
     """A page, and what it has asked for."""
 
-    def __init__(self, context, body, topics="tournaments/t"):
+    def __init__(self, context, body, **media):
         self.page = context.new_page()
+        self.page.emulate_media(**media)
         self.page.clock.install(time=START)
         self.page.add_init_script(SERVER)
-        html = (
-            f'<!DOCTYPE html><body data-topics="{topics}"><script src="/parts.js" defer></script>'
-            f'<script src="/live.js" defer></script>{body}'
-        )
+        scripts = "".join(f'<script src="/{name}.js" defer></script>' for name in ("parts", "live"))
+        html = f'<!DOCTYPE html><body data-topics="tournaments/t">{scripts}{body}'
         self.page.route("**", lambda route: fulfil(route, html))
         self.page.clock.pause_at(PAUSED)
         self.page.goto(ADDRESS)
@@ -244,12 +243,10 @@ def test_the_time_left_runs_as_the_server_says_it(context):
     assert live.page.locator("[role=status]").text_content() == "", "nothing is read aloud"
 
 
-def test_the_time_left_stands_still_for_those_who_want_no_motion(chromium):
-    context = chromium.new_context(reduced_motion="reduce")
-    live = Live(context, TIME_LEFT.format(since=START, left=100))
+def test_the_time_left_stands_still_for_those_who_want_no_motion(context):
+    live = Live(context, TIME_LEFT.format(since=START, left=100), reduced_motion="reduce")
     live.wait(30)
     assert live.page.locator("b").text_content() == "100 s"
-    context.close()
 
 
 def test_the_time_until_a_deadline_runs_to_its_second(context):

@@ -126,7 +126,6 @@ def test_the_address_follows_and_the_link_to_a_ply_leads_there(page, site):
     assert ply(page) == 3
 
 
-@pytest.mark.slow
 def test_a_swipe_and_the_slider_step(chromium, site):
     context = chromium.new_context(has_touch=True, viewport={"width": 390, "height": 800})
     page = context.new_page()
