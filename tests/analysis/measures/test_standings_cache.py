@@ -34,6 +34,11 @@ ENCOUNTERS = [
 ]
 
 
+def table_of_four():
+    """Standings in which d has no match, and so no rating."""
+    return standings(ENCOUNTERS, {"a": {"timeout": 2}}, {"a": "Anna"}, everybody=["a", "b", "c", "d"])
+
+
 @pytest.fixture
 def kept(tmp_path, monkeypatch):
     """Return the file in which a table is kept, and a function that asks for the table and tells if it was kept."""
@@ -41,7 +46,7 @@ def kept(tmp_path, monkeypatch):
     made = []
 
     def make():
-        made.append(standings(ENCOUNTERS, {"a": {"timeout": 2}}, {"a": "Anna"}))
+        made.append(table_of_four())
         return made[-1]
 
     def is_kept(**changes):
@@ -57,7 +62,7 @@ def kept(tmp_path, monkeypatch):
 def test_a_kept_table_is_the_one_that_was_made(kept):
     _, is_kept = kept
     table, was_kept = is_kept()
-    made = standings(ENCOUNTERS, {"a": {"timeout": 2}}, {"a": "Anna"})
+    made = table_of_four()
     assert was_kept
     assert table == made
     assert np.array_equal(table.fitted.draws, made.fitted.draws)
@@ -128,7 +133,7 @@ CHANGES = {
     "a number of 400 digits": lambda kept: kept.update(matches=10**400),
     "a count of 400 digits": lambda kept: kept["lines"][0].update(matches=10**400),
     "a negative count": lambda kept: kept["lines"][0]["finish_counts"].__setitem__(0, -1),
-    "a line too few": lambda kept: kept["lines"].pop(),
+    "a line too few": lambda kept: kept["lines"].pop(0),
     "a bot twice": lambda kept: kept["lines"][0].update(label=kept["lines"][1]["label"]),
     "a rating too few": lambda kept: kept["ratings"].pop(),
     "a name of nobody": lambda kept: kept["names"].__setitem__(0, "A"),
