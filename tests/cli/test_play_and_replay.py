@@ -286,9 +286,7 @@ def test_a_replay_page_keeps_to_the_terminal(size, width):
 @pytest.mark.parametrize(
     ("name", "players", "options"),
     [
-        ("plusminus", 2, ["size=6"]),
         ("differences", 2, ["size=40"]),
-        ("multiplication", 3, ["size=13", "players=3"]),
         ("coprimality", 3, ["size=12", "players=3"]),
         ("plaid", 3, ["lines=12", "players=3"]),
     ],
