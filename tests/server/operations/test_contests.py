@@ -68,6 +68,7 @@ def log_of(world):
     return [(line.by, line.action, line.subject, line.reason) for line in world.store.log.lines(hidden=())]
 
 
+@pytest.mark.slow(sample=True)
 async def test_a_contest_is_made_by_the_form(world):
     assert await announced(world.browser("dora")) == "/contests/spring"
     contest = world.store.contests.get("spring").contest
@@ -83,6 +84,7 @@ async def test_a_contest_is_made_by_the_form(world):
     assert "&lt;b&gt;It&lt;/b&gt;" in page.text
 
 
+@pytest.mark.slow
 async def test_a_contest_is_made_of_toml(world):
     program = world.program("dora", Scope.DIRECT)
     text = template_text("cup", "spring", "UTC", datetime(2027, 2, 1, tzinfo=UTC))
