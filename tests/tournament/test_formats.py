@@ -200,6 +200,20 @@ def test_challengers_meet_everybody_else_and_the_field_rests():
 # Swiss
 
 
+@settings(max_examples=25, deadline=None)
+@given(st.integers(2, 24), st.integers(0, 2**32), st.floats(0, 1))
+def test_a_swiss_repeats_no_pairing_and_gives_each_at_most_one_bye(entrants, seed, draws):
+    rounds = min(ceil(log2(entrants)) + 2, max(1, entrants // 2))
+    played_rounds = rounds_of(made("swiss", entrants, rounds=rounds), random.Random(seed), draws)
+    assert len(played_rounds) == rounds
+    pairs = [frozenset(pair) for upcoming in played_rounds for pair in upcoming.pairings]
+    assert len(pairs) == len(set(pairs))
+    byes = Counter(k for upcoming in played_rounds for k in upcoming.byes)
+    assert all(number == 1 for number in byes.values())
+    assert all(len(upcoming.byes) == entrants % 2 for upcoming in played_rounds)
+    assert all(2 * len(upcoming.pairings) + len(upcoming.byes) == entrants for upcoming in played_rounds)
+
+
 def test_the_first_round_pairs_the_upper_with_the_lower_half():
     assert sorted(made("swiss", 8, rounds=3).next_round().pairings) == [(0, 4), (1, 5), (2, 6), (3, 7)]
 
