@@ -50,10 +50,10 @@ REFUSED = {
     "misspelt time": ({}, "[time_control]\nper_action = 1", "did you mean 'per_action_seconds'?"),
     "too few": ({"game": '"coprimality"', "options": "{players = 3}"}, "", "at least 3, one for each player of copr"),
     "an empty folder name": ({"entrants_from": '""'}, "", "entrants_from = '': expected a folder, a pattern such as"),
-    "a folder that is not there": ({"entrants_from": '"x"'}, "", "/x': there is no such file or directory"),
+    "a folder that is not there": ({"entrants_from": '"x"'}, "", "'x': No such file or directory; expected a folder"),
     "nothing to be broken": ({"skip_broken": "true"}, "", "skip_broken: expected together with entrants_from"),
     "a pattern of another type": ({"entrants_from": "5"}, "", "entrants_from = 5: expected a text"),
-    "a pattern that matches nothing": ({"entrants_from": '"no/*"'}, "", "/no/*': there is no such file or directory"),
+    "a pattern that matches nothing": ({"entrants_from": '"no/*"'}, "", "'no/*': no file matches it"),
     "a pattern with a NUL": ({"entrants_from": '"*\\u0000"'}, "", "expected a text without the character NUL"),
     "not TOML": ({}, "]", "not valid TOML"),
 }
