@@ -36,7 +36,7 @@ def announce_contest(page, site, now):
     page.goto(f"{site}/contests/new?template=league")
     opens, deadline = (f"{now + timedelta(minutes=minutes):%Y-%m-%dT%H:%M:%S}" for minutes in (-1, 15))
     fields = {"title": "Spring league", "name": "spring", "opens_at": opens, "deadline_at": deadline}
-    for name, value in {**fields, "time_zone": "UTC", "options": '{"size": 4}'}.items():
+    for name, value in {**fields, "time_zone": "UTC", "option_size": "4"}.items():
         page.locator(f"input[name={name}]").fill(value)
     page.locator("select[name=qualification]").select_option("ladder")
     page.get_by_role("button", name="Announce it").first.click()

@@ -119,7 +119,7 @@ class HomeBuilders:
 
         A program waits longer for a build than a person. None if it can't be built.
         """
-        seconds = PROGRAM_SECONDS if is_program else FIRST_SECONDS[Lane.RATINGS]
+        seconds = PROGRAM_SECONDS if is_program else FIRST_SECONDS[page.lane]
         if place == self._homes.public_place and self._homes.pages is not None:
             found = await self._homes.pages.find(page, parameters, seconds)
             if found.value is None:

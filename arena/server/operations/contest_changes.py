@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from datetime import datetime
 from functools import cache
 from urllib.parse import quote
@@ -11,7 +13,7 @@ from arena.base.errors import UsageError
 from arena.base.shipped import PREFIX, example_bots
 from arena.community.contests.announcing import announce, change, template_names, template_summary
 from arena.community.contests.contest_text import contest_text, read_apart
-from arena.server.gate.operation import Done, Operation, Reason, Visit
+from arena.server.gate.operation import Done, Operation, Reason, ToShow, Visit
 from arena.server.http.problems import bad_address
 from arena.server.operations.contest_form import (
     CHOICES,
@@ -29,6 +31,9 @@ from arena.server.operations.contest_form import (
 )
 from arena.server.operations.contests import found_contest
 from arena.server.operations.contests_model import ContestTemplate, NewContestPage
+from arena.site.frame.model import Model
+from arena.site.matches.games_model import GamePage, GameParameters
+from arena.site.page_table import PAGE_BY_NAME
 from arena.store.people.rates import Rate
 from arena.store.people.values import Permission
 
@@ -54,19 +59,31 @@ class Revelation(Cancellation):
     before_played: bool = False
 
 
-def show_new(visit: Visit) -> NewContestPage:
+def show_new(visit: Visit) -> ToShow:
     """The form that makes a contest."""
     name = visit.fields.template
     names = template_names()
     if name not in names:
         raise bad_address(f"There is no template {name!r:.80}.", 404)
     template = form_template(name, datetime.fromisoformat(visit.people.contests.now()))
-    return NewContestPage(
+    fields = dict(template.fields)
+    if visit.fields.game in GAMES and visit.fields.game != fields["game"]:
+        fields |= {"game": visit.fields.game, "options": "{}"}
+    given = json.loads(fields["options"])
+
+    def finish(models: Sequence[Model | None]) -> NewContestPage:
+        known = (option for model in models if isinstance(model, GamePage) for option in model.options)
+        options = (one.model_copy(update={"value": given.get(one.name, one.default)}) for one in known)
+        return page.model_copy(update={"options": tuple(options)})
+
+    page = NewContestPage(
         template=name,
         templates=tuple(ContestTemplate(name=one, summary=template_summary(one)) for one in names),
-        fields=template.fields,
+        fields=fields,
         titles=titles_of(NewContest),
         choices=CHOICES,
+        game=fields["game"],
+        options=(),
         games=GAMES,
         formats=FINAL_FORMATS,
         house_bots=tuple(PREFIX + bot for bot in example_bots()),
@@ -74,6 +91,8 @@ def show_new(visit: Visit) -> NewContestPage:
         time_zones=time_zones(),
         example=template.text,
     )
+    pages = ((PAGE_BY_NAME["game"], GameParameters(game=page.game)),)
+    return ToShow(home=visit.homes.public_place, pages=pages, finish=finish)
 
 
 @cache

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from arena.base.errors import ContestError, DefinitionError, Mistake, UsageError
 from arena.base.records import DEFAULT_LIMITS, LIMITS, MEBIBYTE
@@ -20,9 +20,11 @@ from arena.base.text import toml_text
 from arena.community.contests.announcing import template_summary, template_text
 from arena.server.gate.operation import REASON_TITLE, Fields
 from arena.server.http.problems import FieldProblem
+from arena.site.matches.games_model import MAX_OPTION_FIELDS, option_fields
 from arena.store.people.contest import Contest, ContestEntrants, ContestResults
 
 MAX_TEXT_CHARACTERS = 64 * 1024
+_OPTION_NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 
 Texts = Annotated[tuple[str, ...], BeforeValidator(lambda sent: (sent,) if isinstance(sent, str) else sent)]
 
@@ -37,10 +39,14 @@ class WhichTemplate(Fields):
     """What the form of a new contest begins with."""
 
     template: str = Field("class", max_length=64)
+    game: str = Field("", title="Game", max_length=64)
 
 
 class NewContest(WhichTemplate):
-    """A new contest: the fields of the form in its order, or the text in TOML. All of it is checked as the text is."""
+    """A new contest: the fields of the form in its order, or the text in TOML. All of it is checked as the text is.
+
+    The options of the game are an object as JSON, or in fields such as ``option_size``.
+    """
 
     model_config = ConfigDict(str_max_length=MAX_TEXT_CHARACTERS)
     SEVERAL_LINES: ClassVar[tuple[str, ...]] = ("text", "description", "invited")
@@ -54,8 +60,7 @@ class NewContest(WhichTemplate):
     entrants: str = Field("", title="Who may enter")
     bots_per_author: str = Field("", title="Bots of each author")
     invited: str = Field("", title="Invited, by name")
-    game: str = Field("", title="Game")
-    options: str = Field("", title="Options, as JSON")
+    options: str = Field("", title="Options of the game")
     per_action_seconds: str = Field("", title="Seconds for an action")
     memory_mib: str = Field("", title="Memory of a bot, in MiB")
     house_bots: Annotated[Texts, Field(title="House bots that play along", max_length=50)] = ()
@@ -68,6 +73,15 @@ class NewContest(WhichTemplate):
     reveal_at: str = Field("", title="Revealed at; by a director if empty")
     ladders: str = Field("", title="While results are hidden, bots that can enter")
     text: str = Field("", title="The contest")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_options_of_the_form(cls, given: Any) -> Any:
+        fields, rest = option_fields(given)
+        if not fields or len(fields) > MAX_OPTION_FIELDS or not all(isinstance(one, str) for one in fields.values()):
+            return given
+        options = {name: int(one) if _OPTION_NUMBER.fullmatch(one) else one for name, one in fields.items() if one}
+        return {**rest, "options": json.dumps(options)}
 
 
 class Change(ContestNamed):

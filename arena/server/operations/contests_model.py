@@ -10,6 +10,7 @@ from arena.community.contests.visibility import ContestHome, visible
 from arena.server.gate.homes import HomePlace
 from arena.server.gate.operation import Visit
 from arena.site.frame.model import Model, Page, Sentence
+from arena.site.matches.games_model import GameOption
 from arena.site.page_table import PAGE_BY_NAME
 from arena.site.pages.standings_model import StandingLine
 from arena.site.pages.tournament_model import TournamentPage, TournamentParameters
@@ -199,13 +200,19 @@ class ContestTemplate(Model):
 
 
 class NewContestPage(Model):
-    """The form that makes a contest: its fields at first, their titles, the choices of some, and an example in TOML."""
+    """The form that makes a contest: its fields at first, their titles, the choices of some, and an example in TOML.
+
+    Attributes:
+        options: those of the game, with the values of the template; empty while they are not known.
+    """
 
     template: str
     templates: tuple[ContestTemplate, ...]
     fields: Mapping[str, str]
     titles: Mapping[str, str]
     choices: Mapping[str, tuple[tuple[str, str], ...]]
+    game: str
+    options: tuple[GameOption, ...]
     games: tuple[str, ...]
     formats: tuple[str, ...]
     house_bots: tuple[str, ...]

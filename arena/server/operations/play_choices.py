@@ -17,7 +17,7 @@ from arena.base.text import all_of, any_of
 from arena.server.gate.operation import Fields, Visit
 from arena.server.http.problems import bad_address
 from arena.site.frame.model import MAX_NAME_CHARACTERS
-from arena.site.matches.games_model import MAX_OPTION_FIELDS, OPTION_PREFIX, GameOption
+from arena.site.matches.games_model import MAX_OPTION_FIELDS, GameOption, option_fields
 from arena.site.matches.playing import PlayableBot, PlayableGame, PlayMenu
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.resting_bots import Rest, rest_of, rest_sentence
@@ -65,13 +65,8 @@ class NewMatch(Fields):
     @model_validator(mode="before")
     @classmethod
     def _with_fields_of_the_form(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            return given
-        fields = {name: value for name, value in given.items() if name.startswith(OPTION_PREFIX)}
-        if not fields:
-            return given
-        rest = {name: value for name, value in given.items() if name not in fields}
-        return {**rest, "options": {name.removeprefix(OPTION_PREFIX): value for name, value in fields.items()}}
+        fields, rest = option_fields(given)
+        return {**rest, "options": fields} if fields else given
 
 
 def chosen(menu: PlayMenu, sent: NewMatch) -> Choices:

@@ -22,6 +22,16 @@ MAX_OPTION_FIELDS = 50
 MAX_ACTIONS_CHARACTERS = 6000
 
 
+def option_fields(given: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the values of the fields of options by option, and the other fields that were sent."""
+    fields = {str(name): value for name, value in given.items()} if isinstance(given, dict) else {}
+    options = {
+        name.removeprefix(OPTION_PREFIX): value for name, value in fields.items() if name.startswith(OPTION_PREFIX)
+    }
+    rest = {name: value for name, value in fields.items() if not name.startswith(OPTION_PREFIX)}
+    return options, rest
+
+
 class GamesParameters(Parameters):
     """The address of the list of games says nothing."""
 
@@ -45,13 +55,10 @@ class GameParameters(Parameters):
     @classmethod
     def _with_fields_of_the_form(cls, given: Any) -> Any:
         """Return the values of an address, in which options may have fields of their own."""
-        if not isinstance(given, dict):
-            return given
-        fields = {name: value for name, value in given.items() if str(name).startswith(OPTION_PREFIX)}
-        rest = {name: value for name, value in given.items() if name not in fields}
+        fields, rest = option_fields(given)
         if not fields or len(fields) > MAX_OPTION_FIELDS:
             return given
-        written = [f"{name.removeprefix(OPTION_PREFIX)}={value}" for name, value in fields.items() if value != ""]
+        written = [f"{name}={value}" for name, value in fields.items() if value != ""]
         return {**rest, "options": " ".join([*str(rest.get("options", "")).split(), *written])}
 
 

@@ -12,8 +12,10 @@ from arena.community.contests.announcing import template_names, template_text
 from arena.community.contests.contest_file import read_contest, reading_of
 from arena.community.contests.contest_text import contest_text, read_apart
 from arena.games import GAMES
+from arena.server.http.page_response import FIRST_SECONDS
 from arena.server.operations import contest_changes
 from arena.server.operations.contest_form import NewContest, form_template, form_text
+from arena.site.frame.model import Lane
 from arena.store.home import ArenaHome
 from arena.store.people.values import Scope
 from arena.tournament.formats.table import FORMATS
@@ -120,12 +122,30 @@ def test_a_template_is_the_same_contest_from_the_form_and_from_the_command_line(
     assert template.text == template_text(name, "spring", "UTC", now)
 
 
+async def test_the_options_of_a_game_are_fields_of_the_form(world, dora, quick, monkeypatch):
+    monkeypatch.setitem(FIRST_SECONDS, Lane.BOARDS, 60.0)
+    page = await dora.get("/contests/new?template=class&game=plusminus", headers={"accept": "text/html"})
+    fields = dict(re.findall(r'<(?:select|input)[^>]* name="(\w+)"(?: value="(\w*)")?', page.text))
+    assert (fields["game"], fields["option_size"]) == ("plusminus", "8")
+    assert "option_grid_first" in fields
+    rest = {name: value for name, value in FORM.items() if name != "options"} | {"game": "plusminus"}
+    refused = await dora.post("/contests", data=rest | {"option_size": "1000", "option_grid_first": "2"})
+    assert "Options of the game: size = 1000: expected" in html.unescape(re.sub("<[^>]*>", "", refused.text))
+    assert 'name="option_size" value="1000"' in refused.text
+    made = await dora.post("/contests", data=rest | {"option_size": "5", "option_grid_first": "2"})
+    assert made.status_code == 303
+    assert world.store.contests.get("spring").contest.options == {"size": 5, "grid_first": 2}
+
+
 WRONG = {
     "deadline_at": ("2027-03-01", "Deadline: expected a date and time"),
     "opens_at": ("2027-03-28T02:30", "Opens: in Europe/Berlin this time comes never, for the clocks are put forward"),
     "reveal_at": ("2027-03-02T12:00", "Revealed at; by a director if empty: expected a time that is not before"),
     "time_zone": ("Europe/Nowhere", "Time zone: expected a time zone of the IANA database"),
-    "options": ('{"size": nan}', "Options, as JSON: expected a table such as { size = 6 }; in a form, a JSON object"),
+    "options": (
+        '{"size": nan}',
+        "Options of the game: expected a table such as { size = 6 }; in a form, a JSON object",
+    ),
     "name": ("../etc", "Name, for addresses: expected 1 to 48 lower-case letters"),
     "title": ("a\x7fb", "Title: expected text in one line, without control characters"),
     "invited": ("ada, y!", "Invited, by name: 'y!': expected 2 to 32 letters"),
