@@ -46,6 +46,7 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.analysis.text.board import Board as Board
     from arena.base.bot_text import Audience as Audience
     from arena.base.bot_text import BotText as BotText
+    from arena.base.bot_text import LeftOut as LeftOut
     from arena.base.definition import Absence as Absence
     from arena.base.definition import Definition as Definition
     from arena.base.definition import GameChoice as GameChoice
@@ -192,7 +193,7 @@ _MODULE_OF = {
         "arena.store.results.states": "Leaders ListedTournament listed_tournaments",
         "arena.analysis.measures.verification": "Verification verify",
         "arena.store.bot_registry": "BotRegistry RecordedBot",
-        "arena.base.bot_text": "Audience BotText",
+        "arena.base.bot_text": "Audience BotText LeftOut",
         "arena.community.submissions.submission": "Submission submit",
         "arena.tournament.corrections.entrants": "disqualify enter_late replace_bot withdraw",
         "arena.tournament.corrections.undoing": "undo_correction",
