@@ -175,7 +175,7 @@ def test_in_self_play_observations_are_as_they_arrive_over_the_wire(tmp_path):
     assert self_play(bot_file(tmp_path, text), "differences", "-q").returncode == 0
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_numpy_is_seeded_where_it_is_used(tmp_path):
     text = """
     import numpy
@@ -228,6 +228,7 @@ def test_a_bot_may_read_a_game_from_outside_the_package(tmp_path, isolation, as_
         assert "not for bots" not in record["seats"][0]["stderr"]
 
 
+@pytest.mark.slow
 def test_a_process_kept_from_another_game_is_launched_anew_for_one_from_outside(tmp_path, monkeypatch):
     (tmp_path / "outside_dominoes.py").write_text((ROOT / "docs/examples/domineering.py").read_text())
     monkeypatch.syspath_prepend(str(tmp_path))

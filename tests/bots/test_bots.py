@@ -68,14 +68,9 @@ def play(bots, game, options, rng_seed=1, control=PATIENT, level="auto"):
 
 
 SLOW = [(name, game) for name in PERFECT for game in GAMES if game != "plaid"]
-QUITE_SLOW = [f"{name}-{game}" for name in ("alphabeta", "mcts") for game in ("coprimality", "multiplication", "plaid")]
-QUITE_SLOW += [f"{name}-plaid" for name in ("oracle", "perfect", "random_legal", "stripes", "weaver")]
-QUITE_SLOW += ["cornerer-multiplication", "pathfinder-coprimality", "alphabeta-plusminus", "mcts-plusminus"]
-QUITE_SLOW += [f"greedy-{game}" for game in GAMES if game != "differences"]
-QUITE_SLOW += [f"random_legal-{game}" for game in ("coprimality", "multiplication", "plusminus")]
 
 
-@pytest.mark.slow(only=QUITE_SLOW)
+@pytest.mark.slow(sample=("random_legal-differences", "greedy-differences", "signs-plusminus"))
 @pytest.mark.parametrize(
     ("name", "game"), [pytest.param(*pair, marks=pytest.mark.soak if pair in SLOW else ()) for pair in PLAYED]
 )

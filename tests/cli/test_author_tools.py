@@ -81,6 +81,7 @@ def test_the_stderr_of_a_bot_is_shown_escaped(arena):
     assert "\u202e" not in out
 
 
+@pytest.mark.slow
 def test_several_bots_are_checked_and_summed_up_in_a_table(arena, tmp_path, monkeypatch):
     monkeypatch.delenv("COLUMNS")
     (tmp_path / "empty").mkdir()
@@ -99,7 +100,7 @@ def test_several_bots_are_checked_and_summed_up_in_a_table(arena, tmp_path, monk
     assert out.endswith("\n\n1 of 4 bots passed\n")
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_several_bots_that_all_pass(arena):
     code, out, _ = arena("check", zoo.BOTS / "minimal", zoo.BOTS / "random_legal", "--game", "differences")
     assert code == 0

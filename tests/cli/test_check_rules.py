@@ -99,6 +99,7 @@ def test_good_rules_pass_every_step_and_bots_play_them(arena, tmp_path):
     assert any(line.startswith(" 24  ok      is the same in the processes of bots: ") for line in lines)
 
 
+@pytest.mark.slow
 def test_a_mistake_is_shown_with_its_line_of_play(arena):
     code, out, errors = arena("check", "--rules", "tests.games.planted:ApplyRaises", "-o", "players=3")
     assert (code, errors) == (1, "")
@@ -124,6 +125,7 @@ def test_steps_as_json(arena):
     assert (failed["line"], failed["options"]) == ([], {"players": 2, "size": 4, "scoring": "all"})
 
 
+@pytest.mark.slow(sample=[game for game, _ in REFUSED[::4]])
 @pytest.mark.parametrize(("game", "message"), REFUSED, ids=[game for game, _ in REFUSED])
 def test_what_can_not_be_checked_is_refused_in_one_sentence(arena, modules, game, message):
     sentence = refusal(arena, "check", "--rules", game)
@@ -181,7 +183,7 @@ def test_a_call_that_can_not_be_interrupted_is_named_with_its_place(arena, tmp_p
     )
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_a_module_beside_the_rules_is_missed_by_bots(arena, tmp_path):
     shutil.copy(EXAMPLES / "domineering.py", tmp_path / "beside.py")
     (tmp_path / "helped.py").write_text(

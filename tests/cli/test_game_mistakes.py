@@ -95,14 +95,14 @@ SENT = {
 }
 
 
-@pytest.mark.slow(only=("ObservationContainsItself",), sample=True)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SENT)
 def test_an_observation_that_can_not_be_sent_is_neither_the_bots_fault_nor_a_defect_of_the_arena(call, name):
     sentence = refusal(call, "play", f"{GAMES}:{name}", BOTS / "minimal", BOTS / "minimal", "-q")
     assert f"the game '{GAMES}:{name}' is at fault: observation{SENT[name]}" in sentence
 
 
-@pytest.mark.slow(sample=("RenderReturnsNothing",))
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["RenderRaises", "RenderReturnsNothing"])
 def test_a_match_goes_on_without_a_board(call, name, tmp_path):
     code, out, _ = call("play", f"{GAMES}:{name}", BOTS / "minimal", BOTS / "minimal")
@@ -169,7 +169,7 @@ def test_a_class_that_describes_no_game_is_refused(call, name):
 # matches that end at their limit of plies, in every command that shows them
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_a_tournament_of_a_game_without_end(call, tmp_path):
     file = tmp_path / "t.toml"
     bots = "".join(f'[[entrants]]\nbot = "{BOTS}/minimal"\nname = "{name}"\n' for name in "ab")

@@ -62,7 +62,7 @@ def test_what_was_played_is_counted(lab):
     assert "12 matches played" in out
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_a_tournament_takes_the_book(lab, tmp_path):
     book = tmp_path / "even.toml"
     chosen = ("--plies", 4, "--outcome", "draw", "--book", book, "--quiet")

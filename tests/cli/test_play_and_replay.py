@@ -309,7 +309,7 @@ def test_a_match_at_a_terminal_shows_last_action_owners_and_score_after_each_act
     assert set(letters) == set("ABC"[:players])
 
 
-@pytest.mark.slow(sample=("variables0",))
+@pytest.mark.slow
 @pytest.mark.parametrize("variables", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_without_colours_the_last_action_and_the_owners_are_visible(variables, tmp_path):
     arguments = ["play", "differences", BOTS / "minimal", BOTS / "minimal", "-o", "size=3", "--home", tmp_path]

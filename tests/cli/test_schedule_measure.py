@@ -107,7 +107,7 @@ def test_a_file_with_mistakes_is_refused(arena, written, tmp_path):
         )
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_ctrl_c_is_quiet(written, tmp_path):
     path = written(bot_that(tmp_path, "slow", "time.sleep(0.5)"), BOTS / "minimal", text="encounters = 50")
     process = subprocess.Popen(

@@ -68,6 +68,7 @@ def test_what_is_known_is_said_before_each_round(tune):
     assert f"test: 8 fresh encounters of the start with the result, {result}" in lines
 
 
+@pytest.mark.slow
 def test_a_bot_that_has_changed_is_rejected_in_a_short_sentence(tune, tmp_path):
     bot = tmp_path / "mine.py"
     bot.write_text("print('one')\n")

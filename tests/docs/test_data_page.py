@@ -227,13 +227,7 @@ def printed(directory, capsys, monkeypatch):
     return call
 
 
-@pytest.mark.slow(
-    only=(
-        "arena compare", "arena leaderboard --over-time", "arena tournament plot", "arena publish", "arena standings",
-        "arena submit", "arena tune", "arena tournament verify OUT", "arena correct void",
-    ),
-    sample=("arena tournament plot",),
-)  # fmt: skip
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "commands", [one for one in sections() if not AT_A_SITE.intersection(one)], ids=lambda commands: commands[0]
 )

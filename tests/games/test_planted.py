@@ -135,6 +135,17 @@ def test_a_game_named_by_its_path_may_read_any_digits_as_a_number():
     assert check("tests.mistaken_games:Counting", matches=6) == ()
 
 
+DEAR = """
+AnyOption ApplyHangs BoolScores BoundCrashes ChoiceCrashes ColouredBoard DenseRanks DrawingWithoutSize
+FormatAndParseDiffer InfiniteObservation MorePlayersThanSeats MutableState NeverEnds NoSummary
+NonsenseRaisesTypeError ObservationLosesTheSeat ParseAcceptsAnything ParseRaisesValueError RenderIsNoText
+RenderRaises RestoresLists ScoreForTwoOnly ScoreIsNaN ScoresRaise SeatWithoutAction SeatsComeBack SeatsOutTwice
+SpaceGrows SpaceLacksAnAction StateNotPicklable TupleAsKey UnhashableState UnknownShape WithdrawKeepsTheSeat
+WithdrawSometimes
+"""
+
+
+@pytest.mark.slow(only=DEAR.split())
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_mistake_is_named_by_one_check_with_the_shortest_line_of_play(name):
     expected, line_text, message = PLANTED[name]

@@ -115,6 +115,7 @@ def test_a_survey_ends_in_time_and_says_so():
     assert 0 < number(report, "depth", "points of the stronger", "greedy against random").n < 10_000
 
 
+@pytest.mark.slow
 def test_without_a_limit_of_time_a_report_does_not_depend_on_how_fast_the_machine_is():
     game = make_game("plusminus", size=3)
     few = Plan(encounters=10, doublings=0)

@@ -43,7 +43,7 @@ def check(game, state):
     assert (fast.shares, fast.paranoid) == (slow.shares, slow.paranoid)
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(players=st.integers(3, 5), size=st.integers(3, 6), grids=st.integers(1, 4), data=st.data())
 def test_coprimality_is_shared_as_a_table_says(players, size, grids, data):
@@ -108,6 +108,7 @@ def test_shares_are_those_of_the_page_about_coprimality():
             assert shares == pytest.approx(values)
 
 
+@pytest.mark.slow
 def test_the_mean_shares_are_those_of_the_page_about_coprimality():
     shares = []
     for size in range(3, 101):

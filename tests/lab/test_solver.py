@@ -87,6 +87,7 @@ def test_strategies_keep_their_promises(name, options):
     assert outcome <= (proof.high > 0)
 
 
+@pytest.mark.slow
 def test_large_boards_are_solved_without_being_asked():
     """Multiplication of the suggested size has 4e10 states for a table."""
     solution = solved(None, "multiplication")

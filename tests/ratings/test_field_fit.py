@@ -363,7 +363,7 @@ def test_the_equilibrium_is_the_most_even_one(seed):
     assert max(average.payoff for average in found.values()) < 1e-7
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_nobody_wins_against_the_equilibrium_of_a_large_field():
     bots = [f"b{k:02}" for k in range(90)]
     found = nash_average(random_scores(5, 90), bots)

@@ -60,6 +60,7 @@ def test_every_page_can_be_reached_by_clicks(folder):
     assert seen == set(pages(folder))
 
 
+@pytest.mark.slow
 def test_feeds_lead_to_matches_in_the_folder(folder):
     feeds = [path for path in content(folder) if path.endswith("feed.atom")]
     assert {path.partition("/")[0] for path in feeds} == {"tournaments", "bots"}
@@ -88,6 +89,7 @@ def test_published_again_it_is_the_same_where_clocks_and_languages_are_others(ho
     assert content(tmp_path / "again") == content(folder)
 
 
+@pytest.mark.slow
 def test_the_rest_of_the_home_is_not_in_it(home, folder):
     for path, data in content(folder).items():
         assert b"secret" not in data, path
@@ -107,6 +109,7 @@ WORDS = ("seats", "left_out_digest", "left_out_bytes", "digests")
 """What differs: without what bots said."""
 
 
+@pytest.mark.slow
 def test_the_records_are_those_of_a_whole_export(home, folder):
     from arena.tournament.transfer.export import whole_export
 

@@ -44,7 +44,7 @@ def test_what_was_published_holds(tmp_path):
     assert found.pages == sum(path.endswith(".html") for path in content(folder))
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_frozen_results_are_said_in_each_page_of_their_tournament_and_verified(tmp_path, capsys):
     with ArenaHome(tmp_path / "home") as home:
         for name in ("spring-qualification", "cup"):

@@ -145,7 +145,7 @@ def test_what_is_no_key(text):
         public_key(text)
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_as_commands(tmp_path, capsys):
     call = calling(tmp_path / "home", capsys)
     with ArenaHome(tmp_path / "home") as home:

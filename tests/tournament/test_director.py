@@ -362,6 +362,7 @@ def test_a_finished_tournament_stays_finished_when_a_run_of_it_is_stopped(home, 
     assert home.store.tournament("t").finished_at == finished_at is not None
 
 
+@pytest.mark.slow
 def test_a_worker_begins_no_match_that_it_has_been_given_ahead(write_definition):
     """It has two: the one that it plays is recorded, the other is not begun, however long it would take."""
     slow = load_bot(bad_bot("slow_but_good"))

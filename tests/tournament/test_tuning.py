@@ -150,6 +150,7 @@ def test_no_round_plays_the_openings_of_another():
     assert len(set(seeds)) == 5
 
 
+@pytest.mark.slow
 def test_where_there_is_nothing_to_gain_it_hardly_ever_says_that_there_is():
     verdicts = Counter(tuned(lambda _: 0.0, "a=0.0..1.0", seed=k, encounters=60).verdict for k in range(60))
     assert verdicts[TuningVerdict.OPEN] >= 53  # 57 are expected at 95 %

@@ -191,7 +191,7 @@ def test_no_descriptors_left_is_reported_and_nothing_is_lost(tmp_path):
     assert len(exported(tmp_path / "h")) == 6
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_a_full_temporary_directory_is_reported(tmp_path):
     if os.geteuid() != 0:
         pytest.skip("needs root")

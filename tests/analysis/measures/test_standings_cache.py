@@ -151,6 +151,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow(only=[name for name in CHANGES if name.startswith(("a ", "an "))], sample=("a cycle of two",))
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_file_that_does_not_fit_together_is_made_again(kept, change):
     path, is_kept = kept

@@ -166,7 +166,7 @@ def test_a_game_that_is_not_here_leaves_the_result(home, league):
     assert "<b>Game" not in page.source
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_a_large_table_is_bounded(home, league):
     table = standings_of(home.store, "league")
     large = replace(table, lines=table.lines[:1] * 1000)

@@ -150,6 +150,7 @@ def test_the_viewer_is_open_at_the_end_without_a_script(page, home, league):
     assert board.count("<use") == len(last.actions)
 
 
+@pytest.mark.slow
 def test_fewer_matches_say_how_many_and_how_to_see_the_rest(home, league):
     few = Page(report_file(home, league, 6))
     assert len(few.views) == 6

@@ -35,6 +35,7 @@ def test_without_anybody_else_it_has_the_bots_of_its_file(home, file):
     assert [label.split("@")[0] for label in labels(OpenLadder(file, home).definition())] == ["random_legal", "minimal"]
 
 
+@pytest.mark.slow
 def test_a_submitted_bot_enters_and_a_new_version_takes_its_place(home, file, tmp_path):
     ladder = OpenLadder(file, home)
     ladder.definition()

@@ -31,7 +31,7 @@ def ladder_of(world, file, listen, wanted="0.1"):
     return SupervisedLadder(OpenLadder(file, world.home), supervised, world.home, listen)
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_they_rest_from_the_freeze_on_until_the_results_are_revealed(world, file, caplog):
     """Each step is a run: the first ends with the freeze, in the middle of a round, the second with the reveal."""
     world.announce()

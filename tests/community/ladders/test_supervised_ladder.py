@@ -57,6 +57,7 @@ def recorded(home):
     return found.recorded if found is not None else 0
 
 
+@pytest.mark.slow
 def test_it_plays_while_there_is_something_to_learn_and_ends_when_only_a_change_would_help(home, people, file):
     commits, may_end = SimpleNamespace(are_new=lambda: True), SimpleNamespace(is_over=lambda is_busy: not is_busy)
     noted, run = [], SupervisedRun("open", "ladder", home, people, Shutdown())
@@ -95,6 +96,7 @@ def test_files_that_differ_from_what_was_recorded_are_a_problem_that_names_them(
     assert stored.recorded == 0
 
 
+@pytest.mark.slow
 def test_a_paused_ladder_plays_nothing_also_after_a_restart_and_continues_when_it_is_resumed(
     supervised, people, home, file
 ):
@@ -136,6 +138,7 @@ def test_a_match_is_played_again_when_a_director_asks_for_it(supervised, people,
     assert people.requests.of("open")[0].state is RequestState.DONE
 
 
+@pytest.mark.slow
 def test_it_is_corrected_while_it_is_paused(supervised, people, home):
     supervised.step()
     want(people, DesiredState.PAUSE)

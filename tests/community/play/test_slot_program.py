@@ -31,7 +31,7 @@ def play_until(directory, matches, secret, state):
         slot.wait()
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_a_match_that_is_left_while_its_bot_thinks_can_be_played_on_at_once(tmp_path, playing):
     label = playing.submit(FIRST.format("import time; time.sleep(600)"), "mine")
     playing.matches.set_menu("{}", 4)

@@ -160,7 +160,7 @@ def test_what_is_replaced_by_a_link_after_it_was_looked_at_is_not_copied(tmp_pat
         copy_files(files, tmp_path / "copy")
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_a_game_of_the_bots_own_is_not_loaded(tmp_path):
     """The command line looks for games in the working directory too."""
     bot = make_bot(tmp_path / "b", MANIFEST.replace("differences", "evil:Game"))

@@ -59,7 +59,7 @@ def test_a_mistake_in_the_manifest_is_named_by_the_archive(place):
         assert str(place) not in done.stderr
 
 
-@pytest.mark.slow(sample=("upwards",))
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "what"),
     [

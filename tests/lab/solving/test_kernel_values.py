@@ -127,7 +127,7 @@ def test_random_states_of_larger_boards_are_worth_what_a_search_says(name, optio
             assert (after.low, after.high) == (value, value)
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_near_ties_are_decided_by_the_rules(asking_plaid, monkeypatch):  # noqa: F811
     game = make_game("plaid", width=6, height=4, lines=5)
     expected = KernelValues(game, Limits()).after_actions(game.initial_state())

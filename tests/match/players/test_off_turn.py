@@ -236,6 +236,7 @@ def test_what_kept_bots_go_on_with_between_matches_is_stopped(executor):
             assert bytes_of_bots() < LIMITS.memory_bytes
 
 
+@pytest.mark.slow
 def test_a_bot_is_frozen_between_two_matches_whatever_it_may_do_in_them():
     bots = bad_bot("good_with_note"), bad_bot("uses_children")
     with BotPool(choose_isolation("auto")) as pool:

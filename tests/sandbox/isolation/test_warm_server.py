@@ -150,6 +150,7 @@ def test_the_sandbox_probe_does_not_escape_from_a_warm_bot(isolation, monkeypatc
     assert result.escapes == () or isolation.level != IsolationLevel.LANDLOCK
 
 
+@pytest.mark.slow(sample=("leaves_a_daemon-landlock", "kills_its_parent-none", "exits_at_once-landlock"))
 @pytest.mark.parametrize("level", ["none", "landlock"])
 @pytest.mark.parametrize("name", [*ESCAPES, *FAULTS])
 def test_bad_bots_come_no_further_when_they_are_warm(name, level):

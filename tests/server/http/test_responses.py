@@ -308,6 +308,7 @@ async def test_a_page_never_shown_without_a_store_is_a_sentence(client, director
     assert json.loads(response.text)["title"] == "The store can’t be read now"
 
 
+@pytest.mark.slow
 async def test_every_page_without_fields_is_there(client):
     for page in PAGES:
         if not page.path_fields and page.lane in ("rows", "server"):

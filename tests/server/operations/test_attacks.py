@@ -38,6 +38,7 @@ NOT_OURS = [
 ]
 
 
+@pytest.mark.slow(sample=[str(each) for each in NOT_OURS[::4]])
 @pytest.mark.parametrize("headers", NOT_OURS, ids=str)
 async def test_what_another_site_sends_changes_nothing(world, headers):
     olga = world.browser("olga")

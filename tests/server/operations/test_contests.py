@@ -391,6 +391,7 @@ def test_a_forged_field_is_named_and_never_a_line_of_a_file_that_nobody_has_seen
     assert {"opens_at": "opens_at", "memory_mib": "limits.memory_bytes"}.get(key, key) in str(raised.value)
 
 
+@pytest.mark.slow
 def test_half_a_character_is_refused_before_a_process_is_started():
     with pytest.raises(DefinitionError, match=r"expected a text that can be written in UTF-8"):
         read_apart('name = "\ud800"')

@@ -348,6 +348,7 @@ async def test_the_log_has_pages(world):
     assert f'href="/log?before={first["older"]}"' in (await world.client().get("/log")).text
 
 
+@pytest.mark.slow
 async def test_everybody_finds_where_bots_are_handed_in(world):
     visitor = world.client()
     while (page := await visitor.get("/")).status_code == httpx.codes.ACCEPTED:

@@ -159,6 +159,7 @@ def test_a_home_without_people_is_restored_without_them(tmp_path):
     assert [path.name for path in (tmp_path / "restored").iterdir()] == ["arena.sqlite3"]
 
 
+@pytest.mark.slow
 # while it is used
 def test_a_backup_is_of_one_moment_while_matches_are_recorded(tmp_path):
     with ArenaHome(tmp_path / "home") as home:

@@ -89,6 +89,7 @@ def check_commands(commands, capsys):
             assert printed.count("\n") == 1, (command, printed)
 
 
+@pytest.mark.slow(sample=("actions-commands", "game-commands", "ranks-commands"))
 @pytest.mark.parametrize(
     "commands", [COMMANDS["record"], pytest.param([REPORT], marks=pytest.mark.soak)], ids=["commands", "report"]
 )
@@ -116,7 +117,7 @@ def test_a_column_of_other_types_is_told_in_a_sentence(database, capsys, table, 
     check_commands(COMMANDS["column"], capsys)
 
 
-@pytest.mark.slow(only=("{'settings': {'players': []}}",))
+@pytest.mark.slow(sample=[str(each) for each in DEFINITIONS[::5]])
 @pytest.mark.parametrize("changes", DEFINITIONS, ids=str)
 def test_a_definition_of_other_types_is_told_in_a_sentence(database, capsys, changes):
     with closing(sqlite3.connect(database)) as connection:

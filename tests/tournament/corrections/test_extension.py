@@ -166,6 +166,7 @@ def undisturbed(tmp_path, bots):
         yield timeless(records(home)), lines(home)
 
 
+@pytest.mark.slow
 def test_workers_and_interruptions_make_no_difference(home, bots, undisturbed):
     definition = contest(bots, until=UNTIL)
     played = 0
@@ -180,6 +181,7 @@ def test_workers_and_interruptions_make_no_difference(home, bots, undisturbed):
     assert holds(home)
 
 
+@pytest.mark.slow
 def test_it_ends_decided_or_at_its_budget_and_goes_on_with_a_larger_one(home, bots):
     definition = contest(bots, until=Until(indifference=0.1, max_matches=100))
     play(home, definition)
@@ -285,6 +287,7 @@ def test_a_wrong_table_is_refused(tmp_path, table, message):
     assert message in str(refused.value)
 
 
+@pytest.mark.slow
 def test_standings_say_what_is_decided_and_what_is_open(home, bots):
     play(home, contest(bots, until=Until(indifference=0.1, max_matches=60)), max_matches=5)
     table = standings_of(home.store, "t")
