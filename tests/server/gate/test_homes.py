@@ -8,6 +8,7 @@ from arena.base.errors import StoreError
 from arena.server.gate.homes import HomeBuilders, HomePlace
 from arena.server.http.builder_messages import BuiltValue
 from arena.server.http.page_cache import FAILURE_SECONDS
+from arena.site.frame.model import Lane
 from arena.store.home import DATABASE_FILE
 from tests.store.people.conftest import FakeClock
 
@@ -33,7 +34,7 @@ class FakeBuilders(HomeBuilders):
 
 
 class NumberPage:
-    name = "number"
+    name, lane = "number", Lane.RATINGS
 
     class model:  # noqa: N801 - the field of a page
         model_validate_json = int
