@@ -38,6 +38,11 @@ class Who(StrEnum):
     """A program of a member."""
 
 
+def has_controls(text: str) -> bool:
+    """Return whether a text has control characters or halves of characters."""
+    return any(category(letter) in ("Cc", "Cs") for letter in text)
+
+
 class Fields(BaseModel):
     """The fields of a form or of JSON, and those in the path; texts of ``SEVERAL_LINES`` may have line breaks."""
 
@@ -47,13 +52,13 @@ class Fields(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _without_controls(cls, value: object, info: ValidationInfo) -> object:
-        """Reject control characters and halves of characters: no form sends them and not every database takes them."""
+        """Reject text that no form sends and not every database takes."""
         if info.field_name in cls.SEVERAL_LINES and isinstance(value, str):
             value = value.replace("\r\n", "\n")
             texts: Sequence[object] = value.replace("\t", "\n").split("\n")
         else:
             texts = value if isinstance(value, list | tuple) else (value,)
-        if any(category(letter) in ("Cc", "Cs") for text in texts if isinstance(text, str) for letter in text):
+        if any(has_controls(text) for text in texts if isinstance(text, str)):
             raise PydanticCustomError("control_character", "Expected text in one line, without control characters")
         return value
 

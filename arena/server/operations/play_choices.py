@@ -6,7 +6,6 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
-from unicodedata import category
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -14,7 +13,7 @@ from arena.base.errors import UsageError
 from arena.base.records import MatchRecord
 from arena.base.shipped import PREFIX
 from arena.base.text import all_of, any_of
-from arena.server.gate.operation import Fields, Visit
+from arena.server.gate.operation import Fields, Visit, has_controls
 from arena.server.http.problems import bad_address
 from arena.site.frame.model import MAX_NAME_CHARACTERS
 from arena.site.matches.games_model import MAX_OPTION_FIELDS, GameOption, option_fields
@@ -35,7 +34,7 @@ HOUSE_BOTS = (f"{PREFIX}mcts", f"{PREFIX}greedy")
 
 
 class PlayParameters(Fields):
-    """What is chosen already; what can't be a name, such as that of a bot in a stranger's home, chooses nothing."""
+    """The game and the bot that a link chooses; a text that no name can be chooses nothing."""
 
     game: str = ""
     bot: str = ""
@@ -43,7 +42,7 @@ class PlayParameters(Fields):
     @field_validator("*", mode="before")
     @classmethod
     def _without_controls(cls, value: object, info: ValidationInfo) -> object:
-        return "" if isinstance(value, str) and any(category(letter) in ("Cc", "Cs") for letter in value) else value
+        return "" if isinstance(value, str) and has_controls(value) else value
 
 
 class NewMatch(Fields):

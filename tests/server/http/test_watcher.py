@@ -53,7 +53,7 @@ class Watching:
         return self.changes[0] if self.changes else None
 
     def changed_by(self, topics, change, of="version_of"):
-        """Return the topics of which something else is said after a change."""
+        """Return the topics whose pages a change makes different."""
         ask = getattr(self.watcher, of)
         before = [ask([topic]) for topic in topics]
         change()
