@@ -20,8 +20,12 @@ MINIMAL = str(zoo.BOTS / "minimal")
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
-    """A home with one played tournament, in a directory with a file of every unfit kind."""
-    directory = tmp_path_factory.mktemp("odd")
+    """A home with one played tournament, in a directory with a file of every unfit kind.
+
+    Above it is one more: ``arena check ..`` would try all bots that other tests have left beside it.
+    """
+    directory = tmp_path_factory.mktemp("odd") / "directory"
+    directory.mkdir()
     entrants = "\n".join(f'[[entrants]]\nbot = "{zoo.BOTS / name}"' for name in ("minimal", "random_legal"))
     (directory / "t.toml").write_text(f'game = "differences"\noptions = {{ size = 3 }}\n{entrants}\n')
     (directory / "binary").write_bytes(b"\x7fELF\0\xff\xfe" * 20)

@@ -22,6 +22,7 @@ from arena.sandbox.isolation import reaper
 from arena.store.home import ArenaHome
 from benchmarks import zoo_bots as zoo
 from benchmarks.traces import traces, traces_since
+from tests.leftovers import own_errors
 from tests.stepped_run import go_on, stepped_run, wait_until_stopped
 from tests.tournament.test_director import ARENA, arena, exported, recorded, table, wait_until_nothing_runs_in
 
@@ -163,7 +164,7 @@ def test_a_corrupted_database_is_reported_and_left_as_it_is(tmp_path, capsys):
         database.write_bytes(spoiled)
         for command in (("run", path), ("standings", "t"), ("verify",)):
             assert run_here(tmp_path, *command) in (1, 2)
-            (line,) = [line for line in capsys.readouterr().err.splitlines() if line]
+            (line,) = [line for line in own_errors(capsys.readouterr().err).splitlines() if line]
             assert line.startswith("arena: ")
             assert "arena.sqlite3" in line
         assert database.read_bytes()[:4096] == spoiled[:4096]
