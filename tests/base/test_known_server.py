@@ -1,6 +1,7 @@
 """A home whose databases are on a server knows it: whoever forgets to name the server is reminded, in one sentence."""
 
 import json
+import shutil
 
 import pytest
 from sqlalchemy import make_url
@@ -150,16 +151,19 @@ def test_no_password_is_shown_wherever_it_stands_in_the_url(url, shown):
 def test_one_site_at_a_time_works_on_a_database(postgres, tmp_path, monkeypatch, capsys, shared):
     for variable in shared:
         monkeypatch.setenv(variable, postgres.new_database())
-    here, moved, there = (tmp_path / name for name in ("here", "moved", "there"))
+    here, moved, there, copied = (tmp_path / name for name in ("here", "moved", "there", "copied"))
     servers = own_databases(here)
     assert len(servers) == len(shared)
     here.rename(moved)
     assert own_databases(moved) == servers
+    shutil.copytree(moved, copied)
+    with pytest.raises(StoreError, match=f"it belongs to the home {moved} on .*, and this is {copied} on"):
+        own_databases(copied)
     with ArenaHome(there), open_people(there):  # whoever plays or looks needs no home of its own
         pass
     assert run(["--home", str(there), "serve", "--only", "work"]) == 2
     [error] = capsys.readouterr().err.splitlines()
-    assert error.startswith(f"arena: {servers[0]}: it belongs to the home {here} on ")
+    assert error.startswith(f"arena: {servers[0]}: it belongs to the home {moved} on ")
     assert f"and this is {there} on " in error
     assert error.endswith("run: arena site people adopt")
     assert run(["--home", str(there), "people", "adopt"]) == 0

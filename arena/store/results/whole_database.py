@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 from urllib.parse import quote
@@ -12,6 +12,7 @@ from urllib.parse import quote
 from sqlalchemy import Column, Connection, MetaData, Table, func, inspect, select, text
 
 from arena.base.errors import StoreError
+from arena.base.known_server import IDENTITY_FILE
 from arena.store.results.connection import (
     BUSY_TIMEOUT_SECONDS,
     FEW_ROWS,
@@ -101,10 +102,20 @@ OWNER = "home"
 
 
 class Owner(NamedTuple):
-    """A home: the identity by which it is known wherever it is moved, and its path for messages."""
+    """A home: the identity by which it is known wherever it is moved, and its path with the machine it is on."""
 
     identity: str
     place: str
+
+    def keeps_out(self, home: Owner) -> bool:
+        """Return whether a home is another one, or a copy of this one, which is still where it was."""
+        if self.identity != home.identity:
+            return True
+        (path, _, host), (other, _, its_host) = (one.place.rpartition(" on ") for one in (self, home))
+        with suppress(OSError):
+            is_there = (Path(path) / IDENTITY_FILE).read_text(errors="replace").strip() == self.identity
+            return is_there and host == its_host and not Path(path).samefile(other)
+        return False
 
 
 class Owned:
@@ -120,7 +131,7 @@ class Owned:
         """
         if self._database.is_server:
             found = self._database.write(lambda connection: self._owner(connection, home, is_adopted))
-            if found.identity != home.identity:
+            if found.keeps_out(home):
                 raise StoreError(
                     f"{self._database.shown}: it belongs to the home {found.place}, and this is"
                     f" {home.place}; give each home databases of its own, or, if the other one is gone, run:"
@@ -130,12 +141,13 @@ class Owned:
     def _owner(self, connection: Connection, home: Owner, is_adopted: bool) -> Owner:
         row = {"key": OWNER, "value": f"{home.identity} {home.place}"}
         insert = insert_into(connection, self._meta).values(row)
-        if is_adopted:
-            connection.execute(insert.on_conflict_do_update(index_elements=[self._meta.c.key], set_=row))
-        else:
-            connection.execute(insert.on_conflict_do_nothing())
+        connection.execute(insert.on_conflict_do_nothing())
         value = connection.execute(select(self._meta.c.value).where(self._meta.c.key == OWNER)).scalar_one()
-        return Owner(*value.partition(" ")[::2])
+        found = Owner(*value.partition(" ")[::2])
+        if found == home or (found.keeps_out(home) and not is_adopted):
+            return found
+        connection.execute(insert.on_conflict_do_update(index_elements=[self._meta.c.key], set_=row))
+        return home
 
 
 # A whole database as an SQLite file, and back: of a file or a server, while others write to it.
