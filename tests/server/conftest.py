@@ -2,6 +2,7 @@
 
 import contextlib
 import inspect
+import shutil
 from importlib.util import find_spec
 
 import pytest
@@ -32,11 +33,17 @@ def add_tournament(home, name="t"):
     home.store.record(tournament, [record(1, tournament=name), record(2, tournament=name)])
 
 
-@pytest.fixture
-def directory(tmp_path):
-    with ArenaHome(tmp_path / "home") as home:
+@pytest.fixture(scope="session")
+def played_home(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("played") / "home"
+    with ArenaHome(directory) as home:
         add_tournament(home)
-    return tmp_path / "home"
+    return directory
+
+
+@pytest.fixture
+def directory(played_home, tmp_path):
+    return shutil.copytree(played_home, tmp_path / "home")
 
 
 @pytest.fixture

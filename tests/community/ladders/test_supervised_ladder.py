@@ -22,6 +22,7 @@ from arena.store.people.directing import DesiredState, DirectorState, RequestSta
 from arena.tournament.corrections.corrected_tournament import void_matches
 from arena.tournament.directors.supervised_run import Shutdown, SupervisedRun
 from tests.community.ladders.conftest import LADDER
+from tests.leftovers import own_errors
 
 DEADLINE_SECONDS = 60.0
 LOG = logging.getLogger("arena.ladder")
@@ -243,5 +244,5 @@ def test_a_match_that_takes_too_long_does_not_keep_sigterm_waiting(home, people,
         until(lambda: (found := people.directors.report("open").figures).playing or found.recorded)
         program.process.send_signal(signal.SIGTERM)
         assert program.process.wait(DEADLINE_SECONDS) == 0
-        assert program.process.stderr.read() == ""
+        assert own_errors(program.process.stderr.read()) == ""
     assert recorded(home) == 0

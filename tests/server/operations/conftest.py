@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import shutil
 
 import httpx
 import pytest
@@ -35,6 +36,12 @@ OURS = {"sec-fetch-site": "same-origin"}
 ROLES = {"ann": Role.AUTHOR, "dora": Role.DIRECTOR, "olga": Role.OPERATOR, "otto": Role.OPERATOR}
 
 
+def add_person(store, name, role):
+    person = store.accounts.add(name, role, "test")
+    store.accounts.set_password(person, passwords.hash_password(PASSWORD))
+    return store.accounts.get(name)
+
+
 class World:
     """The site, and who is there.
 
@@ -47,12 +54,9 @@ class World:
     def __init__(self, store, now, site):
         self.store, self.now, self.site = store, now, site
         self._clients = contextlib.AsyncExitStack()
-        self._hash = passwords.hash_password(PASSWORD)
 
     def add(self, name, role):
-        person = self.store.accounts.add(name, role, "test")
-        self.store.accounts.set_password(person, self._hash)
-        return self.store.accounts.get(name)
+        return add_person(self.store, name, role)
 
     def client(self, address="192.0.2.1", scheme="https", host=HOST, **headers):
         transport = httpx.ASGITransport(app=self.site, client=(address, 1234))
@@ -94,27 +98,40 @@ class World:
         await self._clients.aclose()
 
 
-@pytest.fixture(autouse=True)
-def quick_hashes(monkeypatch):
+def hash_quickly(monkeypatch):
     hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     monkeypatch.setattr(passwords, "_hasher", lambda: hasher)
+
+
+@pytest.fixture(autouse=True)
+def quick_hashes(monkeypatch):
+    hash_quickly(monkeypatch)
     passwords._hash_of_nothing.cache_clear()
     yield
     passwords._hash_of_nothing.cache_clear()
 
 
+@pytest.fixture(scope="session")
+def people_database(tmp_path_factory):
+    """The database of people with somebody in each role."""
+    path = tmp_path_factory.mktemp("people") / "people.sqlite3"
+    with pytest.MonkeyPatch.context() as monkeypatch, PeopleStore(path, FakeClock()) as store:
+        hash_quickly(monkeypatch)
+        for name, role in ROLES.items():
+            add_person(store, name, role)
+    return path
+
+
 @pytest.fixture
-async def world(directory, tmp_path):
+async def world(directory, people_database, tmp_path):
     now = FakeClock()
     home = OpenedHome(directory)
     links = ServedLinks(asset_digests(), "/account")
-    with PeopleStore(tmp_path / "people.sqlite3", now) as store:
+    with PeopleStore(shutil.copy(people_database, tmp_path / "people.sqlite3"), now) as store:
         gate = Gate(store, UploadDirectory(tmp_path / "uploads"), Homes(home), links, OPERATIONS)
         hosts = Hosts("0.0.0.0", [HOST])
         site = Site(home, versions=FakeVersions(), hosts=hosts, endpoints=gate.endpoints, links=links)
         built = World(store, now, site)
-        for name, role in ROLES.items():
-            built.add(name, role)
         try:
             yield built
         finally:

@@ -95,6 +95,7 @@ async def test_a_contest_is_made_of_toml(world):
     assert world.store.contests.get("spring").contest == read_contest(text)
 
 
+@pytest.mark.slow(sample=("league",))
 @pytest.mark.parametrize("template", template_names())
 async def test_a_template_with_a_title_and_times_is_a_contest(world, dora, template):
     page = await dora.get(f"/contests/new?template={template}", headers={"accept": JSON})
@@ -174,6 +175,7 @@ LEFT_OUT = {
 """What would be left out in silence."""
 
 
+@pytest.mark.slow(sample=("ladders",))
 @pytest.mark.parametrize("field", LEFT_OUT)
 async def test_nothing_that_was_filled_in_is_left_out_in_silence(world, dora, field):
     value, sentence = LEFT_OUT[field]
@@ -206,6 +208,7 @@ def form_errors(response):
     return lines, re.findall('<li><a href="#(.*?)-wrong">', alert)
 
 
+@pytest.mark.slow(sample=("time_zone", "final", "options"))
 @pytest.mark.parametrize("field", WRONG)
 async def test_the_form_comes_back_with_what_is_wrong_and_what_was_sent(world, dora, field):
     value, sentence = WRONG[field]
@@ -290,6 +293,7 @@ async def test_a_change_says_all_that_is_wrong_beside_its_own_form(world, dora):
     assert (lines, fields) == (["Why, for the public log: this is empty"], ["reason"])
 
 
+@pytest.mark.slow(sample=("sent0",))
 @pytest.mark.parametrize("sent", [{"house_bots": 5}, {"title": 5}, {"name": ["a"]}, {"invited": {}}, {"template": []}])
 async def test_fields_of_invalid_types_are_a_sentence_to_programs_and_browsers(dora, sent):
     for accept in ("text/html", JSON):
