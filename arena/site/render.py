@@ -99,6 +99,7 @@ class Setting:
         notice_address: of the page that it is about; "" for none.
         frozen: the embargo on results of its tournament; None without one.
         contest: the address of the contest of its tournament; "" outside contests.
+        unseen: how many messages of contests are new for the reader; 0 on pages that all readers share.
     """
 
     links: Links
@@ -111,6 +112,7 @@ class Setting:
     notice_address: str = ""
     frozen: Frozen | None = None
     contest: str = ""
+    unseen: int = 0
 
 
 def render(

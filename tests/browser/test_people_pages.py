@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
 
 import html5lib
 import pytest
@@ -147,6 +148,9 @@ class People:
         for name in ("spring", "cancelled"):
             store.contests.add("dora", read_contest(CONTEST.format(name, REASON[:100], REASON, *times)))
         store.contests.cancel("dora", "cancelled", REASON)
+        for text in (REASON, f"May a bot read files?\n{'unbroken' * 40}"):
+            store.contest_messages.announce("dora", "spring", text)
+        store.contest_messages.ask(store.accounts.get("ann"), "spring", REASON)
 
     def _submit_bot(self, store):
         """Submit a bot that is rejected and one that is accepted; return the number of the first."""
@@ -192,6 +196,11 @@ def people(tmp_path_factory):
     (directory / "ladder.toml").write_text(SMALL_LADDER)
     with served(directory, "--open-to", "authors", "--ladder", directory / "ladder.toml") as found.site:
         _wait_until_begun(directory)
+        form = Request(
+            f"{found.site}/contests/new?template=cup", headers={"cookie": f"arena-here={found.sessions['dora']}"}
+        )
+        while b'name="option_size"' not in urlopen(form).read():  # which a busy machine adds later
+            time.sleep(0.05)
         yield found
 
 

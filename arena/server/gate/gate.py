@@ -169,7 +169,15 @@ class Gate:
                 may_follow = partial(self._may_still, request, operation, actor)
                 network = network_of(address_of(request))
                 return self._followed.follow(result.number, result.shown, may_follow, network)
-        return page_response(request, operation, self._links, visit.actor, result)
+        return await self._page(request, operation, visit, result)
+
+    async def _page(
+        self, request: Request, operation: Operation, visit: Visit, model: Any, refusal: Refusal | None = None
+    ) -> Response:
+        unseen: Mapping[int, int] = {}
+        if visit.actor.session is not None and not wants_json(request):
+            unseen = await anyio.to_thread.run_sync(lambda: visit.unseen, limiter=self._threads)
+        return page_response(request, operation, self._links, visit.actor, model, sum(unseen.values()), refusal)
 
     def _remove_unless_kept(self, received: Received) -> None:
         if not self._people.submissions.has_upload(received.name):
@@ -218,7 +226,7 @@ class Gate:
         except (UsageError, ValidationError) as error:
             raise ProblemError(problem) from error
         refusal = Refusal(problem=problem, sent=_as_in_forms(sent), action=operation.path.rpartition("/")[2])
-        return page_response(request, page, self._links, visit.actor, model, refusal)
+        return await self._page(request, page, visit, model, refusal)
 
     def _admit(self, request: Request, operation: Operation) -> Actor | None:
         """Return who may do it; None for a visitor who has to sign in first."""

@@ -101,6 +101,12 @@ class Visit:
         assert self.actor.person is not None
         return self.actor.person
 
+    @property
+    def unseen(self) -> Mapping[int, int]:
+        """How many messages are new for whoever asks, by contest."""
+        person, is_director = self.actor.number, Permission.DIRECT in self.actor.permissions
+        return {} if person is None else self.people.contest_messages.unseen(person, is_director=is_director)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:

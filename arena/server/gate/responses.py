@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -51,16 +51,20 @@ def page_response(
     links: ServedLinks,
     actor: Actor,
     model: Any,
+    unseen: int = 0,
     refusal: Refusal | None = None,
 ) -> Response:
-    """Return the page with the result of an operation, and with a rejected form if there is one."""
+    """Return the page with the result of an operation, and with a rejected form if there is one.
+
+    The bar shows how many messages are ``unseen``.
+    """
     headers = {"cache-control": NOT_KEPT} | ({"retry-after": "1"} if operation.is_late(model) else {})
     if wants_json(request) or not operation.template:
         response = response_of(rendered(model.model_dump_json().encode(), JSON), _asked(request), headers)
     else:
         html = render_template(
             operation.template,
-            _setting(links, operation, model) if refusal is None else Setting(links=links),
+            replace(_setting(links, operation, model) if refusal is None else Setting(links=links), unseen=unseen),
             room=operation.room,
             twin=None,
             model=model,

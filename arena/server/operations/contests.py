@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from urllib.parse import quote
 
 from arena.community.contests.contest_text import contest_text
@@ -46,7 +46,7 @@ def show_contests(visit: Visit) -> ContestsPage:
     """All contests, those first that can be entered."""
     contests, now = visit.people.contests, visit.people.contests.now()
     may = visit.actor.permissions
-    unseen = unseen_messages(visit)
+    unseen = visit.unseen
     lines = [
         contest_line(one, len(contests.entries_of(one)), may, now, unseen.get(one.number, 0)) for one in contests.all()
     ]
@@ -106,12 +106,6 @@ def _page(visit: Visit, stored: StoredContest) -> ContestPage:
         may_ask=Permission.SUBMIT in visit.actor.permissions and visit.actor.person is not None,
         changes=_changes(visit, stored, line.phase) if Permission.DIRECT in visit.actor.permissions else None,
     )
-
-
-def unseen_messages(visit: Visit) -> Mapping[int, int]:
-    """Return how many messages are new for whoever asks, by contest."""
-    person, is_director = visit.actor.number, Permission.DIRECT in visit.actor.permissions
-    return {} if person is None else visit.people.contest_messages.unseen(person, is_director=is_director)
 
 
 def _messages(visit: Visit, stored: StoredContest) -> tuple[ContestMessageLine, ...]:
