@@ -140,9 +140,8 @@ class Multiplication(PermutationGame[MultiplicationState]):
             passed = set(state.numbered[:-1])
             marks = [(x, y) for x, y in enumerate(state.heights, 1) if x not in passed]
             largest = max((abs(x - u) * abs(y - v) for (x, y), (u, v) in combinations(marks, 2)), default=0)
-        jumps = [len(range(seat, self.size - 1, self.players)) for seat in range(self.players)]
-        left = [count - len(range(seat, done, self.players)) for seat, count in enumerate(jumps)]
-        return [(score, score + count * largest) for score, count in zip(scores, left, strict=True)]
+        left = [self.seat_of_jump(jump) for jump in range(done, self.size - 1)]
+        return [(score, score + left.count(seat) * largest) for seat, score in enumerate(scores)]
 
     def observation(self, state: MultiplicationState) -> dict[str, Any]:
         """Return ``{"heights": [...], "numbered": [square of number 1, of number 2, …]}``."""
