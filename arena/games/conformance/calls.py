@@ -28,6 +28,7 @@ CHECK_OF_METHOD = {
     "apply": "apply",
     "scores": "scores",
     "ranks": "ranks",
+    "score_bounds": "scores",
     "observation": "observation",
     "state_from_observation": "restoring",
     "seats_out": "elimination",
@@ -53,6 +54,7 @@ class Calls:
         self.game = game
         self.limit_seconds = limit_seconds
         self.vectors: dict[Any, Any] = {}  # the state of each vector of its space, with the seat to act
+        self.descriptions: dict[Any, tuple[Any, Any]] = {}  # a state, and what the game said of it
         self._module = type(game).__module__
 
     def __call__(self, method: str, *arguments: Any) -> Any:

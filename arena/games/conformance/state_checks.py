@@ -44,6 +44,13 @@ def check_states(position: Position) -> None:
         )
     if is_equal and calls.run(hash, again, method="hash of a state") != digest:
         raise MistakeError("two equal states have different hashes")
+    keep = calls.descriptions.setdefault
+    other, described = calls.run(keep, state, (state, before), method="== of two states", check="states")
+    if not are_same(described, before):
+        raise MistakeError(
+            f"the states {shown(other)} and {shown(state)} are equal, but the seat to act, observations, legal actions"
+            " or scores differ; expected states that are equal only if these are"
+        )
 
 
 def _require_immutable(value: Any, name: str, depth: int = 0) -> None:
@@ -149,6 +156,28 @@ def check_scores(position: Position) -> None:
     problem = problem_on_the_wire(scores, "scores")
     if problem is not None:
         raise MistakeError(problem)
+    if position.seat is None:
+        _require_bounds(position, scores)
+
+
+def _require_bounds(end: Position, scores: Sequence[Any]) -> None:
+    """Require that the final scores are within the bounds of each earlier position, back to the last forfeit."""
+    position: Position | None = end
+    while position is not None:
+        bounds = position.calls("score_bounds", position.state)
+        if bounds is None:
+            return
+        if not position.calls.run(_are_within, scores, bounds, method="reading score_bounds", check="scores"):
+            plies = len(position.line)
+            raise MistakeError(
+                f"score_bounds returned {shown(bounds)} at ply {plies}, but the match ended with the scores"
+                f" {shown(scores)}; expected the least and the largest score that each seat can still end with"
+            )
+        position = position.before if position.action is not None else None
+
+
+def _are_within(scores: Sequence[Any], bounds: Sequence[Any]) -> bool:
+    return all(low <= score <= high for (low, high), score in zip(bounds, scores, strict=True))
 
 
 def check_ranks(position: Position) -> None:
