@@ -38,7 +38,7 @@ def pytest_cmdline_main(config):
         return
     is_everything = config.args_source is pytest.Config.ArgsSource.TESTPATHS
     if is_everything and getattr(option, "numprocesses", 0) is None and not (option.usepdb or option.collectonly):
-        option.numprocesses = len(os.sched_getaffinity(0))
+        option.numprocesses = len(os.sched_getaffinity(0)) + 1  # a test waits for bots, servers and disks
         option.dist = "loadfile"  # tests of a file may use what earlier ones made
         option.loadscopereorder = False  # the order of pytest_collection_modifyitems
 

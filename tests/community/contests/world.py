@@ -65,7 +65,8 @@ class World:
         def accept():
             claim = self.people.submissions.claim()
             assert claim.submission.number == one.number
-            assert submit(self.home, place).refusal is None
+            submitted = submit(self.home, place)
+            assert submitted.refusal is None, submitted.refusal
             claim.finish(SubmissionState.ACCEPTED, "", "", f"{name}@{version}")
             tell_owners(self.people, self.home.store)
 
