@@ -21,7 +21,7 @@ SLOW_SECONDS = 0.5
 FAST_SECONDS = 0.2
 """What costs less is not. Between the two a test may be either, or the answer would depend on the machine."""
 
-MUCH = 2.0
+MUCH = 4.0
 """A marker is wrong beyond doubt where a test costs this many times as much, however slow and busy the machine is."""
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")

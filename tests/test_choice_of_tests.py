@@ -68,7 +68,7 @@ def test_a_shared_fixture_is_divided_and_each_wrong_marker_is_listed():
         "t.py::unmarked costs 0.60 CPU seconds and is not marked slow",
         "t.py::cheap_but_marked costs 0.10 CPU seconds and is marked slow",
     ]
-    *_, is_beyond_doubt = judge([("t.py::dear", False, 1.1, [])], {})
+    *_, is_beyond_doubt = judge([("t.py::dear", False, 2.1, [])], {})
     assert is_beyond_doubt
 
 

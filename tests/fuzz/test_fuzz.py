@@ -27,6 +27,7 @@ def fuzz(seconds):
     assert done.returncode == 0, done.stderr[-3000:]
 
 
+@pytest.mark.slow(sample=True)
 @needs_atheris
 def test_the_wire_stands_five_seconds_of_fuzzing():
     fuzz(5)
