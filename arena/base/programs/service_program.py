@@ -55,11 +55,11 @@ class ProblemNote:
         self._reported: str | None = None
 
     def report(self, sentence: str) -> None:
-        """Keep what is wrong; without room for it, the log alone has it."""
+        """Keep what is wrong; without room for it, or while the home is away, the log alone has it."""
         if sentence == self._reported:
             return
         with contextlib.suppress(OSError):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._path.parent.mkdir(exist_ok=True)  # a home that is away for a while is not made anew
             unfinished = self._path.with_suffix(".new")
             unfinished.write_bytes(sentence.encode("utf-8", "replace"))
             unfinished.replace(self._path)

@@ -339,6 +339,12 @@ def test_what_is_read_is_bounded(tmp_path):
     assert len(noted(tmp_path)) == MAX_NOTES
 
 
+def test_a_home_that_is_away_is_not_made_anew(tmp_path):
+    """It could not be moved back to its place."""
+    ProblemNote(tmp_path / "home", "play").report("the store is away")
+    assert not (tmp_path / "home").exists()
+
+
 @pytest.mark.parametrize("what", ["file", "directory"])
 def test_where_nothing_can_be_written_the_program_goes_on(tmp_path, what):
     if what == "file":
