@@ -59,7 +59,7 @@ class ProblemNote:
         if sentence == self._reported:
             return
         with contextlib.suppress(OSError):
-            self._path.parent.mkdir(exist_ok=True)  # a home that is away for a while is not made anew
+            self._path.parent.mkdir(exist_ok=True)  # a home that is away for a while is not made again
             unfinished = self._path.with_suffix(".new")
             unfinished.write_bytes(sentence.encode("utf-8", "replace"))
             unfinished.replace(self._path)

@@ -339,7 +339,7 @@ def test_what_is_read_is_bounded(tmp_path):
     assert len(noted(tmp_path)) == MAX_NOTES
 
 
-def test_a_home_that_is_away_is_not_made_anew(tmp_path):
+def test_a_home_that_is_away_is_not_made_again(tmp_path):
     """It could not be moved back to its place."""
     ProblemNote(tmp_path / "home", "play").report("the store is away")
     assert not (tmp_path / "home").exists()
