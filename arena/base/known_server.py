@@ -75,7 +75,8 @@ def _own_digits(path: Path, length: int, purpose: str) -> str:
                 file.write(secrets.token_hex(length // 2))
                 file.flush()
                 path.hardlink_to(file.name)  # whole, or that of another program that begins now
-        text = path.read_text(errors="replace")[:MAX_CHARACTERS].strip()
+        with path.open(errors="replace") as file:
+            text = file.read(MAX_CHARACTERS).strip()
     except OSError as error:
         raise StoreError(f"{path}: can't be read or written: {error.strerror}") from error
     if re.fullmatch(f"[0-9a-f]{{{length}}}", text) is None:

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from sqlalchemy import Column, Connection, MetaData, Table, func, inspect, select, text
 
 from arena.base.errors import StoreError
-from arena.base.known_server import IDENTITY_FILE
+from arena.base.known_server import IDENTITY_FILE, MAX_CHARACTERS
 from arena.store.results.connection import (
     BUSY_TIMEOUT_SECONDS,
     FEW_ROWS,
@@ -112,8 +112,8 @@ class Owner(NamedTuple):
         if self.identity != home.identity:
             return True
         (path, _, host), (other, _, its_host) = (one.place.rpartition(" on ") for one in (self, home))
-        with suppress(OSError):
-            is_there = (Path(path) / IDENTITY_FILE).read_text(errors="replace").strip() == self.identity
+        with suppress(OSError), (Path(path) / IDENTITY_FILE).open(errors="replace") as file:
+            is_there = file.read(MAX_CHARACTERS).strip() == self.identity
             return is_there and host == its_host and not Path(path).samefile(other)
         return False
 
