@@ -61,7 +61,7 @@ async def test_an_announcement_is_new_until_it_was_seen_in_a_browser(world, cont
     assert [await new_for(world, who) for who in ("ann", "eve", None)] == [[1], [1], [0]]
     eve = world.browser("eve")
     assert '<span class="badge">1 new</span>' in (await eve.get("/contests")).text
-    for address in ("/account", "/play", "/contests"):  # beside the account, for her alone
+    for address in ("/account", "/play", "/contests"):  # the bar counts for its reader alone
         assert "1 new message of contests" in (await eve.get(address)).text
         assert "new message" not in (await world.client().get(address)).text
     public = [(await client.get("/bots")).content for client in (eve, world.client())]
