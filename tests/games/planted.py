@@ -258,6 +258,22 @@ class StateInTheGame(Claims):
         return state if self.begun % 2 else state._replace(owners=(0, *state.owners[1:]))
 
 
+class LegalNowhere(Claims):
+    """A seat may pass, and the legal actions forget it."""
+
+    def apply(self, state: Any, action: Any) -> Any:
+        is_pass = action == "pass" and self.seat_to_act(state) is not None
+        return state._replace(seat=1 - state.seat) if is_pass else super().apply(state, action)
+
+    def space(self) -> Any:
+        squares = [(x, 1) for x in range(1, 7)]
+        return Space(
+            actions=(*squares, "pass"),
+            max_plies=6,
+            encode=lambda state: [x / 4 for x in (*state.owners, state.seat, *state.out, *[-1] * (4 - len(state.out)))],
+        )
+
+
 class ParseAcceptsAnything(Claims):
     def parse_action(self, text: str) -> Any:
         try:

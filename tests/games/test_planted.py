@@ -22,6 +22,7 @@ PLANTED = {
     "RefusesLegal": ("apply", "d1, b1", "apply refused (2, 1) (b1 is closed), which is among the legal actions"),
     "RefusesLists": ("apply", "a1", "apply refused [1, 1] (expected a tuple)"),
     "MissingLegal": ("refusal", "a1", "apply accepted (4, 1), which is not among the legal actions"),
+    "LegalNowhere": ("refusal", "", "apply accepted 'pass', which is not among the legal actions"),
     "AcceptsNonsense": ("refusal", "", "apply accepted (1.0, 1.0)"),
     "NonsenseRaisesTypeError": ("refusal", "", "for None; expected IllegalActionError, for values of any type"),
     "AcceptsAfterTheEnd": ("refusal", "a1, b1, c1, d1", "apply accepted None after the end of the match"),

@@ -13,6 +13,7 @@ from arena.base.errors import IllegalActionError
 from arena.games.conformance.finding import MistakeError, are_same, as_lists, exact, problem_on_the_wire, shown
 from arena.games.conformance.position import Position, shown_by
 from arena.games.drawing import Drawing, shape_problem
+from arena.games.space import Space
 
 # Checks of actions: exactly the legal ones are accepted, and each has a text that is read back.
 
@@ -121,6 +122,9 @@ _FORMS_OF_NONSENSE = tuple(map(_with_forms, NONSENSE))
 
 def _candidates(position: Position, elsewhere: Iterable[Any]) -> Iterator[Any]:
     yield from elsewhere
+    space = position.calls.space
+    if isinstance(space, Space):  # what is legal nowhere is in no position
+        yield from _sample(list(space.actions), len(position.line))
     for action in _sample(position.legal, len(position.line) + 1)[:4]:
         yield from _variations(action)
 
