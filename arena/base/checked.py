@@ -139,8 +139,7 @@ def check_model(model: type[ModelT], values: dict[str, Any], where: Path | str, 
     try:
         return model.model_validate(values)
     except ValidationError as failure:
-        texts = [one.text for one in mistakes_of(model, failure)]
-        raise error(f"{where}: " + "; ".join(dict.fromkeys(texts))) from failure
+        raise error.of_mistakes(where, (one.text for one in mistakes_of(model, failure))) from failure
 
 
 def check_json(model: type[ModelT], data: bytes, complaint: str) -> ModelT:

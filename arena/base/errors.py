@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from arena.base.enums import FaultKind
 
@@ -81,7 +82,21 @@ class ArenaError(Exception):
 
 
 class UsageError(ArenaError):
-    """An error that the user can correct. Its text is one sentence that names the value and what is accepted."""
+    """An error that the user can correct. Its text is one sentence that names the value and what is accepted.
+
+    Attributes:
+        lines: the text as a terminal shows it: a line for each mistake in a file.
+    """
+
+    def __init__(self, text: str = "", lines: Sequence[str] = ()) -> None:
+        super().__init__(text)
+        self.lines = tuple(lines) or (text,)
+
+    @classmethod
+    def of_mistakes(cls, where: object, sentences: Iterable[str]) -> Self:
+        """Return an error with every mistake, none twice; ``where`` they are begins each line."""
+        unlike = dict.fromkeys(sentences)
+        return cls(f"{where}: " + "; ".join(unlike), [f"{where}: {sentence}" for sentence in unlike])
 
 
 class OptionError(UsageError, ValueError):
@@ -122,7 +137,8 @@ class ContestError(DefinitionError):
     """A contest is rejected, with all mistakes in it; ``where`` it comes from begins the message."""
 
     def __init__(self, where: str, mistakes: Sequence[Mistake]) -> None:
-        super().__init__(f"{where}: " + "; ".join(dict.fromkeys(one.text for one in mistakes)))
+        whole = UsageError.of_mistakes(where, (one.text for one in mistakes))
+        super().__init__(str(whole), whole.lines)
         self.where = where
         self.mistakes = tuple(mistakes)
 
@@ -143,7 +159,8 @@ class RosterError(UsageError):
 
     def __init__(self, mistakes: Iterable[tuple[int, str]]) -> None:
         self.mistakes = tuple(sorted(mistakes))
-        super().__init__("; ".join(f"line {line}: {sentence}" for line, sentence in self.mistakes))
+        lines = [f"line {line}: {sentence}" for line, sentence in self.mistakes]
+        super().__init__("; ".join(lines), lines)
 
     def __reduce__(self) -> tuple[type[RosterError], tuple[tuple[tuple[int, str], ...]]]:
         return type(self), (self.mistakes,)

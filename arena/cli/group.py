@@ -144,7 +144,7 @@ def run(arguments: list[str] | None = None) -> int:
 
         return _complain(f"{error}{'' if '--rules' in arguments else rules_hint(error)}", WRONG_USE)
     except UsageError as error:
-        return _complain(str(error), WRONG_USE)
+        return _complain("\narena: ".join(error.lines), WRONG_USE)
     except ArenaError as error:
         return _complain(str(error), FAILED)
     except (KeyboardInterrupt, click.Abort):

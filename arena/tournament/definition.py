@@ -74,7 +74,7 @@ def load_conditions(path: Path) -> Definition:
     faults: list[str] = []
     definition = _Builder(file, path, None, faults, {}, has_entrants=False).build()
     if faults:
-        raise DefinitionError(f"{path}: " + "; ".join(faults))
+        raise DefinitionError.of_mistakes(path, faults)
     return definition
 
 
@@ -92,7 +92,7 @@ def _checked(
             for game in range(len(definition.games)):
                 format_of(definition, game)
     if faults:
-        raise DefinitionError(f"{where}: " + "; ".join(faults))
+        raise DefinitionError.of_mistakes(where, faults)
     return definition
 
 

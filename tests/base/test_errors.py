@@ -13,7 +13,7 @@ import pytest
 
 from arena.base import enums
 from arena.base.enums import FaultKind, IsolationLevel
-from arena.base.errors import GameError
+from arena.base.errors import DefinitionError, GameError
 
 GAME_FILE = """\
 def apply(state):
@@ -104,3 +104,11 @@ def test_protocol_md_says_of_each_kind_of_fault_what_the_code_says():
 
 def test_every_kind_of_fault_has_a_hint():
     assert all(kind.hint for kind in FaultKind)
+
+
+def test_mistakes_keep_their_lines_between_processes() -> None:
+    error = pickle.loads(
+        pickle.dumps(DefinitionError.of_mistakes("t.toml", ["a: missing", "b: missing", "a: missing"]))
+    )
+    assert str(error) == "t.toml: a: missing; b: missing"
+    assert error.lines == ("t.toml: a: missing", "t.toml: b: missing")

@@ -16,9 +16,16 @@ def calling(home, capture):
     return lambda *arguments: called(capture, *arguments, "--home", home)
 
 
-def refusal(call, *arguments):
-    """Return the one sentence with which a command refuses what is asked of it, and prints nothing else."""
+def refusals(call, *arguments):
+    """Return the sentences, one for each mistake, with which a command refuses what is asked."""
     code, out, err = call(*arguments)
-    assert (code, out, err.count("\n")) == (2, "", 1), err
-    assert err.startswith("arena: ")
-    return err.removeprefix("arena: ").removesuffix("\n")
+    assert (code, out) == (2, ""), err
+    lines = err.splitlines()
+    assert all(line.startswith("arena: ") for line in lines), err
+    return [line.removeprefix("arena: ") for line in lines]
+
+
+def refusal(call, *arguments):
+    """Return the one sentence with which a command refuses what is asked of it."""
+    (sentence,) = refusals(call, *arguments)
+    return sentence

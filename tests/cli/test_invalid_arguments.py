@@ -199,3 +199,13 @@ def test_a_reader_that_has_left_gives_141(home):
 
 def test_one_is_singular(arena):
     assert "2 matches in 1 encounter and 1 round\n" in arena("schedule", "t.toml")[1]
+
+
+def test_each_mistake_in_a_file_has_its_line(home, arena):
+    (home.parent / "wrong.toml").write_text("game = 'plaid'\nencounters = 0\ncolour = 3\nentrants = []\n")
+    code, _, errors = arena("run", "wrong.toml")
+    assert code == 2
+    assert [line.split(" ")[:3] for line in errors.splitlines()] == [
+        ["arena:", "wrong.toml:", "encounters"],
+        ["arena:", "wrong.toml:", "colour:"],
+    ]

@@ -107,6 +107,9 @@ def test_every_fault_of_a_directory_of_submissions_is_named_at_once(write_submis
     named = [fault.partition("submissions/")[2].partition("'")[0] for fault in faults]
     assert named == ["ben@home.py", "empty", "notes.txt"]
     assert [expected in fault for expected, fault in zip(["'@'", "no bot.toml", "chmod +x"], faults, strict=True)]
+    assert raised.value.lines == tuple(
+        f"{path}: {fault}" for fault in [faults[0], *(f"entrants_from: {x}" for x in faults[1:])]
+    )
 
 
 @pytest.mark.parametrize("entrants", ["", '[[entrants]]\nbot = "x.py"'])

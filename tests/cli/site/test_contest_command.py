@@ -10,7 +10,7 @@ from arena.community.contests.contest_file import read_contest
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.contest import ContestResults
 from arena.store.people.values import Role
-from tests.cli.calls import refusal
+from tests.cli.calls import refusal, refusals
 from tests.store.results.samples import definition, line
 
 
@@ -132,8 +132,8 @@ def test_all_that_is_wrong_is_said_at_once(arena, file, tournament):
     text = template_text("class", "autumn", "UTC", long_ago).replace('"everybody"', '"invited"\ninvited = ["nobody1"]')
     file.write_text(text.replace("bots_per_author = 1", "bots_per_author = 0"))
     passed = (long_ago + timedelta(days=8)).strftime("%Y-%m-%d 23:59:59")
-    assert refusal(arena, "contest", "add", file).split("; ") == [
-        f"{file}: bots_per_author = 0: expected a whole number from 1 to 10",
+    assert [sentence.removeprefix(f"{file}: ") for sentence in refusals(arena, "contest", "add", file)] == [
+        "bots_per_author = 0: expected a whole number from 1 to 10",
         "name: there is a tournament 'autumn' already",
         f"deadline_at = {passed}: it has passed already (UTC)",
         "invited = 'nobody1': nobody has an account of this name",
