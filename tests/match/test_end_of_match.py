@@ -1,5 +1,6 @@
 """What a bot writes to stderr when it is told ``end`` belongs to the record of that match."""
 
+import os
 import subprocess
 import sys
 import time
@@ -186,6 +187,15 @@ def test_the_kernel_tells_a_bot_that_waits_from_one_that_works():
     }
     for program, expected in table.items():
         assert seen_of(program) == expected, program
+
+
+def test_a_process_that_is_ending_is_waited_for():
+    """Its files are gone, and for others than root its memory can't be looked into."""
+    with subprocess.Popen([sys.executable, "-Sc", ""], stdin=subprocess.PIPE) as process:
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        assert activity_of(process.pid, process.stdin.fileno()) is Activity.WORKS
+        process.wait()
+        assert activity_of(process.pid, process.stdin.fileno()) is Activity.WORKS
 
 
 def seen_of(program):

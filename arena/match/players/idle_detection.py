@@ -153,8 +153,8 @@ def activity_of(pid: int, pipe: int) -> Activity:
             for process in reaper.descendants(pid):
                 if (activity := _activity_of_process(process, inode)) is not Activity.WORKS:
                     break
-    except (OSError, ValueError):  # it is gone, or may not be read
-        return Activity.UNKNOWN
+    except (OSError, ValueError):  # it may not be read, or is ending: then how it ends is soon known
+        return Activity.WORKS if procfs.is_exiting(f"/proc/{pid}") else Activity.UNKNOWN
     return activity
 
 

@@ -127,12 +127,19 @@ def is_hidden(directory: str) -> bool:
     try:
         os.close(os.open(f"{directory}/fd", os.O_RDONLY | os.O_DIRECTORY))
     except PermissionError:
-        with contextlib.suppress(OSError, IndexError, ValueError):
-            state, *_, flags = read(f"{directory}/stat").rpartition(b")")[2].split()[:7]
-            return state not in _ENDED and not int(flags) & _PF_EXITING
+        return not is_exiting(directory)
     except OSError:
         pass
     return False
+
+
+def is_exiting(directory: str) -> bool:
+    """Return whether a process is about to end, has ended, or is gone."""
+    try:
+        state, *_, flags = read(f"{directory}/stat").rpartition(b")")[2].split()[:7]
+        return state in _ENDED or bool(int(flags) & _PF_EXITING)
+    except (OSError, IndexError, ValueError):
+        return True
 
 
 def open_files(directory: str) -> Iterator[tuple[str, str]]:
