@@ -3,6 +3,7 @@
 import contextlib
 import inspect
 import shutil
+import sys
 from importlib.util import find_spec
 
 import pytest
@@ -12,6 +13,8 @@ from tests.store.results.samples import definition, line, record
 
 if any(find_spec(name) is None for name in ("httpx", "starlette", "uvicorn", "httptools")):
     collect_ignore_glob = ["test_*.py"]  # the extra is not installed
+if find_spec("sniffio") is None:
+    sys.modules["sniffio"] = None  # httpx imports it for each request, and each would look for it everywhere
 
 
 class FakeVersions:
