@@ -174,11 +174,11 @@ def test_a_call_that_can_not_be_interrupted_is_named_with_its_place(arena, tmp_p
     text = text.replace('"""Return 1 for the winner', 'sum(range(10**13))\n        """Return 1 for the winner')
     (tmp_path / "stuck.py").write_text(text)
     line = next(number for number, line in enumerate(text.splitlines(), 1) if "10**13" in line)
-    monkeypatch.setattr(rules_process, "STALL_SECONDS", 5.0)
+    monkeypatch.setattr(rules_process, "STALL_SECONDS", 3.0)
     code, _, errors = arena("check", "--rules", "stuck:Domineering")
     assert code == 2
     assert errors == (
-        "arena: the game 'stuck:Domineering' is at fault: scores did not return within 5 s, and can't be interrupted"
+        "arena: the game 'stuck:Domineering' is at fault: scores did not return within 3 s, and can't be interrupted"
         f" (stuck.py:{line})\n"
     )
 

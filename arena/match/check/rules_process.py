@@ -246,6 +246,7 @@ def _run(
 
         with time_limits(beat), _without_terminal(Path(directory)) as printed:
             _set_limits()
+            beat()  # it has started
             try:
                 made = _loaded(game, given, printed)
                 if task == "walk":
