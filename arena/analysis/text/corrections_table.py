@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from arena.analysis.text.tables import Column, Row
+from arena.analysis.text.tables import Column, Row, row_of
 from arena.base.enums import CorrectionKind, DisqualifiedMatches
 from arena.base.text import counted, shortened_text
 from arena.store.results.values import Correction, in_force, undone_by
@@ -29,16 +29,15 @@ def corrections_table(corrections: Sequence[Correction], set_aside: Counter[int]
     """Return the log as a table, the oldest first; ``set_aside`` counts the records set aside by correction number."""
     undone = undone_by(corrections)
     rows: list[Row] = [
-        {
-            "number": c.number,
-            "kind": c.kind.value,
-            "bot": c.details.bot or None,
-            "correction": correction_text(c),
-            "reason": c.reason,
-            "made_at": c.made_at,
-            "set_aside": set_aside[c.number],
-            "undone_by": undone[c.number].number if c.number in undone else None,
-        }
+        row_of(
+            COLUMNS,
+            c,
+            kind=c.kind.value,
+            bot=c.details.bot or None,
+            correction=correction_text(c),
+            set_aside=set_aside[c.number],
+            undone_by=undone[c.number].number if c.number in undone else None,
+        )
         for c in corrections
     ]
     return COLUMNS, rows

@@ -8,7 +8,7 @@ from arena.analysis.measures.game_statistics import BotTimes, CrossCheck, GameSt
 from arena.analysis.measures.standings import Standings
 from arena.analysis.measures.values import Share
 from arena.analysis.text.standings_columns import percent_text
-from arena.analysis.text.tables import Column, Row
+from arena.analysis.text.tables import Column, Row, row_of
 from arena.analysis.text.verdict import cycle_text, untested_text
 from arena.base.enums import FaultKind
 
@@ -171,16 +171,7 @@ def _times(table: Standings, times: Sequence[BotTimes]) -> _Table:
     ]
     names = table.shown_names
     return columns, [
-        {
-            "bot": names.get(line.bot, line.bot),
-            "actions": line.actions,
-            "mean_ms": line.mean_ms,
-            "p99_ms": line.p99_ms,
-            "longest_ms": line.longest_ms,
-            "cpu_seconds": line.cpu_seconds,
-            "off_turn_cpu_seconds": line.off_turn_cpu_seconds,
-        }
-        for line in sorted(times, key=lambda line: line.bot)
+        row_of(columns, line, bot=names.get(line.bot, line.bot)) for line in sorted(times, key=lambda line: line.bot)
     ]
 
 

@@ -73,6 +73,11 @@ class Column(NamedTuple):
 Row = dict[str, Any]
 
 
+def row_of(columns: Sequence[Column], value: object, **own: Any) -> Row:
+    """Return the row of a value: for each column what is given under its key, and else the value's attribute."""
+    return {column.key: own[column.key] if column.key in own else getattr(value, column.key) for column in columns}
+
+
 def render_table(columns: Sequence[Column], rows: Sequence[Row], table_format: str = "text") -> str:
     """Return a table as text in one of ``FORMATS``; None is shown as ``-``, and is null in JSON."""
     if table_format == "json":

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -312,18 +312,10 @@ def _print_summary(results: Sequence[_Result]) -> None:
 
 
 def _print_json(bot: str, number: int, step: Step) -> bool:
-    values = {
-        "name": step.name,
-        "is_passed": step.is_passed,
-        "detail": step.detail,
-        "hint": step.hint,
-        "sent": step.sent.hex(),
-        "received": step.received.hex(),
-        "stderr": step.stderr,
-        "number": number,
-        "bot": bot,
-    }
-    click.echo(json.dumps(values))
+    values = asdict(replace(step, before=()))
+    del values["before"]
+    own = {"sent": step.sent.hex(), "received": step.received.hex(), "number": number, "bot": bot}
+    click.echo(json.dumps(values | own))
     return step.is_passed
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from arena.analysis.text.tables import Column, printable, printable_lines
+from arena.analysis.text.tables import Column, printable, printable_lines, row_of
 from arena.base.shipped import protocol_text
 from arena.cli.bots.boards import rulebook_text
 from arena.cli.terminal.common import print_json, print_table
@@ -74,16 +74,7 @@ def _list_row(game: type[Game[Any]], table_format: str) -> dict[str, Any]:
 
 
 def _option_rows(game: type[Game[Any]]) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": option.name,
-            "type": option.type_name,
-            "default": option.default,
-            "accepted": option.accepted,
-            "meaning": option.meaning,
-        }
-        for option in game.OPTIONS
-    ]
+    return [row_of(OPTION_COLUMNS, option, type=option.type_name) for option in game.OPTIONS]
 
 
 def _sample(game: Game[Any]) -> str:

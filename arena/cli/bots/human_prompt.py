@@ -18,7 +18,7 @@ from arena.base.errors import ArenaError, IllegalActionError
 from arena.base.text import counted
 from arena.cli.bots.boards import listed, note_text, position_lines, rulebook_text, score_lines
 from arena.cli.terminal.streams import terminal_width
-from arena.match.players.player import kept_after_undo, read_action
+from arena.match.players.player import LeftMatchError, TakenBackError, kept_after_undo, read_action
 
 HELP = """\
 an action   {example}
@@ -77,8 +77,6 @@ class Table:
 
     def ask(self, seat: int, request: Any) -> Any:
         """Ask the person in a seat until the answer is a legal action."""
-        from arena.match.players.player import LeftMatchError
-
         self._draw()
         legal = list(request.legal)
         texts = [printable(self._game.format_action(action)) for action in legal]
@@ -110,8 +108,6 @@ class Table:
 
     def _obey(self, command: str, seat: int, legal: list[Any]) -> None:
         if command == "quit":
-            from arena.match.players.player import LeftMatchError
-
             raise LeftMatchError("")
         if command == "undo":
             self._undo(seat)
@@ -124,15 +120,13 @@ class Table:
         elif command == "legal":
             click.echo(listed(self._game, legal, terminal_width()), err=True)
         elif command == "scores":
-            click.echo(self._scores(), err=True)
+            click.echo("\n".join(score_lines(self._game, self._state, self._names, terminal_width())), err=True)
         elif command == "rules":
             click.echo(printable_lines(rulebook_text(self._game)), err=True)
         else:
             click.echo(printable_lines(self._game.render_after(self._state, self._actions)), err=True)
 
     def _undo(self, seat: int) -> None:
-        from arena.match.players.player import TakenBackError
-
         kept = kept_after_undo(self._actions, seat)
         if kept is not None:
             raise TakenBackError(kept)
@@ -154,9 +148,6 @@ class Table:
     def _show_hint(self, text: str) -> None:
         if not self._is_quiet:
             click.echo(text)
-
-    def _scores(self) -> str:
-        return "\n".join(score_lines(self._game, self._state, self._names, terminal_width()))
 
 
 # Single keys from a terminal, with a time limit.

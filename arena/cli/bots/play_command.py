@@ -84,7 +84,7 @@ def play_command(
     }
     ply_limit, opening = chosen.ply_limit, () if like is None else first_openings(chosen)[0]
     if HUMAN in loaded:
-        adviser = find_bots([hints])[0] if hints is not None else _first_bot(loaded)
+        adviser = find_bots([hints])[0] if hints is not None else next((bot for bot in loaded if bot.command), None)
         record = _play_with_people(game, rules, loaded, adviser, settings, ply_limit, opening, quiet or as_json)
         if record is None:
             return OK
@@ -98,10 +98,6 @@ def play_command(
     else:
         show_result(record)
     return FAILED if record.faults else OK
-
-
-def _first_bot(loaded: Sequence[Bot]) -> Bot | None:
-    return next((bot for bot in loaded if bot.command), None)
 
 
 def _play_with_people(

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from arena.lab.shares import StateShares
     from arena.lab.solving.limits import Limits
     from arena.lab.solving.positions import Position
-    from arena.lab.solving.worth import Worth
 
 
 # What ``arena lab analyse`` says of a position with three and more seats.
@@ -81,13 +80,13 @@ def _shares_page(position: Position, seat: int, found: StateShares, line: Sequen
 
     settings = " ".join(f"{name}={value}" for name, value in position.game.options.items())
     head = f"{position.path} {settings}, ply {position.ply}, seat {seat} to act"
-    lines = [*_wrapped_to_line(f"{head}: {_shares_text((found.shares, found.paranoid))}; {TIE_RULE}"), ""]
+    lines = [*_wrapped(f"{head}: {_shares_text((found.shares, found.paranoid))}; {TIE_RULE}"), ""]
     groups: dict[Group, list[str]] = {}
     for one in sorted(found.actions, key=lambda one: (-one.shares[seat], -one.paranoid[seat])):
         groups.setdefault((one.shares, one.paranoid), []).append(position.game.format_action(one.action))
     for group, actions in groups.items():
-        lines += _wrapped_to_line(f"{' '.join(actions)}: {_shares_text(group)}", indent=4)
-    return "\n".join([*lines, "", *_wrapped_to_line(f"Best line: {' '.join(map(position.game.format_action, line))}")])
+        lines += _wrapped(f"{' '.join(actions)}: {_shares_text(group)}", indent=4)
+    return "\n".join([*lines, "", *_wrapped(f"Best line: {' '.join(map(position.game.format_action, line))}")])
 
 
 def _shares_text(group: Group) -> str:
@@ -95,7 +94,7 @@ def _shares_text(group: Group) -> str:
     return f"shares {shares}; held against all others {held}"
 
 
-def _wrapped_to_line(text: str, indent: int = 0) -> list[str]:
+def _wrapped(text: str, indent: int = 0) -> list[str]:
     width = min(line_width(), MAX_WIDTH)
     return textwrap.wrap(printable(text), width, subsequent_indent=" " * indent, break_on_hyphens=False)
 
@@ -190,23 +189,12 @@ def _as_json(position: Position, analysis: Analysis) -> dict[str, Any]:
         "options": dict(position.game.options),
         "ply": position.ply,
         "seat": analysis.seat,
-        **worth_json(analysis.worth),
+        **analysis.worth.to_json(),
         "actions": [
-            {"action": one.action, "text": one.text, "mark": one.mark, **worth_json(one.worth)}
+            {"action": one.action, "text": one.text, "mark": one.mark, **one.worth.to_json()}
             for one in analysis.actions
         ],
         "best_line": list(analysis.best_line),
-    }
-
-
-def worth_json(worth: Worth) -> dict[str, Any]:
-    """Return what a state is worth as JSON types."""
-    return {
-        "margin": worth.margin,
-        "outcome": worth.outcome,
-        "known": worth.known,
-        "low": worth.low,
-        "high": worth.high,
     }
 
 
@@ -222,10 +210,10 @@ def _text(position: Position, analysis: Analysis) -> str:
         groups.setdefault((worth_text(one.worth), one.mark), []).append(one)
     width = max(len(text) for text, _ in groups)
     for (text, mark), actions in groups.items():
-        names = " ".join(printable(one.text) for one in actions)
+        names = " ".join(one.text for one in actions)
         lines += _wrapped(f"{mark:2s} {text:{width}s}  {names}", indent=width + 5)
     if analysis.best_line:
-        lines += ["", *_wrapped(f"Best line: {_line_text(position, analysis)}")]
+        lines += ["", *_wrapped(f"Best line: {' '.join(map(position.game.format_action, analysis.best_line))}")]
     return "\n".join(lines)
 
 
@@ -237,13 +225,3 @@ def _order(one: AnalysedAction, seat: int) -> tuple[float, float, float]:
     high = float("inf") if worth.high is None else worth.high
     sure, possible = (low, high) if seat == 0 else (high, low)
     return -points_for(seat, worth.least if seat == 0 else worth.most), sign * sure, sign * possible
-
-
-def _line_text(position: Position, analysis: Analysis) -> str:
-    return " ".join(printable(position.game.format_action(action)) for action in analysis.best_line)
-
-
-def _wrapped(text: str, indent: int = 0) -> list[str]:
-    return textwrap.wrap(
-        printable(text), min(line_width(), 10_000), subsequent_indent=" " * indent, break_on_hyphens=False
-    )

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.analysis.text.tables import Column, Row, printable
+from arena.analysis.text.tables import Column, Row, printable, row_of
 from arena.base.errors import UsageError
 from arena.base.text import all_of, counted
-from arena.cli.lab.lab_analyse import worth_json
 from arena.cli.terminal.common import match_of, open_home, print_json, print_table, sentences_text
 from arena.cli.terminal.options import game_option, json_option, quiet_option, wide_option, within_option
 from arena.cli.terminal.streams import FAILED, OK
@@ -54,18 +53,7 @@ def accuracy_table(
 ) -> tuple[list[Column], list[Row]]:
     """Return the table of accuracy."""
     return ACCURACY_COLUMNS, [
-        {
-            "bot": names.get(bot.bot, bot.bot),
-            "matches": bot.matches,
-            "decisions": bot.decisions,
-            "kept": _kept(bot, formatted),
-            "mistakes": bot.mistakes,
-            "blunders": bot.blunders,
-            "earned": bot.earned,
-            "lucky": bot.lucky,
-            "points_known": bot.points_known,
-        }
-        for bot in bots
+        row_of(ACCURACY_COLUMNS, bot, bot=names.get(bot.bot, bot.bot), kept=_kept(bot, formatted)) for bot in bots
     ]
 
 
@@ -237,7 +225,7 @@ def _action_rows(record: MatchRecord, annotation: Any, as_json: bool) -> Iterato
         row: Row = {"ply": index + 1, "text": game.format_action(action), "mark": annotation.mark(index)}
         if as_json:
             before, after = annotation.worths[index], annotation.worths[index + 1]
-            worths = {"before": worth_json(before), "after": worth_json(after)}
+            worths = {"before": before.to_json(), "after": after.to_json()}
             yield {**row, "seat": seat, "action": action, "is_opening": is_opening, **worths, "kept": share}
         else:
             bot = "opening" if is_opening else f"{record.bots[seat]} (seat {seat})"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.analysis.text.tables import Column, printable
+from arena.analysis.text.tables import Column, printable, row_of
 from arena.base.errors import UsageError
 from arena.base.text import all_of, counted
 from arena.cli.terminal.common import check_directories, open_home, print_table, waiting, write_file
@@ -83,10 +83,10 @@ def explore(
     With TOURNAMENT the tree has what was played, and beside it the best actions; its options are the tournament's. With
     --book, the lines of --plies actions are written into a file that a tournament takes: openings = "b.toml".
     """
-    from arena.games import GAMES, make_game, parse_options
-    from arena.games.checked_game import checked_game
+    from arena.games import parse_options
     from arena.lab.openings import Explorer
     from arena.lab.solving.limits import free_memory_bytes
+    from arena.lab.solving.positions import rules_of
     from arena.lab.solving.solution import beyond_reach_reason
 
     if outcomes and book is None:
@@ -97,8 +97,7 @@ def explore(
     if tournament is not None:
         with open_home() as home:
             values, matches = _played(home, tournament, game, values)
-    rules = make_game(game, **values)
-    rules = rules if game in GAMES else checked_game(rules, game)
+    rules = rules_of(game, values)
     reason = beyond_reach_reason(rules, game, plies, free_memory_bytes())
     if reason and not matches and (book is None or outcomes):
         raise UsageError(f"{reason}; expected a smaller board, more --plies, or a TOURNAMENT whose matches are shown")
@@ -187,19 +186,11 @@ def _rows(rules: Game[Any], lines: Sequence[ExploredLine], top: int) -> Iterator
         if left_out:
             yield {"line": f"{indent}… {left_out:,} more", "worth": "", "best": "", "played": None}
             continue
-        yield {
-            "line": indent + rules.format_action(one.actions[-1]),
-            "worth": worth_of(one),
-            "best": "" if not one.is_best else "best",
-            "played": one.results.played,
-            "won": one.results.won,
-            "drawn": one.results.drawn,
-            "lost": one.results.lost,
-        }
+        line = indent + rules.format_action(one.actions[-1])
+        yield row_of(COLUMNS, one.results, line=line, worth=_worth_text(one), best="best" if one.is_best else "")
 
 
-def worth_of(one: ExploredLine) -> str:
-    """Return what a line is worth, in a few characters."""
+def _worth_text(one: ExploredLine) -> str:
     worth = one.worth
     if worth is None:
         return "–"
@@ -244,4 +235,4 @@ def _line_comment(one: ExploredLine) -> str:
     played = (
         f"; played {results.played:,}: +{results.won:,} ={results.drawn:,} -{results.lost:,}" if results.played else ""
     )
-    return f"{worth_of(one)}{played}"
+    return f"{_worth_text(one)}{played}"

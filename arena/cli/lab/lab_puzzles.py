@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.analysis.text.tables import Column, printable
+from arena.analysis.text.tables import Column, printable, row_of
 from arena.base.text import counted
 from arena.cli.terminal.common import check_directories, open_home, print_json, print_table, sentences_text, write_file
 from arena.cli.terminal.options import MAX_COUNT, WholeNumber, json_option, quiet_option, wide_option, within_option
@@ -133,18 +133,17 @@ def _summary(tournament: str, found: FoundPuzzles) -> str:
 
 def _row(number: int, puzzle: Puzzle) -> dict[str, Any]:
     first = puzzle.misses[0]
-    return {
-        "puzzle": number,
-        "game": puzzle.game,
-        "position": f"{first.match}/{first.ply}",
-        "seat": puzzle.seat,
-        "goal": puzzle.goal_in_words,
-        "choices": len(puzzle.choices),
-        "lines_log2": puzzle.lines_log2,
-        "missed": f"{puzzle.missed} of {puzzle.met}",
-        "by": " ".join(dict.fromkeys(miss.bot for miss in puzzle.misses)),
-        "solution": puzzle.choices[puzzle.solution].text,
-    }
+    return row_of(
+        [*COLUMNS, SOLUTION],
+        puzzle,
+        puzzle=number,
+        position=f"{first.match}/{first.ply}",
+        goal=puzzle.goal_in_words,
+        choices=len(puzzle.choices),
+        missed=f"{puzzle.missed} of {puzzle.met}",
+        by=" ".join(dict.fromkeys(miss.bot for miss in puzzle.misses)),
+        solution=puzzle.choices[puzzle.solution].text,
+    )
 
 
 def _page(arena_home: ArenaHome, tournament: str) -> str:

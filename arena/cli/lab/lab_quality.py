@@ -119,13 +119,12 @@ def _compared(game: str, text: str, values: dict[str, Any]) -> tuple[str, Any, A
 
 
 def _rules(game: str, values: dict[str, Any]) -> Game[Any]:
-    from arena.games import GAMES, make_game
-    from arena.games.checked_game import checked_game
+    from arena.lab.solving.positions import rules_of
 
-    rules = make_game(game, **values)
+    rules = rules_of(game, values)
     if rules.players < 2:
         raise UsageError(f"players = {rules.players}: expected a game for two or more")
-    return rules if game in GAMES else checked_game(rules, game)
+    return rules
 
 
 def _surveyed(rules: Game[Any], game: str, plan: Plan, is_quiet: bool) -> QualityReport:

@@ -49,11 +49,12 @@ def repair(game: str, options: tuple[str, ...], within_seconds: float, quiet: bo
 
     With --json, each form is an object in a line of its own.
     """
+    from arena.games import parse_options
     from arena.lab.repair import repaired
     from arena.lab.solving.limits import free_memory_bytes
     from arena.lab.solving.positions import rules_of
 
-    rules = rules_of(game, _parsed(game, options))
+    rules = rules_of(game, parse_options(game, options))
     with waiting(f"{game}: solving its forms for {within_seconds:g} s at most", quiet or as_json):
         rows = repaired(rules, game, within_seconds, free_memory_bytes())
     if as_json:
@@ -64,12 +65,6 @@ def repair(game: str, options: tuple[str, ...], within_seconds: float, quiet: bo
     click.echo(f"{printable(f'{game} {settings}')}\n")
     print_table(COLUMNS, [_cells(row) for row in rows], "text")
     return OK
-
-
-def _parsed(game: str, options: tuple[str, ...]) -> dict[str, Any]:
-    from arena.games import parse_options
-
-    return parse_options(game, options)
 
 
 def _cells(row: Repaired) -> dict[str, Any]:

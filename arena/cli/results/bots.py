@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.analysis.text.tables import Column, printable
+from arena.analysis.text.tables import Column, printable, row_of
 from arena.base.text import minute_text
 from arena.cli.terminal.common import open_home, print_json, print_table, sentences_text, table_text
 from arena.cli.terminal.options import comparisons_option, confirm, format_options, json_option, wide_option, yes_option
@@ -137,25 +137,14 @@ def _history_rows(profile: BotProfile, formatted: bool = True) -> list[dict[str,
 
 def _rival_rows(profile: BotProfile) -> list[dict[str, Any]]:
     return [
-        {
-            "rival": rival.rival,
-            "score_percent": 100 * rival.score,
-            "margin_percent": 100 * rival.margin,
-            "encounters": rival.encounters,
-        }
+        row_of(RIVAL_COLUMNS, rival, score_percent=100 * rival.score, margin_percent=100 * rival.margin)
         for rival in profile.rivals
     ]
 
 
 def _fault_rows(profile: BotProfile) -> list[dict[str, Any]]:
     return [
-        {
-            "kind": fault.kind,
-            "tournament": fault.tournament,
-            "match": fault.match,
-            "game": fault.game,
-            "repro": f"arena bot repro {fault.tournament}/{fault.match}",
-        }
+        row_of(FAULT_COLUMNS, fault, repro=f"arena bot repro {fault.tournament}/{fault.match}")
         for fault in profile.faults
     ]
 

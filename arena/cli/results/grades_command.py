@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from arena.analysis.text.tables import Column, printable, render_table
+from arena.analysis.text.tables import Column, printable, render_table, row_of
 from arena.base.checked import read_file
 from arena.base.errors import UsageError
 from arena.base.grades import Grade, GradeState, Scheme, Student, TableLine, grades_of
@@ -71,7 +71,7 @@ def grades_command(
         stored = named_or_latest(arena_home, tournament)
         table = load_standings(arena_home, stored.name)
     found = grade_tournament(stored, table, students, chosen)
-    rows = [{column.key: getattr(one, column.key) for column in COLUMNS} for one in found]
+    rows = [row_of(COLUMNS, one) for one in found]
     is_json = as_json or (output is not None and not as_csv and output.suffix == ".json")
     if output is not None:
         text = render_table(COLUMNS, rows, "json" if is_json else "csv")

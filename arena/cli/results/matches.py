@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.analysis.text.tables import Column, Row
+from arena.analysis.text.tables import Column, Row, row_of
 from arena.base.bot_text import OPERATOR
 from arena.base.errors import UsageError
 from arena.base.text import counted
@@ -180,7 +180,7 @@ def matches_command(
             and (record.faults or not only_faults)
         )
         if times:
-            rows = [{column.key: getattr(line, column.key) for column in TIMES_COLUMNS} for line in bot_times(chosen)]
+            rows = [row_of(TIMES_COLUMNS, line) for line in bot_times(chosen)]
             print_table(TIMES_COLUMNS, rows, table_format)
             return
         rows = [_row(record, table_format) for record in islice(chosen, limit)]
@@ -200,14 +200,12 @@ def _row(record: MatchRecord, table_format: str) -> dict[str, Any]:
     if table_format == "json":
         values = record.to_json(OPERATOR)
         return {**{column.key: values.get(column.key) for column in MATCH_COLUMNS}, "plies": len(record.actions)}
-    return {
-        "match": record.match,
-        "game": record.game,
-        "bots": " ".join(record.bots),
-        "opening": record.opening,
-        "scores": " ".join(f"{score:.6g}" for score in record.scores),
-        "ranks": " ".join(str(rank) for rank in record.ranks),
-        "plies": len(record.actions),
-        "termination": record.termination,
-        "faults": ", ".join(f"{record.bots[fault.seat]}: {fault.kind}" for fault in record.faults),
-    }
+    return row_of(
+        MATCH_COLUMNS,
+        record,
+        bots=" ".join(record.bots),
+        scores=" ".join(f"{score:.6g}" for score in record.scores),
+        ranks=" ".join(map(str, record.ranks)),
+        plies=len(record.actions),
+        faults=", ".join(f"{record.bots[fault.seat]}: {fault.kind}" for fault in record.faults),
+    )

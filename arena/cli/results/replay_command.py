@@ -19,7 +19,6 @@ from arena.cli.bots.boards import (
     room_beside,
     score_lines,
 )
-from arena.cli.lab.lab_analyse import worth_json
 from arena.cli.terminal.common import match_of, open_home, print_json, show_result
 from arena.cli.terminal.options import json_option
 from arena.cli.terminal.streams import USUAL_WIDTH, terminal_height, terminal_width
@@ -111,7 +110,7 @@ def _position(replayed: Replayed, ply: int, game: Any, state: Any) -> dict[str, 
         "action": action,
         "text": None if action is None else game.format_action(action),
         "mark": annotation.mark(ply - 1) if annotation and ply else None,
-        "worth": worth_json(annotation.worths[ply]) if annotation else None,
+        "worth": annotation.worths[ply].to_json() if annotation else None,
         "notes": [note for noted, note in record.notes.for_operator() if noted == ply - 1],
         "observation": game.observation(state),
         "scores": game.scores(state),

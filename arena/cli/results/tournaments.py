@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.analysis.text.tables import Column, printable
+from arena.analysis.text.tables import Column, printable, row_of
 from arena.base.errors import UsageError
 from arena.base.text import counted, minute_text, short_size_text
 from arena.cli.terminal.common import line_width, open_home, print_json, print_table, sentences_text, table_text
@@ -250,16 +250,9 @@ def _counts(found: Overview) -> str:
 
 
 def _overview_row(result: LatestResult) -> dict[str, Any]:
-    stored = result.listed.tournament
-    return {
-        "tournament": stored.name,
-        "leader": _leader(result.leaders),
-        "state": result.listed.state,
-        "recorded": stored.recorded,
-        "scheduled": stored.scheduled,
-        "format": stored.format,
-        "begun": minute_text(stored.created_at),
-    }
+    stored, leader = result.listed.tournament, _leader(result.leaders)
+    own = {"tournament": stored.name, "leader": leader, "state": result.listed.state}
+    return row_of(OVERVIEW_COLUMNS, stored, **own, begun=minute_text(stored.created_at))
 
 
 def _leader(leaders: Leaders) -> str:

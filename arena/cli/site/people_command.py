@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from arena.analysis.text.tables import Column, printable, render_table
+from arena.analysis.text.tables import Column, printable, render_table, row_of
 from arena.base.checked import read_file
 from arena.base.errors import RosterError, UsageError
 from arena.base.text import counted
@@ -283,8 +283,7 @@ def log(table_format: str) -> None:
     """List what was done about people, the latest first."""
     with opened_people() as people:
         entries = people.log.lines(hidden=())
-    names = [column.key for column in LOG_COLUMNS]
-    rows = [{name: getattr(entry, name) for name in names} for entry in entries]
+    rows = [row_of(LOG_COLUMNS, entry) for entry in entries]
     print_table(LOG_COLUMNS, rows, table_format, "" if entries else "Nothing was done yet.")
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
-from arena.analysis.text.tables import Column, fitted_table, printable
+from arena.analysis.text.tables import Column, fitted_table, printable, row_of
 from arena.analysis.text.text_layout import cell_count, shortened, wrapped
 from arena.base.text import counted, duration_text
 from arena.cli.terminal.streams import USUAL_WIDTH
@@ -224,13 +224,12 @@ class Live:
 
     def _table(self, width: int) -> list[str]:
         rows = [
-            {
-                "rank": line.rank,
-                "bot": line.bot,
-                "exposure": line.rating.exposure,
-                "matches": line.matches,
-                "score": None if line.score_share is None else 100 * line.score_share,
-            }
+            row_of(
+                TOP_COLUMNS,
+                line,
+                exposure=line.rating.exposure,
+                score=None if line.score_share is None else 100 * line.score_share,
+            )
             for line in self._top
         ]
         return fitted_table(TOP_COLUMNS, rows, width)[0].splitlines() if rows else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import wraps
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -256,9 +256,6 @@ def _as_json(result: ComparisonResult, names: tuple[str, ...]) -> dict[str, Any]
         "los": evidence.los,
         "llr": evidence.llr,
         "bounds": list(hypotheses.bounds),
-        "elo0": hypotheses.elo0,
-        "elo1": hypotheses.elo1,
-        "alpha": hypotheses.alpha,
-        "beta": hypotheses.beta,
+        **asdict(hypotheses),
         "scores": [{"score": score, "encounters": count} for score, count in sorted(result.verdict.scores.items())],
     }

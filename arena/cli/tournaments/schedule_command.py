@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.analysis.text.tables import Column, printable
+from arena.analysis.text.tables import Column, printable, row_of
 from arena.base.errors import UsageError
 from arena.base.text import counted
 from arena.cli.terminal.common import open_home, print_table, sentences_text, warn_of_rejected, warn_of_weak_isolation
@@ -211,17 +211,9 @@ def _match_rows(lines: Iterable[ScheduledMatch], definition: Definition, table_f
     for line in lines:
         seats = [names[k] for k in line.seats]
         opening = [games[line.game].format_action(action) for action in line.opening_actions]
-        is_json = table_format == "json"
-        rows.append(
-            {
-                "match": line.match,
-                "round": line.round,
-                "encounter": line.encounter,
-                "game": definition.games[line.game].game,
-                "bots": seats if is_json else ", ".join(seats),
-                "opening": opening if is_json else " ".join(opening),
-            }
-        )
+        texts = (seats, opening) if table_format == "json" else (", ".join(seats), " ".join(opening))
+        game = definition.games[line.game].game
+        rows.append(row_of(MATCH_COLUMNS, line, game=game, bots=texts[0], opening=texts[1]))
     return rows
 
 
@@ -256,9 +248,9 @@ def _summary(definition: Definition, counts: _Counts) -> str:
 
 def _opening_sentences(definition: Definition, counts: _Counts, within_seconds: float) -> Iterator[str]:
     from arena.base.enums import OpeningChoice
-    from arena.games import GAMES, make_game
-    from arena.games.checked_game import checked_game
+    from arena.games import make_game
     from arena.lab.openings import judged_margins, judged_sentence, opening_balance, opening_sentence
+    from arena.lab.solving.positions import rules_of
     from arena.tournament.opening_information import is_judged_by_playouts
 
     own = [
@@ -266,13 +258,13 @@ def _opening_sentences(definition: Definition, counts: _Counts, within_seconds: 
     ]
     for number in own:
         choice, openings = definition.games[number], counts.openings[number]
-        game = make_game(choice.game, **choice.options)
-        rules = game if choice.game in GAMES else checked_game(game, choice.game)
         deadline = time.monotonic() + within_seconds / len(own)
         is_chosen = bool(definition.openings) and definition.openings[number].choose is OpeningChoice.INFORMATION
         if is_chosen and is_judged_by_playouts(choice, definition.opening_plies):
+            game = make_game(choice.game, **choice.options)
             yield judged_sentence(definition, number, len(openings), judged_margins(game, openings, deadline))
             continue
+        rules = rules_of(choice.game, choice.options)
         yield opening_sentence(definition, number, opening_balance(rules, choice.game, openings, deadline))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ class Position:
     ply: int
 
 
-def rules_of(path: str, options: dict[str, Any]) -> Game[Any]:
+def rules_of(path: str, options: Mapping[str, Any]) -> Game[Any]:
     """Return the rules of a game; those from outside are checked."""
     rules = make_game(path, **options)
     return rules if path in GAMES else checked_game(rules, path)

@@ -63,13 +63,7 @@ class Solution:
         """Return it as an object for programs."""
         about: dict[str, Any] = {"game": self.game, "options": dict(self.options)}
         if self.worth is not None:
-            about |= {
-                "margin": self.worth.margin,
-                "outcome": self.worth.outcome,
-                "known": self.worth.known,
-                "low": self.worth.low,
-                "high": self.worth.high,
-            }
+            about |= self.worth.to_json()
         else:
             about |= {
                 "shares": self.shares,

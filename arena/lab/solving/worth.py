@@ -69,6 +69,10 @@ class Worth:
         """Whether it is more than bounds."""
         return self.margin is not None
 
+    def to_json(self) -> dict[str, Any]:
+        """Return it as an object for programs."""
+        return {name: getattr(self, name) for name in ("margin", "outcome", "known", "low", "high")}
+
     def to(self, seat: int) -> Worth:
         """Return it as worth to a seat: for seat 1 all that is good for seat 0 is bad."""
         if seat == 0:
