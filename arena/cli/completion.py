@@ -48,10 +48,6 @@ def _bots(names: KnownNames, _: str) -> Iterable[str]:
     return [*names.bots(), *(f"{PREFIX}{name}" for name in example_bots())]
 
 
-def _example_tournaments(*_: object) -> Iterable[str]:
-    return [f"{PREFIX}{name}" for name in example_tournaments()]
-
-
 CANDIDATES: dict[str, Candidates] = {
     "tournament": _tournaments,
     "tournaments": _tournaments,
@@ -64,7 +60,7 @@ CANDIDATES: dict[str, Candidates] = {
     "old": _bots,
     "hints": _bots,
     "remove": lambda names, _: names.bots(),
-    "file": _example_tournaments,
+    "file": lambda *_: [f"{PREFIX}{name}" for name in example_tournaments()],
     "game": lambda *_: GAMES,
     "games": lambda *_: GAMES,
     "language": lambda *_: LANGUAGES,

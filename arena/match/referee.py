@@ -143,7 +143,7 @@ class Referee:
             if self._faults:
                 if not self._continues_without_forfeited():
                     break
-                if self._has_forfeited(seat):
+                if any(fault.seat == seat for fault in self._faults):
                     self._withdraw(seat)
                     continue
             elif self._spec.ends_settled and (ranks := self._settled_ranks()) is not None:
@@ -188,9 +188,6 @@ class Referee:
 
     def _continues_without_forfeited(self) -> bool:
         return self._game.players > 2 and self._checked_game.withdraw(self._state) is not None
-
-    def _has_forfeited(self, seat: int) -> bool:
-        return any(fault.seat == seat for fault in self._faults)
 
     def _withdraw(self, seat: int) -> None:
         self._state = self._checked_game.withdraw(self._state)

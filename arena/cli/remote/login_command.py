@@ -69,7 +69,9 @@ def login_command(
     if earlier not in (None, token):
         _end(SiteClient(site, earlier))
     if table_format == "text":
-        click.echo(sentences_text(_signed_in(client, account)))
+        who = f"You are signed in at {client.site} as {account.name} ({account.role})"
+        until = f"until {account.expires_at[:10]}; good for: {', '.join(account.scopes)}."
+        click.echo(sentences_text(f"{who}, {until}"))
     else:
         print_table(COLUMNS, [_row(client, account, table_format)], table_format)
     return OK
@@ -122,13 +124,6 @@ def _row(client: SiteClient, account: Account | None, table_format: str) -> Row:
         scopes = list(account.scopes) if table_format == "json" else ", ".join(account.scopes)
         row |= {"name": account.name, "role": account.role, "scopes": scopes, "until": account.expires_at[:10]}
     return row
-
-
-def _signed_in(client: SiteClient, account: Account) -> str:
-    return (
-        f"You are signed in at {client.site} as {account.name} ({account.role}), until {account.expires_at[:10]};"
-        f" good for: {', '.join(account.scopes)}."
-    )
 
 
 def _warn_of_environment() -> None:

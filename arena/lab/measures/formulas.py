@@ -159,13 +159,12 @@ def draws_and_margins(played: Mapping[str, Matches]) -> tuple[Row, ...]:
         draws = [Cluster(float(match.ranks.count(1) > 1)) for match in matches]
         rows += rows_of("draws", strength, Unit.SHARE, share_of(draws))
     for strength, matches in played.items():
-        margins = [Cluster(float(top - second)) for top, second in (_top_two(match.scores) for match in matches)]
+        margins = [
+            Cluster(float(top - second))
+            for top, second in (sorted(match.scores, reverse=True)[:2] for match in matches)
+        ]
         rows += rows_of("margin of the first", strength, Unit.SCORE, mean_of(margins))
     return tuple(rows)
-
-
-def _top_two(scores: Sequence[int | float]) -> list[int | float]:
-    return sorted(scores, reverse=True)[:2]
 
 
 def visible_leads(matches: Matches, scores: Callable[[Any], Sequence[int | float]]) -> tuple[Row, ...]:

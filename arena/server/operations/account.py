@@ -16,8 +16,7 @@ from arena.server.gate.operation import Done, Fields, NoFields, Numbered, Operat
 from arena.server.gate.responses import place_of_ours
 from arena.server.http.hosts import network_of
 from arena.server.http.value_builder import Snapshots
-from arena.server.operations.bot_logs import audience_of, reads_bot
-from arena.server.operations.my_bots import my_bots, person_pages
+from arena.server.operations.bot_logs import audience_of, my_bots, person_pages, reads_bot
 from arena.server.operations.people import (
     AccountPage,
     AskedQuestion,
@@ -35,13 +34,13 @@ from arena.server.operations.people import (
 from arena.server.operations.submissions import details_of, line_of
 from arena.site.frame.model import Model
 from arena.site.pages.person_model import PersonPage
-from arena.store.people.passwords import ACCEPTED as PASSWORD_RULE
-from arena.store.people.passwords import check_password, hash_password, is_right
 from arena.store.people.rates import Rate
+from arena.store.people.secret import ACCEPTED as PASSWORD_RULE
+from arena.store.people.secret import check_password, hash_password, is_right
 from arena.store.people.sessions import device_text
 from arena.store.people.submissions import LISTED
 from arena.store.people.unrated_match import UnratedMatch
-from arena.store.people.values import Permission, Person, Scope, Session, Submission, Token, scopes_of
+from arena.store.people.values import Permission, Person, Scope, Submission, Token, scopes_of
 
 FROM_AN_ADDRESS = Rate(200, 600.0)
 """A whole class may sit behind one."""
@@ -163,7 +162,10 @@ def _account(visit: Visit, bots: tuple[MyBot, ...] = ()) -> AccountPage:
     person = visit.person
     return AccountPage.of(
         person,
-        sessions=tuple(_session(session, visit) for session in visit.people.sessions.all(person)),
+        sessions=tuple(
+            SessionLine.of(one, is_this=one.number == visit.actor.session, device=device_text(one.device))
+            for one in visit.people.sessions.all(person)
+        ),
         tokens=tuple(_token(token, visit) for token in visit.people.tokens.all(person)),
         scopes=scopes_of(person.role),
         may_manage=Permission.MODERATE_AUTHORS in visit.actor.permissions,
@@ -228,10 +230,6 @@ def check_present(visit: Visit, password: str) -> None:
         raise too_often(wait)
     if not is_right(password, visit.people.accounts.password_hash(visit.person)):
         raise UsageError("the present password is not right")
-
-
-def _session(session: Session, visit: Visit) -> SessionLine:
-    return SessionLine.of(session, is_this=session.number == visit.actor.session, device=device_text(session.device))
 
 
 def _token(token: Token, visit: Visit) -> TokenLine:

@@ -272,7 +272,7 @@ def _form_lines(sent: Mapping[str, str], house_bots: tuple[str, ...]) -> Iterato
     if sent["reveal_at"]:
         yield f"reveal_at = {time_value(sent['reveal_at'])}"
     if sent["ladders"]:
-        yield f"ladders = {_truth(sent['ladders'])}"
+        yield f"ladders = {sent['ladders'] if sent['ladders'] in ('true', 'false') else toml_text(sent['ladders'])}"
     yield from ("[time_control]", f"per_action_seconds = {_number(sent['per_action_seconds'])}")
     yield from ("[limits]", f"memory_bytes = {_mebibytes(sent['memory_mib'])}")
     if sent["qualification"] != NO_QUALIFICATION:
@@ -334,10 +334,6 @@ def _number(text: str) -> str:
     """Return a number as TOML; any other text as such, which the contest then rejects."""
     number = text.strip()
     return number if _NUMBER.fullmatch(number) and len(number) <= _MAX_DIGITS else toml_text(text)
-
-
-def _truth(text: str) -> str:
-    return text if text in ("true", "false") else toml_text(text)
 
 
 def _mebibytes(text: str) -> str:

@@ -219,7 +219,7 @@ class BotMatches:
     def counts(self) -> list[MeetingCount]:
         """Count the meetings with rivals, by tournament, game, bot and seat."""
         kind = (seats.c.tournament_id, seats.c.game, seats.c.bot, seats.c.seat)
-        query = select(*kind, *(_number_of(seats.c.ahead == ahead) for ahead in (1, 0, -1)))
+        query = select(*kind, *(func.count(type_=Integer).filter(seats.c.ahead == ahead) for ahead in (1, 0, -1)))
         query = query.where(seats.c.bot.in_(self._bots), *self._against()).group_by(*kind).order_by(*kind)
         return [MeetingCount(*row) for row in self._database.rows(query) if row.tournament_id in self._tournaments]
 
@@ -256,7 +256,3 @@ class BotMatches:
 
     def _against(self) -> list[ColumnElement[bool]]:
         return [] if self._rivals is None else [seats.c.rival.in_(self._rivals)]
-
-
-def _number_of(condition: ColumnElement[bool]) -> ColumnElement[int]:
-    return func.count(type_=Integer).filter(condition)

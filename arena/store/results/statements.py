@@ -127,11 +127,6 @@ def _schedule_row(number: int, line: ScheduledMatch) -> dict[str, Any]:
     return {"tournament_id": number, **row}
 
 
-def _tuples(actions: Sequence[Any]) -> Iterator[Any]:
-    """Yield actions in the form the games give them: JSON knows no tuples."""
-    return (tuple(action) if isinstance(action, list) else action for action in actions)
-
-
 def chunks(values: Iterable[Value], size: int = CHUNK_ROWS) -> Iterator[list[Value]]:
     """Yield the values in lists that one statement can take."""
     coming = iter(values)
@@ -168,7 +163,7 @@ def scheduled_match(line: Any, definition: Definition) -> ScheduledMatch:
     values = dict(zip(_LINE_COLUMNS, line, strict=True))
     del values["tournament_id"]
     values["seats"] = _seats(line.seats, line.game, definition, where)
-    values["opening_actions"] = tuple(_tuples(opening_actions))
+    values["opening_actions"] = tuple(tuple(one) if isinstance(one, list) else one for one in opening_actions)
     return ScheduledMatch(**values)
 
 

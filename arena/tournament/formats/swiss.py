@@ -55,10 +55,6 @@ def _contributions(k: int, cards: Sequence[Card], scores: Sequence[float]) -> li
     return [scores[k] if entry.rival is None else scores[entry.rival] for entry in cards[k]]
 
 
-def _buchholz(k: int, cards: Sequence[Card], scores: Sequence[float]) -> float:
-    return sum(_contributions(k, cards, scores))
-
-
 def _buchholz_cut_1(k: int, cards: Sequence[Card], scores: Sequence[float]) -> float:
     values = _contributions(k, cards, scores)
     return sum(values) - min(values, default=0.0)
@@ -84,7 +80,7 @@ def _won(k: int, cards: Sequence[Card], scores: Sequence[float]) -> float:
 
 
 CODES: Mapping[str, _TieBreak] = {
-    "BH": _buchholz,
+    "BH": lambda k, cards, scores: sum(_contributions(k, cards, scores)),
     "BH-C1": _buchholz_cut_1,
     "SB": _sonneborn_berger,
     "DE": _direct_encounter,

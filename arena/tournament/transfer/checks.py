@@ -278,15 +278,15 @@ def _comparisons(record: MatchRecord, line: ScheduledMatch, definition: Definiti
     yield "settled_ply", record.settled_ply is None or definition.adjudicate == SETTLED, True
     yield "opening_plies", record.opening_plies, len(line.opening_actions)
     recorded = [action[1] for action in record.actions[: record.opening_plies]]
-    yield "actions of the opening", recorded, [_as_json_has_it(action) for action in line.opening_actions]
+    yield (
+        "actions of the opening",
+        recorded,
+        [list(one) if isinstance(one, tuple) else one for one in line.opening_actions],
+    )
     yield "rng_seed", record.rng_seed, line.rng_seed
     yield "time_control", record.time_control, definition.time_control
     entrants = [definition.entrants[entrant] for entrant in line.seats]
     yield "time_controls", record.time_controls, time_controls_of(entrants, definition.time_control)
-
-
-def _as_json_has_it(action: Any) -> Any:
-    return list(action) if isinstance(action, tuple) else action
 
 
 def _shown(value: Any) -> str:

@@ -76,7 +76,7 @@ class KnownTournament:
                     definition=definition,
                     created_at=here.created_at,
                     finished_at=finished,
-                    lines=self._added_lines(),
+                    lines=(line for line in self._lines() if line.match > self._lines_here),
                     records=self._rows(found.wanted),
                     voids=self._new_voids(),
                 )
@@ -120,9 +120,6 @@ class KnownTournament:
 
     def _lines(self) -> Iterator[ScheduledMatch]:
         return self._source.lines(self._there) if self._lines_taken else self._store.schedule(self._here)
-
-    def _added_lines(self) -> Iterator[ScheduledMatch]:
-        return (line for line in self._lines() if line.match > self._lines_here)
 
     def _compare_records(self) -> _Comparison:
         found = _Comparison()
