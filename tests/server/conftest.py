@@ -57,10 +57,10 @@ def versions():
 @pytest.fixture(autouse=True)
 def board_of_the_first_page_is_waited_for(monkeypatch):
     """On a busy machine it would come with a later answer, and two answers would differ."""
-    from arena.server.http import featured_match
+    from arena.server.http import page_response
 
-    monkeypatch.setattr(featured_match, "FIRST_SECONDS", 60.0)
-    monkeypatch.setattr(featured_match, "HURRIED_SECONDS", 60.0)
+    monkeypatch.setattr(page_response, "BOARD_SECONDS", 60.0)
+    monkeypatch.setattr(page_response, "HURRIED_SECONDS", 60.0)
 
 
 @contextlib.asynccontextmanager

@@ -8,7 +8,7 @@ import pytest
 from arena.base.definition import GameChoice
 from arena.games import make_game
 from arena.lab.matches.annotating import Annotator, TournamentAnnotator
-from arena.lab.matches.turning_point import turning_point
+from arena.lab.matches.annotation import turning_point
 from arena.lab.solving.limits import Limits
 from arena.lab.solving.worth import SEATS, worth_text
 from arena.site.links import ServedLinks

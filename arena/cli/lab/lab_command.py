@@ -11,11 +11,10 @@ from arena.base.errors import KernelError
 from arena.cli.lab.lab_analyse import analyse
 from arena.cli.lab.lab_annotate import annotate
 from arena.cli.lab.lab_explore import explore
-from arena.cli.lab.lab_prove import prove
 from arena.cli.lab.lab_puzzles import puzzles
 from arena.cli.lab.lab_quality import quality
 from arena.cli.lab.lab_repair import repair
-from arena.cli.lab.lab_solve import solve
+from arena.cli.lab.lab_solve import prove, solve
 from arena.cli.terminal.common import print_json, print_table, print_wrapped, waiting
 from arena.cli.terminal.global_options import Subcommands
 from arena.cli.terminal.options import json_option

@@ -1,4 +1,4 @@
-"""``arena lab solve``: what a game is worth with best play, and how that is known."""
+"""``arena lab solve``: what a game is worth with best play; ``arena lab prove``: a certificate of it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import textwrap
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,15 +15,18 @@ import click
 from arena.analysis.text.tables import printable
 from arena.base.errors import OptionError, UsageError
 from arena.base.text import all_of, counted, duration_text, short_size_text
+from arena.cli.terminal.common import check_directories, print_json, print_wrapped, waiting, write_file
 from arena.cli.terminal.options import json_option, options_option, quiet_option, within_option
 from arena.cli.terminal.streams import OK
 
 if TYPE_CHECKING:
     from arena.games import Game
+    from arena.lab.certificate import Certificate, Claim
     from arena.lab.solve import Solver
     from arena.lab.solving.limits import Limits
     from arena.lab.solving.solution import By, Solution
     from arena.lab.solving.tables import Table
+
 
 WIDTH = 80
 MAX_SWEPT = 1000
@@ -85,27 +89,23 @@ def solve(
 
 
 def _games(game: str, values: dict[str, Any], sweep: str | None) -> Iterator[Game[Any]]:
-    from arena.games import GAMES, find_game, make_game
-    from arena.games.checked_game import checked_game
-
-    def made(**options: Any) -> Game[Any]:
-        rules = make_game(game, **options)
-        return rules if game in GAMES else checked_game(rules, game)
+    from arena.games import find_game
+    from arena.lab.solving.positions import rules_of
 
     if sweep is None:
-        yield made(**values)
+        yield rules_of(game, values)
         return
     found = _SWEEP.fullmatch(sweep)
     if found is None or not int(found[2]) <= int(found[3]) < int(found[2]) + MAX_SWEPT:
         raise UsageError(f"--sweep {sweep!r}: expected NAME=LOW..HIGH of at most {MAX_SWEPT} values, such as size=3..9")
     name = found[1]
     if name in values or name not in {option.name for option in find_game(game).OPTIONS}:
-        made(**{**values, name: int(found[2])})  # an unknown name is refused here
+        rules_of(game, {**values, name: int(found[2])})  # an unknown name is refused here
         raise UsageError(f"--sweep {sweep!r}: {name} is given by --option as well")
     refused: list[OptionError] = []
     for value in range(int(found[2]), int(found[3]) + 1):
         try:
-            rules = made(**{**values, name: value})
+            rules = rules_of(game, {**values, name: value})
         except OptionError as error:
             refused.append(error)
             click.echo(printable(f"arena: left out: {error}"), err=True)
@@ -255,3 +255,68 @@ def _best(rules: Game[Any], solution: Solution) -> str:
     more = f" and {len(solution.best) - MAX_SHOWN} more" if len(solution.best) > MAX_SHOWN else ""
     symmetry = ", up to symmetry" if symmetries_of(rules, solution.game) else ""
     return f"{shown}{more}{symmetry}{'' if solution.has_all_best else '; others may be as good'}"
+
+
+@click.command("prove")
+@click.argument("game")
+@options_option
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write.")
+@within_option("Write what can be proved within 60s, 5m or 2h.")
+@quiet_option
+@json_option
+def prove(
+    game: str, options: tuple[str, ...], out: Path, within_seconds: float | None, quiet: bool, as_json: bool
+) -> int:
+    """Write a certificate of what GAME is worth with best play: strategies for both seats, which anybody can check.
+
+    \b
+    arena lab prove multiplication -o size=7 --out multiplication_7.txt
+    arena lab prove differences -o size=9 --out differences_9.txt
+
+    A program in C of 300 lines, arena/lab/verify/verify.c, checks it: it knows the rules and nothing of the arena. The
+    page beside it describes the format, so that you can write your own.
+    """
+    from arena.games import make_game, parse_options
+    from arena.lab.certificate import prove as certificate_of
+    from arena.lab.solving.limits import Limits, free_memory_bytes
+
+    check_directories(out)
+    rules = make_game(game, **parse_options(game, options))
+    deadline = float("inf") if within_seconds is None else time.monotonic() + within_seconds
+    with waiting(f"{game}: looking for strategies of both seats", quiet or as_json):
+        certificate = certificate_of(rules, game, Limits(deadline=deadline, memory_bytes=free_memory_bytes()))
+    text = certificate.text()
+    write_file(out, text)
+    if as_json:
+        print_json(_certificate_json(certificate, game, out, text))
+    else:
+        _show_certificate(certificate, game, out, text)
+    return OK
+
+
+def _certificate_json(certificate: Certificate, game: str, out: Path, text: str) -> dict[str, Any]:
+    return {
+        "game": game,
+        "options": dict(certificate.game.options),
+        "value": certificate.value,
+        "claims": [
+            {"seat": claim.seat, "holds": claim.holds, "by": claim.rule, "actions": len(claim.actions)}
+            for claim in certificate.claims
+        ],
+        "problem": certificate.problem,
+        "file": str(out),
+        "bytes": len(text),
+    }
+
+
+def _show_certificate(certificate: Certificate, game: str, out: Path, text: str) -> None:
+    claims = all_of([f"seat {claim.seat} holds {claim.holds:+d} by {_held_by(claim)}" for claim in certificate.claims])
+    exact = "" if certificate.value is None else f", so the value is {certificate.value:+d} for seat 0"
+    print_wrapped(f"{game}: ", 2, f"{claims.replace('+0', '0')}{exact.replace('+0', '0')}.")
+    if certificate.problem:
+        print_wrapped("", 0, printable(f"It is not the whole value: {certificate.problem}."))
+    click.echo(f"{short_size_text(len(text))} written: {printable(str(out))}", err=True)
+
+
+def _held_by(claim: Claim) -> str:
+    return f"a table of {counted(len(claim.actions), 'action')}" if claim.rule == "table" else f"the rule {claim.rule}"

@@ -1,21 +1,108 @@
-"""``arena submit``: check a bot and copy it into the arena, here or at a site."""
+"""``arena submit``: check a bot and copy it into the arena, here or at a site; ``arena challenge``: play there."""
 
 from __future__ import annotations
 
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from arena.analysis.text.tables import printable
-from arena.base.errors import UsageError
-from arena.base.text import size_text
-from arena.cli.terminal.common import open_home, print_json, show_stderr
-from arena.cli.terminal.options import games_option, json_option, plain_http_option
+from arena.analysis.text.tables import Column, printable
+from arena.base.errors import SiteAwayError, UsageError
+from arena.base.text import counted, size_text
+from arena.cli.remote.exchange import Progress, printable_line, printable_sentence, printable_text
+from arena.cli.remote.site_client import Fields, SiteClient, for_site
+from arena.cli.terminal.common import open_home, print_json, print_table, show_stderr
+from arena.cli.terminal.options import format_options, games_option, json_option, plain_http_option
 from arena.cli.terminal.streams import FAILED, OK
+from arena.store.people.unrated_match import ENDED, MatchState
+from arena.store.people.values import FINAL, SubmissionState
 
 if TYPE_CHECKING:
     from arena.community.submissions.submission import Submission
+
+
+# Submitting a bot at a site, and waiting for what becomes of it. The other end is
+# ``arena/server/operations/submissions.py``. Submitting the same bytes again is the same submission, so whatever was
+# interrupted is simply done again.
+
+FIRST_PAUSE_SECONDS = 0.5
+LONGEST_PAUSE_SECONDS = 3.0
+MAX_PAUSE_SECONDS = 30.0
+"""Between two tries while the site is away."""
+MAX_TRIES_AWAY = 20
+MAX_REPORT_CHARACTERS = 200_000
+
+_PLACE = re.compile(r"/submissions/([1-9][0-9]{0,9})")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a submission."""
+
+    number: int
+    state: SubmissionState
+    bot: str | None
+    reason: str
+
+
+def upload_bot(
+    client: SiteClient, file: BinaryIO, size_bytes: int, file_name: str, note: str, progress: Progress
+) -> int:
+    """Submit a file, and return the number of the submission."""
+    answer = client.upload("/submissions", file, size_bytes, progress=progress, file_name=file_name, note=note)
+    match = _PLACE.fullmatch(Fields(answer, client.no_arena()).text("to"))
+    if match is None:
+        raise client.no_arena()
+    return int(match[1])
+
+
+def follow(
+    client: SiteClient, number: int, listener: Callable[[str], None], pause_for: Callable[[float], None] = time.sleep
+) -> Outcome:
+    """Wait until a submission is decided."""
+    shown, pause, away = 0, FIRST_PAUSE_SECONDS, 0
+    while True:
+        try:
+            answer = client.get_json(f"/submissions/{number}")
+        except SiteAwayError as error:
+            away += 1
+            if away >= MAX_TRIES_AWAY:
+                raise
+            pause_for(max(min(2.0**away, MAX_PAUSE_SECONDS), error.retry_after_seconds or 0))
+            continue
+        away = 0
+        outcome, lines = _read(client, number, answer)
+        # the last line may still grow while it is being checked
+        ready = lines if outcome is not None else lines[:-1]
+        for line in ready[shown:]:
+            listener(printable_line(line))
+        shown = max(shown, len(ready))
+        if outcome is not None:
+            return outcome
+        pause_for(pause)
+        pause = min(1.5 * pause, LONGEST_PAUSE_SECONDS)
+
+
+def _read(client: SiteClient, number: int, answer: dict[str, object]) -> tuple[Outcome | None, list[str]]:
+    line, details = answer.get("line"), answer.get("details")
+    if not isinstance(line, dict) or not isinstance(details, dict):
+        raise client.no_arena()
+    report, reason, bot = details.get("report"), details.get("reason"), line.get("bot")
+    if not isinstance(report, str) or not isinstance(reason, str) or not isinstance(bot, str | None):
+        raise client.no_arena()
+    state = next((state for state in SubmissionState if state == line.get("state")), None)
+    if state is None:
+        raise client.no_arena()
+    lines = report[:MAX_REPORT_CHARACTERS].splitlines()
+    if state not in FINAL:
+        return None, lines
+    shown = printable_sentence(bot) if bot is not None else None
+    return Outcome(number, state, shown, printable_text(reason)), lines
 
 
 @click.command("submit")
@@ -69,7 +156,6 @@ def _submit(path: Path, games: tuple[str, ...], as_json: bool) -> int:
 def _submit_to_site(path: Path, url: str, note: str, plain_http: bool, as_json: bool) -> int:
     from arena.base.shipped import bot_path
     from arena.cli.remote.site_client import for_site
-    from arena.cli.remote.submission import follow, upload_bot
     from arena.community.uploads.unpacking import packed
     from arena.match.players.bot_files import describe_left_out
     from arena.match.players.manifest import resolved_bot_path
@@ -116,3 +202,64 @@ def _as_json(submission: Submission) -> dict[str, object]:
         "hint": submission.hint,
         "stderr": submission.stderr,
     }
+
+
+LISTED = 20
+PAUSE_SECONDS = 1.0
+MAX_PLIES = 1_000_000
+
+CHALLENGE_COLUMNS = [
+    Column("challenger", "challenger", is_number=False),
+    Column("bot", "bot", is_number=False),
+    Column("game", "game", is_number=False),
+    Column("seat", "seat"),
+    Column("state", "state", is_number=False),
+    Column("plies", "plies"),
+    Column("outcome", "outcome", is_number=False, wraps=True),
+    Column("page", "page", is_number=False, drop_order=1),
+]
+
+
+@click.command("challenge")
+@click.argument("bot", metavar="RIVAL")
+@click.option("--mine", required=True, metavar="NAME", help="Your bot, which was accepted there.")
+@click.option("--game", required=True, metavar="GAME", help="The game they play.")
+@click.option("--at", "url", required=True, metavar="URL", help="The site of the arena, where you are signed in.")
+@click.option("--one-match", "is_one", is_flag=True, help="Play one match, with your bot in seat 0.")
+@plain_http_option
+@format_options
+def challenge_command(
+    bot: str, mine: str, game: str, url: str, is_one: bool, plain_http: bool, table_format: str = "text"
+) -> int:
+    """Let your bot play against RIVAL at the site of an arena: two matches, with each bot in both seats, unrated.
+
+    \b
+    arena challenge greedy --mine mybot --game differences --at https://arena.example.org
+
+    RIVAL is any bot that visitors may play against there. Only you see the matches.
+    """
+    client = for_site(url, plain_http)
+    client.post_json("/challenges", {"challenger": mine, "bot": bot, "game": game, "both_seats": not is_one})
+    count = 1 if is_one else 2
+    while True:
+        rows = _challenges(client)[:count]
+        if all(row["state"] in ENDED for row in rows):
+            break
+        time.sleep(PAUSE_SECONDS)
+    print_table(CHALLENGE_COLUMNS, rows, table_format, f"{counted(count, 'match')}, unrated")
+    return OK if all(row["state"] == MatchState.OVER for row in rows) else FAILED
+
+
+def _challenges(client: SiteClient) -> list[dict[str, object]]:
+    """Return one's latest challenges, the latest first."""
+    answer = Fields(client.get_json("/challenges"), client.no_arena())
+    return [
+        {
+            **{name: one.text(name) for name in ("challenger", "bot", "game", "state")},
+            "seat": one.whole("seat", 0, 1),
+            "plies": one.whole("plies", 0, MAX_PLIES),
+            "outcome": one.sentence("outcome"),
+            "page": f"{client.site}{one.text('address')}",
+        }
+        for one in answer.objects("own", LISTED)
+    ]

@@ -1,7 +1,8 @@
-"""``arena publish``: tournaments as a folder of pages."""
+"""A tournament as files: a folder of pages, one HTML file, or plots; and the check of records and of folders."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from contextlib import closing
@@ -13,15 +14,26 @@ import click
 from arena.analysis.text.tables import printable
 from arena.base.bot_text import EVERYBODY, OPERATOR
 from arena.base.errors import UsageError
+from arena.base.names import as_file_name
 from arena.base.text import counted, short_size_text
 from arena.cli.site.people_command import opened_people
-from arena.cli.terminal.common import open_home, print_json
+from arena.cli.terminal.common import load_standings, named_or_latest, open_home, print_json, write_file
 from arena.cli.terminal.global_options import global_option
-from arena.cli.terminal.options import WholeNumber, json_option, with_logs_option
+from arena.cli.terminal.options import (
+    RenamedOption,
+    WholeNumber,
+    game_option,
+    json_option,
+    output_option,
+    with_logs_option,
+)
+from arena.cli.terminal.streams import FAILED, OK
+from arena.cli.tournaments.transfer import external_game_option
 from arena.store.home import has_people
 
 if TYPE_CHECKING:
     from arena.site.frame.model import Frozen
+
 
 PAGES_A_STEP = 50
 
@@ -100,3 +112,169 @@ def _frozen_results() -> Callable[[str], Frozen | None]:
 def _show_progress(pages: int) -> None:
     if sys.stderr.isatty() and pages % PAGES_A_STEP == 0:
         click.echo(f"\r{counted(pages, 'page')}", nl=False, err=True)
+
+
+@click.command("report")
+@click.argument("tournament", required=False)
+@output_option("TOURNAMENT.html")
+@click.option(
+    "--max-matches",
+    cls=RenamedOption,
+    earlier="--matches",
+    type=WholeNumber(0, 10_000_000),
+    help="Matches to replay, at most [default: what fits into about 2 MB].",
+)
+@with_logs_option
+@json_option
+def report_command(
+    tournament: str | None, output: Path | None, max_matches: int | None, with_logs: bool, as_json: bool
+) -> None:
+    """Write TOURNAMENT (by default the latest) as one self-contained HTML file.
+
+    Standings, crosstable, a section for each bot, matches to step through, and all statistics. It can be opened from
+    the disk, mailed, or put on any web server: it loads nothing. What bots wrote is for their authors, and left out:
+    their stderr, their notes, and the details of their faults.
+    """
+    from arena.site.publish.one_file import report_file
+
+    with open_home(must_exist=True) as arena_home:
+        stored = named_or_latest(arena_home, tournament)
+        page = report_file(arena_home, stored, max_matches, OPERATOR if with_logs else EVERYBODY)
+    path = output or Path(f"{as_file_name(stored.name)}.html")
+    write_file(path, page)
+    size_bytes = len(page.encode())
+    if as_json:
+        print_json({"file": str(path), "bytes": size_bytes})
+    else:
+        click.echo(f"{path}: {size_bytes / 1e6:.1f} MB")
+
+
+KINDS = ("ratings", "course", "crosstable", "seats", "times")
+
+
+@click.command("plot")
+@click.argument("tournament", required=False)
+@click.option("--kind", type=click.Choice(KINDS), help="Only this one [default: all five].")
+@output_option("TOURNAMENT-plots/KIND.svg")
+@game_option
+@json_option
+def plot_command(
+    tournament: str | None, kind: str | None, output: Path | None, game: str | None, as_json: bool
+) -> None:
+    """Draw TOURNAMENT (by default the latest): its ratings, ratings over matches, crosstable, seats, and times.
+
+    `--output` is a .png or .svg file with `--kind`, and otherwise a directory. Needs the extra `plots` (matplotlib).
+    """
+    from arena.analysis.text.plots import rendered
+    from arena.analysis.text.tournament_plots import tournament_plot
+
+    if kind is not None and output is not None and output.suffix not in (".png", ".svg"):
+        raise UsageError(f"--output {str(output)!r}: expected names that end in .png or .svg")
+    with open_home(must_exist=True) as arena_home:
+        stored = named_or_latest(arena_home, tournament)
+        stored.require_game(game)
+        table = load_standings(arena_home, stored.name, game)
+        written = []
+        for chosen in KINDS if kind is None else (kind,):
+            path = _path(stored.name, chosen, output, is_all=kind is None)
+            figure = tournament_plot(arena_home, stored, table, chosen, game)
+            data = rendered(figure, path.suffix[1:])
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise UsageError(f"--output {str(path)!r}: can't be written: {error.strerror}") from error
+            write_file(path, data)
+            written.append({"kind": chosen, "file": str(path)})
+            if not as_json:
+                click.echo(str(path))
+    if as_json:
+        print_json(written)
+
+
+def _path(name: str, kind: str, output: Path | None, is_all: bool) -> Path:
+    if output is not None and not is_all:
+        return output
+    return (output or Path(f"{as_file_name(name)}-plots")) / f"{kind}.svg"
+
+
+UNSETTLED = "all records hold; the ratings are not compared, because matches were recorded meanwhile"
+MANIFEST = "manifest.json"
+COUNTS_A_STEP = 100
+
+
+@click.command("verify")
+@click.argument("tournament", required=False, metavar="[TOURNAMENT or OUT]")
+@external_game_option
+@click.option("--key", metavar="KEY", help="Who has to have signed OUT: ed25519:…, or a PEM file.")
+@json_option
+def verify_command(tournament: str | None, external_games: tuple[str, ...], key: str | None, as_json: bool) -> int:
+    """Replay every record of TOURNAMENT, or of all, through the rules, and recompute scores, ranks and ratings.
+
+    Of a corrected tournament, the log of corrections has to explain every record and every match that does not count.
+    OUT is a folder that arena publish has made: its digests, its records and every page are checked, from the folder
+    alone; whoever has signed it is named.
+    """
+    if tournament is not None and os.path.isfile(os.path.join(tournament, MANIFEST)):  # noqa: PTH113, PTH118 (odd names)
+        return _verify_folder(Path(tournament), external_games, key, as_json)
+    if key is not None:
+        raise UsageError("--key: expected a published folder, for nothing else is signed")
+    if external_games:
+        raise UsageError(
+            "--external-game: the records of this arena's own home need none; it is for a published folder"
+        )
+    return _verify_home(tournament, as_json)
+
+
+def _verify_home(tournament: str | None, as_json: bool) -> int:
+    from arena.analysis.measures.verification import is_settled, verify
+
+    with open_home(must_exist=True) as arena_home:
+        chosen = [arena_home.store.tournament(tournament)] if tournament else arena_home.store.tournaments()
+        if not chosen and not as_json:
+            click.echo("There is no tournament yet.")
+        rows = []
+        for stored in chosen:
+            checked, problems = verify(arena_home, stored)
+            for problem in problems:
+                click.echo(printable(f"{stored.name}: {problem}"), err=True)
+            rows.append(
+                {"tournament": stored.name, "checked": checked, "matches": stored.scheduled, "problems": problems}
+            )
+            if not as_json:
+                held = "the ratings and the corrections" if stored.corrections else "the ratings"
+                verdict = f"all records hold, and so do {held}" if is_settled(arena_home, stored) else UNSETTLED
+                verdict = counted(len(problems), "problem") if problems else verdict
+                matches = counted(stored.scheduled, "match")
+                click.echo(f"{printable(stored.name)}: {checked:,} of {matches} checked: {verdict}")
+    if as_json:
+        print_json(rows)
+    return FAILED if any(row["problems"] for row in rows) else OK
+
+
+def _verify_folder(folder: Path, external_games: tuple[str, ...], key: str | None, as_json: bool) -> int:
+    from arena.site.publish.signature import public_key
+    from arena.site.publish.verification import verify_folder
+
+    wanted = public_key(key) if key is not None else None
+    found = verify_folder(folder, external_games=external_games, key=wanted, progress=_show_verified)
+    if sys.stderr.isatty():
+        click.echo("\r\x1b[K", nl=False, err=True)
+    for problem in found.problems:
+        click.echo(printable(f"{folder}: {problem}"), err=True)
+    counts = {"files": found.files, "matches": found.matches, "pages": found.pages}
+    if as_json:
+        print_json({"folder": str(folder), **counts, "signed_by": found.signed_by, "problems": found.problems})
+    else:
+        parts = [counted(count, noun) for count, noun in zip(counts.values(), ("file", "match", "page"), strict=True)]
+        verdict = counted(len(found.problems), "problem") if found.problems else "all of them hold"
+        click.echo(printable(f"{folder}: {', '.join(parts)} checked: {verdict}"))
+        if found.signed_by is not None and not found.problems:
+            click.echo(
+                f"signed with the key {found.signed_by}{'' if key else ', of whom only you can say whose it is'}"
+            )
+    return FAILED if found.problems else OK
+
+
+def _show_verified(noun: str, count: int) -> None:
+    if sys.stderr.isatty() and count % COUNTS_A_STEP == 0:
+        click.echo(f"\r\x1b[K{counted(count, noun)}", nl=False, err=True)

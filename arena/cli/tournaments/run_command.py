@@ -1,4 +1,4 @@
-"""``arena run``: play a tournament, or resume it; ``arena quickstart``: the first one, and what to do after it."""
+"""``arena run`` plays a tournament or resumes it, ``arena extend`` plays it on; ``arena quickstart``: the first one."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from arena.cli.terminal.common import (
 )
 from arena.cli.terminal.global_options import global_option
 from arena.cli.terminal.options import (
+    MAX_COUNT,
     WholeNumber,
     format_options,
     json_option,
@@ -269,3 +270,53 @@ def _next_steps() -> list[tuple[str, str]]:
     given = [(name, global_option(name)) for name in ("home", "store")]
     arena = " ".join(["arena", *(f"--{name} {shlex.quote(value)}" for name, value in given if value is not None)])
     return [(step.replace("arena", arena, 1) if "replay" in step else step, purpose) for step, purpose in NEXT_STEPS]
+
+
+@click.command("extend")
+@click.argument("tournament")
+@click.option("--encounters", type=WholeNumber(1, 1_000_000), help="How many encounters each pairing has in the end.")
+@click.option("--matches", type=WholeNumber(1, MAX_COUNT), help="How many matches there are in the end, at least.")
+@until_options
+@workers_option
+@executor_option
+@quiet_option
+@format_options
+def extend_command(
+    tournament: str,
+    encounters: int | None,
+    matches: int | None,
+    until_decided: bool,
+    until: tuple[str, ...],
+    workers: int | None,
+    executor: str | None,
+    quiet: bool,
+    table_format: str,
+) -> int:
+    """Let TOURNAMENT play on, a round robin or a gauntlet that is finished.
+
+    Each pairing plays the openings that follow those it has played; everything that is recorded stays as it is. With
+    --until-decided, encounters are played where it is open which of two bots is better, and the tournament ends once
+    that is decided, or certain to make no difference. After Ctrl-C or a crash, the same command resumes.
+    """
+    from arena.tournament.extension import extended
+
+    if until and not until_decided:
+        raise UsageError(f"--until {until[0]}: expected --until-decided with it")
+    given = {"--encounters": encounters, "--matches": matches, "--until-decided": until_decided or None}
+    ways = [name for name, value in given.items() if value is not None]
+    if len(ways) != 1:
+        named = f"{' and '.join(ways)}: " if ways else ""
+        raise UsageError(f"{named}expected one of --encounters, --matches and --until-decided")
+    with open_home(must_exist=True) as arena_home:
+        before = arena_home.store.tournament(tournament).definition.until
+        until_now = until_from_options(before, until_decided, until)
+        definition = extended(
+            arena_home.store,
+            tournament,
+            encounters=encounters,
+            matches=matches,
+            until=until_now if until_decided else None,
+        )
+        return play_and_show(
+            arena_home, definition, RunOptions(executor or "local", workers, None, quiet, False, table_format), None
+        )

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, create_model
 
+from arena.base.grades import GradeState, Scheme, Student, TableLine, grades_of
+from arena.base.names import MAX_REASON_CHARACTERS
 from arena.community.contests.visibility import ContestHome, visible
 from arena.server.gate.homes import HomePlace
 from arena.server.gate.operation import Document, Download, Handler, NoFields, OfHome, Operation, ToBuild, Visit, Who
 from arena.server.http.problems import bad_address
 from arena.server.operations.contest_form import ContestNamed
-from arena.server.operations.contest_grades import GradesPage, grade_rows
 from arena.server.operations.contests import found_contest
-from arena.server.operations.contests_model import SigningKeyPage, home_of, played_pages
-from arena.site.frame.model import Model, Page
+from arena.server.operations.contests_model import (
+    UNRANKED,
+    GradeLine,
+    SigningKeyPage,
+    grade_lines,
+    home_of,
+    place_order,
+    played_pages,
+)
+from arena.site.frame.model import Model, Page, Table
 from arena.site.links import ServedLinks, address_of
 from arena.site.page_table import PAGE_BY_NAME
 from arena.site.pages.tournament_model import TournamentPage
 from arena.site.publish.signature import signing_key
 from arena.site.render import asset_digests
-from arena.store.people.contest import StoredContest
+from arena.store.people.contest import ContestEntry, StoredContest
 from arena.store.people.values import Permission
 
 HIDDEN_PAGES = ("tournament", "why", "matches", "match")
@@ -151,3 +160,88 @@ OPERATIONS = (
         is_in_the_open=True,
     ),
 )
+
+
+_GRADES = [
+    "person",
+    "bot",
+    "tournament",
+    "rank",
+    "rating",
+    "margin_95",
+    "points",
+    "matches",
+    "forfeits",
+    "state",
+    "group",
+    "grade",
+    "reason",
+    "disqualified",
+]
+
+
+class GradeRow(GradeLine):
+    """The same with a grade, by the groups of bots that can't be told apart."""
+
+    state: GradeState
+    group: int | None
+    grade: float | str | None
+    reason: str
+
+
+class GradesPage(Model):
+    """The grades of a contest, by rank."""
+
+    lines: tuple[GradeRow, ...]
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return the table of grades."""
+        return {"grades": Table.of(_GRADES, [line.values() for line in self.lines])}
+
+
+def grade_rows(
+    stored: StoredContest,
+    entries: Iterable[ContestEntry],
+    rejected: Mapping[str, str],
+    played: Sequence[TournamentPage],
+) -> tuple[GradeRow, ...]:
+    """Return a line for everybody who has entered or was invited; ``rejected`` has the reasons by author."""
+    entries = tuple(entries)
+    ranked = {line.person: line for line in grade_lines(entries, played)}
+    bots = {person: tuple(entry.bot for entry in entries if entry.author == person) for person in ranked}
+    known = {person.casefold() for person in (*ranked, *rejected)}
+    guests = [name for name in stored.contest.invited if name.casefold() not in known]
+    found = grades_of(
+        [Student(person, bots.get(person, ())) for person in dict.fromkeys((*ranked, *rejected, *guests))],
+        list(_table_lines(played)),
+        Scheme(),
+        waiting={entry.bot for entry in entries},
+        disqualified={label for page in played for label in page.disqualified},
+        rejected={person: reason.partition("\n")[0][:MAX_REASON_CHARACTERS] for person, reason in rejected.items()},
+    )
+    rows = [
+        GradeRow.model_validate(
+            {**(ranked.get(one.student) or UNRANKED).model_dump(), "person": one.student}
+            | {"state": one.state, "group": one.group, "grade": one.grade, "reason": one.reason}
+        )
+        for one in found
+    ]
+    return tuple(sorted(rows, key=lambda row: (*place_order(row), list(GradeState).index(row.state), row.person)))
+
+
+def _table_lines(played: Sequence[TournamentPage]) -> Iterator[TableLine]:
+    """Yield the lines of the final, and behind them those of who is only in the qualification."""
+    seen: set[str] = set()
+    for page in played:
+        for line in page.standings:
+            if line.label not in seen:
+                seen.add(line.label)
+                yield TableLine(
+                    name=line.label,
+                    label=line.label,
+                    group=(page.name, line.group),
+                    rank=line.rank,
+                    matches=line.matches,
+                    score_percent=line.score_percent,
+                    forfeits=sum(line.faults.values()),
+                )

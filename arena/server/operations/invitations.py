@@ -16,11 +16,10 @@ from arena.server.http.problems import FieldProblem, Problem, ProblemError
 from arena.server.operations.account import begin_session
 from arena.server.operations.people import InvitationPage, NewInvitationPage, check_may_moderate, roles_to_give
 from arena.site.frame.model import Table
-from arena.store.people.passwords import ACCEPTED as PASSWORD_RULE
-from arena.store.people.passwords import check_password, hash_password
 from arena.store.people.rates import Rate
 from arena.store.people.roster import MAX_ROSTER_BYTES, roster_of
-from arena.store.people.secret import is_secret
+from arena.store.people.secret import ACCEPTED as PASSWORD_RULE
+from arena.store.people.secret import check_password, hash_password, is_secret
 from arena.store.people.values import ACCEPTED as NAME_RULE
 from arena.store.people.values import Permission, Role, is_person_name
 

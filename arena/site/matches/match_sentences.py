@@ -11,8 +11,15 @@ from arena.base.errors import GameError
 from arena.base.records import MatchRecord
 from arena.base.text import all_of, counted, score_text
 from arena.games import Game
-from arena.lab.matches.annotation import AnnotatedAction, Annotation, Mark
-from arena.lab.matches.turning_point import best_choices, choice_value, turning_point, turning_sentence
+from arena.lab.matches.annotation import (
+    AnnotatedAction,
+    Annotation,
+    Mark,
+    best_choices,
+    choice_value,
+    turning_point,
+    turning_sentence,
+)
 from arena.lab.solving.worth import SEATS, Worth, worth_text
 from arena.site.matches.match_model import EqualActions, PositionAnnotation, Shape, Turning
 

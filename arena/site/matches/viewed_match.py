@@ -21,8 +21,7 @@ from arena.base.enums import ClockKind
 from arena.base.errors import ArenaError, GameError
 from arena.base.records import MatchRecord
 from arena.games import Drawing, Game
-from arena.lab.matches.annotation import Annotation
-from arena.lab.matches.turning_point import turning_point
+from arena.lab.matches.annotation import Annotation, turning_point
 from arena.match.players.player import SeatClock
 from arena.match.replay import states_of
 from arena.site.matches.match_model import Asked, Board, Clock, Frame, MatchFault, Position, ViewedMatch

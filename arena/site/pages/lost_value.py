@@ -10,8 +10,7 @@ from arena.base.records import MatchRecord
 from arena.base.text import all_of
 from arena.games import GAMES
 from arena.lab.matches.accuracy import kept_share
-from arena.lab.matches.annotation import Annotation, Mark
-from arena.lab.matches.turning_point import TurningPoint, outcome_noun, turning_point
+from arena.lab.matches.annotation import Annotation, Mark, TurningPoint, outcome_noun, turning_point
 from arena.lab.solving.worth import SIGNS
 from arena.site.pages.bot_profile_model import LostValue, WorthALook
 

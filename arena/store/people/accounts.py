@@ -29,8 +29,8 @@ from arena.store.people.values import (
     is_person_name,
     look_alike_key,
 )
-from arena.store.results.columns import OptionalString, value_of
 from arena.store.results.connection import Database
+from arena.store.results.schema import OptionalString, value_of
 
 
 class Accounts:

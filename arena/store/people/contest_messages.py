@@ -13,8 +13,8 @@ from arena.store.people.public_log import add_line
 from arena.store.people.schema import metadata
 from arena.store.people.stored_contests import locked_contest
 from arena.store.people.values import Clock, Person
-from arena.store.results.columns import Integer, OptionalInteger, OptionalString, String, Text, value_of
 from arena.store.results.connection import Database, insert_into
+from arena.store.results.schema import Integer, OptionalInteger, OptionalString, String, Text, value_of
 
 MAX_MESSAGE_CHARACTERS = 2000
 MAX_MESSAGES = 500

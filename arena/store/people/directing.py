@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Column, Index, Table
 
 from arena.store.people.schema import metadata
-from arena.store.results.columns import Integer, Member, OptionalInteger, OptionalString, String, Text
+from arena.store.results.schema import Integer, Member, OptionalInteger, OptionalString, String, Text
 
 # Times are UTC, as ISO 8601 to the second.
 

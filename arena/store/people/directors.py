@@ -27,9 +27,9 @@ from arena.store.people.directing import (
 )
 from arena.store.people.public_log import add_line
 from arena.store.people.values import Clock
-from arena.store.results.columns import value_of
 from arena.store.results.connection import Database, insert_into
 from arena.store.results.rows import as_json
+from arena.store.results.schema import value_of
 
 # Requests to the programs of supervised runs, each done once and in the order in which they came.
 #

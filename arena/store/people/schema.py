@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Column, ForeignKey, Index, MetaData, Table
 
 from arena.store.people.values import Role, SubmissionState
-from arena.store.results.columns import (
+from arena.store.results.schema import (
     BigInteger,
     Integer,
     Member,

@@ -14,8 +14,8 @@ from arena.store.people.accounts import lock_person, person_of
 from arena.store.people.schema import people, sessions, tokens
 from arena.store.people.secret import digest_of, new_secret, new_token
 from arena.store.people.values import DAY_SECONDS, Clock, Person, Scope, Session, Token
-from arena.store.results.columns import value_of
 from arena.store.results.connection import Database
+from arena.store.results.schema import value_of
 
 # What a browser says it is, in a few words.
 

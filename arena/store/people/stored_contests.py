@@ -14,9 +14,9 @@ from arena.base.stored import from_json_text, from_stored
 from arena.store.people.contest import Contest, ContestEntry, ContestReading, ContestStage, StoredContest
 from arena.store.people.schema import metadata, people, submissions
 from arena.store.people.values import UNFINISHED
-from arena.store.results.columns import BigInteger, Integer, Member, OptionalString, String, Text, value_of
 from arena.store.results.commit_signal import CommitSignal
 from arena.store.results.connection import Database
+from arena.store.results.schema import BigInteger, Integer, Member, OptionalString, String, Text, value_of
 
 contests = Table(
     "contests",

@@ -20,8 +20,8 @@ from arena.store.people.values import (
     SubmissionState,
     look_alike_key,
 )
-from arena.store.results.columns import value_of
 from arena.store.results.connection import Database, insert_into
+from arena.store.results.schema import value_of
 
 # Submissions from their rows.
 

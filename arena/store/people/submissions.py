@@ -33,8 +33,8 @@ from arena.store.people.values import (
     SubmissionState,
     has_left,
 )
-from arena.store.results.columns import OptionalString, total_of
 from arena.store.results.connection import Database
+from arena.store.results.schema import OptionalString, total_of
 
 MAX_WAITING = 3
 """Of a person, at once."""

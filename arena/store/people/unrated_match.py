@@ -10,8 +10,8 @@ from sqlalchemy import Column, ColumnElement, ForeignKey, Index, Row, Table, sel
 
 from arena.store.people.schema import metadata
 from arena.store.people.values import Clock
-from arena.store.results.columns import Integer, Member, OptionalInteger, OptionalString, String, Text, value_of
 from arena.store.results.connection import Database
+from arena.store.results.schema import Integer, Member, OptionalInteger, OptionalString, String, Text, value_of
 
 
 class MatchState(StrEnum):

@@ -14,9 +14,8 @@ from arena.base.display import Tabular
 from arena.base.errors import StoreError
 from arena.base.records import MatchRecord
 from arena.base.stored import from_json_text, is_text
-from arena.store.results.columns import expected
 from arena.store.results.connection import Database
-from arena.store.results.schema import records
+from arena.store.results.schema import expected, records
 from arena.store.results.statements import CHUNK_ROWS, ranks_from, record_from, stored_bots_and_ranks
 
 

@@ -13,10 +13,19 @@ from arena.base.errors import StoreError
 from arena.base.records import MatchRecord, ScheduledMatch
 from arena.base.results import StoredResult
 from arena.base.stored import from_json_text, is_plain, is_text, is_whole
-from arena.store.results.columns import Integer, total_of, value_of
 from arena.store.results.connection import insert_into
 from arena.store.results.rows import as_json
-from arena.store.results.schema import matches, owners, records, set_aside, skipped, tournaments
+from arena.store.results.schema import (
+    Integer,
+    matches,
+    owners,
+    records,
+    set_aside,
+    skipped,
+    total_of,
+    tournaments,
+    value_of,
+)
 from arena.store.results.values import Correction, OwnedBot, Owners, StoredTournament
 
 # The counters of a tournament: kept in its row, by whatever writes its matches and records, in the same transaction.

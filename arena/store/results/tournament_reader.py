@@ -13,12 +13,11 @@ from arena.base.errors import ChangedMeanwhileError, StoreError, UnknownNameErro
 from arena.base.records import ScheduledMatch, Seating
 from arena.base.stored import from_json_text, list_of, mapping_of
 from arena.base.text import any_of
-from arena.store.results.columns import OptionalInteger, total_of
 from arena.store.results.commit_signal import CommitSignal
 from arena.store.results.connection import Database
 from arena.store.results.correction_log import all_corrections
 from arena.store.results.events import EventLog
-from arena.store.results.schema import corrections, matches, records, skipped, tournaments
+from arena.store.results.schema import OptionalInteger, corrections, matches, records, skipped, total_of, tournaments
 from arena.store.results.scope import ALL_TOURNAMENTS, EXPERIMENTS, Scope, Seasons
 from arena.store.results.statements import (
     CHUNK_ROWS,

@@ -308,7 +308,8 @@ class LocalExecutor(Executor):
         code = worker.process.exitcode or 0
         worker.close()
         given = list(worker.given)
-        lost = [Void(spec, f"the worker ended ({_exit_text(code)})") for spec in given[:1]]
+        ending = f"signal {-code}" if code < 0 else f"exit status {code}"
+        lost = [Void(spec, f"the worker ended ({ending})") for spec in given[:1]]
         if not worker.is_ready:
             self._starts.note_end(code)
             lost = lost if code < 0 else []  # it failed before it could begin; a killed one may have begun
@@ -320,7 +321,3 @@ class LocalExecutor(Executor):
         number = self._workers.index(worker)
         self._start(number)
         return [*lost]
-
-
-def _exit_text(code: int) -> str:
-    return f"signal {-code}" if code < 0 else f"exit status {code}"

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from arena.cli.remote import challenge_command
+from arena.cli.remote import submit_command
 from arena.community.play.host_program import playable_game
 from arena.site.matches.playing import PlayableBot, PlayMenu
 from tests.cli.calls import called, refusal
@@ -30,7 +30,7 @@ def test_it_waits_for_the_matches_and_prints_how_they_ended(command, arena_site,
         for number in matches.waiting():
             matches.end(number, "mine@1 wins 3 : 1.")
 
-    monkeypatch.setattr(challenge_command.time, "sleep", play)
+    monkeypatch.setattr(submit_command.time, "sleep", play)
     code, out, err = command("greedy", *arguments, "--json")
     assert (code, err) == (0, "")
     rows = json.loads(out)

@@ -23,8 +23,15 @@ from arena.lab.matches.accuracy import (
     seats_to_json,
 )
 from arena.lab.matches.annotating import Annotator
-from arena.lab.matches.annotation import AnnotatedAction, Annotation, Mark, mark_of
-from arena.lab.matches.turning_point import TurningPoint, turning_point, turning_sentence
+from arena.lab.matches.annotation import (
+    AnnotatedAction,
+    Annotation,
+    Mark,
+    TurningPoint,
+    mark_of,
+    turning_point,
+    turning_sentence,
+)
 from arena.lab.oracle import Oracle
 from arena.lab.solving.limits import Limits
 from arena.lab.solving.worth import HIGHEST, LOWEST, OUTCOME_UNIT, PARTS, Known, Outcome, worth_between

@@ -6,8 +6,8 @@ import anyio
 import pytest
 
 from arena.server.http.builders import CRASHED
-from arena.server.http.featured_match import HOLD_SECONDS, FeaturedMatch
 from arena.server.http.page_cache import Found
+from arena.server.http.page_response import HOLD_SECONDS, FeaturedMatch
 from arena.server.http.page_value import Value
 from arena.server.http.problems import bad_address
 from arena.site.pages.overview_model import OverviewPage

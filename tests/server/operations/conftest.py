@@ -21,7 +21,7 @@ from arena.server.http.opened_home import OpenedHome
 from arena.server.operations.opened_people import OPERATIONS
 from arena.site.links import ServedLinks
 from arena.site.render import asset_digests
-from arena.store.people import passwords
+from arena.store.people import secret
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.values import Role, Scope
 from tests.server.conftest import FakeVersions
@@ -38,7 +38,7 @@ ROLES = {"ann": Role.AUTHOR, "dora": Role.DIRECTOR, "olga": Role.OPERATOR, "otto
 
 def add_person(store, name, role):
     person = store.accounts.add(name, role, "test")
-    store.accounts.set_password(person, passwords.hash_password(PASSWORD))
+    store.accounts.set_password(person, secret.hash_password(PASSWORD))
     return store.accounts.get(name)
 
 
@@ -100,15 +100,15 @@ class World:
 
 def hash_quickly(monkeypatch):
     hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    monkeypatch.setattr(passwords, "_hasher", lambda: hasher)
+    monkeypatch.setattr(secret, "_hasher", lambda: hasher)
 
 
 @pytest.fixture(autouse=True)
 def quick_hashes(monkeypatch):
     hash_quickly(monkeypatch)
-    passwords._hash_of_nothing.cache_clear()
+    secret._hash_of_nothing.cache_clear()
     yield
-    passwords._hash_of_nothing.cache_clear()
+    secret._hash_of_nothing.cache_clear()
 
 
 @pytest.fixture(scope="session")

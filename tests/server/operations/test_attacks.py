@@ -252,10 +252,10 @@ async def test_a_present_password_is_not_guessed_in_a_session_that_was_left_open
 
 
 async def test_as_much_is_hashed_for_a_name_that_nobody_has(world, monkeypatch):
-    from arena.store.people import passwords
+    from arena.store.people import secret
 
     hashed = []
-    hasher = passwords._hasher()
+    hasher = secret._hasher()
 
     class Counting:
         hash = hasher.hash
@@ -264,7 +264,7 @@ async def test_as_much_is_hashed_for_a_name_that_nobody_has(world, monkeypatch):
             hashed.append(given)
             return hasher.verify(*given)
 
-    monkeypatch.setattr(passwords, "_hasher", Counting)
+    monkeypatch.setattr(secret, "_hasher", Counting)
     world.store.accounts.add("newcomer", Role.AUTHOR, "test")
     world.store.accounts.close("dora", "test", "")
     for name in ("ann", "nobody", "newcomer", "dora", "", "a\u00e9"):

@@ -1,6 +1,6 @@
 """Grades of a contest: a line for each person, ranked among the bots of authors."""
 
-from arena.server.operations.contest_grades import GradesPage, grade_rows
+from arena.server.operations.contest_results import GradesPage, grade_rows
 from arena.server.operations.contests_model import grade_lines
 from arena.site.pages.standings_model import StandingLine
 from arena.site.pages.tournament_model import TournamentPage

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from arena.store.home import open_people
-from arena.store.people.passwords import hash_password
+from arena.store.people.secret import hash_password
 from arena.store.people.values import Role
 from tests.server.http.test_serve import served
 from tests.server.operations.conftest import COOKIE, HOST, PASSWORD

@@ -17,8 +17,8 @@ from arena.store.backup.contents import SPARE_BYTES
 from arena.store.backup.restoring import Target, restore_backup
 from arena.store.backup.writing import make_backup
 from arena.store.home import ArenaHome, open_people
-from arena.store.people.passwords import hash_password
 from arena.store.people.people_store import PeopleStore
+from arena.store.people.secret import hash_password
 from arena.store.people.values import Role
 from arena.store.results.store import Store
 from tests.cli.calls import calling, refusal

@@ -6,8 +6,15 @@ from itertools import combinations
 import pytest
 
 from arena.base.errors import UsageError
-from arena.store.people.passwords import check_password, hash_password, is_right
-from arena.store.people.secret import is_secret, is_token, new_secret, new_token
+from arena.store.people.secret import (
+    check_password,
+    hash_password,
+    is_right,
+    is_secret,
+    is_token,
+    new_secret,
+    new_token,
+)
 from arena.store.people.values import (
     MEMBER_ROLES,
     PERMISSIONS,

@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from arena.base.errors import StoreError
-from arena.store.results.columns import Integer, Member, OptionalInteger
+from arena.store.results.schema import Integer, Member, OptionalInteger
 
 
 class Light(StrEnum):

@@ -9,8 +9,7 @@ from arena.store.people.directing import DesiredState, DirectorState, RequestSta
 from arena.tournament.corrections.corrected_tournament import void_matches
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
-from arena.tournament.directors.requested import carry_out_requests
-from arena.tournament.directors.supervised_run import Shutdown, SupervisedRun, _listed
+from arena.tournament.directors.supervised_run import Shutdown, SupervisedRun, _listed, carry_out_requests
 from arena.tournament.fair_scheduling import SuspendedBot
 from arena.tournament.run import Order
 from tests.store.people.conftest import FakeClock

@@ -22,9 +22,8 @@ from arena.store.home import ArenaHome
 from arena.tournament import director, run
 from arena.tournament.definition import load_definition
 from arena.tournament.executors.executor import Job, Played, Void, WorkQueue
-from arena.tournament.executors.in_process import InProcessExecutor
 from arena.tournament.executors.local import LocalExecutor
-from arena.tournament.executors.table import EXECUTORS, open_executor
+from arena.tournament.executors.table import EXECUTORS, InProcessExecutor, open_executor
 from arena.tournament.run import MAX_TRIES
 from benchmarks.zoo_bots import bad_bot
 from tests.conftest import BOTS

@@ -12,9 +12,9 @@ from arena.match.players.player import ScriptedPlayer
 from arena.match.referee import Referee
 from arena.protocol.messages import Wants
 from arena.sandbox.isolation.sandbox_policy import Isolation
-from arena.tournament.executors import in_process, worker
+from arena.tournament.executors import table, worker
 from arena.tournament.executors.executor import Job
-from arena.tournament.executors.in_process import InProcessExecutor
+from arena.tournament.executors.table import InProcessExecutor
 from arena.tournament.executors.worker import LiveReports, LiveWeight
 from tests.matches import small_match
 from tests.tournament.test_live_writer import live
@@ -79,8 +79,8 @@ def test_a_watch_that_begins_while_a_bot_thinks_shows_the_position_at_once(pool,
 def test_in_this_process_the_caller_may_look_four_times_a_second(monkeypatch):
     """At once while there were fewer: the position of a slow bot may follow that of a quick one."""
     now, looks = [], []
-    monkeypatch.setattr(in_process, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    monkeypatch.setattr(in_process, "isolation_for", lambda *_: Isolation())  # which starts no process
+    monkeypatch.setattr(table, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(table, "isolation_for", lambda *_: Isolation())  # which starts no process
     executor = InProcessExecutor(Job())
     executor.meanwhile = lambda: looks.append(now[0])
     for second in (0.0, 0.1, 0.2, 0.9, 0.95, 0.99, 1.0, 1.05, 1.1, 1.2, 7.0):

@@ -6,9 +6,8 @@ from arena.base.errors import UsageError
 from arena.base.records import MatchSpec
 from arena.cli.group import run
 from arena.tournament.executors.executor import Job, WorkQueue
-from arena.tournament.executors.in_process import InProcessExecutor
 from arena.tournament.executors.local import LocalExecutor
-from arena.tournament.executors.table import open_executor
+from arena.tournament.executors.table import InProcessExecutor, open_executor
 
 JOB = Job(isolation="none", workers=1)
 FORMS = ("local", "in-process", "dask://HOST:PORT", "dask://local?processes=N")

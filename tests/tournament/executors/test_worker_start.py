@@ -20,8 +20,8 @@ from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from arena.tournament.executors import worker_start as cores
 from arena.tournament.executors.executor import Job, WorkQueue
-from arena.tournament.executors.in_process import InProcessExecutor
 from arena.tournament.executors.local import LocalExecutor
+from arena.tournament.executors.table import InProcessExecutor
 from arena.tournament.executors.worker_start import MAX_KILLED_STARTS, CoreLocks, StartedWorkers
 from arena.tournament.schedule import schedule, spec_of
 from benchmarks import zoo_bots as zoo
