@@ -23,7 +23,6 @@ other options.
 
 from __future__ import annotations
 
-from arena.botkit.clock import Clock, spread, until
 from arena.botkit.conversation import log, run, run_on_observations
 from arena.botkit.observations import (
     CoprimalityObservation,
@@ -32,7 +31,7 @@ from arena.botkit.observations import (
     PlaidObservation,
     PlusminusObservation,
 )
-from arena.botkit.seat import Choice, MatchInfo, MatchResult, Turn
+from arena.botkit.seat import Choice, Clock, MatchInfo, MatchResult, Turn, spread, until
 
 __all__ = [
     "Choice",

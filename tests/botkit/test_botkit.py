@@ -27,7 +27,7 @@ seconds = st.floats(0.0, 1e6)
 
 def clock(seconds_now, bank=None, elapsed=0.0, increment=0.0, monkeypatch=None):
     now = 1000.0
-    monkeypatch.setattr("arena.botkit.clock.time.monotonic", lambda: now)
+    monkeypatch.setattr("arena.botkit.seat.time.monotonic", lambda: now)
     return Clock(seconds_now, bank, now - elapsed, increment)
 
 

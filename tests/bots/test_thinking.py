@@ -46,7 +46,7 @@ def forever():
 
 @pytest.fixture(autouse=True)
 def _no_hurry(monkeypatch):
-    monkeypatch.setattr("arena.botkit.clock.time.monotonic", lambda: 0.0)
+    monkeypatch.setattr("arena.botkit.seat.time.monotonic", lambda: 0.0)
 
 
 @pytest.mark.parametrize(("name", "options"), TINY)
