@@ -9,8 +9,6 @@ from typing import Protocol
 from arena.base.errors import DefinitionError, UsageError
 from arena.base.text import shortened_text
 
-# The rules for the names of bots and tournaments and for versions, so that people can tell them apart.
-
 MAX_CHARACTERS = 64
 
 ACCEPTED = (

@@ -23,8 +23,6 @@ class Rating(NamedTuple):
         return self.mu - 3 * self.sigma
 
 
-# The ``trueskill`` package with arithmetic that does not give up in the tails.
-#
 # The package's own formulas raise FloatingPointError when skills lie far apart, and its error function has a relative
 # error of 1e-7. Here the same four functions (v and w for a win and for a draw; Herbrich, Minka and Graepel,
 # "TrueSkill: A Bayesian skill rating system", 2006, section 3) use the standard library's ``erfc`` and, far out,

@@ -15,8 +15,6 @@ from arena.ratings.environment import ppf
 from arena.ratings.pair_graph import PairGraph, Rows, SparseGaussian
 from arena.ratings.result_arrays import NO_PAIRS, DistinctResults
 
-# The messages of expectation propagation as arrays over distinct results, and the joint Gaussian that they make.
-#
 # A message is a Gaussian factor exp(-pi s^2 / 2 + tau s) from a result to the strength s of one of its bots, relative
 # to the prior's mean.
 

@@ -78,8 +78,6 @@ def _orders(players: int) -> list[tuple[int, ...]]:
     return design + [tuple(order) for order in shuffled]
 
 
-# From a definition to its schedule: every match with its seats, opening and seed, in a fixed order.
-#
 # Formats whose rounds are known are scheduled as a whole, pass by pass, so that at any time everybody has played about
 # equally often. The others are scheduled round by round, each when the one before has been played.
 

@@ -31,8 +31,6 @@ def leaders_of(store: Store, tournament: StoredTournament, cache_directory: Path
     return Leaders(bots=tuple(line.bot for line in lines if line.rank == 1))
 
 
-# What an arena's home has, at a glance.
-
 LATEST = 5
 """The number of tournaments whose leaders are shown."""
 

@@ -118,8 +118,6 @@ def round_cards_of(swiss: Swiss) -> tuple[RoundCard, ...]:
     )
 
 
-# The rounds of a tournament as they were played, the bracket of a knockout, and the round cards of a Swiss.
-#
 # Bracket and cards are those of the format itself after its complete rounds; what has been played of the current round
 # is in the list of rounds only.
 

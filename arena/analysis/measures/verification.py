@@ -82,8 +82,6 @@ def _line_problems(store: Store, tournament: StoredTournament, skipped: set[int]
         yield from (f"match {match}: it {state}, but it is not in the schedule" for match in sorted(matches))
 
 
-# Verifying a tournament from its records, the rules and its definition alone.
-
 RATING_TOLERANCE = 0.02
 """Two fits of the same results, summed in another order, may differ by a few of the fit's own tolerance."""
 

@@ -14,8 +14,6 @@ from arena.analysis.text.text_layout import cell_count, shortened, wrapped
 from arena.base.text import counted
 from arena.tournament.formats.knockout import DecidedBy
 
-# Rounds and round cards as text.
-
 MIN_NAME_WIDTH = 6
 """Names are not shortened further."""
 

@@ -22,8 +22,6 @@ from arena.store.results.match_records import Records
 from arena.store.results.rows import as_json
 from arena.tournament.formats.format import Placing
 
-# Standings, crosstables and final rankings as columns and rows.
-
 
 def standings_table(table: Standings, formatted: bool = True) -> tuple[list[Column], list[Row]]:
     """Return standings as columns, and a row for each bot; values as people read them, otherwise as JSON types."""

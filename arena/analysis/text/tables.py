@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 
 from arena.analysis.text.text_layout import TextColumn, lay_out
 
-# Tables as text, GitHub, HTML, LaTeX, CSV or JSON.
-#
 # A table is a list of columns and a list of rows. Numbers are right-aligned and formatted here, never by ``tabulate``,
 # which would print a bot named ``1e5`` as 100000. Text from bots is shown with its control characters escaped, and
 # without any meaning to the reader of the table: a browser, GitHub, LaTeX, a spreadsheet, a terminal.

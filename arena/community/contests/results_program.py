@@ -72,8 +72,6 @@ def _pack(folder: Path, path: Path, contest: str, version: str) -> None:
                     target.write(piece)
 
 
-# The program that makes the signed results of contests, once everybody may see everything; again after a correction.
-#
 # No request makes one: that takes long, and anybody may ask.
 
 PAUSE_SECONDS = 2.0

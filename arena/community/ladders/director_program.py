@@ -168,8 +168,6 @@ class SupervisedLadder:
         _log.error("%s: %s", self._supervised.tournament, self._rest_sentence)
 
 
-# The director of a ladder: plays while there is something to learn, then waits for somebody new.
-#
 # It ends with the process that started it, also if that was killed.
 
 NICENESS = 2

@@ -64,8 +64,6 @@ def stoppable() -> Iterator[Callable[[], None]]:
         signal.signal(signal.SIGUSR1, earlier)
 
 
-# Checks what authors have submitted, one after the other: unpacked, built and tried out, all confined.
-#
 # What a bot does wrong is in the report for its author. What the arena does wrong makes the submission fail, or wait
 # for another try; it is never blamed on the bot.
 

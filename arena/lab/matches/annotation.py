@@ -45,8 +45,6 @@ def mark_of(seat: int, before: Worth, after: Worth) -> Mark:
     return Mark.MISTAKE if is_mistake else Mark.NONE
 
 
-# The annotation of a match: what its positions are worth, what other actions were worth, and the marks that follow.
-#
 # It follows from the record, is never part of it, and is stored as text. What is read may come from another
 # home, so every number is checked.
 

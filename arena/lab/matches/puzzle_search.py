@@ -82,8 +82,6 @@ def _up_to_symmetry(game: Game[Any], record: MatchRecord, states: Sequence[Any])
         yield frozenset((state, *images))
 
 
-# Finds puzzles in matches: positions in which a bot has missed the only action that keeps the outcome.
-
 MIN_CHOICES, MAX_CHOICES = 3, 1000
 """Of two actions one is right every other time."""
 

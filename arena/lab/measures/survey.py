@@ -102,8 +102,6 @@ def _option_text(options: dict[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in options.items()) or "the board"
 
 
-# Plays and solves what the eleven measures need, from one seed, and within a time if there is one.
-
 MOST_MEMORY_BYTES = 1 << 30
 """For values; what takes more is not known, so that reports do not depend on how much memory is free."""
 

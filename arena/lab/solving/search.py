@@ -82,8 +82,6 @@ def _multiplication(game: Multiplication, state: Any) -> Range:
     )
 
 
-# Principal variation search with a transposition table: proved bounds of a value, better the deeper it looks.
-#
 # Every state has a lower and an upper bound of its value, which are true whatever the depth: where the search stops,
 # they are what the rules still allow. So nothing is estimated, and a search that is interrupted has bounds, not a
 # guess.

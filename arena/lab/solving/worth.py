@@ -11,8 +11,6 @@ from arena.base.errors import UsageError
 from arena.games.game import Game
 from arena.games.plaid import Plaid
 
-# What a state is worth with best play, and how that is known.
-#
 # Solvers compare *values*: for seat 0, in one integer, first the outcome and then the margin, so that one comparison
 # decides. Values of two seats sum to nothing: seat 0 wants the largest and seat 1 the smallest.
 

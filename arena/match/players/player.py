@@ -15,8 +15,6 @@ from arena.base.records import Bot, Fault, SeatReport, TimeControl
 from arena.games import Game
 from arena.protocol.messages import Seating, Wants
 
-# The players of the seats: their interface, people, and test doubles.
-
 WALL_FOR_CPU = 10.0
 """On the CPU clock, a bot that does not use it is ended after this many times its allowance, and a second at least."""
 

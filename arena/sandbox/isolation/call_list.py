@@ -78,8 +78,6 @@ def load_machine_code() -> Callable[[int, int], int] | None:
     return function
 
 
-# Lists of system calls that a new process makes before its program runs.
-#
 # A process that runs Python between clone and exec costs more than all that it does there: each page that the
 # interpreter touches is mapped again or copied. So the calls are listed beforehand with all their arguments. The new
 # process shares the memory of its parent, which waits until the exec (CLONE_VM and CLONE_VFORK, clone(2)), and goes

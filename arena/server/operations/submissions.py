@@ -106,8 +106,6 @@ class SubmissionDetails(Model):
 SubmissionPage.model_rebuild()
 
 
-# Submitting bots, and what becomes of them.
-
 UPLOADS = Rate(60, 3600.0)
 """Also of what is refused after it has come."""
 AWAITED_SECONDS = 120.0

@@ -135,8 +135,6 @@ def _opening(choice: GameChoice, line: ScheduledMatch) -> list[list[Any]]:
     return actions
 
 
-# The page of a match: recorded, being played, or still to be played.
-
 MAX_STDERR_CHARACTERS = 4000
 """Of a bot's text, on the page; ``arena bot repro`` and the record have all of it."""
 

@@ -23,8 +23,6 @@ from arena.lab.matches.annotation import (
 from arena.lab.solving.worth import SEATS, Worth, worth_text
 from arena.site.matches.match_model import EqualActions, PositionAnnotation, Shape, Turning
 
-# A match in sentences: how it ended, and each of its positions.
-
 
 def result_sentence(record: MatchRecord, names: Sequence[str], reader: int | None = None) -> str:
     """Return how a match ended; ``reader`` is the seat of the person who reads it, None where bots play alone."""

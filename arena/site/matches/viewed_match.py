@@ -106,8 +106,6 @@ def _board_of(
     )
 
 
-# From a record to what the viewer shows of it: the positions by the rules, their boards, clocks and notes.
-#
 # A record may be anybody's, and so may the rules. What can't be replayed is not shown, and the page says why; of a
 # match that is too long or too large, the positions around one ply are shown.
 

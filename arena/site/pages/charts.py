@@ -16,8 +16,6 @@ from arena.analysis.text.tables import printable
 from arena.base.text import minute_text
 from arena.site.pages.standings_model import MAX_CHARTED, CrosstableCell, RatingPoint
 
-# Small charts as SVG whose colours belong to the style sheet: intervals, bars, rating histories.
-#
 # Everything in them is a number, or escaped here; positions across are percentages, so that strokes keep their width.
 
 MARGIN_PERCENT = 1.5

@@ -59,8 +59,6 @@ def _candidates(name: str) -> Iterable[str]:
         yield "-".join(filter(None, (readable[:MAX_READABLE_CHARACTERS], digest[:digits])))
 
 
-# What a published folder has, and in which files.
-#
 # Pages are found by following links: whatever a page of the folder leads to is in the folder, unless it is a choice
 # that only a server can offer.
 

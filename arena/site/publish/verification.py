@@ -76,8 +76,6 @@ def _shown(value: Any) -> str:
     return "missing" if value is _NOTHING else shortened_text(repr(value))
 
 
-# Verifying a published folder from itself alone: digests, records by the rules, and pages from the records.
-#
 # The folder may come from anybody: it is read with a bound and without following links, its records are imported into a
 # home that is removed in the end, as any export is, and which files it should have is computed from them, never read.
 

@@ -86,8 +86,6 @@ class Source(TournamentReader):
         return self._database.each(query)
 
 
-# What is added to a database from another one: a whole tournament, or what a tournament lacks.
-
 RECORDS_AT_A_TIME = 20
 """Records of another home may be large."""
 
