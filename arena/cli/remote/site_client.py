@@ -141,10 +141,6 @@ class Fields:
         """Return whether something is so; what is not there is not so."""
         return self._value.get(name) is True
 
-    def is_null(self, name: str) -> bool:
-        """Return whether a field is there, but has no value."""
-        return name in self._value and self._value[name] is None
-
     def texts(self, name: str, most: int) -> list[str]:
         """Return a list of short printable texts."""
         values = self._list(name, most)

@@ -214,7 +214,6 @@ class LogEntry:
 # Times as they are stored, from a clock that tests can set.
 
 DAY_SECONDS = 24 * 60 * 60.0
-NEVER = "9999-12-31T23:59:59+00:00"
 
 Now = Callable[[], float]
 """Returns the time as seconds since 1970."""
