@@ -60,7 +60,7 @@ def board_of_the_first_page_is_waited_for(monkeypatch):
     from arena.server.http import page_response
 
     monkeypatch.setattr(page_response, "BOARD_SECONDS", 60.0)
-    monkeypatch.setattr(page_response, "HURRIED_SECONDS", 60.0)
+    monkeypatch.setattr(page_response, "NEWER_BOARD_SECONDS", 60.0)
 
 
 @contextlib.asynccontextmanager

@@ -49,6 +49,7 @@ HOLD_SECONDS = 10.0
 """A board stays at least this long: nobody can follow matches of a moment, and each costs a builder."""
 BOARD_SECONDS = 1.0
 """How long a reader waits for a board that was never built."""
+NEWER_BOARD_SECONDS = HURRIED_SECONDS
 SERVER_FAILED = 500
 """From this status on, a page may be there the next time, as after a builder that took too long on a busy machine."""
 
@@ -93,7 +94,7 @@ class FeaturedMatch:
             return None
         tournament, match = self._held
         page, parameters = PAGE_BY_NAME["match"], MatchParameters(tournament=tournament, match=match)
-        found = await self._cache.find(page, parameters, BOARD_SECONDS, HURRIED_SECONDS)
+        found = await self._cache.find(page, parameters, BOARD_SECONDS, NEWER_BOARD_SECONDS)
         if found.value is None and found.problem is not None:
             self._held_until = float("-inf")  # it may be gone: the next reader gets the newest
         version = "" if found.value is None else f"{found.value.version} {found.value.built_at}"
