@@ -2,6 +2,7 @@
 
 import importlib.util
 from dataclasses import asdict, replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -67,6 +68,15 @@ def play(bots, game, options, rng_seed=1, control=PATIENT, level="auto"):
         return pool.play(spec)
 
 
+@cache
+def played_alone(name, game, number):
+    """Return a match of a bot against itself with options of ``SMALL``."""
+    options = SMALL[game][number]
+    players = options.get("players", 2)
+    control = HASTY if players > 2 else PATIENT  # nobody solves a game for three
+    return play([bot(name, *COUNTED.get(name, ()))] * players, game, options, control=control)
+
+
 SLOW = [(name, game) for name in PERFECT for game in GAMES if game != "plaid"]
 
 
@@ -75,11 +85,8 @@ SLOW = [(name, game) for name in PERFECT for game in GAMES if game != "plaid"]
     ("name", "game"), [pytest.param(*pair, marks=pytest.mark.soak if pair in SLOW else ()) for pair in PLAYED]
 )
 def test_a_bot_plays_every_game_it_claims_in_every_seat_without_a_fault(name, game):
-    args = COUNTED.get(name, ())
-    for options in SMALL[game]:
-        players = options.get("players", 2)
-        control = HASTY if players > 2 else PATIENT  # nobody solves a game for three
-        record = play([bot(name, *args)] * players, game, options, control=control)
+    for number in range(len(SMALL[game])):
+        record = played_alone(name, game, number)
         assert (record.faults, record.termination) == ((), "normal")
         assert record.seats[0].stderr == ""
 
@@ -95,9 +102,7 @@ def test_a_bot_says_who_it_is_in_its_bot_toml(name):
 @pytest.mark.slow(sample=("stepper-differences",))
 @pytest.mark.parametrize(("name", "game"), [pair for pair in PLAYED if pair[0] in COUNTED])
 def test_a_bot_that_counts_plays_the_same_match_from_the_same_seed(name, game):
-    bots = [bot(name, *COUNTED[name])] * SMALL[game][-1].get("players", 2)
-    first, again = (play(bots, game, SMALL[game][-1]).actions for _ in range(2))
-    assert first == again
+    assert played_alone(name, game, 1).actions == played_alone.__wrapped__(name, game, 1).actions
 
 
 @pytest.mark.slow
