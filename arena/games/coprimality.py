@@ -32,7 +32,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from arena.base.errors import IllegalActionError
 from arena.games.drawing import Drawing, Shape, board
-from arena.games.game import Game, IntOption, Option, refuse_when_over
+from arena.games.game import PIE, Game, IntOption, Option, refuse_when_over
 from arena.games.space import Space, all_squares
 from arena.games.squares import Square, as_square, draw_grid, format_square, parse_square, seat_letter, square_of
 
@@ -92,6 +92,7 @@ class Coprimality(Game[CoprimalityState]):
         IntOption(
             "max_grids", 10, 1, 1000, "grids that may be used up before the remaining seats share the win (rule 6)"
         ),
+        PIE,
     )
     action_format: ClassVar[str] = "a square [x, y]; in text c4 for [3, 4]"
     mine: ClassVar[str] = (
@@ -290,8 +291,8 @@ class Coprimality(Game[CoprimalityState]):
         return f"{draw_grid(cells, None if is_first else self._square(state.here))}\n{self._note(state)}"
 
     def _note(self, state: CoprimalityState) -> str:
-        left = [str(seat) for seat in range(self.players) if seat not in state.eliminated]
-        note = f"seats in the game: {' '.join(left)}; grids used up: {state.grids_used}"
+        left = sorted(seat for part, seat in enumerate(self.shown_seats) if part not in state.eliminated)
+        note = f"seats in the game: {' '.join(map(str, left))}; grids used up: {state.grids_used}"
         if self.seat_to_act(state) is not None:
             note += f"; next is {state.numbers[state.here] + 1}, turn {state.turn} ends with {self._primes[state.turn]}"
         return note

@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from arena.games.drawing import Drawing
-from arena.games.game import ChoiceOption, Option, refuse_when_over
+from arena.games.game import PIE, ChoiceOption, Option, refuse_when_over
 from arena.games.permutation import (
     Heights,
     PermutationGame,
@@ -55,6 +55,7 @@ class Differences(PermutationGame[DifferencesState]):
     OPTIONS: ClassVar[tuple[Option, ...]] = (
         size_option(8),
         ChoiceOption("scoring", "distinct", ("distinct", "once"), "which differences count (rule 5)"),
+        PIE,
     )
     action_format: ClassVar[str] = "a square [x, y]; in text c4 for [3, 4]"
     mine: ClassVar[str] = (

@@ -86,6 +86,9 @@ class ChoiceOption:
 
 Option = IntOption | ChoiceOption
 
+PIE = IntOption("pie", 0, 0, 3, "first actions, all by seat 0, before seat 1 keeps or swaps seats", is_variation=True)
+"""The pie rule of ``arena.games.pie``; a game for two that has this very option in its table takes it."""
+
 
 def checked_options(game: str, table: Iterable[Option], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the value of each option in ``table``, the given one or the default, but for variations not chosen.
@@ -107,7 +110,8 @@ def is_left_out(option: Option, value: object) -> bool:
     return option.is_variation and value == option.default
 
 
-def _made_again(kind: type[Game[Any]], options: Mapping[str, Any]) -> Game[Any]:
+def made_again(kind: type[Game[Any]], options: Mapping[str, Any]) -> Game[Any]:
+    """Return a game from its class and options, for pickle."""
     return kind(**options)
 
 
@@ -129,6 +133,7 @@ class Game(ABC, Generic[StateT]):
             be empty.
         options: the values of all options.
         players: the number of seats.
+        shown_seats: for a drawing: the seat that plays each part of the rules.
     """
 
     name: ClassVar[str]
@@ -137,6 +142,15 @@ class Game(ABC, Generic[StateT]):
     action_format: ClassVar[str]
     mine: ClassVar[str] = ""
 
+    def __new__(cls, /, **given: Any) -> Any:
+        """Return a game of these rules; one around them if the pie rule is asked for."""
+        pie = given.get("pie")
+        if type(pie) is not int or not 0 < pie <= PIE.maximum or not any(option is PIE for option in cls.OPTIONS):
+            return super().__new__(cls)
+        from arena.games.pie import with_pie  # which needs this module
+
+        return with_pie(cls)(**given)
+
     def __init__(self, /, **given: Any) -> None:
         if "players" in given and not any(option.name == "players" for option in self.OPTIONS):
             players = given.pop("players")
@@ -144,6 +158,7 @@ class Game(ABC, Generic[StateT]):
                 raise OptionError("players", players, f"{self.name} is a game for exactly 2 players")
         self.options: dict[str, Any] = checked_options(self.name, self.OPTIONS, given)
         self.players: int = self.options.get("players", 2)
+        self.shown_seats: Sequence[int] = range(self.players)
         self.prepare()
 
     def prepare(self) -> None:
@@ -159,7 +174,7 @@ class Game(ABC, Generic[StateT]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the options alone: the other process prepares the game again, with caches and all."""
-        return _made_again, (type(self), self.options)
+        return made_again, (type(self), self.options)
 
     @classmethod
     def path(cls) -> str:
@@ -172,7 +187,12 @@ class Game(ABC, Generic[StateT]):
         """Return the numbered rules: the docstring of the module that defines the game."""
         import inspect  # which takes a bot as long to import as all the games
 
-        return inspect.getdoc(inspect.getmodule(cls)) or ""
+        rules = inspect.getdoc(inspect.getmodule(cls)) or ""
+        if not any(option is PIE for option in cls.OPTIONS):
+            return rules
+        from arena.games import pie
+
+        return f"{rules}\n\n{inspect.getdoc(pie)}"
 
     @abstractmethod
     def initial_state(self) -> StateT:

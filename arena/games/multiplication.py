@@ -24,7 +24,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from arena.base.errors import IllegalActionError, OptionError
 from arena.games.drawing import Drawing, Shape
-from arena.games.game import IntOption, Option, refuse_when_over
+from arena.games.game import PIE, IntOption, Option, refuse_when_over
 from arena.games.permutation import (
     MAX_SIZE,
     Heights,
@@ -61,6 +61,7 @@ class Multiplication(PermutationGame[MultiplicationState]):
         IntOption("players", 2, 2, (MAX_SIZE - 1) // SMALLEST_K, "number of seats"),
         size_option(9, "rows and columns of the grid: k * players + 1 with k >= 3"),
         IntOption("second_starts", 0, 0, 1, "the seat that starts the numbering", is_variation=True),
+        PIE,
     )
     action_format: ClassVar[str] = "a square [x, y]; in text c4 for [3, 4]"
     mine: ClassVar[str] = (
@@ -180,9 +181,10 @@ class Multiplication(PermutationGame[MultiplicationState]):
     def drawing(self, state: MultiplicationState) -> Drawing:
         """Draw the marks with their numbers, and each jump in the colour of the seat that scores it."""
         heights = state.heights
+        styles = [f"seat{self.shown_seats[self.seat_of_jump(jump)]}" for jump in range(len(state.numbered))]
         jumps: list[Shape] = [
-            ("line", a - 0.5, heights[a - 1] - 0.5, b - 0.5, heights[b - 1] - 0.5, f"seat{self.seat_of_jump(jump)}")
-            for jump, (a, b) in enumerate(pairwise(state.numbered))
+            ("line", a - 0.5, heights[a - 1] - 0.5, b - 0.5, heights[b - 1] - 0.5, style)
+            for style, (a, b) in zip(styles, pairwise(state.numbered), strict=False)
         ]
         numbers: list[Shape] = [
             ("text", x - 0.5, heights[x - 1] - 0.5, 0.4, str(number), "number")

@@ -27,7 +27,7 @@ from typing import Any, ClassVar, NamedTuple
 from arena.base.errors import IllegalActionError, OptionError
 from arena.games import surds
 from arena.games.drawing import Drawing, Shape
-from arena.games.game import Game, IntOption, Option, refuse_when_over
+from arena.games.game import PIE, Game, IntOption, Option, refuse_when_over
 from arena.games.space import Space
 from arena.games.squares import seat_letter
 
@@ -55,6 +55,7 @@ class Plaid(Game[PlaidState]):
         IntOption("width", 60, 1, MAX_SIDE, "width of the sheet in grid units"),
         IntOption("height", 60, 1, MAX_SIDE, "height of the sheet in grid units"),
         IntOption("lines", 12, 1, 2 * (MAX_SIDE - 1), "lines to draw before the match may end (rule 3)"),
+        PIE,
     )
     action_format: ClassVar[str] = 'a line ["v", x] or ["h", y]; in text v12 for ["v", 12]'
     mine: ClassVar[str] = (
@@ -182,7 +183,7 @@ class Plaid(Game[PlaidState]):
             (
                 "rect",
                 *(round(scale * value, 3) for value in (left, low, right - left, high - low)),
-                f"seat{number % self.players}",
+                f"seat{self.shown_seats[number % self.players]}",
             )
             for number, (left, right, low, high) in enumerate(corners)
         ]
@@ -194,11 +195,11 @@ class Plaid(Game[PlaidState]):
 
     def render(self, state: PlaidState) -> str:
         """Draw the sheet, not to scale: the seat of each rectangle, and the positions of the lines along the edges."""
-        return self._sheet(state, [str(seat) for seat in range(self.players)], {}, None, margin=4)
+        return self._sheet(state, list(map(str, self.shown_seats)), {}, None, margin=4)
 
     def render_after(self, state: PlaidState, actions: Sequence[tuple[int, Any]]) -> str:
         """Draw the sheet with the letters of seats in rectangles and at their lines; the last line is double."""
-        letters = [seat_letter(seat) for seat in range(self.players)]
+        letters = list(map(seat_letter, self.shown_seats))
         owners = {(action[0], action[1]): letters[seat] for seat, action in actions if action is not None}
         last = actions[-1][1] if actions else None
         margin = len(f"[{self.height}{letters[-1]}]")

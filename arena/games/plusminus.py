@@ -20,12 +20,12 @@ bottom.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from arena.base.errors import IllegalActionError
 from arena.games.drawing import Drawing
-from arena.games.game import ChoiceOption, Option, refuse_when_over
+from arena.games.game import PIE, ChoiceOption, Option, refuse_when_over
 from arena.games.permutation import (
     Heights,
     PermutationGame,
@@ -63,6 +63,7 @@ class Plusminus(PermutationGame[PlusminusState]):
     OPTIONS: ClassVar[tuple[Option, ...]] = (
         size_option(8),
         ChoiceOption("grid_first", 1, (1, 2), "which player starts the grid phase (rule 2)"),
+        PIE,
     )
     action_format: ClassVar[str] = 'a sign "+" or "-", then a square [x, y]; in text + or -, then c4 for [3, 4]'
     mine: ClassVar[str] = (
@@ -145,23 +146,24 @@ class Plusminus(PermutationGame[PlusminusState]):
         return Space(actions=(*SIGNS, *all_squares(self.size, self.size)), max_plies=3 * self.size - 2, encode=encode)
 
     def render(self, state: PlusminusState) -> str:
-        lists = "\n".join(
-            f"seat {seat} predicts {' '.join(signs) or 'nothing yet'}" for seat, signs in enumerate(state.predictions)
-        )
-        return f"{draw_marks(state.heights)}\n{lists}"
+        return "\n".join([draw_marks(state.heights), *self._lists(state)])
+
+    def _lists(self, state: PlusminusState) -> Iterator[str]:
+        for seat, signs in zip(self.shown_seats, state.predictions, strict=True):
+            yield f"seat {seat} predicts {' '.join(signs) or 'nothing yet'}"
 
     def render_after(self, state: PlusminusState, actions: Sequence[tuple[int, Any]]) -> str:
         """Draw the marks as the letters of their seats; below them both lists, with brackets around the last sign."""
         signs = [list(given) for given in state.predictions]
-        last_seat, last = actions[-1] if actions else (0, None)
-        if last in SIGNS and signs[last_seat]:
-            signs[last_seat][-1] = f"[{last}]"
-        lists = (f"{seat_letter(seat)} predicts {' '.join(given) or 'nothing yet'}" for seat, given in enumerate(signs))
+        if actions and actions[-1][1] in SIGNS:
+            last_list = signs[len(signs[0]) == len(signs[1])]
+            last_list[-1] = f"[{last_list[-1]}]"
+        lists = (
+            f"{seat_letter(seat)} predicts {' '.join(given) or 'nothing yet'}"
+            for seat, given in zip(self.shown_seats, signs, strict=True)
+        )
         return "\n".join([draw_marks(state.heights, mark_letters(actions), last_square(actions)), *lists])
 
     def drawing(self, state: PlusminusState) -> Drawing:
         """Draw the marks as shapes; the lists beside them."""
-        lists = (
-            f"seat {seat} predicts {' '.join(signs) or 'nothing yet'}" for seat, signs in enumerate(state.predictions)
-        )
-        return marks_drawing(state.heights, notes=tuple(lists))
+        return marks_drawing(state.heights, notes=tuple(self._lists(state)))

@@ -24,7 +24,7 @@ from arena.base.errors import UsageError
 from arena.botkit import Clock, MatchInfo, run
 from arena.games import GAMES, Game, find_game
 from arena.games.game import IntOption
-from arena.interop.spaces import GameSpace, rewards, space_of
+from arena.interop.spaces import GameSpace, kind_and_options, rewards, space_of
 
 try:
     import numpy as np
@@ -46,7 +46,8 @@ class ArenaGame(pyspiel.Game):  # type: ignore[misc]
     kind: ClassVar[type[Game[Any]]]
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
-        self.space = space_of(self.kind(**(params or {})))
+        self.params = params or {}
+        self.space = space_of(self.kind(**self.params))
         info = pyspiel.GameInfo(
             num_distinct_actions=len(self.space.actions),
             max_chance_outcomes=0,
@@ -56,10 +57,10 @@ class ArenaGame(pyspiel.Game):  # type: ignore[misc]
             utility_sum=0.0,
             max_game_length=self.space.max_plies,
         )
-        super().__init__(_game_type(self.kind), info, params or {})
+        super().__init__(_game_type(self.kind), info, self.params)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _loaded_game, (self.kind, self.space.game.options)
+        return _loaded_game, (self.kind, self.params)
 
     def new_initial_state(self, state: Any = None) -> ArenaState:
         """Return the state before the first action."""
@@ -79,7 +80,7 @@ class ArenaState(pyspiel.State):  # type: ignore[misc]
         self.position: Any = self.space.game.initial_state()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _loaded_state, (type(self.space.game), self.space.game.options, self.serialize())
+        return _loaded_state, (*kind_and_options(self.space.game), self.serialize())
 
     def current_player(self) -> int:
         """Return the seat to act."""
@@ -148,7 +149,7 @@ def run_bot(
     seated: dict[int, tuple[ArenaGame, Any]] = {}
 
     def begin(match: MatchInfo) -> None:
-        game = _loaded_game(type(match.game), match.game.options)
+        game = _loaded_game(*kind_and_options(match.game))
         seated[match.seat] = game, make_bot(game, match.seat, match.rng_seed)
 
     def choose(rules: Game[Any], position: Any, clock: Clock) -> Any:

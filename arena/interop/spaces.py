@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from arena.base.errors import GameError, UsageError
 from arena.games import Game, Space
+from arena.games.pie import Pie
 
 Vector = npt.NDArray[np.float32]
 Mask = npt.NDArray[np.int8]
@@ -47,7 +48,8 @@ class GameSpace:
         self.length = game.players + len(self._encode(game.initial_state()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _shared_space, (type(self.game), tuple(self.game.options.items()))
+        kind, options = kind_and_options(self.game)
+        return _shared_space, (kind, tuple(options.items()))
 
     def encode(self, state: Any) -> Vector:
         """Return a state as numbers from -1 to 1, always of the same length."""
@@ -91,7 +93,13 @@ def space_of(game: Game[Any]) -> GameSpace:
     Raises:
         UsageError: if the game has no method ``space``, or a wrong one.
     """
-    return _shared_space(type(game), tuple(game.options.items()))
+    kind, options = kind_and_options(game)
+    return _shared_space(kind, tuple(options.items()))
+
+
+def kind_and_options(game: Game[Any]) -> tuple[type[Game[Any]], dict[str, Any]]:
+    """Return the class and the options by which a game is made again."""
+    return game.kind if isinstance(game, Pie) else type(game), game.options
 
 
 @lru_cache(maxsize=64)

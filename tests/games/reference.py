@@ -209,6 +209,34 @@ REFERENCE = {
 }
 
 
+class Pie:
+    def __init__(self, rules, pie):
+        self.rules, self.pie = rules, pie
+
+    def part(self, history):
+        own = [action for action in history if action not in ("keep", "swap")]
+        is_due = len(own) >= self.pie or self.rules.result(own) is not None
+        return own, "answered" if len(own) < len(history) else "due" if is_due else "first"
+
+    def turn(self, history):
+        own, part = self.part(history)
+        return {"first": 0, "due": 1}[part] if part != "answered" else self.rules.turn(own) ^ ("swap" in history)
+
+    def legal(self, history):
+        own, part = self.part(history)
+        return ["keep", "swap"] if part == "due" else self.rules.legal(own)
+
+    def result(self, history):
+        own, part = self.part(history)
+        points = self.rules.result(own) if part == "answered" else None
+        return points[::-1] if points and "swap" in history else points
+
+
+def reference_of(name, options):
+    rules = REFERENCE[name](**{key: value for key, value in options.items() if key != "pie"})
+    return Pie(rules, options["pie"]) if "pie" in options else rules
+
+
 def count_sequences(rules, history=()):
     """Count the complete action sequences by trying every one."""
     if rules.result(list(history)) is not None:

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 from arena.base.errors import IllegalActionError
 from arena.games import GAMES, make_game
-from tests.games.reference import REFERENCE, count_sequences
-from tests.games.variants import VARIANTS
+from tests.games.reference import count_sequences, reference_of
+from tests.games.variants import PIES, VARIANTS
 
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-@pytest.fixture(scope="module", params=VARIANTS)
+@pytest.fixture(scope="module", params=VARIANTS | PIES)
 def variant(request):
-    return VARIANTS[request.param]
+    return (VARIANTS | PIES)[request.param]
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def candidates(game):
         ("x", 1), ("v", 1.0), ("v", True), {"x": 1}, (2**64, 1), (1, 2**64 - 1), ([1], 2), (None, None), float("nan"),
         (float("inf"), 1), ("v", "h"), {1, 2}, [[1, 2]], ("V", 1), " +",
     ]  # fmt: skip
-    return ["+", "-", *squares, *lines, *oddities]
+    return ["+", "-", "keep", "swap", *squares, *lines, *oddities]
 
 
 @settings(max_examples=8, deadline=None)
@@ -115,7 +115,7 @@ def test_matches_end_and_ranks_agree_with_scores(game, seed):
 @given(seed=SEEDS)
 def test_a_match_goes_as_the_reference_rules_say(variant, game, seed):
     name, options = variant
-    assert_as_the_reference(game, REFERENCE[name](**options), seed)
+    assert_as_the_reference(game, reference_of(name, options), seed)
 
 
 SEAT_1_OF_3_STARTS = {"players": 3, "size": 10, "second_starts": 1}
@@ -126,7 +126,7 @@ SEAT_1_OF_3_STARTS = {"players": 3, "size": 10, "second_starts": 1}
 )
 def test_a_match_on_the_suggested_board_goes_as_the_reference_rules_say(name, options):
     for seed in range(2):
-        assert_as_the_reference(make_game(name, **options), REFERENCE[name](**options), seed)
+        assert_as_the_reference(make_game(name, **options), reference_of(name, options), seed)
 
 
 def assert_as_the_reference(game, reference, seed):
@@ -214,11 +214,14 @@ def count(game, state):
         ("coprimality", {"players": 3, "size": 3, "max_grids": 1}),
         ("coprimality", {"players": 3, "size": 3, "max_grids": 2}),
         ("coprimality", {"size": 4, "max_grids": 1}),
+        ("plusminus", {"size": 2, "pie": 3}),
+        ("differences", {"size": 3, "pie": 2}),
+        ("plaid", {"width": 3, "height": 4, "lines": 2, "pie": 3}),
     ],
 )
 def test_counts_agree_with_brute_force(name, options):
     game = make_game(name, **options)
-    assert count(game, game.initial_state()) == count_sequences(REFERENCE[name](**options))
+    assert count(game, game.initial_state()) == count_sequences(reference_of(name, options))
 
 
 @pytest.mark.parametrize("size", [2, 3, 4])

@@ -26,6 +26,9 @@ REFUSED = [
     ("plaid", {"players": 7}, "60 * 60 is not divisible by 7"),
     ("plaid", {"width": 4, "height": 3, "lines": 6}, "a sheet of 4 by 3 has room for at most 5 lines"),
     ("plaid", {"lines": 0}, "lines = 0: expected a whole number from 1"),
+    ("plaid", {"pie": 9}, "pie = 9: expected a whole number from 0 to 3"),
+    ("differences", {"pie": True}, "pie = True: expected a whole number from 0 to 3"),
+    ("coprimality", {"pie": 1, "players": 3}, "pie = 1: the pie rule is for two players, and players = 3; expected 0"),
 ]
 
 
@@ -49,7 +52,7 @@ def test_bounds_are_accepted_and_one_beyond_is_not(name):
                 make_game(name, **{option.name: value})
         if name not in fitting:
             for value in (option.minimum, option.maximum):
-                assert make_game(name, **{option.name: value}).options[option.name] == value
+                assert make_game(name, **{option.name: value}).options.get(option.name, option.default) == value
     assert make_game(name, **fitting.get(name, {})).players == 2
 
 

@@ -16,3 +16,11 @@ VARIANTS = {
     "multiplication, three players": ("multiplication", {"players": 3, "size": 10}),
     "multiplication, seat 1 starts the numbering": ("multiplication", {"size": 7, "second_starts": 1}),
 }
+
+PIES = {
+    "plusminus, pie after the first mark": ("plusminus", {"size": 2, "pie": 3}),
+    "plaid, pie": ("plaid", {"width": 6, "height": 6, "lines": 4, "pie": 1}),
+    "coprimality, pie": ("coprimality", {"size": 3, "max_grids": 2, "pie": 3}),
+    "differences, pie after the end": ("differences", {"size": 2, "pie": 3}),
+    "multiplication, pie": ("multiplication", {"size": 7, "pie": 2}),
+}

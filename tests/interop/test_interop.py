@@ -14,7 +14,7 @@ from arena.base.errors import GameError, UsageError
 from arena.games import GAMES, Space, all_squares, make_game
 from arena.games.differences import Differences
 from tests.games.examples import EXAMPLES
-from tests.games.variants import VARIANTS
+from tests.games.variants import PIES, VARIANTS
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -28,7 +28,7 @@ with warnings.catch_warnings():
     from arena.interop.pettingzoo import env, raw_env
     from arena.interop.spaces import rewards, space_of
 
-SMALL = [*VARIANTS.values(), *EXAMPLES.values()]
+SMALL = [*VARIANTS.values(), *PIES.values(), *EXAMPLES.values()]
 CASES = [*SMALL, *((game, {}) for game in GAMES)]
 
 
@@ -354,7 +354,7 @@ def test_what_was_pickled_is_read_in_another_process(tmp_path):
     for code in (write, read):
         command = [sys.executable, "-W", "ignore", "-c", code]
         done = subprocess.run(command, cwd=tmp_path, input=done, capture_output=True, check=True).stdout
-    square = 'arena_other_differences(scoring=distinct,size=4) {"heights": [0, 3, 0, 0]}'
+    square = 'arena_other_differences(pie=0,scoring=distinct,size=4) {"heights": [0, 3, 0, 0]}'
     assert done.decode() == f"{square} [0, 1, 3, 8, 9, 11, 12, 13, 15] (0, 3, 0, 0) seat_1\n"
 
 

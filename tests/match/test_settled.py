@@ -19,6 +19,7 @@ from arena.store.results.statements import record_from
 from arena.tournament.definition import make_definition
 from arena.tournament.director import run_tournament
 from tests.conftest import BOTS
+from tests.games.variants import PIES
 from tests.matches import paper_bots, small_match
 
 SMALL = [
@@ -61,7 +62,12 @@ def test_what_is_called_settled_is_by_brute_force_and_the_last_ply_always_is(nam
 
 @pytest.mark.parametrize(
     ("name", "options"),
-    [*SMALL[:3], ("multiplication", {"second_starts": 1}), ("multiplication", {"size": 10, "players": 3})],
+    [
+        *SMALL[:3],
+        *(one for one in PIES.values() if one[0] not in ("plaid", "coprimality")),
+        ("multiplication", {"second_starts": 1}),
+        ("multiplication", {"size": 10, "players": 3}),
+    ],
 )
 def test_scores_stay_within_the_bounds_of_the_rules(name, options):
     game = make_game(name, **options)

@@ -106,7 +106,7 @@ def test_fields_of_the_form_are_options(home):
     parameters = GameParameters.model_validate(given)
     assert parameters.options == "size=6 scoring=once"
     page = build_game(home, parameters)
-    assert [option.value for option in page.options] == [6, "once"]
+    assert [option.value for option in page.options] == [6, "once", 0]
     assert page.given == "size=6 scoring=once"
     with pytest.raises(ValidationError):
         GameParameters.model_validate({"game": "differences", "other": "6"})

@@ -58,7 +58,7 @@ def places_on(
         return []
     shapes = shapes_at(board, 0)
     squares = _squares(shapes)
-    if squares and any(as_square(action) for action in (*playable, *played)):
+    if squares and any(as_square(action) for action in playable or played):
         texts = {square: one.text for one in legal if (square := as_square(one.action)) is not None}
         inside = _contents(shapes, names, person)
         refusals = _refusals(game, state, squares, playable)

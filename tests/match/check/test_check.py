@@ -28,14 +28,14 @@ def test_a_busy_bot_uses_the_processor():
 
 
 BOUNDS = {
-    "plusminus": ([{"grid_first": 2}], [{"size": 100}]),
+    "plusminus": ([{"grid_first": 2}, {"pie": 3}], [{"size": 100}]),
     "plaid": (
-        [{"players": 60}, {"width": 1}, {"width": 1000}, {"height": 1}, {"height": 1000}, {"lines": 1}],
+        [{"players": 60}, {"width": 1}, {"width": 1000}, {"height": 1}, {"height": 1000}, {"lines": 1}, {"pie": 3}],
         [],
     ),
-    "coprimality": ([{"players": 64}, {"size": 100}, {"max_grids": 1}, {"max_grids": 1000}], []),
-    "differences": ([{"scoring": "once"}], [{"size": 100}]),
-    "multiplication": ([{"size": 7}, {"second_starts": 1}], [{"size": 99}]),
+    "coprimality": ([{"players": 64}, {"size": 100}, {"max_grids": 1}, {"max_grids": 1000}, {"pie": 3}], []),
+    "differences": ([{"scoring": "once"}, {"pie": 3}], [{"size": 100}]),
+    "multiplication": ([{"size": 7}, {"second_starts": 1}, {"pie": 3}], [{"size": 99}]),
 }
 """From the tables of options: the bounds, or the nearest value that fits the other options.
 
