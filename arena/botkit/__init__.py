@@ -16,6 +16,7 @@ plays the same match again from the same seed. ``print`` writes to stderr, never
 same and is explicit about it.
 
 ``until(stop_at, actions)`` is a loop over actions that ends when the time is up, ``spread(actions)`` an order for it.
+``without_pie(choose)`` plays with the pie rule by a function that doesn't know of it.
 
 ``python bot.py --selfplay GAME`` plays the bot against itself in one process, without the arena; add ``--help`` for the
 other options.
@@ -31,7 +32,7 @@ from arena.botkit.observations import (
     PlaidObservation,
     PlusminusObservation,
 )
-from arena.botkit.seat import Choice, Clock, MatchInfo, MatchResult, Turn, spread, until
+from arena.botkit.seat import Choice, Clock, MatchInfo, MatchResult, Turn, spread, until, without_pie
 
 __all__ = [
     "Choice",
@@ -49,4 +50,5 @@ __all__ = [
     "run_on_observations",
     "spread",
     "until",
+    "without_pie",
 ]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
 from arena.games import Game
+from arena.games.pie import KEEP, SWAP, PieState
 
 SHARE = 0.9
 """The share of its time that an action uses; the rest is for transmission and for the loop that checks the clock."""
@@ -177,6 +178,23 @@ def seed_generators(rng_seed: int) -> None:
     numpy = sys.modules.get("numpy")
     if numpy is not None:
         numpy.random.seed(rng_seed % 2**32)
+
+
+def without_pie(choose: Choose) -> Choose:
+    """Return a bot's function that plays with the pie rule, from one for the rules without it.
+
+    That one sees the seat whose part it plays as its own. In seat 1 the bot takes the part that is ahead.
+    """
+
+    def chosen(game: Any, state: Any, clock: Clock) -> Any:
+        if not isinstance(state, PieState):
+            return choose(game, state, clock)
+        if state.is_choosing:
+            first, second = game.rules.scores(state.state)
+            return SWAP if first > second else KEEP
+        return choose(game.rules, state.state, clock)
+
+    return chosen
 
 
 def as_choice(chosen: Any) -> Choice:

@@ -32,7 +32,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # a match has one core; numpy's own th
 
 import numpy as np
 
-from arena.botkit import Choice, Clock, run
+from arena.botkit import Choice, Clock, run, without_pie
 from arena.games import Game
 
 Array = Any
@@ -286,7 +286,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Multiplication, numbered exactly")
     parser.add_argument("--finishes", type=int, help="boards to finish per action, instead of watching the clock")
     finishes = parser.parse_known_args()[0].finishes
-    run(lambda game, state, clock: choose(game, state, clock, finishes), name="cornerer", version="2")
+    run(without_pie(lambda game, state, clock: choose(game, state, clock, finishes)), name="cornerer", version="2")
 
 
 if __name__ == "__main__":

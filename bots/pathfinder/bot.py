@@ -24,7 +24,7 @@ import time
 from math import gcd
 from typing import Any
 
-from arena.botkit import Choice, Clock, run
+from arena.botkit import Choice, Clock, run, without_pie
 from arena.games import Game
 
 CHOICES_IN_NEW_GRID = 14
@@ -206,7 +206,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Coprimality, far along the path")
     parser.add_argument("--nodes", type=int, help="numbers to look at per action, instead of watching the clock")
     nodes = parser.parse_known_args()[0].nodes
-    run(lambda game, state, clock: choose(game, state, clock, nodes), name="pathfinder", version="1")
+    run(without_pie(lambda game, state, clock: choose(game, state, clock, nodes)), name="pathfinder", version="1")
 
 
 if __name__ == "__main__":

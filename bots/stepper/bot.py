@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from arena.botkit import Choice, Clock, run, until
+from arena.botkit import Choice, Clock, run, until, without_pie
 from arena.games import Game
 
 WIN = 1000.0
@@ -180,7 +180,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Differences by what its lists may still become")
     parser.add_argument("--nodes", type=int, help="positions to look at per action, instead of watching the clock")
     nodes = parser.parse_known_args()[0].nodes
-    run(lambda game, state, clock: choose(game, state, clock, nodes), name="stepper", version="1")
+    run(without_pie(lambda game, state, clock: choose(game, state, clock, nodes)), name="stepper", version="1")
 
 
 if __name__ == "__main__":

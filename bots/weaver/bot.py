@@ -32,7 +32,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # a match has one core; numpy's own th
 
 import numpy as np
 
-from arena.botkit import Choice, Clock, run
+from arena.botkit import Choice, Clock, run, without_pie
 from arena.games import Game
 
 MARGIN = 1e-9
@@ -256,7 +256,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Plaid, all lines at once")
     parser.add_argument("--sheets", type=int, help="sheets to look at per action, instead of watching the clock")
     sheets = parser.parse_known_args()[0].sheets
-    run(lambda game, state, clock: choose(game, state, clock, sheets), name="weaver", version="1")
+    run(without_pie(lambda game, state, clock: choose(game, state, clock, sheets)), name="weaver", version="1")
 
 
 if __name__ == "__main__":
