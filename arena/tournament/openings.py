@@ -17,6 +17,7 @@ from arena.base.seeds import derived_seed, pick_below
 from arena.base.text import shortened_text, toml_value
 from arena.games import Game, make_game
 from arena.games.checked_game import check_action, checked_game
+from arena.games.pie import PieState
 
 # Seeded random openings: without them, deterministic bots would play the same match again and again.
 
@@ -48,10 +49,7 @@ def openings(game: Game[Any], plies: int, rng_seed: int) -> Iterator[Opening]:
         drawn = (opening for opening in tries if len(opening) == plies)
         first = next(drawn, None)
         if first is None:
-            raise DefinitionError(
-                f"opening_plies = {plies}: no random opening of that many plies leaves every seat in a match of"
-                f" {game!r}; expected fewer"
-            )
+            raise DefinitionError(f"opening_plies = {plies}: {no_opening_reason(game, f'a match of {game!r}')}")
         if looks_for_new:
             fresh = first if first not in seen else next((opening for opening in drawn if opening not in seen), None)
             seen.add(fresh or first)
@@ -71,6 +69,14 @@ def has_opening(game: Game[Any], plies: int) -> bool:
     return False
 
 
+def no_opening_reason(game: Game[Any], match: str) -> str:
+    """Return why there is no opening with the number of plies."""
+    start = game.initial_state()
+    if isinstance(start, PieState):
+        return f"with pie = {start.left} seat 1 keeps or swaps by then, no opening; expected {start.left} or fewer"
+    return f"no random opening of that many plies leaves every seat in {match}; expected fewer"
+
+
 def _random_actions(game: Game[Any], plies: int, seed: tuple[object, ...]) -> Opening:
     state = game.initial_state()
     actions = []
@@ -79,10 +85,15 @@ def _random_actions(game: Game[Any], plies: int, seed: tuple[object, ...]) -> Op
         action = legal[pick_below(len(legal), "opening", *seed, ply)]
         check_action(game, action)
         state = game.apply(state, action)
-        if game.is_over(state) or game.seats_out(state):
+        if game.is_over(state) or game.seats_out(state) or _is_chosen(state):
             break
         actions.append(action)
     return tuple(actions)
+
+
+def _is_chosen(state: Any) -> bool:
+    """Return whether the choice of the pie rule has been made, which is for the bots."""
+    return isinstance(state, PieState) and bool(state.choice)
 
 
 # Openings as texts: read by the rules, and played in an order that follows from the seed.
@@ -132,6 +143,10 @@ def _read(game: Game[Any], text: str, place: str) -> Opening:
         except IllegalActionError as error:
             raise DefinitionError(f"{place}: {shortened_text(repr(word))} is illegal: {error.reason}") from error
         actions.append(action)
+        if _is_chosen(state):
+            raise DefinitionError(
+                f"{place}: {shortened_text(repr(word))} is for seat 1 to say; expected a shorter opening"
+            )
         if game.is_over(state) or game.seats_out(state):
             ends = "ends the match" if game.is_over(state) else "takes a seat out of the match"
             raise DefinitionError(f"{place}: {shortened_text(repr(word))} {ends}; expected a shorter opening")

@@ -84,10 +84,12 @@ def explore(
     --book, the lines of --plies actions are written into a file that a tournament takes: openings = "b.toml".
     """
     from arena.games import parse_options
+    from arena.games.pie import Pie
     from arena.lab.openings import Explorer
     from arena.lab.solving.limits import free_memory_bytes
     from arena.lab.solving.positions import rules_of
     from arena.lab.solving.solution import beyond_reach_reason
+    from arena.tournament.openings import no_opening_reason
 
     if outcomes and book is None:
         raise UsageError(f"--outcome {outcomes[0]}: it chooses lines for a book; expected --book FILE as well")
@@ -98,6 +100,8 @@ def explore(
         with open_home() as home:
             values, matches = _played(home, tournament, game, values)
     rules = rules_of(game, values)
+    if book is not None and isinstance(rules, Pie) and plies > rules.options["pie"]:
+        raise UsageError(f"--plies {plies}: {no_opening_reason(rules, game)}")
     reason = beyond_reach_reason(rules, game, plies, free_memory_bytes())
     if reason and not matches and (book is None or outcomes):
         raise UsageError(f"{reason}; expected a smaller board, more --plies, or a TOURNAMENT whose matches are shown")

@@ -22,7 +22,7 @@ from arena.store.people.values import ACCEPTED, is_person_name
 from arena.tournament.definition import check_ply_limit
 from arena.tournament.formats.table import FORMATS, table_key
 from arena.tournament.opening_information import check_information
-from arena.tournament.openings import has_opening
+from arena.tournament.openings import has_opening, no_opening_reason
 from arena.tournament.tournament_file import FORMAT_TABLES, MAX_OPENING_PLIES, LimitsTable, PlayKeys, TimeControlTable
 
 MAX_NAME_CHARACTERS = 48
@@ -214,10 +214,10 @@ def game_mistakes(keys: StageKeys, choice: GameChoice) -> Iterator[Mistake]:
     if choice.players == 2 and keys.format_settings().get("groups") is not None:
         yield Mistake(f"{table_key(keys.format)}.groups", "only for games of three or more players")
     plies = opening_plies(keys)
-    if not has_opening(make_game(choice.game, **choice.options), plies):
+    game = make_game(choice.game, **choice.options)
+    if not has_opening(game, plies):
         place = "opening_plies" if keys.openings is None else "openings.plies"
-        sentence = "no random opening of that many plies leaves every seat in the match; expected fewer"
-        yield Mistake(place, sentence, str(plies))
+        yield Mistake(place, no_opening_reason(game, "the match"), str(plies))
     elif tells_most(keys):
         try:
             check_information(choice, plies)
