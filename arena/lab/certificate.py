@@ -10,6 +10,7 @@ from typing import Any
 from arena.base.errors import UsageError
 from arena.base.text import any_of, counted
 from arena.games.game import Game
+from arena.games.pie import Pie
 from arena.lab.oracle import PREPARE_SECONDS, ActionWorth, Oracle
 from arena.lab.solving.kernel_tables import FEW_STATES
 from arena.lab.solving.limits import Limits, TimeIsUpError, count_states
@@ -82,7 +83,8 @@ def options_of(game: Game[Any]) -> dict[str, int]:
     """Return the options as whole numbers, with the names and in the order that certificates have."""
     values = {option.name: game.options.get(option.name, option.default) for option in game.OPTIONS}
     scoring = values.pop("scoring", None)
-    values.pop("players", None)
+    for name in ("players", "pie"):
+        values.pop(name, None)
     return values if scoring is None else {**values, "once": int(scoring == "once")}
 
 
@@ -113,6 +115,8 @@ def _check(game: Game[Any], path: str) -> None:
         raise UsageError(f"{path}: no checker knows its rules; expected {any_of(list(MOST))}")
     if game.players != 2:
         raise UsageError(f"players = {game.players}: certificates are for games for two")
+    if isinstance(game, Pie):
+        raise UsageError(f"pie = {game.options['pie']}: the checker of certificates does not know the pie rule")
     for name, most in MOST[path].items():
         if game.options[name] > most:
             raise UsageError(f"{name} = {game.options[name]}: the checker of certificates takes at most {most}")

@@ -10,6 +10,7 @@ from typing import Any
 from arena.base.errors import KernelError, UsageError
 from arena.games.game import Game
 from arena.games.kernels.loading import has_solver, is_built
+from arena.games.pie import SWAP, Pie
 from arena.lab.solving.kernel_tables import FEW_STATES, KernelValues
 from arena.lab.solving.limits import Limits, count_states
 from arena.lab.solving.proofs import proof_of
@@ -27,6 +28,10 @@ class ActionWorth:
 
     action: Any
     worth: Worth
+
+
+_Bounds = tuple[int, int, Known]
+"""Of a value, and how they are known."""
 
 
 class Oracle:
@@ -64,30 +69,71 @@ class Oracle:
         self._search: Search | None = None
         self._kernel: KernelValues | None = None
         self._asks_kernel = has_solver(game)
+        self._inner = Oracle(game.rules, path, limits, None, None, builds_kernel) if isinstance(game, Pie) else None
+        self._chosen: dict[Any, _Bounds] = {}
 
     def worth(self, state: Any) -> Worth:
         """Return what a state is worth, exactly or by bounds."""
         return self._worth(state, self._deadline(self._within_seconds))
 
     def _worth(self, state: Any, deadline: float) -> Worth:
+        return worth_between(*self._bounds(state, deadline), self._follows)
+
+    def _bounds(self, state: Any, deadline: float) -> _Bounds:
         game = self._game
         if game.is_over(state):
             value = value_of(game.scores(state), game.ranks(state))
-            return worth_between(value, value, Known.TABLE, self._follows)
+            return value, value, Known.TABLE
         proof = proof_of(game, self._path, state)
         if proof.low == proof.high:
-            return worth_between(proof.low, proof.high, Known.PROVED)
+            return proof.low, proof.high, Known.PROVED
         value_or_none = self._table.value(state) if self._table is not None else None
         if value_or_none is not None:
-            return worth_between(value_or_none, value_or_none, Known.TABLE, self._follows)
+            return value_or_none, value_or_none, Known.TABLE
+        if self._inner is not None:
+            return self._with_pie(self._inner, state, deadline)
         after = self._after_actions(state, deadline)
         if after is not None:
             value = max(after) if game.seat_to_act(state) == 0 else min(after)
-            return worth_between(value, value, Known.TABLE, self._follows)
+            return value, value, Known.TABLE
         found = self._searching(deadline).bounds(state, proof.low, proof.high)
         low, high = max(proof.low, found.low), min(proof.high, found.high)
         known = Known.PROVED if (low, high) == (proof.low, proof.high) and proof.names else Known.SEARCH
-        return worth_between(low, high, known, self._follows)
+        return low, high, known
+
+    def _with_pie(self, inner: Oracle, state: Any, deadline: float) -> _Bounds:
+        """Return what a state is worth by what the states without the pie rule are worth."""
+        if state in self._chosen:
+            return self._chosen[state]
+        if state.left:
+            found = self._before_choice(inner, state, deadline)
+        else:
+            low, high, known = inner._bounds(state.state, deadline)
+            swapped = -high, -low, known
+            if state.choice:
+                return swapped if state.choice == SWAP else (low, high, known)
+            found = min(low, -high), min(0, high, -low), known
+        if found[0] == found[1]:
+            self._chosen[state] = found
+        return found
+
+    def _before_choice(self, inner: Oracle, state: Any, deadline: float) -> _Bounds:
+        """Return what a state is worth in which seat 0 makes one of the first actions."""
+        after = inner._after_actions(state.state, deadline) if state.left == 1 else None
+        if after is not None:
+            value = max(-abs(value) for value in after)
+            return value, value, Known.TABLE
+        actions = self._game.legal_actions(state)
+        ways: set[Known] = set()
+        low, high = LOWEST, LOWEST
+        for number, action in enumerate(actions):
+            now = time.monotonic()
+            if now >= deadline:
+                return low, 0, Known.SEARCH  # seat 1 loses nothing by its choice
+            share = now + (deadline - now) / (len(actions) - number)
+            one_low, one_high, known = self._bounds(self._game.apply(state, action), share)
+            low, high, ways = max(low, one_low), max(high, one_high), {*ways, known}
+        return low, high, ways.pop() if len(ways) == 1 else Known.SEARCH
 
     def actions(self, state: Any, within_seconds: float | None = None) -> list[ActionWorth]:
         """Return the legal actions, in their order, with the worth of the state after each; unknown where time ran out.
@@ -116,6 +162,8 @@ class Oracle:
 
         Without this the first question does it, in the time for one question.
         """
+        if self._inner is not None:
+            return self._inner.prepare(within_seconds, None if state is None else state.state)
         try:
             kernel = self._found_kernel()
             if kernel is not None:

@@ -11,6 +11,7 @@ from arena.base.errors import OptionError, UsageError
 from arena.base.seeds import pick_below
 from arena.games import make_game
 from arena.games.game import Game
+from arena.games.pie import Pie
 from arena.lab.oracle import ActionWorth, Oracle
 from arena.lab.solving.limits import Limits
 from arena.lab.solving.worth import SIGNS, Known, Outcome, Worth
@@ -85,6 +86,8 @@ def repaired(game: Game[Any], path: str, within_seconds: float, memory_bytes: in
     """
     if game.players != 2:
         raise UsageError(f"players = {game.players}: only games for two have one value that can be made fair")
+    if isinstance(game, Pie):
+        raise OptionError("pie", game.options["pie"], "repair tries the pie rule by itself; expected 0")
     forms = list(_forms(game, path))
     deadline = time.monotonic() + within_seconds
     found: list[Repaired] = []

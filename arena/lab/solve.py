@@ -10,6 +10,8 @@ from arena.base.errors import KernelError, UsageError
 from arena.games.game import Game
 from arena.games.kernels.loading import has_solver, is_built, solver_of
 from arena.games.kernels.solver import parts_of
+from arena.games.pie import Pie
+from arena.lab.oracle import Oracle
 from arena.lab.shares import ShareOracle
 from arena.lab.solving.kernel_tables import FEW_STATES
 from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError, bytes_per_state, count_states, states_text
@@ -72,8 +74,31 @@ class Solver:
         elif by is By.KERNEL:
             solution = self._by_kernel(self._limits)
         else:
-            solution = (self._perhaps_by_kernel() if by is None else None) or self._by_table(by is By.TABLE)
+            solution = (self._perhaps_first() if by is None else None) or self._by_table(by is By.TABLE)
         return replace(solution, seconds=time.monotonic() - begun)
+
+    def _perhaps_first(self) -> Solution | None:
+        return self._with_pie(self._game) if isinstance(self._game, Pie) else self._perhaps_by_kernel()
+
+    def _with_pie(self, game: Pie) -> Solution | None:
+        """Solve by what the states without the pie rule are worth; None with a table, or where they are few."""
+        states = count_states(game.rules, self._path)
+        if self.table is not None or (states is not None and states <= FEW_STATES):
+            return None
+        plan = self.plan()
+        if plan.memory_bytes is not None and self._limits.deadline == float("inf"):
+            try:
+                self._limits.check_memory(plan.memory_bytes, f"solving {self._path} without the pie rule")
+            except TooLargeError as error:
+                raise self._refusal(error, False) from error
+        oracle = Oracle(game, self._path, self._limits)
+        oracle.prepare(self._limits.deadline - time.monotonic())
+        actions, worth = oracle.actions(self._start), oracle.worth(self._start)
+        value = worth.outcome, worth.margin
+        best = tuple(one.action for one in actions if worth.is_exact and (one.worth.outcome, one.worth.margin) == value)
+        found = replace(self._bare, worth=worth, best=self._classes(best), has_all_best=True)
+        names = proof_of(game.rules, self._path, self._start.state).names if worth.known is Known.PROVED else ()
+        return replace(found, proofs=names, states=plan.states or 0, memory_bytes=plan.memory_bytes or 0)
 
     def _proved(self) -> Solution:
         proof = self._proof
@@ -86,6 +111,11 @@ class Solver:
 
     def plan(self, by: By | None = None) -> Plan:
         """Return what solving would take; where it is by the kernel, that is built now."""
+        if by is None and isinstance(self._game, Pie):
+            inner = Solver(self._game.rules, self._path, self._limits)
+            plan = inner.plan()
+            self.kernel_problem = inner.kernel_problem
+            return plan
         if self._game.players > 2:
             needs = ShareOracle(self._game, self._path, self._limits).needs(self._way_to_share(by))
             if needs is not None:

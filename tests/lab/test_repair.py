@@ -68,7 +68,8 @@ def test_the_command_prints_an_object_for_each_form(tmp_path, capsys):
 
 REFUSED = {
     "three seats": (["plaid", "-o", "players=3"], "players = 3: only games for two"),
-    "an unknown option": (["plaid", "-o", "pie=1"], "has no such option"),
+    "an unknown option": (["plaid", "-o", "komi=1"], "has no such option"),
+    "a pie": (["plaid", "-o", "pie=1"], "pie = 1: repair tries the pie rule by itself; expected 0"),
     "no time": (["differences", "--within", "0s"], "--within"),
     "no game": (["chess"], "chess"),
 }

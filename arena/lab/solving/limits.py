@@ -16,6 +16,7 @@ from arena.base.seeds import pick_below
 from arena.base.text import counted, short_size_text
 from arena.games.game import Game
 from arena.games.permutation import partial_permutations
+from arena.games.pie import Pie
 
 # How long a solver may take and how much memory it may use.
 
@@ -92,6 +93,8 @@ _MAX_PLIES = 200
 
 def count_states(game: Game[Any], path: str) -> int | None:
     """Return the number of reachable states; None if that is not known before."""
+    if isinstance(game, Pie):
+        return None
     size: int = game.options.get("size", 0)
     if path == "differences":
         return partial_permutations(size)

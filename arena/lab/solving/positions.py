@@ -12,6 +12,7 @@ from arena.base.stored import from_json_text, is_plain
 from arena.base.text import short_size_text, shortened_text
 from arena.games import GAMES, Game, make_game
 from arena.games.checked_game import checked_game
+from arena.games.pie import CHOICES, Pie
 
 # Positions that are written down: a game with its options and the actions that lead there, as JSON.
 #
@@ -98,6 +99,8 @@ def symmetries_of(game: Game[Any], path: str) -> tuple[ActionMap, ...]:
     leftmost mark where it is: number 1. In coprimality the reflection at the diagonal through the 1. Plusminus has
     none, as its lists grow in one direction, and plaid none, as half a turn gives rectangles to other seats.
     """
+    if isinstance(game, Pie):
+        return tuple(map(_but_for_answers, symmetries_of(game.rules, path)))
     beyond = game.options.get("size", 0) + 1
     if path == "differences":
         return (
@@ -110,6 +113,10 @@ def symmetries_of(game: Game[Any], path: str) -> tuple[ActionMap, ...]:
     if path == "coprimality":
         return (lambda square: (beyond - square[1], beyond - square[0]),)
     return ()
+
+
+def _but_for_answers(one: ActionMap) -> ActionMap:
+    return lambda action: action if action in CHOICES else one(action)
 
 
 def up_to_symmetry(game: Game[Any], path: str, actions: Sequence[Any]) -> list[Any]:

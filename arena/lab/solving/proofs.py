@@ -8,6 +8,7 @@ from typing import Any
 
 from arena.games.game import Game
 from arena.games.permutation import Heights, inverse
+from arena.games.pie import Pie
 from arena.lab.solving.worth import HIGHEST, LOWEST
 
 # Strategies by which a seat never loses, each with the invariant that shows it.
@@ -145,6 +146,8 @@ STRATEGIES = (
 
 def strategies_for(game: Game[Any], path: str) -> list[tuple[Strategy, int]]:
     """Return the strategies that a game has under its options, each with its seat."""
+    if isinstance(game, Pie):
+        return []
     return [(one, seat) for one in STRATEGIES if one.game == path for seat in one.seats(game)]
 
 

@@ -23,6 +23,7 @@ from arena.base.stored import from_json_text, from_stored
 from arena.games import GAMES
 from arena.games.game import Game
 from arena.games.kernels.cache import base_directory, make_directory, open_own
+from arena.games.pie import Pie
 from arena.lab.solving.worth import OUTCOME_UNIT, PARTS
 
 # Files of values: a line that names the kind, a line of JSON, the header, and the values, mapped into memory.
@@ -59,9 +60,14 @@ class Header:
 
 def rules_version(game: Game[Any]) -> str:
     """Return a digest of the source of a game's rules; any change of them makes another version."""
-    classes = [one for one in type(game).__mro__ if one not in (object, Game) and issubclass(one, Game)]
+    rules = game.rules if isinstance(game, Pie) else game
+    classes = [
+        one
+        for one in (*type(rules).__mro__, *type(game).__mro__)
+        if one not in (object, Game) and issubclass(one, Game)
+    ]
     paths = {inspect.getsourcefile(one) for one in classes}
-    if type(game) in GAMES.values():
+    if type(rules) in GAMES.values():
         paths |= {str(path) for path in Path(inspect.getfile(Game)).parent.glob("*.py")}
     digest = hashlib.sha256()
     for path in sorted(path for path in paths if path is not None):

@@ -9,6 +9,7 @@ from typing import Any
 
 from arena.base.errors import UsageError
 from arena.games.game import Game
+from arena.games.pie import Pie
 from arena.games.plaid import Plaid
 
 # Solvers compare *values*: for seat 0, in one integer, first the outcome and then the margin, so that one comparison
@@ -112,7 +113,7 @@ def worth_between(low: int, high: int, known: Known, ranks_follow_scores: bool =
 
 def ranks_follow_scores(game: Game[Any]) -> bool:
     """Return whether a better rank of a game always comes with a larger margin."""
-    ranks = getattr(type(game), "ranks", None)
+    ranks = getattr(type(game.rules if isinstance(game, Pie) else game), "ranks", None)
     return ranks is Game.ranks or ranks is Plaid.ranks  # plaid's are those of the true scores
 
 

@@ -11,7 +11,7 @@ from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError, bytes
 from arena.lab.solving.search import Search
 from arena.lab.solving.state_graph import Retrograde, explore, paranoid_of, shares_of
 from arena.lab.solving.worth import Known, ranks_follow_scores, worth_between
-from tests.games.variants import VARIANTS
+from tests.games.variants import PIES, VARIANTS
 from tests.lab import games
 
 OUTCOMES = {"win": 1, "draw": 0, "loss": -1}
@@ -63,7 +63,7 @@ def test_games_from_outside_have_their_published_values(path, options, expected)
 SMALL = {
     **{
         name: (game, options)
-        for name, (game, options) in VARIANTS.items()
+        for name, (game, options) in (VARIANTS | PIES).items()
         if options.get("players", 2) == 2 and game != "multiplication"  # its smallest board has ten million states
     },
     **games.SMALL,
