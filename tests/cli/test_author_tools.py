@@ -34,7 +34,7 @@ def test_an_honest_bot_passes_every_step(arena):
         "plays plaid with players = 3 in seat 2",
         "plays plaid with its options at their bounds: players = 60; width = 1; width = 1000; ",
         "plays differences with size = 9 in seat 0",
-        "plays differences with its options at their bounds: scoring = once, longest action ",
+        "plays differences with its options at their bounds: scoring = once; pie = 3, longest action ",
         "plays match after match with one process",
         "keeps its time beside 2 busy programs",
         "stays inside its limits",
