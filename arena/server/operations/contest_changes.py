@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import cache
+from typing import Any
 from urllib.parse import quote
 from zoneinfo import available_timezones
 
 from arena.base.errors import UsageError
 from arena.base.shipped import PREFIX, example_bots
+from arena.base.text import any_of
 from arena.community.contests.announcing import announce, change, template_names, template_summary
 from arena.community.contests.contest_text import contest_text, read_apart
 from arena.server.gate.operation import Done, Operation, Reason, ToShow, Visit
@@ -21,16 +24,20 @@ from arena.server.operations.contest_form import (
     VALUES,
     Change,
     ContestNamed,
+    FormSoFar,
     NewContest,
+    Template,
     WhichTemplate,
     changed_text,
     fields_refused,
     form_template,
     form_text,
+    read_options,
+    time_value,
     titles_of,
 )
 from arena.server.operations.contests import found_contest
-from arena.server.operations.contests_model import ContestTemplate, NewContestPage
+from arena.server.operations.contests_model import NewContestPage
 from arena.site.frame.model import Model
 from arena.site.matches.games_model import GamePage, GameParameters
 from arena.site.page_table import PAGE_BY_NAME
@@ -42,6 +49,7 @@ CHANGES = Rate(120, 3600.0)
 MAX_BODY_BYTES = 4 * MAX_TEXT_CHARACTERS
 """A form writes a character as three and more."""
 
+HOUSE_BOTS = tuple(PREFIX + bot for bot in example_bots())
 GAMES = ("differences", "plaid", "plusminus", "coprimality", "multiplication")
 FINAL_FORMATS = ("round-robin", "swiss", "knockout")
 """Both by name: who answers requests loads neither. A gauntlet needs challengers, which the form has no field for."""
@@ -61,14 +69,57 @@ class Revelation(Cancellation):
 
 def show_new(visit: Visit) -> ToShow:
     """The form that makes a contest."""
-    name = visit.fields.template
-    names = template_names()
-    if name not in names:
+    template = _template(visit, visit.fields.template)
+    game, fields = visit.fields.game, template.fields
+    if game in GAMES and game != fields["game"]:
+        template = replace(template, fields={**fields, "game": game, "options": "{}"})
+    return _form(visit, template)
+
+
+def go_on(visit: Visit) -> ToShow:
+    """The form with another template or game, and with what was typed."""
+    sent: FormSoFar = visit.fields
+    if sent.game not in ("", *GAMES):
+        raise bad_address(f"There is no game {sent.game!r:.80}.", 404)
+    if unknown := set(sent.house_bots) - set(HOUSE_BOTS):
+        raise UsageError(f"house_bots: {min(unknown)!r:.80}: expected {any_of(HOUSE_BOTS)}")
+    old = _template(visit, sent.before.partition(" ")[0] or sent.template)
+    return _form(visit, _with_typed(sent, old, _template(visit, sent.template)))
+
+
+def _template(visit: Visit, name: str) -> Template:
+    if name not in template_names():
         raise bad_address(f"There is no template {name!r:.80}.", 404)
-    template = form_template(name, datetime.fromisoformat(visit.people.contests.now()))
-    fields = dict(template.fields)
-    if visit.fields.game in GAMES and visit.fields.game != fields["game"]:
-        fields |= {"game": visit.fields.game, "options": "{}"}
+    return form_template(name, datetime.fromisoformat(visit.people.contests.now()))
+
+
+def _with_typed(sent: FormSoFar, old: Template, new: Template) -> Template:
+    """Return a template with what was typed: what differs from the template that the form had."""
+    old_game = sent.before.partition(" ")[2] or old.fields["game"]
+    has_chosen = sent.game not in ("", old_game) or old_game != old.fields["game"]
+    game = sent.game if has_chosen else new.fields["game"]
+    options = _begun_options(new, game)
+    if game == old_game and "options" in sent.model_fields_set:
+        begun = _begun_options(old, game)
+        options |= {
+            name: value for name, value in (read_options(sent.options) or {}).items() if begun.get(name) != value
+        }
+    values = sent.model_dump(include=set(old.fields) - {"game", "options"}, exclude_unset=True)
+    typed = {name: value for name, value in values.items() if time_value(value) != time_value(old.fields[name])}
+    has_bots = set(sent.house_bots) != set(old.house_bots)
+    return replace(
+        new,
+        fields={**new.fields, **typed, "game": game, "options": json.dumps(options)},
+        house_bots=sent.house_bots if has_bots else new.house_bots,
+    )
+
+
+def _begun_options(template: Template, game: str) -> dict[str, Any]:
+    return json.loads(template.fields["options"]) if game == template.fields["game"] else {}
+
+
+def _form(visit: Visit, template: Template) -> ToShow:
+    fields = template.fields
     given = json.loads(fields["options"])
 
     def finish(models: Sequence[Model | None]) -> NewContestPage:
@@ -77,16 +128,15 @@ def show_new(visit: Visit) -> ToShow:
         return page.model_copy(update={"options": tuple(options)})
 
     page = NewContestPage(
-        template=name,
-        templates=tuple(ContestTemplate(name=one, summary=template_summary(one)) for one in names),
+        template=visit.fields.template,
         fields=fields,
         titles=titles_of(NewContest),
-        choices=CHOICES,
+        choices={**CHOICES, "template": tuple((one, f"{one}: {template_summary(one)}") for one in template_names())},
         game=fields["game"],
         options=(),
         games=GAMES,
         formats=FINAL_FORMATS,
-        house_bots=tuple(PREFIX + bot for bot in example_bots()),
+        house_bots=HOUSE_BOTS,
         chosen_house_bots=template.house_bots,
         time_zones=time_zones(),
         example=template.text,
@@ -169,6 +219,18 @@ OPERATIONS = (
         NewContestPage,
         "new_contest.html.jinja",
         room="contests",
+    ),
+    Operation(
+        "POST",
+        "/contests/new",
+        Permission.DIRECT,
+        go_on,
+        FormSoFar,
+        NewContestPage,
+        "new_contest.html.jinja",
+        room="contests",
+        form="/contests/new",
+        max_body_bytes=MAX_BODY_BYTES,
     ),
     Operation(
         "POST",

@@ -38,7 +38,7 @@ class ContestNamed(Fields):
 class WhichTemplate(Fields):
     """What the form of a new contest begins with."""
 
-    template: str = Field("class", max_length=64)
+    template: str = Field("class", title="Template", max_length=64)
     game: str = Field("", title="Game", max_length=64)
 
 
@@ -82,6 +82,15 @@ class NewContest(WhichTemplate):
             return given
         options = {name: int(one) if _OPTION_NUMBER.fullmatch(one) else one for name, one in fields.items() if one}
         return {**rest, "options": json.dumps(options)}
+
+
+class FormSoFar(NewContest):
+    """What was typed into the form, and the template and game to continue with.
+
+    ``before`` is the template and the game that the form had, with a space between them.
+    """
+
+    before: str = Field("", max_length=130)
 
 
 class Change(ContestNamed):
@@ -243,6 +252,15 @@ def form_template(name: str, now: datetime) -> Template:
     return Template(summary=template_summary(name), fields=fields, house_bots=tuple(values["house_bots"]), text=text)
 
 
+def read_options(text: str) -> dict[str, Any] | None:
+    """Return the options of a game from JSON; None if it is no object, or TOML can't say it."""
+    try:
+        found = json.loads(text or "{}", parse_constant=_no_number)
+        return found if isinstance(found, dict) and is_plain(found) and toml_text(found) else None
+    except (ValueError, RecursionError):
+        return None
+
+
 @cache
 def _ladder() -> Mapping[str, float]:
     """Return how a ladder ends that is a qualification: as that of the template of a cup does."""
@@ -342,13 +360,8 @@ def _mebibytes(text: str) -> str:
 
 
 def _options(text: str) -> str:
-    try:
-        found = json.loads(text or "{}", parse_constant=_no_number)
-        if isinstance(found, dict) and is_plain(found):
-            return toml_text(found)
-    except (ValueError, RecursionError):
-        pass
-    return toml_text(text)
+    found = read_options(text)
+    return toml_text(text if found is None else found)
 
 
 def _no_number(text: str) -> None:

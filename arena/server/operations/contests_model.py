@@ -192,13 +192,6 @@ class ContestPage(Model):
     changes: ContestChanges | None
 
 
-class ContestTemplate(Model):
-    """A contest to begin with."""
-
-    name: str
-    summary: str
-
-
 class NewContestPage(Model):
     """The form that makes a contest: its fields at first, their titles, the choices of some, and an example in TOML.
 
@@ -207,7 +200,6 @@ class NewContestPage(Model):
     """
 
     template: str
-    templates: tuple[ContestTemplate, ...]
     fields: Mapping[str, str]
     titles: Mapping[str, str]
     choices: Mapping[str, tuple[tuple[str, str], ...]]

@@ -127,8 +127,9 @@ async def test_the_options_of_a_game_are_fields_of_the_form(world, dora, quick, 
     monkeypatch.setitem(FIRST_SECONDS, Lane.BOARDS, 60.0)
     page = await dora.get("/contests/new?template=class&game=plusminus", headers={"accept": "text/html"})
     fields = dict(re.findall(r'<(?:select|input)[^>]* name="(\w+)"(?: value="(\w*)")?', page.text))
-    assert (fields["game"], fields["option_size"]) == ("plusminus", "8")
+    assert fields["option_size"] == "8"
     assert "option_grid_first" in fields
+    assert '<option value="plusminus" selected>' in page.text
     rest = {name: value for name, value in FORM.items() if name != "options"} | {"game": "plusminus"}
     refused = await dora.post("/contests", data=rest | {"option_size": "1000", "option_grid_first": "2"})
     assert "Options of the game: size = 1000: expected" in html.unescape(re.sub("<[^>]*>", "", refused.text))
@@ -136,6 +137,34 @@ async def test_the_options_of_a_game_are_fields_of_the_form(world, dora, quick, 
     made = await dora.post("/contests", data=rest | {"option_size": "5", "option_grid_first": "2"})
     assert made.status_code == 303
     assert world.store.contests.get("spring").contest.options == {"size": 5, "grid_first": 2}
+
+
+async def test_another_template_or_game_leaves_what_was_typed(dora):
+    """What is as the template of a class had it becomes as that of a cup has it; options belong to their game."""
+    first = (await dora.get("/contests/new?template=class", headers={"accept": JSON})).json()
+    untouched = first["fields"] | {"house_bots": first["chosen_house_bots"], "before": "class differences"}
+    opens = first["fields"]["opens_at"].removesuffix(":00")  # as browsers send it
+    typed = {"title": "Spring", "options": '{"size": 9}', "bots_per_author": "3", "reveal_at": "2099-03-01T08:00"}
+
+    async def page_after(**sent):
+        page = await dora.post("/contests/new", data=untouched | {"opens_at": opens} | sent, headers={"accept": JSON})
+        return page.json()["template"], page.json()["fields"], page.json()["chosen_house_bots"]
+
+    cup = (await dora.get("/contests/new?template=cup", headers={"accept": JSON})).json()
+    name, fields, bots = await page_after(template="cup", **typed)
+    assert (name, fields, bots) == ("cup", cup["fields"] | typed, cup["chosen_house_bots"])
+    assert fields["qualification"] != first["fields"]["qualification"]
+    _, fields, bots = await page_after(template="cup", game="plaid", house_bots=["arena:greedy"], **typed)
+    assert (fields["game"], fields["options"], fields["title"], bots) == ("plaid", "{}", "Spring", ["arena:greedy"])
+    _, fields, _ = await page_after(template="cup", game="plaid", options='{"size": 5}', before="class plaid")
+    assert (fields["game"], fields["options"]) == ("plaid", '{"size": 5}')
+    _, fields, _ = await page_after(template="class", options='{"size": 5}', before="class plaid")
+    assert (fields["game"], fields["options"]) == ("differences", first["fields"]["options"])
+    wrong = await dora.post("/contests/new", data={"template": "class", "game": "chess"}, headers={"accept": JSON})
+    assert (wrong.status_code, wrong.json()["error"]) == (404, "There is no game 'chess'.")
+    wrong = await dora.post("/contests/new", data=untouched | {"house_bots": ["nobody"]}, headers={"accept": JSON})
+    assert wrong.status_code == 400
+    assert wrong.json()["error"].startswith("House_bots: 'nobody': expected 'arena:")
 
 
 WRONG = {

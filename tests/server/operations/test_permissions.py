@@ -57,6 +57,7 @@ MAY = {
     "GET /contests": EVERYBODY,
     "POST /contests": DIRECTORS | DIRECTING,
     "GET /contests/new": DIRECTORS | DIRECTING,
+    "POST /contests/new": DIRECTORS | DIRECTING,
     "GET /contests/{name}": EVERYBODY,
     "POST /contests/{name}/announce": DIRECTORS | DIRECTING,
     "POST /contests/{name}/ask": BROWSERS | SUBMITTING,
