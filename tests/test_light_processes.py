@@ -52,7 +52,8 @@ PROCESSES = {
     "a bot": Process("import arena.botkit", EVERYTHING | STARTS, {"msgpack"}),
     "arena --help": Process(HELP, EVERYTHING - PRINTS | STARTS | {"tabulate"}, {"click"}),
     "kept standings": Process(
-        "import arena.analysis.measures.standings_cache", READS_FILES | SERVES | {"click", "arena.cli.group"}
+        "import arena.analysis.measures.standings_cache, arena.tournament.rounds",
+        READS_FILES | SERVES | {"click", "arena.cli.group", "arena.games"},
     ),
     "worker": Process(
         "import arena.tournament.executors.worker",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from arena.base.definition import Definition
 from arena.base.errors import DefinitionError
@@ -13,7 +13,9 @@ from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament, out_of_table
 from arena.tournament.formats.format import Format, Meeting, Placing
 from arena.tournament.formats.table import field_of, format_class, format_of
-from arena.tournament.schedule import Scheduler
+
+if TYPE_CHECKING:  # it loads the games and pydantic, and the table of a tournament is read without them
+    from arena.tournament.schedule import Scheduler
 
 
 class TournamentRounds:
@@ -61,6 +63,8 @@ class TournamentRounds:
         if upcoming is None:
             return []
         if self._scheduler is None:
+            from arena.tournament.schedule import Scheduler
+
             self._scheduler = Scheduler(self._definition)
             self._scheduler.continue_after(self._store.seatings(self._tournament))
         return list(self._scheduler.round_in_all_games(upcoming, self.format.encounters_per_round))
