@@ -121,15 +121,18 @@ class _Termination:
 
     def __init__(self) -> None:
         self.is_over = False
+        self._is_dropped = False
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        if not self.is_over:
+        if not (self.is_over or self._is_dropped):
             raise TerminatedError
 
     def come_again(self, unraisable: sys.UnraisableHookArgs) -> None:
         """Let SIGTERM come again that has come where Python drops exceptions, such as in a callback of a reference."""
         if unraisable.exc_type is TerminatedError:
+            self._is_dropped = True  # the next one may come while a busy machine starts the thread
             threading.Thread(target=self._repeat, daemon=True).start()
+            self._is_dropped = False
         else:
             sys.__unraisablehook__(unraisable)
 
@@ -143,10 +146,8 @@ def run_service(parent: int, niceness: int, work: Callable[[], None]) -> int:
     """Prepare this process for its work, do it, and end it quietly on SIGTERM, whenever that comes.
 
     Ctrl-C is left to the process that started this one; if that (``parent``) has ended already, this one ends. Warnings
-    of
-    the arena go to stderr. This is no context manager, for a signal that came between its code and the block would end
-    the
-    program as Ctrl-C does. Here the signal is caught from its handler's first moment to its last.
+    of the arena go to stderr. This is no context manager, for a signal that came between its code and the block would
+    end the program as Ctrl-C does. Here the signal is caught from its handler's first moment to its last.
 
     Returns:
         The exit code: 0 after SIGTERM, ``NOTHING_TO_DO`` if the work has come to an end.

@@ -188,8 +188,17 @@ run_service(os.getppid(), 0, work)
 """
 
 
+TERMINATED_WHILE_DROPPED = f"""
+import os, signal, threading
+begin = threading.Thread.start
+threading.Thread.start = lambda thread: (begin(thread), os.kill(os.getpid(), signal.SIGTERM))
+{TERMINATED_IN_A_CALLBACK}"""
+
+
 @pytest.mark.parametrize(
-    "program", [TERMINATED_AGAIN, TERMINATED_IN_A_CALLBACK], ids=["while it ends", "in a callback"]
+    "program",
+    [TERMINATED_AGAIN, TERMINATED_IN_A_CALLBACK, TERMINATED_WHILE_DROPPED],
+    ids=["while it ends", "in a callback", "while that is dropped"],
 )
 def test_sigterm_ends_it_without_a_traceback_wherever_it_comes(program):
     assert ran(program) == (0, "", "")
