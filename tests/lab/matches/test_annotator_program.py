@@ -2,6 +2,7 @@
 
 import itertools
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -76,7 +77,7 @@ def test_it_leaves_alone_what_has_no_single_value_and_rules_from_elsewhere(home)
 def test_a_malformed_record_keeps_no_other_tournament_from_it_and_operators_are_told(home):
     play(home, "first", ["a", "b"], GAME)
     number = play(home, "malformed", ["a", "b"], GAME).number
-    with sqlite3.connect(home.directory / "arena.sqlite3") as database:
+    with closing(sqlite3.connect(home.directory / "arena.sqlite3")) as connection, connection as database:
         database.execute("UPDATE records SET record = '{}' WHERE tournament_id = ? AND match = 1", (number,))
     steps(Annotations(home))
     assert (annotated(home, "first"), annotated(home, "malformed")) == (2, 0)
