@@ -33,7 +33,7 @@ from arena.games import Game, make_game
 from arena.games.checked_game import check_position, checked_game, mistake_in
 from arena.match.players.bot_output import Places, shortened_stderr
 from arena.match.players.player import Player, Request, SeatClock, build_request
-from arena.match.replay import final_ranks, termination_of
+from arena.match.replay import final_ranks, state_after, termination_of
 from arena.match.settled import settled_ranks
 from arena.protocol.frames import MAX_BYTES_TO_BOT
 from arena.protocol.messages import PROTOCOL_VERSION, Seating, shortened
@@ -158,7 +158,7 @@ class Referee:
         for action in self._spec.opening_actions:
             seat = self._checked_game.seat_to_act(self._state)
             try:
-                self._state = self._checked_game.apply(self._state, action)
+                self._state = state_after(self._checked_game, self._state, action)
             except IllegalActionError as error:
                 raise MatchStateError(f"opening {self._spec.opening}: {error}") from error
             self._note_action(seat, action, None, None)

@@ -40,6 +40,11 @@ def termination_of(game: Game[Any], state: Any, has_forfeit: bool) -> Terminatio
     return Termination.NORMAL if game.is_over(state) else Termination.ADJUDICATION
 
 
+def state_after(game: Game[Any], state: Any, action: Any) -> Any:
+    """Return the state after an action; after None, which takes the seat to act out, None if the game knows no such."""
+    return game.withdraw(state) if action is None else game.apply(state, action)
+
+
 class ReplayError(ArenaError):
     """A record that contradicts the rules; the text says where."""
 
@@ -59,7 +64,7 @@ def states_of(record: MatchRecord) -> Iterator[tuple[Game[Any], Any]]:
         if due != seat:
             raise ReplayError(f"ply {ply}: seat {seat} acts, but by the rules seat {due} is to act")
         try:
-            state = game.withdraw(state) if action is None else game.apply(state, action)
+            state = state_after(game, state, action)
         except IllegalActionError as error:
             raise ReplayError(f"ply {ply}: {shortened(error.action)}: {error.reason}") from error
         if state is None:

@@ -28,6 +28,7 @@ from arena.match.players.game_location import check_readable_game
 from arena.match.players.player import Answer, HumanPlayer, SeatClock, build_request
 from arena.match.players.process_player import ProcessPlayer
 from arena.match.referee import Observer
+from arena.match.replay import state_after
 from arena.protocol.messages import Seating
 from arena.sandbox.isolation.levels import choose_isolation
 
@@ -141,7 +142,7 @@ def ask_bot(
     rules = checked_game(make_game(game, **options), game)
     state = rules.initial_state()
     for _, action in actions:
-        state = rules.apply(state, action)
+        state = state_after(rules, state, action)
     seat = rules.seat_to_act(state)
     if seat is None:
         raise UsageError("the match is over: there is nothing to ask")

@@ -28,7 +28,6 @@ from arena.tournament.executors.worker_start import available_cores
 
 MAX_SIZE = 20
 """Of a whole number that is chosen in the browser, unless the default is larger."""
-SEATS = 2
 MAX_BOTS = 500
 
 
@@ -77,27 +76,25 @@ class MenuMaker:
 
 
 def playable_game(name: str) -> PlayableGame | None:
-    """Return a game as it can be played; None if its rules aren't here, or it can't be played by two."""
+    """Return a game as it can be played; None if its rules aren't here, or so few can't play it."""
     try:
         game = find_game(name)
     except ArenaError:
         return None
     seats = next((option for option in game.OPTIONS if option.name == "players"), None)
-    fixed: dict[str, int | str] = {}
-    if seats is not None:
-        if not isinstance(seats, IntOption) or not seats.minimum <= SEATS <= seats.maximum:
-            return None
-        fixed["players"] = SEATS
-    options = tuple(_option(option) for option in game.OPTIONS if option is not seats)
-    return PlayableGame(name=name, summary=game.summary[:MAX_TEXT_CHARACTERS], options=options, fixed=fixed)
+    if seats is not None and (not isinstance(seats, IntOption) or not 2 <= seats.minimum <= slot_program.MAX_SEATS):
+        return None
+    options = tuple(_option(option, is_seats=option is seats) for option in game.OPTIONS)
+    return PlayableGame(name=name, summary=game.summary[:MAX_TEXT_CHARACTERS], options=options)
 
 
-def _option(option: Option) -> GameOption:
+def _option(option: Option, *, is_seats: bool) -> GameOption:
     if not isinstance(option, IntOption):
         return GameOption.of(option, type=option.type_name, value=option.default)
-    most = min(option.maximum, max(MAX_SIZE, option.default))
-    accepted = f"a whole number from {option.minimum} to {most}"
-    return GameOption.of(option, type=option.type_name, accepted=accepted, value=option.default, maximum=most)
+    most = min(option.maximum, slot_program.MAX_SEATS if is_seats else max(MAX_SIZE, option.default))
+    first, accepted = min(option.default, most), f"a whole number from {option.minimum} to {most}"
+    kind = option.type_name
+    return GameOption.of(option, type=kind, accepted=accepted, value=first, default=first, maximum=most)
 
 
 def _example(name: str) -> PlayableBot:

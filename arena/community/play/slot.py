@@ -49,6 +49,7 @@ from arena.match.players.player import (
 from arena.match.single_match import ask_bot
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.sandbox_policy import Isolation
+from arena.site.matches.playing import SEATS
 from arena.store.bot_registry import BotRegistry
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.play_slots import CLAIM_SECONDS, MatchClaim
@@ -56,6 +57,8 @@ from arena.store.people.unrated_match import MatchState, PlayRequest, Position, 
 from arena.store.people.unrated_matches import OUR_FAILURE
 
 MAX_PLIES = 1000
+MAX_SEATS = 3
+"""The bot that is chosen plays all but one of them."""
 LOOK_SECONDS = 0.05
 WRITE_SECONDS = 1.0
 """From one position of two bots that is written to the next; all actions are in the last one."""
@@ -112,17 +115,18 @@ class Slot:
     def _is_busy(self) -> None:
         """Note that the present step ends within a time that is known."""
         seconds = self._control.per_action_seconds or 0.0
-        turn_seconds = self._control.startup_seconds + wall_limit_seconds(seconds, on_cpu_clock=True)
+        turn_seconds = MAX_SEATS * self._control.startup_seconds + wall_limit_seconds(seconds, on_cpu_clock=True)
         self.busy_until = time.monotonic() + RULES_SECONDS + turn_seconds + SPARE_SECONDS
 
     def _play(self) -> None:
         self._game = self._within_time(lambda: make_game(self._choices.game, **self._options))
-        if self._game.players != 2 or self._person > 1:
-            raise _CannotGoOnError("Only matches of two seats can be played here.")
+        if not self._person < self._game.players <= MAX_SEATS:
+            raise _CannotGoOnError(f"Only matches of two to {MAX_SEATS} seats can be played here.")
         self._bot = self._find_bot()
         if self._choices.challenger:
             self._challenger = self._found(self._choices.challenger)
-        self._names = [self._bot.label] * 2
+        seats = range(self._game.players)
+        self._names = [f"{self._bot.label} (seat {seat})" if len(seats) > SEATS else self._bot.label for seat in seats]
         self._names[self._person] = self._challenger.label if self._challenger else PERSON_NAME
         build_bots([self._bot, *([self._challenger] if self._challenger else [])], self._isolation)
         people = {} if self._challenger else {self._person: HumanPlayer(self._ask)}
@@ -149,7 +153,7 @@ class Slot:
             raise _CannotGoOnError(f"The bot {name} is not here any more.") from error
 
     def _spec(self) -> MatchSpec:
-        bots = [self._bot, self._bot]
+        bots = [self._bot] * self._game.players
         bots[self._person] = self._challenger or HUMAN
         return MatchSpec(
             match=1,
@@ -168,12 +172,13 @@ class Slot:
         """Note a position, after the opening and after each action; write it while the bot thinks."""
         self._rules, self._state = game, state
         self._actions += [Played(seat, action) for seat, action in actions[len(self._actions) :]]
+        self._is_busy()
         if self._challenger is not None:
-            self._is_busy()
             if time.monotonic() - self._written_at < WRITE_SECONDS:
                 return
             self._written_at = time.monotonic()
-        if (self._challenger or game.seat_to_act(state) == 1 - self._person) and len(self._actions) < MAX_PLIES:
+        is_bots_turn = self._challenger or game.seat_to_act(state) not in (None, self._person)
+        if is_bots_turn and len(self._actions) < MAX_PLIES:
             self._write(MatchState.BOT)
 
     def _end(self, record: MatchRecord) -> None:

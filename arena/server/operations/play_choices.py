@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from arena.base.errors import UsageError
 from arena.base.records import MatchRecord
@@ -17,7 +17,7 @@ from arena.server.gate.operation import Fields, Visit, has_controls
 from arena.server.http.problems import bad_address
 from arena.site.frame.model import MAX_NAME_CHARACTERS
 from arena.site.matches.games_model import MAX_OPTION_FIELDS, GameOption, option_fields
-from arena.site.matches.playing import PlayableBot, PlayableGame, PlayMenu
+from arena.site.matches.playing import SEATS, PlayableBot, PlayableGame, PlayMenu
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.resting_bots import Rest, rest_of, rest_sentence
 from arena.store.people.unrated_match import Choices
@@ -25,7 +25,7 @@ from arena.store.people.unrated_match import Choices
 SECONDS = (0.1, 0.5, 1.0, 2.0, 5.0)
 """Of CPU time, for each action of a bot."""
 USUAL_SECONDS = 1.0
-SEATS = 2
+MAX_SEATS = 3
 NOBODY_PLAYS = "nobody can play here now"
 MAX_PLIES = 1000
 """Before a position that is played on."""
@@ -54,7 +54,7 @@ class NewMatch(Fields):
 
     game: str = Field("", max_length=300)
     bot: str = Field("", max_length=200)
-    seat: Annotated[int, Field(ge=0, lt=SEATS)] = 0
+    seat: Annotated[int, Field(ge=0, lt=MAX_SEATS)] = 0
     seconds: float = USUAL_SECONDS
     options: dict[str, int | str] = Field({}, max_length=MAX_OPTION_FIELDS)
     tournament: str = Field("", max_length=MAX_NAME_CHARACTERS)
@@ -80,9 +80,12 @@ def chosen(menu: PlayMenu, sent: NewMatch) -> Choices:
         raise UsageError(f"bot {sent.bot!r:.80}: it does not play {game.name} here")
     if sent.seconds not in SECONDS:
         raise UsageError(f"seconds = {sent.seconds:g}: expected {any_of(SECONDS)}")
+    options = _options(game, sent.options)
+    if sent.seat >= (seats := int(options.get("players", SEATS))):
+        raise UsageError(f"seat = {sent.seat}: expected {any_of(range(seats))}, for players = {seats}")
     return Choices(
         game=game.name,
-        options=json.dumps(_options(game, sent.options)),
+        options=json.dumps(options),
         seat=sent.seat,
         bot=sent.bot,
         per_action_milliseconds=round(sent.seconds * 1000),
@@ -102,10 +105,8 @@ def played_on(menu: PlayMenu, sent: NewMatch, record: MatchRecord | None) -> tup
     bots = [bot for bot in menu.bots if bot.plays(record.game)]
     wanted = (sent.bot, record.bots[1 - seat], *HOUSE_BOTS)
     bot = next((found for name in wanted if name and (found := bot_of(bots, name)) is not None), None)
-    fixed = next((game.fixed for game in menu.games if game.name == record.game), {})
-    options = {name: value for name, value in record.options.items() if name not in fixed}
     new = sent.model_copy(
-        update={"game": record.game, "bot": bot.name if bot else "", "seat": seat, "options": options}
+        update={"game": record.game, "bot": bot.name if bot else "", "seat": seat, "options": dict(record.options)}
     )
     return chosen(menu, new), json.dumps([[by, action, None, None] for by, action in record.actions[: sent.ply]])
 
@@ -115,7 +116,10 @@ def menu_of(people: PeopleStore) -> PlayMenu:
     body = people.unrated_matches.menu()
     if body is None:
         return PlayMenu(games=(), bots=(), slots=0, refusal=NOBODY_PLAYS)
-    return PlayMenu.model_validate_json(body)
+    try:
+        return PlayMenu.model_validate_json(body)
+    except ValidationError:  # of another version, whose play host has just ended
+        return PlayMenu(games=(), bots=(), slots=0, refusal=NOBODY_PLAYS)
 
 
 def bot_of(bots: Sequence[PlayableBot], wanted: str) -> PlayableBot | None:
@@ -141,7 +145,13 @@ def _options(game: PlayableGame, given: dict[str, int | str]) -> dict[str, int |
     for name in given:
         if name not in known:
             raise UsageError(f"option {name!r:.80}: expected {any_of(list(known))}")
-    return {**{name: _value(option, given[name]) for name, option in known.items() if name in given}, **game.fixed}
+    seats = {"players": known["players"].default} if "players" in known else {}
+    return seats | {name: _value(option, given[name]) for name, option in known.items() if name in given}
+
+
+def seats_of(choices: Choices) -> int:
+    """Return how many seats a match has."""
+    return int(json.loads(choices.options).get("players", SEATS))
 
 
 def _value(option: GameOption, given: int | str) -> int | str:

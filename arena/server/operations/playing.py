@@ -26,8 +26,10 @@ from arena.server.operations.play_choices import (
     menu_of,
     played_on,
     resting_bots,
+    seats_of,
 )
 from arena.site.matches.playing import (
+    SEATS,
     ChallengesPage,
     OwnChallenge,
     OwnMatch,
@@ -67,7 +69,7 @@ class NewAction(Turn):
 
 
 class Again(OneMatch):
-    """Whether the person sits in the other seat."""
+    """Whether the person sits in the next seat, which with two is the other one."""
 
     swap: StrictBool | str = False
 
@@ -218,8 +220,8 @@ def again(visit: Visit) -> Done:
     _check_person_plays(one)
     choices = one.choices
     _check_plays(visit, choices.bot)
-    seat = 1 - choices.seat if visit.fields.swap not in (False, "") else choices.seat
-    return _begun(visit, replace(choices, seat=seat))
+    step = visit.fields.swap not in (False, "")
+    return _begun(visit, replace(choices, seat=(choices.seat + step) % seats_of(choices)))
 
 
 def _own(visit: Visit) -> UnratedMatch:
@@ -300,6 +302,8 @@ def challenge(visit: Visit) -> Done:
     rival = found.name if found is not None else sent.bot
     _check_plays(visit, rival)
     choices = chosen(menu, sent.model_copy(update={"bot": rival}))
+    if seats_of(choices) != SEATS:
+        raise UsageError(f"players = {seats_of(choices)}: expected {SEATS}, the seats of a challenge")
     if not own.plays(choices.game):
         raise UsageError(f"challenger {own.name!r:.80}: it does not play {choices.game}")
     if wait := visit.people.rates.take(f"challenges of {visit.person.number}", CHALLENGES):

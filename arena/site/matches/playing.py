@@ -7,6 +7,9 @@ from arena.site.matches.games_model import GameOption
 from arena.site.matches.match_model import Shape, ViewedMatch
 from arena.store.people.unrated_match import MatchState
 
+SEATS = 2
+"""Of a game that has no option for it."""
+
 
 class PlayableGame(Model):
     """A game that can be played in the browser.
@@ -14,13 +17,16 @@ class PlayableGame(Model):
     Attributes:
         name: its name, or the dotted path of an external game.
         options: those that can be chosen, within what a browser shows well.
-        fixed: the values of the others.
     """
 
     name: str
     summary: str
     options: tuple[GameOption, ...]
-    fixed: dict[str, int | str]
+
+    @property
+    def seats(self) -> int:
+        """How many seats it can have at most."""
+        return next((one.maximum or SEATS for one in self.options if one.name == "players"), SEATS)
 
 
 class PlayableBot(Model):

@@ -58,6 +58,24 @@ def test_every_game_can_be_played_to_its_end(playing, game):
     assert view(one)["result"].endswith(".")
 
 
+def test_among_three_a_bot_plays_two_seats_and_one_that_forfeits_stays_out_after_an_undo(playing):
+    label = playing.submit(FIRST.format("if game.seat_to_act(state) == 1: raise ValueError"), "mine")
+    playing.start()
+    one = playing.ready(playing.begin("coprimality", bot=label, seat=2, size=4, players=3))
+    assert view(one)["shown"]["names"] == ["mine@1 (seat 0)", "mine@1 (seat 1)", "you"]
+    begun = actions(one)
+    assert [(seat, action is None) for seat, action in begun] == [(0, False), (1, True)]
+    one = playing.request(one, PlayRequest.ACT, view(one)["legal"][0])
+    one = playing.request(one, PlayRequest.UNDO)
+    assert actions(one) == begun
+    one = playing.request(one, PlayRequest.HINT)
+    assert hinted_action(one.answer) in view(one)["legal"]
+    while one.position.state is MatchState.PERSON:
+        one = playing.request(one, PlayRequest.ACT, view(one)["legal"][0])
+    assert one.position.state is MatchState.OVER
+    assert {seat for seat, _ in actions(one)[2:]} == {0, 2}
+
+
 def test_actions_are_refused_taken_back_and_advised(playing):
     playing.start()
     one = playing.ready(playing.begin(size=4))

@@ -27,7 +27,7 @@ def matches(world):
         PlayableBot(name="arena:greedy", label="greedy@1"),
         PlayableBot(name="signs@1", label="signs@1", games=("plusminus",)),
     )
-    games = tuple(playable_game(name) for name in ("differences", "plaid", "plusminus"))
+    games = tuple(playable_game(name) for name in ("differences", "plaid", "plusminus", "coprimality"))
     world.store.unrated_matches.set_menu(PlayMenu(games=games, bots=bots, slots=4).model_dump_json(), 4)
     return world.store.unrated_matches
 
@@ -143,7 +143,10 @@ async def test_a_stale_form_and_a_second_tab_are_refused_in_a_sentence(world, ma
         ({"bot": "arena:../../x"}, "does not play differences here"),
         ({"seconds": "3600"}, "expected 0.1, 0.5, 1.0, 2.0 or 5.0"),
         ({"seconds": "nan"}, "expected 0.1, 0.5, 1.0, 2.0 or 5.0"),
-        ({"seat": "2"}, "less than 2"),
+        ({"seat": "3"}, "less than 3"),
+        ({"seat": "2"}, "Seat = 2: expected 0 or 1, for players = 2"),
+        ({"game": "coprimality", "seat": "2"}, "Seat = 2: expected 0 or 1, for players = 2"),
+        ({"game": "coprimality", "option_players": "4"}, "expected a whole number from 2 to 3"),
         ({"option_size": "21"}, "expected a whole number from 2 to 20"),
         ({"option_size": "99999999999999999999"}, "expected a whole number from 2 to 20"),
         ({"option_size": "٤"}, "expected a whole number from 2 to 20"),
