@@ -73,7 +73,7 @@ def no_opening_reason(game: Game[Any], match: str) -> str:
     """Return why there is no opening with the number of plies."""
     start = game.initial_state()
     if isinstance(start, PieState):
-        return f"with pie = {start.left} seat 1 keeps or swaps by then, no opening; expected {start.left} or fewer"
+        return f"an opening ends before seat 1 keeps or swaps; expected {start.left} or fewer, as pie = {start.left}"
     return f"no random opening of that many plies leaves every seat in {match}; expected fewer"
 
 
