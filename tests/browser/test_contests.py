@@ -52,8 +52,12 @@ def announce(page, site):
     """Fill in the form, first with a mistake; return the deadline."""
     page.goto(f"{site}/contests")
     page.get_by_role("link", name="Make a contest").click()
-    page.get_by_role("link", name="class").click()
     page.locator("[name=title]").fill("Spring contest")
+    for template in ("cup", "class"):
+        page.locator("select[name=template]").select_option(template)
+        page.get_by_role("button", name="Use these").click()
+        expect(page.locator("select[name=template]")).to_have_value(template)
+        expect(page.locator("[name=title]")).to_have_value("Spring contest")
     page.locator("[name=name]").fill("spring")
     size = page.locator("[name=option_size]")
     size.fill("1000")
