@@ -17,7 +17,7 @@ from arena.community.uploads.containment import can_contain_uploads
 from arena.games import GAMES, IntOption, Option, find_game
 from arena.match.players.manifest import load_bot
 from arena.site.matches.games_model import GameOption
-from arena.site.matches.playing import PlayableBot, PlayableGame, PlayMenu
+from arena.site.matches.playing import MAX_SEATS, PlayableBot, PlayableGame, PlayMenu
 from arena.site.matches.positions import MAX_EXTERNAL_GAMES, MAX_TEXT_CHARACTERS, external_games
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.play_slots import MENU_SECONDS
@@ -82,7 +82,7 @@ def playable_game(name: str) -> PlayableGame | None:
     except ArenaError:
         return None
     seats = next((option for option in game.OPTIONS if option.name == "players"), None)
-    if seats is not None and (not isinstance(seats, IntOption) or not 2 <= seats.minimum <= slot_program.MAX_SEATS):
+    if seats is not None and (not isinstance(seats, IntOption) or not 2 <= seats.minimum <= MAX_SEATS):
         return None
     options = tuple(_option(option, is_seats=option is seats) for option in game.OPTIONS)
     return PlayableGame(name=name, summary=game.summary[:MAX_TEXT_CHARACTERS], options=options)
@@ -91,7 +91,7 @@ def playable_game(name: str) -> PlayableGame | None:
 def _option(option: Option, *, is_seats: bool) -> GameOption:
     if not isinstance(option, IntOption):
         return GameOption.of(option, type=option.type_name, value=option.default)
-    most = min(option.maximum, slot_program.MAX_SEATS if is_seats else max(MAX_SIZE, option.default))
+    most = min(option.maximum, MAX_SEATS if is_seats else max(MAX_SIZE, option.default))
     first, accepted = min(option.default, most), f"a whole number from {option.minimum} to {most}"
     kind = option.type_name
     return GameOption.of(option, type=kind, accepted=accepted, value=first, default=first, maximum=most)

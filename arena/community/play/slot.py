@@ -49,7 +49,7 @@ from arena.match.players.player import (
 from arena.match.single_match import ask_bot
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.sandbox_policy import Isolation
-from arena.site.matches.playing import SEATS
+from arena.site.matches.playing import MAX_SEATS, SEATS
 from arena.store.bot_registry import BotRegistry
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.play_slots import CLAIM_SECONDS, MatchClaim
@@ -57,8 +57,6 @@ from arena.store.people.unrated_match import MatchState, PlayRequest, Position, 
 from arena.store.people.unrated_matches import OUR_FAILURE
 
 MAX_PLIES = 1000
-MAX_SEATS = 3
-"""The bot that is chosen plays all but one of them."""
 LOOK_SECONDS = 0.05
 WRITE_SECONDS = 1.0
 """From one position of two bots that is written to the next; all actions are in the last one."""

@@ -17,7 +17,7 @@ from arena.server.gate.operation import Fields, Visit, has_controls
 from arena.server.http.problems import bad_address
 from arena.site.frame.model import MAX_NAME_CHARACTERS
 from arena.site.matches.games_model import MAX_OPTION_FIELDS, GameOption, option_fields
-from arena.site.matches.playing import SEATS, PlayableBot, PlayableGame, PlayMenu
+from arena.site.matches.playing import MAX_SEATS, SEATS, PlayableBot, PlayableGame, PlayMenu
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.resting_bots import Rest, rest_of, rest_sentence
 from arena.store.people.unrated_match import Choices
@@ -25,7 +25,6 @@ from arena.store.people.unrated_match import Choices
 SECONDS = (0.1, 0.5, 1.0, 2.0, 5.0)
 """Of CPU time, for each action of a bot."""
 USUAL_SECONDS = 1.0
-MAX_SEATS = 3
 NOBODY_PLAYS = "nobody can play here now"
 MAX_PLIES = 1000
 """Before a position that is played on."""

@@ -9,6 +9,8 @@ from arena.store.people.unrated_match import MatchState
 
 SEATS = 2
 """Of a game that has no option for it."""
+MAX_SEATS = 3
+"""The chosen bot plays all but the one of the person."""
 
 
 class PlayableGame(Model):
