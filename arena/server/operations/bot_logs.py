@@ -146,33 +146,6 @@ def _logs(record: MatchRecord, tournament: str, audience: Audience, address: str
     )
 
 
-OPERATIONS = (
-    Operation(
-        "GET",
-        "/tournaments/{tournament}/matches/{match}/logs",
-        Who.MEMBER,
-        show_match_logs,
-        LoggedMatch,
-        MatchLogs,
-        "bot_logs.html.jinja",
-        room="overview",
-    ),
-    Operation(
-        "GET", "/bots/{bot}/logs", Who.MEMBER, show_bot_logs, BotParameters, BotLogs, "bot_logs.html.jinja", room="bots"
-    ),
-    Operation(
-        "GET",
-        "/contests/{name}/hidden/tournaments/{tournament}/matches/{match}/logs",
-        Permission.DIRECT,
-        show_embargoed_logs,
-        EmbargoedMatch,
-        MatchLogs,
-        "bot_logs.html.jinja",
-        room="contests",
-    ),
-)
-
-
 MAX_BOTS = 20
 
 _NEXT = {
@@ -185,7 +158,7 @@ _NEXT = {
 
 
 def person_pages(visit: Visit) -> tuple[tuple[Page, PersonParameters], ...]:
-    """Return the page to ask for about the ratings of whoever asks; none before a bot of theirs is known."""
+    """Return the page that rates the bots of the person who asks; nothing while the arena knows no such bot."""
     owners = visit.homes.public().store.owners().by_bot.values()
     if all(one.person != visit.person.name for one in owners):
         return ()
@@ -248,3 +221,30 @@ def _ratings(visit: Visit, name: str, page: PersonPage) -> Iterator[MyRating]:
         for one in page.ratings:
             if one.line.label.rpartition("@")[0] == name:
                 yield MyRating.of(one.line, bot=one.line.label, game=one.game, bots=one.bots, tournament="")
+
+
+OPERATIONS = (
+    Operation(
+        "GET",
+        "/tournaments/{tournament}/matches/{match}/logs",
+        Who.MEMBER,
+        show_match_logs,
+        LoggedMatch,
+        MatchLogs,
+        "bot_logs.html.jinja",
+        room="overview",
+    ),
+    Operation(
+        "GET", "/bots/{bot}/logs", Who.MEMBER, show_bot_logs, BotParameters, BotLogs, "bot_logs.html.jinja", room="bots"
+    ),
+    Operation(
+        "GET",
+        "/contests/{name}/hidden/tournaments/{tournament}/matches/{match}/logs",
+        Permission.DIRECT,
+        show_embargoed_logs,
+        EmbargoedMatch,
+        MatchLogs,
+        "bot_logs.html.jinja",
+        room="contests",
+    ),
+)

@@ -125,43 +125,6 @@ def show_key(visit: Visit) -> SigningKeyPage:
     return SigningKeyPage(key=key.text, pem=key.pem.decode())
 
 
-OPERATIONS = (
-    *(
-        Operation(
-            "GET",
-            f"/contests/{{name}}/hidden{page.path}",
-            Permission.DIRECT,
-            _showing(page),
-            _embargoed_fields(page),
-            summary=f"For directors, while results are hidden. {page.summary}",
-            model=page.model,
-        )
-        for page in map(PAGE_BY_NAME.__getitem__, HIDDEN_PAGES)
-    ),
-    Operation("GET", "/contests/{name}/grades.csv", Permission.DIRECT, grades, ContestNamed, media_type="text/csv"),
-    Operation(
-        "GET",
-        "/contests/{name}/result.zip",
-        Who.ANYBODY,
-        download_result,
-        ContestNamed,
-        media_type="application/octet-stream",
-        is_in_the_open=True,
-    ),
-    Operation(
-        "GET",
-        "/signing-key",
-        Who.ANYBODY,
-        show_key,
-        NoFields,
-        SigningKeyPage,
-        "signing_key.html.jinja",
-        room="contests",
-        is_in_the_open=True,
-    ),
-)
-
-
 _GRADES = [
     "person",
     "bot",
@@ -181,7 +144,7 @@ _GRADES = [
 
 
 class GradeRow(GradeLine):
-    """The same with a grade, by the groups of bots that can't be told apart."""
+    """A line with its grade; bots whose ratings overlap form a group and share the grade."""
 
     state: GradeState
     group: int | None
@@ -245,3 +208,40 @@ def _table_lines(played: Sequence[TournamentPage]) -> Iterator[TableLine]:
                     score_percent=line.score_percent,
                     forfeits=sum(line.faults.values()),
                 )
+
+
+OPERATIONS = (
+    *(
+        Operation(
+            "GET",
+            f"/contests/{{name}}/hidden{page.path}",
+            Permission.DIRECT,
+            _showing(page),
+            _embargoed_fields(page),
+            summary=f"For directors, while results are hidden. {page.summary}",
+            model=page.model,
+        )
+        for page in map(PAGE_BY_NAME.__getitem__, HIDDEN_PAGES)
+    ),
+    Operation("GET", "/contests/{name}/grades.csv", Permission.DIRECT, grades, ContestNamed, media_type="text/csv"),
+    Operation(
+        "GET",
+        "/contests/{name}/result.zip",
+        Who.ANYBODY,
+        download_result,
+        ContestNamed,
+        media_type="application/octet-stream",
+        is_in_the_open=True,
+    ),
+    Operation(
+        "GET",
+        "/signing-key",
+        Who.ANYBODY,
+        show_key,
+        NoFields,
+        SigningKeyPage,
+        "signing_key.html.jinja",
+        room="contests",
+        is_in_the_open=True,
+    ),
+)
