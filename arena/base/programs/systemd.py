@@ -107,6 +107,7 @@ def is_loopback(host: str) -> bool:
     (True, True, False)
     """
     try:
-        return ipaddress.ip_address(host).is_loopback
+        address = ipaddress.ip_address(host)
+        return (getattr(address, "ipv4_mapped", None) or address).is_loopback
     except ValueError:
         return host.rstrip(".").lower() == "localhost"

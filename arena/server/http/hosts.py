@@ -172,3 +172,13 @@ def checked_proxies(addresses: Iterable[str]) -> tuple[str, ...]:
                 f"--trusted-proxy {address!r}: expected an address or a network, such as 127.0.0.1 or 10.0.0.0/8"
             ) from None
     return tuple(checked)
+
+
+def as_accepted(proxies: Iterable[str]) -> list[str]:
+    """Return proxies with the form that IPv4 addresses have where a socket accepts both kinds, as ``--host ::`` does.
+
+    >>> as_accepted(["10.0.0.0/8", "::1"])
+    ['10.0.0.0/8', '::1', '::ffff:10.0.0.0/104']
+    """
+    ipv4 = [ipaddress.IPv4Network(one) for one in proxies if ":" not in one]
+    return [*proxies, *(f"::ffff:{one.network_address}/{96 + one.prefixlen}" for one in ipv4)]

@@ -23,6 +23,7 @@ from arena.base.errors import UsageError
 from arena.base.programs.systemd import notify, watchdog_seconds
 from arena.server.http.app import Site
 from arena.server.http.connections import Connection, Connections, raise_descriptor_limit
+from arena.server.http.hosts import as_accepted
 
 BACKLOG = 2048
 KEEP_ALIVE_SECONDS = 5
@@ -194,7 +195,7 @@ async def _serve(
         site,
         http=cast(Any, partial(Connection, connections_of_server=connections)),
         proxy_headers=bool(proxies),
-        forwarded_allow_ips=list(proxies),
+        forwarded_allow_ips=as_accepted(proxies),
         backlog=BACKLOG,
         timeout_graceful_shutdown=HANDOVER_GRACE_SECONDS if is_inherited else GRACE_SECONDS,
     )

@@ -30,5 +30,5 @@ def test_where_all_addresses_are_listened_on_any_address_is_ours_but_no_name(hos
 
 
 def test_only_this_machine_reaches_a_loopback_address():
-    assert all(map(is_loopback, ["127.0.0.1", "127.3.2.1", "::1", "localhost", "LocalHost."]))
-    assert not any(map(is_loopback, ["0.0.0.0", "::", "192.168.0.7", "example.org", ""]))
+    assert all(map(is_loopback, ["127.0.0.1", "127.3.2.1", "::1", "localhost", "LocalHost.", "::ffff:127.0.0.1"]))
+    assert not any(map(is_loopback, ["0.0.0.0", "::", "192.168.0.7", "::ffff:192.168.0.7", "example.org", ""]))

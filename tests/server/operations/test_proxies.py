@@ -35,11 +35,12 @@ def site(home, *options):
 
 def client_of(server, **headers):
     given = {"host": HOST} | {name.replace("_", "-"): value for name, value in headers.items()}
-    return httpx.Client(base_url=f"http://{server.address}", headers=given)
+    return httpx.Client(base_url=f"http://127.0.0.1:{server.address.rpartition(':')[2]}", headers=given)
 
 
-def test_what_a_named_proxy_says_is_believed(home):
-    with site(home, "--trusted-proxy", "127.0.0.1") as server:
+@pytest.mark.parametrize("options", [(), ("--host", "::", "--public")])
+def test_what_a_named_proxy_says_is_believed(home, options):
+    with site(home, "--trusted-proxy", "127.0.0.1", *options) as server:
         forged = "127.0.0.1, 203.0.113.66, 198.51.100.1"  # a proxy appends the one that is true
         with client_of(server, x_forwarded_proto="https", x_forwarded_for=forged) as client:
             response = client.post("/sign-in", data=LOGIN)
