@@ -1,8 +1,10 @@
 """What a home that somebody else has made can't do to whoever opens it."""
 
+import errno
 import json
 import logging
 import multiprocessing
+import os
 from pathlib import Path
 
 import pytest
@@ -117,6 +119,21 @@ def test_the_lock_of_a_director_follows_no_link(home, precious):
     with pytest.raises(StoreError, match="can't be written"), director_file_lock(home.directory, "t"):
         pass
     assert precious.read_text() == "precious"
+
+
+def test_a_lock_on_a_full_disk_is_refused_in_a_sentence_and_free_afterwards(home, monkeypatch):
+    def full_disk(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as full:
+        full.setattr(os, "write", full_disk)
+        with (
+            pytest.raises(StoreError, match=r"t\.lock: can't be written: No space"),
+            director_file_lock(home.directory, "t"),
+        ):
+            pass
+    with director_file_lock(home.directory, "t"):
+        pass
 
 
 def test_the_log_follows_no_link(home, precious):

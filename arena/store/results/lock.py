@@ -45,17 +45,18 @@ class FileLock:
 
     def __enter__(self) -> FileLock:
         """Acquire the lock; StoreError if another process holds it, or the directory can't be written."""
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
-        except OSError as error:
-            raise StoreError(f"{self._path}: can't be written: {error.strerror}") from error
-        if not self._try_to_lock():
-            holder = _holder(self._descriptor)
-            os.close(self._descriptor)
-            raise StoreError(f"{self._refusal} ({holder}); nothing was changed")
-        os.ftruncate(self._descriptor, 0)
-        os.write(self._descriptor, f"{os.getpid()}\n".encode())
+        with contextlib.ExitStack() as opened:
+            try:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+                opened.callback(os.close, self._descriptor)
+                if not self._try_to_lock():
+                    raise StoreError(f"{self._refusal} ({_holder(self._descriptor)}); nothing was changed")
+                os.ftruncate(self._descriptor, 0)
+                os.write(self._descriptor, f"{os.getpid()}\n".encode())
+            except OSError as error:
+                raise StoreError(f"{self._path}: can't be written: {error.strerror}") from error
+            opened.pop_all()
         return self
 
     def _try_to_lock(self) -> bool:
