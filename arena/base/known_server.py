@@ -90,3 +90,8 @@ def reminder(directory: Path, what: str, shown: str) -> str:
         f"{directory}: its {what} are on the server {shown}; give its URL by {WAYS[what]}, or remove"
         f" {directory / FILES[what]} if they are not there any more"
     )
+
+
+def session_name(host: str) -> str:
+    """Return the name that sessions of arenas on a machine have at a server; a longer one it would cut."""
+    return f"arena on {host}"[:63]

@@ -173,6 +173,21 @@ def test_one_site_at_a_time_works_on_a_database(postgres, tmp_path, monkeypatch,
         own_databases(moved)
 
 
+@pytest.mark.slow
+def test_a_copy_on_another_machine_is_kept_out_while_somebody_works_where_the_home_was(
+    postgres_url, tmp_path, monkeypatch
+):
+    here, copied = tmp_path / "here", tmp_path / "copied"
+    own_databases(here, postgres_url)
+    with ArenaHome(here, store=postgres_url) as home:
+        home.store.tournaments()
+        shutil.copytree(here, copied)
+        monkeypatch.setattr("socket.gethostname", lambda: "elsewhere")
+        with pytest.raises(StoreError, match=f"it belongs to the home {here} on .*, and this is {copied} on elsewhere"):
+            own_databases(copied, postgres_url)
+    assert own_databases(copied, postgres_url) != []  # it was moved
+
+
 def test_databases_that_are_files_are_in_their_home(tmp_path, capsys):
     assert own_databases(tmp_path / "home") == []
     assert files(tmp_path / "home") == ["arena.sqlite3"]

@@ -8,6 +8,7 @@ is back, for as long as the caller has patience.
 from __future__ import annotations
 
 import os
+import socket
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -36,6 +37,7 @@ from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from arena.base.errors import DatabaseError, StoreAwayError, StoreError, UnwritableError
+from arena.base.known_server import session_name
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql
@@ -286,7 +288,10 @@ def _server(text: str) -> tuple[str, Engine]:
         engine = create_engine(
             url.set(drivername="postgresql+psycopg"),
             poolclass=_Pool,
-            connect_args={"connect_timeout": CONNECT_TIMEOUT_SECONDS},
+            connect_args={
+                "connect_timeout": CONNECT_TIMEOUT_SECONDS,
+                "fallback_application_name": session_name(socket.gethostname()),
+            },
             hide_parameters=True,
             pool_pre_ping=True,
         )

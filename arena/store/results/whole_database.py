@@ -12,7 +12,7 @@ from urllib.parse import quote
 from sqlalchemy import Column, Connection, MetaData, Table, func, inspect, select, text
 
 from arena.base.errors import StoreError
-from arena.base.known_server import IDENTITY_FILE, MAX_CHARACTERS
+from arena.base.known_server import IDENTITY_FILE, MAX_CHARACTERS, session_name
 from arena.store.results.connection import (
     BUSY_TIMEOUT_SECONDS,
     FEW_ROWS,
@@ -107,15 +107,24 @@ class Owner(NamedTuple):
     identity: str
     place: str
 
-    def keeps_out(self, home: Owner) -> bool:
-        """Return whether a home is another one, or a copy of this one, which is still where it was."""
+    def keeps_out(self, home: Owner, connection: Connection) -> bool:
+        """Return whether a home is another one, or a copy of this one, which is still where it was.
+
+        Of a home on another machine, it is there if somebody on that machine has a session at the server.
+        """
         if self.identity != home.identity:
             return True
         (path, _, host), (other, _, its_host) = (one.place.rpartition(" on ") for one in (self, home))
+        if host != its_host:
+            return bool(connection.scalar(_HAS_SESSION, {"name": session_name(host)}))
         with suppress(OSError), (Path(path) / IDENTITY_FILE).open(errors="replace") as file:
-            is_there = file.read(MAX_CHARACTERS).strip() == self.identity
-            return is_there and host == its_host and not Path(path).samefile(other)
+            return file.read(MAX_CHARACTERS).strip() == self.identity and not Path(path).samefile(other)
         return False
+
+
+_HAS_SESSION = text(
+    "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = :name)"
+)
 
 
 class Owned:
@@ -131,7 +140,7 @@ class Owned:
         """
         if self._database.is_server:
             found = self._database.write(lambda connection: self._owner(connection, home, is_adopted))
-            if found.keeps_out(home):
+            if found != home:
                 raise StoreError(
                     f"{self._database.shown}: it belongs to the home {found.place}, and this is"
                     f" {home.place}; give each home databases of its own, or, if the other one is gone, run:"
@@ -144,7 +153,7 @@ class Owned:
         connection.execute(insert.on_conflict_do_nothing())
         value = connection.execute(select(self._meta.c.value).where(self._meta.c.key == OWNER)).scalar_one()
         found = Owner(*value.partition(" ")[::2])
-        if found == home or (found.keeps_out(home) and not is_adopted):
+        if found == home or (not is_adopted and found.keeps_out(home, connection)):
             return found
         connection.execute(insert.on_conflict_do_update(index_elements=[self._meta.c.key], set_=row))
         return home
