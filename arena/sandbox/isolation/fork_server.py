@@ -21,7 +21,7 @@ import signal
 import socket
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena.sandbox.isolation.call_list import CLONE_PARENT, CallList, StepError
 from arena.sandbox.isolation.procfs import note_session, remove_note
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from arena.sandbox.isolation.launch_spec import GroupSpec, LaunchOutline, LaunchSpec
 
-    Starter = Callable[[Any, list[int]], tuple[int, "RunningBot"]]
+    Starter = Callable[[Any, list[int], "LockedUid | None"], tuple[int, "RunningBot"]]
 
 MAX_REQUEST_BYTES = 1 << 20
 
@@ -58,29 +58,44 @@ _lingering: list[str] = []
 _EVERY_PROCESS = -1
 """For kill(2): every one that the caller may signal, itself excepted."""
 
+
+class LockedUid(NamedTuple):
+    """A uid that no other bot on this machine has, and the lock on it.
+
+    The arena's process has the lock too: other arenas would take the uid for unused, and kill the bot, if its fork
+    server's death released it.
+    """
+
+    uid: int
+    lock: socket.socket
+
+
 MAX_SPARE_UIDS = 16
-_spare_uids: list[tuple[int, socket.socket]] = []
-"""Uids of bots that have ended, with the locks on them, for the next bots of this program."""
+_spare_uids: list[LockedUid] = []
+"""Of bots that have ended, for the next bots of this process."""
 
 
 class RunningBot:
     """What has to be ended and removed with a bot, and the Landlock ruleset that is then used again."""
 
-    def __init__(self, outline: LaunchOutline) -> None:
+    def __init__(self, outline: LaunchOutline, user: LockedUid | None) -> None:
         self.outline = outline
         self.ruleset: Ruleset | None = None
-        self.uid_lock: socket.socket | None = None
-        self.uid: int | None = None
+        self.user = user
 
 
-def reserve_uid() -> tuple[int, socket.socket]:
-    """Return a uid that no other bot on this machine has, and the lock on it, which this process's death releases."""
+def reserve_uid() -> LockedUid:
+    """Return a uid that no other bot on this machine has.
+
+    Raises:
+        StepError: if all are in use.
+    """
     if _spare_uids:
         return _spare_uids.pop(0)
     for uid in range(FIRST_UID, LAST_UID + 1):
         lock = lock_uid(uid)
         if lock is not None:
-            return uid, lock
+            return LockedUid(uid, lock)
     raise StepError("uid", errno.EAGAIN, f"{FIRST_UID} to {LAST_UID} are all in use")
 
 
@@ -95,12 +110,21 @@ def lock_uid(uid: int) -> socket.socket | None:
     return lock
 
 
-def release_uid(uid: int, lock: socket.socket) -> None:
+def release_uid(user: LockedUid) -> None:
     """Keep the uid of a bot that has ended for the next one, or let others have it."""
     if len(_spare_uids) < MAX_SPARE_UIDS:
-        _spare_uids.append((uid, lock))
+        _spare_uids.append(user)
     else:
-        lock.close()
+        user.lock.close()
+
+
+def _leave_uids() -> None:
+    """Leave the spare uids to the process of which this one is a copy."""
+    while _spare_uids:
+        _spare_uids.pop().lock.close()
+
+
+os.register_at_fork(after_in_child=_leave_uids)
 
 
 def create_control_groups(groups: list[GroupSpec]) -> None:
@@ -126,13 +150,13 @@ def write_kernel_file(path: str, value: str) -> None:
         os.close(descriptor)
 
 
-def start_bot(spec: LaunchSpec, pipes: list[int]) -> tuple[int, RunningBot]:
+def start_bot(spec: LaunchSpec, pipes: list[int], user: LockedUid | None) -> tuple[int, RunningBot]:
     """Start a process that executes the bot; return its pid with what to clean up after it."""
-    with cleaned_up_on_failure(RunningBot(spec)) as running, CallList() as calls:
+    with cleaned_up_on_failure(RunningBot(spec, user)) as running, CallList() as calls:
         prepare(running)
         running.ruleset = take_ruleset(spec)
         file = running.ruleset.file if running.ruleset is not None else None
-        add_confinement(calls, spec, pipes, running.uid, file, closes_files=True)
+        add_confinement(calls, spec, pipes, user and user.uid, file, closes_files=True)
         add_program(calls, spec["command"], spec["environment"])
         return calls.start(CLONE_PARENT), running
 
@@ -150,10 +174,8 @@ def cleaned_up_on_failure(running: RunningBot) -> Iterator[RunningBot]:
 def prepare(running: RunningBot) -> None:
     """Make what a bot needs before its process starts."""
     create_control_groups(running.outline["control_groups"])
-    if running.outline["other_uid"]:
-        running.uid, running.uid_lock = reserve_uid()
-        if not running.outline["covers_scratch"]:
-            os.chown(running.outline["scratch"], running.uid, running.uid)
+    if running.user is not None and not running.outline["covers_scratch"]:
+        os.chown(running.outline["scratch"], running.user.uid, running.user.uid)
 
 
 def kill_uid(uid: int) -> None:
@@ -187,12 +209,12 @@ def clean_up(running: RunningBot, *, has_failed: bool = False) -> None:
         if not remove_control_group(group["directory"])
     ]
     _lingering.extend(slow)
-    if running.uid is not None and not running.outline["is_contained"]:
-        kill_uid(running.uid)
-    if running.uid is not None and not running.outline["leaves_no_ipc"]:
-        remove_system_v_of_uid(running.uid)
-    if running.uid is not None and running.uid_lock is not None:
-        release_uid(running.uid, running.uid_lock)
+    if running.user is not None:
+        if not running.outline["is_contained"]:
+            kill_uid(running.user.uid)
+        if not running.outline["leaves_no_ipc"]:
+            remove_system_v_of_uid(running.user.uid)
+        running.user.lock.close()
     is_gone = remove_tree(running.outline["scratch"])
     if running.ruleset is not None:
         running.ruleset.give_back(is_all_gone=is_gone and not slow and not has_failed)
@@ -262,31 +284,29 @@ def serve(connection: socket.socket, start: Starter) -> None:
 def handle_request(
     request: dict[str, Any], descriptors: list[int], alive: dict[int, RunningBot], start: Starter
 ) -> dict[str, Any]:
-    """Carry out a request and return the reply, which has ``failed`` if a step failed; the arena reaps the process."""
+    """Carry out a request and return the reply, which has ``failed`` if a step failed; the arena reaps the process.
+
+    The last descriptor is the lock on the bot's uid, if it has one; the bot's end closes it.
+    """
+    user = None
+    if "uid" in request:
+        lock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM, 0, fileno=descriptors.pop())
+        user = LockedUid(request["uid"], lock)
     try:
         if "launch" in request:
-            pid, alive[pid] = start(request["launch"], descriptors)
-            return {"pid": pid, "uid": alive[pid].uid}
+            pid, alive[pid] = start(request["launch"], descriptors, user)
+            return {"pid": pid}
         if "ended" in request:
             running = alive.pop(request["ended"], None)
             if running is not None:
                 clean_up(running)
-        else:
-            alive[request["pid"]] = adopt(request["adopt"], request["uid"])
+        else:  # it was launched by a fork server that died
+            alive[request["pid"]] = RunningBot(request["adopt"], user)
     except StepError as error:
         return {"failed": error.report, "pid": error.pid}
     except Exception as error:  # our own failure: the match will be void
         return {"failed": {"step": f"{type(error).__name__}: {error}", "errno": 0, "subject": ""}, "pid": None}
     return {}
-
-
-def adopt(outline: LaunchOutline, uid: int | None) -> RunningBot:
-    """Take over a bot from a fork server that died."""
-    running = RunningBot(outline)
-    running.uid = uid
-    if uid is not None:
-        running.uid_lock = lock_uid(uid)
-    return running
 
 
 def receive(connection: socket.socket) -> tuple[bytes, list[int]]:

@@ -7,7 +7,6 @@ import atexit
 import contextlib
 import ctypes
 import errno
-import functools
 import json
 import os
 import signal
@@ -15,7 +14,6 @@ import socket
 import struct
 import subprocess
 import sys
-import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,10 +22,12 @@ from arena.base.enums import FaultKind
 from arena.base.errors import BotError, VoidMatchError
 from arena.base.machine import CAN_PIN, HAS_PROC
 from arena.base.shipped import package_directory
+from arena.sandbox.isolation.call_list import StepError
+from arena.sandbox.isolation.fork_server import LockedUid, release_uid, reserve_uid
 from arena.sandbox.isolation.interpreters import arena_interpreter
 from arena.sandbox.isolation.launch_spec import ROOM_BYTES, ROOM_VARIABLE, TAG_VARIABLE, LaunchSpec, outline_of
-from arena.sandbox.isolation.procfs import environment, process_tag
-from arena.sandbox.isolation.reaper import SCRATCH_PREFIX, children, descendants, remove_stale
+from arena.sandbox.isolation.procfs import environment
+from arena.sandbox.isolation.reaper import children, descendants, remove_stale
 from arena.sandbox.isolation.removal import may_leave_shared_memory
 from arena.sandbox.isolation.sandbox_policy import clean_environment
 
@@ -60,9 +60,14 @@ class LaunchedBot:
     """
 
     pid: int
-    uid: int | None
+    user: LockedUid | None
     spec: LaunchSpec
     exit_descriptor: int | None = None
+
+    @property
+    def uid(self) -> int | None:
+        """The uid that the bot has to itself."""
+        return self.user.uid if self.user is not None else None
 
 
 class LauncherClient:
@@ -90,25 +95,36 @@ class LauncherClient:
             BotError: of kind start, if its program can't be executed, or too many of its files have to be listed.
             VoidMatchError: if this machine has no room for a process, or a step of confining it failed.
         """
-        reply = (
-            self._launch_warm(spec, descriptors) if spec["is_warm"] else self._ask(spec, {"launch": spec}, descriptors)
-        )
-        if "failed" in reply:
-            if reply["pid"] is not None:
-                os.waitpid(reply["pid"], 0)
-            raise _failure(reply["failed"])
-        launched = LaunchedBot(pid=reply["pid"], uid=reply["uid"], spec=spec)
+        try:
+            user = reserve_uid() if spec["other_uid"] else None
+        except StepError as error:
+            raise _failure(error.report) from error
+        try:
+            reply = (
+                self._launch_warm(spec, descriptors, user)
+                if spec["is_warm"]
+                else self._ask(spec, {"launch": spec}, descriptors, user)
+            )
+            if "failed" in reply:
+                if reply["pid"] is not None:
+                    os.waitpid(reply["pid"], 0)
+                raise _failure(reply["failed"])
+        except BaseException:
+            if user is not None:
+                user.lock.close()
+            raise
+        launched = LaunchedBot(pid=reply["pid"], user=user, spec=spec)
         self.alive[launched.pid] = launched
         return launched
 
-    def _launch_warm(self, spec: LaunchSpec, descriptors: Sequence[int]) -> dict[str, Any]:
+    def _launch_warm(self, spec: LaunchSpec, descriptors: Sequence[int], user: LockedUid | None) -> dict[str, Any]:
         """Launch a bot that reads its spec from a file: the server, of which it is a copy, knows nothing of it."""
         if True not in self._servers:
             self._servers[True] = _Server(is_warm=True)
         file = os.memfd_create("spec")
         try:
             os.write(file, _message({"launch": spec}))
-            return self._ask(spec, {"launch": outline_of(spec)}, [*descriptors, file])
+            return self._ask(spec, {"launch": outline_of(spec)}, [*descriptors, file], user)
         finally:
             os.close(file)
 
@@ -123,10 +139,14 @@ class LauncherClient:
 
     def forget(self, pid: int) -> None:
         """Remove everything that a bot has left, after its group was killed and the bot was reaped."""
-        if pid in self.alive:
-            with contextlib.suppress(VoidMatchError):
-                self._ask(self.alive[pid].spec, {"ended": pid}, [])
-            del self.alive[pid]
+        launched = self.alive.get(pid)
+        if launched is None:
+            return
+        with contextlib.suppress(VoidMatchError):
+            self._ask(launched.spec, {"ended": pid})
+        del self.alive[pid]
+        if launched.user is not None:
+            release_uid(launched.user)
 
     def reap_orphans(self, known: set[int], session: int) -> None:
         """Kill and reap the orphans of bots that this process has adopted; bots that are alive are left alone.
@@ -158,18 +178,28 @@ class LauncherClient:
             with contextlib.suppress(OSError):
                 its_session = os.getsid(pid)
                 if its_session == session or (
-                    its_session != own_session and (self.launches_only_bots or pid in known or _has_tag(pid))
+                    its_session not in (own_session, *self.alive)
+                    and (self.launches_only_bots or pid in known or _has_tag(pid))
                 ):
                     orphans.append(pid)
         return orphans
 
-    def _ask(self, spec: LaunchSpec, request: dict[str, Any], descriptors: Sequence[int]) -> dict[str, Any]:
+    def _ask(
+        self,
+        spec: LaunchSpec,
+        request: dict[str, Any],
+        descriptors: Sequence[int] = (),
+        user: LockedUid | None = None,
+    ) -> dict[str, Any]:
         """Send a request to the server of a bot and return the reply; one that has died is replaced once."""
         for _ in range(2):
+            server = self._servers[spec["is_warm"]]
             try:
-                return self._servers[spec["is_warm"]].exchange(request, descriptors)
+                return server.exchange(request, descriptors, user)
             except OSError:
                 self._replace(spec["is_warm"])
+            if "launch" in request:
+                self._end_unfinished(server.process.pid, spec, user)
         raise VoidMatchError("the fork server was killed twice in a row")
 
     def _replace(self, is_warm: bool) -> None:
@@ -179,12 +209,31 @@ class LauncherClient:
         for bot in self.alive.values():
             if bot.spec["is_warm"] == is_warm:
                 with contextlib.suppress(OSError):
-                    server.exchange({"adopt": outline_of(bot.spec), "pid": bot.pid, "uid": bot.uid}, [])
+                    server.exchange({"adopt": outline_of(bot.spec), "pid": bot.pid}, (), bot.user)
+
+    def _end_unfinished(self, dead_server: int, spec: LaunchSpec, user: LockedUid | None) -> None:
+        """End what a fork server had begun to launch when it died, so that it can be launched again.
+
+        Raises:
+            VoidMatchError: if there was a process, which may have written into the pipes.
+        """
+        begun = set(self._orphans(set(), dead_server))
+        self.reap_orphans(begun, dead_server)
+        with contextlib.suppress(OSError):
+            server = self._servers[spec["is_warm"]]
+            server.exchange({"adopt": outline_of(spec), "pid": 0}, (), user)
+            server.exchange({"ended": 0})
+            os.mkdir(spec["scratch"], 0o700)
+        if begun:
+            raise VoidMatchError("the fork server was killed while it launched a bot")
 
     def close(self) -> None:
         """End the fork servers, which end all bots that are left."""
         for server in self._servers.values():
             server.close()
+        for bot in self.alive.values():
+            if bot.user is not None:
+                bot.user.lock.close()
 
 
 class _Server:
@@ -204,12 +253,17 @@ class _Server:
                 env=_warm_environment() if is_warm else None,
             )
 
-    def exchange(self, request: dict[str, Any], descriptors: Sequence[int]) -> dict[str, Any]:
+    def exchange(
+        self, request: dict[str, Any], descriptors: Sequence[int] = (), user: LockedUid | None = None
+    ) -> dict[str, Any]:
         """Send a request with descriptors and return the reply.
 
         Raises:
             OSError: if the server is dead, or does not answer.
         """
+        if user is not None:
+            request = request | {"uid": user.uid}
+            descriptors = [*descriptors, user.lock.fileno()]
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
         self.socket.sendmsg([_message(request)], rights)
         reply = self.socket.recv(1 << 16)
@@ -302,21 +356,6 @@ def _forget_launcher() -> None:
 
 
 os.register_at_fork(after_in_child=_forget_launcher)
-
-
-def make_scratch() -> str:
-    """Create a directory for one bot and return its real path; its name has the process tag."""
-    parent = _real_path(tempfile.gettempdir())
-    while True:
-        path = f"{parent}/{SCRATCH_PREFIX}{process_tag()}-{os.urandom(4).hex()}"
-        with contextlib.suppress(FileExistsError):
-            os.mkdir(path, 0o700)
-            return path
-
-
-@functools.lru_cache(maxsize=1)
-def _real_path(directory: str) -> str:
-    return os.path.realpath(directory)
 
 
 def _failure(report: dict[str, Any]) -> BotError | VoidMatchError:

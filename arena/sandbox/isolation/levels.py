@@ -35,9 +35,9 @@ from arena.base.shipped import path_of
 from arena.sandbox.isolation.control_groups import find_parent_groups
 from arena.sandbox.isolation.file_access import find_bubblewrap, landlock_abi
 from arena.sandbox.isolation.interpreters import arena_interpreter, arena_python
-from arena.sandbox.isolation.launcher_client import make_scratch, open_launcher
+from arena.sandbox.isolation.launcher_client import open_launcher
 from arena.sandbox.isolation.procfs import process_tag
-from arena.sandbox.isolation.reaper import PROBE_PREFIX
+from arena.sandbox.isolation.reaper import PROBE_PREFIX, make_scratch
 from arena.sandbox.isolation.removal import remove_tree
 from arena.sandbox.isolation.sandbox_policy import Isolation, is_root, make_launch_spec
 from arena.sandbox.isolation.seccomp import ARCHITECTURES

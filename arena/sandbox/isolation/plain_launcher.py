@@ -44,7 +44,7 @@ class PlainLauncher(LauncherClient):
         finally:
             os.close(exit_write)
         process.returncode = 0  # whoever ends the bot waits for it, and learns what it used
-        launched = LaunchedBot(pid=process.pid, uid=None, spec=spec, exit_descriptor=exit_read)
+        launched = LaunchedBot(pid=process.pid, user=None, spec=spec, exit_descriptor=exit_read)
         self.alive[launched.pid] = launched
         return launched
 

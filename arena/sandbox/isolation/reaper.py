@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import signal
 import sys
@@ -106,6 +107,21 @@ RULES_PREFIX = "arena-rules-"
 
 CLEANUP_SECONDS = 5.0
 """For all directories together."""
+
+
+def make_scratch() -> str:
+    """Create a directory for one bot and return its real path; its name has the process tag."""
+    parent = _real_path(tempfile.gettempdir())
+    while True:
+        path = f"{parent}/{SCRATCH_PREFIX}{procfs.process_tag()}-{os.urandom(4).hex()}"
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(path, 0o700)
+            return path
+
+
+@functools.lru_cache(maxsize=1)
+def _real_path(directory: str) -> str:
+    return os.path.realpath(directory)
 
 
 def remove_stale() -> None:

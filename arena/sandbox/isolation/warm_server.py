@@ -20,7 +20,13 @@ import types
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from arena.sandbox.isolation.call_list import CallList, StepError, libc
-from arena.sandbox.isolation.fork_server import RunningBot, cleaned_up_on_failure, prepare, serve_standard_input
+from arena.sandbox.isolation.fork_server import (
+    LockedUid,
+    RunningBot,
+    cleaned_up_on_failure,
+    prepare,
+    serve_standard_input,
+)
 from arena.sandbox.isolation.launch_spec import ROOM_BYTES, ROOM_VARIABLE
 from arena.sandbox.isolation.sandbox_calls import add_confinement
 
@@ -53,17 +59,17 @@ def main() -> None:
     _run(spec["command"][1:], spec["environment"], room)
 
 
-def start_warm_bot(outline: LaunchOutline, descriptors: list[int]) -> tuple[int, RunningBot]:
+def start_warm_bot(outline: LaunchOutline, descriptors: list[int], user: LockedUid | None) -> tuple[int, RunningBot]:
     """Start a copy of this process that becomes a bot, and return its pid with what to clean up after it.
 
     A process in between exits at once, so that the bot becomes a child of the arena's process, which adopts orphans.
     """
-    with cleaned_up_on_failure(RunningBot(outline)) as running:
+    with cleaned_up_on_failure(RunningBot(outline, user)) as running:
         prepare(running)
         read_end, write_end = os.pipe()
         between = os.fork()
         if between == 0:
-            _fork_bot(descriptors, running.uid, write_end)
+            _fork_bot(descriptors, user and user.uid, write_end)
         os.close(write_end)
         os.waitpid(between, 0)
         with open(read_end, "rb") as file:

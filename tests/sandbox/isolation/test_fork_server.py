@@ -18,10 +18,10 @@ from arena.base.records import DEFAULT_LIMITS, TimeControl
 from arena.match.bot_pool import BotPool
 from arena.match.players.manifest import load_bot
 from arena.sandbox.isolation import fork_server, launcher_client, reaper
-from arena.sandbox.isolation.launcher_client import make_scratch, open_launcher
+from arena.sandbox.isolation.launcher_client import open_launcher
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.procfs import is_dead, process_tag
-from arena.sandbox.isolation.reaper import remove_stale
+from arena.sandbox.isolation.reaper import make_scratch, remove_stale
 from arena.sandbox.isolation.sandbox_policy import make_launch_spec
 from benchmarks import zoo_bots as zoo
 from benchmarks.traces import traces, traces_since
@@ -53,6 +53,43 @@ def test_a_new_fork_server_takes_over_the_bots_of_the_old_one():
     with BotPool(choose_isolation("auto")) as pool:
         play(pool)
         os.kill(open_launcher().pid, signal.SIGKILL)
+    assert not traces_since(before)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives bots uids of their own")
+def test_bots_of_a_killed_fork_server_keep_their_uids():
+    """Other arenas give unused uids to bots of theirs, and kill whoever has one."""
+    with BotPool(choose_isolation("auto")) as pool:
+        play(pool)
+        launcher = open_launcher()
+        os.kill(launcher.pid, signal.SIGKILL)
+        os.waitid(os.P_PID, launcher.pid, os.WEXITED | os.WNOWAIT)
+        for bot in launcher.alive.values():
+            assert fork_server.lock_uid(bot.uid) is None
+        remove_stale()
+        assert play(pool, 2).faults == ()
+
+
+@pytest.mark.parametrize("level", ["none", "limits", "auto"])
+def test_a_fork_server_that_dies_before_it_answers_leaves_no_bot(level, monkeypatch):
+    before, children = traces(), set(reaper.children(os.getpid()))
+    exchange = launcher_client._Server.exchange
+
+    def die_after(server, request, *rest):
+        reply = exchange(server, request, *rest)
+        if "launch" in request:
+            server.kill()
+            raise ConnectionError
+        return reply
+
+    with BotPool(choose_isolation(level)) as pool:
+        open_launcher()
+        with monkeypatch.context() as patched:
+            patched.setattr(launcher_client._Server, "exchange", die_after)
+            with pytest.raises(VoidMatchError, match="was killed while it launched a bot"):
+                play(pool)
+        assert set(reaper.children(os.getpid())) - children == {open_launcher().pid}
+        assert play(pool, 2).faults == ()
     assert not traces_since(before)
 
 
@@ -273,7 +310,7 @@ def test_a_control_group_whose_processes_take_long_to_die_is_removed_later(tmp_p
         server = threading.Thread(target=fork_server.serve, args=(theirs, None))
         server.start()
         left = []
-        for request in ({"adopt": outline, "pid": 1 << 30, "uid": None}, {"ended": 1 << 30}, {"ended": 0}):
+        for request in ({"adopt": outline, "pid": 1 << 30}, {"ended": 1 << 30}, {"ended": 0}):
             ours.send(json.dumps(request).encode())
             assert json.loads(ours.recv(1000)) == {}
             left.append([group.exists() for group in groups])

@@ -13,11 +13,12 @@ from arena.base.errors import BotError
 from arena.base.records import DEFAULT_LIMITS, Bot, Limits
 from arena.match.players.connection import BotConnection
 from arena.match.players.manifest import load_bot
-from arena.sandbox.isolation import interpreters, launcher_client, levels
+from arena.sandbox.isolation import interpreters, launcher_client, levels, reaper
 from arena.sandbox.isolation.file_access import paths_behind_closed_directories, readable_paths
 from arena.sandbox.isolation.interpreters import arena_python, resolve_program
-from arena.sandbox.isolation.launcher_client import make_scratch, open_launcher
+from arena.sandbox.isolation.launcher_client import open_launcher
 from arena.sandbox.isolation.levels import choose_isolation
+from arena.sandbox.isolation.reaper import make_scratch
 from arena.sandbox.isolation.sandbox_policy import Isolation, make_launch_spec
 from arena.store import home
 from tests import needs
@@ -345,5 +346,5 @@ def test_a_directory_with_too_many_files_to_be_opened_one_by_one_is_the_bots_fau
 def test_a_scratch_directory_has_no_links_in_its_name(tmp_path, monkeypatch):
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    monkeypatch.setattr(launcher_client.tempfile, "tempdir", str(tmp_path / "link"))
+    monkeypatch.setattr(reaper.tempfile, "tempdir", str(tmp_path / "link"))
     assert Path(make_scratch()).parent == Path(os.path.realpath(tmp_path / "real"))

@@ -49,7 +49,7 @@ def test_a_level_that_can_not_be_had_is_refused_with_the_reason(monkeypatch, fre
 
 
 def test_a_machine_that_can_launch_no_bot_says_why(monkeypatch, fresh_probes):
-    monkeypatch.setattr(levels, "make_launch_spec", lambda *_: {"is_warm": False})
+    monkeypatch.setattr(levels, "make_launch_spec", lambda *_: {"is_warm": False, "other_uid": False})
     with pytest.raises(UsageError, match="isolation = 'auto': no bot can be launched on this machine: "):
         choose_isolation("auto")
 
