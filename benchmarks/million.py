@@ -6,9 +6,9 @@ made to end by a fault or at the limit of plies. Small tournaments of some of th
 evenly, and who wins is decided by a hash.
 """
 
+import argparse
 import json
 import random
-import sys
 import time
 from collections import defaultdict
 from functools import partial
@@ -146,6 +146,9 @@ def make(directory):
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.million", description="Make a big home.")
+    parser.add_argument("directory", type=Path)
+    directory = parser.parse_args().directory
     started = time.perf_counter()
-    make(Path(sys.argv[1]))
-    print(f"{sys.argv[1]}: made in {time.perf_counter() - started:.0f} s")
+    make(directory)
+    print(f"{directory}: made in {time.perf_counter() - started:.0f} s")
