@@ -1,5 +1,6 @@
 """A play host as a program of its own, and people who play there."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -8,6 +9,7 @@ import time
 
 import pytest
 
+from arena.base.errors import UsageError
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.unrated_match import Choices, MatchState
 
@@ -23,7 +25,7 @@ class Playing:
     def __init__(self, directory, people, slots):
         self.matches = people.unrated_matches
         self._directory, self._slots = directory, slots
-        self._begun = 0
+        self._submitted, self._begun = 0, []
 
     def start(self):
         self.host = subprocess.Popen(
@@ -44,8 +46,9 @@ class Playing:
         return self.host.wait(60)
 
     def submit(self, program, name):
-        """Submit a bot, without a check; return what it is chosen by."""
-        path = self._directory / f"{name}.py"
+        """Submit a bot, without a check, under a name that begins so; return what it is chosen by."""
+        self._submitted += 1
+        path = self._directory / f"{name}{self._submitted}.py"
         path.write_text(program)
         with ArenaHome(self._directory) as home:
             copy = home.bots.copy_in(path)
@@ -55,7 +58,6 @@ class Playing:
     def begin(
         self, game="differences", bot="arena:greedy", seat=0, milliseconds=60_000, person=None, challenger="", **options
     ):
-        self._begun += 1
         choices = Choices(
             game=game,
             options=json.dumps(options),
@@ -64,7 +66,15 @@ class Playing:
             per_action_milliseconds=milliseconds,
             challenger=challenger,
         )
-        return self.matches.begin(choices, person, f"192.0.2.{self._begun}")
+        one = self.matches.begin(choices, person, f"192.0.2.{len(self._begun)}")
+        self._begun.append(one)
+        return one
+
+    def leave(self):
+        """End what is still played, so that others find places."""
+        for one in self._begun:
+            with contextlib.suppress(UsageError):  # it is over already
+                self.matches.end(one.number, "You resigned.")
 
     def ready(self, one):
         """Return a match when the play host has nothing left to do for it; a limit for every test ends the wait."""
@@ -78,19 +88,38 @@ class Playing:
         return self.ready(one)
 
 
-@pytest.fixture
-def playing(tmp_path):
-    """Yield a home whose play host has four slots, two for visitors; it is not started."""
-    with ArenaHome(tmp_path):
+@contextlib.contextmanager
+def home_to_play_in(directory):
+    with ArenaHome(directory):
         pass
-    with open_people(tmp_path) as people:
-        found = Playing(tmp_path, people, 4)
+    with open_people(directory) as people:
+        found = Playing(directory, people, 4)
         try:
             yield found
         finally:
             if getattr(found, "host", None) is not None:
-                found.host.kill()
-                found.host.wait()
+                found.kill()
+
+
+@pytest.fixture
+def playing(tmp_path):
+    """Yield a home whose play host has four slots, two for visitors; it is not started."""
+    with home_to_play_in(tmp_path) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory):
+    with home_to_play_in(tmp_path_factory.mktemp("play-home")) as found:
+        found.start()
+        yield found
+
+
+@pytest.fixture
+def hosted(started):
+    """The same with a play host that has started, for all tests of a module."""
+    yield started
+    started.leave()
 
 
 def view(match):

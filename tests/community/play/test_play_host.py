@@ -37,16 +37,15 @@ run(choose)
 
 
 @pytest.mark.parametrize("game", ["plaid", "plusminus", "multiplication"])
-def test_every_game_can_be_played_to_its_end(playing, game):
+def test_every_game_can_be_played_to_its_end(hosted, game):
     """A game of lines, and two of squares in which there are other actions, too."""
-    playing.start()
     options = {"plaid": {"width": 6, "height": 6, "lines": 3}, "multiplication": {"size": 7}}.get(game, {"size": 4})
-    one = playing.ready(playing.begin(game, bot="arena:random_legal", seat=1, **options))
+    one = hosted.ready(hosted.begin(game, bot="arena:random_legal", seat=1, **options))
     while one.position.state is MatchState.PERSON:
         shown = view(one)
         places = [place["action"] for place in shown["places"] if place["action"]]
         assert not places or sorted(places) == sorted(shown["legal"])
-        one = playing.request(one, PlayRequest.ACT, shown["legal"][-1])
+        one = hosted.request(one, PlayRequest.ACT, shown["legal"][-1])
     assert (one.position.state, one.position.reason, one.has_slot) == (MatchState.OVER, "", False)
     rules = make_game(game, **options)
     state = rules.initial_state()
@@ -58,45 +57,43 @@ def test_every_game_can_be_played_to_its_end(playing, game):
     assert view(one)["result"].endswith(".")
 
 
-def test_among_three_a_bot_plays_two_seats_and_one_that_forfeits_stays_out_after_an_undo(playing):
-    label = playing.submit(FIRST.format("if game.seat_to_act(state) == 1: raise ValueError"), "mine")
-    playing.start()
-    one = playing.ready(playing.begin("coprimality", bot=label, seat=2, size=4, players=3))
-    assert view(one)["shown"]["names"] == ["mine@1 (seat 0)", "mine@1 (seat 1)", "you"]
+def test_among_three_a_bot_plays_two_seats_and_one_that_forfeits_stays_out_after_an_undo(hosted):
+    label = hosted.submit(FIRST.format("if game.seat_to_act(state) == 1: raise ValueError"), "mine")
+    one = hosted.ready(hosted.begin("coprimality", bot=label, seat=2, size=4, players=3))
+    assert view(one)["shown"]["names"] == [f"{label} (seat 0)", f"{label} (seat 1)", "you"]
     begun = actions(one)
     assert [(seat, action is None) for seat, action in begun] == [(0, False), (1, True)]
-    one = playing.request(one, PlayRequest.ACT, view(one)["legal"][0])
-    one = playing.request(one, PlayRequest.UNDO)
+    one = hosted.request(one, PlayRequest.ACT, view(one)["legal"][0])
+    one = hosted.request(one, PlayRequest.UNDO)
     assert actions(one) == begun
-    one = playing.request(one, PlayRequest.HINT)
+    one = hosted.request(one, PlayRequest.HINT)
     assert hinted_action(one.answer) in view(one)["legal"]
     while one.position.state is MatchState.PERSON:
-        one = playing.request(one, PlayRequest.ACT, view(one)["legal"][0])
+        one = hosted.request(one, PlayRequest.ACT, view(one)["legal"][0])
     assert one.position.state is MatchState.OVER
     assert {seat for seat, _ in actions(one)[2:]} == {0, 2}
 
 
-def test_actions_are_refused_taken_back_and_advised(playing):
-    playing.start()
-    one = playing.ready(playing.begin(size=4))
+def test_actions_are_refused_taken_back_and_advised(hosted):
+    one = hosted.ready(hosted.begin(size=4))
     assert (one.position.plies, one.position.state) == (0, MatchState.PERSON)
-    one = playing.request(one, PlayRequest.ACT, "zz")
+    one = hosted.request(one, PlayRequest.ACT, "zz")
     assert one.answer.startswith("zz: a square is written like c4")
-    one = playing.request(one, PlayRequest.UNDO)
+    one = hosted.request(one, PlayRequest.UNDO)
     assert one.answer == "You have no action to take back."
-    one = playing.request(one, PlayRequest.HINT)
+    one = hosted.request(one, PlayRequest.HINT)
     before = actions(one)
     assert one.answer.startswith("greedy@1 would play ")
     assert hinted_action(one.answer) in view(one)["legal"]
     assert before == []
-    one = playing.request(one, PlayRequest.ACT, "a1")
+    one = hosted.request(one, PlayRequest.ACT, "a1")
     assert actions(one)[0] == (0, (1, 1))
     assert len(actions(one)) == 2
-    one = playing.request(one, PlayRequest.ACT, "a1")
+    one = hosted.request(one, PlayRequest.ACT, "a1")
     assert one.answer.startswith("a1: ")
-    one = playing.request(one, PlayRequest.UNDO)
+    one = hosted.request(one, PlayRequest.UNDO)
     assert (actions(one), one.answer) == ([], "")
-    one = playing.request(one, PlayRequest.ACT, "b2")
+    one = hosted.request(one, PlayRequest.ACT, "b2")
     assert actions(one)[0] == (0, (2, 2))
 
 
@@ -125,32 +122,29 @@ def test_notes_stay_with_the_actions_that_stay_when_one_is_taken_back_and_after_
     ],
     ids=["exit", "illegal", "timeout", "limit"],
 )
-def test_a_bot_that_misbehaves_ends_the_match_with_a_sentence(playing, line, milliseconds, reason):
-    label = playing.submit(FIRST.format(line), "mine")
-    playing.start()
-    one = playing.ready(playing.begin(bot=label, milliseconds=milliseconds, size=4))
+def test_a_bot_that_misbehaves_ends_the_match_with_a_sentence(hosted, line, milliseconds, reason):
+    label = hosted.submit(FIRST.format(line), "mine")
+    one = hosted.ready(hosted.begin(bot=label, milliseconds=milliseconds, size=4))
     assert one.position.state is MatchState.PERSON
-    one = playing.request(one, PlayRequest.ACT, "a1")
+    one = hosted.request(one, PlayRequest.ACT, "a1")
     assert one.position.state is MatchState.OVER
-    assert one.position.reason == f"mine@1 forfeits: {reason}"
-    assert view(one)["result"].startswith("You win: mine@1 forfeits")
+    assert one.position.reason == f"{label} forfeits: {reason}"
+    assert view(one)["result"].startswith(f"You win: {label} forfeits")
     assert "a secret of the bot" not in one.position.view + one.position.reason
 
 
-def test_a_program_that_is_no_bot_ends_the_match(playing):
-    label = playing.submit("print('hello there')", "mine")
-    playing.start()
-    one = playing.ready(playing.begin(bot=label, size=4))
+def test_a_program_that_is_no_bot_ends_the_match(hosted):
+    label = hosted.submit("print('hello there')", "mine")
+    one = hosted.ready(hosted.begin(bot=label, size=4))
     assert one.position.state is MatchState.OVER
-    assert one.position.reason == "mine@1 forfeits: the bot sent something that is no valid message (protocol)"
+    assert one.position.reason == f"{label} forfeits: the bot sent something that is no valid message (protocol)"
 
 
-def test_what_can_not_be_played_says_why(playing):
-    playing.start()
-    one = playing.ready(playing.begin("multiplication", size=8))
+def test_what_can_not_be_played_says_why(hosted):
+    one = hosted.ready(hosted.begin("multiplication", size=8))
     assert (one.position.state, one.has_slot) == (MatchState.OVER, False)
     assert one.position.reason.startswith("With these options it can't be played: ")
-    one = playing.ready(playing.begin(bot="nobody@1"))
+    one = hosted.ready(hosted.begin(bot="nobody@1"))
     assert one.position.state is MatchState.FAILED
     assert one.position.reason == "The bot nobody@1 is not here any more."
 
@@ -197,15 +191,14 @@ def slots_of(pid):
     return [int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
 
 
-def test_who_resigns_frees_the_place_while_the_bot_thinks(playing):
-    label = playing.submit(FIRST.format("import time; time.sleep(60)"), "slow")
-    playing.start()
-    thinking = [playing.begin(bot=label, seat=1, size=4) for _ in range(2)]
-    while any(playing.matches.find(one.secret).position.state is not MatchState.BOT for one in thinking):
+def test_who_resigns_frees_the_place_while_the_bot_thinks(hosted):
+    label = hosted.submit(FIRST.format("import time; time.sleep(60)"), "slow")
+    thinking = [hosted.begin(bot=label, seat=1, size=4) for _ in range(2)]
+    while any(hosted.matches.find(one.secret).position.state is not MatchState.BOT for one in thinking):
         time.sleep(0.02)
     for one in thinking:
-        playing.matches.end(one.number, "You resigned.")
-    one = playing.ready(playing.begin(size=4))
+        hosted.matches.end(one.number, "You resigned.")
+    one = hosted.ready(hosted.begin(size=4))
     assert one.position.state is MatchState.PERSON
 
 
@@ -218,10 +211,9 @@ def test_the_play_host_ends_with_all_its_processes(playing):
     assert not any(Path(f"/proc/{slot}").exists() for slot in slots)
 
 
-def test_a_bot_plays_another_in_the_place_of_a_person(playing):
-    playing.start()
-    label = playing.submit(NOTING, "mine")
-    one = playing.ready(playing.begin(bot="arena:random_legal", challenger=label, seat=1, size=4))
+def test_a_bot_plays_another_in_the_place_of_a_person(hosted):
+    label = hosted.submit(NOTING, "mine")
+    one = hosted.ready(hosted.begin(bot="arena:random_legal", challenger=label, seat=1, size=4))
     assert (one.position.state, one.position.reason, one.has_slot) == (MatchState.OVER, "", False)
     rules = make_game("differences", size=4)
     state = rules.initial_state()
@@ -230,8 +222,8 @@ def test_a_bot_plays_another_in_the_place_of_a_person(playing):
         assert seat == 0 or action == rules.legal_actions(state)[0]
         state = rules.apply(state, action)
     assert rules.is_over(state)
-    assert view(one)["shown"]["names"] == ["random_legal@1", "mine@1"]
+    assert view(one)["shown"]["names"] == ["random_legal@1", label]
     assert "you" not in view(one)["result"].lower().split()
     assert all(played["seconds"] is not None for played in view(one)["actions"])
-    gone = playing.ready(playing.begin(bot="arena:greedy", challenger="nobody@1", size=4))
+    gone = hosted.ready(hosted.begin(bot="arena:greedy", challenger="nobody@1", size=4))
     assert (gone.position.state, gone.position.reason) == (MatchState.FAILED, "The bot nobody@1 is not here any more.")
