@@ -36,6 +36,12 @@ def definition_of(home, name, **changes):
     return load_definition(path, home.bots)
 
 
+def play(home, definition):
+    progress = run_tournament(definition, home.store, executor="in-process")
+    assert progress.is_complete
+    return progress
+
+
 def records_of(home, name):
     return [text for _, text in home.store.record_texts(home.store.tournament(name))]
 
@@ -45,8 +51,7 @@ def records_of(home, name):
 def test_a_stored_tournament_is_played_to_its_end_and_verified(home, name):
     earlier = records_of(home, name)
     assert earlier
-    progress = run_tournament(definition_of(home, name), home.store, workers=2)
-    assert progress.is_complete
+    play(home, definition_of(home, name))
     records = records_of(home, name)
     assert set(earlier) <= set(records)
     assert len(records) == home.store.tournament(name).scheduled
@@ -62,8 +67,7 @@ def test_the_half_played_ones_are_half_played(home):
 
 @pytest.mark.slow(sample=("0.1.0-1ebad77",))
 def test_a_stored_ladder_goes_on_when_its_file_says_so(home):
-    progress = run_tournament(definition_of(home, "ladder", **{"matches = 16": "matches = 24"}), home.store, workers=2)
-    assert progress.is_complete
+    progress = play(home, definition_of(home, "ladder", **{"matches = 16": "matches = 24"}))
     assert progress.recorded >= 24
     assert verify(home, home.store.tournament("ladder"))[1] == []
 

@@ -475,13 +475,13 @@ def test_a_tournament_of_an_earlier_version_takes_every_correction(version, tmp_
         mended.write_text(f"{mended.read_text()}\n# mended\n")
         replace_bot(home.store, name, labels[3], load_bot(mended), reason="x")
         enter_late(home.store, name, load_bot(tmp_path / "bots" / "last.py"), reason="x")
-        run_tournament(load_definition(tmp_path / "t.toml", home.bots), home.store, workers=2)
+        run_tournament(load_definition(tmp_path / "t.toml", home.bots), home.store, executor="in-process")
         assert {"middle@1", "last@1"} <= set(tabled(home, name))
         assert verify(home, home.store.tournament(name)).problems == []
         assert tabled(home, name) == reckoned(records(home, name).values())
         for _ in range(5):
             undo_correction(home.store, name, reason="x")
-        run_tournament(load_definition(tmp_path / "t.toml", home.bots), home.store, workers=2)
+        run_tournament(load_definition(tmp_path / "t.toml", home.bots), home.store, executor="in-process")
         assert verify(home, home.store.tournament(name)).problems == []
 
 
