@@ -61,13 +61,19 @@ def within(hits, trials, share=0.95, probability=1e-3):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kinds", [{}, {"sd": 1.0}, {"encounters": 3}, {"encounters": 1}])
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        {},
+        *(pytest.param(kinds, marks=pytest.mark.soak) for kinds in ({"sd": 1.0}, {"encounters": 3}, {"encounters": 1})),
+    ],
+)
 def test_intervals_hold_the_truth_as_often_as_they_say(kinds):
     hits = sum(held(*field(seed, **kinds)) for seed in range(40))
     assert within(hits, 320)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_repeated_encounters_that_count_once_hold_the_truth_and_naive_ones_do_not():
     once = naive = 0
     for seed in range(40):
@@ -78,7 +84,7 @@ def test_repeated_encounters_that_count_once_hold_the_truth_and_naive_ones_do_no
     assert not within(naive, 320)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_mirrored_openings_make_intervals_narrower_and_still_true():
     """An opening that favours a seat cancels within an encounter; a fit of single matches can't know."""
     hits, ratios = 0, []

@@ -127,7 +127,9 @@ def pentanomial(rng, elo, draw=0.4):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("elo", "decision"), [(0.0, "accepted"), (60.0, "rejected")])
+@pytest.mark.parametrize(
+    ("elo", "decision"), [(0.0, "accepted"), pytest.param(60.0, "rejected", marks=pytest.mark.soak)]
+)
 def test_it_errs_no_more_often_than_promised(elo, decision):
     """400 tests with alpha = beta = 5 %: at 99.9 %, a promise kept is broken at most 36 times in them."""
     tested = Hypotheses(0, 60)
