@@ -56,9 +56,7 @@ class Costs:
         result = yield
         seconds = self._seconds_since(begin)
         is_slow = item.get_closest_marker("slow") is not None
-        for _ in range(2):  # again, when what it was the first to import is there, or the machine is less busy
-            if seconds <= SLOW_SECONDS or is_slow:
-                break
+        if seconds > SLOW_SECONDS and not is_slow:  # again, when what it was the first to import is there
             item._initrequest()
             begin = self._begin()
             runtestprotocol(item, nextitem=nextitem, log=False)
