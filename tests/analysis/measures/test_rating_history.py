@@ -44,9 +44,9 @@ def state_of(home, name="t"):
 @pytest.mark.parametrize("name", TABLES)
 def test_one_and_four_workers_play_the_same_tournament(write_definition, tmp_path, name):
     states = []
-    for workers in (1, 4):
-        with ArenaHome(tmp_path / str(workers)) as home:
-            progress = run_tournament(load_definition(written(write_definition, name)), home.store, workers=workers)
+    for number, where in enumerate(({"executor": "in-process"}, {"workers": 4})):
+        with ArenaHome(tmp_path / str(number)) as home:
+            progress = run_tournament(load_definition(written(write_definition, name)), home.store, **where)
             assert progress.is_complete
             assert home.store.tournament("t").finished_at is not None
             states.append(state_of(home))

@@ -157,7 +157,7 @@ def until(condition, what):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kills", "versions"), [(6, 2), pytest.param(100, 10, marks=pytest.mark.soak)])
+@pytest.mark.parametrize(("kills", "versions"), [(4, 2), pytest.param(100, 10, marks=pytest.mark.soak)])
 def test_whatever_is_killed_nothing_is_lost_and_nothing_counts_twice(tmp_path, port, kills, versions):
     needs.contained_uploads()
     rng = random.Random(5)

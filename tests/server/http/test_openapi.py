@@ -15,7 +15,7 @@ THERE = {"tournament": "t", "match": 1, "bot": "a", "rival": "b", "game": "diffe
 """Names that exist, for which the answer is a page."""
 
 FEW = settings(
-    max_examples=15, deadline=None, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate],
+    max_examples=8, deadline=None, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
 )  # fmt: skip
 

@@ -308,7 +308,7 @@ sys.exit(run())
 @pytest.mark.parametrize("instant", ["before", "after", "terminal"])
 def test_ctrl_c_while_a_worker_starts_stops_cleanly(write_definition, tmp_path, instant, number):
     """Before there is the worker's process, and before it has been told what to do; a terminal interrupts both."""
-    path = write_definition(bots=("minimal", "random_legal", "greedy"), encounters=4000)
+    path = write_definition(bots=("minimal", "random_legal", "greedy"), encounters=40)
     arguments = ["run", str(path), "--executor", "local", "--workers", "2", "--home", str(tmp_path / "h")]
     command = [sys.executable, "-c", INTERRUPTED_AT_AN_INSTANT, instant, str(number), *arguments]
     done = subprocess.run(command, capture_output=True, text=True)
