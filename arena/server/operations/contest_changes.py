@@ -120,7 +120,10 @@ def _begun_options(template: Template, game: str) -> dict[str, Any]:
 
 def _form(visit: Visit, template: Template) -> ToShow:
     fields = template.fields
-    given = json.loads(fields["options"])
+    given = {
+        name: value if isinstance(value, int | str) else json.dumps(value)
+        for name, value in json.loads(fields["options"]).items()
+    }
 
     def finish(models: Sequence[Model | None]) -> NewContestPage:
         known = (option for model in models if isinstance(model, GamePage) for option in model.options)

@@ -160,6 +160,9 @@ async def test_another_template_or_game_leaves_what_was_typed(dora):
     assert (fields["game"], fields["options"]) == ("plaid", '{"size": 5}')
     _, fields, _ = await page_after(template="class", options='{"size": 5}', before="class plaid")
     assert (fields["game"], fields["options"]) == ("differences", first["fields"]["options"])
+    odd = untouched | {"options": '{"size": {"is": 5}, "scoring": 0.5}'}
+    page = (await dora.post("/contests/new", data=odd, headers={"accept": JSON})).json()
+    assert [one["value"] for one in page["options"]] == ['{"is": 5}', "0.5", 0]
     wrong = await dora.post("/contests/new", data={"template": "class", "game": "chess"}, headers={"accept": JSON})
     assert (wrong.status_code, wrong.json()["error"]) == (404, "There is no game 'chess'.")
     wrong = await dora.post("/contests/new", data=untouched | {"house_bots": ["nobody"]}, headers={"accept": JSON})
