@@ -99,7 +99,7 @@ def build_bot_profile(home: ArenaHome, parameters: BotParameters) -> BotProfileP
         faults=_grouped(_fault(home, fault, label, latest) for fault, label in faults[:MAX_FAULTS]),
         times=tuple(_times((record for _, record in latest), labels)),
         tournaments=tuple(entered_tournament(home, one, label) for one, label in entered[:MAX_RANKED]),
-        entered=len(entered),
+        entered=len({one.number for one, _ in entered}),
         results=listed_results(latest[:MAX_RESULTS]),
         corrections=tuple(correction for profile in profiles for correction in _corrections(profile)),
         left_out=reading.left_out,

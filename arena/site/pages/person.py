@@ -43,7 +43,7 @@ def build_person(home: ArenaHome, parameters: PersonParameters) -> PersonPage:
         bots=bots,
         ratings=tuple(board_ratings(home, tournaments, labels)),
         tournaments=tuple(entered_tournament(home, one, label) for one, label in entered[:MAX_RANKED]),
-        entered=len(entered),
+        entered=len({one.number for one, _ in entered}),
         results=listed_results((names[number], record) for number, record in latest if number in names),
         history=tuple(ladder_points(home, tournaments, labels)),
         left_out=reading.left_out,

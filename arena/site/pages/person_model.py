@@ -22,7 +22,7 @@ class PersonPage(ModelOfBots):
 
     Attributes:
         ratings: on the leaderboards of games, of all versions.
-        tournaments: the latest that a bot of theirs entered, of ``entered`` in all.
+        tournaments: the latest that a bot of theirs entered, a line for each bot, of ``entered`` tournaments in all.
         results: the latest.
         history: of the versions in ladders, after some of their rounds.
     """

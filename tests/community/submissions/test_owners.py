@@ -114,7 +114,14 @@ def test_a_person_has_a_page_with_what_their_bots_did_until_they_leave(arena):
     checked(home, "person", person="quentin")
     for name in ("bot", "bots"):
         assert "/people/quentin" in [link["href"] for link in checked(home, name, **PAGES[name]).all("a")], name
-    people.accounts.erase(people.accounts.get("quentin"))
+    ann = people.accounts.get("quentin")
+    people.submissions.add(ann, f"{'2' * 16}-{'3' * 16}", "e", 1, "b.py", "")
+    people.submissions.claim().finish("accepted", "", "", "b@1")
+    home.store.add_bot(StoredBot("b", "1", "b" * 16, ".", "2026-11-26T12:00:00+00:00"))
+    tell_owners(people, home.store)
+    model = model_of(home, "person", person="quentin")
+    assert ({one.bot for one in model.tournaments}, model.entered) == ({"a@1", "b@1"}, 1)
+    people.accounts.erase(ann)
     tell_owners(people, home.store)
     with pytest.raises(UnknownNameError):
         model_of(home, "person", person="quentin")
