@@ -134,8 +134,3 @@ def _as_json(value: Any) -> bytes:
 def is_digest(text: str) -> bool:
     """Return whether a text may be such a digest."""
     return len(text) == 2 * DIGEST_BYTES and set(text) <= set("0123456789abcdef")
-
-
-def bot_text(text: T_co | BotText[T_co]) -> BotText[T_co]:
-    """Return what a bot has said, wrapped once."""
-    return text if isinstance(text, BotText) else BotText(text)

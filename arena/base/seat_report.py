@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from enum import Enum, auto
 from typing import Any
 
-from arena.base.bot_text import Audience, BotText, bot_text
+from arena.base.bot_text import Audience, BotText
 from arena.base.enums import FaultKind
 from arena.base.text import size_text
 
@@ -113,8 +113,7 @@ class SeatReport:
     stderr: BotText[str] = _NOTHING
 
     def __post_init__(self) -> None:
-        _wrap(self, "exit")
-        _wrap(self, "stderr")
+        _wrap(self, "exit", "stderr")
 
     def exit_shown_to(self, audience: Audience, bot: str, *, has_fault: bool) -> str:
         """Return what an audience may read of the exit; the arena ends a bot that is still running after its fault."""
@@ -132,5 +131,7 @@ def fields_of(part: Any) -> dict[str, Any]:
     return {name: value.for_operator() if isinstance(value, BotText) else value for name, value in values}
 
 
-def _wrap(value: object, name: str) -> None:
-    object.__setattr__(value, name, bot_text(getattr(value, name)))
+def _wrap(value: object, *names: str) -> None:
+    for name in names:
+        if not isinstance(text := getattr(value, name), BotText):
+            object.__setattr__(value, name, BotText(text))

@@ -200,9 +200,8 @@ class Referee:
         ply = len(self._actions)
         since = self._actions[self._sent_plies[seat] :]
         self._sent_plies[seat] = ply
-        margin_seconds = self._spec.time_control_of(seat).margin_seconds
         try:
-            request = build_request(self._checked_game, self._state, player.wants, clock, ply, since, margin_seconds)
+            request = build_request(self._checked_game, self._state, player.wants, clock, ply, since)
             self._question = seat, request, time.perf_counter()
             if self._before_asking is not None:
                 self._before_asking()

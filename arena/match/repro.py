@@ -157,8 +157,7 @@ class _Repetition:
 
     def _request(self, game: Game[Any], state: Any) -> Request:
         since, self._sent_plies = self._record.actions[self._sent_plies : self._at], self._at
-        margin_seconds = self._time_control.margin_seconds
-        return build_request(game, state, self._player.wants, self._clock, self._at, since, margin_seconds)
+        return build_request(game, state, self._player.wants, self._clock, self._at, since)
 
     def _sent_frames(self) -> list[bytes]:
         return [frame.data for frame in self._player.transcript.frames() if frame.is_sent]

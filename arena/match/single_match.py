@@ -153,9 +153,7 @@ def ask_bot(
     player = ProcessPlayer(bot, level, limits)
     try:
         player.begin(Seating(1, game, rules.options, rules.players, seat, rng_seed, control))
-        answer = player.ask(
-            build_request(rules, state, player.wants, clock, len(actions), actions, control.margin_seconds)
-        )
+        answer = player.ask(build_request(rules, state, player.wants, clock, len(actions), actions))
     except KeyboardInterrupt:  # whoever ends this program doesn't wait for a bot that thinks
         player.close(grace_seconds=0)
         raise

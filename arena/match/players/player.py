@@ -244,6 +244,7 @@ class SeatClock:
         per_action = time_control.per_action_seconds
         self._per_action = NO_LIMIT_SECONDS if per_action is None else float(per_action)
         self._increment = time_control.increment_seconds
+        self.margin_seconds = time_control.margin_seconds
         self.bank_seconds = None if time_control.bank_seconds is None else float(time_control.bank_seconds)
 
     def allowed_seconds(self) -> float:
@@ -265,7 +266,6 @@ def build_request(
     clock: SeatClock,
     ply: int,
     actions: Sequence[Any],
-    margin_seconds: float,
 ) -> Request:
     """Return the question for the seat to act, with the fields that its player wants."""
     return Request(
@@ -273,7 +273,7 @@ def build_request(
         actions,
         clock.allowed_seconds(),
         clock.bank_seconds,
-        margin_seconds,
+        clock.margin_seconds,
         game.observation(state) if wants.observation else None,
         game.legal_actions(state) if wants.legal else None,
     )
