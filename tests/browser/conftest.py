@@ -26,9 +26,9 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 PATIENT_MS = 60_000
 QUIET = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
+    "--disable-component-update", "--disable-sync", "--process-per-site", "--renderer-process-limit=1",
 )  # fmt: skip
-"""A browser that asks for nothing but what it is told to."""
+"""A browser that asks for nothing but what it is told to, and starts no process for each page."""
 
 SMALL_LADDER = """
 game = "differences"
@@ -59,7 +59,7 @@ NOTE = "</script><img src=x onerror=alert(1)> \x1b[31m \u202edlrow ]]> {{7*7}} =
 
 def fill(home):
     bots = ["alpha", "beta", "gamma", "delta"]
-    league = play(home, "league", bots, encounters=6, opening_plies=2)
+    league = play(home, "league", bots, encounters=2, opening_plies=2)
     list(TournamentAnnotator(home.store, league, Limits()).annotate(match=1))
     keep_puzzles(home.directory, league, [made_puzzle(), made_puzzle()])
     play(home, "forfeits", ["alpha", "<b>bold</b>", "100%? #1 & so"], failing=["<b>bold</b>"], note=NOTE, encounters=4)
@@ -106,8 +106,8 @@ def built(address):
         time.sleep(0.05)
 
 
-@pytest.fixture(scope="module")
-def chromium():
+@contextlib.contextmanager
+def a_browser():
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if path is None:
         pytest.skip("needs chromium")
@@ -117,6 +117,12 @@ def chromium():
         browser = driver.chromium.launch(executable_path=path, args=QUIET)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with a_browser() as browser:
+        yield browser
 
 
 def expect(what):

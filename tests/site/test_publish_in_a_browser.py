@@ -1,17 +1,14 @@
 """A published folder from the disk, in a browser without a network: every page by clicks, and nothing is missed."""
 
-import shutil
 from urllib.parse import urldefrag
 
 import pytest
 
 from arena.store.home import ArenaHome
-from tests import needs
+from tests.browser.conftest import a_browser
 from tests.site.folders import content, published, two_tournaments
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-
-pytestmark = [pytest.mark.slow, needs.program(*BROWSERS)]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -24,12 +21,8 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
-    program = next(filter(None, map(shutil.which, BROWSERS)))
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+    with a_browser() as browser:
         yield browser
-        browser.close()
 
 
 def note_failure(page, request):

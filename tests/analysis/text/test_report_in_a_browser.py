@@ -3,31 +3,25 @@
 import html
 import json
 import re
-import shutil
-import subprocess
 
 import pytest
 
 from arena.base.names import is_name
 from arena.site.publish.one_file import report_file
 from arena.store.home import ArenaHome
-from tests import needs
 from tests.analysis.text.test_tables import HOSTILE
 from tests.analysis.text.tournaments import play
+from tests.browser.conftest import a_browser, expect
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDTHS = (320, 390, 768, 1280, 2560)
 
-pytestmark = [pytest.mark.slow, needs.program(*BROWSERS)]
+pytestmark = pytest.mark.slow
 
 
-def dom(path, profile, *options):
-    """Return a page as the browser has it once its script has run."""
-    browser = next(filter(None, map(shutil.which, BROWSERS)))
-    command = [browser, "--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}"]
-    command += ["--window-size=2700,1200", "--virtual-time-budget=20000", "--dump-dom", *options]
-    done = subprocess.run([*command, path], capture_output=True, text=True, timeout=120, check=False)
-    return done.stdout
+@pytest.fixture(scope="module")
+def window():
+    with a_browser() as browser:
+        yield browser.new_page(viewport={"width": 2700, "height": 1200})
 
 
 def probed(text, probe):
@@ -36,10 +30,11 @@ def probed(text, probe):
     return open_page.replace("</body>", f"<pre id=probe></pre><script>{probe}</script></body>")
 
 
-def result(text):
-    found = re.search(r'<pre id="?probe"?>(.*?)</pre>', text, re.DOTALL)
-    assert found, text[-1000:]
-    return json.loads(html.unescape(found[1]))
+def result(window, path, fragment=""):
+    """Return what the last script of a page says."""
+    window.goto(f"{path.as_uri()}{fragment}")
+    window.wait_for_function("document.getElementById('probe').textContent")
+    return json.loads(window.locator("#probe").text_content())
 
 
 @pytest.fixture(scope="module")
@@ -72,11 +67,11 @@ const go = (name) => document.querySelector(`[data-go=${name}]`).click();
 """
 
 
-def test_the_viewer_opens_at_the_end_steps_and_jumps(page, tmp_path):
+def test_the_viewer_opens_at_the_end_steps_and_jumps(window, page, tmp_path):
     """Its script is that of the site's pages, whose keys and clocks tests/browser/test_viewer.py tries."""
     path = tmp_path / "page.html"
     path.write_text(probed(page, STEPS))
-    title, *seen, found = result(dom(f"{path.as_uri()}#match-2", tmp_path / "profile"))
+    title, *seen, found = result(window, path, "#match-2")
     assert title.startswith("Match 2: ")
     assert seen[:3] == ["ply 5 of 5, 5", "ply 2 of 5, 2", "ply 3 of 5, 3"]
     assert seen[3].startswith("Match 3: ")
@@ -106,7 +101,7 @@ EVERY = f"""{OPEN}
 """
 
 
-def test_every_match_of_every_game_can_be_opened(home, tmp_path):
+def test_every_match_of_every_game_can_be_opened(window, home, tmp_path):
     """Also one that ended before its first action."""
     options = {
         "multiplication": {"size": 10, "players": 3},
@@ -121,7 +116,7 @@ def test_every_match_of_every_game_can_be_opened(home, tmp_path):
     plies = {record.match: len(record.actions) for record in home.store.records(played)}
     assert 0 in plies.values()
     expected = [[match, f"ply {count} of {count}", True] for match, count in plies.items()]
-    assert result(dom(path.as_uri(), tmp_path / "profile")) == expected
+    assert result(window, path) == expected
 
 
 SHAPES = f"""{OPEN}
@@ -147,11 +142,11 @@ SHAPES = f"""{OPEN}
         ("domineering:Domineering", {"width": 4, "height": 4}, 0, None),
     ],
 )
-def test_polygons_are_drawn_and_the_last_action_is_outlined(home, tmp_path, game, options, polygons, outline):
+def test_polygons_are_drawn_and_the_last_action_is_outlined(window, home, tmp_path, game, options, polygons, outline):
     played = play(home, game.partition(":")[0], ["alpha", "beta"], [(game, options)], encounters=2, opening_plies=0)
     path = tmp_path / "page.html"
     path.write_text(probed(report_file(home, played), SHAPES))
-    assert result(dom(path.as_uri(), tmp_path / "profile")) == [[polygons, outline, True]] * 4
+    assert result(window, path) == [[polygons, outline, True]] * 4
 
 
 SORT = """
@@ -174,11 +169,11 @@ def percents(texts):
     return [float(text.removesuffix("%")) for text in texts]
 
 
-def test_a_table_sorts_by_each_heading_with_a_button(page, tmp_path):
+def test_a_table_sorts_by_each_heading_with_a_button(window, page, tmp_path):
     path = tmp_path / "page.html"
     path.write_text(probed(page, SORT))
     focused, seen = [], []
-    for number, line in enumerate(result(dom(path.as_uri(), tmp_path / "profile"))):
+    for number, line in enumerate(result(window, path)):
         (seen if number % 2 else focused).append(line)
     assert all(is_focused for is_focused, _ in focused)
     (up, names, _), (down, back, _), (score_down, most, _), (score_up, least, _), (rank_up, ranks, _) = seen
@@ -190,15 +185,17 @@ def test_a_table_sorts_by_each_heading_with_a_button(page, tmp_path):
     assert {number for *_, number in seen} == {1}
 
 
-def test_the_page_s_policy_lets_its_own_script_run(page, tmp_path):
+def test_the_page_s_policy_lets_its_own_script_run(window, page, tmp_path):
     path = tmp_path / "page.html"
     path.write_text(page)
-    shown = dom(path.as_uri(), tmp_path / "profile")
-    assert len(re.findall(r"<th[^>]*><button", shown)) > 30
-    assert re.search(r'<span[^>]* id="ply">ply 5 of 5</span>', shown)
+    window.goto(path.as_uri())
+    expect(window.locator("#ply")).to_have_text("ply 5 of 5")
+    assert window.locator("th > button").count() > 30
     strange = '<pre id="probe">no</pre><script>document.getElementById("probe").textContent = 1</script>'
     path.write_text(page.replace("</body>", f"{strange}</body>"))
-    assert '<pre id="probe">no</pre>' in dom(path.as_uri(), tmp_path / "profile")
+    window.goto(path.as_uri())
+    expect(window.locator("#ply")).to_have_text("ply 5 of 5")
+    expect(window.locator("#probe")).to_have_text("no")
 
 
 MEASURE = """
@@ -226,34 +223,34 @@ const measure = () => {
   const sizes = Object.fromEntries(frames.map((frame) => [frame.width, measured(frame)]));
   document.getElementById("probe").textContent = JSON.stringify(sizes);
 };
-setTimeout(measure, 3000);
+addEventListener("load", () => setTimeout(measure, 500));
 """
 
 
-def stuck_out(text, tmp_path):
+def stuck_out(window, text, tmp_path):
     """Return what sticks out of the page or of its card at each width."""
     path = tmp_path / "frames.html"
     inner = html.escape(re.sub("<meta http-equiv[^>]*>", "", text))
     frames = "".join(f'<iframe width="{width}" height="900" srcdoc="{inner}"></iframe>' for width in WIDTHS)
     path.write_text(f"<!DOCTYPE html><body>{frames}<pre id=probe></pre><script>{MEASURE}</script></body>")
-    return result(dom(path.as_uri(), tmp_path / "profile"))
+    return result(window, path)
 
 
-def test_nothing_is_cut_at_any_width(home, tmp_path):
+def test_nothing_is_cut_at_any_width(window, home, tmp_path):
     """With names as long as they may be, and faults and notes of any text."""
     names = [*[name for name in HOSTILE if is_name(name)][:6], "x" * 64, "猫と犬の戦い" * 10]
     hostile = play(home, "y" * 64, names, failing=names, note="/" * 300, encounters=2)
-    assert stuck_out(report_file(home, hostile), tmp_path) == {str(width): [] for width in WIDTHS}
+    assert stuck_out(window, report_file(home, hostile), tmp_path) == {str(width): [] for width in WIDTHS}
 
 
-def test_24_bots_fit_into_1280_pixels_without_scrolling_aside(home, tmp_path):
+def test_24_bots_fit_into_1280_pixels_without_scrolling_aside(window, home, tmp_path):
     names = [f"bot_of_player_{k}" for k in range(24)]
     league = play(home, "24 bots", names, game=[("differences", {"size": 3})], failing=names[:2])
-    assert stuck_out(report_file(home, league), tmp_path) == {str(width): [] for width in WIDTHS}
+    assert stuck_out(window, report_file(home, league), tmp_path) == {str(width): [] for width in WIDTHS}
 
 
-def test_the_measure_sees_what_is_cut(page, tmp_path):
+def test_the_measure_sees_what_is_cut(window, page, tmp_path):
     wide = page.replace("</main>", f"<div>{'x' * 80}</div></main>").replace("break-word", "normal")
-    seen = stuck_out(wide, tmp_path)
+    seen = stuck_out(window, wide, tmp_path)
     assert seen["320"]
     assert not seen["2560"]
