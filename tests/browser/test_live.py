@@ -9,6 +9,7 @@ import pytest
 from arena.store.home import ArenaHome
 from tests.analysis.text.tournaments import ScriptedExecutor, play
 from tests.browser.conftest import PATIENT_MS, built, expect, fresh_parts, served, shown_parts, wait_until
+from tests.held_port import held_port
 
 pytestmark = pytest.mark.slow
 
@@ -18,10 +19,6 @@ class SteppedExecutor(ScriptedExecutor):
         super().__init__((), "")
         self.allowed = threading.Semaphore(0)
         self.is_over = False
-
-    def allow(self, matches):
-        for _ in range(matches):
-            self.allowed.release()
 
     def run(self, queue):
         for results in super().run(queue):
@@ -33,6 +30,8 @@ class SteppedExecutor(ScriptedExecutor):
 
 
 class Arena:
+    """A tournament, of which each test allows some more matches, and its site."""
+
     def __init__(self, directory, port):
         self.directory = directory
         self.port = port
@@ -40,6 +39,7 @@ class Arena:
         self.address = f"http://127.0.0.1:{self.port}"
         self.server = contextlib.ExitStack()
         self.failure = None
+        self.matches = 0
         self.playing = threading.Thread(target=self.play)
 
     def play(self):
@@ -49,10 +49,16 @@ class Arena:
         except Exception as error:
             self.failure = None if self.executor.is_over else error
 
-    def wait_until_recorded(self, matches):
+    def allow(self, matches):
+        """Allow so many more matches; return how many that are in all."""
+        self.matches += matches
+        self.executor.allowed.release(matches)
+        return self.matches
+
+    def wait_until_recorded(self):
         deadline = time.monotonic() + PATIENT_MS / 1000
         with ArenaHome(self.directory) as home:
-            while (found := home.store.find_tournament("league")) is None or found.recorded < matches:
+            while (found := home.store.find_tournament("league")) is None or found.recorded < self.matches:
                 if self.failure is not None:
                     raise self.failure
                 assert time.monotonic() < deadline, found
@@ -66,21 +72,22 @@ class Arena:
 
     def close(self):
         self.executor.is_over = True
-        self.executor.allow(1000)
+        self.allow(1000)
         self.playing.join()
         self.stop()
 
 
-@pytest.fixture
-def arena(tmp_path, port):
-    arena = Arena(tmp_path / "home", port)
-    arena.executor.allow(6)
-    arena.playing.start()
-    arena.wait_until_recorded(6)
-    arena.start()
-    built(f"{arena.address}/tournaments/league")
-    yield arena
-    arena.close()
+@pytest.fixture(scope="module")
+def arena(tmp_path_factory):
+    with held_port() as port:
+        arena = Arena(tmp_path_factory.mktemp("live") / "home", port)
+        arena.allow(6)
+        arena.playing.start()
+        arena.wait_until_recorded()
+        arena.start()
+        built(f"{arena.address}/tournaments/league")
+        yield arena
+        arena.close()
 
 
 @pytest.fixture
@@ -113,7 +120,7 @@ def wait_for(page, matches):
 
 
 def test_results_change_the_parts_that_show_them_and_nothing_else(arena, page):
-    wait_for(page, 6)
+    wait_for(page, arena.matches)
     heading = page.locator("#standings-table thead button", has_text="bot").first
     heading.click()
     order = page.locator("#standings-table tbody th.who").all_inner_texts()
@@ -122,8 +129,7 @@ def test_results_change_the_parts_that_show_them_and_nothing_else(arena, page):
     before = page.evaluate("scrollY")
     page.locator("#latest a").first.focus()
     focused = page.evaluate("document.activeElement.outerHTML")
-    arena.executor.allow(3)
-    wait_for(page, 9)
+    wait_for(page, arena.allow(3))
     assert page.evaluate("document.querySelector('h1').isFirst"), "what is not live stays"
     assert page.evaluate("scrollY") == before
     assert page.evaluate("document.activeElement.outerHTML") == focused
@@ -133,12 +139,11 @@ def test_results_change_the_parts_that_show_them_and_nothing_else(arena, page):
 
 
 def test_a_part_in_which_text_is_selected_waits(arena, page):
-    wait_for(page, 6)
+    wait_for(page, arena.matches)
     page.evaluate("getSelection().selectAllChildren(document.querySelector('#verdict'))")
     selected = page.evaluate("String(getSelection())")
     page.evaluate("document.querySelector('#verdict').isFirst = true")
-    arena.executor.allow(12)
-    wait_for(page, 18)
+    wait_for(page, arena.allow(12))
     assert page.evaluate("String(getSelection())") == selected
     assert page.evaluate("document.querySelector('#verdict').isFirst")
 
@@ -151,13 +156,15 @@ def test_after_half_a_minute_without_a_network_it_shows_what_a_fresh_load_shows(
     page.evaluate("window.isFirst = true")
     expect(page.locator("html")).to_have_attribute("data-stream", "open")
     context.set_offline(True)
-    arena.executor.allow(7)
-    arena.wait_until_recorded(13)
+    arena.allow(7)
+    arena.wait_until_recorded()
     page.clock.run_for(30_000)
     expect(page.locator("html")).to_have_attribute("data-stream", "lost")
-    expect(matches_told(page)).not_to_contain_text("11 of")  # Chromium may still end a request that has begun
+    expect(matches_told(page)).not_to_contain_text(
+        f"{arena.matches - 2} of"
+    )  # Chromium may still end a request that has begun
     context.set_offline(False)
-    wait_for(page, 13)
+    wait_for(page, arena.matches)
     expect(page.locator("html")).to_have_attribute("data-stream", "open")
     while shown_parts(page) != fresh_parts(chromium, address):  # the test's own time limit ends it
         pass
@@ -167,10 +174,10 @@ def test_after_half_a_minute_without_a_network_it_shows_what_a_fresh_load_shows(
 def test_a_server_that_was_away_sends_what_was_missed(arena, page):
     arena.stop()
     expect(page.locator("html")).to_have_attribute("data-stream", "lost")
-    arena.executor.allow(4)
-    arena.wait_until_recorded(10)
+    arena.allow(4)
+    arena.wait_until_recorded()
     arena.start()
-    wait_for(page, 10)
+    wait_for(page, arena.matches)
 
 
 def test_tabs_share_a_stream(arena, page, context):
@@ -181,15 +188,14 @@ def test_tabs_share_a_stream(arena, page, context):
     for other in others:
         other.goto(f"{arena.address}/")
         expect(other.locator("html")).to_have_attribute("data-stream", "open")
-    arena.executor.allow(2)
-    wait_for(page, 8)
+    wait_for(page, arena.allow(2))
     for other in others:
-        expect(other.locator("#tournaments")).to_contain_text("8 of")
+        expect(other.locator("#tournaments")).to_contain_text(f"{arena.matches} of")
     wait_until(page, lambda: sum(streams.values()) == 1)
     page.goto("about:blank")
-    arena.executor.allow(2)
+    arena.allow(2)
     for other in others:
-        expect(other.locator("#tournaments")).to_contain_text("10 of")
+        expect(other.locator("#tournaments")).to_contain_text(f"{arena.matches} of")
     wait_until(page, lambda: sum(streams.values()) == 1)
     page.evaluate("window.isFirst = true")
 

@@ -96,25 +96,29 @@ def page(chromium):
     context.close()
 
 
-def expect_plies(page, plies):
-    expect(page.locator("#actions li")).to_have_count(plies)
-
-
 def expect_clock(page, seat):
     expect(page.locator(f'[data-seat="{seat}"] [data-clock-since]')).to_be_visible()
     expect(page.locator("[data-clock-since]")).to_have_count(1)
 
 
-def test_a_match_is_seen_ply_by_ply_and_then_its_result(watched, page):
-    page.goto(watched.match)
+def test_a_match_is_found_and_seen_ply_by_ply_and_then_its_result(watched, page):
+    page.goto(f"{watched.address}/tournaments/steps")
+    page.evaluate("window.isFirst = true")
+    link = page.locator("#progress a", has_text="Watch ada – bob")
+    expect(link).to_be_visible()
+    assert page.evaluate("window.isFirst")
+    link.click()
+    page.wait_for_url(watched.match)
     expect_clock(page, 0)
     page.evaluate("window.isFirst = true")
     for ply in range(1, 5):
         watched.play(1)
-        expect_plies(page, ply)
+        expect(page.locator("#actions li")).to_have_count(ply)
         expect_clock(page, ply % 2)
         expect(page.locator("#ply")).to_have_text(f"ply {ply} of {ply}")
     expect(page.locator("#result")).to_contain_text("being played")
+    shown = [float(text.split()[0]) for text in page.locator(".seats .clock").all_inner_texts()]
+    assert all(440 <= left <= 500 for left in shown), "both of the bank of 500 seconds, not of the 40 of an action"
     clock = page.locator("[data-clock-since]")
     before = clock.inner_text()
     expect(clock).not_to_have_text(before)
@@ -133,27 +137,3 @@ def test_the_page_shows_faults_and_seats_with_the_result(watched, page):
     expect(page.locator("#faults .badge")).to_have_text("exit")
     expect(page.locator("#seat-reports tbody tr")).to_have_count(2)
     expect(page.locator("#result")).to_contain_text("ada forfeits")
-
-
-def test_a_clock_counts_the_bank_that_is_shown(watched, page):
-    page.goto(watched.match)
-    expect_clock(page, 0)
-    watched.play(1)
-    expect_clock(page, 1)
-    banks = page.locator(".seats .clock")
-    shown = [float(text.split()[0]) for text in banks.all_inner_texts()]
-    assert all(440 <= left <= 500 for left in shown), "both of the bank of 500 seconds, not of the 40 of an action"
-
-
-def test_the_page_of_the_tournament_leads_to_the_match_that_is_played(watched, page):
-    page.goto(f"{watched.address}/tournaments/steps")
-    page.evaluate("window.isFirst = true")
-    link = page.locator("#progress a", has_text="Watch ada – bob")
-    expect(link).to_be_visible()
-    assert page.evaluate("window.isFirst")
-    link.click()
-    page.wait_for_url(watched.match)
-    expect_clock(page, 0)
-    watched.play(1)
-    expect_plies(page, 1)
-    expect_clock(page, 1)

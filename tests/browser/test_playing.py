@@ -116,9 +116,19 @@ WAYS = [
 ]
 
 
+NARROW = {"viewport": {"width": 320, "height": 800}}
+
+
+def nothing_bars_anybody(page):
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    for scheme in ("light", "dark"):
+        assert barriers(page, scheme) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
 @pytest.mark.parametrize(("game", "act", "has_scripts"), WAYS)
 def test_a_whole_match(window, site, game, act, has_scripts):
-    page = window(java_script_enabled=has_scripts)
+    page = window(java_script_enabled=has_scripts, **(NARROW if act is by_keyboard else {}))
     messages = []
     page.on("console", lambda message: messages.append(message.text))
     page.on("pageerror", lambda error: messages.append(str(error)))
@@ -127,17 +137,20 @@ def test_a_whole_match(window, site, game, act, has_scripts):
         before = plies(page)
         act(page)
         settled(page, before)
+        if act is by_keyboard and before == 0:
+            nothing_bars_anybody(page)
     expect(page.locator("#turn")).to_have_text(re.compile("wins|tie"))
     assert messages == []
 
 
 def test_signs_without_a_board_are_buttons(window, site):
-    page = window()
+    page = window(**NARROW)
     begin(page, site, "plusminus")
     before = plies(page)
     page.locator("#legal").get_by_role("button", name="+", exact=True).click()
     settled(page, before)
     expect(page.locator(".actions li").first).to_contain_text("+")
+    nothing_bars_anybody(page)
 
 
 @pytest.mark.parametrize("has_scripts", [True, False])
@@ -230,20 +243,6 @@ def test_a_finger_chooses_a_line_and_the_button_plays_it(window, site):
     page.get_by_role("button", name="Play it").tap()
     settled(page, 0)
     expect(page.locator(".actions li").first).to_contain_text(chosen)
-
-
-@pytest.mark.parametrize("game", ["differences", "plaid", "plusminus"])
-def test_nothing_bars_anybody_while_it_is_played(window, site, game):
-    page = window(viewport={"width": 320, "height": 800})
-    begin(page, site, game)
-    before = plies(page)
-    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
-    page.locator(".legal button").first.click()
-    settled(page, before)
-    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
-    for scheme in ("light", "dark"):
-        assert barriers(page, scheme) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
 def test_the_match_is_there_again_in_another_window_which_follows_it(window, site):
