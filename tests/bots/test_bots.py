@@ -116,7 +116,7 @@ def test_a_bot_that_watches_its_clock_keeps_to_it_on_large_and_small_boards(name
         "multiplication": {"size": 21},
     }[game]
     control = TimeControl(per_action_seconds=0.05, margin_seconds=3.0)
-    for options in (large, *SMALL[game], {}):
+    for options in (large, *SMALL[game]):
         players = options.get("players", 2)
         record = play([bot(name)] + [bot("random_legal")] * (players - 1), game, options, control=control)
         assert record.faults == ()

@@ -56,7 +56,7 @@ bot = "arena:greedy"
 
 EVERY_COMMAND = """
 games {game}                                                > An action:
-check --rules {game} {flags} --within 3s                    > steps passed.
+check --rules {game} {flags} --within 1s                    > steps passed.
 new made --language python-plain --game {game}              > made: a bot in
 check made --game {game} --isolation none                   > steps passed.
 submit made --game {game}                                   > made@1

@@ -3,7 +3,6 @@
 import json
 import random
 import re
-import shlex
 import tomllib
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -89,12 +88,6 @@ def test_the_bot_can_be_submitted_as_the_page_says(pasted, tmp_path):
     pasted("arena play differences my_bot my_bot@1 -q")
 
 
-@pytest.mark.slow
-def test_the_python_example_runs(pasted, tmp_path):
-    (tmp_path / "script.py").write_text(blocks("python")[1])
-    assert re.search("^1 mcts ", pasted("python3 script.py"), re.MULTILINE)  # after a warning about busy cores
-
-
 def test_the_environment_of_the_first_commands_is_made_active_before_anything_else():
     assert blocks("sh")[3] == ". .venv/bin/activate\n"
 
@@ -116,10 +109,12 @@ def test_every_command_is_in_the_list():
 
 
 @pytest.mark.slow
-def test_the_picture_shows_the_table_as_it_is(pasted):
+def test_the_python_example_runs_and_the_picture_shows_its_table_as_it_is(pasted, tmp_path):
     """The standings in docs/quickstart.svg come out of the tournament again."""
+    (tmp_path / "script.py").write_text(blocks("python")[1])
+    assert re.search("^1 mcts ", pasted("python3 script.py"), re.MULTILINE)  # after a warning about busy cores
     picture = (ROOT / "docs" / "quickstart.svg").read_text(encoding="utf-8")
-    text = pasted(f"arena run {shlex.quote(str(ROOT / 'tournaments' / 'quickstart.toml'))} -q")
+    text = pasted("arena run arena:quickstart -q --home my-arena")
     verdict, table = text.split("\n\n")[:2]
     lines = table.splitlines()
     assert len(lines) == 6
