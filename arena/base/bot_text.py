@@ -50,39 +50,35 @@ class BotText(Generic[T_co]):
     It equals its text, and ``in`` looks for a part of it.
     """
 
-    __slots__ = ("_said",)
+    __slots__ = ("_text",)
+    _text: T_co
 
     def __init__(self, text: T_co) -> None:
         """Wrap what was said."""
-        object.__setattr__(self, "_said", text)
+        object.__setattr__(self, "_text", text)
 
     def shown_to(self, audience: Audience, bot: str) -> T_co | None:
         """Return what a bot (``name@version``) has said, if the audience may read it; else None."""
-        return self._value if audience.may_read(bot) else None
+        return self._text if audience.may_read(bot) else None
 
     def for_operator(self) -> T_co:
         """Return what was said, to store it, or to show it to whoever has the home."""
-        return self._value
-
-    @property
-    def _value(self) -> T_co:
-        text: T_co = object.__getattribute__(self, "_said")
-        return text
+        return self._text
 
     def __eq__(self, other: object) -> bool:
-        return bool(self._value == (other._value if isinstance(other, BotText) else other))
+        return bool(self._text == (other._text if isinstance(other, BotText) else other))
 
     def __hash__(self) -> int:
-        return hash(self._value)
+        return hash(self._text)
 
     def __bool__(self) -> bool:
-        return bool(self._value)
+        return bool(self._text)
 
     def __len__(self) -> int:
-        return len(self._value)  # type: ignore[arg-type]
+        return len(self._text)  # type: ignore[arg-type]
 
     def __contains__(self, part: object) -> bool:
-        return part in self._value  # type: ignore[operator]
+        return part in self._text  # type: ignore[operator]
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self)} long>"
@@ -91,7 +87,7 @@ class BotText(Generic[T_co]):
         raise AttributeError(f"a {type(self).__name__} can't be changed")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._value,)  # between processes of the arena
+        return type(self), (self._text,)  # between processes of the arena
 
     def _refuse(self, *_: object) -> NoReturn:
         raise TypeError("what a bot has said has an audience: ask with shown_to(audience, bot), or for_operator()")

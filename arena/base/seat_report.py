@@ -113,7 +113,8 @@ class SeatReport:
     stderr: BotText[str] = _NOTHING
 
     def __post_init__(self) -> None:
-        _wrap(self, "exit", "stderr")
+        _wrap(self, "exit")
+        _wrap(self, "stderr")
 
     def exit_shown_to(self, audience: Audience, bot: str, *, has_fault: bool) -> str:
         """Return what an audience may read of the exit; the arena ends a bot that is still running after its fault."""
@@ -127,11 +128,12 @@ class SeatReport:
 
 def fields_of(part: Any) -> dict[str, Any]:
     """Return the fields of a part of a record as JSON types, with all that the bot has said."""
-    values = ((name, getattr(part, name)) for name in part.__slots__)
-    return {name: value.for_operator() if isinstance(value, BotText) else value for name, value in values}
+    return {
+        name: value.for_operator() if isinstance(value := getattr(part, name), BotText) else value
+        for name in part.__slots__
+    }
 
 
-def _wrap(value: object, *names: str) -> None:
-    for name in names:
-        if not isinstance(text := getattr(value, name), BotText):
-            object.__setattr__(value, name, BotText(text))
+def _wrap(value: object, name: str) -> None:
+    if not isinstance(text := getattr(value, name), BotText):
+        object.__setattr__(value, name, BotText(text))

@@ -19,7 +19,6 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -287,8 +286,14 @@ class Referee:
             wall_seconds=tuple(self._wall),
             cpu_seconds=tuple(self._cpu),
             seats=tuple(
-                replace(report, wall_seconds=self._wall_seconds_of(seat), stderr=self._kept_stderr(report))
-                for seat, report in enumerate(reports)
+                SeatReport(
+                    wall_seconds=wall_seconds,
+                    cpu_seconds=report.cpu_seconds,
+                    off_turn_cpu_seconds=report.off_turn_cpu_seconds,
+                    exit=report.exit,
+                    stderr=self._kept_stderr(report),
+                )
+                for wall_seconds, report in zip(self._wall_seconds(), reports, strict=True)
             ),
             notes=BotText(tuple(self._notes)),
             time_control=spec.time_control,
@@ -302,16 +307,20 @@ class Referee:
 
     def _kept_stderr(self, report: SeatReport) -> BotText[str]:
         """Return what the record keeps of a bot's stderr: less of it where nothing went wrong."""
+        if not report.stderr:
+            return report.stderr
         text = self._without_places(report.stderr.for_operator())
         return BotText(text if self._faults else shortened_stderr(text))
 
     def _without_places(self, text: str) -> str:
         return Places(self._spec.bots).removed(text) if "/" in text else text
 
-    def _wall_seconds_of(self, seat: int) -> float:
-        return sum(
-            seconds or 0.0 for (actor, _), seconds in zip(self._actions, self._wall, strict=True) if actor == seat
-        )
+    def _wall_seconds(self) -> list[float]:
+        """Return the time that each seat has used."""
+        used: list[float] = [0] * len(self._players)
+        for (seat, _), seconds in zip(self._actions, self._wall, strict=True):
+            used[seat] += seconds or 0.0
+        return used
 
 
 def _utc(instant: datetime) -> str:

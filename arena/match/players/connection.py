@@ -35,8 +35,8 @@ A crash on a busy machine takes a while."""
 CPU_SLICE_SECONDS = 0.005
 """On the CPU clock, how exactly an allowance is kept."""
 
-WAITS_BEFORE_READING = 7
-"""Turns of a bot that is waited for at once, after one in which it had not answered when the question was written."""
+MAX_WAITS_BEFORE_READING = 7
+"""Turns of a bot that is waited for at once, after it had three times not answered when the question was written."""
 
 STARVED_SHARE = 0.5
 """Of the time allowed, from which on that is said."""
@@ -76,7 +76,7 @@ class BotConnection:
         self.transcript = transcript if transcript is not None else Transcript()
         self._stall_detector = StallDetector()
         self._received = bytearray()
-        self._waits_before_reading = 0
+        self._waits_before_reading = self._waits_next = 0
         self._cpu_allowance: tuple[float, float] | None = None
         self._cpu_at_match = 0.0
         self._has_exited_between_matches = False
@@ -124,7 +124,13 @@ class BotConnection:
         if process.unsent:
             self._wait_to_send(deadline, seconds)
             asked = time.perf_counter()
-        body = self._receive_at_once()
+        body = None
+        if self._waits_before_reading:
+            self._waits_before_reading -= 1
+        else:  # read before any wait: where they share a core, a quick bot has answered by now
+            body = self._receive()
+            self._waits_next = min(2 * self._waits_next + 1, MAX_WAITS_BEFORE_READING) if body is None else 0
+            self._waits_before_reading = self._waits_next
         if body is None:
             body = self._wait_for_answer(deadline, seconds)
         wall_seconds = self._in_time(time.perf_counter(), asked, deadline, seconds)
@@ -276,18 +282,6 @@ class BotConnection:
         if queued_seconds > STARVED_SHARE * seconds:
             detail += f"; it waited {queued_seconds:.3f} s {STARVED}"
         raise BotError(FaultKind.TIMEOUT, detail)
-
-    def _receive_at_once(self) -> bytes | None:
-        """Read before any wait: where they share a core, a quick bot has answered by now.
-
-        Of a bot that had not answered the last time this is tried once in a while.
-        """
-        if self._waits_before_reading:
-            self._waits_before_reading -= 1
-            return None
-        body = self._receive()
-        self._waits_before_reading = WAITS_BEFORE_READING if body is None else 0
-        return body
 
     def _receive(self) -> bytes | None:
         """Read what stdout holds; return the body of the frame that this completes, None while it is incomplete."""

@@ -29,6 +29,8 @@ QUIT_GRACE_SECONDS = 0.5
 END_SECONDS = 0.5
 """How long a bot may take to deal with ``end``, so that what it then writes to stderr is in the record of the match."""
 
+NOT_STARTED = SeatReport(exit=BotText("not started"))
+
 FAULT_GRACE_SECONDS = 0.05
 """How long a bot that committed a fault may take to read about it before it is killed."""
 
@@ -77,7 +79,7 @@ class ProcessPlayer(Player):
     def begin(self, seating: Seating) -> None:
         """Launch the bot if it is not running, and send it the match."""
         self._match = seating.match
-        self.last_report = SeatReport(exit=BotText("not started"))
+        self.last_report = NOT_STARTED
         external_game = find_external_game(seating.game)
         if self.connection is not None and external_game not in (None, self._external_game):
             self.close()  # it has been launched without the right to read this game
