@@ -117,7 +117,9 @@ def started(tmp_path_factory):
 
 @pytest.fixture
 def hosted(started):
-    """The same with a play host that has started, for all tests of a module."""
+    """The same with a play host that has started, for all tests of a module; one that was idle has ended."""
+    if started.host.poll() is not None:
+        started.start()
     yield started
     started.leave()
 

@@ -60,7 +60,7 @@ VALUES = {
     "bot": ("adabot@1",),
     "rival": ("evebot",),
     "game": ("differences",),
-    "match": ("1", "2", "3", "4"),  # some of them without the bot that is disqualified
+    "match": ("1", "2", "3", "4", "5", "6"),  # some of them without the bot that is disqualified
     "puzzle": ("1",),
     "name": ("spring",),
     "number": ("4",),
