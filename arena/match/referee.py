@@ -19,6 +19,7 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -286,13 +287,7 @@ class Referee:
             wall_seconds=tuple(self._wall),
             cpu_seconds=tuple(self._cpu),
             seats=tuple(
-                SeatReport(
-                    wall_seconds=wall_seconds,
-                    cpu_seconds=report.cpu_seconds,
-                    off_turn_cpu_seconds=report.off_turn_cpu_seconds,
-                    exit=report.exit,
-                    stderr=self._kept_stderr(report),
-                )
+                replace(report, wall_seconds=wall_seconds, stderr=self._kept_stderr(report))
                 for wall_seconds, report in zip(self._wall_seconds(), reports, strict=True)
             ),
             notes=BotText(tuple(self._notes)),
