@@ -118,13 +118,10 @@ def release_uid(user: LockedUid) -> None:
         user.lock.close()
 
 
-def _leave_uids() -> None:
+def leave_uids() -> None:
     """Leave the spare uids to the process of which this one is a copy."""
     while _spare_uids:
         _spare_uids.pop().lock.close()
-
-
-os.register_at_fork(after_in_child=_leave_uids)
 
 
 def create_control_groups(groups: list[GroupSpec]) -> None:

@@ -23,7 +23,7 @@ from arena.base.errors import BotError, VoidMatchError
 from arena.base.machine import CAN_PIN, HAS_PROC
 from arena.base.shipped import package_directory
 from arena.sandbox.isolation.call_list import StepError
-from arena.sandbox.isolation.fork_server import LockedUid, release_uid, reserve_uid
+from arena.sandbox.isolation.fork_server import LockedUid, leave_uids, release_uid, reserve_uid
 from arena.sandbox.isolation.interpreters import arena_interpreter
 from arena.sandbox.isolation.launch_spec import ROOM_BYTES, ROOM_VARIABLE, TAG_VARIABLE, LaunchSpec, outline_of
 from arena.sandbox.isolation.procfs import environment
@@ -231,9 +231,10 @@ class LauncherClient:
         """End the fork servers, which end all bots that are left."""
         for server in self._servers.values():
             server.close()
-        for bot in self.alive.values():
-            if bot.user is not None:
-                bot.user.lock.close()
+        while self.alive:
+            user = self.alive.popitem()[1].user
+            if user is not None:
+                release_uid(user)
 
 
 class _Server:
@@ -350,9 +351,10 @@ def close_launcher() -> None:
 
 
 def _forget_launcher() -> None:
-    """Leave the fork server to the process of which this one is a copy."""
+    """Leave the fork server and spare uids to the process of which this one is a copy."""
     global _launcher
     _launcher = None
+    leave_uids()
 
 
 os.register_at_fork(after_in_child=_forget_launcher)

@@ -58,7 +58,7 @@ def test_a_new_fork_server_takes_over_the_bots_of_the_old_one():
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives bots uids of their own")
 def test_bots_of_a_killed_fork_server_keep_their_uids():
-    """Other arenas give unused uids to bots of theirs, and kill whoever has one."""
+    """Another arena gives a uid without a lock to its own bot, and kills the processes that run under it."""
     with BotPool(choose_isolation("auto")) as pool:
         play(pool)
         launcher = open_launcher()
