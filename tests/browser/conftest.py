@@ -28,7 +28,7 @@ QUIET = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--process-per-site", "--renderer-process-limit=1",
 )  # fmt: skip
-"""A browser that asks for nothing but what it is told to, and starts no process for each page."""
+"""The browser sends no requests of its own, and one process renders all pages."""
 
 SMALL_LADDER = """
 game = "differences"

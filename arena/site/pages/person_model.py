@@ -22,7 +22,8 @@ class PersonPage(ModelOfBots):
 
     Attributes:
         ratings: on the leaderboards of games, of all versions.
-        tournaments: the latest that a bot of theirs entered, a line for each bot, of ``entered`` tournaments in all.
+        tournaments: the latest that their bots entered, with a line for each bot.
+        entered: how many tournaments their bots entered in all.
         results: the latest.
         history: of the versions in ladders, after some of their rounds.
     """
