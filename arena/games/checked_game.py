@@ -75,6 +75,8 @@ class _CheckedGame:
         self.path = path
         self._seat_to_act = game.seat_to_act
         self._apply = game.apply
+        self._legal_actions = game.legal_actions
+        self._observation = game.observation
         self._has_ranks_by_scores = type(game).ranks is Game.ranks
 
     def __repr__(self) -> str:
@@ -112,7 +114,10 @@ class _CheckedGame:
         return self.seat_to_act(state) is None
 
     def legal_actions(self, state: Any) -> Sequence[Any]:
-        actions: Sequence[Any] = self._call("legal_actions", state)
+        try:
+            actions = self._legal_actions(state)
+        except BaseException as error:
+            raise self._raised("legal_actions", error) from error
         if type(actions) is not list and type(actions) is not tuple:
             if not isinstance(actions, Sequence) or isinstance(actions, str | bytes):
                 raise self._wrong("legal_actions", "returned no list or tuple", actions)
@@ -156,7 +161,10 @@ class _CheckedGame:
         return values
 
     def observation(self, state: Any) -> dict[str, Any]:
-        observation: dict[str, Any] = self._call("observation", state)
+        try:
+            observation = self._observation(state)
+        except BaseException as error:
+            raise self._raised("observation", error) from error
         if type(observation) is not dict:
             raise self._wrong("observation", "returned no dictionary", observation)
         return observation

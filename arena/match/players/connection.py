@@ -133,7 +133,10 @@ class BotConnection:
             self._waits_before_reading = self._waits_next
         if body is None:
             body = self._wait_for_answer(deadline, seconds)
-        wall_seconds = self._in_time(time.perf_counter(), asked, deadline, seconds)
+        answered = time.perf_counter()
+        if answered > deadline:
+            self._answered_late(answered, asked, deadline, seconds)
+        wall_seconds = answered - asked
         if on_cpu_clock or wall_seconds >= SAMPLE_SECONDS:
             self._sample()
         elif wall_seconds > WORK_SECONDS:
@@ -220,11 +223,9 @@ class BotConnection:
                 elif descriptor == self.process.pidfd and not self._has_more_to_read():
                     raise self._gone()
 
-    def _in_time(self, now: float, asked: float, deadline: float, seconds: float) -> float:
-        if now > deadline:
-            detail = f"the answer came after {now - asked:.3f} s; {seconds:.3f} s were allowed"
-            self._missed(now, deadline, seconds, detail)
-        return now - asked
+    def _answered_late(self, now: float, asked: float, deadline: float, seconds: float) -> NoReturn:
+        detail = f"the answer came after {now - asked:.3f} s; {seconds:.3f} s were allowed"
+        self._missed(now, deadline, seconds, detail)
 
     def _wait(self, deadline: float, seconds: float, what: str) -> list[tuple[int, int]]:
         slice_seconds = FIRST_CHECK_SECONDS if self._cpu_allowance is None else CPU_SLICE_SECONDS

@@ -118,7 +118,7 @@ class ProcessPlayer(Player):
 
     def ask(self, request: Request) -> Answer:
         """Ask the bot for an action."""
-        connection = self._running()
+        connection = self.connection or self._running()
         monitor = connection.process.monitor
         ply, actions, seconds, bank_seconds, margin_seconds, observation, legal = request
         frame = _frame(messages.act(self._match, ply, actions, seconds, bank_seconds, observation, legal))
