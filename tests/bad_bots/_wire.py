@@ -71,6 +71,11 @@ def commit(deed):
     play(act)
 
 
+def by_machine(x86_64, aarch64):
+    """Return this machine's number of a system call."""
+    return {"x86_64": x86_64, "aarch64": aarch64}[os.uname().machine]
+
+
 def must(result, libc):
     """Raise if a C function failed."""
     import ctypes

@@ -2,7 +2,7 @@
 
 import ctypes
 
-from _wire import commit, must
+from _wire import by_machine, commit, must
 
 libc = ctypes.CDLL(None, use_errno=True)
-commit(lambda: must(libc.syscall(248, b"user", b"arena-zoo", b"x", 1, -3), libc))
+commit(lambda: must(libc.syscall(by_machine(248, 217), b"user", b"arena-zoo", b"x", 1, -3), libc))

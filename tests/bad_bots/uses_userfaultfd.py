@@ -2,7 +2,7 @@
 
 import ctypes
 
-from _wire import commit, must
+from _wire import by_machine, commit, must
 
 libc = ctypes.CDLL(None, use_errno=True)
-commit(lambda: must(libc.syscall(323, 1), libc))
+commit(lambda: must(libc.syscall(by_machine(323, 282), 1), libc))
