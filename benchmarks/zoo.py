@@ -1,11 +1,11 @@
 """The zoo as a table, level by bot: what comes of each bad bot's tournament at each level this machine has.
 
-    python -m benchmarks.zoo [LEVEL ...] [--write] [--warm]
+    python -m benchmarks.zoo [LEVEL ...] [--bots NAME ...] [--warm] [--write]
 
-With ``--write`` the table is put into benchmarks/README.md: there is one as root and one as an ordinary user. It takes
-about two minutes a level. With ``--warm`` the bad bots have ``warm = true``.
+It takes about three minutes a level. benchmarks/README.md has one table as root and one as an ordinary user.
 """
 
+import argparse
 import os
 import sys
 import time
@@ -21,23 +21,23 @@ WHO = "as root" if os.geteuid() == 0 else "as an ordinary user"
 BEGIN, END = f"<!-- zoo {WHO}: made by python -m benchmarks.zoo --write -->", "<!-- /zoo -->"
 
 
-def play_all(levels):
+def play_all(levels, bots, is_warm):
     verdicts = {}
     for level in levels:
-        for name in ZOO:
-            outcome = play_zoo_bot(name, level, inline=is_safe_inline(level), is_warm="--warm" in sys.argv)
+        for name in bots:
+            outcome = play_zoo_bot(name, level, inline=is_safe_inline(level), is_warm=is_warm)
             verdicts[name, level] = judge(name, level, outcome)
             print(f"{level} {name}: {verdicts[name, level]} ({outcome.seconds:.1f} s)", file=sys.stderr, flush=True)
     return verdicts
 
 
-def table(levels, verdicts, seconds):
+def table(levels, bots, verdicts, seconds):
     labels = [choose_isolation(level).label for level in levels]
-    lines = [f"{machine()}, {WHO}; {len(ZOO)} bots, {len(levels)} levels, {seconds:.0f} s.", ""]
+    lines = [f"{machine()}, {WHO}; {len(bots)} bots, {len(levels)} levels, {seconds:.0f} s.", ""]
     lines += [f"| bot | what it does | {' | '.join(labels)} |", "| --- " * (len(levels) + 2) + "|"]
-    for name, entry in ZOO.items():
+    for name in bots:
         cells = [f"**{verdict}**" if verdict == "gets through" else verdict for verdict in _row(name, levels, verdicts)]
-        lines.append(f"| {name} | {entry['does']} | {' | '.join(cells)} |")
+        lines.append(f"| {name} | {ZOO[name]['does']} | {' | '.join(cells)} |")
     through = [sum(verdict == "gets through" for verdict in _column(level, verdicts)) for level in levels]
     wrong = [sum(verdict.startswith("WRONG") for verdict in _column(level, verdicts)) for level in levels]
     lines.append(f"| | **get through** | {' | '.join(map(str, through))} |")
@@ -54,13 +54,22 @@ def _column(level, verdicts):
 
 
 def main():
-    wanted = [argument for argument in sys.argv[1:] if not argument.startswith("-")]
-    levels = [level for level in wanted or IsolationLevel if probe_level(level).is_available]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("levels", nargs="*", metavar="LEVEL", help=f"of {', '.join(IsolationLevel)}; all without one")
+    parser.add_argument(
+        "--bots", nargs="+", choices=list(ZOO), default=list(ZOO), metavar="NAME", help="these bots alone"
+    )
+    parser.add_argument("--warm", action="store_true", help="give the bad bots warm = true")
+    parser.add_argument("--write", action="store_true", help="put the table into benchmarks/README.md")
+    options = parser.parse_args()
+    if unknown := set(options.levels) - set(IsolationLevel):
+        parser.error(f"no isolation level {sorted(unknown)[0]!r}; there are {', '.join(IsolationLevel)}")
+    levels = [level for level in options.levels or IsolationLevel if probe_level(level).is_available]
     started = time.monotonic()
-    verdicts = play_all(levels)
-    text = table(levels, verdicts, time.monotonic() - started)
+    verdicts = play_all(levels, options.bots, options.warm)
+    text = table(levels, options.bots, verdicts, time.monotonic() - started)
     print(text)
-    if "--write" in sys.argv:
+    if options.write:
         page = README.read_text(encoding="utf-8")
         before, _, rest = page.partition(BEGIN)
         README.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8")
