@@ -14,7 +14,7 @@ from contextlib import ExitStack, closing
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 from arena.base.bot_text import EVERYBODY, OPERATOR, Audience
 from arena.base.errors import NoHomeError, StoreError, UsageError
@@ -123,9 +123,9 @@ def uploads_path(directory: str | os.PathLike[str] | None = None) -> Path:
     return home_path(directory).resolve() / "uploads"
 
 
-def standings_path(cache_directory: Path, tournament: str) -> Path:
-    """Return the file in which the standings of a tournament are cached."""
-    return cache_directory / f"{blake2b(tournament.encode(), digest_size=8).hexdigest()}.standings"
+def kept_path(cache_directory: Path, tournament: str, kind: Literal["standings", "results"]) -> Path:
+    """Return the file in which the standings of a tournament, or its results so far, are cached."""
+    return cache_directory / f"{blake2b(tournament.encode(), digest_size=8).hexdigest()}.{kind}"
 
 
 class ArenaHome:
@@ -271,7 +271,7 @@ def rename_tournament(home: ArenaHome, name: str, new_name: str) -> StoredTourna
             locks.enter_context(home.store.lock(locked))
         before = home.store.tournament(name)
         renamed = home.store.rename(before, new_name)
-        _forget_standings(home, before)
+        _forget_tables(home, before)
         move_log(home.log_path(name), home.log_path(new_name))
         return renamed
 
@@ -290,7 +290,7 @@ def delete_tournament(home: ArenaHome, name: str) -> StoredTournament:
     with home.store.lock(name):
         tournament = home.store.tournament(name)
         home.store.delete(tournament)
-        _forget_standings(home, tournament)
+        _forget_tables(home, tournament)
         move_log(home.log_path(name), home.log_path(tournament.trash_name))
         return home.store.deleted_tournament(tournament.trash_name)
 
@@ -337,8 +337,9 @@ def erase_tournament(home: ArenaHome, name: str) -> None:
         raise UsageError(f"{log}: the tournament is erased, but its log can't be: {error.strerror}") from error
 
 
-def _forget_standings(home: ArenaHome, tournament: StoredTournament) -> None:
-    standings_path(home.cache_directory, tournament.name).unlink(missing_ok=True)
+def _forget_tables(home: ArenaHome, tournament: StoredTournament) -> None:
+    kept_path(home.cache_directory, tournament.name, "standings").unlink(missing_ok=True)
+    kept_path(home.cache_directory, tournament.name, "results").unlink(missing_ok=True)
 
 
 def move_log(source: Path, target: Path) -> None:

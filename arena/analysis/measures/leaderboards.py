@@ -10,17 +10,11 @@ from hashlib import blake2b
 from itertools import accumulate
 from pathlib import Path
 
+from arena.analysis.measures.kept_files import digest_of, open_plain, write_whole
 from arena.analysis.measures.resting_leaderboards import resting_leaderboards
 from arena.analysis.measures.result_table import read_results
 from arena.analysis.measures.standings import Standing, Standings, standings, without
-from arena.analysis.measures.standings_cache import (
-    digest_of,
-    open_plain,
-    standing_from,
-    unlisted,
-    with_authors,
-    write_whole,
-)
+from arena.analysis.measures.standings_cache import standing_from, unlisted, with_authors
 from arena.base.errors import StoreError
 from arena.base.shipped import code_digest
 from arena.base.stored import from_json_text, is_whole, list_of, mapping_of
@@ -102,8 +96,7 @@ def keep_leaderboard(
 
 
 def _write(path: Path, key: str, board: Leaderboard) -> None:
-    text = json.dumps({"layout": LAYOUT, "key": key, **asdict(board)}).encode()
-    write_whole(path, text + digest_of(text))
+    write_whole(path, json.dumps({"layout": LAYOUT, "key": key, **asdict(board)}).encode())
 
 
 def _compute(store: Store, tournaments: Sequence[StoredTournament], game: str | None) -> Leaderboard:

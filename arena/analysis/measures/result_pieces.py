@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from arena.ratings.result_arrays import padded
 from arena.store.results.match_records import ResultColumns
 from arena.store.results.record_reader import RecordReader
-from arena.store.results.values import Correction, StoredTournament
+from arena.store.results.values import StoredTournament
 
 # Results of tournaments as arrays, as they are read; those of large finished tournaments are kept for the next table.
 #
@@ -79,16 +78,9 @@ class Piece(NamedTuple):
             np.concatenate([piece.actions for piece in pieces]),
         )
 
-    def first(self, count: int) -> Piece:
-        """Return the results of the first matches."""
-        return Piece(
-            self.games[:count],
-            self.bots[:count],
-            self.ranks[:count],
-            self.encounters[:count],
-            self.openings[:count],
-            self.actions[:count],
-        )
+    def part(self, chosen: slice) -> Piece:
+        """Return the results of neighbouring matches."""
+        return Piece._make(column[chosen] for column in self)
 
     def where(self, chosen: NDArray[np.bool_]) -> Piece:
         """Return the results of some of its matches, with as many seats as these have."""
@@ -183,59 +175,3 @@ def _hash_words(texts: Sequence[str]) -> NDArray[np.uint32]:
         hashes = (blake2b(text.encode(errors="surrogatepass"), digest_size=HASH_BYTES) for text in texts)
         data = b"".join(one.digest() for one in hashes)
     return np.frombuffer(data, dtype="<u4").reshape(len(texts), -1)
-
-
-# Results of tournaments that are being played: what was read is kept, and the next table reads only later matches.
-#
-# A record never changes, and one that is set aside has a correction. So what was read up to a match is still right if
-# there are as many records up to it as then, and no correction was made since.
-
-MIN_STEADY_MATCHES = 1_000
-"""Of all tournaments that are kept together: a match takes some fifty bytes."""
-
-LATEST_MATCHES = 200
-"""These are not kept: matches do not end in the order of the schedule."""
-
-
-class _ReadSoFar(NamedTuple):
-    """What was read of a tournament, up to ``last_match``."""
-
-    corrections: tuple[Correction, ...]
-    last_match: int
-    labels: dict[str, int]
-    games: dict[str, int]
-    piece: Piece
-
-
-_READ_SO_FAR: WeakKeyDictionary[RecordReader, OrderedDict[tuple[int, str], _ReadSoFar]] = WeakKeyDictionary()
-
-
-def results_so_far(store: RecordReader, tournament: StoredTournament) -> TournamentResults:
-    """Return the results of a tournament that is being played; StoreError if one is malformed."""
-    kept = _READ_SO_FAR.setdefault(store, OrderedDict())
-    key = (tournament.number, tournament.created_at)
-    earlier = kept.pop(key, None)
-    if earlier is not None and not _is_right(earlier, store, tournament):
-        earlier = None
-    labels, games = (dict(earlier.labels), dict(earlier.games)) if earlier else ({}, {})
-    pieces = [earlier.piece] if earlier else []
-    last_match = earlier.last_match if earlier else 0
-    later: list[int] = []
-    for columns in store.result_columns(tournament, after_match=last_match):
-        pieces.append(Piece.of(columns, labels, games))
-        later += columns.matches
-    if not pieces:
-        return TournamentResults(tournament.number, (), (), ())
-    joined = Piece.joined(pieces)
-    until_match = max(last_match, later[-1] - LATEST_MATCHES if later else 0)
-    steady = len(joined.bots) - len(later) + bisect_right(later, until_match)
-    if steady >= MIN_STEADY_MATCHES:
-        kept[key] = _ReadSoFar(tournament.corrections, until_match, labels, games, joined.first(steady))
-        while sum(len(one.piece.bots) for one in kept.values()) > MAX_KEPT_MATCHES:
-            kept.popitem(last=False)
-    return TournamentResults(tournament.number, tuple(labels), tuple(games), (joined,))
-
-
-def _is_right(earlier: _ReadSoFar, store: RecordReader, tournament: StoredTournament) -> bool:
-    is_as_before = earlier.corrections == tournament.corrections
-    return is_as_before and store.count_records(tournament, earlier.last_match) == len(earlier.piece.bots)

@@ -7,18 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.analysis.measures.result_pieces import (
-    Piece,
-    TournamentResults,
-    results_of_tournament,
-    results_so_far,
-    widened,
-)
+from arena.analysis.measures.result_pieces import Piece, TournamentResults, results_of_tournament, widened
+from arena.analysis.measures.results_so_far import results_so_far
 from arena.base.results import StoredResult
 from arena.ratings.result_arrays import (
     EncounterArrays,
@@ -172,11 +168,18 @@ class ResultTable:
 
 
 def read_results(
-    store: RecordReader, within: Within, game: str | None = None, last_encounter: int | None = None
+    store: RecordReader,
+    within: Within,
+    game: str | None = None,
+    last_encounter: int | None = None,
+    cache_directory: Path | None = None,
 ) -> ResultTable:
-    """Return the results of a tournament or of those in a scope; see ``RecordReader.results``."""
+    """Return the results of a tournament or of those in a scope; see ``RecordReader.results``.
+
+    ``cache_directory``: where results of tournaments that are being played are kept; None for nowhere.
+    """
     tournaments = store.tournaments(within) if isinstance(within, Scope) else [_stored(store, within)]
-    found = [_results(store, one, game, last_encounter) for one in tournaments]
+    found = [_results(store, one, game, last_encounter, cache_directory) for one in tournaments]
     found = [one for one in found if one.pieces]
     if not found:
         return ResultTable.of(())
@@ -188,11 +191,15 @@ def read_results(
 
 
 def _results(
-    store: RecordReader, tournament: StoredTournament, game: str | None, last_encounter: int | None
+    store: RecordReader,
+    tournament: StoredTournament,
+    game: str | None,
+    last_encounter: int | None,
+    cache_directory: Path | None,
 ) -> TournamentResults:
     if tournament.finished_at is not None or last_encounter is not None:
         return results_of_tournament(store, tournament, game, last_encounter)
-    results = results_so_far(store, tournament)
+    results = results_so_far(store, tournament, cache_directory)
     return results if game is None else results.of_game(game)
 
 

@@ -8,44 +8,37 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import stat
-import tempfile
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from hashlib import blake2b
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
+from arena.analysis.measures.kept_files import MAX_LINE_BYTES, read_parts, write_whole
 from arena.analysis.measures.result_table import ResultTable, read_results
 from arena.analysis.measures.standings import Standing, Standings, standings, without
 from arena.base.definition import GameChoice
 from arena.base.errors import StoreError
 from arena.base.shipped import code_digest
-from arena.base.stored import from_json_text, from_stored, is_text, is_whole, list_of, mapping_of
+from arena.base.stored import from_stored, is_text, is_whole, list_of, mapping_of
 from arena.base.until import Decided
 from arena.ratings import Rating
 from arena.ratings.consistency import Consistency
 from arena.ratings.field_fit import FittedEncounters, draws_of
-from arena.store.home import standings_path
+from arena.store.home import kept_path
 from arena.store.results.scope import ALL_BUT_COMPARISONS, Scope
 from arena.store.results.store import Store
 from arena.store.results.values import Authorship, StoredTournament
 
-# The file of the cache: one line of JSON, the draws of the bootstrap as plain numbers, and a digest.
-#
-# Another user may own the home, so the file is untrusted: it must be a plain file of a bounded size, every value must
-# have its type, and the parts must fit together. Any other file is ignored. The digest detects damage on disk.
+# The file of the cache: behind its line are the draws of the bootstrap. Every value must have its type, and the parts
+# must fit together.
 
 LAYOUT = 4
-MAX_LINE_BYTES = 4 * 1024 * 1024
-"""Enough for about 10,000 bots."""
 MAX_COUNT = 2**53
 _DRAW_BYTES = 8
-_DIGEST_BYTES = 16
 _PLACE = "a file of the standings cache"
 
 Key = tuple[str, int, str, str, int, int]
@@ -72,7 +65,7 @@ class _Line:
 def read_standings(path: Path, key: Key) -> Standings | None:
     """Return the standings in a file; None if there are none, or their key differs."""
     try:
-        parts = _read_parts(path, key)
+        parts = read_parts(path, _Line, lambda line: _size_of_draws(line, key), _PLACE)
         return None if parts is None else _standings(*parts)
     except (OSError, StoreError):
         return None
@@ -130,39 +123,10 @@ def _consistency(stored: Mapping[str, Any]) -> Consistency:
     return replace(from_stored(Consistency, {**stored, "cycles": []}, _PLACE), cycles=tuple(map(tuple, cycles)))
 
 
-def _read_parts(path: Path, key: Key) -> tuple[_Line, bytes] | None:
-    """Return the line and the bytes behind it; None unless it is a plain file of exactly these, and has the key."""
-    with open_plain(path) as file:
-        size_bytes = os.fstat(file.fileno()).st_size
-        text = file.readline(MAX_LINE_BYTES)
-        line = from_stored(_Line, _json(text), _PLACE)
-        if line.layout != LAYOUT or tuple(line.key) != key:
-            return None
-        size = draws_of(len(line.names)) * len(line.names) * _DRAW_BYTES
-        data = file.read(size) if size_bytes == len(text) + size + _DIGEST_BYTES else b""
-        is_undamaged = file.read(_DIGEST_BYTES) == digest_of(text + data)
-    return (line, data) if is_undamaged and len(data) == size else None
-
-
-def open_plain(path: Path) -> BinaryIO:
-    """Open a plain file to read; OSError for a link, pipe or directory."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
-        return os.fdopen(descriptor, "rb")
-    os.close(descriptor)
-    raise OSError(f"{path} is no plain file")
-
-
-def digest_of(content: bytes) -> bytes:
-    """Return what stands at the end of a file with this content."""
-    return blake2b(content, digest_size=_DIGEST_BYTES).digest()
-
-
-def _json(text: bytes) -> Any:
-    try:
-        return from_json_text(text.decode(), _PLACE)
-    except UnicodeDecodeError as error:
-        raise StoreError(f"{_PLACE} is not text") from error
+def _size_of_draws(line: _Line, key: Key) -> int | None:
+    if line.layout != LAYOUT or tuple(line.key) != key:
+        return None
+    return draws_of(len(line.names)) * len(line.names) * _DRAW_BYTES
 
 
 def _fits_together(table: Standings) -> bool:
@@ -212,24 +176,7 @@ def write_standings(path: Path, key: Key, table: Standings) -> None:
     text = json.dumps(asdict(line), separators=(",", ":")).encode() + b"\n"
     if len(text) > MAX_LINE_BYTES:
         return
-    content = text + np.ascontiguousarray(fitted.draws, dtype="<f8").tobytes()
-    write_whole(path, content + digest_of(content))
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file of the cache, which appears only when it is complete; errors in writing it are ignored."""
-    unfinished = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.parent.is_symlink():  # it leads out of the home
-            return
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            unfinished = Path(file.name)
-            file.write(content)
-        unfinished.replace(path)
-    except OSError:
-        if unfinished is not None:
-            unfinished.unlink(missing_ok=True)
+    write_whole(path, text, np.ascontiguousarray(fitted.draws, dtype="<f8").ravel())
 
 
 # The standings of a store.
@@ -262,7 +209,11 @@ def standings_of(
         table = without(table, unlisted(counting, game))
         return replace(table, lines=with_authors(table.lines, counting))
     stored = store.tournament(which)
-    return tournament_standings(store, stored, lambda: read_results(store, stored, game), game, cache_directory)
+
+    def reading() -> ResultTable:
+        return read_results(store, stored, game, cache_directory=cache_directory)
+
+    return tournament_standings(store, stored, reading, game, cache_directory)
 
 
 def tournament_standings(
@@ -356,7 +307,7 @@ def cached_standings(directory: Path, tournament: StoredTournament, compute: Cal
         return compute()
     times = (tournament.created_at, tournament.finished_at)
     key = (code_digest(), tournament.number, *times, tournament.recorded, len(tournament.corrections))
-    path = standings_path(directory, tournament.name)
+    path = kept_path(directory, tournament.name, "standings")
     if path.exists():
         cached = read_standings(path, key)
         if cached is not None:
@@ -365,4 +316,6 @@ def cached_standings(directory: Path, tournament: StoredTournament, compute: Cal
     table = compute()
     if time.monotonic() - started >= WORTH_CACHING_SECONDS:
         write_standings(path, key, table)
+        with suppress(OSError):
+            kept_path(directory, tournament.name, "results").unlink()
     return table

@@ -58,7 +58,7 @@ class RatedTournament:
     @cached_property
     def results(self) -> ResultTable:
         """The results as arrays."""
-        return read_results(self._home.store, self.tournament)
+        return read_results(self._home.store, self.tournament, cache_directory=self._home.cache_directory)
 
     @cached_property
     def statistics(self) -> tuple[GameStatistics, ...]:

@@ -70,14 +70,17 @@ class RecordReader(TournamentReader):
         game: str | None = None,
         last_encounter: int | None = None,
         after_match: int = 0,
+        last_match: int | None = None,
     ) -> Iterator[ResultColumns]:
         """Yield what ``results`` yields by column, several thousand matches of a tournament at a time.
 
-        ``after_match``: only matches of each tournament with a larger number.
+        ``after_match``: only matches of each tournament with a larger number, up to ``last_match``.
         """
         chosen = select(*RESULT_COLUMNS)
         if last_encounter is not None:
             chosen = chosen.where(records.c.encounter <= last_encounter)
+        if last_match is not None:
+            chosen = chosen.where(records.c.match <= last_match)
         for number in self._numbers_within(within):
             for rows in pieces_by_match(self._database, chosen, number, game, RESULTS_CHUNK_ROWS, after_match):
                 yield result_columns(number, rows)

@@ -1,5 +1,6 @@
 """Results that are kept give the tables that reading them again gives, and are read again when they have changed."""
 
+import json
 import random
 import sqlite3
 from contextlib import closing
@@ -7,10 +8,12 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from arena.analysis.measures import result_pieces
+from arena.analysis.measures import result_pieces, results_so_far, standings_cache
+from arena.analysis.measures.kept_files import digest_of
 from arena.analysis.measures.result_table import read_results
 from arena.analysis.measures.schedule import seatings_of
-from arena.store.home import ArenaHome
+from arena.analysis.measures.standings_cache import standings_of
+from arena.store.home import ArenaHome, delete_tournament, rename_tournament
 from arena.store.results.record_reader import RecordReader
 from arena.store.results.scope import ALL_BUT_COMPARISONS, Scope
 from arena.tournament.corrections.corrected_tournament import void_matches
@@ -103,8 +106,9 @@ LATEST = 8
 
 @pytest.fixture
 def going_on(tmp_path, monkeypatch):
-    monkeypatch.setattr(result_pieces, "MIN_STEADY_MATCHES", 10)
-    monkeypatch.setattr(result_pieces, "LATEST_MATCHES", LATEST)
+    monkeypatch.setattr(results_so_far, "MIN_STEADY_MATCHES", 10)
+    monkeypatch.setattr(results_so_far, "LATEST_MATCHES", LATEST)
+    monkeypatch.setattr(results_so_far, "MIN_KEPT_MATCHES", 10)
     with ArenaHome(tmp_path / "home") as opened:
         opened.store.create_tournament(definition(), map(line, range(1, MATCHES + 1)))
         yield opened
@@ -115,9 +119,10 @@ def read_after(monkeypatch):
     """After which match results were read, each time."""
     columns, found = RecordReader.result_columns, []
 
-    def reading(self, *args, after_match=0, **options):
-        found.append(after_match)
-        return columns(self, *args, after_match=after_match, **options)
+    def reading(self, *args, after_match=0, last_match=None, **options):
+        if last_match is None:  # else it checks what it has
+            found.append(after_match)
+        return columns(self, *args, after_match=after_match, last_match=last_match, **options)
 
     monkeypatch.setattr(RecordReader, "result_columns", reading)
     return found
@@ -133,9 +138,12 @@ def play(home, numbers, rng):
 
 
 def assert_right(home, game=None):
-    """Compare with what is read by a store that has kept nothing."""
-    with ArenaHome(home.directory) as fresh:
-        assert values(read_results(home.store, "t", game)) == values(read_results(fresh.store, "t", game))
+    """Compare with what is read by a store that has kept nothing, and by one that only has the file."""
+    tables = []
+    for cache in (None, home.cache_directory):
+        with ArenaHome(home.directory) as fresh:
+            tables.append(values(read_results(fresh.store, "t", game, cache_directory=cache)))
+    assert tables == [values(read_results(home.store, "t", game, cache_directory=home.cache_directory))] * 2
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -168,6 +176,86 @@ def test_a_correction_has_all_read_again(going_on, read_after):
     assert_right(going_on)
     undo_correction(going_on.store, "t", 1, reason="a test")
     assert_right(going_on)
+
+
+@pytest.fixture
+def in_file(going_on):
+    """The file in which the first matches are kept."""
+    play(going_on, [match for match in range(1, 100) if match != 5], random.Random(3))
+    read_results(going_on.store, "t", cache_directory=going_on.cache_directory)
+    (path,) = going_on.cache_directory.glob("*.results")
+    return path
+
+
+def test_the_next_process_reads_only_later_matches(going_on, in_file, read_after):
+    play(going_on, [100, 101], random.Random(4))
+    assert_right(going_on)
+    assert read_after == [0, 99 - LATEST, 99 - LATEST]
+
+
+def older_copy_put_back(home):
+    """Other records of the latest matches, as many as before."""
+    with closing(sqlite3.connect(home.directory / "arena.sqlite3")) as connection, connection:
+        connection.execute("UPDATE records SET ranks = CASE ranks WHEN '[1,2]' THEN '[2,1]' ELSE '[1,2]' END")
+
+
+def voided_and_undone(home):
+    void_matches(home.store, "t", [3, 4], reason="a test")
+    undo_correction(home.store, "t", 1, reason="a test")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda home: play(home, [5], random.Random(5)),
+        lambda home: void_matches(home.store, "t", [3, 4], reason="a test"),
+        voided_and_undone,
+        older_copy_put_back,
+    ],
+)
+def test_a_file_is_not_used_when_earlier_records_are_others(going_on, in_file, read_after, change):
+    change(going_on)
+    assert_right(going_on)
+    assert read_after == [0, 0, 0]
+
+
+def finish(home):
+    home.store.set_finished(home.store.tournament("t"), True)
+    standings_of(home.store, "t", cache_directory=home.cache_directory)
+
+
+@pytest.mark.parametrize(
+    "change", [finish, lambda home: rename_tournament(home, "t", "u"), lambda home: delete_tournament(home, "t")]
+)
+def test_the_file_goes_when_nobody_needs_it(going_on, in_file, change, monkeypatch):
+    monkeypatch.setattr(standings_cache, "WORTH_CACHING_SECONDS", 0.0)
+    change(going_on)
+    assert not in_file.exists()
+
+
+def sealed(line, data):
+    text = json.dumps(line).encode() + b"\n"
+    return text + data + digest_of(text + data)
+
+
+@pytest.mark.parametrize(
+    ("harm", "column"),
+    [
+        *(({name: value}, None) for name, value in {"seats": 3, "matches": 10**9, "last_match": 0}.items()),
+        *(({name: value}, None) for name, value in {"labels": ["a@1", "a@1"], "games": [1], "code": "x"}.items()),
+        *((None, column) for column in ("games", "bots", "ranks", "encounters")),
+    ],
+)
+def test_a_file_of_somebody_else_does_no_harm(going_on, in_file, read_after, harm, column):
+    text, _, data = in_file.read_bytes()[:-16].partition(b"\n")
+    line = json.loads(text)
+    assert len(data) == line["matches"] * 48
+    if column is not None:
+        start = {"games": 0, "bots": 4, "ranks": 12, "encounters": 16}[column] * line["matches"]
+        data = data[:start] + b"\xf0" * 8 + data[start + 8 :]
+    in_file.write_bytes(sealed({**line, **(harm or {})}, data))
+    assert_right(going_on)
+    assert read_after[:2] == [0, 0]
 
 
 def test_seatings_are_those_of_the_schedule(going_on):

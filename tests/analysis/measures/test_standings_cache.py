@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from arena.analysis.measures import standings_cache
+from arena.analysis.measures.kept_files import MAX_LINE_BYTES, digest_of
 from arena.analysis.measures.result_table import CountedEncounter, CountedMatch
 from arena.analysis.measures.standings import standings
-from arena.analysis.measures.standings_cache import MAX_LINE_BYTES, cached_standings, digest_of
+from arena.analysis.measures.standings_cache import cached_standings
 from arena.store.results.values import StoredTournament
 
 FINISHED = StoredTournament(

@@ -1,0 +1,89 @@
+"""Files of a home's cache: whole or not there, and never trusted.
+
+Another user may own the home, so a file must be a plain one of a bounded size, and what is in it is checked; any other
+is ignored. A file with arrays is one line of JSON, plain numbers, and a digest, which detects damage on disk.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Callable
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, BinaryIO, TypeVar
+
+from arena.base.errors import StoreError
+from arena.base.stored import from_json_text, from_stored
+
+MAX_LINE_BYTES = 4 * 1024 * 1024
+"""Enough for about 10,000 bots."""
+_DIGEST_BYTES = 16
+
+T = TypeVar("T")
+
+
+def open_plain(path: Path) -> BinaryIO:
+    """Open a plain file to read; OSError for a link, pipe or directory."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return os.fdopen(descriptor, "rb")
+    os.close(descriptor)
+    raise OSError(f"{path} is no plain file")
+
+
+def read_parts(path: Path, kind: type[T], size_of: Callable[[T], int | None], what: str) -> tuple[T, bytes] | None:
+    """Return the line of a file and the bytes behind it; None unless it is a plain, undamaged file of exactly these.
+
+    ``size_of`` returns how many bytes belong behind a line, and None for a line that nobody asked for.
+
+    Raises:
+        OSError: if there is no such file, or it is no plain one.
+        StoreError: if the line is malformed.
+    """
+    with open_plain(path) as file:
+        size_bytes = os.fstat(file.fileno()).st_size
+        text = file.readline(MAX_LINE_BYTES)
+        line = from_stored(kind, _json(text, what), what)
+        size = size_of(line)
+        if size is None or size_bytes != len(text) + size + _DIGEST_BYTES:
+            return None
+        data = file.read(size)
+        is_undamaged = len(data) == size and file.read(_DIGEST_BYTES) == digest_of(text, data)
+    return (line, data) if is_undamaged else None
+
+
+def _json(text: bytes, what: str) -> Any:
+    try:
+        return from_json_text(text.decode(), what)
+    except UnicodeDecodeError as error:
+        raise StoreError(f"{what} is not text") from error
+
+
+def digest_of(*parts: Any) -> bytes:
+    """Return what stands at the end of a file with this content: bytes and arrays."""
+    digest = blake2b(digest_size=_DIGEST_BYTES)
+    for part in parts:
+        digest.update(part)
+    return digest.digest()
+
+
+def write_whole(path: Path, *parts: Any) -> None:
+    """Write bytes and arrays, with their digest, to a file that appears only when it is complete.
+
+    Errors in writing it are ignored.
+    """
+    unfinished = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.parent.is_symlink():  # it leads out of the home
+            return
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+            unfinished = Path(file.name)
+            for part in (*parts, digest_of(*parts)):
+                file.write(part)
+        unfinished.replace(path)
+    except OSError:
+        if unfinished is not None:
+            unfinished.unlink(missing_ok=True)

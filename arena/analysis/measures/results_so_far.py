@@ -1,0 +1,209 @@
+"""Results of tournaments that are being played: what was read is kept, and the next table reads only later matches.
+
+A record never changes, and one that is set aside has a correction. So what was read up to a match is still right if
+there are as many records up to it as then, and no correction was made since. The last of them are read again all the
+same: they differ if somebody has put back an older copy of the database and has gone on from there. A large tournament
+is kept in a file as well, for the next process.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.analysis.measures.kept_files import MAX_LINE_BYTES, read_parts, write_whole
+from arena.analysis.measures.result_pieces import (
+    HASH_BYTES,
+    MAX_KEPT_MATCHES,
+    MIN_KEPT_MATCHES,
+    Piece,
+    TournamentResults,
+)
+from arena.base.errors import StoreError
+from arena.base.shipped import code_digest
+from arena.base.stored import is_text, is_whole
+from arena.store.home import kept_path
+from arena.store.results.record_reader import RecordReader
+from arena.store.results.values import StoredTournament
+
+MIN_STEADY_MATCHES = 1_000
+"""Of all tournaments that are kept together: a match takes some fifty bytes."""
+
+LATEST_MATCHES = 200
+"""These are not kept: matches do not end in the order of the schedule."""
+
+
+class _ReadSoFar(NamedTuple):
+    """What was read of a tournament, up to ``last_match``; the first ``in_file`` matches of it are in a file."""
+
+    key: str
+    last_match: int
+    labels: Mapping[str, int]
+    games: Mapping[str, int]
+    piece: Piece
+    in_file: int
+
+
+_READ_SO_FAR: WeakKeyDictionary[RecordReader, OrderedDict[tuple[int, str], _ReadSoFar]] = WeakKeyDictionary()
+
+
+def results_so_far(
+    store: RecordReader, tournament: StoredTournament, cache_directory: Path | None = None
+) -> TournamentResults:
+    """Return the results of a tournament that is being played; StoreError if one is malformed."""
+    kept = _READ_SO_FAR.setdefault(store, OrderedDict())
+    place, key = (tournament.number, tournament.created_at), _key_of(tournament)
+    earlier = kept.pop(place, None)
+    has_file = cache_directory is not None and tournament.recorded >= MIN_KEPT_MATCHES
+    path = kept_path(cache_directory, tournament.name, "results") if cache_directory is not None and has_file else None
+    if earlier is None and path is not None:
+        earlier = _read(path, key)
+    if earlier is not None and not (earlier.key == key and _is_right(earlier, store, tournament)):
+        earlier = None
+    labels, games = (dict(earlier.labels), dict(earlier.games)) if earlier else ({}, {})
+    pieces = [earlier.piece] if earlier else []
+    last_match = earlier.last_match if earlier else 0
+    later: list[int] = []
+    for columns in store.result_columns(tournament, after_match=last_match):
+        pieces.append(Piece.of(columns, labels, games))
+        later += columns.matches
+    if not pieces:
+        return TournamentResults(tournament.number, (), (), ())
+    joined = Piece.joined(pieces)
+    until_match = max(last_match, later[-1] - LATEST_MATCHES if later else 0)
+    steady = len(joined.bots) - len(later) + bisect_right(later, until_match)
+    if steady >= MIN_STEADY_MATCHES:
+        in_file = earlier.in_file if earlier else 0
+        now = _ReadSoFar(key, until_match, labels, games, joined.part(slice(steady)), in_file)
+        if path is not None and steady - in_file >= MIN_KEPT_MATCHES:
+            _write(path, now)
+            now = now._replace(in_file=steady)
+        kept[place] = now
+        while sum(len(one.piece.bots) for one in kept.values()) > MAX_KEPT_MATCHES:
+            kept.popitem(last=False)
+    return TournamentResults(tournament.number, tuple(labels), tuple(games), (joined,))
+
+
+def _key_of(tournament: StoredTournament) -> str:
+    values = repr((tournament.number, tournament.created_at, tournament.corrections))
+    return blake2b(values.encode(errors="surrogatepass"), digest_size=16).hexdigest()
+
+
+def _is_right(earlier: _ReadSoFar, store: RecordReader, tournament: StoredTournament) -> bool:
+    if store.count_records(tournament, earlier.last_match) != len(earlier.piece.bots):
+        return False
+    labels, games, after = dict(earlier.labels), dict(earlier.games), earlier.last_match - LATEST_MATCHES
+    for columns in store.result_columns(tournament, after_match=max(0, after), last_match=earlier.last_match):
+        again = Piece.of(columns, labels, games)
+        size = len(again.bots)
+        both = Piece.joined([earlier.piece.part(slice(len(earlier.piece.bots) - size, None)), again])
+        return all(np.array_equal(column[:size], column[size:]) for column in both)
+    return True
+
+
+# The file: behind its line are the arrays of a piece, one after the other.
+
+MAX_FILE_BYTES = 60 * MAX_KEPT_MATCHES
+
+_PLACE = "a file of kept results"
+_TYPES = ("<i4", "<i4", "<i2", "<i8", "<u4", "<u4")
+"""Of the columns of a piece."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Line:
+    code: str
+    key: str
+    last_match: int
+    labels: tuple[str, ...]
+    games: tuple[str, ...]
+    matches: int
+    seats: int
+
+    def shapes(self) -> list[tuple[int, ...]]:
+        """Return the shapes of the columns of the piece."""
+        single, words = (self.matches,), (self.matches, HASH_BYTES // 4)
+        return [single, (self.matches, self.seats), (self.matches, self.seats), single, words, words]
+
+    def size(self) -> int:
+        """Return how many bytes the piece takes."""
+        return sum(
+            int(np.prod(shape)) * np.dtype(kind).itemsize for shape, kind in zip(self.shapes(), _TYPES, strict=True)
+        )
+
+
+def _write(path: Path, read: _ReadSoFar) -> None:
+    matches, seats = read.piece.bots.shape
+    names = tuple(read.labels), tuple(read.games)
+    line = _Line(
+        code=code_digest(), key=read.key, last_match=read.last_match, labels=names[0], games=names[1],
+        matches=matches, seats=seats,
+    )  # fmt: skip
+    text = json.dumps(asdict(line), separators=(",", ":")).encode() + b"\n"
+    if len(text) <= MAX_LINE_BYTES and line.size() <= MAX_FILE_BYTES:
+        columns = zip(read.piece, _TYPES, strict=True)
+        write_whole(path, text, *(np.ascontiguousarray(column, dtype=kind).ravel() for column, kind in columns))
+
+
+def _read(path: Path, key: str) -> _ReadSoFar | None:
+    """Return what is in a file; None without one, or if it is malformed or has another key."""
+    try:
+        parts = read_parts(path, _Line, lambda line: _size_of(line, key), _PLACE)
+    except (OSError, StoreError):
+        return None
+    if parts is None:
+        return None
+    line, data = parts
+    columns: list[NDArray[Any]] = []
+    start = 0
+    for shape, kind in zip(line.shapes(), _TYPES, strict=True):
+        count = int(np.prod(shape))
+        columns.append(np.frombuffer(data, kind, count, start).reshape(shape))
+        start += columns[-1].nbytes
+    piece = Piece._make(columns)
+    labels, games = (_numbers(names) for names in (line.labels, line.games))
+    if not _fits_together(piece, len(labels), len(games)):
+        return None
+    return _ReadSoFar(key, line.last_match, labels, games, piece, line.matches)
+
+
+def _numbers(names: Sequence[str]) -> dict[str, int]:
+    return {name: number for number, name in enumerate(names)}
+
+
+def _size_of(line: _Line, key: str) -> int | None:
+    """Return the size of the piece behind a line, None if that is another's, or can't be."""
+    names = (*line.labels, *line.games)
+    are_names = all(map(is_text, names)) and len(set(line.labels)) + len(set(line.games)) == len(names)
+    counts = (line.last_match, line.matches, line.seats)
+    if (
+        (line.code, line.key) != (code_digest(), key)
+        or not are_names
+        or not all(is_whole(count, 1, MAX_FILE_BYTES) for count in counts)
+    ):
+        return None
+    return size if (size := line.size()) <= MAX_FILE_BYTES else None
+
+
+def _fits_together(piece: Piece, labels: int, games: int) -> bool:
+    """Return whether all numbers are those of bots, games and ranks, and each match has its seats without a gap."""
+    sits, seats = piece.bots >= 0, piece.bots.shape[1]
+    return bool(
+        sits[:, 0].all()
+        and (sits[:, :-1] | ~sits[:, 1:]).all()
+        and piece.bots.min() >= -1
+        and piece.bots.max() < labels
+        and (0 <= piece.games.min() <= piece.games.max() < games)
+        and ((piece.ranks >= sits) & (piece.ranks <= sits * seats)).all()
+        and piece.encounters.min() >= 0
+    )
