@@ -186,15 +186,14 @@ BOTTOM = """() => Math.max(...["#board", "#controls", "#slide", ".seats:last-of-
 
 @pytest.mark.parametrize(("width", "height"), [(1366, 657), (1440, 789), (390, 664), (1920, 1080)])
 def test_board_clocks_and_controls_are_in_view_and_keys_work_at_once(chromium, site, width, height):
-    address = f"{site}/tournaments/league/matches/1"
-    built(address)
-    context = chromium.new_context(viewport={"width": width, "height": height})
-    page = context.new_page()
-    page.goto(address)
-    assert page.evaluate(BOTTOM) <= height
+    page = chromium.new_context(viewport={"width": width, "height": height}).new_page()
+    for match in ("three/matches/2", "league/matches/1"):
+        built(f"{site}/tournaments/{match}")
+        page.goto(f"{site}/tournaments/{match}")
+        assert page.evaluate(BOTTOM) <= height, match
     page.keyboard.press("Home")
     assert ply(page) == 0
     page.keyboard.press("ArrowRight")
     assert ply(page) == 1
     assert page.evaluate("scrollY") == 0
-    context.close()
+    page.context.close()
