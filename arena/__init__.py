@@ -93,6 +93,7 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.games import Game as Game
     from arena.games import make_game as make_game
     from arena.match.players.bot_files import Bounds as Bounds
+    from arena.match.players.entrants import KnownBots as KnownBots
     from arena.match.players.entrants import function_bot as function_bot
     from arena.match.players.function_player import FunctionBot as FunctionBot
     from arena.match.players.manifest import load_bot as load_bot
@@ -158,7 +159,6 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.tournament.corrections.entrants import replace_bot as replace_bot
     from arena.tournament.corrections.entrants import withdraw as withdraw
     from arena.tournament.corrections.undoing import undo_correction as undo_correction
-    from arena.tournament.definition import KnownBots as KnownBots
     from arena.tournament.definition import load_definition as load_definition
     from arena.tournament.definition import make_definition as make_definition
     from arena.tournament.director import run_tournament as run_tournament

@@ -13,7 +13,7 @@ from click.shell_completion import BashComplete, CompletionItem, add_completion_
 from arena.base.enums import IsolationLevel
 from arena.base.names import is_printable_text
 from arena.base.shipped import PREFIX, example_bots, example_tournaments
-from arena.cli.terminal.global_options import global_option
+from arena.cli.terminal.global_options import COMPLETION, global_option
 from arena.games import GAMES
 from arena.kits.languages import LANGUAGES
 from arena.store.home import DATABASE_FILE, STORE_VARIABLE, home_path
@@ -172,8 +172,6 @@ def completion_command(context: click.Context, shell: str) -> None:
     It takes effect in the next shell. Names are those in the home that the line names, in $ARENA_HOME, or in .arena.
     """
     from click.shell_completion import get_completion_class
-
-    from arena.cli.group import COMPLETION
 
     shell_class = get_completion_class(shell)
     assert shell_class is not None

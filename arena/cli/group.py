@@ -15,7 +15,7 @@ import click
 from arena.base.errors import ArenaError, GameError, NoHomeError, UsageError, suggestion
 from arena.base.version import __version__
 from arena.cli.command_table import COMMANDS, LISTED, NOUNS
-from arena.cli.terminal.global_options import HELP_LINE, global_options
+from arena.cli.terminal.global_options import COMPLETION, HELP_LINE, global_options
 from arena.cli.terminal.streams import FAILED, INTERRUPTED, OK, READER_GONE, WRONG_USE
 
 if TYPE_CHECKING:
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 TEMPORARY_VARIABLES = ("TMPDIR", "TEMP", "TMP")
 """Which say where temporary files are."""
-
-COMPLETION = "_ARENA_COMPLETE"
-"""The variable by which a shell asks for completion of a command line."""
 
 
 class LazyGroup(click.Group):

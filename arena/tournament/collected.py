@@ -27,9 +27,9 @@ from arena.base.text import any_of, counted, shortened_text, toml_value
 from arena.community.uploads.entry import DEFAULT_LIMITS, PROGRAM_STARTS, UnpackLimits
 from arena.community.uploads.unpacking import is_archive, opened_bot, unpack, unpacking_place
 from arena.match.players.bot_files import left_out_as, open_at_once
+from arena.match.players.entrants import GIT, KnownBots
 from arena.match.players.manifest import LEAST, MANIFEST, as_submitted, check_name, load_bot
 from arena.sandbox.isolation.git_export import export_commit
-from arena.tournament.definition import GIT, KnownBots
 
 SUBMITTED = "submitted:"
 MAX_COLLECTED = 2000

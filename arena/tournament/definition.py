@@ -11,41 +11,25 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from arena.base.checked import check_model, read_toml
 from arena.base.definition import Definition, GameChoice, Rejected
 from arena.base.errors import BotDefinitionError, DefinitionError, OptionError, UnknownNameError, UsageError
-from arena.base.names import KnownNames, check_tournament_name, in_latin
+from arena.base.names import check_tournament_name, in_latin
 from arena.base.records import Bot, Limits, TimeControl
 from arena.base.shipped import bot_path, example_hint, tournament_path
 from arena.base.text import shortened_text, toml_value
 from arena.base.until import Until
 from arena.games import make_game
 from arena.match.players.diagnosis import uses_botkit
-from arena.match.players.entrants import Entrant, bot_of
+from arena.match.players.entrants import GIT, Entrant, KnownBots, bot_of
 from arena.match.players.game_location import check_readable_game
 from arena.match.players.manifest import IsKnown, check_name, claims_problem, load_bot
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.tournament.formats.table import FORMATS, format_of
 from arena.tournament.opening_information import openings_in
 from arena.tournament.tournament_file import CommonKeys, EntrantTable, GameTable, TournamentFile, Variant, variants_of
-
-GIT = "git:"
-"""How ``git:PATH@REF`` begins, in place of a path."""
-
-
-class KnownBots(KnownNames, Protocol):
-    """What a definition needs of ``home.bots``."""
-
-    def find(self, text: str, args: Sequence[str] = ()) -> Bot:
-        """Return a submitted bot by ``name`` or ``name@version``; raise UsageError if there is no such bot."""
-
-    def labels(self) -> Sequence[str]:
-        """Return the submitted bots, as ``name@version``."""
-
-    def copy_in(self, path: str | os.PathLike[str]) -> Bot:
-        """Copy a bot's files into the home, by their digest, and return the bot as it runs from there."""
 
 
 def load_definition(path: str | os.PathLike[str], bots: KnownBots | None = None) -> Definition:

@@ -44,10 +44,10 @@ from arena.games import find_game
 from arena.match.check.check import Step, check_bot
 from arena.match.players.bot_output import own_traceback
 from arena.match.players.diagnosis import uses_botkit
+from arena.match.players.entrants import GIT
 from arena.match.players.manifest import as_submitted
 from arena.sandbox.isolation.interpreters import is_submitted
 from arena.tournament.collected import SUBMITTED, collected, is_collection, write_manifests
-from arena.tournament.definition import GIT
 
 if TYPE_CHECKING:
     from arena.base.definition import Definition

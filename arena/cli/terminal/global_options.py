@@ -12,6 +12,9 @@ from arena.base.errors import UsageError, suggestion
 HELP_LINE = "Global options: --home, --store; see arena --help."
 """Below the help of every command."""
 
+COMPLETION = "_ARENA_COMPLETE"
+"""The variable by which a shell asks for completion of a command line."""
+
 _META = "arena.global_options"
 
 

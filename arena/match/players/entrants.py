@@ -1,4 +1,4 @@
-"""Bots as callers of the Python interface name them: a bot, a path, or a Python function."""
+"""Bots as callers name them: a bot, a path, a submitted bot, or a Python function."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import functools
 import hashlib
 import inspect
 import os
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 from arena.base.errors import BotDefinitionError
+from arena.base.names import KnownNames
 from arena.base.records import FUNCTION_PROGRAM, Bot
 from arena.base.text import shortened_text
 from arena.botkit.seat import Choose
@@ -17,6 +19,22 @@ from arena.match.players.manifest import check_name, load_bot
 
 Entrant = Bot | str | os.PathLike[str] | Choose
 """A bot, the path of one (``arena:NAME`` for an example bot), or a function ``choose(game, state, clock)``."""
+
+GIT = "git:"
+"""How ``git:PATH@REF`` begins, in place of a path."""
+
+
+class KnownBots(KnownNames, Protocol):
+    """What a definition needs of ``home.bots``."""
+
+    def find(self, text: str, args: Sequence[str] = ()) -> Bot:
+        """Return a submitted bot by ``name`` or ``name@version``; raise UsageError if there is no such bot."""
+
+    def labels(self) -> Sequence[str]:
+        """Return the submitted bots, as ``name@version``."""
+
+    def copy_in(self, path: str | os.PathLike[str]) -> Bot:
+        """Copy a bot's files into the home, by their digest, and return the bot as it runs from there."""
 
 
 def function_bot(function: Choose, name: str | None = None, version: str = "1") -> FunctionBot:
