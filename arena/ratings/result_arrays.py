@@ -141,7 +141,7 @@ class EncounterArrays:
             starts: the first match of each encounter, in ascending order; none is empty.
             occurrences: how often each encounter occurred.
         """
-        used = np.unique(bots[bots >= 0])
+        used = np.flatnonzero(np.bincount(bots[bots >= 0]))
         own = np.searchsorted(used, bots).astype(np.int32)
         own += 1
         own[bots < 0] = 0

@@ -228,9 +228,12 @@ def _tallies(results: ResultTable) -> dict[str, _Tally]:
     for seat in range(seats):
         here = np.flatnonzero(results.bots[:, seat] >= 0)
         bot, rank, count = results.bots[here, seat], results.ranks[here, seat], occurrences[here]
-        others = results.ranks[here]
-        twice_beaten = 2 * (others > rank[:, None]).sum(axis=1) + (others == rank[:, None]).sum(axis=1) - 1
-        for size in np.unique(players[here]).tolist():  # sums of whole numbers don't depend on the order
+        twice_beaten = np.full(len(here), -1)
+        for others in results.ranks[here].T:  # column by column: sums over short rows take long
+            twice_beaten += (others > rank).astype(np.int64) + (others >= rank)
+        for size in np.flatnonzero(
+            np.bincount(players[here])
+        ).tolist():  # the order makes no difference to whole numbers
             own = players[here] == size
             beaten = np.bincount(bot[own], count[own] * twice_beaten[own], bots)
             points[:, seat] += beaten / (2 * max(size - 1, 1))
