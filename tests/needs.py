@@ -7,6 +7,7 @@ from importlib.util import find_spec
 import pytest
 
 from arena.community.uploads.containment import can_contain_uploads
+from arena.sandbox.isolation.file_access import landlock_abi
 from arena.sandbox.isolation.levels import probe_level
 
 root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
@@ -28,6 +29,12 @@ def isolation(level):
     """Skip the test where this machine does not offer an isolation level."""
     if not probe_level(level).is_available:
         pytest.skip(f"needs the isolation level {level}")
+
+
+def landlock(abi):
+    """Skip the test where the kernel's Landlock is older than a version."""
+    if landlock_abi() < abi:
+        pytest.skip(f"needs Landlock {abi}")
 
 
 def contained_uploads():

@@ -127,6 +127,7 @@ def test_the_self_test_finds_a_hole(monkeypatch, fresh_probes, hole):
 @pytest.mark.parametrize("abi", [1, 2, 3, 4, 5])
 def test_an_older_landlock_will_do_too(monkeypatch, fresh_probes, abi):
     """Before version 6 Landlock confines no signals; then the filter, or another uid, does."""
+    needs.landlock(abi)
     needs.isolation(IsolationLevel.LANDLOCK)
     probe_level.cache_clear()
     monkeypatch.setattr(levels, "landlock_abi", lambda: abi)
