@@ -19,7 +19,7 @@ def hog(message):
     environment = {"PYTHONHOME": f"{sys.base_prefix}:{sys.base_exec_prefix}"}
     for _ in range(10):
         subprocess.Popen([program, "-I", "-S", "-c", HOG], env=environment)
-    time.sleep(1.8)
+    time.sleep(3.5)
     raise SystemExit("enough: nobody held me")
 
 

@@ -56,7 +56,7 @@ FIRST_BOTS = {
     "no first line": (("bot.sh", "echo ready\n"), "needs a first line that names its interpreter"),
     "a script that echoes": (("bot.sh", "#!/bin/sh\necho ready\n"), "the bot printed text ('ready')"),
     "another machine": (("bot", bytes(ELF)), "is compiled for another machine than this one"),
-    "a crash": (("bot.sh", "#!/bin/sh\nkill -SEGV $$\n"), "crashed in native code"),
+    "a crash": (("bot.py", "import ctypes\n\nctypes.string_at(0)\n"), "crashed in native code"),
 }
 
 
