@@ -12,10 +12,13 @@ import pytest
 
 from arena.base.errors import BotError, DefinitionError, VoidMatchError
 from arena.base.records import DEFAULT_LIMITS, Limits, TimeControl
+from arena.base.version import __version__
 from arena.match.bot_pool import BotPool
 from arena.match.players.connection import BotConnection
 from arena.match.players.idle_detection import STALL_SECONDS, StallDetector
 from arena.match.players.manifest import load_bot
+from arena.protocol import messages
+from arena.protocol.frames import encode_frame
 from arena.sandbox.isolation.launch_spec import TAG_VARIABLE
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.tournament.definition import load_definition
@@ -188,6 +191,9 @@ def test_an_answer_that_is_seen_late_through_our_own_fault_costs_nobody_a_match(
     try:
         with pytest.raises(VoidMatchError, match=r"the arena looked 1\.000 s after a deadline"):
             process._answered_late(now=12.0, asked=10.0, deadline=11.0, seconds=1.0)
+        began = time.perf_counter()
+        reply = process.ask(encode_frame(messages.hello(__version__, DEFAULT_LIMITS)), 60.0)
+        assert 0.0 < reply.wall_seconds <= time.perf_counter() - began
         with pytest.raises(BotError, match=r"the answer came after 1\.010 s; 1\.000 s were allowed"):
             process._answered_late(now=11.01, asked=10.0, deadline=11.0, seconds=1.0)
     finally:
