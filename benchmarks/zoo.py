@@ -56,14 +56,16 @@ def _column(level, verdicts):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("levels", nargs="*", metavar="LEVEL", help=f"of {', '.join(IsolationLevel)}; all without one")
-    parser.add_argument(
-        "--bots", nargs="+", choices=list(ZOO), default=list(ZOO), metavar="NAME", help="these bots alone"
-    )
+    parser.add_argument("--bots", nargs="+", default=list(ZOO), metavar="NAME", help="these bots alone")
     parser.add_argument("--warm", action="store_true", help="give the bad bots warm = true")
     parser.add_argument("--write", action="store_true", help="put the table into benchmarks/README.md")
     options = parser.parse_args()
     if unknown := set(options.levels) - set(IsolationLevel):
         parser.error(f"no isolation level {sorted(unknown)[0]!r}; there are {', '.join(IsolationLevel)}")
+    if unknown := set(options.bots) - set(ZOO):
+        parser.error(f"no bad bot {sorted(unknown)[0]!r}; tests/bad_bots/zoo.toml lists them")
+    if options.write and options.bots != list(ZOO):
+        parser.error("--write puts the table of all bots into benchmarks/README.md; leave out --bots")
     levels = [level for level in options.levels or IsolationLevel if probe_level(level).is_available]
     started = time.monotonic()
     verdicts = play_all(levels, options.bots, options.warm)
