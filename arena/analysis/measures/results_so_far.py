@@ -64,10 +64,10 @@ def results_so_far(
     kept = _READ_SO_FAR.setdefault(store, OrderedDict())
     place, key = (tournament.number, tournament.created_at), _key_of(tournament)
     earlier = kept.pop(place, None)
-    has_file = cache_directory is not None and tournament.recorded >= MIN_KEPT_MATCHES
-    path = kept_path(cache_directory, tournament.name, "results") if cache_directory is not None and has_file else None
-    if earlier is None and path is not None:
-        earlier = _read(path, key)
+    path = None
+    if cache_directory is not None and tournament.recorded >= MIN_KEPT_MATCHES:
+        path = kept_path(cache_directory, tournament.name, "results")
+        earlier = earlier or _read(path, key)
     if earlier is not None and not (earlier.key == key and _is_right(earlier, store, tournament)):
         earlier = None
     labels, games = (dict(earlier.labels), dict(earlier.games)) if earlier else ({}, {})

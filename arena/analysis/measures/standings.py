@@ -231,9 +231,8 @@ def _tallies(results: ResultTable) -> dict[str, _Tally]:
         twice_beaten = np.full(len(here), -1)
         for others in results.ranks[here].T:  # column by column: sums over short rows take long
             twice_beaten += (others > rank).astype(np.int64) + (others >= rank)
-        for size in np.flatnonzero(
-            np.bincount(players[here])
-        ).tolist():  # the order makes no difference to whole numbers
+        sizes = np.flatnonzero(np.bincount(players[here]))
+        for size in sizes.tolist():  # sums of whole numbers don't depend on the order
             own = players[here] == size
             beaten = np.bincount(bot[own], count[own] * twice_beaten[own], bots)
             points[:, seat] += beaten / (2 * max(size - 1, 1))
