@@ -1,7 +1,9 @@
 """A puzzle for pages and files, whose outcomes nobody has computed."""
 
+from dataclasses import replace
+
 from arena.games import make_game
-from arena.lab.matches.puzzle import Choice, Miss, Puzzle
+from arena.lab.matches.puzzle import Choice, Miss, Puzzle, Theme, Turn
 from arena.lab.solving.worth import Outcome
 
 
@@ -19,3 +21,13 @@ def made_puzzle(bot="alpha@1", **changed):
         "misses": (Miss(bot=bot, match=1, ply=1, text="c3"),), "missed": 1, "met": 3, "lines_log2": 11.5, "tempting": 2,
     }  # fmt: skip
     return Puzzle(**{**fixed, **changed})
+
+
+def longer_puzzle(**changed):
+    """Return it with a line: b2, c3, d4. Of the other actions, c3 is refuted by b2, and d5 by e4, the last action."""
+    puzzle = made_puzzle()
+    choices = tuple(replace(one, refutation="b2" if one.text == "c3" else "") for one in puzzle.choices)
+    ways = [("d4", Outcome.LOSS, ""), ("d5", Outcome.WIN, "e4"), ("e4", Outcome.DRAW, "d5"), ("e5", Outcome.DRAW, "")]
+    later = tuple(Choice(text=text, outcome=one, margin=-3, refutation=reply) for text, one, reply in ways)
+    line = (Turn(reply="c3", choices=later, solution=0),)
+    return replace(puzzle, **{"choices": choices, "line": line, "theme": Theme.QUIET, **changed})

@@ -1,28 +1,31 @@
 """Puzzles: what is found in matches against the plainest of all solvers, and the file that keeps them."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
 from arena.base.errors import StoreError, UsageError
 from arena.games import make_game
 from arena.games.kernels.loading import has_solver
+from arena.lab.matches import puzzle_line
 from arena.lab.matches.puzzle import keep_puzzles, kept_puzzles
-from arena.lab.matches.puzzle_search import MIN_CHOICES, decisions_by_position, find_puzzles, lines_log2
+from arena.lab.matches.puzzle_line import MIN_CHOICES, theme_of
+from arena.lab.matches.puzzle_search import decisions_by_position, find_puzzles, lines_log2
 from arena.lab.solving.limits import Limits
 from arena.lab.solving.worth import Outcome
 from arena.store.home import ArenaHome
 from tests.analysis.text.tournaments import play
-from tests.lab.games import after
-from tests.lab.made_puzzles import made_puzzle
+from tests.lab.games import after, plain_value
+from tests.lab.made_puzzles import longer_puzzle, made_puzzle
 from tests.lab.played import outcome_of, random_record
 
 GAMES = [
     ("plusminus", {"size": 4}),
     ("differences", {"size": 5, "scoring": "once"}),
+    pytest.param("differences", {"size": 6, "scoring": "once"}, marks=pytest.mark.slow),
     ("plaid", {"width": 4, "height": 4, "lines": 4}),
-    ("plaid", {"width": 6, "height": 4, "lines": 3}),
+    ("plaid", {"width": 8, "height": 4, "lines": 6}),
 ]
 SIGNS = {Outcome.WIN: 1, Outcome.DRAW: 0, Outcome.LOSS: -1}
 
@@ -54,6 +57,45 @@ def expected_puzzles(name, game, records):
     return found
 
 
+PLIES = {("differences", 6, "once"): {1, 3}, ("plaid", 8, 4, 6): {1, 3, 5}}
+"""Of the lines that there are, where some continue after the solution."""
+
+
+def assert_line(game, puzzle, state, known):
+    """Go through a line of a puzzle by the rule in docs/lab.md, one position at a time."""
+
+    def is_turn(after):
+        outcomes = [outcome_of(game, game.apply(after, one), known) for one in game.legal_actions(after)]
+        return game.seat_to_act(after) == puzzle.seat and len(outcomes) >= 3 and outcomes.count(goal) == 1
+
+    def replies(before):
+        if game.is_over(before) or game.seat_to_act(before) == puzzle.seat:
+            return []
+        after = [game.apply(before, one) for one in game.legal_actions(before)]
+        going_on = [one for one in after if outcome_of(game, one, known) == goal and is_turn(one)]
+        return sorted(going_on, key=lambda one: plain_value(game, one), reverse=puzzle.seat == 1)
+
+    goal = SIGNS[puzzle.goal]
+    assert outcome_of(game, state, known) == goal
+    for number, turn in enumerate(puzzle.turns):
+        if number:
+            assert (expected := replies(state))
+            state = game.apply(state, game.parse_action(turn.reply))
+            assert state == expected[0]
+        assert is_turn(state)
+        for action, choice in zip(game.legal_actions(state), turn.choices, strict=True):
+            after = game.apply(state, action)
+            assert choice.text == game.format_action(action)
+            assert SIGNS[choice.outcome] == outcome_of(game, after, known)
+            if choice is turn.right or game.is_over(after):
+                assert choice.refutation == ""
+            else:
+                refuted = game.apply(after, game.parse_action(choice.refutation))
+                assert outcome_of(game, refuted, known) == SIGNS[choice.outcome] != goal
+        state = game.apply(state, game.parse_action(turn.right.text))
+    assert puzzle.plies == 7 or not replies(state)
+
+
 def actions_of(played):
     """Return the actions of a record or a puzzle as the rules list them."""
     return [tuple(action) if isinstance(action, list) else action for _, action in played.actions]
@@ -74,13 +116,12 @@ def test_puzzles_are_all_positions_with_one_action_that_helps_and_was_missed(nam
         (group,) = (group for group in expected if state in group)
         classes.add(group)
         assert puzzle.faults() == []
-        outcomes = [outcome_of(game, game.apply(state, one), known) for one in game.legal_actions(state)]
-        assert [SIGNS[choice.outcome] for choice in puzzle.choices] == outcomes
-        assert outcomes[puzzle.solution] == outcome_of(game, state, known)
         record = records[puzzle.misses[0].match - 1]
         assert game.parse_action(puzzle.misses[0].text) == actions_of(record)[len(puzzle.actions)]
         assert puzzle.misses[0].bot == record.bots[puzzle.seat]
         assert 1 <= puzzle.missed <= puzzle.met
+        assert_line(game, puzzle, state, known)
+    assert {one.plies for one in found.puzzles} == PLIES.get((name, *options.values()), {1})
     assert classes == expected
     assert [one.lines_log2 for one in found.puzzles] == sorted(one.lines_log2 for one in found.puzzles)
 
@@ -115,6 +156,15 @@ def test_of_many_puzzles_some_of_each_difficulty_are_kept():
     assert numbers == [number * everything.found // 4 for number in range(4)]
 
 
+def test_puzzles_with_a_line_come_before_others_and_end_at_the_last_turn(monkeypatch):
+    records = [random_record("plaid", number, number, width=8, height=4, lines=6) for number in range(1, 41)]
+    longer = [one for one in find_puzzles(records, 500).puzzles if one.line]
+    assert list(find_puzzles(records, len(longer)).puzzles) == longer
+    assert [one for one in find_puzzles(records, len(longer) + 1).puzzles if one.line] == longer
+    monkeypatch.setattr(puzzle_line, "MAX_TURNS", 2)
+    assert {one.plies for one in find_puzzles(records, len(longer)).puzzles} == {3}
+
+
 @pytest.mark.slow
 def test_when_the_time_is_up_there_is_what_was_found_by_then():
     records = [random_record("plusminus", number, number, size=4) for number in range(1, 121)]
@@ -126,6 +176,12 @@ def test_when_the_time_is_up_there_is_what_was_found_by_then():
     found = find_puzzles(records, 500, Limits(deadline=100, clock=lambda: now[0]), on_progress=tick)
     assert (found.looked_at, found.positions > 100) == (100, True)
     assert find_puzzles(records, 500, Limits(deadline=0)).looked_at == 0
+
+
+def test_a_theme_is_the_first_that_holds_of_what_the_solution_does_to_the_lead():
+    cases = [(2, 1, 0), (2, 1, 3), (2, 2, 3), (0, 1, 2), (-1, -1, -2), (0, 1.5, 1.5)]
+    themes = ["sacrifice", "sacrifice", "greed fails", "greed fails", "quiet", "gain"]
+    assert [theme_of(now, leads, 0) for now, *leads in cases] == themes
 
 
 def test_a_match_for_three_is_refused():
@@ -166,6 +222,7 @@ def change(path, *where, to):
     path.write_text(json.dumps(value))
 
 
+LATER = ("puzzles", 0, "line", 0)
 MALFORMED = {
     "another layout": (("layout",), 2, "has the layout 2"),
     "no list": (("puzzles",), 5, "expected a list"),
@@ -176,17 +233,36 @@ MALFORMED = {
     "no miss": (("puzzles", 0, "misses"), [], "nobody has missed it"),
     "a seat that is no number": (("puzzles", 0, "actions"), [["0", [1, 1]]], "an action is not of one of two seats"),
     "an unknown field": (("puzzles", 0, "colour"), "red", "a newer arena is needed"),
+    "a solution beyond, later": ((*LATER, "solution"), -1, "puzzle 1: solution is no choice"),
+    "no choices, later": ((*LATER, "choices"), [], "puzzle 1: solution is no choice"),
+    "two solutions, later": ((*LATER, "choices", 1, "outcome"), "loss", "another choice keeps the outcome"),
+    "no reply": ((*LATER, "reply"), None, "reply = None; expected a text"),
+    "a long refutation": ((*LATER, "choices", 1, "refutation"), "e4" * 101, "a refutation is too long"),
+    "a fifth turn": (LATER[:3], [asdict(one) for one in longer_puzzle().line * 4], "it has more than 4 turns"),
+    "another theme": (("puzzles", 0, "theme"), "fork", "theme = 'fork'; expected"),
 }
 
 
 @pytest.mark.parametrize("what", MALFORMED)
 def test_a_malformed_file_is_refused_in_a_sentence(home, what):
     tournament = home.store.tournament("t")
-    path = keep_puzzles(home.directory, tournament, [made_puzzle()])
+    path = keep_puzzles(home.directory, tournament, [longer_puzzle()])
     where, to, message = MALFORMED[what]
     change(path, *where, to=to)
     with pytest.raises(StoreError, match=message):
         kept_puzzles(home.directory, tournament)
+
+
+def test_a_file_of_an_earlier_version_has_puzzles_of_one_action(home):
+    tournament = home.store.tournament("t")
+    path = keep_puzzles(home.directory, tournament, [made_puzzle()])
+    stored = json.loads(path.read_text())
+    (puzzle,) = stored["puzzles"]
+    del puzzle["line"], puzzle["theme"]
+    for choice in puzzle["choices"]:
+        del choice["refutation"]
+    path.write_text(json.dumps(stored))
+    assert kept_puzzles(home.directory, tournament) == (made_puzzle(),)
 
 
 @pytest.mark.parametrize("text", ["", "[", "[" * 100_000, "\xff", '{"layout": 1}'])

@@ -30,9 +30,11 @@ COLUMNS = [
     Column("position", "match/ply", is_number=False),
     Column("seat", "seat"),
     Column("goal", "goal", is_number=False),
-    Column("choices", "choices", drop_order=1),
-    Column("lines_log2", "lines, log2", 1),
-    Column("missed", "missed", is_number=False),
+    Column("plies", "plies"),
+    Column("theme", "theme", is_number=False),
+    Column("choices", "choices", drop_order=3),
+    Column("lines_log2", "lines, log2", 1, drop_order=2),
+    Column("missed", "missed", is_number=False, drop_order=1),
     Column("by", "by", is_number=False, wraps=True),
 ]
 SOLUTION = Column("solution", "solution", is_number=False)
@@ -67,6 +69,9 @@ def puzzles(
 ) -> None:
     """Find puzzles in the matches of TOURNAMENT: positions in which exactly one action keeps the win, or the draw, and
     the bot that had to act has missed it.
+
+    Where again exactly one action keeps it after a reply, the puzzle continues: it has 1, 3, 5 or 7 plies; longer ones
+    are preferred. The theme says what the solution does to the scores at once: sacrifice, greed fails, quiet or gain.
 
     What each action leads to with best play is exact. Positions that are the same up to symmetry are one puzzle. They
     are in the order of how many lines of play there are from the position: from easy to hard. They are kept in the
@@ -142,7 +147,7 @@ def _row(number: int, puzzle: Puzzle) -> dict[str, Any]:
         choices=len(puzzle.choices),
         missed=f"{puzzle.missed} of {puzzle.met}",
         by=" ".join(dict.fromkeys(miss.bot for miss in puzzle.misses)),
-        solution=puzzle.choices[puzzle.solution].text,
+        solution=" ".join(f"{turn.reply} {turn.right.text}".strip() for turn in puzzle.turns),
     )
 
 

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,11 +23,46 @@ from arena.store.results.values import StoredTournament
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """A legal action of a puzzle with outcome and margin for seat 0; no margin if only the outcome is known."""
+    """A legal action of a puzzle with outcome and margin for seat 0; no margin if only the outcome is known.
+
+    ``refutation`` is a reply to a wrong one that proves it wrong; empty if it ends the match, or no reply is known.
+    """
 
     text: str
     outcome: Outcome
     margin: float | None
+    refutation: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """A turn of the seat: the reply of the other seat before it, and of its choices the only one that helps."""
+
+    reply: str
+    choices: tuple[Choice, ...]
+    solution: int
+
+    @property
+    def right(self) -> Choice:
+        """The only one that helps."""
+        return self.choices[self.solution]
+
+
+class Theme(StrEnum):
+    """What a solution does to the scores at once; of several, the first that holds."""
+
+    SACRIFICE = "sacrifice"
+    GREED_FAILS = "greed fails"
+    QUIET = "quiet"
+    GAIN = "gain"
+    NONE = ""
+
+
+MAX_TURNS = 4
+"""Of a puzzle: seven plies."""
+
+MAX_TEXT_CHARACTERS = 200
+"""Of a refutation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +87,8 @@ class Puzzle:
         met: how often bots had to act in this position, up to symmetry.
         lines_log2: the logarithm to base 2 of about how many lines of play there are from here: the difficulty.
         tempting: how many other choices leave the seat at least as far ahead at once.
+        line: the later turns of the seat, at each of which again exactly one action keeps the outcome.
+        theme: empty in files of earlier versions.
     """
 
     game: str
@@ -65,6 +103,18 @@ class Puzzle:
     met: int
     lines_log2: float
     tempting: int
+    line: tuple[Turn, ...] = ()
+    theme: Theme = Theme.NONE
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """All turns of the seat."""
+        return Turn(reply="", choices=self.choices, solution=self.solution), *self.line
+
+    @property
+    def plies(self) -> int:
+        """How many actions there are from the position to the end of the line."""
+        return 2 * len(self.line) + 1
 
     @property
     def goal_in_words(self) -> str:
@@ -81,17 +131,21 @@ class Puzzle:
         """Return what contradicts itself in a puzzle that was read, in a few words each."""
         own = Outcome.WIN if self.seat == 0 else Outcome.LOSS
         found = {
-            "solution is no choice": not 0 <= self.solution < len(self.choices),
+            "solution is no choice": not all(0 <= turn.solution < len(turn.choices) for turn in self.turns),
             "an action is not of one of two seats": not all(
                 len(pair) == 2 and type(pair[0]) is int and 0 <= pair[0] <= 1 for pair in self.actions
             ),
             "seat is not one of two": self.seat not in (0, 1),
             "there is nothing to keep": self.goal not in (own, Outcome.DRAW),
             "nobody has missed it": not self.misses,
+            f"it has more than {MAX_TURNS} turns": len(self.line) >= MAX_TURNS,
         }
-        if not any(found.values()):
-            keeping = [number for number, choice in enumerate(self.choices) if choice.outcome is self.goal]
-            found["another choice keeps the outcome"] = keeping != [self.solution]
+        for turn in self.turns if not any(found.values()) else ():
+            keeping = [number for number, choice in enumerate(turn.choices) if choice.outcome is self.goal]
+            found["another choice keeps the outcome"] = keeping != [turn.solution]
+            found["a refutation is too long"] = any(len(one.refutation) > MAX_TEXT_CHARACTERS for one in turn.choices)
+            if any(found.values()):
+                break
         return [text for text, is_so in found.items() if is_so]
 
 
@@ -212,7 +266,8 @@ def puzzle_of_the_day(
         with suppress(StoreError):  # other puzzles can be solved
             found = kept_puzzles(directory, one)
             if found:
-                number = derived_seed("puzzle of the day", date) % len(found)
+                numbers = [number for number, one in enumerate(found) if one.line] or range(len(found))
+                number = numbers[derived_seed("puzzle of the day", date) % len(numbers)]
                 daily = DailyPuzzle(
                     layout=LAYOUT,
                     date=date,

@@ -13,7 +13,8 @@ from arena.base.records import MatchRecord
 from arena.base.seeds import derived_seed
 from arena.games import GAMES, make_game
 from arena.games.game import Game
-from arena.lab.matches.puzzle import Choice, Miss, Puzzle
+from arena.lab.matches.puzzle import Miss, Puzzle
+from arena.lab.matches.puzzle_line import LineFinder, leads_of, theme_of
 from arena.lab.oracle import Oracle
 from arena.lab.solving.limits import Limits, TimeIsUpError
 from arena.lab.solving.positions import symmetries_of
@@ -82,9 +83,6 @@ def _up_to_symmetry(game: Game[Any], record: MatchRecord, states: Sequence[Any])
         yield frozenset((state, *images))
 
 
-MIN_CHOICES, MAX_CHOICES = 3, 1000
-"""Of two actions one is right every other time."""
-
 MAX_MISSES = 20
 """That are named with a puzzle."""
 
@@ -112,6 +110,7 @@ def find_puzzles(
 ) -> FoundPuzzles:
     """Return at most ``count`` puzzles from matches of games for two, from easy to hard, spread over all difficulties.
 
+    Those with a line of several turns are preferred.
     One question takes at most ``within_seconds``; ``on_progress`` receives the positions searched and all. Errors are
     those of ``decisions_by_position``.
     """
@@ -134,11 +133,20 @@ def find_puzzles(
         looked_at += 1
         unknown += match in too_early
         on_progress(looked_at, len(positions))
-    found.sort(key=lambda one: (one.lines_log2, one.tempting, one.misses[0].match, one.misses[0].ply))
-    chosen = [found[number * len(found) // count] for number in range(count)] if len(found) > count else found
+    found.sort(key=_difficulty)
+    longer, short = ([one for one in found if bool(one.line) is is_longer] for is_longer in (True, False))
+    chosen = sorted([*_spread(longer, count), *_spread(short, count - len(longer))], key=_difficulty)
     return FoundPuzzles(
         puzzles=tuple(chosen), found=len(found), positions=len(positions), looked_at=looked_at, unknown=unknown
     )
+
+
+def _difficulty(one: Puzzle) -> tuple[float, int, int, int]:
+    return one.lines_log2, one.tempting, one.misses[0].match, one.misses[0].ply
+
+
+def _spread(found: Sequence[Puzzle], count: int) -> Sequence[Puzzle]:
+    return [found[number * len(found) // count] for number in range(count)] if len(found) > count else found
 
 
 def _from_the_end(decisions: Sequence[Decision]) -> tuple[int, int]:
@@ -169,37 +177,28 @@ class _Judge:
             return None
         first = missed[0]
         game, state, record = first.game, first.state, first.record
-        legal = game.legal_actions(state)
-        if not MIN_CHOICES <= len(legal) <= MAX_CHOICES:
+        goal, seat = OUTCOMES[self._sign(first, state) or 0], record.actions[first.ply][0]
+        turns = LineFinder(game, self._oracle(first), seat, goal, self._within_seconds).turns(state)
+        if not turns:
             return None
-        choices = self._choices(first)
-        goal = OUTCOMES[self._sign(first, state) or 0]
-        keeping = [number for number, choice in enumerate(choices) if choice.outcome is goal]
-        if not choices or len(keeping) != 1:
-            return None
+        solution = turns[0].solution
+        now, leads = leads_of(game, state)
         return Puzzle(
             game=record.game,
             options=dict(record.options),
             actions=tuple(record.actions[: first.ply]),
-            seat=record.actions[first.ply][0],
+            seat=seat,
             goal=goal,
-            choices=tuple(choices),
-            solution=keeping[0],
+            choices=turns[0].choices,
+            solution=solution,
             misses=tuple(map(_miss, missed[:MAX_MISSES])),
             missed=len(missed),
             met=met,
             lines_log2=round(lines_log2(game, state, derived_seed("puzzle", record.match, first.ply)), 2),
-            tempting=_tempting(first, keeping[0]),
+            tempting=sum(lead >= leads[solution] for lead in leads) - 1,
+            line=turns[1:],
+            theme=theme_of(now, leads, solution),
         )
-
-    def _choices(self, decision: Decision) -> list[Choice]:
-        choices = list[Choice]()
-        for one in self._oracle(decision).actions(decision.state):
-            if one.worth.outcome is None:
-                return []
-            text = str(decision.game.format_action(one.action))
-            choices.append(Choice(text=text, outcome=one.worth.outcome, margin=one.worth.margin))
-        return choices
 
     def _sign(self, decision: Decision, state: Any) -> int | None:
         key = (id(decision.game), state)  # states of two games may be equal
@@ -215,13 +214,6 @@ class _Judge:
             oracle = self._oracles[key] = Oracle(game, path, self._limits, within_seconds=self._within_seconds)
             oracle.worth(game.initial_state())  # makes the table for all matches, if there can be one
         return self._oracles[key]
-
-
-def _tempting(decision: Decision, solution: int) -> int:
-    game, sign = decision.game, 1 if decision.game.seat_to_act(decision.state) == 0 else -1
-    scores = [game.scores(game.apply(decision.state, action)) for action in game.legal_actions(decision.state)]
-    leads = [sign * (first - second) for first, second in scores]
-    return sum(lead >= leads[solution] for lead in leads) - 1
 
 
 def _miss(decision: Decision) -> Miss:
