@@ -19,7 +19,7 @@ from arena.lab.solving.limits import Limits
 from arena.store.home import ArenaHome
 from arena.store.results.values import OwnedBot
 from tests.analysis.text.tournaments import play
-from tests.lab.made_puzzles import made_puzzle
+from tests.lab.made_puzzles import longer_puzzle, made_puzzle
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -61,7 +61,7 @@ def fill(home):
     bots = ["alpha", "beta", "gamma", "delta"]
     league = play(home, "league", bots, encounters=2, opening_plies=2)
     list(TournamentAnnotator(home.store, league, Limits()).annotate(match=1))
-    keep_puzzles(home.directory, league, [made_puzzle(), made_puzzle()])
+    keep_puzzles(home.directory, league, [made_puzzle(), longer_puzzle()])
     play(home, "forfeits", ["alpha", "<b>bold</b>", "100%? #1 & so"], failing=["<b>bold</b>"], note=NOTE, encounters=4)
     swiss = play(home, "swiss", [*bots, "epsilon"], format="swiss", settings={"rounds": 3}, encounters=2)
     epsilon = swiss.definition.entrants[4]

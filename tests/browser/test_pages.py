@@ -23,7 +23,7 @@ EXAMPLES = {
     "puzzle": [
         {**LEAGUE, "puzzle": 1},
         {**LEAGUE, "puzzle": 1, "action": "c3"},
-        {**LEAGUE, "puzzle": 2, "answer": True},
+        {**LEAGUE, "puzzle": 2, "action": "b2", "answer": True},
     ],
     "today": [{}, {"answer": True}],
     "games": [{}],

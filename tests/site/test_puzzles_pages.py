@@ -1,6 +1,7 @@
 """The puzzles of a tournament on the site: nothing is given away before it is tried, and nothing is computed."""
 
 import re
+from dataclasses import replace
 
 import html5lib
 import pytest
@@ -15,9 +16,10 @@ from arena.site.pages.tournament_model import TournamentParameters
 from arena.site.publish.one_file import puzzles_file
 from arena.store.home import ArenaHome
 from tests.analysis.text.tournaments import play
-from tests.lab.made_puzzles import made_puzzle
+from tests.lab.made_puzzles import longer_puzzle, made_puzzle
 from tests.site.parsed import model_of, rendered, tree
 
+(LATER,) = longer_puzzle().line
 HOSTILE = "<script>alert(1)</script>"
 
 
@@ -26,6 +28,7 @@ def home(tmp_path_factory):
     with ArenaHome(tmp_path_factory.mktemp("home")) as home:
         tournament = play(home, "league", ["alpha", "beta"])
         play(home, "empty", ["alpha", "beta"])
+        keep_puzzles(home.directory, play(home, "lines", ["alpha", "beta"]), [longer_puzzle()])
         keep_puzzles(home.directory, tournament, [made_puzzle(), made_puzzle(bot=f"{HOSTILE}@1")])
         yield home
 
@@ -105,6 +108,42 @@ def test_a_try_is_judged(home, action, is_solved, verdict):
     assert HOSTILE not in html
 
 
+SENTENCE = "Seat 1: b2, seat 0: c3, seat 1: d4 – and seat 1 wins by 3 with best play."
+
+
+@pytest.mark.parametrize(
+    ("action", "found", "verdict"),
+    [
+        ("b2", "b2", "b2 is right. Seat 0 answers c3, and seat 1 is to act again."),
+        ("b2 d4", "b2 d4", f"Solved. {SENTENCE}"),
+        (" b2   d4 e5", "b2 d4", f"Solved. {SENTENCE}"),
+        ("b2 d5", "b2", "Not d5: seat 0 answers e4, which ends the match, and seat 1 loses."),
+        ("b2 e5", "b2", "Not e5: after it, seat 1 draws with best play."),
+        ("b2 c3", "b2", "c3 is no legal action here."),
+        ("c3", "", "Not c3: seat 0 answers b2, and then seat 1 draws with best play."),
+        ("b3 d4", "", "b3 d4 is no legal action here."),
+        ("x " * 300, "", f"{('x ' * 300)[:79]}… is no legal action here."),
+    ],
+)
+def test_a_line_is_played_turn_by_turn(home, action, found, verdict):
+    page = puzzle_page(home, tournament="lines", action=action)
+    assert (page.found, page.verdict, page.is_solved) == (found, verdict, found == "b2 d4")
+    assert page.shown.positions[-1].ply == {"": 1, "b2": 3, "b2 d4": 4}[found]
+    html = html_of("puzzle", page, PuzzleParameters(tournament="lines", puzzle=1, action=action))
+    assert ('<option value="b2 d4">d4</option>' in html) == (found == "b2")
+    assert ("Theme: quiet" in html, SENTENCE in html) == (page.is_solved, page.is_solved)
+
+
+def test_the_answer_has_the_line_its_refutations_and_its_theme(home):
+    answer = puzzle_page(home, tournament="lines", answer=True).answer
+    assert answer.line == SENTENCE
+    refuted = [(turn.solution, [(one.action, one.reply) for one in turn.refutations]) for turn in answer.turns]
+    assert refuted == [("b2", [("c3", "b2")]), ("d4", [("d5", "e4"), ("e4", "d5")])]
+    page = build_puzzles(home, PuzzlesParameters(tournament="lines"))
+    assert [(one.plies, one.theme) for one in page.puzzles] == [(3, "quiet")]
+    assert f"<b>{SENTENCE}</b>" in puzzles_file(home, page)
+
+
 def test_the_solution_is_shown_when_it_is_asked_for(home):
     page = puzzle_page(home, puzzle=2, answer=True)
     assert (page.answer.solution, page.answer.wins, page.answer.loses) == ("b2", ("b2",), ())
@@ -126,6 +165,10 @@ def test_what_is_not_there_is_not_found(home, values):
         ({"actions": ([1, [1, 1]],)}, "seat 1 acts, but is not to act"),
         ({"actions": ([0, [9, 9]],)}, "puzzle 1: "),
         ({"actions": ([0, [2, 1]],)}, "its choices are not the legal actions"),
+        ({"line": (replace(LATER, reply="c2"),)}, "c2 is not legal in its line"),
+        ({"line": (replace(LATER, reply=""),)}, "its choices are not the legal actions"),
+        ({"line": (replace(LATER, reply="d4"),)}, "its choices are not the legal actions"),
+        ({"line": (LATER, LATER)}, "c3 is not legal in its line"),
     ],
 )
 def test_a_puzzle_that_contradicts_the_rules_is_refused(home, changed, message):
@@ -178,5 +221,5 @@ def test_the_puzzle_of_the_day_is_the_same_for_everybody_and_stays_for_the_day(t
         (home.directory / "puzzles" / "today.json").write_text("[" * 100_000)
         page = build_today(home, TodayParameters(action="b2"))
         assert (page.tournament, page.is_solved) == (other.name, True)
-        html = html_of("today", page, TodayParameters(action="b2"))
-        assert 'href="/puzzles/today?action=c3#try"' in html
+        html = html_of("today", build_today(home, TodayParameters(action="c3")), TodayParameters(action="c3"))
+        assert 'href="/puzzles/today?action=b2#try"' in html

@@ -7,9 +7,11 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from arena.base.errors import ArenaError, IllegalActionError, NothingYetError, StoreError, UnknownNameError
+from arena.base.text import shortened_text
 from arena.games import Game, Option, find_game, make_game, parse_options
 from arena.games.checked_game import checked_game
 from arena.lab.matches.puzzle import Puzzle, kept_puzzles, puzzle_of_the_day
+from arena.lab.solving.worth import number_text
 from arena.site.matches.games_model import (
     MAX_ACTIONS_CHARACTERS,
     GameOption,
@@ -21,8 +23,10 @@ from arena.site.matches.games_model import (
     PuzzleMiss,
     PuzzlePage,
     PuzzleParameters,
+    PuzzleRefutation,
     PuzzlesPage,
     PuzzlesParameters,
+    PuzzleTurn,
     TodayParameters,
 )
 from arena.site.matches.match_sentences import result_sentence
@@ -125,6 +129,13 @@ def _is_split(text: str) -> bool:
 # Builds the puzzles of a tournament, which ``arena lab puzzles`` has found: nothing is computed for a visitor.
 
 
+class _Place(NamedTuple):
+    """A position of a puzzle's line, and the actions that led to it."""
+
+    state: Any
+    actions: list[list[Any]]
+
+
 def build_puzzles(home: ArenaHome, parameters: PuzzlesParameters) -> PuzzlesPage:
     """Build the list of the puzzles of a tournament; StoreError if their file is malformed."""
     tournament = home.store.tournament(parameters.tournament)
@@ -174,14 +185,17 @@ def _puzzle_page(
 ) -> PuzzlePage:
     require_game(home, puzzle.game)
     game = checked_game(make_game(puzzle.game, **puzzle.options), puzzle.game)
-    state = _replayed(game, puzzle, number)
+    places = _replayed(game, puzzle, number)
+    found, wrong = _found(puzzle, parameters.action.strip())
+    place, is_solved = places[found], found == len(puzzle.turns)
+    right = [turn.right.text for turn in puzzle.turns[:found]]
     legal = [
-        LegalAction(text=text, actions=text, target=target)
-        for text, target in named_targets(game, state, game.legal_actions(state))
+        LegalAction(text=text, actions=" ".join([*right, text]), target=target)
+        for text, target in (() if is_solved else named_targets(game, place.state, game.legal_actions(place.state)))
     ]
-    record = record_of_nobody(puzzle.game, game, state, puzzle.actions)
-    tried = next((one for one in puzzle.choices if one.text == parameters.action.strip()), None)
-    is_solved = tried is not None and tried is puzzle.choices[puzzle.solution]
+    record = record_of_nobody(puzzle.game, game, place.state, place.actions)
+    line = _line_sentence(puzzle, game.is_over(places[-1].state))
+    verdict = _verdict(puzzle, found, line)
     return PuzzlePage(
         tournament=tournament,
         listed=_listed(number, puzzle),
@@ -189,10 +203,23 @@ def _puzzle_page(
         shown=viewed_match(record, {bot: bot for bot in record.bots}, most=1),
         legal=tuple(legal),
         tried=parameters.action.strip(),
+        found=" ".join(right),
         is_solved=is_solved,
-        verdict=_verdict(puzzle, parameters.action.strip()),
-        answer=_answer(puzzle) if is_solved or parameters.answer else None,
+        verdict=_wrong_verdict(game, puzzle, number, found, place, wrong) if wrong else verdict,
+        answer=_answer(puzzle, line) if is_solved or parameters.answer else None,
     )
+
+
+def _found(puzzle: Puzzle, tries: str) -> tuple[int, str]:
+    """Return how many turns the tries solve, one after the other, and the one after them, which is wrong."""
+    for number, turn in enumerate(puzzle.turns):
+        text = turn.right.text
+        if tries == text:
+            return number + 1, ""
+        if not tries.startswith(f"{text} ") or any(tries == choice.text for choice in turn.choices):
+            return number, tries
+        tries = tries.removeprefix(text).strip()
+    return len(puzzle.turns), ""
 
 
 def _listed(number: int, puzzle: Puzzle) -> ListedPuzzle:
@@ -206,42 +233,88 @@ def _listed(number: int, puzzle: Puzzle) -> ListedPuzzle:
         difficulty=puzzle.lines_log2,
         missed=puzzle.missed,
         met=puzzle.met,
+        plies=puzzle.plies,
+        theme=puzzle.theme,
     )
 
 
-def _replayed(game: Game[Any], puzzle: Puzzle, number: int) -> Any:
-    state = game.initial_state()
+def _replayed(game: Game[Any], puzzle: Puzzle, number: int) -> list[_Place]:
+    """Return the position at each turn, then the last one."""
+    state, actions, found = game.initial_state(), [list(pair) for pair in puzzle.actions], list[_Place]()
     try:
-        for seat, action in puzzle.actions:
+        for seat, action in actions:
             if game.seat_to_act(state) != seat:
                 raise StoreError(f"puzzle {number}: seat {seat} acts, but is not to act")
             state = game.apply(state, action)
     except IllegalActionError as error:
         raise StoreError(f"puzzle {number}: {error.reason}") from error
-    texts = [] if game.is_over(state) else [str(game.format_action(one)) for one in game.legal_actions(state)]
-    if texts != [choice.text for choice in puzzle.choices] or game.seat_to_act(state) != puzzle.seat:
-        raise StoreError(f"puzzle {number}: its choices are not the legal actions of its position")
-    return state
+    for turn in puzzle.turns:
+        if turn.reply:
+            state, actions = _after(game, _Place(state, actions), turn.reply, number)
+        if _texts(game, state) != [choice.text for choice in turn.choices] or game.seat_to_act(state) != puzzle.seat:
+            raise StoreError(f"puzzle {number}: its choices are not the legal actions of its position")
+        found.append(_Place(state, actions))
+        state, actions = _after(game, found[-1], turn.right.text, number)
+    return [*found, _Place(state, actions)]
 
 
-def _verdict(puzzle: Puzzle, tried: str) -> str:
-    if not tried:
+def _texts(game: Game[Any], state: Any) -> list[str]:
+    return [] if game.is_over(state) else [str(game.format_action(one)) for one in game.legal_actions(state)]
+
+
+def _after(game: Game[Any], place: _Place, text: str, number: int) -> _Place:
+    texts = _texts(game, place.state)
+    if text not in texts:
+        raise StoreError(f"puzzle {number}: {shortened_text(text)} is not legal in its line")
+    action = game.legal_actions(place.state)[texts.index(text)]
+    pair = [game.seat_to_act(place.state), action]
+    return _Place(game.apply(place.state, action), [*place.actions, pair])
+
+
+def _verdict(puzzle: Puzzle, found: int, line: str) -> str:
+    if not found:
         return ""
-    choice = next((one for one in puzzle.choices if one.text == tried), None)
+    right, who = puzzle.turns[found - 1].right.text, f"seat {puzzle.seat}"
+    if found < len(puzzle.turns):
+        reply = puzzle.turns[found].reply
+        return f"{right} is right. Seat {1 - puzzle.seat} answers {reply}, and {who} is to act again."
+    if puzzle.line:
+        return f"Solved. {line}"
+    return f"Solved: with {right}, {who} {puzzle.verb(puzzle.goal)}, and with no other action."
+
+
+def _wrong_verdict(game: Game[Any], puzzle: Puzzle, number: int, found: int, place: _Place, tried: str) -> str:
+    choice = next((one for one in puzzle.turns[found].choices if one.text == tried), None)
     if choice is None:
-        return f"{tried} is no legal action here."
-    who = f"seat {puzzle.seat}"
-    if choice is puzzle.choices[puzzle.solution]:
-        return f"Solved: with {tried}, {who} {puzzle.verb(choice.outcome)}, and with no other action."
-    return f"Not {tried}: after it, {who} {puzzle.verb(choice.outcome)} with best play."
+        return f"{shortened_text(tried)} is no legal action here."
+    loses = f"seat {puzzle.seat} {puzzle.verb(choice.outcome)}"
+    after = _after(game, place, tried, number)
+    if game.is_over(after.state):
+        return f"Not {tried}: it ends the match, and {loses}."
+    if not choice.refutation:
+        return f"Not {tried}: after it, {loses} with best play."
+    answers = f"Not {tried}: seat {1 - puzzle.seat} answers {choice.refutation}"
+    if game.is_over(_after(game, after, choice.refutation, number).state):
+        return f"{answers}, which ends the match, and {loses}."
+    return f"{answers}, and then {loses} with best play."
 
 
-def _answer(puzzle: Puzzle) -> PuzzleAnswer:
+def _answer(puzzle: Puzzle, line: str) -> PuzzleAnswer:
     by_verb: dict[str, list[str]] = {"wins": [], "draws": [], "loses": []}
     for choice in puzzle.choices:
         by_verb[puzzle.verb(choice.outcome)].append(choice.text)
     return PuzzleAnswer(
         solution=puzzle.choices[puzzle.solution].text,
+        line=line,
+        turns=tuple(
+            PuzzleTurn(
+                solution=turn.right.text,
+                refutations=tuple(
+                    PuzzleRefutation(action=one.text, reply=one.refutation) for one in turn.choices if one.refutation
+                ),
+            )
+            for turn in puzzle.turns
+        ),
         wins=tuple(by_verb["wins"]),
         draws=tuple(by_verb["draws"]),
         loses=tuple(by_verb["loses"]),
@@ -249,3 +322,16 @@ def _answer(puzzle: Puzzle) -> PuzzleAnswer:
             PuzzleMiss(bot=miss.bot, match=miss.match, ply=miss.ply, text=miss.text) for miss in puzzle.misses
         ),
     )
+
+
+def _line_sentence(puzzle: Puzzle, is_over: bool) -> str:
+    """Return the line to be read out: "Seat 0: b4, seat 1: c2, seat 0: a1 – and seat 0 wins by 3"."""
+    said = list[str]()
+    for turn in puzzle.turns:
+        said += [f"seat {1 - puzzle.seat}: {turn.reply}"] if turn.reply else []
+        said.append(f"seat {puzzle.seat}: {turn.right.text}")
+    verb, margin = puzzle.verb(puzzle.goal), puzzle.turns[-1].right.margin or 0
+    is_ahead = verb == "wins" and (margin > 0) == (puzzle.seat == 0) and margin != 0
+    by = f" by {number_text(abs(margin)).removeprefix('+')}" if is_ahead else ""
+    rest = "" if is_over else " with best play"
+    return f"S{', '.join(said).removeprefix('s')} – and seat {puzzle.seat} {verb}{by}{rest}."

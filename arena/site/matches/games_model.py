@@ -159,6 +159,8 @@ class GamePage(ModelOfBots):
 # The puzzles of a tournament: a list, and each with a board on which it is solved.
 
 MAX_PUZZLE = 500
+MAX_TRIES_CHARACTERS = 1000
+"""With spaces between tries."""
 
 
 class PuzzlesParameters(Parameters):
@@ -177,6 +179,8 @@ class ListedPuzzle(Model):
         difficulty: the logarithm to base 2 of about how many lines of play there are from the position.
         missed: how often bots have missed the solution.
         met: how often they were in the position.
+        plies: how many actions its line has, those of the other seat included: 1, 3, 5 or 7.
+        theme: what the solution does to the scores at once; empty if that is not known.
     """
 
     puzzle: int
@@ -188,6 +192,8 @@ class ListedPuzzle(Model):
     difficulty: float
     missed: int
     met: int
+    plies: int = 1
+    theme: str = ""
 
 
 class PuzzlesPage(ModelOfTournament):
@@ -198,18 +204,18 @@ class PuzzlesPage(ModelOfTournament):
 
 
 class PuzzleParameters(Parameters):
-    """The address of a puzzle, and of an action to try; ``answer`` asks for the solution."""
+    """The address of a puzzle; ``action`` has the tries so far, one a turn; ``answer`` asks for the solution."""
 
     tournament: Name
     puzzle: Annotated[int, Ge(1), Le(MAX_PUZZLE), AsWritten]
-    action: Annotated[str, Len(0, 200)] = ""
+    action: Annotated[str, Len(0, MAX_TRIES_CHARACTERS)] = ""
     answer: bool = False
 
 
 class TodayParameters(Parameters):
-    """The address of the puzzle of the day, and of an action to try; ``answer`` asks for the solution."""
+    """The address of the puzzle of the day; ``action`` and ``answer`` are those of any puzzle."""
 
-    action: Annotated[str, Len(0, 200)] = ""
+    action: Annotated[str, Len(0, MAX_TRIES_CHARACTERS)] = ""
     answer: bool = False
 
 
@@ -227,16 +233,33 @@ class PuzzleMiss(Model):
     text: str
 
 
+class PuzzleRefutation(Model):
+    """A reply to a wrong action, after which the outcome is lost."""
+
+    action: str
+    reply: str
+
+
+class PuzzleTurn(Model):
+    """A turn of the seat in the line; no refutation of an action that ends the match."""
+
+    solution: str
+    refutations: tuple[PuzzleRefutation, ...]
+
+
 class PuzzleAnswer(Model):
     """The answer to a puzzle, shown once it is solved or given up.
 
     Attributes:
+        line: the whole line, as a sentence.
         wins: the actions with which the seat wins.
         draws: those with which it draws.
         loses: those with which it loses.
     """
 
     solution: str
+    line: str
+    turns: tuple[PuzzleTurn, ...]
     wins: tuple[str, ...]
     draws: tuple[str, ...]
     loses: tuple[str, ...]
@@ -248,9 +271,11 @@ class PuzzlePage(ModelOfTournament):
 
     Attributes:
         date: of the day (UTC) whose puzzle it is; empty on its own page.
-        tried: the action that was tried; empty if none was.
-        is_solved: whether it is the solution.
-        verdict: what it leads to, as a sentence; empty if nothing was tried.
+        legal: the legal actions; none when the line is at its end.
+        tried: the tries so far, one a turn; empty if there are none.
+        found: the right ones among them; the board shows the position after them and the replies.
+        is_solved: whether they solve the puzzle.
+        verdict: what the last try leads to, as a sentence; empty if nothing was tried.
         answer: None until it is solved or given up.
     """
 
@@ -261,6 +286,7 @@ class PuzzlePage(ModelOfTournament):
     legal: tuple[LegalAction, ...]
     date: str = ""
     tried: str = ""
+    found: str = ""
     is_solved: bool = False
     verdict: str = ""
     answer: PuzzleAnswer | None = None
