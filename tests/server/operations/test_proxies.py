@@ -30,7 +30,7 @@ def addresses(home):
 
 
 def site(home, *options):
-    return served("--home", home, "--open-to", "authors", "--allowed-host", HOST, *options)
+    return served("--home", home, "--only", "web", "--open-to", "authors", "--allowed-host", HOST, *options)
 
 
 def client_of(server, **headers):
