@@ -19,6 +19,7 @@ from arena.server.operating.service_programs import problems
 from arena.server.operations import (
     account,
     bot_logs,
+    challenges,
     contest_changes,
     contest_messages,
     contest_results,
@@ -46,6 +47,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *contest_results.OPERATIONS,
     *bot_logs.OPERATIONS,
     *playing.OPERATIONS,
+    *challenges.OPERATIONS,
     *people.OPERATIONS,
     *directing.OPERATIONS,
 )

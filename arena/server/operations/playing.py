@@ -8,8 +8,6 @@ from dataclasses import replace
 from pydantic import Field, StrictBool
 
 from arena.base.errors import UsageError
-from arena.base.text import counted
-from arena.server.gate.gate import too_often
 from arena.server.gate.operation import Done, Fields, Follow, Handler, Operation, Visit
 from arena.server.http.hosts import network_of
 from arena.server.http.problems import bad_address
@@ -18,8 +16,6 @@ from arena.server.operations.play_choices import (
     SECONDS,
     NewMatch,
     PlayParameters,
-    RestingBots,
-    bot_name,
     bot_of,
     chosen,
     game_of,
@@ -29,12 +25,7 @@ from arena.server.operations.play_choices import (
     seats_of,
 )
 from arena.site.matches.playing import (
-    SEATS,
-    ChallengesPage,
-    OwnChallenge,
     OwnMatch,
-    PlayableBot,
-    PlayMenu,
     PlayPage,
     PlayView,
     UnratedMatchPage,
@@ -43,7 +34,7 @@ from arena.store.people.play_slots import IDLE_SECONDS
 from arena.store.people.rates import Rate
 from arena.store.people.secret import is_secret
 from arena.store.people.unrated_match import ENDED, Choices, MatchState, PlayRequest, UnratedMatch, hinted_action
-from arena.store.people.values import DAY_SECONDS, Permission
+from arena.store.people.values import Permission
 
 BEGINNINGS = Rate(120, 3600.0)
 ACTIONS = Rate(600, 300.0)
@@ -91,7 +82,7 @@ def show_play(visit: Visit) -> PlayPage:
         seconds=SECONDS,
         refusal=menu.refusal,
         remarks=tuple(resting.remarks(everything.bots)),
-        own=tuple(OwnMatch.of(one, one.choices, one.position, address=_address(one)) for one in own),
+        own=tuple(OwnMatch.of(one, one.choices, one.position, address=address_of(one)) for one in own),
     )
 
 
@@ -99,7 +90,7 @@ def begin(visit: Visit) -> Done:
     """Begin an unrated match against a bot, from the beginning or from a position of a recorded match."""
     if visit.fields.tournament:
         return _play_on(visit)
-    _check_plays(visit, visit.fields.bot)
+    check_plays(visit, visit.fields.bot)
     return _begun(visit, chosen(menu_of(visit.people), visit.fields))
 
 
@@ -111,7 +102,7 @@ def _play_on(visit: Visit) -> Done:
     return _begun(visit, choices, actions)
 
 
-def _check_plays(visit: Visit, bot: str) -> None:
+def check_plays(visit: Visit, bot: str) -> None:
     """Raise UsageError if a bot rests now for whoever asks."""
     if refusal := resting_bots(visit).refusal(bot, _games_of(visit, bot)):
         raise UsageError(refusal)
@@ -125,7 +116,7 @@ def _games_of(visit: Visit, label: str) -> tuple[str, ...]:
 
 def _begun(visit: Visit, choices: Choices, actions: str = "[]") -> Done:
     one = visit.people.unrated_matches.begin(choices, visit.actor.number, network_of(visit.address), actions)
-    return Done(to=_address(one), sentence="the match begins")
+    return Done(to=address_of(one), sentence="the match begins")
 
 
 def show_match(visit: Visit) -> UnratedMatchPage:
@@ -141,20 +132,20 @@ def show_match(visit: Visit) -> UnratedMatchPage:
         one,
         one.choices,
         position,
-        address=_address(one),
+        address=address_of(one),
         options=json.loads(one.choices.options),
         seconds=one.choices.per_action_milliseconds / 1000,
         may_undo=has_acted and position.state is MatchState.PERSON,
         may_ask=not one.choices.challenger and _may_ask(visit, one),
         rest=resting_bots(visit).refusal(one.choices.bot, _games_of(visit, one.choices.bot)),
         hint=hinted_action(one.answer),
-        outcome=_outcome(position.reason) or (view.result if view is not None and is_over else ""),
+        outcome=outcome_of(position.reason) or (view.result if view is not None and is_over else ""),
         view=view,
         idle_minutes=round(IDLE_SECONDS / 60),
     )
 
 
-def _outcome(reason: str) -> str:
+def outcome_of(reason: str) -> str:
     """Return why a match is over; earlier versions stored what a bot wrote behind the kind of its fault."""
     head, mark, _ = reason.partition("): ")
     return f"{head})." if mark and " forfeits (" in head else reason
@@ -194,24 +185,24 @@ def _may_ask(visit: Visit, one: UnratedMatch) -> bool:
 def _request(visit: Visit, request: PlayRequest, action: str = "") -> Done:
     one = _own(visit)
     _check_person_plays(one)
-    _check_plays(visit, one.choices.bot)
+    check_plays(visit, one.choices.bot)
     visit.people.unrated_matches.request(one.number, request, visit.fields.plies, action)
-    return Done(to=_address(one), sentence="the play host was asked")
+    return Done(to=address_of(one), sentence="the play host was asked")
 
 
 def resign(visit: Visit) -> Done:
     """End an unrated match."""
     one = _own(visit)
     visit.people.unrated_matches.end(one.number, "You stopped it." if one.choices.challenger else "You resigned.")
-    return Done(to=_address(one), sentence="the match is over")
+    return Done(to=address_of(one), sentence="the match is over")
 
 
 def retry(visit: Visit) -> Done:
     """Try again what the arena could not do."""
     one = _own(visit)
-    _check_plays(visit, one.choices.bot)
+    check_plays(visit, one.choices.bot)
     visit.people.unrated_matches.retry(one.number)
-    return Done(to=_address(one), sentence="it is tried again")
+    return Done(to=address_of(one), sentence="it is tried again")
 
 
 def again(visit: Visit) -> Done:
@@ -219,7 +210,7 @@ def again(visit: Visit) -> Done:
     one = _own(visit)
     _check_person_plays(one)
     choices = one.choices
-    _check_plays(visit, choices.bot)
+    check_plays(visit, choices.bot)
     step = visit.fields.swap not in (False, "")
     return _begun(visit, replace(choices, seat=(choices.seat + step) % seats_of(choices)))
 
@@ -238,81 +229,9 @@ def _check_person_plays(one: UnratedMatch) -> None:
         raise UsageError("two bots play this match; nobody can act in it")
 
 
-def _address(one: UnratedMatch) -> str:
+def address_of(one: UnratedMatch) -> str:
+    """Return the path of the page of a match."""
     return f"/play/{one.secret}"
-
-
-# Challenges: a bot of one's own plays against another, as a person would.
-
-CHALLENGES = Rate(20, DAY_SECONDS)
-"""Each a match, or an encounter of two with seats exchanged."""
-
-
-class ChallengeQuery(Fields):
-    """Which bot is to be challenged."""
-
-    bot: str = ""
-
-
-class NewChallenge(NewMatch):
-    """A challenge: one's own bot, another, and what they play; with ``both_seats`` two matches, each seat once."""
-
-    challenger: str = Field(max_length=200)
-    both_seats: StrictBool | str = False
-
-
-def show_challenges(visit: Visit) -> ChallengesPage:
-    """Which bots can be challenged, and one's own challenges."""
-    resting, everything = resting_bots(visit), menu_of(visit.people)
-    menu = resting.offered(everything)
-    own = visit.people.unrated_matches.of_person(visit.person.number, challenges=True)
-    bot = bot_of(menu.bots, visit.fields.bot)
-    return ChallengesPage(
-        challengers=_challengers(resting, everything),
-        bots=menu.bots,
-        bot=bot.name if bot is not None else "",
-        games=tuple(game.name for game in menu.games if bot is None or bot.plays(game.name)),
-        seconds=SECONDS,
-        refusal=menu.refusal,
-        remarks=tuple(resting.remarks(everything.bots)),
-        own=tuple(
-            OwnChallenge.of(one, one.choices, one.position, address=_address(one), outcome=_ended(one)) for one in own
-        ),
-    )
-
-
-def _challengers(resting: RestingBots, menu: PlayMenu) -> tuple[PlayableBot, ...]:
-    return tuple(bot for bot in menu.bots if bot.name.rpartition("@")[0] in resting.own)
-
-
-def _ended(one: UnratedMatch) -> str:
-    if one.position.state not in ENDED or not one.position.view:
-        return _outcome(one.position.reason)
-    return _outcome(one.position.reason) or PlayView.model_validate_json(one.position.view).result
-
-
-def challenge(visit: Visit) -> Done:
-    """Let one's own bot play against another, unrated."""
-    sent: NewChallenge = visit.fields
-    menu, resting = menu_of(visit.people), resting_bots(visit)
-    own = next((bot for bot in _challengers(resting, menu) if sent.challenger in (bot.name, bot_name(bot))), None)
-    if own is None:
-        raise UsageError(f"challenger {sent.challenger!r:.80}: expected a bot of yours that can be played here")
-    found = bot_of(menu.bots, sent.bot)
-    rival = found.name if found is not None else sent.bot
-    _check_plays(visit, rival)
-    choices = chosen(menu, sent.model_copy(update={"bot": rival}))
-    if seats_of(choices) != SEATS:
-        raise UsageError(f"players = {seats_of(choices)}: expected {SEATS}, the seats of a challenge")
-    if not own.plays(choices.game):
-        raise UsageError(f"challenger {own.name!r:.80}: it does not play {choices.game}")
-    if wait := visit.people.rates.take(f"challenges of {visit.person.number}", CHALLENGES):
-        raise too_often(wait)
-    seats = (0, 1) if sent.both_seats not in (False, "") else (choices.seat,)
-    for seat in seats:
-        one = replace(choices, seat=seat, challenger=own.name)
-        visit.people.unrated_matches.begin(one, visit.person.number, network_of(visit.address))
-    return Done(to="/challenges", sentence=f"{own.name} plays {rival}: {counted(len(seats), 'match')}")
 
 
 def _change(what: str, handler: Handler, fields: type[Fields], rate: Rate = ACTIONS) -> Operation:
@@ -321,18 +240,6 @@ def _change(what: str, handler: Handler, fields: type[Fields], rate: Rate = ACTI
 
 
 OPERATIONS = (
-    Operation(
-        "GET",
-        "/challenges",
-        Permission.SUBMIT,
-        show_challenges,
-        ChallengeQuery,
-        ChallengesPage,
-        "challenges.html.jinja",
-        room="play",
-        is_asked_for_again=lambda page: any(one.state not in ENDED for one in page.own),
-    ),
-    Operation("POST", "/challenges", Permission.SUBMIT, challenge, NewChallenge, form="/challenges", rate=BEGINNINGS),
     Operation(
         "GET",
         "/play",

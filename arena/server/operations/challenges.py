@@ -1,0 +1,115 @@
+"""Challenges: a bot of one's own plays against another, as a person would."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pydantic import Field, StrictBool
+
+from arena.base.errors import UsageError
+from arena.base.text import counted
+from arena.server.gate.gate import too_often
+from arena.server.gate.operation import Done, Fields, Operation, Visit
+from arena.server.http.hosts import network_of
+from arena.server.operations.play_choices import (
+    SECONDS,
+    NewMatch,
+    RestingBots,
+    bot_name,
+    bot_of,
+    chosen,
+    menu_of,
+    resting_bots,
+    seats_of,
+)
+from arena.server.operations.playing import BEGINNINGS, address_of, check_plays, outcome_of
+from arena.site.matches.playing import SEATS, ChallengesPage, OwnChallenge, PlayableBot, PlayMenu, PlayView
+from arena.store.people.rates import Rate
+from arena.store.people.unrated_match import ENDED, UnratedMatch
+from arena.store.people.values import DAY_SECONDS, Permission
+
+CHALLENGES = Rate(20, DAY_SECONDS)
+"""Each a match, or an encounter of two with seats exchanged."""
+
+
+class ChallengeQuery(Fields):
+    """Which bot is to be challenged."""
+
+    bot: str = ""
+
+
+class NewChallenge(NewMatch):
+    """A challenge: one's own bot, another, and what they play; with ``both_seats`` two matches, each seat once."""
+
+    challenger: str = Field(max_length=200)
+    both_seats: StrictBool | str = False
+
+
+def show_challenges(visit: Visit) -> ChallengesPage:
+    """Which bots can be challenged, and one's own challenges."""
+    resting, everything = resting_bots(visit), menu_of(visit.people)
+    menu = resting.offered(everything)
+    own = visit.people.unrated_matches.of_person(visit.person.number, challenges=True)
+    bot = bot_of(menu.bots, visit.fields.bot)
+    return ChallengesPage(
+        challengers=_challengers(resting, everything),
+        bots=menu.bots,
+        bot=bot.name if bot is not None else "",
+        games=tuple(game.name for game in menu.games if bot is None or bot.plays(game.name)),
+        seconds=SECONDS,
+        refusal=menu.refusal,
+        remarks=tuple(resting.remarks(everything.bots)),
+        own=tuple(
+            OwnChallenge.of(one, one.choices, one.position, address=address_of(one), outcome=_ended(one)) for one in own
+        ),
+    )
+
+
+def _challengers(resting: RestingBots, menu: PlayMenu) -> tuple[PlayableBot, ...]:
+    return tuple(bot for bot in menu.bots if bot.name.rpartition("@")[0] in resting.own)
+
+
+def _ended(one: UnratedMatch) -> str:
+    if one.position.state not in ENDED or not one.position.view:
+        return outcome_of(one.position.reason)
+    return outcome_of(one.position.reason) or PlayView.model_validate_json(one.position.view).result
+
+
+def challenge(visit: Visit) -> Done:
+    """Let one's own bot play against another, unrated."""
+    sent: NewChallenge = visit.fields
+    menu, resting = menu_of(visit.people), resting_bots(visit)
+    own = next((bot for bot in _challengers(resting, menu) if sent.challenger in (bot.name, bot_name(bot))), None)
+    if own is None:
+        raise UsageError(f"challenger {sent.challenger!r:.80}: expected a bot of yours that can be played here")
+    found = bot_of(menu.bots, sent.bot)
+    rival = found.name if found is not None else sent.bot
+    check_plays(visit, rival)
+    choices = chosen(menu, sent.model_copy(update={"bot": rival}))
+    if seats_of(choices) != SEATS:
+        raise UsageError(f"players = {seats_of(choices)}: expected {SEATS}, the seats of a challenge")
+    if not own.plays(choices.game):
+        raise UsageError(f"challenger {own.name!r:.80}: it does not play {choices.game}")
+    if wait := visit.people.rates.take(f"challenges of {visit.person.number}", CHALLENGES):
+        raise too_often(wait)
+    seats = (0, 1) if sent.both_seats not in (False, "") else (choices.seat,)
+    for seat in seats:
+        one = replace(choices, seat=seat, challenger=own.name)
+        visit.people.unrated_matches.begin(one, visit.person.number, network_of(visit.address))
+    return Done(to="/challenges", sentence=f"{own.name} plays {rival}: {counted(len(seats), 'match')}")
+
+
+OPERATIONS = (
+    Operation(
+        "GET",
+        "/challenges",
+        Permission.SUBMIT,
+        show_challenges,
+        ChallengeQuery,
+        ChallengesPage,
+        "challenges.html.jinja",
+        room="play",
+        is_asked_for_again=lambda page: any(one.state not in ENDED for one in page.own),
+    ),
+    Operation("POST", "/challenges", Permission.SUBMIT, challenge, NewChallenge, form="/challenges", rate=BEGINNINGS),
+)
