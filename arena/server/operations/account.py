@@ -25,6 +25,7 @@ from arena.server.operations.people import (
     NewTokenPage,
     OwnDataPage,
     OwnSubmission,
+    OwnVote,
     PlayedMatch,
     SessionLine,
     SignInPage,
@@ -302,6 +303,7 @@ def show_own_data(visit: Visit) -> OwnDataPage:
         submissions=tuple(_submission(one, visit) for one in submitted),
         older=submitted[-1].number if len(submitted) >= LISTED else None,
         matches=tuple(_match(one, audience) for one in visit.people.unrated_matches.of_person(visit.person.number)),
+        votes=tuple(OwnVote.of(one) for one in visit.people.votes.found(person_id=visit.person.number)),
         questions=tuple(
             AskedQuestion.of(one, contest=contests[one.contest])
             for one in visit.people.contest_messages.asked_by(visit.person.number)

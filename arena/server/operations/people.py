@@ -13,6 +13,7 @@ from arena.site.frame.model import Model
 from arena.store.people.public_log import PAGE_LENGTH
 from arena.store.people.unrated_match import MatchState
 from arena.store.people.values import MEMBER_ROLES, EmbargoedTournament, Permission, Person, Role, Scope
+from arena.store.people.votes import Enjoyed
 
 
 class SignInPage(Model):
@@ -213,6 +214,16 @@ class AskedQuestion(Model):
     answer: str
 
 
+class OwnVote(Model):
+    """Which of two variations a person has enjoyed more; options are JSON."""
+
+    game: str
+    first_options: str
+    second_options: str
+    choice: Enjoyed
+    at: str
+
+
 class OwnDataPage(Model):
     """All that is stored of a person, for the person; lists have the latest first."""
 
@@ -221,6 +232,7 @@ class OwnDataPage(Model):
     submissions: tuple[OwnSubmission, ...]
     older: int | None
     matches: tuple[PlayedMatch, ...]
+    votes: tuple[OwnVote, ...]
     questions: tuple[AskedQuestion, ...]
     log: tuple[LogLine, ...]
 

@@ -29,6 +29,7 @@ from arena.store.people.values import (
     is_person_name,
     look_alike_key,
 )
+from arena.store.people.votes import votes
 from arena.store.results.connection import Database
 from arena.store.results.schema import OptionalString, value_of
 
@@ -138,7 +139,8 @@ class Accounts:
             _keep_an_operator(connection, person)
             _end_everything(connection, person, self._clock.text())
             forget_person(connection, person.number)
-            connection.execute(delete(unrated_matches).where(unrated_matches.c.person_id == person.number))
+            for table in (unrated_matches, votes):
+                connection.execute(delete(table).where(table.c.person_id == person.number))
             connection.execute(submissions.update().where(theirs).values(nothing))
             connection.execute(
                 people.update()

@@ -20,6 +20,7 @@ from arena.store.people.stored_contests import ContestReader
 from arena.store.people.submissions import Submissions
 from arena.store.people.unrated_matches import UnratedMatches
 from arena.store.people.values import Clock, Now
+from arena.store.people.votes import Votes
 from arena.store.results.commit_signal import CommitSignal
 from arena.store.results.connection import Database, create_tables
 from arena.store.results.whole_database import Copyable, Owned, Schema, bring_up_to_date
@@ -55,6 +56,7 @@ class PeopleStore(Copyable, Owned):
         self.invitations = Invitations(self._database, clock)
         self.submissions = Submissions(self._database, clock)
         self.unrated_matches = UnratedMatches(self._database, clock)
+        self.votes = Votes(self._database, clock)
         self.contests = Contests(self._database, clock)
         self.contest_messages = ContestMessages(self._database, clock)
         self.contest_rows = ContestReader(self._database)
@@ -93,12 +95,13 @@ def _create_file(path: Path) -> None:
 
 
 def _migrate(connection: Connection, version: int) -> None:
-    """Version 1 had a table of programs that waited for somebody to type a code; 3 brought challenges and messages."""
+    """Version 1 had a table of programs that waited for somebody to type a code; 3 brought challenges, 4 votes."""
     create_tables(connection, metadata)
     connection.exec_driver_sql("DROP TABLE IF EXISTS device_logins")
     columns = [column["name"] for column in inspect(connection).get_columns("unrated_matches")]
-    if version < 3 and "challenger" not in columns:
-        connection.exec_driver_sql("ALTER TABLE unrated_matches ADD COLUMN challenger VARCHAR(200) DEFAULT '' NOT NULL")
+    for new in ("challenger VARCHAR(200) DEFAULT '' NOT NULL", "compared TEXT DEFAULT '' NOT NULL"):
+        if new.split()[0] not in columns:
+            connection.exec_driver_sql(f"ALTER TABLE unrated_matches ADD COLUMN {new}")
 
 
 _SCHEMA = Schema(

@@ -72,6 +72,7 @@ class Choices:
         bot: ``arena:NAME`` or ``name@version``.
         per_action_milliseconds: of a bot.
         challenger: ``name@version`` of a bot that plays in the person's place; "" if the person plays.
+        compared: the options of the match played before, of which one is changed in this variation; "" without.
     """
 
     game: str
@@ -80,6 +81,7 @@ class Choices:
     bot: str
     per_action_milliseconds: int
     challenger: str = ""
+    compared: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +158,7 @@ unrated_matches = Table(
     Column("bot_digest", String(100), nullable=False),
     Column("per_action_milliseconds", Integer, nullable=False),
     Column("challenger", String(200), nullable=False, server_default=""),
+    Column("compared", Text, nullable=False, server_default=""),
     Column("state", Member(MatchState, "state", 16), nullable=False),
     Column("actions", Text, nullable=False),
     Column("plies", Integer, nullable=False),

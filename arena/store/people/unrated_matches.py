@@ -38,6 +38,7 @@ from arena.store.people.unrated_match import (
 )
 from arena.store.people.unrated_match import unrated_matches as matches
 from arena.store.people.values import DAY_SECONDS, Clock
+from arena.store.people.votes import forget_networks
 from arena.store.results.connection import Database
 
 MAX_TRIES = 5
@@ -212,11 +213,12 @@ class UnratedMatches:
 
     def prune(self) -> None:
         """Delete the matches in which nobody has done anything for long, and of too many those left the longest."""
-        old = matches.c.acted_at < self._clock.text(-KEPT_DAYS * DAY_SECONDS)
+        kept_from = self._clock.text(-KEPT_DAYS * DAY_SECONDS)
         latest = select(matches.c.id).order_by(matches.c.acted_at.desc(), matches.c.id.desc()).limit(MAX_KEPT)
 
         def prune(connection: Connection) -> None:
-            connection.execute(delete(matches).where(old | matches.c.id.not_in(latest)))
+            connection.execute(delete(matches).where((matches.c.acted_at < kept_from) | matches.c.id.not_in(latest)))
+            forget_networks(connection, kept_from)
 
         self._database.write(prune)
 

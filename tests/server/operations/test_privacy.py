@@ -8,10 +8,11 @@ from arena.store.people.schema import metadata
 from arena.store.people.submissions import LISTED
 from arena.store.people.unrated_match import Choices, MatchState
 from arena.store.people.values import Role
+from arena.store.people.votes import Enjoyed
 from arena.store.results.values import OwnedBot, StoredBot
 from tests.server.operations.conftest import JSON, PASSWORD
 
-SHOWN = {"sessions", "tokens", "submissions", "bot_owners", "unrated_matches", "contest_messages"}
+SHOWN = {"sessions", "tokens", "submissions", "bot_owners", "unrated_matches", "votes", "contest_messages"}
 SHORT_LIVED = {"invitations", "contest_reads"}
 """Links for days: digests, which only who has them can use; and up to where news of contests were seen."""
 
@@ -50,7 +51,8 @@ async def test_all_of_it_is_shown(world):
     ann = world.store.accounts.get("ann").number
     world.store.submissions.own_bot_name(ann, "canary")
     submit_bot(world, "olga", b"not ann's", "of-olga.py")
-    begin_match(world, ann)
+    match = begin_match(world, ann)
+    world.store.votes.cast(match.number, Enjoyed.FIRST)
     browser = world.browser("ann")
     data = (await browser.get("/account/data", headers={"accept": JSON})).json()
     assert data["bot_names"] == ["canary"]
@@ -60,6 +62,7 @@ async def test_all_of_it_is_shown(world):
     assert found == {"note": NOTE, "report": REPORT, "reason": REASON, "file_name": "canary.py"}
     assert shown["has_upload"] is True
     assert [match["game"] for match in data["matches"]] == ["differences"]
+    assert [(vote["second_options"], vote["choice"]) for vote in data["votes"]] == [("{}", "first")]
     assert len(data["account"]["sessions"]) == 1
     page = (await browser.get("/account/data")).text
     for text in (NOTE, "canary.py", "with a report", "differences against arena:minimal"):
@@ -72,6 +75,7 @@ def begin_match(world, person):
     choices = Choices(game="differences", options="{}", seat=0, bot="arena:minimal", per_action_milliseconds=100)
     match = world.store.unrated_matches.begin(choices, person, "192.0.2.1")
     assert match.position.state is MatchState.BEGINNING
+    return match
 
 
 async def test_much_is_shown_page_by_page(world, monkeypatch):
@@ -95,7 +99,7 @@ async def test_who_leaves_takes_along_all_but_the_results(world, directory, tmp_
     world.store.submissions.claim().finish("accepted", REPORT, REASON, "mine@1")
     submit_bot(world, content=b"canary waiting")
     ann = world.store.accounts.get("ann").number
-    begin_match(world, ann)
+    world.store.votes.cast(begin_match(world, ann).number, Enjoyed.ALIKE)
     with ArenaHome(directory) as home:
         home.store.add_bot(StoredBot("mine", "1", "1" * 16, ".", "2026-11-26T12:00:00+00:00"))
         home.store.set_owner(OwnedBot("mine@1", "1" * 16, "ann"))
@@ -110,6 +114,7 @@ async def test_who_leaves_takes_along_all_but_the_results(world, directory, tmp_
     found = [(one.state, one.bot, one.note, one.report, one.reason, one.file_name) for one in kept]
     assert found == [("withdrawn", None, "", "", "", ""), ("accepted", "mine@1", "", "", "", "")]
     assert "canary" not in str(world.contents())
+    assert world.contents()["votes"] == []
     with ArenaHome(directory) as home:  # where pages find whose the bots are
         assert list(home.store.owners().by_bot.values()) == [OwnedBot("mine@1", "1" * 16, "")]
     assert not list(pages.iterdir())

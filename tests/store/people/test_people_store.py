@@ -380,7 +380,7 @@ def test_a_database_of_results_is_not_taken_for_one_of_people(tmp_path):
 
 
 @on_both
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_an_earlier_database_gets_what_is_new_and_loses_only_what_is_gone(store, place, now, ada, version):
     choices = Choices(game="differences", options="{}", seat=0, bot="arena:greedy", per_action_milliseconds=500)
     store.unrated_matches.set_menu("{}", 4)
@@ -389,12 +389,15 @@ def test_an_earlier_database_gets_what_is_new_and_loses_only_what_is_gone(store,
     def make_it_earlier(connection):
         connection.exec_driver_sql("CREATE TABLE device_logins (code text, person_id integer REFERENCES people (id))")
         connection.exec_driver_sql(f"INSERT INTO device_logins VALUES ('BCDF-GHJK', {ada.number})")
-        connection.exec_driver_sql("ALTER TABLE unrated_matches DROP COLUMN challenger")
+        for column in ("compared", *(["challenger"] if version < 3 else [])):
+            connection.exec_driver_sql(f"ALTER TABLE unrated_matches DROP COLUMN {column}")
+        connection.exec_driver_sql("DROP TABLE votes")
         connection.exec_driver_sql(f"UPDATE people_meta SET value = '{version}' WHERE key = 'schema_version'")
 
     store._database.write(make_it_earlier)
     opened = at_once(place, now, 4, lambda own, _: own.unrated_matches.find(match.secret))
     assert [found.choices for found in opened] == 4 * [choices]
+    assert store.votes.found(person_id=ada.number) == []
     assert "device_logins" not in store._database.read(lambda connection: inspect(connection).get_table_names())
 
 

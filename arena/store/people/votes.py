@@ -1,0 +1,96 @@
+"""Votes: which of two variations of a game somebody enjoyed more who has played both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sqlalchemy import Column, Connection, ForeignKey, Index, Table, delete, select
+
+from arena.store.people.play_slots import one_at_a_time
+from arena.store.people.schema import metadata
+from arena.store.people.unrated_match import unrated_matches
+from arena.store.people.values import Clock
+from arena.store.results.connection import Database
+from arena.store.results.schema import Integer, Member, OptionalInteger, OptionalString, String, Text, value_of
+
+MAX_VOTES = 100_000
+
+
+class Enjoyed(StrEnum):
+    """Which of two matches somebody enjoyed more: the one that was played first or second, or both alike."""
+
+    FIRST = "first"
+    SECOND = "second"
+    ALIKE = "alike"
+
+
+votes = Table(
+    "votes",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("person_id", OptionalInteger, ForeignKey("people.id")),
+    Column("network", OptionalString(64)),
+    Column("match_id", Integer, nullable=False),
+    Column("game", String(300), nullable=False),
+    Column("first_options", Text, nullable=False),
+    Column("second_options", Text, nullable=False),
+    Column("choice", Member(Enjoyed, "choice", 16), nullable=False),
+    Column("at", String(40), nullable=False),
+    Index("votes_by_game", "game"),
+    sqlite_autoincrement=True,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vote:
+    """A vote; the options of both matches are JSON with sorted keys."""
+
+    game: str
+    first_options: str
+    second_options: str
+    choice: Enjoyed
+    at: str
+
+
+class Votes:
+    """The votes in a database."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database, self._clock = database, clock
+
+    def cast(self, match: int, choice: Enjoyed) -> None:
+        """Count what is said after a variation, in place of an earlier vote between the same two.
+
+        A person has one vote, and all visitors from one network have one.
+        """
+
+        def cast(connection: Connection) -> None:
+            one_at_a_time(connection)
+            row = connection.execute(select(unrated_matches).where(unrated_matches.c.id == match)).one()
+            network = row.network if row.person_id is None else None
+            new = {"person_id": row.person_id, "network": network, "match_id": match, "game": row.game}
+            new |= {"first_options": row.compared, "second_options": row.options}
+            who = votes.c.network == network if network is not None else votes.c.person_id == row.person_id
+            both = (row.compared, row.options)
+            same = (votes.c.game == row.game) & votes.c.first_options.in_(both) & votes.c.second_options.in_(both)
+            connection.execute(delete(votes).where(who, same))
+            connection.execute(votes.insert(), new | {"choice": choice, "at": self._clock.text()})
+
+        self._database.write(cast)
+
+    def after(self, match: int) -> Enjoyed | None:
+        """Return what was said after a match; None if nothing was."""
+        return self._database.scalar(select(votes.c.choice).where(votes.c.match_id == match))
+
+    def found(self, **which: int | str) -> list[Vote]:
+        """Return the votes of a person, ``person_id``, or of a ``game``, the latest first."""
+        rows = self._database.rows(select(votes).filter_by(**which).order_by(votes.c.id.desc()))
+        return [value_of(Vote, row) for row in rows]
+
+
+def forget_networks(connection: Connection, before: str) -> None:
+    """Forget where visitors voted from whose matches are deleted by now, and the oldest of too many votes."""
+    connection.execute(votes.update().where(votes.c.at < before).values(network=None))
+    latest = select(votes.c.id).order_by(votes.c.id.desc()).limit(MAX_VOTES)
+    connection.execute(delete(votes).where(votes.c.id.not_in(latest)))
