@@ -27,6 +27,7 @@ from arena.store.results.values import StoredTournament
 if TYPE_CHECKING:
     from arena.store.bot_registry import BotRegistry
     from arena.store.people.people_store import PeopleStore
+    from arena.store.people.votes import Vote
     from arena.store.results.store import Store
 
 DEFAULT_HOME = ".arena"
@@ -87,6 +88,17 @@ def open_visitors(directory: str | os.PathLike[str] | None = None) -> PeopleStor
     from arena.store.people.people_store import PeopleStore
 
     return PeopleStore(home_path(directory).resolve() / VISITORS_FILE)
+
+
+def votes_between(game: str, directory: str | os.PathLike[str] | None = None) -> list[Vote]:
+    """Return the votes between variations of a game in a home, of its people and of who only looked."""
+    opens = [open_people] if has_people(directory) else []
+    opens += [open_visitors] if (home_path(directory) / VISITORS_FILE).exists() else []
+    found = []
+    for opening in opens:
+        with opening(directory) as people:
+            found += people.votes.found(game=game)
+    return found
 
 
 def own_databases(

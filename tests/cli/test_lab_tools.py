@@ -8,7 +8,9 @@ from arena.cli.lab import lab_command as lab_kernels
 from arena.games.kernels.kernel import KERNEL_NAMES
 from arena.games.kernels.loading import load
 from arena.games.kernels.sameness import Effort
-from arena.store.home import ArenaHome
+from arena.store.home import ArenaHome, open_visitors
+from arena.store.people.unrated_match import Choices
+from arena.store.people.votes import Enjoyed
 from arena.tournament.definition import make_definition
 from tests import needs
 from tests.analysis.text.tournaments import play
@@ -206,6 +208,31 @@ def test_two_values_of_an_option_are_put_side_by_side(lab, tmp_path):
     shown = json.loads((tmp_path / "file").read_text())
     assert [one["options"]["scoring"] for one in shown["profiles"]] == ["distinct", "once"]
     assert len(shown["differences"]) > 30
+    assert shown["votes"] is None
+
+
+def test_votes_of_who_played_both_are_counted_from_the_home(lab, directory, tmp_path):
+    """Wilson's interval of 1 of 3 is 6.1 to 79.2 % (Newcombe 1998, method 3)."""
+    once, distinct = ({"size": 3, "scoring": scoring, "pie": 0} for scoring in ("once", "distinct"))
+    both = [(once, distinct, "second"), (distinct, once, "first"), (once, distinct, "first"), (once, distinct, "alike")]
+    others = [(once | {"size": 4}, distinct | {"size": 4}, "first"), (once, once | {"pie": 1}, "first")]
+    usual = {"game": "differences", "seat": 0, "bot": "arena:greedy", "per_action_milliseconds": 500}
+    with open_visitors(directory / "home") as store:
+        store.unrated_matches.set_menu("{}", 99)
+        for number, (first, second, choice) in enumerate(both + others):
+            choices = Choices(**usual, options=json.dumps(second), compared=json.dumps(first))
+            match = store.unrated_matches.begin(choices, None, f"192.0.2.{number}").number
+            store.votes.cast(match, Enjoyed(choice))
+    wider = [one.replace("size=2", "size=3") for one in QUALITY]
+    code, out, _ = lab(*wider, "--compare", "scoring=distinct,once", "--json", tmp_path / "file")
+    text = " ".join(out.split())
+    assert (code, "192.0.2" in text) == (0, False)
+    assert (
+        "Which is more fun: 1 of 3 who played both preferred scoring = once: 33.3 % [6.1, 79.2], no more than" in text
+    )
+    assert "2 of the 3 preferred what they had played first; 1 enjoyed both alike. 194 votes would show" in text
+    found = json.loads((tmp_path / "file").read_text())["votes"]
+    assert (found["preferred"], found["alike"], found["preferred_the_earlier"], found["needed"]) == ([2, 1], 1, 2, 194)
 
 
 @pytest.mark.slow(sample=True)

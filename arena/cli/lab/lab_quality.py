@@ -12,6 +12,7 @@ import click
 from arena.analysis.text.tables import printable
 from arena.base.errors import UsageError
 from arena.cli.terminal.common import check_directories, write_file
+from arena.cli.terminal.global_options import global_option
 from arena.cli.terminal.options import WholeNumber, options_option, quiet_option, rng_seed_option, within_option
 from arena.cli.terminal.streams import OK
 
@@ -72,11 +73,14 @@ def quality(
 
     Eleven measures, each number with its 95 % interval and the number of observations, from matches that are simulated
     on the rules, without bots, and from exact values where a table has them. The same seed gives the same numbers, on
-    any machine with a compiler, unless --within ends before all observations are made.
+    any machine with a compiler, unless --within ends before all observations are made. --compare also counts the votes
+    of visitors of this arena's site who have played both there.
     """
     from arena.games import parse_options
     from arena.lab.measures.answers import Comparison
     from arena.lab.measures.survey import Plan
+    from arena.lab.measures.votes import count_votes
+    from arena.store.home import votes_between
 
     plan = Plan(
         encounters=encounters, doublings=doublings, rng_seed=rng_seed, within_seconds=within_seconds or float("inf")
@@ -91,7 +95,8 @@ def quality(
         name, one, other = _compared(game, compare, values)
         both = [_rules(game, {**values, name: value}) for value in (one, other)]
         first, second = (_surveyed(rules, game, plan, quiet) for rules in both)
-        result = Comparison(option=name, values=(one, other), reports=(first, second))
+        votes = count_votes(votes_between(game, global_option("home")), game, (first.options, second.options))
+        result = Comparison(option=name, values=(one, other), reports=(first, second), votes=votes)
         text = _comparison_text(result)
     if not quiet:
         click.echo(text)

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import ceil, sqrt
-from statistics import NormalDist
+from math import ceil
 from typing import Any, NamedTuple
 
 from arena.base.text import all_of
 from arena.lab.measures.measure import Estimate, Kind, Row, bounds_text, difference, estimate_text, number_text
 from arena.lab.measures.report import QualityReport, estimate_json
+from arena.lab.measures.votes import POWER, VoteCount, needed_votes
 
 # Two variations of a game side by side: which differences are more than chance, and what each means to a player.
-
-SHARE, POWER, LEVEL = 0.6, 0.8, 0.05
-"""If 60 of 100 prefer one, enough votes say so with this probability; if 50 do, with the last one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,24 +36,14 @@ class Difference:
         return MEANINGS.get(self.row.name, ("", ""))[self.change.lies_above(0)]
 
 
-def needed_votes() -> int:
-    """Return how many votes a test of one half needs for the power it should have.
-
-    >>> needed_votes()
-    194
-    """
-    at_chance = NormalDist().inv_cdf(1 - LEVEL / 2) * 0.5
-    at_share = NormalDist().inv_cdf(POWER) * sqrt(SHARE * (1 - SHARE))
-    return ceil(((at_chance + at_share) / (SHARE - 0.5)) ** 2)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Two values of an option, and the report of each."""
+    """Two values of an option, the report of each, and the votes between them; None without any."""
 
     option: str
     values: tuple[Any, Any]
     reports: tuple[QualityReport, QualityReport]
+    votes: VoteCount | None = None
 
     def differences(self) -> list[Difference]:
         """Return the numbers that both have, in order."""
@@ -65,9 +52,12 @@ class Comparison:
     def conclusion(self) -> str:
         """Return what is known, and what only votes would show."""
         sampled = [one for one in self.differences() if one.change is not None and one.change.kind is Kind.SAMPLED]
+        fun = f"not known without votes ({needed_votes()} for {POWER:.0%} power at 60:40)."
+        if self.votes is not None:
+            fun = self.votes.sentence(f"{self.option} = {self.values[1]}")
         return (
             f"Of {len(sampled)} sampled differences about {ceil(0.05 * len(sampled))} would be marked by chance alone."
-            f" Which is more fun: not known without votes ({needed_votes()} for {POWER:.0%} power at 60:40)."
+            f" Which is more fun: {fun}"
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -87,6 +77,7 @@ class Comparison:
                 }
                 for one in self.differences()
             ],
+            "votes": None if self.votes is None else self.votes.to_json(),
             "conclusion": self.conclusion(),
         }
 
