@@ -179,6 +179,25 @@ def test_hint_undo_resign_and_again(window, site, has_scripts):
     expect(page.locator(".seats li.seat1")).to_contain_text("you")
 
 
+def test_which_of_two_variations_was_enjoyed_more_is_asked_after_both(window, site):
+    page = window(java_script_enabled=False, **NARROW)
+    begin(page, site, "differences", size=6)
+    for is_variation in (False, True):
+        while not is_over(page):
+            before = plies(page)
+            by_pointer(page)
+            settled(page, before)
+        if not is_variation:
+            page.get_by_label("a variation").select_option("scoring=once")
+            page.get_by_role("button", name="Play a variation").click()
+            page.locator(READY).wait_for(timeout=LONG_MS)
+    page.get_by_role("button", name="This one (scoring = once)").click()
+    expect(page.locator(".notice", has_text="vote")).to_have_text("Your vote counts: this one. You can change it.")
+    scripted = window(**NARROW)
+    scripted.goto(page.url)
+    nothing_bars_anybody(scripted)
+
+
 def test_what_can_not_be_played_is_marked_and_says_why_when_it_is_pressed(window, site):
     page = window()
     begin(page, site, "differences")

@@ -24,6 +24,7 @@ from arena.server.operations.play_choices import (
     resting_bots,
     seats_of,
 )
+from arena.server.operations.variations import TOO_SHORT, ballot_of, is_played, variations_of, varied
 from arena.site.matches.playing import (
     OwnMatch,
     PlayPage,
@@ -35,6 +36,7 @@ from arena.store.people.rates import Rate
 from arena.store.people.secret import is_secret
 from arena.store.people.unrated_match import ENDED, Choices, MatchState, PlayRequest, UnratedMatch, hinted_action
 from arena.store.people.values import Permission
+from arena.store.people.votes import Enjoyed
 
 BEGINNINGS = Rate(120, 3600.0)
 ACTIONS = Rate(600, 300.0)
@@ -60,9 +62,16 @@ class NewAction(Turn):
 
 
 class Again(OneMatch):
-    """Whether the person sits in the next seat, which with two is the other one."""
+    """Whether the person sits in the next seat, which with two is the other one, and what to change: ``NAME=VALUE``."""
 
     swap: StrictBool | str = False
+    change: str = Field("", max_length=200)
+
+
+class NewVote(OneMatch):
+    """Which of a match and its variation was enjoyed more."""
+
+    choice: Enjoyed
 
 
 def show_play(visit: Visit) -> PlayPage:
@@ -142,6 +151,8 @@ def show_match(visit: Visit) -> UnratedMatchPage:
         outcome=outcome_of(position.reason) or (view.result if view is not None and is_over else ""),
         view=view,
         idle_minutes=round(IDLE_SECONDS / 60),
+        variations=tuple(variations_of(visit, one)),
+        ballot=ballot_of(visit, one),
     )
 
 
@@ -206,13 +217,24 @@ def retry(visit: Visit) -> Done:
 
 
 def again(visit: Visit) -> Done:
-    """Begin another match of the same kind."""
+    """Begin another match of the same kind, or a variation of this one."""
     one = _own(visit)
     _check_person_plays(one)
-    choices = one.choices
-    check_plays(visit, choices.bot)
+    check_plays(visit, one.choices.bot)
+    choices = varied(visit, one, visit.fields.change) if visit.fields.change else one.choices
     step = visit.fields.swap not in (False, "")
     return _begun(visit, replace(choices, seat=(choices.seat + step) % seats_of(choices)))
+
+
+def vote(visit: Visit) -> Done:
+    """Say which of a match and its variation one has enjoyed more."""
+    one = _own(visit)
+    _check_person_plays(one)
+    check_plays(visit, one.choices.bot)
+    if not one.choices.compared or not is_played(one):
+        raise UsageError(TOO_SHORT if one.choices.compared else "this match is no variation of another one")
+    visit.people.votes.cast(one.number, visit.fields.choice)
+    return Done(to=address_of(one), sentence="your vote is counted")
 
 
 def _own(visit: Visit) -> UnratedMatch:
@@ -279,4 +301,5 @@ OPERATIONS = (
     _change("resign", resign, OneMatch),
     _change("retry", retry, OneMatch),
     _change("again", again, Again, BEGINNINGS),
+    _change("vote", vote, NewVote),
 )

@@ -6,6 +6,7 @@ from arena.site.frame.model import Model
 from arena.site.matches.games_model import GameOption
 from arena.site.matches.match_model import Shape, ViewedMatch
 from arena.store.people.unrated_match import MatchState
+from arena.store.people.votes import Enjoyed
 
 SEATS = 2
 """Of a game that has no option for it."""
@@ -149,6 +150,22 @@ class PlayView(Model):
     result: str = ""
 
 
+class Ballot(Model):
+    """The question after a variation: which of both matches did the reader enjoy more?
+
+    Attributes:
+        option: that was changed.
+        values: in the match before, and in this one.
+        is_open: whether both were played.
+        choice: what the reader has said; None before.
+    """
+
+    option: str
+    values: tuple[int | str, int | str]
+    is_open: bool
+    choice: Enjoyed | None
+
+
 class UnratedMatchPage(Model):
     """An unrated match.
 
@@ -163,6 +180,8 @@ class UnratedMatchPage(Model):
         hint: the action that the answer hints at; else empty.
         outcome: how it ended, or why it could not go on; empty before.
         idle_minutes: after which a person who does nothing gives up the slot.
+        variations: what can be changed in the next match, as ``NAME=VALUE``; none before this one was played.
+        ballot: None if this match is no variation.
     """
 
     address: str
@@ -183,6 +202,8 @@ class UnratedMatchPage(Model):
     view: PlayView | None
     idle_minutes: int
     challenger: str = ""
+    variations: tuple[str, ...] = ()
+    ballot: Ballot | None = None
 
 
 class OwnChallenge(Model):

@@ -33,7 +33,7 @@ PATH_VALUES = (CANARY * 200, "\0" + CANARY, CANARY, "9" * 400)
 SENT = dict.fromkeys(("name", "password", "present", "secret", "code"), CANARY)
 SENT |= dict.fromkeys(("bot", "new"), "arena:greedy") | dict.fromkeys(("numbers", "correction"), "1")
 SENT |= {"machine": "a machine", "scopes": ["read"], "role": "author", "reason": "A reason."}
-SENT |= {"game": "differences", "plies": "0", "action": "a1"}
+SENT |= {"game": "differences", "plies": "0", "action": "a1", "choice": "alike", "change": ""}
 """What is sent in the other fields, where it is not odd: no password is right, so that nobody leaves."""
 
 

@@ -87,6 +87,7 @@ MAY = {
     "POST /play/{match}/resign": PLAYING,
     "POST /play/{match}/retry": PLAYING,
     "POST /play/{match}/again": PLAYING,
+    "POST /play/{match}/vote": PLAYING,
 }
 
 THERE = {"number": "1", "person": "ann", "secret": "x" * 43, "tournament": "kept", "match": "x" * 43}

@@ -50,7 +50,7 @@ def offer(matches, *labels):
 
 def play_on(matches, address, state=MatchState.PERSON, played=()):
     one = matches.find(address.removeprefix("/play/"))
-    rules = checked_game(make_game("differences", size=4), "differences")
+    rules = checked_game(make_game("differences", **json.loads(one.choices.options)), "differences")
     position = rules.initial_state()
     for each in played:
         position = rules.apply(position, each.action)
@@ -107,10 +107,11 @@ async def test_the_match_of_somebody_is_as_if_it_were_not_there(world, matches, 
     world.add("eve", Role.AUTHOR)
     others = [world.client(), world.browser("eve"), world.browser("olga"), world.program("eve", Scope.PLAY)]
     for client in others:
-        for what in ("", "/events", "/act", "/undo", "/hint", "/resign", "/retry", "/again"):
+        for what in ("", "/events", "/act", "/undo", "/hint", "/resign", "/retry", "/again", "/vote"):
             answers = []
             for place in (address, nothing, "/play/nothing", address[:-1], f"/play/{address[6:].swapcase()}"):
-                sent = {"/act": {"plies": 0, "action": "a1"}, "/undo": SEEN, "/hint": SEEN}.get(what, {})
+                fields = {"/act": SEEN | {"action": "a1"}, "/undo": SEEN, "/hint": SEEN, "/vote": {"choice": "alike"}}
+                sent = fields.get(what, {})
                 way = {"method": "GET"} if what in ("", "/events") else {"method": "POST", "json": sent}
                 response = await client.request(url=place + what, headers={"accept": accept}, **way)
                 answers.append((response.status_code, response.content))
@@ -239,7 +240,8 @@ async def test_a_bot_that_rests_is_played_against_by_its_author_alone(world, mat
         assert 'value="annbot@2"' not in page
         assert "Bots that can enter spring are not offered here until the results of spring are revealed." in page
         assert f"annbot@2 {rests}. The match stays" in match
-        for what, sent in (("act", {"plies": 0, "action": "a1"}), ("undo", {"plies": 0}), ("retry", {}), ("again", {})):
+        fields = {"act": {"plies": 0, "action": "a1"}, "undo": {"plies": 0}, "vote": {"choice": "alike"}}
+        for what, sent in (fields | {"retry": {}, "again": {}}).items():
             refused = await client.post(f"{own[name]}/{what}", json=sent, headers={"accept": JSON})
             assert (refused.status_code, rests in refused.json()["error"]) == (400, True), what
         assert again.status_code == 400
@@ -285,8 +287,8 @@ async def test_a_bot_of_ones_own_challenges_any_that_can_be_played_against(world
     match = await ann.get(address)
     assert "It is being played." in match.text
     assert "a note" not in match.text  # that of a rival would be among them
-    for what in ("act", "undo", "hint", "again"):
-        fields = {"act": {"plies": 2, "action": "c4"}, "again": {}}.get(what, {"plies": 2})
+    for what in ("act", "undo", "hint", "again", "vote"):
+        fields = {"act": {"plies": 2, "action": "c4"}, "again": {}, "vote": {"choice": "first"}}.get(what, {"plies": 2})
         refused = await ann.post(f"{address}/{what}", json=fields, headers={"accept": JSON})
         assert (refused.status_code, "wo bots play" in refused.json()["error"]) == (400, True), what
     assert (await ann.post(f"{address}/resign")).status_code == 303
