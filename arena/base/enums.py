@@ -169,6 +169,17 @@ class EventKind(StrEnum):
     ANNOTATED = "annotated"
 
 
+class AnalysisState(StrEnum):
+    """How far the analysis of a recorded match is that people may ask for."""
+
+    NONE = "none"
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    UNKNOWN = "unknown"
+    """It was searched, and some positions stay unknown."""
+
+
 class DisqualifiedMatches(StrEnum):
     """What becomes of the matches of a disqualified bot."""
 

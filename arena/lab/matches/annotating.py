@@ -48,17 +48,19 @@ class Annotator:
         match_seconds: float = MATCH_SECONDS,
         clock: Callable[[], float] = lambda: time.monotonic(),
         prepare_seconds: float = PREPARE_SECONDS,
+        counts_all: bool = False,
     ) -> None:
         """Annotate matches of a game for two (UsageError for others) until the deadline of ``limits``.
 
-        ``match_seconds`` bounds one question, and in each match the questions without an exact answer together.
+        ``match_seconds`` bounds one question, and in each match the questions without an exact answer together; with
+        ``counts_all`` also the others.
         """
         self._game = rules_of(game, options)
         if self._game.players != 2:
             raise UsageError(f"{game} with players = {self._game.players}: only matches of two can be annotated")
         self._path = game
         self._oracle = Oracle(self._game, game, limits, within_seconds=match_seconds)
-        self._match_seconds = match_seconds
+        self._match_seconds, self._counts_all = match_seconds, counts_all
         self._clock = clock
         self._follows = ranks_follow_scores(self._game)
         self._oracle.prepare(prepare_seconds)
@@ -82,7 +84,7 @@ class Annotator:
             choices = self._choices(states[ply]) if worths[ply + 1].is_exact else ()
             worths[ply] = _best(actions[ply].seat, choices) if choices else self._oracle.worth(states[ply])
             actions[ply] = replace(actions[ply], choices=choices)
-            if not choices:
+            if self._counts_all or not choices:
                 left_seconds -= self._clock() - began
         annotation = Annotation(opening_plies=record.opening_plies, worths=tuple(worths), actions=tuple(actions))
         return Annotated(record=record, annotation=annotation, ranks_follow_scores=self._follows)
@@ -136,13 +138,14 @@ class TournamentAnnotator:
         clock: Callable[[], float] = lambda: time.monotonic(),
         *,
         prepare_seconds: float = PREPARE_SECONDS,
+        counts_all: bool = False,
     ) -> None:
         self._store = store
         self._tournament = tournament
         self._limits = limits
         self._match_seconds = match_seconds
         self._clock = clock
-        self._prepare_seconds = prepare_seconds
+        self._prepare_seconds, self._counts_all = prepare_seconds, counts_all
         self._annotators: dict[str, Annotator | UsageError] = {}
 
     def annotate(
@@ -188,6 +191,7 @@ class TournamentAnnotator:
                     self._match_seconds,
                     self._clock,
                     self._prepare_seconds,
+                    self._counts_all,
                 )
             except UsageError as error:
                 made = error

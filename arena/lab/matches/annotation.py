@@ -79,6 +79,12 @@ class Annotation:
             return Mark.NONE
         return mark_of(self.actions[index].seat, self.worths[index], self.worths[index + 1])
 
+    @property
+    def unknown_before(self) -> int:
+        """The ply before which a position after the opening is not known exactly; 0 if all are known."""
+        plies = range(self.opening_plies, len(self.worths))
+        return next((ply + 1 for ply in reversed(plies) if not self.worths[ply].is_exact), 0)
+
     def choice_marks(self, index: int) -> tuple[Mark, ...]:
         """Return the marks that the legal actions would have had, in their order."""
         action = self.actions[index]

@@ -1,4 +1,4 @@
-"""The annotator: while nobody waits, it finds out what the actions of recorded matches lost, and puzzles in them."""
+"""The annotator finds out what actions of recorded matches lost, and puzzles: first for who asks, then for all."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 import logging
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -20,12 +20,15 @@ from arena.lab.matches.puzzle import keep_puzzles, may_have_puzzles
 from arena.lab.matches.puzzle_search import find_puzzles
 from arena.lab.solving.limits import Limits, free_memory_bytes
 from arena.store.home import ArenaHome
+from arena.store.results.analysis_requests import AskedMatch
 from arena.store.results.commit_signal import Commits
 from arena.store.results.lock import FileLock
 from arena.store.results.values import StoredTournament
 
 MATCH_SECONDS = 0.5
 """For what no table and no proof knows, in one match; ``arena lab annotate`` searches longer."""
+ASKED_SECONDS = 30.0
+"""For a match that somebody has asked for, what is known exactly included: at the end one question may take as long."""
 PREPARE_SECONDS = 20.0
 """For the table of a game."""
 TOURNAMENT_SECONDS = 600.0
@@ -64,11 +67,19 @@ class Annotations:
         self._home, self._clock = home, clock
         self._seen: dict[int, _Seen] = {}
         self.waits = False
+        self._requests = home.store.analysis_requests
         self._note = ProblemNote(home.directory, "annotator")
 
     def step(self) -> bool:
-        """Annotate one tournament of those with something new, the latest first; return whether there was one."""
+        """Search a match that was asked for, or annotate one tournament of those with something new, the latest first.
+
+        Return whether there was one.
+        """
         self.waits = False
+        asked = self._requests.claim()
+        if asked is not None:
+            self._search(asked)
+            return True
         for tournament in reversed(self._home.store.tournaments()):
             seen = self._seen.setdefault(tournament.number, _Seen())
             state = (tournament.recorded, tournament.finished_at, len(tournament.corrections))
@@ -78,21 +89,48 @@ class Annotations:
                 self.waits = True
                 continue
             self._annotate(tournament, seen)
-            seen.state = state
+            seen.state = None if self._requests.waiting() else state
             return True
         return False
 
     def _annotate(self, tournament: StoredTournament, seen: _Seen) -> None:
-        games = {one.game for one in tournament.definition.games if one.game in GAMES and one.players == SEATS}
-        limits = Limits(memory_bytes=min(free_memory_bytes(), MOST_MEMORY_BYTES))
-        annotator = TournamentAnnotator(
-            self._home.store, tournament, limits, MATCH_SECONDS, self._clock, prepare_seconds=PREPARE_SECONDS
-        )
-        try:
-            for game in sorted(games):
+        games, annotator = _own_games(tournament), self._annotator(tournament, MATCH_SECONDS)
+        with self._noted(tournament):
+            for game in games:
+                if self._requests.waiting():
+                    return
                 self._annotate_game(annotator.annotate(game), seen)
             if games and tournament.finished_at is not None and not may_have_puzzles(self._home.directory, tournament):
-                self._find_puzzles(tournament, sorted(games))
+                self._find_puzzles(tournament, games)
+
+    def _search(self, asked: AskedMatch) -> None:
+        began = self._clock()
+        tournament = next((one for one in self._home.store.tournaments() if one.number == asked.tournament), None)
+        if tournament is not None:
+            annotator = self._annotator(tournament, ASKED_SECONDS, counts_all=True)
+            with self._noted(tournament):
+                for game in _own_games(tournament):
+                    for _ in annotator.annotate(game, asked.match, again=True):
+                        pass
+        self._requests.finish(asked, max(1, round(self._clock() - began)))
+
+    def _annotator(
+        self, tournament: StoredTournament, match_seconds: float, *, counts_all: bool = False
+    ) -> TournamentAnnotator:
+        return TournamentAnnotator(
+            self._home.store,
+            tournament,
+            Limits(memory_bytes=min(free_memory_bytes(), MOST_MEMORY_BYTES)),
+            match_seconds,
+            self._clock,
+            prepare_seconds=PREPARE_SECONDS,
+            counts_all=counts_all,
+        )
+
+    @contextlib.contextmanager
+    def _noted(self, tournament: StoredTournament) -> Iterator[None]:
+        try:
+            yield
         except DatabaseError:
             raise
         except ArenaError as error:  # one malformed record keeps no other tournament from being annotated
@@ -103,17 +141,20 @@ class Annotations:
 
     def _annotate_game(self, found: Generator[Annotated | NotAnnotated, None, None], seen: _Seen) -> None:
         began = looked = self._clock()
+        is_asked = False
         with contextlib.closing(found):
             for number, one in enumerate(found):
                 looked = self._clock() if not number else looked
                 if isinstance(one, NotAnnotated):
                     _log.info("match %d is not annotated: %s", one.match, one.reason)
-                if self._clock() - began >= seen.left_seconds:
+                is_asked = bool(self._requests.waiting())
+                if is_asked or self._clock() - began >= seen.left_seconds:
                     break
         now = self._clock()
         looked = now if looked == began else looked
         seen.left_seconds -= now - looked
-        seen.look_at = max(seen.look_at, now + (looked - began) / SHARE_OF_LOOKS)
+        if not is_asked:
+            seen.look_at = max(seen.look_at, now + (looked - began) / SHARE_OF_LOOKS)
 
     def _find_puzzles(self, tournament: StoredTournament, games: list[str]) -> None:
         store = self._home.store
@@ -125,6 +166,10 @@ class Annotations:
         found = find_puzzles(chosen, MAX_PUZZLES, limits, PUZZLE_QUESTION_SECONDS)
         keep_puzzles(self._home.directory, tournament, found.puzzles)
         store.annotations.announce(tournament)
+
+
+def _own_games(tournament: StoredTournament) -> list[str]:
+    return sorted({one.game for one in tournament.definition.games if one.game in GAMES and one.players == SEATS})
 
 
 # The program: it annotates what has been recorded, and ends when it has had nothing to do for a while.
@@ -154,6 +199,7 @@ def _run(directory: str, note: ProblemNote) -> None:
         except StoreError:
             return  # it is at work already, or nothing can be kept here
         home = opened.enter_context(ArenaHome(directory))
+        home.store.analysis_requests.forget_claimed()
         commits = opened.enter_context(contextlib.closing(Commits([home.store.commit_signal()], LOOK_SECONDS)))
         annotations, idleness = Annotations(home), Idleness()
         is_busy = True

@@ -95,7 +95,8 @@ def _play(view: View, _: Program) -> Look:
 
 
 def _annotator(view: View, _: Program) -> Look:
-    return Look("", str(view.home.store.totals()))
+    store = view.home.store
+    return Look(" ".join(map(str, store.analysis_requests.waiting())), str(store.totals()))
 
 
 def _ladder(view: View, program: Program) -> Look:

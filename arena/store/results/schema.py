@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 import sqlalchemy as sa
 from sqlalchemy import Column, ForeignKey, Index, MetaData, Table
 
-from arena.base.enums import CorrectionKind, EventKind, FaultKind
+from arena.base.enums import AnalysisState, CorrectionKind, EventKind, FaultKind
 from arena.base.errors import StoreError
 from arena.base.text import any_of
 
@@ -102,7 +102,7 @@ def total_of(column: sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:
     return sa.cast(sa.func.coalesce(sa.func.sum(column), 0), BigInteger)
 
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 
 metadata = MetaData()
 
@@ -301,4 +301,15 @@ match_annotations = Table(
     Column("actions_hash", String(32), nullable=False),
     Column("accuracy", Text, nullable=False),
     Column("body", Text, nullable=False),
+)
+
+analysis_requests = Table(
+    "analysis_requests",
+    metadata,
+    *match_key("match"),
+    Column("actions_hash", String(32), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("state", Member(AnalysisState, "state of an analysis", 16), nullable=False),
+    Column("searched_seconds", Integer, nullable=False),
+    Column("arena", String(64), nullable=False),
 )

@@ -14,6 +14,7 @@ from arena.base.enums import EventKind
 from arena.base.errors import StoreError
 from arena.base.records import ScheduledMatch
 from arena.store.results.addition import Addition, Source, insert_addition, remove_contents
+from arena.store.results.analysis_requests import AnalysisRequests
 from arena.store.results.annotations import Annotations
 from arena.store.results.connection import Database
 from arena.store.results.correction_log import CorrectionLog
@@ -72,6 +73,11 @@ class Store(RecordReader, Copyable, Owned):
     def annotations(self) -> Annotations:
         """What the lab has found out about recorded matches."""
         return Annotations(self._database)
+
+    @property
+    def analysis_requests(self) -> AnalysisRequests:
+        """The longer analyses that people have asked for."""
+        return AnalysisRequests(self._database)
 
     def close(self) -> None:
         """Close the database."""

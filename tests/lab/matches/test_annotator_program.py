@@ -89,3 +89,40 @@ def test_a_tournament_that_takes_too_long_lets_the_others_go_on(home):
     clock = itertools.count(step=1000)
     assert steps(Annotations(home, lambda: next(clock))) == 2
     assert (annotated(home, "t"), annotated(home, "later")) == (1, 1)
+
+
+def test_a_match_that_was_asked_for_comes_before_the_others_also_where_the_time_is_used_up(home):
+    play(home, "t", ["a", "b"], GAME, encounters=2)
+    clock = itertools.count(step=1000)
+    annotations = Annotations(home, lambda: next(clock))
+    steps(annotations)
+    later, requests = play(home, "later", ["a", "b"], GAME), home.store.analysis_requests
+    requests.add(home.store.tournament("t"), 3)
+    requests.add(later, 1)
+    assert annotations.step()
+    assert (annotated(home, "t"), annotated(home, "later")) == (2, 0)
+    assert annotations.step()
+    assert (requests.waiting(), annotated(home, "later")) == ([], 1)
+
+
+def test_a_tournament_stands_back_for_a_match_that_is_asked_for_meanwhile(home, monkeypatch):
+    other, tournament = play(home, "other", ["a", "b"], GAME), play(home, "t", ["a", "b"], GAME, encounters=4)
+    annotations, annotate = Annotations(home), TournamentAnnotator.annotate
+
+    def ask_meanwhile(*arguments, **options):
+        home.store.analysis_requests.add(other, 2)
+        yield from annotate(*arguments, **options)
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(TournamentAnnotator, "annotate", ask_meanwhile)
+        assert annotations.step()
+    assert (annotated(home, "t"), annotated(home, "other")) == (1, 0)
+    steps(annotations)
+    assert (annotated(home, "t"), annotated(home, "other")) == (tournament.recorded, 2)
+
+
+def test_rules_from_elsewhere_are_not_run_for_a_request(home):
+    tournament = play(home, "elsewhere", ["a", "b"], [("tests.mistaken_games:Counting", {})])
+    home.store.analysis_requests.add(tournament, 1)
+    assert Annotations(home).step()
+    assert (annotated(home, "elsewhere"), home.store.analysis_requests.find(tournament, 1).state) == (0, "done")

@@ -76,6 +76,12 @@ def record_matches(world):
     add_tournament(world.home, "t")
 
 
+def ask_for_an_analysis(world):
+    add_tournament(world.home, "t")
+    world.wanted()
+    world.home.store.analysis_requests.add(world.home.store.tournament("t"), 1)
+
+
 STARTED_BY = {
     "a submission": (submit_bot, ["checker"]),
     "a bot": (accept_a_bot, ["ladder", "play"]),
@@ -86,6 +92,7 @@ STARTED_BY = {
     "a request": (ask, ["ladder"]),
     # and every day the play host removes what is old
     "a contest whose time has come": (announce, ["contests", "play"]),
+    "a wish for an analysis": (ask_for_an_analysis, ["annotator"]),
     "recorded matches": (record_matches, ["play", "annotator"]),
     "a match in the browser": (play, ["play"]),
     "uploads that can't be contained": (lambda world: note_containment(world.home.directory, "no"), ["checker"]),
