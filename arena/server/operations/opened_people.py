@@ -18,6 +18,7 @@ from arena.server.http.page_cache import PageCache
 from arena.server.operating.service_programs import problems
 from arena.server.operations import (
     account,
+    analysing,
     bot_logs,
     challenges,
     contest_changes,
@@ -48,6 +49,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *bot_logs.OPERATIONS,
     *playing.OPERATIONS,
     *challenges.OPERATIONS,
+    *analysing.OPERATIONS,
     *people.OPERATIONS,
     *directing.OPERATIONS,
 )
@@ -69,7 +71,7 @@ class OpenedPeople:
     ) -> None:
         """Open the database; ``upload_obstacle`` returns why no uploads are taken, by default by trying.
 
-        With ``visitors_only`` nobody has an account, and all that people do is play against bots.
+        With ``visitors_only`` nobody has an account, and all that people do is play against bots, and ask for analyses.
         """
         self._home = OpenedHome(directory, store)
         self._directory = home_path(directory)
@@ -80,7 +82,7 @@ class OpenedPeople:
         self._homes = Homes(self._home, store)
         self.contest_news = ContestNews(self.store, self._homes.result_path)
         self.contest_news.number()
-        operations = playing.OPERATIONS if visitors_only else OPERATIONS
+        operations = (*playing.OPERATIONS, *analysing.OPERATIONS) if visitors_only else OPERATIONS
         self._gate = Gate(self.store, uploads, self._homes, self.links, operations)
         self.endpoints: tuple[Endpoint, ...] = self._gate.endpoints
 

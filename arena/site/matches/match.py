@@ -15,6 +15,7 @@ from arena.base.records import MatchRecord, ScheduledMatch, SeatReport, time_con
 from arena.games import make_game
 from arena.games.checked_game import checked_game
 from arena.lab.matches.annotation import annotation_of
+from arena.site.matches.match_analysis import analysis_of
 from arena.site.matches.match_model import Asked, MatchPage, MatchParameters, SeatDetails
 from arena.site.matches.viewed_match import viewed_match
 from arena.store.home import ArenaHome
@@ -149,9 +150,10 @@ def build_match(home: ArenaHome, parameters: MatchParameters) -> MatchPage:
         raise UnknownNameError("match", str(parameters.match), [f"1 to {last}"] if last else [])
     names = tournament.definition.shown_names
     record = home.store.find_record(tournament, parameters.match)
-    is_recorded = record is not None
+    is_recorded, analysis = record is not None, None
     if record is not None:
         annotation = annotation_of(home.store, tournament, record)
+        analysis = analysis_of(home.store, tournament, record, annotation)
         shown = viewed_match(record, names, parameters.ply, annotation=annotation, audience=home.audience)
     else:
         unfinished = unfinished_match(home, tournament, home.store.scheduled_match(tournament, parameters.match))
@@ -168,6 +170,7 @@ def build_match(home: ArenaHome, parameters: MatchParameters) -> MatchPage:
         record,
         tournament=tournament.name,
         is_recorded=is_recorded,
+        analysis=analysis,
         shown=shown,
         ply=_ply_within(
             shown.first_ply,

@@ -6,7 +6,7 @@ from typing import Annotated, Any, NamedTuple
 
 from annotated_types import Ge, Le
 
-from arena.base.enums import FaultKind, Termination
+from arena.base.enums import AnalysisState, FaultKind, Termination
 from arena.site.frame.model import AsWritten, Model, ModelOfTournament, Name, Parameters
 
 Shape = tuple[str | int | float | None, ...]
@@ -239,6 +239,25 @@ class SeatDetails(Model):
     stderr: str
 
 
+class MatchAnalysis(Model):
+    """How far the analysis of a recorded match is.
+
+    Attributes:
+        state: "none" until somebody asks for it, "done" if all positions after the opening are known exactly,
+            "unknown" if some are not after it was searched.
+        place: in the queue, from 1; 0 if it does not wait there.
+        waiting: how many wait.
+        sentence: all that as text; empty if nothing is to be said.
+        may_be_asked_for: whether it can be put in the queue.
+    """
+
+    state: AnalysisState
+    place: int = 0
+    waiting: int = 0
+    sentence: str = ""
+    may_be_asked_for: bool = False
+
+
 class MatchPage(ModelOfTournament):
     """A match.
 
@@ -248,10 +267,12 @@ class MatchPage(ModelOfTournament):
         isolation: how bots were kept from the machine.
         versions: of the arena, the protocol and Python.
         started_at: UTC, ISO 8601; empty if it is not known.
+        analysis: how far it is; None before the end.
     """
 
     tournament: str
     is_recorded: bool
+    analysis: MatchAnalysis | None = None
     shown: ViewedMatch
     ply: int
     encounter: int

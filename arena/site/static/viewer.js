@@ -349,6 +349,7 @@
   function follow() {
     const next = data(), wasLast = ply === last();
     stopIfGone(next);
+    if (!next.asked) at("actions").replaceChildren(); // with the marks of an annotation
     open(next, wasLast ? Infinity : ply);
   }
 

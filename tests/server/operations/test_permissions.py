@@ -88,6 +88,7 @@ MAY = {
     "POST /play/{match}/retry": PLAYING,
     "POST /play/{match}/again": PLAYING,
     "POST /play/{match}/vote": PLAYING,
+    "POST /tournaments/{tournament}/matches/{match}/analysis": PLAYING,
 }
 
 THERE = {"number": "1", "person": "ann", "secret": "x" * 43, "tournament": "kept", "match": "x" * 43}

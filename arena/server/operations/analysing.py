@@ -1,0 +1,63 @@
+"""Asking for the analysis of a recorded match: it waits in a queue, which the annotator takes before its own work."""
+
+from __future__ import annotations
+
+from arena.base.enums import AnalysisState
+from arena.base.errors import UnknownNameError, UsageError
+from arena.lab.matches.annotation import annotation_of, turning_point
+from arena.server.gate.gate import too_often
+from arena.server.gate.operation import Done, Operation, Visit
+from arena.server.http.hosts import network_of
+from arena.server.operations.bot_logs import LoggedMatch
+from arena.site.links import address_of
+from arena.site.matches.match_analysis import analysis_of
+from arena.site.page_table import PAGE_BY_NAME
+from arena.store.people.rates import Rate
+from arena.store.people.values import DAY_SECONDS, Permission
+
+ASKED = Rate(120, 3600.0)
+ANALYSES = Rate(10, DAY_SECONDS)
+
+
+def ask_for_analysis(visit: Visit) -> Done:
+    """Ask for the analysis of a recorded match that everybody sees; asking again changes nothing."""
+    wanted, store = visit.fields, visit.homes.public().store
+    tournament = store.tournament(wanted.tournament)
+    record = store.find_record(tournament, wanted.match)
+    if record is None and wanted.match > (last := store.last_match(tournament)):
+        raise UnknownNameError("match", str(wanted.match), [f"1 to {last}"] if last else [])
+    if record is None:
+        raise UsageError(f"match {wanted.match} of {wanted.tournament} has no record, so there is nothing to analyse")
+    annotation = annotation_of(store, tournament, record)
+    found = analysis_of(store, tournament, record, annotation)
+    if found.may_be_asked_for:
+        store.analysis_requests.check_room()
+        person = visit.actor.number
+        whose = network_of(visit.address) if person is None else f"person {person}"
+        if wait := visit.people.rates.take(f"analyses of {whose}", ANALYSES):
+            raise too_often(wait)
+        store.analysis_requests.add(tournament, record.match)
+        found = analysis_of(store, tournament, record, annotation)
+    elif found.state is AnalysisState.NONE:
+        raise UsageError(found.sentence)
+    # the page with a ply is another one than that which a browser, or the site, may keep of before
+    point = turning_point(record, annotation) if annotation is not None else None
+    ply = len(record.actions) if point is None else point.ply
+    values = {"tournament": tournament.name, "match": record.match, "ply": ply}
+    return Done(
+        to=f"{address_of(PAGE_BY_NAME['match'], values)}#analysis",
+        sentence=found.sentence or "all its positions are known",
+    )
+
+
+OPERATIONS = (
+    Operation(
+        "POST",
+        "/tournaments/{tournament}/matches/{match}/analysis",
+        Permission.PLAY,
+        ask_for_analysis,
+        LoggedMatch,
+        rate=ASKED,
+        is_in_the_open=True,
+    ),
+)
