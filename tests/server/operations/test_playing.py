@@ -83,6 +83,19 @@ async def test_a_visitor_begins_acts_and_sees_the_board(world, matches):
     assert (found.request, found.requested_action) == (PlayRequest.ACT, "c4")
 
 
+async def test_a_level_is_played_at_once_where_its_bot_is_offered(world, matches):
+    offer(matches, "arena:random_legal", "arena:alphabeta")
+    page = (await world.client().get("/play?game=differences")).text
+    levels = re.findall('name="bot" value="([^"]*)">Play, ([a-z]*)<', page)
+    assert levels == [("arena:random_legal", "beginner"), ("arena:greedy", "easy"), ("arena:alphabeta", "strong")]
+    sent = {"game": "differences", "bot": "arena:random_legal"}
+    answer = await world.client().post("/play", data=sent)
+    choices = matches.find(answer.headers["location"].removeprefix("/play/")).choices
+    assert (choices.bot, choices.seat, choices.per_action_milliseconds) == ("arena:random_legal", 0, 1000)
+    assert "Play, easy" in (await world.client().get("/play?game=plusminus")).text
+    assert "Play, beginner" not in (await world.client().get("/play?game=plusminus")).text
+
+
 async def test_programs_get_the_same_as_json(world, matches):
     program = world.program("ann", Scope.PLAY)
     sent = {"game": "differences", "bot": "arena:greedy", "seconds": 0.5, "options": {"size": 4}}
