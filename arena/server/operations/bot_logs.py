@@ -19,7 +19,7 @@ from arena.server.gate.operation import Operation, Visit, Who
 from arena.server.http.problems import bad_address
 from arena.server.operations.contest_results import embargoed_contest
 from arena.server.operations.people import MyBot, MyRating
-from arena.server.operations.submissions import details_of, line_of
+from arena.server.operations.submissions import details_of, line_of, rest_of
 from arena.site.frame.model import Page
 from arena.site.links import address_of
 from arena.site.matches.match_model import MatchFault, MatchParameters
@@ -186,16 +186,20 @@ def _my_bot(visit: Visit, name: str, one: Submission, page: PersonPage | None) -
         ratings=ratings,
         has_logs=page is not None and any(bot.name == name and bot.tournaments for bot in page.bots),
         next_step=_next_step(
-            one, ratings, details.may_check_again, is_known=page is not None or not person_pages(visit)
+            visit, one, ratings, details.may_check_again, is_known=page is not None or not person_pages(visit)
         ),
     )
 
 
-def _next_step(one: Submission, ratings: Sequence[MyRating], may_check_again: bool, is_known: bool) -> str:
+def _next_step(
+    visit: Visit, one: Submission, ratings: Sequence[MyRating], may_check_again: bool, is_known: bool
+) -> str:
     if may_check_again:
         return "Check it again if it is quick enough by itself: the machine may have been busy."
     if one.state is not SubmissionState.ACCEPTED:
         return _NEXT[one.state]
+    if rest := rest_of(one, visit):
+        return f"Nothing to do: it {rest}."
     if not ratings:
         if not is_known:
             return "Nothing to do: its rating is being computed."

@@ -169,7 +169,7 @@ def show_submission(visit: Visit) -> SubmissionPage:
     if one is None:
         raise bad_address(f"There is no submission {number}.", 404)
     is_accepted = one.state is SubmissionState.ACCEPTED
-    rest = _rest_of(one, visit) if own is not None and is_accepted else ""
+    rest = rest_of(one, visit) if own is not None and is_accepted else ""
     ratings = first_ratings(visit.homes.public().store, {one.bot}) if is_accepted and one.bot is not None else ()
     return SubmissionPage(
         line=line_of(one, visit),
@@ -182,13 +182,15 @@ def show_submission(visit: Visit) -> SubmissionPage:
     )
 
 
-def _rest_of(one: ListedSubmission, visit: Visit) -> str:
+def rest_of(one: ListedSubmission, visit: Visit) -> str:
     """Return until when an accepted bot rests; "" if it plays."""
+    resting = resting_bots(visit)
+    if not resting.rests:
+        return ""
     try:
         bot = visit.homes.public().bots.find(one.bot or "")
     except ArenaError:  # its files are not here now
         return ""
-    resting = resting_bots(visit)
     rest = resting.of(bot.label, bot.games)
     return rest_sentence(rest, resting.now) if rest is not None else ""
 

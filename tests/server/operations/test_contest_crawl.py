@@ -299,6 +299,8 @@ async def test_a_sealed_contest(crawl):
     pages = {actor: await crawl.ask(actor, "/submissions/1", {"accept": HTML}) for actor in crawl.actors}
     rests = "Your bot rests while results of the contest spring are hidden, until a director reveals them."
     assert {actor for actor, page in pages.items() if rests in page.text} == {"ada"}
+    account = await crawl.ask("eve", "/account", {"accept": HTML})
+    assert rests.replace("Your bot", "Nothing to do: it") in account.text
     world.now.seconds = DEADLINE + 1
     world.play(lambda stored: bool(world.embargoed_canaries()))
     assert phase(crawl) in (ContestPhase.PLAYING, ContestPhase.CLOSED)
