@@ -6,6 +6,7 @@ import contextlib
 import logging
 import re
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -237,6 +238,7 @@ class _Report:
         self.copy_bytes: int | None = None
         self.stop: Callable[[], None] = lambda: None
         self._lines: list[str] = []
+        python = re.escape(f"{Path(sys.executable).parent}/")
         own = re.escape(str(package_directory()))
         self._places = re.compile(
             "|".join(
@@ -246,6 +248,7 @@ class _Report:
                     rf"(?:/[^/\s'\"]+)*/{UPLOAD_PREFIX}[^/\s'\"]+/(?:tree/)?",
                     rf"{re.escape(home)}/",
                     f"{own}/",
+                    python,
                 )
             )
         )

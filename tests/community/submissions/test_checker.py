@@ -2,9 +2,11 @@
 
 import contextlib
 import io
+import sys
 import threading
 import time
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -338,6 +340,7 @@ def test_a_report_has_no_places_of_the_machine(tmp_path):
         "/srv/arena/bots/0123456789abcdef/bot.py: x": "bot.py: x",
         "bot '/var/tmp/x/arena-upload-12.34-abc/tree/mine/bot.toml': x": "bot 'mine/bot.toml': x",
         "/srv/arena/logs/x": "logs/x",
+        f"{Path(sys.executable).parent}/python3 has no module 'x'": "python3 has no module 'x'",
     }.items():
         assert report.shown(line) == shown
 
