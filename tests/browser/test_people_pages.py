@@ -27,6 +27,7 @@ from arena.store.people.values import DAY_SECONDS, Role, Scope, SubmissionState
 from tests.analysis.text.tournaments import play
 from tests.browser.conftest import PASSWORD, SMALL_LADDER, expect, served
 from tests.browser.visit import SCHEMES, Visit, barriers
+from tests.lab.made_puzzles import made_puzzle
 
 pytestmark = pytest.mark.slow
 
@@ -63,6 +64,8 @@ PAGES = {
     "account without tokens": ("/account", "ann"),
     "challenges": ("/challenges?bot=greedy", "ann"),
     "data": ("/account/data", "ann"),
+    "answer to a puzzle": ("/tournaments/{league}/puzzles/1/answer", "dora"),
+    "answered puzzle": ("/tournaments/{league}/puzzles/2/answer", "ann"),
     "people of an operator": ("/people", "olga"),
     "people of a director": ("/people", "dora"),
     "log": ("/log", None),
@@ -124,6 +127,7 @@ class People:
                 **{name: name for name in ("cancelled", "kept", "league", "alpha")},
             }
             _keep_going(store)
+            store.puzzle_tries.add(store.accounts.get("ann").number, made_puzzle().key, is_solved=True)
         with PeopleStore(directory / PEOPLE_FILE, lambda: time.time() + DAY_SECONDS) as tomorrow:
             _say(tomorrow)
 

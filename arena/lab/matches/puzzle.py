@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
-from arena.base.errors import StoreError, UsageError
+from arena.base.errors import StoreError, UnknownNameError, UsageError
 from arena.base.folder import Folder
 from arena.base.seeds import derived_seed
 from arena.base.stored import from_json_text, from_stored
@@ -121,6 +122,12 @@ class Puzzle:
         """What the seat to act can reach: "win" or "draw"."""
         return "draw" if self.goal is Outcome.DRAW else "win"
 
+    @property
+    def key(self) -> str:
+        """A digest of the position, by which answers are kept: it is the same in a file that was made again."""
+        position = [self.game, self.options, self.actions, self.seat]
+        return sha256(json.dumps(position, sort_keys=True).encode()).hexdigest()
+
     def verb(self, outcome: Outcome) -> str:
         """Return an outcome as the seat to act sees it: "wins", "draws" or "loses"."""
         if outcome is Outcome.DRAW:
@@ -199,6 +206,13 @@ def kept_puzzles(directory: Path, tournament: StoredTournament) -> tuple[Puzzle,
     """Read the puzzles of a tournament, if any; StoreError if the file is malformed or from a newer arena."""
     kept = _read(KeptPuzzles, directory, _file_name(tournament))
     return kept.puzzles if kept is not None and kept.created_at == tournament.created_at else ()
+
+
+def numbered(puzzles: Sequence[Puzzle], number: int) -> Puzzle:
+    """Return one of the puzzles of a tournament, numbered from 1; UnknownNameError if there are fewer."""
+    if number > len(puzzles):
+        raise UnknownNameError("puzzle", str(number), [f"1 to {len(puzzles)}"] if puzzles else [])
+    return puzzles[number - 1]
 
 
 Kept = TypeVar("Kept", KeptPuzzles, "DailyPuzzle")

@@ -25,6 +25,7 @@ from arena.server.operations.people import (
     NewTokenPage,
     OwnDataPage,
     OwnSubmission,
+    OwnTry,
     OwnVote,
     PlayedMatch,
     SessionLine,
@@ -32,6 +33,7 @@ from arena.server.operations.people import (
     TokenLine,
     embargoed_tournaments,
 )
+from arena.server.operations.puzzles import rating_of
 from arena.server.operations.submissions import details_of, line_of
 from arena.site.frame.model import Model
 from arena.site.pages.person_model import PersonPage
@@ -173,6 +175,7 @@ def _account(visit: Visit, bots: tuple[MyBot, ...] = ()) -> AccountPage:
         may_submit=Permission.SUBMIT in visit.actor.permissions,
         password_rule=PASSWORD_RULE,
         bots=bots,
+        puzzle_rating=rating_of(visit, person.number),
     )
 
 
@@ -304,6 +307,7 @@ def show_own_data(visit: Visit) -> OwnDataPage:
         older=submitted[-1].number if len(submitted) >= LISTED else None,
         matches=tuple(_match(one, audience) for one in visit.people.unrated_matches.of_person(visit.person.number)),
         votes=tuple(OwnVote.of(one) for one in visit.people.votes.found(person_id=visit.person.number)),
+        puzzle_tries=tuple(OwnTry.of(one) for one in visit.people.puzzle_tries.found(person_id=visit.person.number)),
         questions=tuple(
             AskedQuestion.of(one, contest=contests[one.contest])
             for one in visit.people.contest_messages.asked_by(visit.person.number)

@@ -29,6 +29,7 @@ from arena.server.operations import (
     invitations,
     people,
     playing,
+    puzzles,
     submissions,
 )
 from arena.server.operations.contest_view import ContestNews
@@ -48,6 +49,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *contest_results.OPERATIONS,
     *bot_logs.OPERATIONS,
     *playing.OPERATIONS,
+    *puzzles.OPERATIONS,
     *challenges.OPERATIONS,
     *analysing.OPERATIONS,
     *people.OPERATIONS,

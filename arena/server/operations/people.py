@@ -95,6 +95,26 @@ class MyBot(Model):
     next_step: str
 
 
+class PuzzleRating(Model):
+    """The rating of a person by answers to puzzles, or of a puzzle, with half its 95 % interval."""
+
+    mu: float
+    margin_95: float
+
+
+class PuzzleAnswerPage(Model):
+    """What a person has answered to a puzzle: None in ``is_solved`` before, and then the actions to choose from."""
+
+    tournament: str
+    puzzle: int
+    seat: int
+    goal: str
+    actions: tuple[str, ...]
+    is_solved: bool | None
+    rating: PuzzleRating | None
+    puzzle_rating: PuzzleRating | None
+
+
 class AccountPage(Model):
     """A person's own account: their sessions and tokens, the latest first, and the scopes that a new token can have.
 
@@ -114,6 +134,7 @@ class AccountPage(Model):
     password_rule: str
     bots: tuple[MyBot, ...] = ()
     is_late: bool = False
+    puzzle_rating: PuzzleRating | None = None
 
 
 class NewTokenPage(Model):
@@ -224,6 +245,14 @@ class OwnVote(Model):
     at: str
 
 
+class OwnTry(Model):
+    """A first answer to a puzzle, which is named by its key."""
+
+    puzzle: str
+    is_solved: bool
+    at: str
+
+
 class OwnDataPage(Model):
     """All that is stored of a person, for the person; lists have the latest first."""
 
@@ -233,6 +262,7 @@ class OwnDataPage(Model):
     older: int | None
     matches: tuple[PlayedMatch, ...]
     votes: tuple[OwnVote, ...]
+    puzzle_tries: tuple[OwnTry, ...]
     questions: tuple[AskedQuestion, ...]
     log: tuple[LogLine, ...]
 

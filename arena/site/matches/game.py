@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from arena.base.errors import ArenaError, IllegalActionError, NothingYetError, StoreError, UnknownNameError
+from arena.base.errors import ArenaError, IllegalActionError, NothingYetError, StoreError
 from arena.base.text import shortened_text
 from arena.games import Game, Option, find_game, make_game, parse_options
 from arena.games.checked_game import checked_game
-from arena.lab.matches.puzzle import Puzzle, kept_puzzles, puzzle_of_the_day
+from arena.lab.matches.puzzle import Puzzle, kept_puzzles, numbered, puzzle_of_the_day
 from arena.lab.solving.worth import number_text
 from arena.site.matches.games_model import (
     MAX_ACTIONS_CHARACTERS,
@@ -154,9 +154,8 @@ def build_puzzle(home: ArenaHome, parameters: PuzzleParameters) -> PuzzlePage:
     """
     tournament = home.store.tournament(parameters.tournament)
     found = kept_puzzles(home.directory, tournament)
-    if parameters.puzzle > len(found):
-        raise UnknownNameError("puzzle", str(parameters.puzzle), [f"1 to {len(found)}"] if found else [])
-    return _puzzle_page(home, tournament.name, parameters.puzzle, len(found), found[parameters.puzzle - 1], parameters)
+    puzzle = numbered(found, parameters.puzzle)
+    return _puzzle_page(home, tournament.name, parameters.puzzle, len(found), puzzle, parameters)
 
 
 def build_today(home: ArenaHome, parameters: TodayParameters) -> PuzzlePage:

@@ -11,6 +11,7 @@ from arena.base.errors import InvitationError, RosterError, UnknownNameError, Us
 from arena.base.names import check_reason
 from arena.store.people.contest_messages import forget_person
 from arena.store.people.public_log import add_line
+from arena.store.people.puzzle_tries import puzzle_tries
 from arena.store.people.roster import Roster, counted_people
 from arena.store.people.schema import invitations, people, sessions, submissions, tokens
 from arena.store.people.secret import digest_of, new_secret
@@ -139,7 +140,7 @@ class Accounts:
             _keep_an_operator(connection, person)
             _end_everything(connection, person, self._clock.text())
             forget_person(connection, person.number)
-            for table in (unrated_matches, votes):
+            for table in (unrated_matches, votes, puzzle_tries):
                 connection.execute(delete(table).where(table.c.person_id == person.number))
             connection.execute(submissions.update().where(theirs).values(nothing))
             connection.execute(

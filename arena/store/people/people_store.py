@@ -13,6 +13,7 @@ from arena.store.people.contest_messages import ContestMessages
 from arena.store.people.contests import Contests
 from arena.store.people.directors import Directors, Requests
 from arena.store.people.public_log import PublicLog
+from arena.store.people.puzzle_tries import PuzzleTries
 from arena.store.people.rates import Rates, RecordQuota
 from arena.store.people.schema import SCHEMA_VERSION, SUBMITTING, meta, metadata
 from arena.store.people.sessions import Sessions, Tokens
@@ -57,6 +58,7 @@ class PeopleStore(Copyable, Owned):
         self.submissions = Submissions(self._database, clock)
         self.unrated_matches = UnratedMatches(self._database, clock)
         self.votes = Votes(self._database, clock)
+        self.puzzle_tries = PuzzleTries(self._database, clock)
         self.contests = Contests(self._database, clock)
         self.contest_messages = ContestMessages(self._database, clock)
         self.contest_rows = ContestReader(self._database)
@@ -95,7 +97,7 @@ def _create_file(path: Path) -> None:
 
 
 def _migrate(connection: Connection, version: int) -> None:
-    """Version 1 had a table of programs that waited for somebody to type a code; 3 brought challenges, 4 votes."""
+    """Version 1 had a table of programs that waited for a code to be typed; 3 brought challenges, 4 votes, 5 tries."""
     create_tables(connection, metadata)
     connection.exec_driver_sql("DROP TABLE IF EXISTS device_logins")
     columns = [column["name"] for column in inspect(connection).get_columns("unrated_matches")]

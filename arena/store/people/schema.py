@@ -16,7 +16,7 @@ from arena.store.results.schema import (
     Text,
 )
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 
 metadata = MetaData()

@@ -79,6 +79,7 @@ WITH_FIELDS = {
     "/tournaments/{tournament}", "/tournaments/{tournament}/feed.atom", "/tournaments/{tournament}/bots/{bot}",
     "/tournaments/{tournament}/matches", "/tournaments/{tournament}/matches/{match}", "/games/{game}",
     "/tournaments/{tournament}/puzzles", "/tournaments/{tournament}/puzzles/{puzzle}",
+    "/tournaments/{tournament}/puzzles/{puzzle}/answer",
     "/tournaments/{tournament}/direct", "/submissions/{number}", "/submissions/{number}/upload",
     "/contests/{name}", "/contests/{name}/grades.csv", "/contests/{name}/result.zip",
     "/contests/{name}/hidden/tournaments/{tournament}", "/contests/{name}/hidden/tournaments/{tournament}/bots/{bot}",

@@ -9,16 +9,20 @@ import pytest
 
 from arena.community.contests.contest_file import reading_of
 from arena.community.play.host_program import playable_game
+from arena.lab.matches.puzzle import keep_puzzles
 from arena.server.gate import gate
 from arena.server.gate.operation import Who
 from arena.server.operations import contest_changes
 from arena.server.operations.opened_people import OPERATIONS
 from arena.site.matches.playing import PlayableBot, PlayMenu
+from arena.store.home import ArenaHome
 from arena.store.people.directing import DirectorState
 from arena.store.people.rates import Rates
 from arena.store.people.unrated_match import Choices
 from arena.store.people.values import Role
+from tests.analysis.text.tournaments import play
 from tests.community.contests.samples import contest_of
+from tests.lab.made_puzzles import made_puzzle
 from tests.server.operations.conftest import HTML, JSON
 from tests.server.operations.test_permissions import named
 
@@ -38,11 +42,13 @@ SENT |= {"game": "differences", "plies": "0", "action": "a1", "choice": "alike",
 
 
 @pytest.fixture
-async def places(logged_world, monkeypatch):
+async def places(logged_world, directory, monkeypatch):
     """Fill the site; return what is in addresses, where something is."""
     monkeypatch.setattr(Rates, "take", lambda *_: 0.0)
     monkeypatch.setattr(contest_changes, "read_apart", lambda text: reading_of(text, "contest"))
     monkeypatch.setattr(contest_changes, "time_zones", lambda: ("UTC",))
+    with ArenaHome(directory) as home:
+        keep_puzzles(directory, play(home, "kept", ["alpha", "beta"], encounters=1), [made_puzzle()])
     store = logged_world.store
     store.directors.report_state("kept", "ladder", DirectorState.IDLE)
     store.submissions.add(store.accounts.get("olga"), "-".join(["0" * 16] * 2), "0" * 64, 1, "bot.py", "")
@@ -55,7 +61,7 @@ async def places(logged_world, monkeypatch):
     secret = store.invitations.invite(Role.AUTHOR, "olga", 7)
     return {
         "number": "1", "person": "ann", "secret": secret, "tournament": "kept", "match": match, "name": contest,
-        "bot": "alpha",
+        "bot": "alpha", "puzzle": "1",
     }  # fmt: skip
 
 

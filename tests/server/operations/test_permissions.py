@@ -74,6 +74,8 @@ MAY = {
     "GET /contests/{name}/hidden/tournaments/{tournament}/matches/{match}/logs": DIRECTORS | DIRECTING,
     "GET /tournaments/{tournament}/matches/{match}/logs": BROWSERS | PROGRAMS,
     "GET /bots/{bot}/logs": BROWSERS | PROGRAMS,
+    "GET /tournaments/{tournament}/puzzles/{puzzle}/answer": BROWSERS,
+    "POST /tournaments/{tournament}/puzzles/{puzzle}/answer": BROWSERS,
     "GET /signing-key": EVERYBODY,
     "GET /challenges": BROWSERS | SUBMITTING,
     "POST /challenges": BROWSERS | SUBMITTING,
@@ -92,9 +94,9 @@ MAY = {
 }
 
 THERE = {"number": "1", "person": "ann", "secret": "x" * 43, "tournament": "kept", "match": "x" * 43}
-THERE |= {"name": "spring", "bot": "alpha"}
+THERE |= {"name": "spring", "bot": "alpha", "puzzle": "1"}
 NOT_THERE = {"number": "987654", "person": "no-such-person", "secret": "y" * 43, "tournament": "nothing"}
-NOT_THERE |= {"match": "y" * 43, "name": "no-such-contest", "bot": "nobody"}
+NOT_THERE |= {"match": "y" * 43, "name": "no-such-contest", "bot": "nobody", "puzzle": "499"}
 
 
 def named(operation):

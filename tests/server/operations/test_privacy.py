@@ -12,7 +12,8 @@ from arena.store.people.votes import Enjoyed
 from arena.store.results.values import OwnedBot, StoredBot
 from tests.server.operations.conftest import JSON, PASSWORD
 
-SHOWN = {"sessions", "tokens", "submissions", "bot_owners", "unrated_matches", "votes", "contest_messages"}
+SHOWN = {"sessions", "tokens", "submissions", "bot_owners", "unrated_matches", "votes", "puzzle_tries"}
+SHOWN |= {"contest_messages"}
 SHORT_LIVED = {"invitations", "contest_reads"}
 """Links for days: digests, which only who has them can use; and up to where news of contests were seen."""
 
@@ -52,6 +53,7 @@ async def test_all_of_it_is_shown(world):
     world.store.submissions.own_bot_name(ann, "canary")
     submit_bot(world, "olga", b"not ann's", "of-olga.py")
     match = begin_match(world, ann)
+    world.store.puzzle_tries.add(ann, "key", is_solved=True)
     world.store.votes.cast(match.number, Enjoyed.FIRST)
     browser = world.browser("ann")
     data = (await browser.get("/account/data", headers={"accept": JSON})).json()
@@ -63,6 +65,7 @@ async def test_all_of_it_is_shown(world):
     assert shown["has_upload"] is True
     assert [match["game"] for match in data["matches"]] == ["differences"]
     assert [(vote["second_options"], vote["choice"]) for vote in data["votes"]] == [("{}", "first")]
+    assert [(one["puzzle"], one["is_solved"]) for one in data["puzzle_tries"]] == [("key", True)]
     assert len(data["account"]["sessions"]) == 1
     page = (await browser.get("/account/data")).text
     for text in (NOTE, "canary.py", "with a report", "differences against arena:minimal"):
@@ -100,6 +103,7 @@ async def test_who_leaves_takes_along_all_but_the_results(world, directory, tmp_
     submit_bot(world, content=b"canary waiting")
     ann = world.store.accounts.get("ann").number
     world.store.votes.cast(begin_match(world, ann).number, Enjoyed.ALIKE)
+    world.store.puzzle_tries.add(ann, "key", is_solved=True)
     with ArenaHome(directory) as home:
         home.store.add_bot(StoredBot("mine", "1", "1" * 16, ".", "2026-11-26T12:00:00+00:00"))
         home.store.set_owner(OwnedBot("mine@1", "1" * 16, "ann"))
@@ -114,7 +118,7 @@ async def test_who_leaves_takes_along_all_but_the_results(world, directory, tmp_
     found = [(one.state, one.bot, one.note, one.report, one.reason, one.file_name) for one in kept]
     assert found == [("withdrawn", None, "", "", "", ""), ("accepted", "mine@1", "", "", "", "")]
     assert "canary" not in str(world.contents())
-    assert world.contents()["votes"] == []
+    assert world.contents()["votes"] == world.contents()["puzzle_tries"] == []
     with ArenaHome(directory) as home:  # where pages find whose the bots are
         assert list(home.store.owners().by_bot.values()) == [OwnedBot("mine@1", "1" * 16, "")]
     assert not list(pages.iterdir())

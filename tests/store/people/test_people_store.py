@@ -380,7 +380,7 @@ def test_a_database_of_results_is_not_taken_for_one_of_people(tmp_path):
 
 
 @on_both
-@pytest.mark.parametrize("version", [1, 2, 3])
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
 def test_an_earlier_database_gets_what_is_new_and_loses_only_what_is_gone(store, place, now, ada, version):
     choices = Choices(game="differences", options="{}", seat=0, bot="arena:greedy", per_action_milliseconds=500)
     store.unrated_matches.set_menu("{}", 4)
@@ -389,15 +389,16 @@ def test_an_earlier_database_gets_what_is_new_and_loses_only_what_is_gone(store,
     def make_it_earlier(connection):
         connection.exec_driver_sql("CREATE TABLE device_logins (code text, person_id integer REFERENCES people (id))")
         connection.exec_driver_sql(f"INSERT INTO device_logins VALUES ('BCDF-GHJK', {ada.number})")
-        for column in ("compared", *(["challenger"] if version < 3 else [])):
+        for column in ("challenger", "compared")[(version > 2) + (version > 3) :]:
             connection.exec_driver_sql(f"ALTER TABLE unrated_matches DROP COLUMN {column}")
-        connection.exec_driver_sql("DROP TABLE votes")
+        for table in ("puzzle_tries", "votes")[: 1 + (version < 4)]:
+            connection.exec_driver_sql(f"DROP TABLE {table}")
         connection.exec_driver_sql(f"UPDATE people_meta SET value = '{version}' WHERE key = 'schema_version'")
 
     store._database.write(make_it_earlier)
     opened = at_once(place, now, 4, lambda own, _: own.unrated_matches.find(match.secret))
     assert [found.choices for found in opened] == 4 * [choices]
-    assert store.votes.found(person_id=ada.number) == []
+    assert store.votes.found(person_id=ada.number) == store.puzzle_tries.found() == []
     assert "device_logins" not in store._database.read(lambda connection: inspect(connection).get_table_names())
 
 

@@ -1,0 +1,104 @@
+"""Answers to puzzles of people who have signed in, and the ratings that follow from them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from pydantic import Field
+
+from arena.base.errors import UsageError
+from arena.lab.matches.puzzle import MAX_PUZZLES, Puzzle, kept_puzzles, numbered
+from arena.server.gate.operation import Done, Fields, Operation, Visit, Who
+from arena.server.operations.people import PuzzleAnswerPage, PuzzleRating
+from arena.store.people.puzzle_tries import PuzzleTry
+from arena.store.people.rates import Rate
+
+ANSWERS = Rate(60, 3600.0)
+PATH = "/tournaments/{tournament}/puzzles/{puzzle}/answer"
+DRAWS = 0.001
+"""Of a fit without draws: the least that there is."""
+
+
+class OnePuzzle(Fields):
+    """Which puzzle of which tournament."""
+
+    tournament: str
+    puzzle: int = Field(ge=1, le=MAX_PUZZLES)
+
+
+class NewAnswer(OnePuzzle):
+    """The first action of the solution, as text."""
+
+    action: str = Field(min_length=1, max_length=200)
+
+
+def show_puzzle_answer(visit: Visit) -> PuzzleAnswerPage:
+    """What one has answered to a puzzle, and the ratings of both; before that, the actions to choose from."""
+    puzzle, person = _puzzle_of(visit), visit.person.number
+    tries = visit.people.puzzle_tries.found(person_id=person)
+    is_solved = next((one.is_solved for one in tries if one.puzzle == puzzle.key), None)
+    return PuzzleAnswerPage(
+        tournament=visit.fields.tournament,
+        puzzle=visit.fields.puzzle,
+        seat=puzzle.seat,
+        goal=puzzle.goal_in_words,
+        actions=tuple(choice.text for choice in puzzle.choices) if is_solved is None else (),
+        is_solved=is_solved,
+        rating=rating_of(visit, person),
+        puzzle_rating=rating_of(visit, puzzle.key) if is_solved is not None else None,
+    )
+
+
+def answer_puzzle(visit: Visit) -> Done:
+    """Answer a puzzle for one's rating; only the first answer of each person counts."""
+    puzzle, action = _puzzle_of(visit), visit.fields.action.strip()
+    if all(choice.text != action for choice in puzzle.choices):
+        raise UsageError(
+            f"action {action!r:.80} is not legal in this puzzle; expected one like {puzzle.choices[0].text}"
+        )
+    is_solved = puzzle.choices[puzzle.solution].text == action
+    if not visit.people.puzzle_tries.add(visit.person.number, puzzle.key, is_solved=is_solved):
+        raise UsageError("you have answered this puzzle before, and only the first answer counts")
+    sentence = f"{action} is {'right' if is_solved else 'wrong'}; your answer counts"
+    return Done(to=PATH.format_map(visit.fields.model_dump()), sentence=sentence)
+
+
+def _puzzle_of(visit: Visit) -> Puzzle:
+    """Return a puzzle of a tournament that everybody sees: embargoed ones are in other homes."""
+    public = visit.homes.public()
+    return numbered(
+        kept_puzzles(public.directory, public.store.tournament(visit.fields.tournament)), visit.fields.puzzle
+    )
+
+
+def rating_of(visit: Visit, who: int | str) -> PuzzleRating | None:
+    """Return the rating of a person, by number, or of a puzzle, by key; None before any answer."""
+    tries = visit.people.puzzle_tries
+    own = tries.found(person_id=who) if isinstance(who, int) else tries.found(puzzle=who)
+    return _ratings(tuple(tries.found())).get(str(who)) if own else None
+
+
+@lru_cache(maxsize=1)
+def _ratings(tries: tuple[PuzzleTry, ...]) -> dict[str, PuzzleRating]:
+    """Return the ratings of all people and puzzles from their answers, each a match of two."""
+    from arena.ratings.environment import CONFIDENCE_95  # 0.2 s and 12 MB, which few servers need
+    from arena.ratings.rated_results import fit_counted
+
+    results = [(((str(one.person_id), one.puzzle), (int(not one.is_solved), int(one.is_solved))), 1) for one in tries]
+    fitted = fit_counted(results, draw_probability=DRAWS, polished=False).ratings
+    return {name: PuzzleRating(mu=rating.mu, margin_95=CONFIDENCE_95 * rating.sigma) for name, rating in fitted.items()}
+
+
+OPERATIONS = (
+    Operation(
+        "GET",
+        PATH,
+        Who.MEMBER_IN_BROWSER,
+        show_puzzle_answer,
+        OnePuzzle,
+        PuzzleAnswerPage,
+        "puzzle_answer.html.jinja",
+        room="overview",
+    ),
+    Operation("POST", PATH, Who.MEMBER_IN_BROWSER, answer_puzzle, NewAnswer, form=PATH, rate=ANSWERS),
+)
