@@ -27,7 +27,7 @@ def arena(tmp_path, contained):
     with open_people(directory) as people:
         sessions = {
             name: people.sessions.begin(people.accounts.add(name, role, "the command line"), "a browser", "192.0.2.1")
-            for name, role in (("dora", Role.DIRECTOR), ("ada", Role.AUTHOR))
+            for name, role in (("dora", Role.DIRECTOR), ("ada", Role.AUTHOR), ("eve", Role.AUTHOR))
         }
     (tmp_path / "ladder.toml").write_text(SMALL_LADDER)
     with served(directory, "--open-to", "authors", "--ladder", tmp_path / "ladder.toml") as site:
@@ -125,7 +125,8 @@ def test_a_contest_from_the_form_to_the_signed_result(chromium, arena, tmp_path)
     director.get_by_role("link", name="Back to the contest").click()
     expect(director).to_have_url(f"{site}/contests/spring")
     answer = director.request.get(f"{site}/contests/spring/grades.csv")
-    (grade,) = csv.DictReader(io.StringIO(answer.text()))
+    grade, absent = csv.DictReader(io.StringIO(answer.text()))
+    assert (absent["person"], absent["bot"], absent["state"]) == ("eve", "", "absent")
     assert (grade["person"], grade["bot"], grade["tournament"]) == ("ada", "mine@1", "spring")
     assert int(grade["rank"]) in (1, 2, 3)
 

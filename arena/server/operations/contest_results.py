@@ -95,15 +95,16 @@ def embargoed_contest(visit: Visit) -> tuple[StoredContest, HomePlace]:
 
 
 def grades(visit: Visit) -> ToBuild:
-    """A line for each person of a contest, also for who was invited and has entered nothing."""
+    """A line for each person of a contest, also for who could enter and has submitted nothing."""
     stored = found_contest(visit)
     place, pages = played_pages(visit, stored)
     contests = visit.people.contests
     entries, rejected = contests.entries_of(stored), contests.rejected_of(stored)
+    guests = contests.may_enter(stored.contest)
 
     def finish(models: Sequence[Model]) -> Document:
         played = [model for model in models if isinstance(model, TournamentPage)]
-        lines = grade_rows(stored, entries, rejected, played)
+        lines = grade_rows(guests, entries, rejected, played)
         content = GradesPage(lines=lines).csv().encode()
         return Document(content=content, media_type=CSV, name=f"{stored.name}-grades.csv")
 
@@ -163,19 +164,19 @@ class GradesPage(Model):
 
 
 def grade_rows(
-    stored: StoredContest,
+    guests: Iterable[str],
     entries: Iterable[ContestEntry],
     rejected: Mapping[str, str],
     played: Sequence[TournamentPage],
 ) -> tuple[GradeRow, ...]:
-    """Return a line for everybody who has entered or was invited; ``rejected`` has the reasons by author."""
+    """Return a line for everybody who has entered or may enter; ``rejected`` has the reasons by author."""
     entries = tuple(entries)
     ranked = {line.person: line for line in grade_lines(entries, played)}
     bots = {person: tuple(entry.bot for entry in entries if entry.author == person) for person in ranked}
     known = {person.casefold() for person in (*ranked, *rejected)}
-    guests = [name for name in stored.contest.invited if name.casefold() not in known]
+    absent = [name for name in guests if name.casefold() not in known]
     found = grades_of(
-        [Student(person, bots.get(person, ())) for person in dict.fromkeys((*ranked, *rejected, *guests))],
+        [Student(person, bots.get(person, ())) for person in dict.fromkeys((*ranked, *rejected, *absent))],
         list(_table_lines(played)),
         Scheme(),
         waiting={entry.bot for entry in entries},

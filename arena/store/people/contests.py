@@ -43,7 +43,7 @@ from arena.store.people.stored_contests import (
     tournament_mistakes,
 )
 from arena.store.people.submissions import end_submitting
-from arena.store.people.values import UNFINISHED, Clock, SubmissionState
+from arena.store.people.values import UNFINISHED, Clock, Role, SubmissionState
 from arena.store.results.connection import Database
 
 MAX_NOTE_CHARACTERS = 1000
@@ -234,6 +234,14 @@ class Contests:
             .order_by(submissions.c.id)
         )
         return {row.name: row.reason for row in self._database.rows(query)}
+
+    def may_enter(self, contest: Contest) -> tuple[str, ...]:
+        """Return who is invited; or if that is everybody, the authors who had an account in time and have it still."""
+        if contest.entrants is ContestEntrants.INVITED:
+            return contest.invited
+        is_author = (people.c.role == Role.AUTHOR) & people.c.closed_at.is_(None)
+        in_time = people.c.created_at <= contest.deadline_at
+        return tuple(self._database.scalars(select(people.c.name).where(is_author, in_time).order_by(people.c.id)))
 
     def set_entries(self, stored: StoredContest, entries: Iterable[ContestEntry]) -> None:
         """Say which bots have entered."""

@@ -9,12 +9,7 @@ from arena.store.people.contest import ContestEntry
 NUMBERS = {"mu": 25.0, "margin_95": 1.0, "points": 1.0, "matches": 4, "score_percent": 25.0, "faults": {}}
 
 
-class Invited:
-    invited = ("ANN", "eve", "fay")
-
-
-class Spring:
-    contest = Invited
+GUESTS = ("ANN", "eve", "fay")
 
 
 def page(name, *ranked, disqualified=()):
@@ -53,7 +48,7 @@ def test_who_is_disqualified_has_a_mark_and_no_rank_also_for_what_came_before():
     lines = grade_lines(entries, [final, first])
     found = [(line.person, line.rank, line.is_disqualified) for line in lines]
     assert found == [("ann", 1, False), ("cy", 2, False), ("bob", None, True)]
-    header, *rows = GradesPage(lines=grade_rows(Spring, entries, {}, [final, first])).csv().splitlines()
+    header, *rows = GradesPage(lines=grade_rows(GUESTS, entries, {}, [final, first])).csv().splitlines()
     assert header.endswith(",disqualified")
     assert [row.rpartition(",")[2] for row in rows] == ["no", "no", "yes", "no", "no"]
 
@@ -62,7 +57,7 @@ def test_everybody_who_was_invited_has_a_line_and_groups_share_a_grade():
     entries = [entry(name, f"{name}bot@1", k) for k, name in enumerate(("ann", "bob", "cy", "dan"), 1)]
     final = page("cup", ("greedy@1", 1), ("bobbot@1", 2), ("cybot@1", 2))
     first = page("cup-qualification", ("bobbot@1", 1), ("danbot@1", 2), ("cybot@1", 2))
-    rows = grade_rows(Spring, entries, {"fay": "no program\nmore", "bob": "an earlier try"}, [final, first])
+    rows = grade_rows(GUESTS, entries, {"fay": "no program\nmore", "bob": "an earlier try"}, [final, first])
     assert [(row.person, row.rank, row.state, row.group, row.grade, row.reason) for row in rows] == [
         ("bob", 1, "played", 1, 10.0, ""),
         ("cy", 1, "played", 1, 10.0, ""),

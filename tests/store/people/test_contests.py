@@ -294,6 +294,20 @@ def test_only_accepted_bots_of_those_who_are_invited_and_have_an_account_count(s
 
 
 @on_both
+def test_with_everybody_each_author_with_an_account_in_time_may_enter(store, spring, now, ada, eve):
+    for name, role in (("bob", Role.AUTHOR), ("dora", Role.DIRECTOR), ("olga", Role.OPERATOR)):
+        store.accounts.add(name, role, "test")
+    store.accounts.close("bob", "test", "cheated")
+    store.accounts.erase(eve)
+    now.seconds = DEADLINE
+    store.accounts.add("fay", Role.AUTHOR, "test")
+    now.seconds = DEADLINE + 1
+    store.accounts.add("late", Role.AUTHOR, "test")
+    assert store.contests.may_enter(spring.contest) == ("ada", "fay")
+    assert store.contests.may_enter(contest_of(**guests("EVE", "fay"))) == ("EVE", "fay")
+
+
+@on_both
 def test_entries_are_replaced_whole(store, spring, now, ada, eve):
     for person, bot in ((ada, "one@1"), (eve, "two@1")):
         submit_bot(store, person)
