@@ -13,6 +13,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from arena.base.bot_text import EVERYBODY
@@ -31,7 +32,10 @@ from arena.base.programs.service_program import TerminatedError, end_now, run_se
 from arena.base.records import Bot, MatchRecord, MatchSpec, TimeControl
 from arena.base.shipped import PREFIX, bot_path
 from arena.community.play.view import PERSON_NAME, Played, view_of
-from arena.games import Game, make_game
+from arena.games import GAMES, Game, make_game
+from arena.lab.matches.annotating import Annotator
+from arena.lab.matches.annotation import Annotation
+from arena.lab.solving.limits import Limits
 from arena.match.bot_pool import BotPool
 from arena.match.players.building import build_bots
 from arena.match.players.function_player import OutOfTimeError, call_within
@@ -65,6 +69,9 @@ STARTUP_SECONDS = 30.0
 RULES_SECONDS = 10.0
 """Of the rules, for a position and its board."""
 SPARE_SECONDS = 10.0
+ANALYSIS_SECONDS = 2.0
+"""For what the actions of a match lost, once it is over."""
+ANALYSIS_BYTES = 256 * 2**20
 MAX_VIEW_CHARACTERS = 500_000
 MAX_REASON_CHARACTERS = 500
 
@@ -181,7 +188,26 @@ class Slot:
 
     def _end(self, record: MatchRecord) -> None:
         self._add_seconds_and_notes(record.cpu_seconds, record.notes.for_operator())
-        self._write(MatchState.OVER, record)
+        self._write(MatchState.OVER, record, self._annotation(record))
+
+    def _annotation(self, record: MatchRecord) -> Annotation | None:
+        """Return what the actions of both lost; None if two bots played, or the lab does not know the game."""
+        if self._challenger or record.game not in GAMES or self._game.players != SEATS:
+            return None
+        whole = replace(record, opening=None, opening_plies=0)  # a match that was resumed begins with an opening
+        limits = Limits(deadline=time.monotonic() + ANALYSIS_SECONDS, memory_bytes=ANALYSIS_BYTES)
+        part_seconds = ANALYSIS_SECONDS / 2
+        try:
+            return call_within(
+                RULES_SECONDS,
+                lambda: (
+                    Annotator(record.game, self._options, limits, part_seconds, prepare_seconds=part_seconds)
+                    .annotate(whole)
+                    .annotation
+                ),
+            )
+        except (ArenaError, OutOfTimeError):
+            return None
 
     def _add_seconds_and_notes(self, cpu_seconds: Sequence[float | None], notes: Sequence[Sequence[Any]]) -> None:
         """Add the CPU times and notes of the bot's actions since the match was resumed."""
@@ -191,12 +217,14 @@ class Slot:
             if seconds is not None and (self._challenger or self._actions[ply].seat != self._person):
                 self._actions[ply] = self._actions[ply]._replace(seconds=round(seconds, 6))
 
-    def _write(self, state: MatchState, record: MatchRecord | None = None) -> None:
+    def _write(
+        self, state: MatchState, record: MatchRecord | None = None, annotation: Annotation | None = None
+    ) -> None:
         names, choices = self._names, self._choices
         person = None if self._challenger else self._person
         view = self._within_time(
             lambda: view_of(
-                choices.game, self._rules, self._state, self._actions, names, person, self._control, record
+                choices.game, self._rules, self._state, self._actions, names, person, self._control, record, annotation
             ).model_dump_json()
         )
         if len(view) > MAX_VIEW_CHARACTERS:

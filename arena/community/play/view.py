@@ -13,9 +13,10 @@ from arena.base.errors import GameError, IllegalActionError
 from arena.base.records import Fault, MatchRecord, SeatReport, TimeControl
 from arena.games import Game
 from arena.games.squares import Square, as_square, format_square
+from arena.lab.matches.annotation import Annotation
 from arena.match.replay import final_ranks
 from arena.site.matches.boards import shapes_at
-from arena.site.matches.match_model import Board, Shape
+from arena.site.matches.match_model import Board, Shape, Turning
 from arena.site.matches.match_sentences import result_sentence
 from arena.site.matches.playing import Place, PlayedAction, PlayView
 from arena.site.matches.viewed_match import note_text, viewed_match
@@ -200,17 +201,19 @@ def view_of(
     person: int | None,
     time_control: TimeControl,
     ended: MatchRecord | None = None,
+    annotation: Annotation | None = None,
 ) -> PlayView:
     """Return what the page of a match shows; raise GameError if the rules are wrong.
 
-    ``person`` is the seat of whoever plays; None where two bots do. Once the match is over, ``ended`` is its record.
+    ``person`` is the seat of whoever plays; None where two bots do. Once a match is over, ``ended`` is its record, and
+    ``annotation`` what is known of its actions.
     """
     faults = ended.faults if ended is not None else ()
     termination = ended.termination if ended is not None else Termination.NORMAL
     record = _record(path, game, state, actions, names, time_control, faults, termination)
     is_over = ended is not None
     unfinished = "" if is_over else "This match is being played."
-    shown = viewed_match(record, {}, most=1, unfinished=unfinished, reader=person)
+    shown = viewed_match(record, {}, len(actions), most=1, unfinished=unfinished, reader=person, annotation=annotation)
     due = None if is_over else game.seat_to_act(state)
     playable = [] if due is None else game.legal_actions(state)
     is_persons_turn = due is not None and due == person
@@ -224,14 +227,32 @@ def view_of(
         legal_count=len(legal),
         action_format=game.action_format[:MAX_TEXT_CHARACTERS],
         actions=tuple(
-            PlayedAction(seat=one.seat, text=_text_of(game, one.action), seconds=one.seconds) for one in listed
+            PlayedAction(
+                seat=one.seat,
+                text=_text_of(game, one.action),
+                seconds=one.seconds,
+                mark=annotation.mark(index) if annotation is not None else "",
+            )
+            for index, one in enumerate(listed, len(actions) - len(listed))
         ),
         left_out=len(actions) - len(listed),
         notes=tuple(
             f"{ply}: {note_text(one.note)}" for ply, one in enumerate(actions, 1) if is_over and one.note is not None
         )[-MAX_LISTED:],
         result=result_sentence(record, names, person) if is_over else "",
+        analysis=_analysis_sentence(annotation, shown.turning) if annotation is not None else "",
     )
+
+
+def _analysis_sentence(annotation: Annotation, turning: Turning | None) -> str:
+    if turning is not None:
+        return turning.sentence
+    known_from = annotation.unknown_before
+    if known_from >= len(annotation.actions):
+        return "What decided it is not known: the board is too large for a short analysis."
+    if known_from:
+        return f"After ply {known_from} no action gave anything away; what came before is not known."
+    return "No action gave anything away."
 
 
 def _record(

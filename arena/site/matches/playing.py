@@ -121,11 +121,15 @@ class Place(Model):
 
 
 class PlayedAction(Model):
-    """An action of an unrated match; ``seconds`` is the bot's computing time, None for the person."""
+    """An action of an unrated match; ``seconds`` is the bot's computing time, None for the person.
+
+    ``mark`` is ``?`` or ``??`` if it gave something away, once the match is over.
+    """
 
     seat: int
     text: str
     seconds: float | None
+    mark: str = ""
 
 
 class PlayView(Model):
@@ -137,6 +141,7 @@ class PlayView(Model):
         actions: the latest of those that were played.
         left_out: how many are before these.
         notes: that the bot sent with its actions, once the match is over.
+        analysis: what decided it, as a sentence, once it is over; empty where the lab does not know the game.
     """
 
     shown: ViewedMatch
@@ -148,6 +153,7 @@ class PlayView(Model):
     left_out: int = 0
     notes: tuple[str, ...] = ()
     result: str = ""
+    analysis: str = ""
 
 
 class Ballot(Model):

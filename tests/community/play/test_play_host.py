@@ -1,5 +1,6 @@
 """The play host: whole matches, undo and hints, bots that misbehave, and processes that are killed."""
 
+import itertools
 import os
 import signal
 import time
@@ -9,6 +10,7 @@ import pytest
 
 from arena.games import make_game
 from arena.store.people.unrated_match import MatchState, PlayRequest, hinted_action
+from tests.best_play import brute_force
 from tests.community.play.conftest import actions, view
 
 pytestmark = pytest.mark.slow
@@ -48,13 +50,18 @@ def test_every_game_can_be_played_to_its_end(hosted, game):
         one = hosted.request(one, PlayRequest.ACT, shown["legal"][-1])
     assert (one.position.state, one.position.reason, one.has_slot) == (MatchState.OVER, "", False)
     rules = make_game(game, **options)
-    state = rules.initial_state()
+    states = [rules.initial_state()]
     for seat, action in actions(one):
-        assert rules.seat_to_act(state) == seat
-        state = rules.apply(state, action)
-    assert rules.is_over(state)
-    assert view(one)["shown"]["positions"][-1]["scores"] == pytest.approx(list(rules.scores(state)))
-    assert view(one)["result"].endswith(".")
+        assert rules.seat_to_act(states[-1]) == seat
+        states.append(rules.apply(states[-1], action))
+    assert rules.is_over(states[-1])
+    ended = view(one)
+    assert ended["shown"]["positions"][-1]["scores"] == pytest.approx(list(rules.scores(states[-1])))
+    assert ended["result"].endswith(".") and ended["analysis"].endswith(".")
+    if game != "multiplication":  # of others, everything can be looked at
+        results = [brute_force(rules)(state)[0] for state in states]
+        gave_away = [before != after for before, after in itertools.pairwise(results)]
+        assert [one["mark"] == "??" for one in ended["actions"]] == gave_away
 
 
 def test_among_three_a_bot_plays_two_seats_and_one_that_forfeits_stays_out_after_an_undo(hosted):
