@@ -33,6 +33,7 @@ LONG_HELD_SECONDS = 1800.0
 MENU_SECONDS = 60.0
 """A play host that has not written its menu for so long is not at work."""
 NOBODY_PLAYS = "nobody can play here now; try again in a minute"
+TRY_AGAIN = f"try again when a match has ended or been idle for {IDLE_SECONDS / 60:.0f} minutes"
 LEFT = {"slot_until": None, "claim": None, "claimed_until": None}
 """A match without a slot, at which nobody is."""
 
@@ -78,18 +79,19 @@ class PlaySlots:
             most = slots_of_a_network(slots) if has_members else slots
             if own is None and _count(connection, theirs) >= most:
                 self._give_way(connection, theirs)
+            wait = counted(int(IDLE_SECONDS if own is not None else GIVES_WAY_SECONDS), "second")
+            sign_in = "sign in, or " if has_members else ""
             if not has_room(theirs, most):
                 raise UsageError(
                     f"visitors from one network have {counted(most, 'slot')} at most; "
-                    "sign in, or try again in some minutes"
+                    f"{sign_in}try again when one of their matches has been idle for {wait}"
                 )
             if not has_room(visitors, most := slots_of_visitors(slots) if has_members else slots):
                 raise UsageError(
-                    f"all {most} of the {slots} slots that visitors may take are taken now; "
-                    "sign in, or try again in some minutes"
+                    f"all {most} of the {slots} slots that visitors may take are taken now; {sign_in}{TRY_AGAIN}"
                 )
         if not has_room(others, slots):
-            raise UsageError(f"all {slots} slots are taken now; try again in some minutes")
+            raise UsageError(f"all {slots} slots are taken now; {TRY_AGAIN}")
 
     def _give_way(self, connection: Connection, which: ColumnElement[bool]) -> None:
         """Free the slot of a visitor who has left a match for a new one, as far as anybody can tell: the idlest one."""

@@ -80,7 +80,7 @@ def test_no_more_begin_than_there_are_slots(store, matches, now):
         one = begin(matches, person=person)
     with pytest.raises(UsageError, match="all 4 slots are taken now"):
         begin(matches, person=people[-1])
-    with pytest.raises(UsageError, match="all 4 slots are taken now"):
+    with pytest.raises(UsageError, match=r"all 4 slots are taken now; try again .* idle for 5 minutes"):
         begin(matches)
     matches.end(one.number, "You resigned.")
     begin(matches, person=people[-2])
@@ -94,7 +94,7 @@ def test_visitors_of_many_networks_leave_half_of_the_slots_to_members(store, mat
     for network in range(OF_VISITORS):
         begin(matches, f"192.0.2.{network}")
         if network == 0:
-            with pytest.raises(UsageError, match="visitors from one network have 1 slot at most; sign in"):
+            with pytest.raises(UsageError, match=r"at most; sign in, or try again .* idle for 10 seconds"):
                 begin(matches, "192.0.2.0")
     with pytest.raises(UsageError, match="all 2 of the 4 slots that visitors may take are taken now; sign in"):
         begin(matches, "192.0.2.99")
@@ -368,7 +368,7 @@ def test_where_nobody_has_an_account_visitors_have_all_slots(store):
     store.unrated_matches.set_menu("{}", SLOTS)
     for _ in range(SLOTS):
         begin(store.unrated_matches)
-    with pytest.raises(UsageError, match=f"visitors from one network have {SLOTS} slots at most"):
+    with pytest.raises(UsageError, match=f"visitors from one network have {SLOTS} slots at most; try again"):
         begin(store.unrated_matches)
 
 
