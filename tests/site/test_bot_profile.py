@@ -59,6 +59,8 @@ def test_a_newcomer_is_rated_by_its_director_until_a_leaderboard_has_it(home, ne
     assert (rating.bot, rating.tournament, rating.mu, rating.margin_95) == ("c@1", newcomer, 26.04, 9.96)
     assert found.verdict.text == f"c@1 is rated 26.0 ± 10.0 so far, after its first matches in {newcomer}."
     assert "is rated 26.0 ± 10.0 so far" in page_of(home, "c@1").text
+    ranks = [profile(home, bot).tournaments[0].rank for bot in "abc"]
+    assert ranks == [1, 3, None]  # c@1 has no recorded match: it is rated between the others
     assert (profile(home, "a").first_ratings, profile(home, "b").first_ratings) == ((), ())
 
 

@@ -295,13 +295,13 @@ def entered_tournament(home: ArenaHome, tournament: StoredTournament, label: str
 
 
 def _rank(home: ArenaHome, tournament: StoredTournament, label: str) -> int | None:
-    """Return the rank of a bot in a tournament: by its format, or else by ratings."""
+    """Return the rank of a bot in a tournament: by its format, or else by ratings; None before its first match."""
     ranking = ranking_of(home.store, tournament)
     if ranking is not None:
         name = tournament.listed_names.get(label)
         return next((placing.rank for shown, placing in ranking if shown == name), None)
     lines = rated_tournament(home, tournament).table.lines
-    return next((line.rank for line in lines if line.label == label), None)
+    return next((line.rank for line in lines if line.label == label and line.matches), None)
 
 
 def _corrections(profile: BotProfile) -> Iterator[BotCorrection]:

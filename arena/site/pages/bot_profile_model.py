@@ -129,7 +129,7 @@ class EnteredTournament(Model):
     """A tournament that a bot entered.
 
     Attributes:
-        rank: the bot's, by the format or else by ratings; None without a line, or if it was not looked up.
+        rank: the bot's, by the format or else by ratings; None without a match, or if it was not looked up.
     """
 
     tournament: str
