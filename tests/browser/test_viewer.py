@@ -183,6 +183,8 @@ def test_a_page_of_another_site_may_frame_only_the_embedded_one(page, site):
 BOTTOM = """() => Math.max(...["#board", "#controls", "#slide", ".seats:last-of-type"].map((one) =>
   document.querySelector(`#viewer ${one}`).getBoundingClientRect().bottom))"""
 
+OWNED = """() => { for (const one of document.querySelectorAll(".seats .bot small")) one.append(" of quentin") }"""
+
 
 @pytest.mark.parametrize(("width", "height"), [(1366, 657), (1440, 789), (390, 664), (1920, 1080)])
 def test_board_clocks_and_controls_are_in_view_and_keys_work_at_once(chromium, site, width, height):
@@ -190,6 +192,7 @@ def test_board_clocks_and_controls_are_in_view_and_keys_work_at_once(chromium, s
     for match in ("three/matches/2", "league/matches/1"):
         built(f"{site}/tournaments/{match}")
         page.goto(f"{site}/tournaments/{match}")
+        page.evaluate(OWNED)
         assert page.evaluate(BOTTOM) <= height, match
     page.keyboard.press("Home")
     assert ply(page) == 0

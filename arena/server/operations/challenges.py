@@ -50,10 +50,14 @@ def show_challenges(visit: Visit) -> ChallengesPage:
     resting, everything = resting_bots(visit), menu_of(visit.people)
     menu = resting.offered(everything)
     own = visit.people.unrated_matches.of_person(visit.person.number, challenges=True)
-    bot = bot_of(menu.bots, visit.fields.bot)
+    challengers = _challengers(resting, everything)
+    bots = tuple(bot for bot in menu.bots if bot not in challengers)
+    bot = bot_of(bots, visit.fields.bot)
+    shown = {one.name for one in (*bots, *challengers)} | {one.choices.bot for one in own}
+    owners = visit.people.submissions.owners()
     return ChallengesPage(
-        challengers=_challengers(resting, everything),
-        bots=menu.bots,
+        challengers=challengers,
+        bots=bots,
         bot=bot.name if bot is not None else "",
         games=tuple(game.name for game in menu.games if bot is None or bot.plays(game.name)),
         seconds=SECONDS,
@@ -62,6 +66,7 @@ def show_challenges(visit: Visit) -> ChallengesPage:
         own=tuple(
             OwnChallenge.of(one, one.choices, one.position, address=address_of(one), outcome=_ended(one)) for one in own
         ),
+        authors={label: owners[label] for label in sorted(shown & owners.keys()) if owners[label]},
     )
 
 

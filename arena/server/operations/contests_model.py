@@ -191,6 +191,12 @@ class ContestPage(Model):
     may_ask: bool = False
     changes: ContestChanges | None
 
+    @property
+    def authors(self) -> dict[str, str]:
+        """The owners of the submitted bots in its standings, by ``name@version``."""
+        lines = self.result.standings if self.result is not None else ()
+        return {line.label: line.author for line in lines if line.author and not line.is_author_claimed}
+
 
 class NewContestPage(Model):
     """The form that makes a contest: its fields at first, their titles, the choices of some, and an example in TOML.

@@ -235,9 +235,10 @@ class ChallengesPage(Model):
 
     Attributes:
         challengers: the reader's bots.
-        bots: those that can be challenged; a game is played by both.
+        bots: those of others that can be challenged; a game is played by both.
         bot: the one that is proposed.
         refusal: why nothing can be played now, as a sentence; "" if it can.
+        authors: owners of the submitted bots on it, by ``name@version``.
     """
 
     challengers: tuple[PlayableBot, ...]
@@ -248,3 +249,4 @@ class ChallengesPage(Model):
     refusal: str
     remarks: tuple[str, ...]
     own: tuple[OwnChallenge, ...]
+    authors: dict[str, str]

@@ -271,7 +271,7 @@ async def test_a_bot_of_ones_own_challenges_any_that_can_be_played_against(world
     ann, program = world.browser("ann"), world.program("ann", Scope.SUBMIT)
     sent = {"challenger": "annbot", "bot": "evebot", "game": "differences", "seconds": 0.5}
     page = (await ann.get("/challenges?bot=evebot")).text
-    assert '<option value="annbot@2">' in page
+    assert page.count('<option value="annbot@2">') == 1  # not as its own rival
     assert '<option value="evebot@1" selected>' in page
     for wrong, sentence in (
         ({"challenger": "evebot@1"}, "challenger 'evebot@1': expected a bot of yours"),
@@ -318,9 +318,10 @@ async def test_a_bot_that_rests_is_challenged_by_nobody_else_and_challenges_are_
         world.store.submissions.add(person, f"upload {name}", name, 10, "mine.py", "")
         assert world.store.submissions.own_bot_name(person.number, f"{name}bot")
         world.store.submissions.claim().finish(SubmissionState.ACCEPTED, "", "", label)
+    ann = world.browser("ann")
+    assert ">evebot@1, of eve<" in (await ann.get("/challenges")).text
     world.now.seconds = OPENS
     matches.set_menu(menu, 9)
-    ann = world.browser("ann")
     page = (await ann.get("/challenges")).text
     assert "evebot" not in page
     sent = {"challenger": "annbot", "game": "differences", "seconds": "0.5"}
