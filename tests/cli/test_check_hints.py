@@ -199,7 +199,13 @@ CAUSES = [
     ("exit", "the bot exited: signal SIGSYS", {}, "a system call that bots may not make"),
     ("exit", "the bot exited", {"stderr": "terminate called: 'std::bad_alloc'"}, "more memory than it may have"),
     ("exit", "…", {"stderr": NO_SEMAPHORE}, "need /dev/shm"),
-    ("exit", "…", {"stderr": f"ModuleNotFoundError: No module named '{'x' * 5000}'"}, "has no module"),
+    ("exit", "…", {"stderr": f"ModuleNotFoundError: No module named '{'x' * 5000}'"}, "Install it there"),
+    (
+        "exit",
+        "…",
+        {"stderr": "ModuleNotFoundError: No module named 'torch'", "is_submitted": True},
+        "Submit it with the bot, as docs/dependencies.md says",
+    ),
     ("exit", "…", {"stderr": "FileNotFoundError: 'a\0b'"}, "there is no file"),
     ("timeout", "no answer", {}, "flush after every message"),
     (

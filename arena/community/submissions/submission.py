@@ -105,7 +105,8 @@ def _try_out(bot: Bot, listener: Callable[[str], None], external_games: Sequence
                 f"{bot.label} is rejected: in {name} at ply {fault.ply}: {fault.kind}: {fault.detail.for_operator()}"
             )
             stderr = record.seats[fault.seat].stderr.for_operator()
-            return Submission(bot, refusal=reason, stderr=stderr, hint=hint_for(Failure(bot, fault, stderr)))
+            failure = Failure(bot, fault, stderr, is_submitted=True)
+            return Submission(bot, refusal=reason, stderr=stderr, hint=hint_for(failure))
         listener(f"{name}: a match of {counted(len(record.actions), 'action')} against itself, without a fault")
     return None
 

@@ -31,6 +31,7 @@ class Failure(NamedTuple):
         cpu_seconds: CPU time since it was asked; None if nobody knows.
         waited_seconds: how long the arena waited; None if it did not time out.
         game: the game's name or dotted path; empty if no match had begun.
+        is_submitted: whether its author can install nothing on this machine.
     """
 
     bot: Bot
@@ -40,6 +41,7 @@ class Failure(NamedTuple):
     cpu_seconds: float | None = None
     waited_seconds: float | None = None
     game: str = ""
+    is_submitted: bool = False
 
     @property
     def detail(self) -> str:
@@ -151,17 +153,18 @@ def _missing_module(failure: Failure) -> str | None:
     match = re.search(r"No module named '([^'.]+)", text)
     if name not in ("ModuleNotFoundError", "ImportError") or match is None:
         return None
-    module, bot = match[1], failure.bot
+    module, bot, interpreter = match[1], failure.bot, failure.bot.command[0]
     beside = Path(bot.directory, module)
     if bot.own_files and (_is_there(beside) or _is_there(beside.with_suffix(".py"))):
         return (
             f"a bot that is a single file can read no other, and so not {module}: put both into a directory with a"
             f' bot.toml: name = "…", command = ["python3", "{Path(bot.own_files[0]).name}"]'
         )
-    interpreter = bot.command[0]
     looked = f"{interpreter} has no module {module!r}; it looked in its own packages and among the bot's files"
     if module == "arena":
         return f'{looked}. In bot.toml command = ["python3", …] is the arena\'s own Python, which has arena.botkit'
+    if failure.is_submitted:
+        return f"{looked}. Submit it with the bot, as docs/dependencies.md says"
     into = "" if bot.own_files else f", or among the bot's files: {interpreter} -m pip install --target . {module}"
     return f"{looked}. Install it there: {interpreter} -m pip install {module}{into}; what is in ~/.local is not seen"
 
