@@ -64,7 +64,7 @@ PAGES = {
     "account without tokens": ("/account", "ann"),
     "challenges": ("/challenges?bot=greedy", "ann"),
     "data": ("/account/data", "ann"),
-    "answer to a puzzle": ("/tournaments/{league}/puzzles/1/answer", "dora"),
+    "answer to a puzzle": ("/tournaments/{league}/puzzles/{one}/answer", "dora"),
     "answered puzzle": ("/tournaments/{league}/puzzles/2/answer", "ann"),
     "people of an operator": ("/people", "olga"),
     "people of a director": ("/people", "dora"),

@@ -100,7 +100,7 @@ def test_from_a_link_to_a_match_against_a_ranked_bot(chromium, arena, tmp_path):
     visitor.locator("input[name=option_size]").fill("4")
     visitor.locator("select[name=bot]").select_option("mine@1")
     visitor.locator("select[name=seconds]").select_option("5.0")  # it needs little, but may have to wait for it
-    visitor.get_by_role("button", name="Play").click()
+    visitor.get_by_role("button", name="Play", exact=True).click()
     play_to_the_end(visitor)
     expect(visitor.locator("p.verdict")).to_contain_text(re.compile(r"\d : \d"))
     for page in (director, author, visitor):
