@@ -52,6 +52,7 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.base.definition import GameChoice as GameChoice
     from arena.base.definition import GameOpenings as GameOpenings
     from arena.base.definition import Rejected as Rejected
+    from arena.base.enums import AnalysisState as AnalysisState
     from arena.base.enums import ClaimKind as ClaimKind
     from arena.base.enums import ClockKind as ClockKind
     from arena.base.enums import CorrectionKind as CorrectionKind
@@ -122,6 +123,9 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.store.results.addition import Addition as Addition
     from arena.store.results.addition import Source as Source
     from arena.store.results.addition import VoidTry as VoidTry
+    from arena.store.results.analysis_requests import AnalysisRequest as AnalysisRequest
+    from arena.store.results.analysis_requests import AnalysisRequests as AnalysisRequests
+    from arena.store.results.analysis_requests import AskedMatch as AskedMatch
     from arena.store.results.annotations import AnnotationRow as AnnotationRow
     from arena.store.results.annotations import Annotations as Annotations
     from arena.store.results.annotations import StoredAccuracy as StoredAccuracy
@@ -199,8 +203,8 @@ _MODULE_OF = {
         "arena.tournament.corrections.undoing": "undo_correction",
         "arena.tournament.corrections.corrected_tournament": "void_matches",
         "arena.base.definition": "Absence Definition GameChoice GameOpenings Rejected",
-        "arena.base.enums": "ClaimKind ClockKind CorrectionKind DisqualifiedMatches FaultKind OffTurn OpeningChoice"
-        " StopReason Termination TournamentState",
+        "arena.base.enums": "AnalysisState ClaimKind ClockKind CorrectionKind DisqualifiedMatches FaultKind OffTurn"
+        " OpeningChoice StopReason Termination TournamentState",
         "arena.base.errors": "ArenaError BotDefinitionError ClusterError DefinitionError GameError StoreError"
         " UnknownNameError UploadError UsageError VoidMatchError",
         "arena.tournament.executors.executor": "Executor Job Played Playing Void WorkQueue",
@@ -224,6 +228,7 @@ _MODULE_OF = {
         "arena.analysis.text.board": "Board",
         "arena.base.results": "EntrantRating StoredResult",
         "arena.store.results.addition": "Addition Source VoidTry",
+        "arena.store.results.analysis_requests": "AnalysisRequest AnalysisRequests AskedMatch",
         "arena.store.results.annotations": "AnnotationRow Annotations StoredAccuracy",
         "arena.store.results.values": "Authorship Correction CorrectionDetails OwnedBot"
         " Owners StoredBot StoredFault StoredTournament",

@@ -26,7 +26,7 @@ BOT_AUTHORS = {getattr(arena.botkit, name) for name in arena.botkit.__all__}
 PACKAGES = {"botkit", "games", "interop", "ratings"}
 """What ``import arena`` reaches besides: ``arena.games``, …."""
 
-PARTS_OF_A_STORE = {"Annotations", "CorrectionLog", "LiveState", "Records", "Seasons", "Source"}
+PARTS_OF_A_STORE = {"AnalysisRequests", "Annotations", "CorrectionLog", "LiveState", "Records", "Seasons", "Source"}
 """Users get these from a store, and never make one themselves."""
 
 
