@@ -160,13 +160,21 @@ def run_service(parent: int, niceness: int, work: Callable[[], None]) -> int:
             signal.signal(signal.SIGTERM, termination)
             ignore_ctrl_c()
             end_with(parent, signal.SIGTERM)
-            os.nice(niceness)
+            if niceness:
+                be_nice(niceness)
             work()
             code = NOTHING_TO_DO
         finally:
             termination.is_over = True
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends; a second one would be a traceback
     return code
+
+
+def be_nice(niceness: int) -> None:
+    """Let a tournament come first, also one in another session: Linux may share out its time by sessions."""
+    os.nice(niceness)
+    with contextlib.suppress(OSError), Path("/proc/self/autogroup").open("wb", buffering=0) as file:
+        file.write(str(niceness).encode())
 
 
 def quiet_tracker() -> None:

@@ -16,12 +16,11 @@ import sys
 import threading
 import time
 import traceback
-from pathlib import Path
 from typing import BinaryIO
 
 from arena.analysis.measures.resting_leaderboards import RestingLeaderboards, let_leaderboards_rest
 from arena.base.errors import ArenaError, text_of
-from arena.base.programs.service_program import end_with
+from arena.base.programs.service_program import be_nice, end_with
 from arena.server.http.builder_messages import (
     MAX_FRAME_BYTES,
     BuildAnswer,
@@ -60,20 +59,13 @@ def main() -> None:
     threading.Thread(target=_receive, args=(requests, waiting), daemon=True).start()
     builder = _Builder(start)
     builder.prepare()  # a reader waits for this, so it is not nice yet
-    _be_nice()
+    be_nice(NICENESS)
     payloads = [b""]  # it is ready
     while True:
         for payload in payloads:
             answers.write(framed(payload))
         answers.flush()
         payloads = builder.answer(waiting.get())
-
-
-def _be_nice() -> None:
-    """Let a tournament come first, also one in another session: Linux may share out its time by sessions."""
-    os.nice(NICENESS)
-    with contextlib.suppress(OSError):
-        Path("/proc/self/autogroup").write_text(str(NICENESS), encoding="ascii")
 
 
 class _Builder:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -381,3 +382,16 @@ os.kill(os.getpid(), signal.SIGKILL)
 def test_nothing_is_printed_about_semaphores_of_a_program_that_was_killed():
     """The tracker, which has the same stderr, ends after it has removed them."""
     assert ran(KILLED) == (-signal.SIGKILL, "ready\n", "")
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 or not Path("/proc/self/autogroup").exists(),  # others may set it only now and then
+    reason="needs root, and sessions that share out time",
+)
+def test_the_niceness_of_a_service_holds_against_other_sessions_too():
+    """Where Linux shares out its time by sessions, that of a process alone says nothing to another session."""
+    text = "import os\nfrom pathlib import Path\nfrom arena.base.programs.service_program import run_service\n"
+    text += "run_service(os.getppid(), 7, lambda: print(os.nice(0), Path('/proc/self/autogroup').read_text(), end=''))"
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, start_new_session=True)
+    process, _, session = done.stdout.partition(" ")
+    assert (process, session.partition(" ")[2]) == (str(min(os.nice(0) + 7, 19)), "nice 7\n"), done
