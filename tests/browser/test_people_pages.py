@@ -16,6 +16,7 @@ from arena.community.contests.contest_file import read_contest
 from arena.community.play.view import Played, view_of
 from arena.games import make_game
 from arena.games.checked_game import checked_game
+from arena.lab.matches.puzzle import keep_puzzles
 from arena.server.operations.opened_people import OPERATIONS
 from arena.site.page_table import PAGES as PAGE_TABLE
 from arena.store.home import PEOPLE_FILE, ArenaHome, open_people
@@ -195,7 +196,9 @@ def _keep_going(store):
 def people(tmp_path_factory):
     directory = tmp_path_factory.mktemp("people-home")
     with ArenaHome(directory) as home:
-        play(home, "league", ["alpha", "beta"], encounters=1)
+        keep_puzzles(
+            home.directory, play(home, "league", ["alpha", "beta"], encounters=1), [made_puzzle(), made_puzzle()]
+        )
     found = People(directory)
     (directory / "ladder.toml").write_text(SMALL_LADDER)
     with served(directory, "--open-to", "authors", "--ladder", directory / "ladder.toml") as found.site:
@@ -263,6 +266,13 @@ def test_every_page_for_people_has_an_example():
     pages = {one.path for one in OPERATIONS if one.method == "GET" and one.template}
     shown = {address.split("?")[0] for address, _ in PAGES.values()}
     assert {_without_names(path) for path in shown} >= {_without_names(path) for path in pages}
+
+
+def test_a_puzzle_is_answered_once(windows, people):
+    for puzzle, who, text in ((1, "dora", "Which one?"), (2, "ann", "You solved it.")):
+        page = windows(who)
+        page.goto(f"{people.site}/tournaments/league/puzzles/{puzzle}/answer")
+        expect(page.locator("p.verdict")).to_contain_text(text)
 
 
 def test_each_is_in_a_part_of_the_navigation():
