@@ -32,9 +32,9 @@ from arena.base.programs.service_program import TerminatedError, end_now, run_se
 from arena.base.records import Bot, MatchRecord, MatchSpec, TimeControl
 from arena.base.shipped import PREFIX, bot_path
 from arena.community.play.view import PERSON_NAME, Played, view_of
-from arena.games import GAMES, Game, make_game
+from arena.games import Game, make_game
 from arena.lab.matches.annotating import Annotator
-from arena.lab.matches.annotation import Annotation
+from arena.lab.matches.annotation import Annotation, is_analysed_here
 from arena.lab.solving.limits import Limits
 from arena.match.bot_pool import BotPool
 from arena.match.players.building import build_bots
@@ -192,7 +192,7 @@ class Slot:
 
     def _annotation(self, record: MatchRecord) -> Annotation | None:
         """Return what the actions of both lost; None if two bots played, or the lab does not know the game."""
-        if self._challenger or record.game not in GAMES or self._game.players != SEATS:
+        if self._challenger or not is_analysed_here(record.game, self._game.players):
             return None
         whole = replace(record, opening=None, opening_plies=0)  # a match that was resumed begins with an opening
         limits = Limits(deadline=time.monotonic() + ANALYSIS_SECONDS, memory_bytes=ANALYSIS_BYTES)

@@ -12,9 +12,19 @@ from arena.base.enums import Termination
 from arena.base.errors import StoreError
 from arena.base.records import MatchRecord
 from arena.base.stored import from_json_text, is_whole
+from arena.games import GAMES
 from arena.lab.solving.worth import MAX_MARGIN, SIGNS, Known, Outcome, Worth, number_text
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
+
+SEATS = 2
+"""Of a match with one value."""
+
+
+def is_analysed_here(game: str, seats: int) -> bool:
+    """Return whether the site analyses matches of a game: the rules of others are not run where nobody has asked."""
+    return game in GAMES and seats == SEATS
+
 
 # Marks of actions: which ones lost something for certain. Where bounds leave a doubt there is no mark.
 

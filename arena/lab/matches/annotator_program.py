@@ -13,9 +13,8 @@ from pathlib import Path
 
 from arena.base.errors import ArenaError, DatabaseError, StoreError
 from arena.base.programs.service_program import Idleness, ProblemNote, end_now, keep_trying, run_service
-from arena.games import GAMES
 from arena.lab.matches.annotating import NotAnnotated, TournamentAnnotator
-from arena.lab.matches.annotation import Annotated
+from arena.lab.matches.annotation import SEATS, Annotated, is_analysed_here
 from arena.lab.matches.puzzle import keep_puzzles, may_have_puzzles
 from arena.lab.matches.puzzle_search import find_puzzles
 from arena.lab.solving.limits import Limits, free_memory_bytes
@@ -40,7 +39,6 @@ MAX_PUZZLE_MATCHES = 2000
 MOST_MEMORY_BYTES = 512 * 2**20
 SHARE_OF_LOOKS = 0.01
 """Of a core, at most, for looking which matches of a large tournament have no annotation yet."""
-SEATS = 2
 
 _log = logging.getLogger("arena.lab.annotator")
 
@@ -169,7 +167,7 @@ class Annotations:
 
 
 def _own_games(tournament: StoredTournament) -> list[str]:
-    return sorted({one.game for one in tournament.definition.games if one.game in GAMES and one.players == SEATS})
+    return sorted({one.game for one in tournament.definition.games if is_analysed_here(one.game, one.players)})
 
 
 # The program: it annotates what has been recorded, and ends when it has had nothing to do for a while.

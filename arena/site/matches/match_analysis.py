@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from arena.base.enums import AnalysisState
 from arena.base.records import MatchRecord
-from arena.games import GAMES
-from arena.lab.matches.annotation import Annotation
+from arena.lab.matches.annotation import Annotation, is_analysed_here
 from arena.site.matches.match_model import MatchAnalysis
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
-
-SEATS = 2
 
 
 def analysis_of(
@@ -28,7 +25,7 @@ def analysis_of(
     if asked is not None:
         sentence = f"Searched for {asked.searched_seconds} s; {unknown} stay unknown."
         return MatchAnalysis(state=AnalysisState.UNKNOWN, sentence=sentence)
-    may_be_asked_for = record.game in GAMES and len(record.bots) == SEATS
+    may_be_asked_for = is_analysed_here(record.game, len(record.bots))
     others = "" if may_be_asked_for else " Only matches for two of the arena’s own games are analysed here."
     sentence = f"Not analysed yet.{others}" if annotation is None else f"Not known yet: {unknown}.{others}"
     return MatchAnalysis(state=AnalysisState.NONE, sentence=sentence, may_be_asked_for=may_be_asked_for)

@@ -60,7 +60,7 @@ class Votes:
         self._database, self._clock = database, clock
 
     def cast(self, match: int, choice: Enjoyed) -> None:
-        """Count what is said after a variation, in place of an earlier vote between the same two.
+        """Count the vote after a variation; it replaces an earlier one between the same two.
 
         A person has one vote, and all visitors from one network have one.
         """
@@ -80,7 +80,7 @@ class Votes:
         self._database.write(cast)
 
     def after(self, match: int) -> Enjoyed | None:
-        """Return what was said after a match; None if nothing was."""
+        """Return the vote after a match; None without one."""
         return self._database.scalar(select(votes.c.choice).where(votes.c.match_id == match))
 
     def found(self, **which: int | str) -> list[Vote]:
