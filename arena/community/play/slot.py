@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from arena.base.bot_text import EVERYBODY
-from arena.base.enums import ClockKind
+from arena.base.bot_text import EVERYBODY, BotText
+from arena.base.enums import ClockKind, FaultKind, Termination
 from arena.base.errors import (
     ArenaError,
     BotError,
@@ -29,7 +29,7 @@ from arena.base.errors import (
     VoidMatchError,
 )
 from arena.base.programs.service_program import TerminatedError, end_now, run_service
-from arena.base.records import Bot, MatchRecord, MatchSpec, TimeControl
+from arena.base.records import Bot, Fault, MatchRecord, MatchSpec, TimeControl
 from arena.base.shipped import PREFIX, bot_path
 from arena.community.play.view import PERSON_NAME, Played, view_of
 from arena.games import Game, make_game
@@ -176,7 +176,9 @@ class Slot:
     def _observe(self, game: Game[Any], state: Any, actions: Sequence[Sequence[Any]]) -> None:
         """Note a position, after the opening and after each action; write it while the bot thinks."""
         self._rules, self._state = game, state
-        self._actions += [Played(seat, action) for seat, action in actions[len(self._actions) :]]
+        faults = {one.seat: str(one.kind) for one in self._faults_so_far()}
+        for seat, action in actions[len(self._actions) :]:
+            self._actions.append(Played(seat, action, fault="" if action is not None else faults.get(seat, "")))
         self._is_busy()
         if self._challenger is not None:
             if time.monotonic() - self._written_at < WRITE_SECONDS:
@@ -186,9 +188,24 @@ class Slot:
         if is_bots_turn and len(self._actions) < MAX_PLIES:
             self._write(MatchState.BOT)
 
+    def _faults_so_far(self) -> Sequence[Fault]:
+        return self._pool.referee.live().faults if self._pool.referee is not None else ()
+
     def _end(self, record: MatchRecord) -> None:
+        if earlier := self._faults_before(record.opening_plies):
+            out = {one.seat for one in earlier}
+            later = [one for one in record.faults if one.seat not in out]
+            record = replace(record, faults=(*earlier, *later), termination=Termination.FORFEIT)
         self._add_seconds_and_notes(record.cpu_seconds, record.notes.for_operator())
         self._write(MatchState.OVER, record, self._annotation(record))
+
+    def _faults_before(self, opening_plies: int) -> list[Fault]:
+        """Return the faults of the seats that are out in the opening of a match that was resumed."""
+        return [
+            Fault(seat=one.seat, kind=FaultKind(one.fault), ply=ply, detail=BotText(""))
+            for ply, one in enumerate(self._actions[:opening_plies])
+            if one.fault
+        ]
 
     def _annotation(self, record: MatchRecord) -> Annotation | None:
         """Return what the actions of both lost; None if two bots played, or the lab does not know the game."""

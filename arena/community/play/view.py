@@ -184,12 +184,16 @@ PERSON_NAME = "you"
 
 
 class Played(NamedTuple):
-    """An action of an unrated match; a person's has neither seconds nor a note."""
+    """An action of an unrated match; a person's has neither seconds nor a note.
+
+    ``fault`` is the kind of the fault by which a seat forfeited, where its action is None.
+    """
 
     seat: int
     action: Any
     seconds: float | None = None
     note: Any = None
+    fault: str = ""
 
 
 def view_of(

@@ -65,6 +65,7 @@ def test_every_game_can_be_played_to_its_end(hosted, game):
 
 
 def test_among_three_a_bot_plays_two_seats_and_one_that_forfeits_stays_out_after_an_undo(hosted):
+    """After a restart, too; and the end says that it forfeited, and how."""
     label = hosted.submit(FIRST.format("if game.seat_to_act(state) == 1: raise ValueError"), "mine")
     one = hosted.ready(hosted.begin("coprimality", bot=label, seat=2, size=4, players=3))
     assert view(one)["shown"]["names"] == [f"{label} (seat 0)", f"{label} (seat 1)", "you"]
@@ -79,6 +80,8 @@ def test_among_three_a_bot_plays_two_seats_and_one_that_forfeits_stays_out_after
         one = hosted.request(one, PlayRequest.ACT, view(one)["legal"][0])
     assert one.position.state is MatchState.OVER
     assert {seat for seat, _ in actions(one)[2:]} == {0, 2}
+    assert one.position.reason == f"{label} (seat 1) forfeits: the bot ended before the match did (exit)"
+    assert f"{label} (seat 1) forfeits (exit at ply 1)" in view(one)["result"]
 
 
 def test_actions_are_refused_taken_back_and_advised(hosted):
