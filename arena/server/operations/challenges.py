@@ -15,6 +15,7 @@ from arena.server.operations.play_choices import (
     SECONDS,
     NewMatch,
     RestingBots,
+    authors_of,
     bot_name,
     bot_of,
     chosen,
@@ -54,7 +55,6 @@ def show_challenges(visit: Visit) -> ChallengesPage:
     bots = tuple(bot for bot in menu.bots if bot not in challengers)
     bot = bot_of(bots, visit.fields.bot)
     shown = {one.name for one in (*bots, *challengers)} | {one.choices.bot for one in own}
-    owners = visit.people.submissions.owners()
     return ChallengesPage(
         challengers=challengers,
         bots=bots,
@@ -66,7 +66,7 @@ def show_challenges(visit: Visit) -> ChallengesPage:
         own=tuple(
             OwnChallenge.of(one, one.choices, one.position, address=address_of(one), outcome=_ended(one)) for one in own
         ),
-        authors={label: owners[label] for label in sorted(shown & owners.keys()) if owners[label]},
+        authors=authors_of(visit.people, shown),
     )
 
 

@@ -67,6 +67,12 @@ class NewMatch(Fields):
         return {**rest, "options": fields} if fields else given
 
 
+def authors_of(people: PeopleStore, shown: Collection[str]) -> dict[str, str]:
+    """Return the owners of submitted bots that a page shows, by ``name@version``."""
+    owners = people.submissions.owners() if any(not label.startswith(PREFIX) for label in shown) else {}
+    return {label: owners[label] for label in sorted(shown) if owners.get(label)}
+
+
 def chosen(menu: PlayMenu, sent: NewMatch) -> Choices:
     """Return the checked choices for a match; raise UsageError for an invalid one."""
     if menu.refusal:

@@ -16,6 +16,7 @@ from arena.server.operations.play_choices import (
     SECONDS,
     NewMatch,
     PlayParameters,
+    authors_of,
     bot_of,
     chosen,
     game_of,
@@ -83,6 +84,7 @@ def show_play(visit: Visit) -> PlayPage:
     bot = bot_of(bots, wanted.bot)
     person = visit.actor.number
     own = visit.people.unrated_matches.of_person(person, challenges=False) if person is not None else []
+    shown = {bot.name for bot in bots} | {one.choices.bot for one in own}
     return PlayPage(
         games=tuple(game for game in menu.games if bot is None or bot.plays(game.name)),
         game=game,
@@ -92,6 +94,7 @@ def show_play(visit: Visit) -> PlayPage:
         refusal=menu.refusal,
         remarks=tuple(resting.remarks(everything.bots)),
         own=tuple(OwnMatch.of(one, one.choices, one.position, address=address_of(one)) for one in own),
+        authors=authors_of(visit.people, shown),
     )
 
 
@@ -151,6 +154,7 @@ def show_match(visit: Visit) -> UnratedMatchPage:
         outcome=outcome_of(position.reason) or (view.result if view is not None and is_over else ""),
         view=view,
         idle_minutes=round(IDLE_SECONDS / 60),
+        authors=authors_of(visit.people, {one.choices.bot, one.choices.challenger} - {""}),
         variations=tuple(variations_of(visit, one)),
         ballot=ballot_of(visit, one),
     )

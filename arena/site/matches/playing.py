@@ -88,6 +88,7 @@ class PlayPage(Model):
         seconds: a bot's possible times for each action.
         refusal: why nobody can play here, as a sentence; empty if everybody can.
         remarks: why bots are not offered, and which of the reader's are offered to nobody else; sentences.
+        authors: owners of the submitted bots on it, by ``name@version``.
     """
 
     games: tuple[PlayableGame, ...]
@@ -98,6 +99,7 @@ class PlayPage(Model):
     refusal: str
     remarks: tuple[str, ...]
     own: tuple[OwnMatch, ...]
+    authors: dict[str, str]
 
 
 class Place(Model):
@@ -186,6 +188,7 @@ class UnratedMatchPage(Model):
         hint: the action that the answer hints at; else empty.
         outcome: how it ended, or why it could not go on; empty before.
         idle_minutes: after which a person who does nothing gives up the slot.
+        authors: owners of its submitted bots, by ``name@version``.
         variations: what can be changed in the next match, as ``NAME=VALUE``; none before this one was played.
         ballot: None if this match is no variation.
     """
@@ -208,6 +211,7 @@ class UnratedMatchPage(Model):
     view: PlayView | None
     idle_minutes: int
     challenger: str = ""
+    authors: dict[str, str]
     variations: tuple[str, ...] = ()
     ballot: Ballot | None = None
 

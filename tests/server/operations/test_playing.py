@@ -233,6 +233,11 @@ async def test_a_bot_that_rests_is_played_against_by_its_author_alone(world, mat
     own = {name: await begun(client, bot="annbot@2") for name, client in who.items()}
     for address in own.values():
         play_on(matches, address)
+    visitor = who["visitor"]
+    assert ">annbot@2, of ann<" in (await visitor.get("/play?game=differences")).text
+    owner = '<span class="soft">of <a href="/people/ann"><bdi>ann</bdi></a></span>'
+    assert (await visitor.get(own["visitor"])).text.count(owner) == 2  # in the heading and at its seat
+    assert (await visitor.get(own["visitor"], headers={"accept": JSON})).json()["authors"] == {"annbot@2": "ann"}
     hints = {name: await client.post(f"{own[name]}/hint", data={"plies": "0"}) for name, client in who.items()}
     assert {name for name, answer in hints.items() if answer.status_code == 303} == {"ann"}
     assert all("belongs to another author" in hints[name].text for name in ("eve", "visitor", "dora"))
