@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.ratings.distributions import Floats
-from arena.ratings.result_arrays import Result
+from arena.ratings.result_arrays import EncounterArrays
 
 # Connected components of a graph.
 
@@ -42,26 +42,24 @@ PRIOR_DRAWS = 0.01
 MOST_ITERATIONS = 200
 
 
-def bradley_terry(counted: Iterable[tuple[Result, float]], prior_draws: float = PRIOR_DRAWS) -> dict[str, float]:
-    """Return the log-strength of every bot in the results. The mean is 0 within each set of bots that matches connect.
+def bradley_terry(encounters: EncounterArrays, prior_draws: float = PRIOR_DRAWS) -> dict[str, float]:
+    """Return the log-strength of every bot. The mean is 0 within each set of bots that matches connect.
 
     By Newton's method on the likelihood of "a beats b with probability 1 / (1 + exp(b - a))" (Bradley and Terry,
     Biometrika 39, 1952), with ``prior_draws`` imaginary draws between every two bots that have met.
     """
-    points: dict[tuple[str, str], float] = {}
-    for (names, ranks), count in counted:
-        for (a, rank_a), (b, rank_b) in combinations(zip(names, ranks, strict=True), 2):
-            won = (rank_a < rank_b) + (rank_a == rank_b) / 2
-            points[a, b] = points.get((a, b), 0.0) + count * won
-            points[b, a] = points.get((b, a), 0.0) + count * (1.0 - won)
-    names = sorted({name for pair in points for name in pair})
-    if not names:
+    size = len(encounters.names)
+    if not size:
         return {}
-    index = {name: k for k, name in enumerate(names)}
-    size = len(names)
     won_by = np.zeros((size, size))
-    for (a, b), value in points.items():
-        won_by[index[a], index[b]] = value + prior_draws / 2
+    for own in encounters.results:
+        for better, worse in combinations(range(own.players), 2):
+            drawn = np.where(own.ranks[:, better] == own.ranks[:, worse], own.counts / 2, 0.0)
+            pair = own.members[:, better], own.members[:, worse]
+            np.add.at(won_by, pair, own.counts - drawn)
+            np.add.at(won_by, pair[::-1], drawn)
+    met = won_by + won_by.T
+    won_by[met > 0] += prior_draws / 2
     met = won_by + won_by.T
     components = connected_components(size, *np.nonzero(met))
     is_connected = components[:, None] == components[None, :]
@@ -75,7 +73,7 @@ def bradley_terry(counted: Iterable[tuple[Result, float]], prior_draws: float = 
         strength += step - step.mean()
         if np.abs(step).max(initial=0.0) < 1e-10:
             break
-    return dict(zip(names, strength.tolist(), strict=True))
+    return dict(zip(encounters.names, strength.tolist(), strict=True))
 
 
 def kendall_tau(first: Mapping[str, float], second: Mapping[str, float]) -> float:

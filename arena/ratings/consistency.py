@@ -104,13 +104,12 @@ class _Pairs:
         return np.asarray(np.sqrt((self.variance * (number - 1) + 0.25) / number / number))
 
 
-def pair_scores(encounters: Iterable[tuple[Encounter, int]]) -> dict[tuple[str, str], PairScore]:
+def pair_scores(encounters: EncounterArrays) -> dict[tuple[str, str], PairScore]:
     """Return how each bot did against each rival, by (bot, rival) with bot < rival."""
-    arrays = EncounterArrays.of(encounters)
-    pairs = _pairs(arrays)
+    pairs = _pairs(encounters)
     columns = (pairs.first, pairs.second, pairs.score, pairs.variance, pairs.encounters)
     return {
-        (arrays.names[a], arrays.names[b]): PairScore(score=score, variance=variance, encounters=number)
+        (encounters.names[a], encounters.names[b]): PairScore(score=score, variance=variance, encounters=number)
         for a, b, score, variance, number in zip(*(column.tolist() for column in columns), strict=True)
     }
 

@@ -15,6 +15,7 @@ from arena.ratings.consistency import consistency, pair_scores
 from arena.ratings.environment import Environment, cdf, pdf, ppf
 from arena.ratings.ep_messages import corrections, gaussian_terms
 from arena.ratings.field_fit import fit_encounters
+from arena.ratings.result_arrays import EncounterArrays
 from tests import needs
 
 needs_scipy = needs.package("scipy")
@@ -251,10 +252,10 @@ def test_a_cycle_is_named():
 
 def test_pair_scores_are_means_over_encounters():
     won, split = ((("a", "b"), (1, 2)), (("b", "a"), (2, 1))), ((("a", "b"), (1, 2)), (("b", "a"), (1, 2)))
-    score = pair_scores([(won, 3), (split, 1)])["a", "b"]
+    score = pair_scores(EncounterArrays.of([(won, 3), (split, 1)]))["a", "b"]
     assert (score.score, score.encounters) == (pytest.approx(3.5 / 4), 4)
     assert score.variance == pytest.approx(0.0625)
-    three = pair_scores([(((("a", "b", "c"), (1, 2, 2)),), 1)])
+    three = pair_scores(EncounterArrays.of([(((("a", "b", "c"), (1, 2, 2)),), 1)]))
     assert [three[pair].score for pair in (("a", "b"), ("a", "c"), ("b", "c"))] == [1.0, 1.0, 0.5]
 
 
@@ -275,7 +276,7 @@ SEASON = [(((a, b), (1, 2)), n) for a, row in BASEBALL.items() for b, n in row.i
 
 
 def test_bradley_terry_gives_the_textbooks_estimates():
-    strengths = bradley_terry(SEASON, prior_draws=0.0)
+    strengths = bradley_terry(EncounterArrays.of_results(SEASON), prior_draws=0.0)
     relative = {name: round(value - strengths["Baltimore"], 3) for name, value in strengths.items()}
     assert relative == {  # as the package BradleyTerry2 for R prints them
         "Milwaukee": 1.581, "Detroit": 1.436, "Toronto": 1.294, "New York": 1.248, "Boston": 1.108,
@@ -285,29 +286,31 @@ def test_bradley_terry_gives_the_textbooks_estimates():
 
 def test_a_draw_is_half_a_win_to_bradley_terry():
     """Won once and drawn once: three quarters of the points, so odds of three to one."""
-    strengths = bradley_terry([((("b", "a"), (2, 1)), 1), ((("b", "a"), (1, 1)), 1)], prior_draws=0.0)
+    results = EncounterArrays.of_results([((("b", "a"), (2, 1)), 1), ((("b", "a"), (1, 1)), 1)])
+    strengths = bradley_terry(results, prior_draws=0.0)
     assert strengths["a"] - strengths["b"] == pytest.approx(math.log(3))
 
 
 def test_bradley_terry_and_trueskill_agree_on_the_order():
     ratings = {name: rating.mu for name, rating in fit_counted(SEASON).ratings.items()}
-    assert kendall_tau(bradley_terry(SEASON), ratings) == 1.0
+    assert kendall_tau(bradley_terry(EncounterArrays.of_results(SEASON)), ratings) == 1.0
 
 
 def test_bradley_terry_knows_bots_that_no_match_connects():
     """After the first round of a Swiss; odds of three to one in each pair."""
     pairs = [("a", "b"), ("d", "c")]
     counted = [((pair, ranks), 1) for pair in pairs for ranks in ((1, 2), (1, 1))]
-    strengths = bradley_terry(counted, prior_draws=0.0)
+    strengths = bradley_terry(EncounterArrays.of_results(counted), prior_draws=0.0)
     half = math.log(3) / 2
     assert strengths == pytest.approx({"a": half, "b": -half, "c": -half, "d": half})
 
 
 def test_bradley_terry_stays_finite_and_centred():
-    strengths = bradley_terry([((("a", "b"), (1, 2)), 1000), ((("c", "a", "b"), (1, 2, 2)), 10)])
+    counted = [((("a", "b"), (1, 2)), 1000), ((("c", "a", "b"), (1, 2, 2)), 10)]
+    strengths = bradley_terry(EncounterArrays.of_results(counted))
     assert all(math.isfinite(value) for value in strengths.values())
     assert sum(strengths.values()) == pytest.approx(0.0)
-    assert bradley_terry([]) == {}
+    assert bradley_terry(EncounterArrays.of_results([])) == {}
 
 
 def test_kendalls_tau_by_hand():

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import permutations
 from math import ceil, exp, log
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from arena.analysis.measures.result_table import CountedEncounter, ResultTable, count_encounters, result_counts
-from arena.analysis.measures.standings import Standings, rated_encounters
+from arena.analysis.measures.result_table import ResultTable, read_results
+from arena.analysis.measures.standings import Standings
 from arena.analysis.measures.standings_cache import standings_of
 from arena.analysis.measures.values import Share
 from arena.base.display import Tabular
 from arena.base.records import MatchRecord
-from arena.base.results import points_of
 from arena.ratings import consistency
 from arena.ratings.alternatives import NashAverage, bradley_terry, kendall_tau, nash_average
 from arena.ratings.distributions import Floats
+from arena.ratings.result_arrays import Integers
 from arena.store.results.scope import ALL_BUT_COMPARISONS, Scope
 from arena.store.results.store import Store
 
@@ -63,41 +64,27 @@ def crosstable_of(
         StoreError: if a record is malformed.
     """
     table = standings_of(store, which, game, cache_directory=cache_directory)
-    scores = crosstable(count_encounters(store.results(which, game)))
-    return Crosstable(shown_names=table.shown_names, scores=scores)
-
-
-def crosstable(encounters: Iterable[CountedEncounter]) -> dict[tuple[str, str], Score]:
-    """Return the score by (bot, rival), over every match in which the two met."""
-    points: defaultdict[tuple[str, str], float] = defaultdict(float)
-    matches: Counter[tuple[str, str]] = Counter()
-    for (bots, ranks), count in result_counts(encounters).items():
-        for bot, rank in zip(bots, ranks, strict=True):
-            for rival, other in zip(bots, ranks, strict=True):
-                if bot != rival:
-                    points[bot, rival] += count * ((rank < other) + (rank == other) / 2)
-                    matches[bot, rival] += count
-    return {pair: Score(points[pair], matches[pair]) for pair in matches}
+    results = read_results(store, which, game)
+    return Crosstable(shown_names=table.shown_names, scores=pair_scores(results, results.labels))
 
 
 def pair_scores(results: ResultTable, labels: Sequence[str]) -> dict[tuple[str, str], Score]:
-    """Return the score by (bot, rival) of some bots, quickly even for a million matches."""
-    size = len(labels)
+    """Return the score by (bot, rival) of some bots, over every match in which the two met."""
     number = {label: place for place, label in enumerate(labels)}
     place = np.array([*(number.get(label, -1) for label in results.labels), -1], dtype=np.int64)[results.bots]
-    occurrences, seats = results.match_occurrences, results.bots.shape[1]
-    matches, twice = np.zeros(size * size, dtype=np.int64), np.zeros(size * size, dtype=np.int64)
-    for seat in range(seats):
-        for other in range(seats):
-            here = (place[:, seat] >= 0) & (place[:, other] >= 0) & (place[:, seat] != place[:, other])
-            rank, rival_rank = results.ranks[here, seat], results.ranks[here, other]
-            cell, count = place[here, seat] * size + place[here, other], occurrences[here]
-            matches += np.bincount(cell, count, size * size).astype(np.int64)
-            won = 2 * (rank < rival_rank) + (rank == rival_rank)
-            twice += np.bincount(cell, count * won, size * size).astype(np.int64)
+    occurrences = results.match_occurrences
+    cells, counts, twice = list[Integers](), list[Integers](), list[Integers]()
+    for seat, other in permutations(range(results.bots.shape[1]), 2):
+        here = (place[:, seat] >= 0) & (place[:, other] >= 0) & (place[:, seat] != place[:, other])
+        rank, rival_rank = results.ranks[here, seat], results.ranks[here, other]
+        cells.append(place[here, seat] * len(labels) + place[here, other])
+        counts.append(occurrences[here])
+        twice.append(occurrences[here] * (2 * (rank < rival_rank) + (rank == rival_rank)))
+    cell, pair = np.unique(np.concatenate(cells), return_inverse=True)
+    matches, points = (np.bincount(pair, np.concatenate(one), len(cell)) for one in (counts, twice))
     return {
-        (labels[cell // size], labels[cell % size]): Score(int(twice[cell]) / 2, int(matches[cell]))
-        for cell in np.flatnonzero(matches).tolist()
+        (labels[one // len(labels)], labels[one % len(labels)]): Score(won / 2, int(met))
+        for one, met, won in zip(cell.tolist(), matches.tolist(), points.tolist(), strict=True)
     }
 
 
@@ -212,34 +199,12 @@ class GameStatistics:
         return 1.0 - self.draws.value
 
 
-def game_statistics(encounters: Iterable[CountedEncounter]) -> list[GameStatistics]:
+def game_statistics(results: ResultTable) -> list[GameStatistics]:
     """Return the statistics of each game, in alphabetical order."""
-    by_game: dict[str, list[CountedEncounter]] = {}
-    for encounter in encounters:
-        by_game.setdefault(encounter.game, []).append(encounter)
-    return [_statistics(game, kinds) for game, kinds in sorted(by_game.items())]
+    return [_statistics(game, results.of_game(game)) for game in results.games]
 
 
-def _statistics(game: str, kinds: Sequence[CountedEncounter]) -> GameStatistics:
-    seats = max(len(match.bots) for encounter in kinds for match in encounter.matches)
-    sums: Counter[tuple[float, ...]] = Counter()
-    for encounter in kinds:
-        sums[_sums_of(encounter, seats)] += encounter.occurrences
-    rows = np.array(list(sums), dtype=np.float64)
-    counts = np.array(list(sums.values()), dtype=np.float64)
-    shares = _shares(rows, counts)
-    return GameStatistics(
-        game,
-        sum(encounter.occurrences * len(encounter.matches) for encounter in kinds),
-        int(counts.sum()),
-        sum(encounter.occurrences * sum(not m.rated for m in encounter.matches) for encounter in kinds),
-        shares[0],
-        tuple(shares[1:]),
-    )
-
-
-def statistics_of_results(game: str, results: ResultTable) -> GameStatistics:
-    """Return the statistics of a game, quickly even for a million matches."""
+def _statistics(game: str, results: ResultTable) -> GameStatistics:
     occurrences, seats = results.match_occurrences, results.bots.shape[1]
     players = (results.bots >= 0).sum(axis=1)
     ranks = np.where(results.bots >= 0, results.ranks, seats + 1)
@@ -263,13 +228,6 @@ def statistics_of_results(game: str, results: ResultTable) -> GameStatistics:
         shares[0],
         tuple(shares[1:]),
     )
-
-
-def _sums_of(encounter: CountedEncounter, seats: int) -> tuple[float, ...]:
-    draws = sum(match.ranks.count(1) > 1 for match in encounter.matches)
-    with_seat = [[match for match in encounter.matches if seat < len(match.bots)] for seat in range(seats)]
-    points = [sum(points_of(match.ranks, seat) for match in matches) for seat, matches in enumerate(with_seat)]
-    return (len(encounter.matches), *map(len, with_seat), draws, *points)
 
 
 def _shares(rows: Floats, counts: Floats) -> list[Share]:
@@ -300,14 +258,10 @@ class CrossCheck:
     nash: dict[str, NashAverage]
 
 
-def cross_check(encounters: Sequence[CountedEncounter], table: Standings) -> CrossCheck:
+def cross_check(results: ResultTable, table: Standings) -> CrossCheck:
     """Return the Bradley-Terry view and Nash averaging of a tournament."""
-    rated = rated_encounters(encounters)
-    results: Counter[tuple[tuple[str, ...], tuple[int, ...]]] = Counter()
-    for encounter, count in rated.items():
-        for names, ranks in encounter:
-            results[tuple(names), tuple(ranks)] += count
-    strengths = bradley_terry(results.items())
+    rated = results.rated_encounters()
+    strengths = bradley_terry(rated)
     ratings = {bot: rating.mu for bot, rating in zip(table.fitted.names, table.fitted.ratings, strict=True)}
-    scores = {pair: score.score for pair, score in consistency.pair_scores(rated.items()).items()}
+    scores = {pair: score.score for pair, score in consistency.pair_scores(rated).items()}
     return CrossCheck(strengths, kendall_tau(strengths, ratings), nash_average(scores, sorted(ratings)))

@@ -1,12 +1,9 @@
-"""Counted encounters, and the table of results that they are counted from."""
+"""The results of matches as a table of arrays: a million of them take a few bytes each, and no objects."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,12 +12,11 @@ from numpy.typing import NDArray
 
 from arena.analysis.measures.result_pieces import Piece, TournamentResults, results_of_tournament, widened
 from arena.analysis.measures.results_so_far import results_so_far
-from arena.base.results import StoredResult
 from arena.ratings.result_arrays import (
+    Encounter,
     EncounterArrays,
     Integers,
     combined,
-    counting,
     counting_numbers,
     numbered,
     padded,
@@ -29,63 +25,13 @@ from arena.store.results.record_reader import RecordReader, Within
 from arena.store.results.scope import Scope
 from arena.store.results.values import StoredTournament
 
-# Encounters counted from results: equal ones are one line, with their number.
-
-
-class CountedMatch(NamedTuple):
-    """One match as tables count it: bots (``name@version``) and ranks per seat, and whether it counts for ratings."""
-
-    bots: tuple[str, ...]
-    ranks: tuple[int, ...]
-    rated: bool = True
-
 
 class CountedEncounter(NamedTuple):
-    """Encounters with equal results, their matches in schedule order, and their number."""
+    """Encounters with equal results, all of which count for ratings, and their number."""
 
     game: str
-    matches: tuple[CountedMatch, ...]
+    results: Encounter
     occurrences: int = 1
-
-
-def count_encounters(results: Iterable[StoredResult]) -> list[CountedEncounter]:
-    """Count encounters with equal results; these come in schedule order, tournament by tournament."""
-    keys: list[int] = []  # numbers and texts instead of tuples: a million of those keep the garbage collector busy
-    openings: list[str] = []
-    actions: list[str] = []
-    kinds: list[int] = []
-    kind_of: dict[tuple[str, tuple[str, ...], tuple[int, ...]], int] = {}
-    for tournament, encounter, game, bots, ranks, opening_hash, actions_hash in results:
-        keys.append(tournament << 64 | encounter)
-        openings.append(f"{opening_hash} {bots}")
-        actions.append(actions_hash)
-        kinds.append(kind_of.setdefault((game, bots, ranks), len(kind_of)))
-    lines = zip(keys, kinds, counting(openings, actions), strict=True)
-    together = groupby(lines, key=itemgetter(0))
-    counted = Counter(tuple(2 * kind + counts for _, kind, counts in group) for _, group in together)
-    values = list(kind_of)
-    return sorted(
-        CountedEncounter(
-            values[encounter[0] // 2][0],
-            tuple(CountedMatch(*values[match // 2][1:], match % 2 == 1) for match in encounter),
-            occurrences,
-        )
-        for encounter, occurrences in counted.items()
-    )
-
-
-def result_counts(encounters: Iterable[CountedEncounter]) -> Counter[tuple[tuple[str, ...], tuple[int, ...]]]:
-    """Return the number of matches by their result: bots and ranks, per seat."""
-    counts: Counter[tuple[tuple[str, ...], tuple[int, ...]]] = Counter()
-    for encounter in encounters:
-        for match in encounter.matches:
-            counts[match.bots, match.ranks] += encounter.occurrences
-    return counts
-
-
-# Results as arrays, read from the store piece by piece: a million of them take a few bytes each, and no objects.
-#
-# ``standings`` counts them; ``encounters.py`` has the same results as values, for statistics about the games.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -115,20 +61,20 @@ class ResultTable:
     def of(cls, encounters: Iterable[CountedEncounter]) -> ResultTable:
         """Return counted encounters as a table."""
         listed = list(encounters)
-        matches = [match for encounter in listed for match in encounter.matches]
-        labels = sorted({label for match in matches for label in match.bots})
+        matches = [result for encounter in listed for result in encounter.results]
+        labels = sorted({label for bots, _ in matches for label in bots})
         index = {label: number for number, label in enumerate(labels)}
         games = sorted({encounter.game for encounter in listed})
-        of_matches = [games.index(encounter.game) for encounter in listed for _ in encounter.matches]
-        seats = max((len(match.bots) for match in matches), default=2)
+        of_matches = [games.index(encounter.game) for encounter in listed for _ in encounter.results]
+        seats = max((len(bots) for bots, _ in matches), default=2)
         return cls(
             labels=tuple(labels),
             games=tuple(games),
             game=np.array(of_matches, dtype=np.int32),
-            bots=padded([[index[label] for label in match.bots] for match in matches], seats, -1),
-            ranks=padded([match.ranks for match in matches], seats, 0),
-            rated=np.array([match.rated for match in matches], dtype=np.bool_),
-            starts=np.cumsum([0, *(len(encounter.matches) for encounter in listed)])[:-1],
+            bots=padded([[index[label] for label in bots] for bots, _ in matches], seats, -1),
+            ranks=padded([ranks for _, ranks in matches], seats, 0),
+            rated=np.ones(len(matches), dtype=np.bool_),
+            starts=np.cumsum([0, *(len(encounter.results) for encounter in listed)])[:-1],
             occurrences=np.array([encounter.occurrences for encounter in listed], dtype=np.int64),
         )
 
@@ -147,7 +93,8 @@ class ResultTable:
         seats = max(2, int((self.bots[chosen] >= 0).sum(axis=1).max(initial=0)))
         return replace(
             self,
-            game=self.game[chosen],
+            games=(game,),
+            game=np.zeros(len(encounter), dtype=np.int32),
             bots=self.bots[chosen, :seats],
             ranks=self.ranks[chosen, :seats],
             rated=self.rated[chosen],

@@ -1,16 +1,15 @@
-"""Standings and leaderboards: pure functions of counted encounters, whose order makes no difference."""
+"""Standings and leaderboards: pure functions of results, whose order makes no difference."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from arena.analysis.measures.result_table import CountedEncounter, ResultTable
+from arena.analysis.measures.result_table import ResultTable
 from arena.base.display import Tabular
 from arena.base.records import DEFAULT_LIMITS, TimeControl
 from arena.base.results import competition_ranks
@@ -18,7 +17,6 @@ from arena.base.until import Decided
 from arena.ratings import MU, SIGMA, Rating
 from arena.ratings.consistency import Consistency, consistency
 from arena.ratings.field_fit import FittedEncounters, fit_encounters
-from arena.ratings.result_arrays import Encounter
 from arena.store.results.values import Correction
 
 SURE = 0.975
@@ -160,7 +158,7 @@ class _Tally(NamedTuple):
 
 
 def standings(
-    results: ResultTable | Iterable[CountedEncounter],
+    results: ResultTable,
     faults: Mapping[str, Mapping[str, int]],
     shown_names: Mapping[str, str] | None = None,
     everybody: Sequence[str] = (),
@@ -169,17 +167,16 @@ def standings(
 
     Every match counts in the columns of the table; ``rated`` says which count for the ratings.
     """
-    counted = results if isinstance(results, ResultTable) else ResultTable.of(results)
-    tallies = {label: _Tally() for label in everybody} | _tallies(counted)
-    encounters = counted.rated_encounters()
+    tallies = {label: _Tally() for label in everybody} | _tallies(results)
+    encounters = results.rated_encounters()
     fitted = fit_encounters(encounters)
     lines = _lines(tallies, fitted, faults, shown_names or {})
-    occurrences = counted.match_occurrences
+    occurrences = results.match_occurrences
     return Standings(
         lines=lines,
-        players=counted.bots.shape[1],
+        players=results.bots.shape[1],
         matches=int(occurrences.sum()),
-        rated=int(occurrences[counted.rated].sum()),
+        rated=int(occurrences[results.rated].sum()),
         fitted=fitted,
         consistency=consistency(encounters, fitted),
         first_seat_share=_first_seat_share(lines),
@@ -206,16 +203,6 @@ def _first_seat_share(lines: Sequence[Standing]) -> float | None:
     matches = sum(line.seat_matches[0] for line in lines if line.seat_matches)
     points = sum(line.seat_points[0] for line in lines if line.seat_points)
     return points / matches if matches else None
-
-
-def rated_encounters(encounters: Iterable[CountedEncounter]) -> Counter[Encounter]:
-    """Return the results that count for ratings; a bot that plays itself shows nothing about its strength."""
-    rated: Counter[Encounter] = Counter()
-    for encounter in encounters:
-        results = tuple((m.bots, m.ranks) for m in encounter.matches if m.rated and len(set(m.bots)) == len(m.bots))
-        if results:
-            rated[results] += encounter.occurrences
-    return rated
 
 
 def _tallies(results: ResultTable) -> dict[str, _Tally]:

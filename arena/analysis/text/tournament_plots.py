@@ -7,9 +7,9 @@ from math import sqrt
 from statistics import fmean, variance
 from typing import Any
 
-from arena.analysis.measures.game_statistics import Score, bot_times, crosstable
+from arena.analysis.measures.game_statistics import Score, bot_times, pair_scores
 from arena.analysis.measures.leaderboards import mu_histories
-from arena.analysis.measures.result_table import count_encounters
+from arena.analysis.measures.result_table import read_results
 from arena.analysis.measures.standings import Standings
 from arena.analysis.text import plots
 from arena.analysis.text.plots import ParameterPanel, parameters_plot
@@ -52,7 +52,7 @@ def _history(home: ArenaHome, tournament: StoredTournament, table: Standings, _:
 
 
 def _crosstable(home: ArenaHome, tournament: StoredTournament, table: Standings, game: str | None, of: str) -> Any:
-    scores = crosstable(count_encounters(home.store.results(tournament, game)))
+    scores = pair_scores(read_results(home.store, tournament, game), [line.label for line in table.lines])
     shares = [[_share(scores.get((a.label, b.label))) for b in table.lines] for a in table.lines]
     return plots.heat_map(f"Score against each rival: {of}", [line.bot for line in table.lines], shares, _ranks(table))
 

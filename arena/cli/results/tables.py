@@ -137,7 +137,7 @@ def stats_command(
         _print_notes(tournament, game, by_ply, table_format)
         return
     from arena.analysis.measures.game_statistics import bot_times, cross_check, game_statistics
-    from arena.analysis.measures.result_table import count_encounters
+    from arena.analysis.measures.result_table import read_results
     from arena.analysis.text.statistics_tables import STATS_TITLES, stats_sentences, stats_tables
     from arena.lab.matches.accuracy import accuracy_of_tournament
 
@@ -146,15 +146,15 @@ def stats_command(
     with open_home(must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
         stored.require_game(game)
-        encounters = count_encounters(arena_home.store.results(stored, game))
+        results = read_results(arena_home.store, stored, game)
         standings = load_standings(arena_home, stored.name, game)
         missing = no_result_sentences(arena_home.store.reasons_without_result(stored))
         times = bot_times(arena_home.store.records(stored, game)) if table in (None, "times") else []
         accuracy = accuracy_of_tournament(arena_home.store, stored, game)
-    check = cross_check(encounters, standings)
+    check = cross_check(results, standings)
     formatted = table_format not in ("json", "csv")
     tables: dict[str, tuple[list[Column], list[Row]]] = stats_tables(
-        standings, game_statistics(encounters), check, times, formatted
+        standings, game_statistics(results), check, times, formatted
     )
     tables["accuracy"] = accuracy_table(accuracy.bots, standings.shown_names, formatted)
     if table in (None, "accuracy"):

@@ -200,14 +200,14 @@ class Live:
     def _rate(self) -> None:
         import json
 
-        from arena.analysis.measures.result_table import CountedEncounter, CountedMatch
+        from arena.analysis.measures.result_table import CountedEncounter, ResultTable
         from arena.analysis.measures.standings import standings
 
         counted = [
-            CountedEncounter(game, (CountedMatch(tuple(json.loads(bots)), tuple(json.loads(ranks))),), count)
+            CountedEncounter(game, ((json.loads(bots), json.loads(ranks)),), count)
             for (game, bots, ranks), count in self._results.items()
         ]
-        self._top = standings(counted, {}, self._names, everybody=self._entrants).lines[:TOP]
+        self._top = standings(ResultTable.of(counted), {}, self._names, everybody=self._entrants).lines[:TOP]
 
     def _draw(self, width: int) -> list[str]:
         elapsed_seconds = time.monotonic() - self._started

@@ -9,11 +9,9 @@ from arena.analysis.measures.game_statistics import (
     Score,
     bot_times,
     cross_check,
-    game_statistics,
     pair_scores,
 )
 from arena.analysis.measures.leaderboards import mu_histories
-from arena.analysis.measures.result_table import count_encounters
 from arena.analysis.measures.standings import Standing, Standings
 from arena.analysis.text.match_view import MatchChoice
 from arena.analysis.text.standings_table import standings_table
@@ -231,11 +229,11 @@ class ReportBuilder:
     def _tables(self) -> Iterator[ShownTable]:
         """Yield the tables that the page of the tournament does not have, without empty ones."""
         table = self.table
-        encounters = count_encounters(self._home.store.results(self._tournament))
+        rated = rated_tournament(self._home, self._tournament)
         columns, rows = standings_table(table)
         yield shown_table("Ratings and points", standings_footer(table), columns, rows)
-        check = cross_check(encounters, table)
-        found = stats_tables(table, game_statistics(encounters), check, list(self._times.values()))
+        check = cross_check(rated.results, table)
+        found = stats_tables(table, rated.statistics, check, list(self._times.values()))
         for name, (columns, rows) in found.items():
             if rows and name not in ON_THE_PAGE and (name != "nash" or table.consistency.is_flagged):
                 yield shown_table(*STATS_TITLES[name], columns, rows)

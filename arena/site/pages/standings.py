@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from math import ceil
 
-from arena.analysis.measures.game_statistics import GameStatistics, Score, pair_scores, statistics_of_results
+from arena.analysis.measures.game_statistics import GameStatistics, Score, game_statistics, pair_scores
 from arena.analysis.measures.result_table import ResultTable, read_results
 from arena.analysis.measures.standings import SURE, Standing, Standings
 from arena.analysis.measures.standings_cache import tournament_standings
@@ -63,8 +63,7 @@ class RatedTournament:
     @cached_property
     def statistics(self) -> tuple[GameStatistics, ...]:
         """The statistics of each game that has been played, in alphabetical order."""
-        results = self.results
-        return tuple(statistics_of_results(game, results.of_game(game)) for game in results.games)
+        return tuple(game_statistics(self.results))
 
 
 def rated_tournament(home: ArenaHome, tournament: StoredTournament) -> RatedTournament:

@@ -1,14 +1,14 @@
 """How two bots did against each other: counts of matches, and a score over encounters."""
 
 import random
+from itertools import groupby
 
 import pytest
 
 from arena.analysis.measures.bot_profile import head_to_head, meetings
-from arena.analysis.measures.result_table import count_encounters
-from arena.analysis.measures.standings import rated_encounters
 from arena.base.results import StoredResult
 from arena.ratings.consistency import pair_scores
+from arena.ratings.result_arrays import EncounterArrays, counting
 
 
 def played(encounter, bots, ranks, opening="o", actions="x", tournament=1, game="g"):
@@ -69,7 +69,12 @@ def test_scores_are_those_of_the_test_of_consistency():
             ranks = rng.choice([[1, 2, 3], [1, 1, 3], [2, 1, 2], [1, 1, 1]])
             seated = bots[turn:] + bots[:turn]
             results.append(played(encounter, seated, ranks, f"o{rng.randrange(40)}", f"m{rng.randrange(3)}"))
-    wanted = pair_scores(rated_encounters(count_encounters(results)).items())
+    counts = counting([f"{one.opening_hash} {one.bots}" for one in results], [one.actions_hash for one in results])
+    rated = [one for one, is_rated in zip(results, counts, strict=True) if is_rated]
+    encounters = [
+        (tuple((one.bots, one.ranks) for one in group), 1) for _, group in groupby(rated, key=lambda one: one.encounter)
+    ]
+    wanted = pair_scores(EncounterArrays.of(encounters))
     for (bot, rival), pair in wanted.items():
         found = head_to_head(meetings(results, [bot], [rival]))
         assert (found.encounters, found.score) == (pair.encounters, pytest.approx(pair.score))

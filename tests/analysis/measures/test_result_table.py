@@ -10,8 +10,8 @@ from itertools import groupby
 import numpy as np
 import pytest
 
-from arena.analysis.measures.game_statistics import crosstable, game_statistics, pair_scores, statistics_of_results
-from arena.analysis.measures.result_table import count_encounters, read_results
+from arena.analysis.measures.game_statistics import Score, game_statistics, pair_scores
+from arena.analysis.measures.result_table import read_results
 from arena.analysis.measures.standings import standings
 from arena.base.errors import StoreError
 from arena.store.results.scope import ALL_TOURNAMENTS
@@ -158,7 +158,7 @@ def test_the_part_of_a_game_is_what_is_read_of_it(store, seed):
         for column in ("ranks", "rated", "starts", "occurrences"):
             assert getattr(part, column).tolist() == getattr(wanted, column).tolist()
         if part.starts.size:
-            assert statistics_of_results(game, part) == statistics_of_results(game, wanted)
+            assert game_statistics(part) == game_statistics(wanted)
 
 
 def test_one_encounter_at_the_end_of_each_piece_stays_whole(store, monkeypatch):
@@ -200,35 +200,41 @@ def test_hashes_of_another_length_are_compared_whole(tmp_path, store):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_scores_of_pairs_and_statistics_are_those_of_counted_encounters(store, seed):
-    fill(store, "t", [row for row in story(seed) if row.game == "plaid" and len(json.loads(row.bots)) == 2])
+def test_scores_of_pairs_and_statistics_are_counted_match_by_match(store, seed):
+    rows = [row for row in story(seed) if row.game == "plaid" and len(json.loads(row.bots)) == 2]
+    fill(store, "t", rows)
     results = read_results(store, "t")
-    encounters = count_encounters(store.results("t"))
-    counted = crosstable(encounters)
+    points, met, encounters = Counter(), Counter(), defaultdict(list)
+    for row in rows:
+        (bot, rival), (mine, theirs) = json.loads(row.bots), json.loads(row.ranks)
+        share = (mine < theirs) + (mine == theirs) / 2
+        encounters[row.encounter].append(np.array([1, share, 1 - share, mine == theirs]))
+        if bot != rival:
+            points.update({(bot, rival): share, (rival, bot): 1 - share})
+            met.update({(bot, rival): 1, (rival, bot): 1})
+    counted = {pair: Score(points[pair], count) for pair, count in met.items()}
     assert pair_scores(results, BOTS) == counted
     assert pair_scores(results, BOTS[:2]) == {pair: score for pair, score in counted.items() if {*pair} <= {*BOTS[:2]}}
-    for wanted in game_statistics(encounters):
-        found = statistics_of_results("plaid", results)
-        seen = (found.matches, found.encounters, found.duplicates)
-        assert seen == (wanted.matches, wanted.encounters, wanted.duplicates)
-        assert found.draws.value == pytest.approx(wanted.draws.value)
-        assert [seat.value for seat in found.seats] == pytest.approx([seat.value for seat in wanted.seats])
-        assert [seat.low for seat in found.seats] == pytest.approx([seat.low for seat in wanted.seats], abs=0.06)
+    for found in game_statistics(results):
+        duplicates = len(rows) - len(rated_matches([(row.match, row) for row in rows]))
+        assert (found.matches, found.encounters, found.duplicates) == (len(rows), len(encounters), duplicates)
+        sums = np.array([sum(group) for group in encounters.values()])
+        shares = [found.seats[0], found.seats[1], found.draws]
+        assert [share.value for share in shares] == pytest.approx((sums.sum(axis=0) / len(rows))[1:])
+        chosen = np.random.default_rng(seed).integers(0, len(sums), (1000, len(sums)))
+        drawn = sums[chosen].sum(axis=1)
+        low = np.quantile(drawn[:, 1:] / drawn[:, :1], 0.025, axis=0)
+        assert [share.low for share in shares] == pytest.approx(low, abs=0.06)
 
 
-@pytest.mark.parametrize("counted", [True, False], ids=["counted", "arrays"])
-def test_a_seat_that_some_matches_lack_counts_in_those_that_have_it(store, counted):
+def test_a_seat_that_some_matches_lack_counts_in_those_that_have_it(store):
     results = [(["a@1", "b@1"], [1, 2]), (["b@1", "a@1"], [1, 1]), (["a@1", "b@1", "c@1"], [3, 2, 1])]
     rows = [
         record(number, encounter=number, bots=bots, ranks=ranks, actions=[[0, (0, number)]])
         for number, (bots, ranks) in enumerate(results, 1)
     ]
     fill(store, "t", rows)
-    (found,) = (
-        game_statistics(count_encounters(store.results("t")))
-        if counted
-        else [statistics_of_results("plaid", read_results(store, "t"))]
-    )
+    (found,) = game_statistics(read_results(store, "t"))
     assert (found.matches, found.draws.value) == (3, pytest.approx(1 / 3))
     assert [seat.value for seat in found.seats] == pytest.approx([1.5 / 3, 1 / 3, 1])
     assert (found.seats[2].low, found.seats[2].high) == (1, 1)

@@ -11,7 +11,7 @@ import pytest
 
 from arena.analysis.measures import standings_cache
 from arena.analysis.measures.kept_files import MAX_LINE_BYTES, digest_of
-from arena.analysis.measures.result_table import CountedEncounter, CountedMatch
+from arena.analysis.measures.result_table import CountedEncounter, ResultTable
 from arena.analysis.measures.standings import standings
 from arena.analysis.measures.standings_cache import cached_standings
 from arena.store.results.values import StoredTournament
@@ -28,16 +28,18 @@ FINISHED = StoredTournament(
 )
 
 
-ENCOUNTERS = [
-    CountedEncounter("differences", (CountedMatch(("a", "b"), (1, 2)), CountedMatch(("b", "a"), (1, 1))), 7),
-    CountedEncounter("differences", (CountedMatch(("b", "c"), (2, 1)), CountedMatch(("c", "b"), (1, 2))), 5),
-    CountedEncounter("plaid", (CountedMatch(("a", "b", "c"), (1, 3, 2)),), 3),
-]
+RESULTS = ResultTable.of(
+    [
+        CountedEncounter("differences", ((("a", "b"), (1, 2)), (("b", "a"), (1, 1))), 7),
+        CountedEncounter("differences", ((("b", "c"), (2, 1)), (("c", "b"), (1, 2))), 5),
+        CountedEncounter("plaid", ((("a", "b", "c"), (1, 3, 2)),), 3),
+    ]
+)
 
 
 def table_of_four():
     """Standings in which d has no match, and so no rating."""
-    return standings(ENCOUNTERS, {"a": {"timeout": 2}}, {"a": "Anna"}, everybody=["a", "b", "c", "d"])
+    return standings(RESULTS, {"a": {"timeout": 2}}, {"a": "Anna"}, everybody=["a", "b", "c", "d"])
 
 
 @pytest.fixture

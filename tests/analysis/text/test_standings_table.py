@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from arena.analysis.measures.game_statistics import Score, cross_check, game_statistics
-from arena.analysis.measures.result_table import CountedEncounter, CountedMatch
+from arena.analysis.measures.result_table import CountedEncounter, ResultTable
 from arena.analysis.measures.standings import standings
 from arena.analysis.text.standings_columns import standings_columns
 from arena.analysis.text.standings_table import crosstable_table, flat_standings_table, standings_table
@@ -21,6 +21,9 @@ from arena.site.pages.rounds import findings
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "columns.md").read_text(encoding="utf-8")
 
 
+WON = ResultTable.of([CountedEncounter("plaid", ((("a", "b"), (1, 2)),), 3)])
+
+
 def test_the_reference_explains_every_column():
     section = PAGE[PAGE.index("| column | in JSON and CSV | meaning |") :]
     rows = section[: section.index("\n\n")].splitlines()[2:]
@@ -28,22 +31,22 @@ def test_the_reference_explains_every_column():
 
 
 def test_matches_of_three_have_a_column_for_each_rank():
-    encounter = CountedEncounter("multiplication", (CountedMatch(("a", "b", "c"), (1, 2, 2)),), 5)
-    columns, rows = standings_table(standings([encounter], {}))
+    results = ResultTable.of([CountedEncounter("multiplication", ((("a", "b", "c"), (1, 2, 2)),), 5)])
+    columns, rows = standings_table(standings(results, {}))
     assert [column.title for column in columns if column.key.startswith("place_")] == ["1st", "2nd", "3rd"]
     finishes = {row["bot"]: [row[f"place_{rank}"] for rank in (1, 2, 3)] for row in rows}
     assert finishes == {"a": [5, 0, 0], "b": [0, 5, 0], "c": [0, 5, 0]}
 
 
 def test_values_have_json_types_unless_they_are_formatted():
-    table = standings([CountedEncounter("plaid", (CountedMatch(("a", "b"), (1, 2)),), 3)], {"b": {"timeout": 3}})
+    table = standings(WON, {"b": {"timeout": 3}})
     formatted, plain = (standings_table(table, formatted=is_formatted)[1][1] for is_formatted in (True, False))
     assert (formatted["faults"], plain["faults"]) == ("3 timeout", {"timeout": 3})
     assert (formatted["same_as_next"], plain["same_as_next"]) == ("", False)
 
 
 def test_csv_is_flat_with_sensible_digits():
-    table = standings([CountedEncounter("plaid", (CountedMatch(("a", "b"), (1, 2)),), 3)], {"b": {"timeout": 3}})
+    table = standings(WON, {"b": {"timeout": 3}})
     table = replace(table, lines=(replace(table.lines[0], author="Ada, Inc."), table.lines[1]))
     text = render_table(*flat_standings_table(table), "csv")
     first, second = csv.DictReader(io.StringIO(text))
@@ -59,12 +62,14 @@ def test_csv_is_flat_with_sensible_digits():
 
 
 def test_csv_of_bots_without_a_match_has_empty_cells():
-    rows = csv.DictReader(io.StringIO(render_table(*flat_standings_table(standings([], {}, everybody=["a@1"])), "csv")))
+    rows = csv.DictReader(
+        io.StringIO(render_table(*flat_standings_table(standings(ResultTable.of(()), {}, everybody=["a@1"])), "csv"))
+    )
     assert [(row["bot"], row["rank_low"], row["rank_high"], row["margin_95"]) for row in rows] == [("a@1", "", "", "")]
 
 
 def test_the_author_is_in_json_and_not_in_tables_for_people():
-    table = standings([], {}, everybody=["a@1"])
+    table = standings(ResultTable.of(()), {}, everybody=["a@1"])
     assert standings_table(table, formatted=False)[1][0]["author"] == ""
     assert "author" not in standings_table(table)[1][0]
 
@@ -87,7 +92,7 @@ def test_a_crosstable_of_points_only_writes_halves_as_in_chess():
 def met(times, *pairs):
     """Encounters of two matches of each pair, which the first and the second bot win in turn."""
     return [
-        CountedEncounter("plaid", (CountedMatch((a, b), (1, 2)), CountedMatch((b, a), ranks)), count)
+        CountedEncounter("plaid", (((a, b), (1, 2)), ((b, a), ranks)), count)
         for a, b in pairs
         for ranks, count in (((1, 2), times - times // 2), ((2, 1), times // 2))
         if count
@@ -119,27 +124,28 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_why_there_is_no_test_of_the_fit_and_what_it_takes(case):
     encounters, reason = CASES[case]
-    table = standings(encounters, {})
+    results = ResultTable.of(encounters)
+    table = standings(results, {})
     expected = f"Whether a single rating per bot fits can't be tested: {reason}"
     assert table.consistency.phi is None
     assert f"(estimated). {expected}" in standings_footer(table)
-    assert stats_sentences(table, cross_check(encounters, table))[0] == expected
+    assert stats_sentences(table, cross_check(results, table))[0] == expected
 
 
 def test_with_that_much_there_is_a_test():
-    table = standings(met(20, ("a", "b"), ("b", "c"), ("a", "c"), ("c", "d"), ("a", "d")), {})
+    table = standings(ResultTable.of(met(20, ("a", "b"), ("b", "c"), ("a", "c"), ("c", "d"), ("a", "d"))), {})
     assert table.consistency.phi is not None
     assert "Overdispersion" in standings_footer(table)
 
 
 def test_thousands_are_separated_in_both_numbers():
-    table = standings(met(2, ("a", "b")), {})
+    table = standings(ResultTable.of(met(2, ("a", "b"))), {})
     footer = standings_footer(replace(table, matches=1234, rated=1234, scheduled=2000))
     assert footer.startswith("1,234 of 2,000 matches: the tournament is not complete. ")
 
 
 def test_odds_and_cores_are_said_wherever_standings_are():
-    table = standings(met(2, ("a", "b")), {})
+    table = standings(ResultTable.of(met(2, ("a", "b"))), {})
     assert "time_control" not in standings_table(table, formatted=False)[1][0]
     table = replace(table, odds={"b": TimeControl(per_action_seconds=2.5)}, cores=4)
     said = "b has a time of its own: 2.5 s an action (wall time). Each match has 4 cores."
@@ -150,7 +156,7 @@ def test_odds_and_cores_are_said_wherever_standings_are():
 
 @pytest.mark.parametrize(("times", "has_interval"), [(1, False), (2, True)])
 def test_an_interval_takes_two_encounters(times, has_interval):
-    encounters = met(times, ("a", "b"))
-    table = standings(encounters, {})
-    (row,) = stats_tables(table, game_statistics(encounters), cross_check(encounters, table), [])["games"][1]
+    results = ResultTable.of(met(times, ("a", "b")))
+    table = standings(results, {})
+    (row,) = stats_tables(table, game_statistics(results), cross_check(results, table), [])["games"][1]
     assert (" [" in row["seat_0"]) == has_interval

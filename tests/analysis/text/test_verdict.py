@@ -6,7 +6,7 @@ Each field is drawn as the matrix of LOS in percent, of which only the upper hal
 import numpy as np
 import pytest
 
-from arena.analysis.measures.result_table import CountedEncounter, CountedMatch
+from arena.analysis.measures.result_table import CountedEncounter, ResultTable
 from arena.analysis.measures.standings import Standing, Standings, standings
 from arena.analysis.text.verdict import ranking_verdict, verdict
 from arena.ratings import Rating
@@ -105,7 +105,8 @@ def test_a_field_is_described_as_far_as_it_is_known(drawing):
     assert verdict(field(drawing)) == FIELDS[drawing]
 
 
-ALONE = CountedEncounter("plaid", (CountedMatch(("a", "a"), (1, 2)),), 3)
+NOTHING = ResultTable.of(())
+ALONE = ResultTable.of([CountedEncounter("plaid", ((("a", "a"), (1, 2)),), 3)])
 TABLES = (
     (field("99", scheduled=8), "So far, a is clearly better than b."),
     (field("99", scheduled=None), "a is clearly better than b."),
@@ -120,9 +121,9 @@ TABLES = (
         field("99", unrated=[f"x{number}" for number in range(5)]),
         "a is clearly better than b; 5 bots have no rated match yet.",
     ),
-    (standings([], {}), "No match has been recorded yet."),
-    (standings([], {}, everybody=["a@1", "b@1"]), "No match has been recorded yet."),
-    (standings([ALONE], {}), "No bot has a rating yet: that takes a match of two different bots."),
+    (standings(NOTHING, {}), "No match has been recorded yet."),
+    (standings(NOTHING, {}, everybody=["a@1", "b@1"]), "No match has been recorded yet."),
+    (standings(ALONE, {}), "No bot has a rating yet: that takes a match of two different bots."),
     (
         field("\n".join(" ".join(["50"] * count) for count in range(23, 0, -1))),
         "The 24 bots can't be told apart.",
