@@ -105,7 +105,7 @@ def _frozen_results() -> Callable[[str], Frozen | None]:
     from arena.server.operations.contest_view import frozen_results
 
     with closing(opened_people()) as people:
-        contests, now = people.contest_rows.read().contests, people.contests.now()
+        contests, now = people.contests.all(), people.contests.now()
     return lambda tournament: frozen_results(contests, tournament, now)
 
 

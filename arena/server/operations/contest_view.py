@@ -151,7 +151,7 @@ class ContestNews:
 
     def __init__(self, people: PeopleStore, result_path: Callable[[str], Path]) -> None:
         self._people, self._result_path = people, result_path
-        self._signal = people.contest_rows.commit_signal()
+        self._signal = people.commit_signal()
         self._signalled = ""
         self._read_at = ""
         self._rows = ContestRows((), {}, ())
@@ -163,7 +163,7 @@ class ContestNews:
         try:
             signalled, now = self._signal.read(), self._people.contests.now()
             if signalled != self._signalled:
-                self._rows, self._signalled, self._read_at = self._people.contest_rows.read(), signalled, ""
+                self._rows, self._signalled, self._read_at = self._people.contests.rows(), signalled, ""
         except StoreError as error:  # it is read again
             if not self._is_lost:
                 _log.warning("%s", error)

@@ -13,7 +13,7 @@ from arena.store.people.contest_messages import forget_person
 from arena.store.people.public_log import add_line
 from arena.store.people.puzzle_tries import puzzle_tries
 from arena.store.people.roster import Roster, counted_people
-from arena.store.people.schema import invitations, people, sessions, submissions, tokens
+from arena.store.people.schema import TimedRepository, invitations, people, sessions, submissions, tokens
 from arena.store.people.secret import digest_of, new_secret
 from arena.store.people.unrated_match import unrated_matches
 from arena.store.people.values import (
@@ -22,7 +22,6 @@ from arena.store.people.values import (
     FINAL,
     LEFT,
     MEMBER_ROLES,
-    Clock,
     Invitation,
     Person,
     Role,
@@ -31,15 +30,11 @@ from arena.store.people.values import (
     look_alike_key,
 )
 from arena.store.people.votes import votes
-from arena.store.results.connection import Database
 from arena.store.results.schema import OptionalString, value_of
 
 
-class Accounts:
+class Accounts(TimedRepository):
     """The accounts in a database."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
 
     def add(self, name: str, role: Role, by: str) -> Person:
         """Add a person, who can't sign in before an invitation was used."""
@@ -203,7 +198,7 @@ def lock_person(connection: Connection, number: int) -> None:
 
 def person_of(row: Row[Any]) -> Person:
     """Return the person of a row of the table ``people``."""
-    return value_of(Person, row, number=row.id, has_password=row.password_hash is not None)
+    return value_of(Person, row, has_password=row.password_hash is not None)
 
 
 def _keep_an_operator(connection: Connection, person: Person) -> None:
@@ -241,11 +236,8 @@ def _end_invitations(connection: Connection, person: Person) -> None:
 MAX_DAYS = 60
 
 
-class Invitations:
+class Invitations(TimedRepository):
     """The invitations in a database."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
 
     def invite(self, role: Role, by: str, days: int) -> str:
         """Make an invitation for whoever gets it, who chooses a name; return its secret."""
@@ -373,4 +365,4 @@ class Invitations:
 
 
 def _invitation_of(row: Row[Any]) -> Invitation:
-    return value_of(Invitation, row, number=row.id, person=row.name)
+    return value_of(Invitation, row, person=row.name)

@@ -10,10 +10,10 @@ from sqlalchemy import Column, ColumnElement, Connection, ForeignKey, Index, Tab
 
 from arena.base.errors import UsageError
 from arena.store.people.public_log import add_line
-from arena.store.people.schema import metadata
+from arena.store.people.schema import TimedRepository, metadata
 from arena.store.people.stored_contests import locked_contest
-from arena.store.people.values import Clock, Person
-from arena.store.results.connection import Database, insert_into
+from arena.store.people.values import Person
+from arena.store.results.connection import insert_into
 from arena.store.results.schema import Integer, OptionalInteger, OptionalString, String, Text, value_of
 
 MAX_MESSAGE_CHARACTERS = 2000
@@ -70,11 +70,8 @@ class ContestMessage:
     news: int
 
 
-class ContestMessages:
+class ContestMessages(TimedRepository):
     """The messages of contests in a database."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
 
     def announce(self, by: str, contest: str, text: str) -> None:
         """Tell everybody something."""
@@ -194,7 +191,7 @@ def _next_news(connection: Connection, contest: int) -> int:
 
 def _message_of(row: Any) -> ContestMessage:
     flags = {"is_question": bool(row.is_question), "is_for_all": bool(row.is_for_all)}
-    return value_of(ContestMessage, row, number=row.id, contest=row.contest_id, person=row.person_id, **flags)
+    return value_of(ContestMessage, row, contest=row.contest_id, person=row.person_id, **flags)
 
 
 def last_news(messages: Iterable[ContestMessage]) -> int:

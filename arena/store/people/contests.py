@@ -29,11 +29,13 @@ from arena.store.people.contest import (
 )
 from arena.store.people.public_log import add_line
 from arena.store.people.resting_bots import Rest, all_rests
-from arena.store.people.schema import people, submissions
+from arena.store.people.schema import TimedRepository, people, submissions
 from arena.store.people.stored_contests import (
+    ContestRows,
     all_contests,
     contest_entries,
     contest_of,
+    contest_rows,
     contests,
     entry_of,
     find_contest,
@@ -43,17 +45,13 @@ from arena.store.people.stored_contests import (
     tournament_mistakes,
 )
 from arena.store.people.submissions import end_submitting
-from arena.store.people.values import UNFINISHED, Clock, Role, SubmissionState
-from arena.store.results.connection import Database
+from arena.store.people.values import UNFINISHED, Role, SubmissionState
 
 MAX_NOTE_CHARACTERS = 1000
 
 
-class Contests:
+class Contests(TimedRepository):
     """The contests in a database."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
 
     def now(self) -> str:
         """Return the time, as it is stored."""
@@ -98,6 +96,10 @@ class Contests:
     def all(self) -> list[StoredContest]:
         """Return all contests, the latest first."""
         return self._database.read(all_contests)
+
+    def rows(self) -> ContestRows:
+        """Return all contests with their entries, and the submissions in check, or raise StoreError."""
+        return self._database.read(contest_rows)
 
     def rests(self) -> list[Rest]:
         """Return which bots rest while results are hidden, and from when on; those of later rests included."""

@@ -26,8 +26,8 @@ from arena.store.people.directing import (
     requests,
 )
 from arena.store.people.public_log import add_line
-from arena.store.people.values import Clock
-from arena.store.results.connection import Database, insert_into
+from arena.store.people.schema import TimedRepository
+from arena.store.results.connection import insert_into
 from arena.store.results.rows import as_json
 from arena.store.results.schema import value_of
 
@@ -47,11 +47,8 @@ THE_ARENA = "the arena"
 LISTED = 50
 
 
-class Requests:
+class Requests(TimedRepository):
     """The requests in a database."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
 
     def add(
         self, tournament: str, kind: str, arguments: Mapping[str, Any], *, subject: str, reason: str, by: str
@@ -140,7 +137,7 @@ def lock_supervised_run(connection: Connection, tournament: str) -> None:
 
 
 def _request_of(row: Row[Any]) -> TournamentRequest:
-    return value_of(TournamentRequest, row, number=row.id, arguments=from_json_text(row.arguments, "a request"))
+    return value_of(TournamentRequest, row, arguments=from_json_text(row.arguments, "a request"))
 
 
 # The programs of supervised runs: the desired state of each, and its status.
@@ -161,11 +158,8 @@ _STATES = {
 }
 
 
-class Directors:
+class Directors(TimedRepository):
     """What is known of the programs, in a database."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
 
     def set_desired_state(self, tournament: str, state: DesiredState, *, reason: str, by: str) -> None:
         """Set the desired state; the public log has it at once."""

@@ -17,23 +17,21 @@ from arena.store.people.puzzle_tries import PuzzleTries
 from arena.store.people.rates import Rates, RecordQuota
 from arena.store.people.schema import SCHEMA_VERSION, SUBMITTING, meta, metadata
 from arena.store.people.sessions import Sessions, Tokens
-from arena.store.people.stored_contests import ContestReader
 from arena.store.people.submissions import Submissions
 from arena.store.people.unrated_matches import UnratedMatches
 from arena.store.people.values import Clock, Now
 from arena.store.people.votes import Votes
 from arena.store.results.commit_signal import CommitSignal
-from arena.store.results.connection import Database, create_tables
-from arena.store.results.whole_database import Copyable, Owned, Schema, bring_up_to_date
+from arena.store.results.connection import Database
+from arena.store.results.whole_database import Schema, WholeDatabase, bring_up_to_date, create_tables
 
 FILE_MODE = 0o600
 
 
-class PeopleStore(Copyable, Owned):
+class PeopleStore(WholeDatabase):
     """A database of people. A context manager, or closed with ``close``.
 
     Attributes:
-        server: the URL of its server, without the password; None for a file.
         tokens: what programs sign in with.
         directors: the programs of supervised runs.
         requests: what they are to do.
@@ -47,8 +45,7 @@ class PeopleStore(Copyable, Owned):
         """Open the database at a path (a new file is its owner's alone) or a URL, creating missing tables."""
         if isinstance(place, Path):
             _create_file(place)
-        self._database = Database(place)
-        self.server = self._database.shown if self._database.is_server else None
+        super().__init__(Database(place))
         self._database.overwrite_deleted()  # whoever leaves is erased
         clock = Clock(now)
         self.accounts = Accounts(self._database, clock)
@@ -61,7 +58,6 @@ class PeopleStore(Copyable, Owned):
         self.puzzle_tries = PuzzleTries(self._database, clock)
         self.contests = Contests(self._database, clock)
         self.contest_messages = ContestMessages(self._database, clock)
-        self.contest_rows = ContestReader(self._database)
         self.log = PublicLog(self._database)
         self.directors = Directors(self._database, clock)
         self.requests = Requests(self._database, clock)
@@ -82,10 +78,6 @@ class PeopleStore(Copyable, Owned):
     def commit_signal(self) -> CommitSignal:
         """Return what says cheaply whether anything was committed; to be closed."""
         return CommitSignal(self._database)
-
-    def close(self) -> None:
-        """Close the database."""
-        self._database.close()
 
 
 def _create_file(path: Path) -> None:

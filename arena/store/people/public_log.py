@@ -8,7 +8,7 @@ from sqlalchemy import Connection, false, func, not_, or_, select
 
 from arena.store.people.schema import log, meta
 from arena.store.people.values import EmbargoedTournament, LogEntry
-from arena.store.results.connection import Database
+from arena.store.results.connection import Repository
 
 PAGE_LENGTH = 100
 
@@ -33,11 +33,8 @@ def add_line(
     connection.execute(log.insert(), row | {"details": details, "tournament": tournament})
 
 
-class PublicLog:
+class PublicLog(Repository):
     """Reads the log."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def lines(
         self, *, hidden: Collection[EmbargoedTournament], before: int | None = None, most: int = PAGE_LENGTH

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from sqlalchemy import Column, Connection, ForeignKey, Table, UniqueConstraint, delete, select
 
 from arena.store.people.play_slots import one_at_a_time
-from arena.store.people.schema import metadata
-from arena.store.people.values import Clock
-from arena.store.results.connection import Database
+from arena.store.people.schema import TimedRepository, metadata
 from arena.store.results.schema import Integer, String, value_of
 
 MAX_TRIES = 5_000
@@ -38,11 +36,8 @@ class PuzzleTry:
     at: str
 
 
-class PuzzleTries:
+class PuzzleTries(TimedRepository):
     """The tries in a database."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
 
     def add(self, person: int, puzzle: str, *, is_solved: bool) -> bool:
         """Count an answer; return whether it was the first of this person to this puzzle, which alone counts."""

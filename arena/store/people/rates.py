@@ -8,7 +8,7 @@ from math import ceil
 
 from sqlalchemy import Connection, case, delete, select
 
-from arena.store.people.schema import rates, submissions
+from arena.store.people.schema import TimedRepository, rates, submissions
 from arena.store.people.values import DAY_SECONDS, Clock, SubmissionState
 from arena.store.results.connection import Database, insert_into
 
@@ -33,11 +33,11 @@ class Rate:
         return ceil(self.per_seconds * 1000 / self.times)
 
 
-class Rates:
+class Rates(TimedRepository):
     """What was done, in a database."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
+        super().__init__(database, clock)
         self._pruned_at = 0.0
 
     def take(self, key: str, rate: Rate) -> float:
@@ -87,11 +87,8 @@ MAX_DAILY_BYTES = 64 * 2**20
 """Of an author. A note of a hundred bytes with each action of ten thousand matches takes half of it."""
 
 
-class RecordQuota:
+class RecordQuota(TimedRepository):
     """What authors have used of their quota, in a database."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
 
     def add(self, text_bytes: Mapping[str, int]) -> None:
         """Count bytes by bot (``name@version``); bots that nobody submitted have no quota."""

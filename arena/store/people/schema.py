@@ -1,10 +1,11 @@
-"""The tables of people. Of secrets they have digests alone."""
+"""The tables of people, and how they are read. Of secrets they have digests alone."""
 
 from __future__ import annotations
 
 from sqlalchemy import Column, ForeignKey, Index, MetaData, Table
 
-from arena.store.people.values import Role, SubmissionState
+from arena.store.people.values import Clock, Role, SubmissionState
+from arena.store.results.connection import Database, Repository
 from arena.store.results.schema import (
     BigInteger,
     Integer,
@@ -17,6 +18,14 @@ from arena.store.results.schema import (
 )
 
 SCHEMA_VERSION = 5
+
+
+class TimedRepository(Repository):
+    """A repository that writes the time with its rows, or compares it with theirs."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        super().__init__(database)
+        self._clock = clock
 
 
 metadata = MetaData()

@@ -11,10 +11,9 @@ from sqlalchemy import Connection, Row, Select, delete, func, select
 from arena.base.errors import UnwritableError, UsageError
 from arena.base.names import is_printable_text
 from arena.store.people.accounts import lock_person, person_of
-from arena.store.people.schema import people, sessions, tokens
+from arena.store.people.schema import TimedRepository, people, sessions, tokens
 from arena.store.people.secret import digest_of, new_secret, new_token
-from arena.store.people.values import DAY_SECONDS, Clock, Person, Scope, Session, Token
-from arena.store.results.connection import Database
+from arena.store.people.values import DAY_SECONDS, Person, Scope, Session, Token
 from arena.store.results.schema import value_of
 
 # What a browser says it is, in a few words.
@@ -62,11 +61,8 @@ class SignedIn(NamedTuple):
     session: Session
 
 
-class Sessions:
+class Sessions(TimedRepository):
     """The sessions in a database."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
 
     def begin(self, person: Person, device: str, address: str) -> str:
         """Sign a person in whose password was right, and return the secret for the browser."""
@@ -100,7 +96,7 @@ class Sessions:
         )
 
         row, person = self._database.read(lambda connection: _with_owner(connection, query))
-        found = SignedIn(person, _session_of(row)) if person is not None else None
+        found = SignedIn(person, value_of(Session, row)) if person is not None else None
         if found is not None and found.session.seen_at <= self._clock.text(-TOUCH_SECONDS):
             self._touch(found.session)
         return found
@@ -118,7 +114,7 @@ class Sessions:
             .where(sessions.c.person_id == person.number, sessions.c.expires_at > self._clock.text())
             .order_by(sessions.c.seen_at.desc(), sessions.c.id.desc())
         )
-        return [_session_of(row) for row in self._database.rows(query)]
+        return [value_of(Session, row) for row in self._database.rows(query)]
 
     def is_any_from(self, person: Person, address: str) -> bool:
         """Return whether a person is signed in from an address."""
@@ -145,10 +141,6 @@ def _with_owner(connection: Connection, query: Select[Any]) -> tuple[Any, Person
     return row, person_of(person) if person is not None else None
 
 
-def _session_of(row: Row[Any]) -> Session:
-    return value_of(Session, row, number=row.id)
-
-
 # Tokens: what programs of a person sign in with. Shown once; its digest is here.
 
 MAX_TOKENS = 50
@@ -163,11 +155,8 @@ class TokenOwner(NamedTuple):
     token: Token
 
 
-class Tokens:
+class Tokens(TimedRepository):
     """The tokens in a database."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
 
     def make(self, person: Person, name: str, scopes: Iterable[Scope], days: int) -> str:
         """Make a token, and return it; it can't be shown again."""
@@ -232,4 +221,4 @@ def scopes_of_text(text: str) -> frozenset[Scope]:
 
 
 def _token_of(row: Row[Any]) -> Token:
-    return value_of(Token, row, number=row.id, scopes=scopes_of_text(row.scopes))
+    return value_of(Token, row, scopes=scopes_of_text(row.scopes))

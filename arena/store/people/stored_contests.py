@@ -14,8 +14,6 @@ from arena.base.stored import from_json_text, from_stored
 from arena.store.people.contest import Contest, ContestEntry, ContestReading, ContestStage, StoredContest
 from arena.store.people.schema import metadata, people, submissions
 from arena.store.people.values import UNFINISHED
-from arena.store.results.commit_signal import CommitSignal
-from arena.store.results.connection import Database
 from arena.store.results.schema import BigInteger, Integer, Member, OptionalString, String, Text, value_of
 
 contests = Table(
@@ -80,7 +78,7 @@ def contest_of(row: Row[Any]) -> StoredContest:
     """Return the contest of a row."""
     where = f"the stored contest {row.name!r}"
     contest = from_stored(Contest, from_json_text(row.contest, where), where)
-    return value_of(StoredContest, row, number=row.id, contest=contest)
+    return value_of(StoredContest, row, contest=contest)
 
 
 def entry_of(row: Row[Any]) -> ContestEntry:
@@ -90,7 +88,7 @@ def entry_of(row: Row[Any]) -> ContestEntry:
     )
 
 
-# Everything about contests that pages show, in three queries, and whether any of it may have changed.
+# Everything about contests that pages show, in three queries.
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,22 +100,8 @@ class ContestRows:
     unfinished: tuple[int, ...]
 
 
-class ContestReader:
-    """Reads all contests at once."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def commit_signal(self) -> CommitSignal:
-        """Return what says whether anything may have been committed."""
-        return CommitSignal(self._database)
-
-    def read(self) -> ContestRows:
-        """Return everything as it is now, or raise StoreError."""
-        return self._database.read(_rows)
-
-
-def _rows(connection: Connection) -> ContestRows:
+def contest_rows(connection: Connection) -> ContestRows:
+    """Return everything as it is now."""
     entries: dict[int, tuple[str, ...]] = {}
     order = contest_entries.c.contest_id, contest_entries.c.submission_id
     for row in connection.execute(select(contest_entries.c.contest_id, contest_entries.c.bot).order_by(*order)):

@@ -7,14 +7,13 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, Select, Subquery, case, func, select
 
 from arena.base.bot_text import BotText
-from arena.store.people.schema import bot_owners, people, submissions
+from arena.store.people.schema import TimedRepository, bot_owners, people, submissions
 from arena.store.people.secret import new_secret
 from arena.store.people.values import (
     FINAL,
     UNFINISHED,
     ClaimedSubmission,
     Clock,
-    ListedSubmission,
     Person,
     Submission,
     SubmissionState,
@@ -43,24 +42,16 @@ def listed_submissions() -> Select[Any]:
     return select(*shown, people.c.name.label("author")).join(people, columns.person_id == people.c.id)
 
 
-def listed_submission_of(row: Row[Any]) -> ListedSubmission:
-    """Return what lists show of the submission of a row of that query."""
-    return value_of(ListedSubmission, row, number=row.id)
-
-
 def submission_of(row: Row[Any]) -> Submission:
     """Return the submission of a row of ``all_submissions``."""
-    return value_of(Submission, row, number=row.id, reason=BotText(row.reason), report=BotText(row.report))
+    return value_of(Submission, row, reason=BotText(row.reason), report=BotText(row.report))
 
 
 # Whose name a bot has.
 
 
-class BotNames:
+class BotNames(TimedRepository):
     """The names of bots in a database."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def names_of(self, person: Person) -> list[str]:
         """Return the names of bots that belong to a person, in order."""
@@ -240,7 +231,7 @@ def claim_next(database: Database, clock: Clock, is_alone: bool = False) -> Clai
         }
         connection.execute(submissions.update().where(submissions.c.id == row.id).values(values))
         author = connection.execute(select(people.c.name).where(people.c.id == row.person_id)).scalar_one()
-        known = {"number": row.id, "person": row.person_id, "author": author, "tries": row.tries + 1}
+        known = {"person": row.person_id, "author": author, "tries": row.tries + 1}
         return Claim(database, clock, value_of(ClaimedSubmission, row, **known), secret)
 
     return database.write(claim)

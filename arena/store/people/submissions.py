@@ -19,22 +19,19 @@ from arena.store.people.submission_rows import (
     claim_next,
     get_submission,
     is_claimable,
-    listed_submission_of,
     listed_submissions,
     submission_of,
 )
 from arena.store.people.values import (
     FINAL,
     UNFINISHED,
-    Clock,
     ListedSubmission,
     Person,
     Submission,
     SubmissionState,
     has_left,
 )
-from arena.store.results.connection import Database
-from arena.store.results.schema import OptionalString, total_of
+from arena.store.results.schema import OptionalString, total_of, value_of
 
 MAX_WAITING = 3
 """Of a person, at once."""
@@ -72,10 +69,6 @@ class FailedChecks(NamedTuple):
 
 class Submissions(BotNames):
     """The submissions in a database."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        super().__init__(database)
-        self._clock = clock
 
     def add(self, person: Person, upload: str, digest: str, size_bytes: int, file_name: str, note: str) -> Submission:
         """Add a submission; the same bytes again are the earlier submission, unless it failed or was withdrawn.
@@ -163,7 +156,7 @@ class Submissions(BotNames):
         """Return what lists show of a submission; None if it does not exist."""
         query = listed_submissions().where(submissions.c.id == number)
         row = self._database.row(query)
-        return listed_submission_of(row) if row is not None else None
+        return value_of(ListedSubmission, row) if row is not None else None
 
     def has_upload(self, name: str) -> bool:
         """Return whether a file belongs to a submission."""
@@ -202,14 +195,14 @@ class Submissions(BotNames):
     def latest(self) -> list[ListedSubmission]:
         """Return the latest submissions of everybody."""
         query = listed_submissions().order_by(submissions.c.id.desc()).limit(LISTED)
-        return [listed_submission_of(row) for row in self._database.rows(query)]
+        return [value_of(ListedSubmission, row) for row in self._database.rows(query)]
 
     def unfinished(self) -> list[ListedSubmission]:
         """Return what is being checked and the beginning of the queue, in the order of the checks."""
         order = checking_order()
         query = listed_submissions().join(order, submissions.c.id == order.c.id)
         query = query.order_by(order.c.position).limit(LISTED)
-        return [listed_submission_of(row) for row in self._database.rows(query)]
+        return [value_of(ListedSubmission, row) for row in self._database.rows(query)]
 
     def ahead_of(self, number: int) -> int | None:
         """Return how many submissions are checked before one; None if it is decided."""

@@ -8,9 +8,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Column, ColumnElement, ForeignKey, Index, Row, Table, select
 
-from arena.store.people.schema import metadata
-from arena.store.people.values import Clock
-from arena.store.results.connection import Database
+from arena.store.people.schema import TimedRepository, metadata
 from arena.store.results.schema import Integer, Member, OptionalInteger, OptionalString, String, Text, value_of
 
 
@@ -193,11 +191,8 @@ play_menu = Table(
 # Unrated matches from their rows, and back.
 
 
-class UnratedRows:
+class UnratedRows(TimedRepository):
     """The rows in a database."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
 
     def one(self, which: ColumnElement[bool]) -> UnratedMatch | None:
         """Return a match; None without one."""
@@ -214,7 +209,6 @@ class UnratedRows:
         return value_of(
             UnratedMatch,
             row,
-            number=row.id,
             person=row.person_id,
             choices=value_of(Choices, row),
             position=value_of(Position, row),

@@ -24,6 +24,7 @@ from arena.store.people.play_slots import (
     PlaySlots,
     one_at_a_time,
 )
+from arena.store.people.schema import TimedRepository
 from arena.store.people.secret import new_secret
 from arena.store.people.unrated_match import (
     ENDED,
@@ -53,11 +54,11 @@ act again.
 OUR_FAILURE = "The arena could not continue this match. That is no fault of yours, or of the bot."
 
 
-class UnratedMatches:
+class UnratedMatches(TimedRepository):
     """The matches in a database."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
+        super().__init__(database, clock)
         self._rows, self._slots = UnratedRows(database, clock), PlaySlots(clock)
 
     # the menu

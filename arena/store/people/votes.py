@@ -8,10 +8,8 @@ from enum import StrEnum
 from sqlalchemy import Column, Connection, ForeignKey, Index, Table, delete, select
 
 from arena.store.people.play_slots import one_at_a_time
-from arena.store.people.schema import metadata
+from arena.store.people.schema import TimedRepository, metadata
 from arena.store.people.unrated_match import unrated_matches
-from arena.store.people.values import Clock
-from arena.store.results.connection import Database
 from arena.store.results.schema import Integer, Member, OptionalInteger, OptionalString, String, Text, value_of
 
 MAX_VOTES = 100_000
@@ -53,11 +51,8 @@ class Vote:
     at: str
 
 
-class Votes:
+class Votes(TimedRepository):
     """The votes in a database."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
 
     def cast(self, match: int, choice: Enjoyed) -> None:
         """Count the vote after a variation; it replaces an earlier one between the same two.

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, and_, func, select
 from arena.base.enums import AnalysisState, EventKind
 from arena.base.errors import StoreError, UsageError
 from arena.base.version import __version__
-from arena.store.results.connection import Database
+from arena.store.results.connection import Repository
 from arena.store.results.events import about_matches, add_event
 from arena.store.results.schema import analysis_requests as requests
 from arena.store.results.schema import records, tournaments
@@ -36,11 +36,8 @@ class AnalysisRequest(NamedTuple):
     searched_seconds: int
 
 
-class AnalysisRequests:
+class AnalysisRequests(Repository):
     """The requests in a database. One is about a record, and is not seen once another took its place."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def add(self, tournament: StoredTournament, match: int) -> None:
         """Put a recorded match at the end of the queue, unless it waits there; UsageError if too many do."""

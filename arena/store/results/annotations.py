@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, and_, func, select
 
 from arena.base.enums import EventKind
 from arena.base.records import MatchRecord
-from arena.store.results.connection import FEW_ROWS, Database
+from arena.store.results.connection import FEW_ROWS, Repository
 from arena.store.results.events import about_matches, add_event
 from arena.store.results.match_records import rows_by_match
 from arena.store.results.schema import match_annotations, records
@@ -44,11 +44,8 @@ class StoredAccuracy(NamedTuple):
     accuracy: str
 
 
-class Annotations:
+class Annotations(Repository):
     """The annotations in a database. Those of records that do not count any more are not seen."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def write(self, tournament: StoredTournament, rows: Sequence[AnnotationRow]) -> None:
         """Write annotations in place of earlier ones, all or none."""

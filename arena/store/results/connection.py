@@ -13,7 +13,6 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
-from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -24,17 +23,15 @@ from sqlalchemy import (
     Connection,
     Engine,
     Executable,
-    MetaData,
     Select,
     Table,
     create_engine,
     event,
     make_url,
 )
-from sqlalchemy.dialects import registry, sqlite
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
-from sqlalchemy.schema import CreateIndex, CreateTable
 
 from arena.base.errors import DatabaseError, StoreAwayError, StoreError, UnwritableError
 from arena.base.known_server import session_name
@@ -238,6 +235,13 @@ class Database:
         self._engine.dispose()
 
 
+class Repository:
+    """Reads and writes one kind of rows in a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+
 class _Pool(QueuePool):
     """Connections, of which none is left open that comes back after all were closed."""
 
@@ -358,21 +362,3 @@ def reason_of(error: Exception | str) -> str:
         (reason for sign, reason in reasons.items() if sign in text),
         f"the database refuses: {' '.join(text.split())}",
     )
-
-
-def create_tables(connection: Connection, metadata: MetaData) -> None:
-    """Create the tables and indexes that are missing."""
-    for statement in _statements(metadata, connection.dialect.name):
-        connection.exec_driver_sql(statement)
-
-
-@cache
-def _statements(metadata: MetaData, name: str) -> tuple[str, ...]:
-    """Return what creates tables, as a dialect writes it: compiling it takes longer than a file takes to do it."""
-    dialect = registry.load(name)()
-    statements: list[str] = []
-    for table in metadata.sorted_tables:
-        statements.append(str(CreateTable(table, if_not_exists=True).compile(dialect=dialect)))
-        indexes = sorted(table.indexes, key=lambda index: str(index.name))
-        statements += [str(CreateIndex(index, if_not_exists=True).compile(dialect=dialect)) for index in indexes]
-    return tuple(statements)

@@ -19,7 +19,7 @@ from arena.base.errors import StoreError
 from arena.base.records import ScheduledMatch
 from arena.base.stored import from_json_text, from_stored, is_text, is_whole, list_of
 from arena.base.text import shortened_text
-from arena.store.results.connection import Database
+from arena.store.results.connection import Repository
 from arena.store.results.events import about_matches, add_event
 from arena.store.results.recording import Sitting, insert_seats, remove_seats
 from arena.store.results.rows import as_json
@@ -72,11 +72,8 @@ class Skipped(NamedTuple):
     correction: int
 
 
-class CorrectionLog:
+class CorrectionLog(Repository):
     """The corrections of all tournaments in a database."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def add(self, tournament: StoredTournament, change: Change) -> Correction:
         """Make a correction: all of it happens, or nothing."""

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Select, bindparam, select, text
 
 from arena.base.enums import EventKind
 from arena.base.stored import from_json_text, from_stored
-from arena.store.results.connection import Database
+from arena.store.results.connection import Repository
 from arena.store.results.rows import as_json
 from arena.store.results.schema import events, topics
 from arena.store.results.values import utc_now
@@ -121,11 +121,8 @@ class StoredEvent:
     details: EventDetails
 
 
-class EventLog:
+class EventLog(Repository):
     """The events in a database. A topic keeps the latest ``MAX_EVENTS``."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def topics(self) -> dict[str, int]:
         """Return how many changes each topic has had; their sum grows with every change."""

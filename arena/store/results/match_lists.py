@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 
 from arena.base.enums import EventKind, FaultKind, Termination
-from arena.store.results.connection import Database
+from arena.store.results.connection import Database, Repository
 from arena.store.results.events import stored_event, tournament_topic
 from arena.store.results.match_line import MatchKey, MatchLine, match_lines
 from arena.store.results.schema import events, faults, records, seats
@@ -126,11 +126,8 @@ class _Path(NamedTuple):
     fits: ColumnElement[bool]
 
 
-class MatchLists:
+class MatchLists(Repository):
     """The lists of recorded matches in a database."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def page(
         self,

@@ -91,10 +91,13 @@ class Member(sa.TypeDecorator[StrEnum]):
 
 
 def value_of(kind: type[T], row: Any, **others: Any) -> T:
-    """Return a dataclass from a row: its fields are the columns of the same names, but for those that are given."""
+    """Return a dataclass from a row: its fields are the columns of the same names, but for those that are given.
+
+    The number of something is the column ``id``.
+    """
     dataclass: type[Any] = kind
     names = {field.name for field in fields(dataclass)} - others.keys()
-    return kind(**{name: row._mapping[name] for name in names}, **others)
+    return kind(**{name: row._mapping["id" if name == "number" else name] for name in names}, **others)
 
 
 def total_of(column: sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Delete, select
 
 from arena.base.errors import UnknownNameError, UsageError
 from arena.base.names import ACCEPTED, is_name
-from arena.store.results.connection import Database
+from arena.store.results.connection import Repository
 from arena.store.results.events import SEASONS, advance
 from arena.store.results.schema import seasons, tournaments
 from arena.store.results.values import StoredTournament
@@ -72,11 +72,8 @@ class Season(NamedTuple):
     tournaments: tuple[str, ...]
 
 
-class Seasons:
+class Seasons(Repository):
     """The seasons in a database. A season exists as long as it has a tournament."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def all(self) -> list[Season]:
         """Return all seasons, by name."""

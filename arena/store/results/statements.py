@@ -148,7 +148,6 @@ def stored_tournament(row: Any, corrections: tuple[Correction, ...], owners: Own
     return value_of(
         StoredTournament,
         row,
-        number=row.id,
         name=row.name if row.deleted_name is None else row.deleted_name,
         definition_text=row.definition,
         scheduled=row.match_count - row.left_out,

@@ -33,11 +33,17 @@ from arena.store.results.rows import RecordRow, as_json
 from arena.store.results.schema import bots, matches, meta, metadata, owners, progress, records, tournaments, voids
 from arena.store.results.statements import insert_lines, owner_row, read_owners
 from arena.store.results.values import OwnedBot, StoredBot, StoredTournament, utc_now
-from arena.store.results.whole_database import Copyable, Owned, bring_up_to_date
+from arena.store.results.whole_database import WholeDatabase, bring_up_to_date
 
 
-class Store(RecordReader, Copyable, Owned):
-    """A database of tournaments. Methods that read one take a ``StoredTournament`` or its name."""
+class Store(RecordReader, WholeDatabase):
+    """A database of tournaments. Methods that read one take a ``StoredTournament`` or its name.
+
+    Attributes:
+        corrections: the log of corrections.
+        annotations: what the lab has found out about recorded matches.
+        analysis_requests: the longer analyses that people have asked for.
+    """
 
     _metadata, _meta = metadata, meta
 
@@ -53,35 +59,14 @@ class Store(RecordReader, Copyable, Owned):
             except OSError as error:
                 raise StoreError(f"{place.parent}: can't be written: {error.strerror}") from error
         super().__init__(Database(place))
+        self.corrections = CorrectionLog(self._database)
+        self.annotations = Annotations(self._database)
+        self.analysis_requests = AnalysisRequests(self._database)
         try:
             bring_up_to_date(self._database)
         except BaseException:
             self.close()
             raise
-
-    @property
-    def server(self) -> str | None:
-        """The URL of its server, without the password; None for a file."""
-        return self._database.shown if self._database.is_server else None
-
-    @property
-    def corrections(self) -> CorrectionLog:
-        """The log of corrections."""
-        return CorrectionLog(self._database)
-
-    @property
-    def annotations(self) -> Annotations:
-        """What the lab has found out about recorded matches."""
-        return Annotations(self._database)
-
-    @property
-    def analysis_requests(self) -> AnalysisRequests:
-        """The longer analyses that people have asked for."""
-        return AnalysisRequests(self._database)
-
-    def close(self) -> None:
-        """Close the database."""
-        self._database.close()
 
     def retry_for(self, seconds: float) -> None:
         """Set how long every later call retries when the server can't be reached; initially 0."""

@@ -14,7 +14,7 @@ from arena.base.records import ScheduledMatch, Seating
 from arena.base.stored import from_json_text, list_of, mapping_of
 from arena.base.text import any_of
 from arena.store.results.commit_signal import CommitSignal
-from arena.store.results.connection import Database
+from arena.store.results.connection import Repository
 from arena.store.results.correction_log import all_corrections
 from arena.store.results.events import EventLog
 from arena.store.results.schema import OptionalInteger, corrections, matches, records, skipped, total_of, tournaments
@@ -71,11 +71,8 @@ def _mappings(value: object) -> Iterable[Mapping[str, Any]]:
 SEATINGS_CHUNK_ROWS = 10_000
 
 
-class TournamentReader:
+class TournamentReader(Repository):
     """The tournaments in a database. A method that takes one also takes its name, or raises ``UnknownNameError``."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def tournaments(self, scope: Scope = ALL_TOURNAMENTS) -> list[StoredTournament]:
         """Return the tournaments in a scope, by default all that are not deleted, the oldest first.

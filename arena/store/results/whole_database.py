@@ -5,11 +5,14 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 from urllib.parse import quote
 
 from sqlalchemy import Column, Connection, MetaData, Table, func, inspect, select, text
+from sqlalchemy.dialects import registry
+from sqlalchemy.schema import CreateIndex, CreateTable
 
 from arena.base.errors import StoreError
 from arena.base.known_server import IDENTITY_FILE, MAX_CHARACTERS, session_name
@@ -17,7 +20,7 @@ from arena.store.results.connection import (
     BUSY_TIMEOUT_SECONDS,
     FEW_ROWS,
     Database,
-    create_tables,
+    Repository,
     insert_into,
     reason_of,
     shown_url,
@@ -95,6 +98,24 @@ def _version(connection: Connection, schema: Schema, shown: str) -> int | None:
     return int(text[:9]) if text is not None else None
 
 
+def create_tables(connection: Connection, metadata: MetaData) -> None:
+    """Create the tables and indexes that are missing."""
+    for statement in _statements(metadata, connection.dialect.name):
+        connection.exec_driver_sql(statement)
+
+
+@cache
+def _statements(metadata: MetaData, name: str) -> tuple[str, ...]:
+    """Return what creates tables, as a dialect writes it: compiling it takes longer than a file takes to do it."""
+    dialect = registry.load(name)()
+    statements: list[str] = []
+    for table in metadata.sorted_tables:
+        statements.append(str(CreateTable(table, if_not_exists=True).compile(dialect=dialect)))
+        indexes = sorted(table.indexes, key=lambda index: str(index.name))
+        statements += [str(CreateIndex(index, if_not_exists=True).compile(dialect=dialect)) for index in indexes]
+    return tuple(statements)
+
+
 # The home to which a database on a server belongs: programs of its site work there, and none of another home.
 
 OWNER = "home"
@@ -127,11 +148,30 @@ _HAS_SESSION = text(
 )
 
 
-class Owned:
-    """A store that may belong to a home."""
+# A whole database as an SQLite file, and back: of a file or a server, while others write to it.
+#
+# A file is copied page by page with SQLite's own backup, in one step, during which others can write. The rows of a
+# server are read in one transaction, as they were when it began.
 
-    _database: Database
+META_TABLES = ("meta", "people_meta")
+_COUNTERS = "sqlite_sequence"
+"""Where SQLite keeps the last number of each table, so that it gives none a second time."""
+
+
+class WholeDatabase(Repository):
+    """A store with a database of its own, which may belong to a home, and can be copied."""
+
+    _metadata: ClassVar[MetaData]
     _meta: ClassVar[Table]
+
+    @property
+    def server(self) -> str | None:
+        """The URL of its server, without the password; None for a file."""
+        return self._database.shown if self._database.is_server else None
+
+    def close(self) -> None:
+        """Close the database."""
+        self._database.close()
 
     def belong_to(self, home: Owner, is_adopted: bool = False) -> None:
         """Note that a database on a server belongs to a home; a file is in its home.
@@ -157,23 +197,6 @@ class Owned:
             return found
         connection.execute(insert.on_conflict_do_update(index_elements=[self._meta.c.key], set_=row))
         return home
-
-
-# A whole database as an SQLite file, and back: of a file or a server, while others write to it.
-#
-# A file is copied page by page with SQLite's own backup, in one step, during which others can write. The rows of a
-# server are read in one transaction, as they were when it began.
-
-META_TABLES = ("meta", "people_meta")
-_COUNTERS = "sqlite_sequence"
-"""Where SQLite keeps the last number of each table, so that it gives none a second time."""
-
-
-class Copyable:
-    """A store whose whole database can be copied."""
-
-    _database: Database
-    _metadata: ClassVar[MetaData]
 
     def write_copy(self, path: Path) -> None:
         """Write the whole database, as it is at one instant, as a new SQLite file, or over an empty one."""

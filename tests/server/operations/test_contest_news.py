@@ -143,7 +143,7 @@ def test_open_results_are_news_as_well(told):
 
 def test_without_a_commit_nothing_is_read_again(told, monkeypatch):
     told.announce()
-    monkeypatch.setattr(told.people.contest_rows, "read", lambda: pytest.fail("it was read again"))
+    monkeypatch.setattr(told.people.contests, "rows", lambda: pytest.fail("it was read again"))
     told.now.seconds = OPENS
     assert told.has_changed()
 
