@@ -11,7 +11,7 @@ from arena.lab.measures.report import QualityReport, survey_quality
 from arena.lab.measures.survey import Plan
 from arena.lab.solving.limits import Limits
 from arena.site.pages.estimate_charts import plots_of
-from arena.site.publish.quality_page import quality_page
+from arena.site.publish.one_file import quality_page
 from tests.site.parsed import Parsed
 
 

@@ -103,7 +103,7 @@ def quality(
     if json_file is not None:
         write_file(json_file, json.dumps(result.to_json(), indent=1) + "\n")
     if html_file is not None:
-        from arena.site.publish.quality_page import quality_page
+        from arena.site.publish.one_file import quality_page
 
         write_file(html_file, quality_page(result))
     return OK
