@@ -15,7 +15,7 @@ from arena.site.matches.games_model import (
     TodayParameters,
 )
 from arena.site.matches.match_model import MatchPage, MatchParameters
-from arena.site.pages.bot_profile_model import BotParameters, BotProfilePage
+from arena.site.pages.bot_profile_model import BotParameters, BotProfilePage, PersonPage, PersonParameters
 from arena.site.pages.comparison_model import (
     ExplanationPage,
     ExplanationParameters,
@@ -36,7 +36,6 @@ from arena.site.pages.overview_model import (
     OverviewPage,
     OverviewParameters,
 )
-from arena.site.pages.person_model import PersonPage, PersonParameters
 from arena.site.pages.results_model import MatchesPage, MatchesParameters
 from arena.site.pages.tournament_model import TournamentPage, TournamentParameters
 
@@ -104,7 +103,7 @@ PAGES: tuple[Page, ...] = (
         path="/people/{person}",
         parameters=PersonParameters,
         model=PersonPage,
-        builder="arena.site.pages.person:build_person",
+        builder="arena.site.pages.bot_profile:build_person",
         lane=Lane.RATINGS,
         room="bots",
         topics=("arena",),

@@ -36,7 +36,7 @@ from arena.server.operations.people import (
 from arena.server.operations.puzzles import rating_of
 from arena.server.operations.submissions import details_of, line_of
 from arena.site.frame.model import Model
-from arena.site.pages.person_model import PersonPage
+from arena.site.pages.bot_profile_model import PersonPage
 from arena.store.people.rates import Rate
 from arena.store.people.secret import ACCEPTED as PASSWORD_RULE
 from arena.store.people.secret import check_password, hash_password, is_right

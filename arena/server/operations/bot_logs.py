@@ -25,8 +25,7 @@ from arena.site.links import address_of
 from arena.site.matches.match_model import MatchFault, MatchParameters
 from arena.site.matches.viewed_match import note_text
 from arena.site.page_table import PAGE_BY_NAME
-from arena.site.pages.bot_profile_model import BotParameters
-from arena.site.pages.person_model import PersonPage, PersonParameters
+from arena.site.pages.bot_profile_model import BotParameters, PersonPage, PersonParameters
 from arena.site.pages.results_model import BotLogs, MatchLogs, Noted, SeatLog, reported_numbers
 from arena.site.pages.standings_model import RatingPoint
 from arena.store.home import ArenaHome

@@ -1,4 +1,4 @@
-"""Builds a bot's profile, from the analysis that ``arena bot show`` prints."""
+"""Builds a bot's profile, from the analysis that ``arena bot show`` prints, and the page of a person with all bots."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from arena.analysis.measures.game_statistics import bot_times
 from arena.analysis.measures.leaderboards import history_of_rounds, leaderboard
 from arena.analysis.text.corrections_table import correction_text
 from arena.base.enums import FaultKind
+from arena.base.errors import UnknownNameError
 from arena.base.records import Bot, MatchRecord
 from arena.base.text import all_of, counted
 from arena.lab.matches.annotation import annotation_of
@@ -25,12 +26,16 @@ from arena.site.pages.bot_profile_model import (
     BotVersion,
     EnteredTournament,
     FaultyMatch,
+    PersonPage,
+    PersonParameters,
     Rival,
     SeenFault,
     TimeUsed,
     VersionStep,
 )
 from arena.site.pages.lost_value import AnnotatedMatch, lost_value, worth_a_look
+from arena.site.pages.overview import best_ranks, known_bots, listed_bot
+from arena.site.pages.overview_model import ListedBot
 from arena.site.pages.results import listed_results, with_first_ratings
 from arena.site.pages.results_model import reported_numbers
 from arena.site.pages.standings import MAX_HISTORY_MATCHES, rated_tournament, rating_point, standing_line
@@ -129,13 +134,7 @@ class _Versions:
 
     def tournaments(self) -> list[tuple[StoredTournament, str]]:
         """Return every tournament that one of them entered, with its label, the latest first."""
-        wanted = frozenset(self.latest_first)
-        return [
-            (tournament, bot.label)
-            for tournament in reversed(self._tournaments)
-            for bot in tournament.definition.entrants
-            if bot.label in wanted
-        ]
+        return _entered_by(self._tournaments, self.latest_first)
 
     def version(self, label: str) -> BotVersion:
         """Return a version as everybody may see it: without the path of its files."""
@@ -159,6 +158,17 @@ class _Versions:
         if owner is not None:
             return Authorship(author=owner, words=bot.author if bot and owner else "", is_owned=True)
         return self._owners.authorship(bot) if bot is not None else Authorship()
+
+
+def _entered_by(tournaments: Sequence[StoredTournament], labels: Sequence[str]) -> list[tuple[StoredTournament, str]]:
+    """Return every tournament that one of these bots entered, with its label, the latest first."""
+    wanted = frozenset(labels)
+    return [
+        (tournament, bot.label)
+        for tournament in reversed(tournaments)
+        for bot in tournament.definition.entrants
+        if bot.label in wanted
+    ]
 
 
 def board_ratings(
@@ -309,3 +319,44 @@ def _corrections(profile: BotProfile) -> Iterator[BotCorrection]:
         yield BotCorrection.of(
             correction, bot=profile.label, tournament=tournament, correction=correction_text(correction)
         )
+
+
+def build_person(home: ArenaHome, parameters: PersonParameters) -> PersonPage:
+    """Return the page of a person; UnknownNameError if nobody of this name owns a bot here.
+
+    Who has an account and no bot yet has no page: nobody learns from it who has an account.
+    """
+    store, person, reading = home.store, parameters.person, Reading()
+    tournaments = reading.readable(store.tournaments())
+    known = known_bots(tournaments, store.submitted_bots(), store.owners())
+    owners = {name: bot.author for name, bot in known.items() if not bot.is_author_claimed}
+    own = sorted(name for name, owner in owners.items() if owner == person)
+    if not own:
+        raise UnknownNameError("person", person, sorted(set(owners.values()) - {""}))
+    best = best_ranks(home, tournaments, reading)
+    bots = tuple(listed_bot(name, known[name], best.get(name)) for name in own)
+    labels = [label for bot in bots for label in bot.versions]
+    names = {one.number: one for one in tournaments}
+    latest = store.matches_of(labels).latest(MAX_RESULTS)
+    entered = _entered_by(tournaments, labels)
+    return PersonPage(
+        person=person,
+        verdict=_person_verdict(bots),
+        bots=bots,
+        ratings=tuple(board_ratings(home, tournaments, labels)),
+        tournaments=tuple(entered_tournament(home, one, label) for one, label in entered[:MAX_RANKED]),
+        entered=len({one.number for one, _ in entered}),
+        results=listed_results((names[number], record) for number, record in latest if number in names),
+        history=tuple(ladder_points(home, tournaments, labels)),
+        left_out=reading.left_out,
+    )
+
+
+def _person_verdict(bots: tuple[ListedBot, ...]) -> Sentence:
+    ranked = [one.best for one in bots if one.best is not None]
+    count = counted(len(bots), "bot")
+    if not ranked:
+        return sentence(f"{count}, without a rating yet.", {})
+    best = min(ranked, key=lambda one: ((one.rank - 1) / one.bots, -one.bots))
+    text = f"{count}; {marked(best.bot)} is number {best.rank} of {best.bots} in {best.game}."
+    return sentence(text, {best.bot: best.bot})

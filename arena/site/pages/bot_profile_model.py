@@ -1,4 +1,4 @@
-"""A bot: how good it is, whom it beats, what it did wrong."""
+"""A bot: how good it is, whom it beats, what it did wrong; and a person with all their bots."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from arena.base.enums import FaultKind
 from arena.site.frame.model import Model, ModelOfBots, Name, Parameters, Sentence, Table
+from arena.site.pages.overview_model import ListedBot
 from arena.site.pages.results_model import ListedResult, ReportedNumber
 from arena.site.pages.standings_model import FirstRating, RatingPoint, StandingLine
 
@@ -262,3 +263,41 @@ class BotProfilePage(ModelOfBots):
 def _table(model: type[Model], rows: tuple[Model, ...], left_out: str = "") -> Table:
     """Return lines as a table with a column for each of their fields but one."""
     return Table.of((key for key in model.model_fields if key != left_out), rows)
+
+
+class PersonParameters(Parameters):
+    """The address of the page of a person."""
+
+    person: Name
+
+
+class PersonPage(ModelOfBots):
+    """A person who has submitted bots that were accepted.
+
+    Attributes:
+        ratings: on the leaderboards of games, of all versions.
+        tournaments: the latest that their bots entered, with a line for each bot.
+        entered: how many tournaments their bots entered in all.
+        results: the latest.
+        history: of the versions in ladders, after some of their rounds.
+    """
+
+    person: str
+    verdict: Sentence
+    bots: tuple[ListedBot, ...]
+    ratings: tuple[BotRating, ...]
+    tournaments: tuple[EnteredTournament, ...]
+    entered: int
+    results: tuple[ListedResult, ...]
+    history: tuple[RatingPoint, ...]
+    left_out: tuple[str, ...]
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return the table of ratings."""
+        keys = ("game", "bot", "rank", "bots", "mu", "margin_95", "matches")
+        rows = [
+            {key: getattr(one.line, key, None) for key in keys}
+            | {"game": one.game, "bot": one.line.label, "bots": one.bots}
+            for one in self.ratings
+        ]
+        return {"ratings": Table.of(keys, rows)}
