@@ -1,13 +1,16 @@
-"""Contests: the list, and a contest as far as who asks may see it."""
+"""Contests: the list, a contest as far as who asks may see it, its announcements, and questions with answers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 from urllib.parse import quote
+
+from pydantic import Field, StrictBool
 
 from arena.community.contests.contest_text import contest_text
 from arena.community.contests.visibility import ContestHome, Visibility, visible
-from arena.server.gate.operation import NoFields, Operation, ToShow, Visit, Who
+from arena.server.gate.operation import Done, Handler, NoFields, Operation, ToShow, Visit, Who
 from arena.server.http.problems import bad_address
 from arena.server.http.topics import CONTESTS
 from arena.server.operations.contest_form import Change, ContestNamed, changeable_fields, titles_of
@@ -38,8 +41,12 @@ from arena.store.people.contest import (
     ContestResults,
     StoredContest,
 )
-from arena.store.people.contest_messages import last_news
+from arena.store.people.contest_messages import MAX_MESSAGE_CHARACTERS, last_news
+from arena.store.people.rates import Rate
 from arena.store.people.values import Permission
+
+MESSAGES = Rate(60, 3600.0)
+QUESTIONS = Rate(60, 3600.0)
 
 
 def show_contests(visit: Visit) -> ContestsPage:
@@ -196,6 +203,52 @@ def _changes(visit: Visit, stored: StoredContest, phase: ContestPhase) -> Contes
     )
 
 
+class NewMessage(ContestNamed):
+    """What is announced or asked, as plain text."""
+
+    SEVERAL_LINES: ClassVar[tuple[str, ...]] = ("message",)
+    message: str = Field(title="Text", min_length=1, max_length=MAX_MESSAGE_CHARACTERS)
+
+
+class NewAnswer(NewMessage):
+    """The answer to a question, and whether all read it, with the question."""
+
+    number: int = Field(ge=1, le=2**31 - 1)
+    to_all: StrictBool | str = False
+
+
+def announce(visit: Visit) -> Done:
+    """Announce something to all who read about a contest."""
+    stored = found_contest(visit)
+    visit.people.contest_messages.announce(visit.person.name, stored.name, visit.fields.message)
+    return _done(stored.name, "it is announced")
+
+
+def ask(visit: Visit) -> Done:
+    """Ask the directors of a contest something."""
+    stored = found_contest(visit)
+    visit.people.contest_messages.ask(visit.person, stored.name, visit.fields.message)
+    return _done(stored.name, "the directors have your question")
+
+
+def answer(visit: Visit) -> Done:
+    """Answer a question, to whoever asked or to all."""
+    sent: NewAnswer = visit.fields
+    stored = found_contest(visit)
+    to_all = sent.to_all not in (False, "")
+    visit.people.contest_messages.answer(visit.person.name, stored.name, sent.number, sent.message, is_for_all=to_all)
+    return _done(stored.name, f"question {sent.number} is answered")
+
+
+def _done(name: str, sentence: str) -> Done:
+    return Done(to=f"/contests/{quote(name)}#messages", sentence=sentence)
+
+
+def _operation(path: str, who: Permission, handler: Handler, fields: type[NewMessage], rate: Rate) -> Operation:
+    form = "/contests/{name}"
+    return Operation("POST", f"{form}/{path}", who, handler, fields, form=form, rate=rate)
+
+
 OPERATIONS = (
     Operation(
         "GET",
@@ -223,4 +276,9 @@ OPERATIONS = (
         is_asked_for_again=shows_embargoed,
         is_late=lambda page: page.is_late,
     ),
+)
+MESSAGE_OPERATIONS = (
+    _operation("announce", Permission.DIRECT, announce, NewMessage, MESSAGES),
+    _operation("ask", Permission.SUBMIT, ask, NewMessage, QUESTIONS),
+    _operation("questions/{number}/answer", Permission.DIRECT, answer, NewAnswer, MESSAGES),
 )

@@ -1,4 +1,7 @@
-"""Playing against bots in the browser: the play host runs rules and bots, and requests of people are written here."""
+"""Playing against bots in the browser, and variations of a match, of which a vote says which was enjoyed more.
+
+The play host runs rules and bots, and requests of people are written here.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from dataclasses import replace
 from pydantic import Field, StrictBool
 
 from arena.base.errors import UsageError
+from arena.base.text import any_of
 from arena.server.gate.operation import Done, Fields, Follow, Handler, Operation, Visit
 from arena.server.http.hosts import network_of
 from arena.server.http.problems import bad_address
@@ -25,13 +29,8 @@ from arena.server.operations.play_choices import (
     resting_bots,
     seats_of,
 )
-from arena.server.operations.variations import TOO_SHORT, ballot_of, is_played, variations_of, varied
-from arena.site.matches.playing import (
-    OwnMatch,
-    PlayPage,
-    PlayView,
-    UnratedMatchPage,
-)
+from arena.site.matches.games_model import GameOption
+from arena.site.matches.playing import SEATS, Ballot, OwnMatch, PlayPage, PlayView, UnratedMatchPage
 from arena.store.people.play_slots import IDLE_SECONDS
 from arena.store.people.rates import Rate
 from arena.store.people.secret import is_secret
@@ -42,6 +41,11 @@ from arena.store.people.votes import Enjoyed
 BEGINNINGS = Rate(120, 3600.0)
 ACTIONS = Rate(600, 300.0)
 MAX_PLIES = 1_000_000
+MIN_ACTIONS = 3
+"""Of a person, and as many of the bot, before a match counts as played."""
+MAX_VALUES = 4
+"""Of an option that is a variation of the rules; more are sizes."""
+TOO_SHORT = f"a match is compared once you and the bot have played {MIN_ACTIONS} actions each, and it is over"
 
 
 class OneMatch(Fields):
@@ -155,8 +159,8 @@ def show_match(visit: Visit) -> UnratedMatchPage:
         view=view,
         idle_minutes=round(IDLE_SECONDS / 60),
         authors=authors_of(visit.people, {one.choices.bot, one.choices.challenger} - {""}),
-        variations=tuple(variations_of(visit, one)),
-        ballot=ballot_of(visit, one),
+        variations=tuple(_variations_of(visit, one)),
+        ballot=_ballot_of(visit, one),
     )
 
 
@@ -225,7 +229,7 @@ def again(visit: Visit) -> Done:
     one = _own(visit)
     _check_person_plays(one)
     check_plays(visit, one.choices.bot)
-    choices = varied(visit, one, visit.fields.change) if visit.fields.change else one.choices
+    choices = _varied(visit, one, visit.fields.change) if visit.fields.change else one.choices
     step = visit.fields.swap not in (False, "")
     return _begun(visit, replace(choices, seat=(choices.seat + step) % seats_of(choices)))
 
@@ -235,10 +239,58 @@ def vote(visit: Visit) -> Done:
     one = _own(visit)
     _check_person_plays(one)
     check_plays(visit, one.choices.bot)
-    if not one.choices.compared or not is_played(one):
+    if not one.choices.compared or not _is_played(one):
         raise UsageError(TOO_SHORT if one.choices.compared else "this match is no variation of another one")
     visit.people.votes.cast(one.number, visit.fields.choice)
     return Done(to=address_of(one), sentence="your vote is counted")
+
+
+def _is_played(one: UnratedMatch) -> bool:
+    """Return whether a person has played a match; actions before a position that was played on took no time."""
+    actions = json.loads(one.position.actions)
+    own = sum(seat == one.choices.seat for seat, *_ in actions)
+    answers = sum(seconds is not None for _, _, seconds, *_ in actions)
+    return one.position.state is MatchState.OVER and min(own, answers) >= MIN_ACTIONS
+
+
+def _variations_of(visit: Visit, one: UnratedMatch) -> dict[str, Choices]:
+    """Return the choices for each variation of a match, by what it changes: ``NAME=VALUE``."""
+    game = next((game for game in menu_of(visit.people).games if game.name == one.choices.game), None)
+    if game is None or one.choices.challenger or seats_of(one.choices) != SEATS or not _is_played(one):
+        return {}
+    options = {option.name: option.default for option in game.options} | json.loads(one.choices.options)
+    changed = {
+        f"{option.name}={value}": json.dumps(options | {option.name: value}, sort_keys=True)
+        for option in game.options
+        if option.name != "players"
+        for value in _values(option)
+        if value != options[option.name]
+    }
+    compared = json.dumps(options, sort_keys=True)
+    return {change: replace(one.choices, options=text, compared=compared) for change, text in changed.items()}
+
+
+def _values(option: GameOption) -> tuple[int | str, ...]:
+    values = option.choices or tuple(range(option.minimum or 0, (option.maximum or 0) + 1))
+    return values if len(values) <= MAX_VALUES else ()
+
+
+def _varied(visit: Visit, one: UnratedMatch, change: str) -> Choices:
+    """Return the choices for a variation of a match; raise UsageError for one that it does not have."""
+    offered = _variations_of(visit, one)
+    if change not in offered:
+        raise UsageError(f"change {change!r:.80}: expected {any_of(list(offered))}" if offered else TOO_SHORT)
+    return offered[change]
+
+
+def _ballot_of(visit: Visit, one: UnratedMatch) -> Ballot | None:
+    """Return the question after a variation; None for any other match."""
+    if not one.choices.compared:
+        return None
+    first, second = (json.loads(text) for text in (one.choices.compared, one.choices.options))
+    option = next(name for name, value in second.items() if first[name] != value)
+    choice = visit.people.votes.after(one.number)
+    return Ballot(option=option, values=(first[option], second[option]), is_open=_is_played(one), choice=choice)
 
 
 def _own(visit: Visit) -> UnratedMatch:
