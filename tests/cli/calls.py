@@ -1,5 +1,7 @@
 """Commands, run in this process."""
 
+import json
+
 from arena.cli.group import run
 
 
@@ -29,3 +31,29 @@ def refusal(call, *arguments):
     """Return the one sentence with which a command refuses what is asked of it."""
     (sentence,) = refusals(call, *arguments)
     return sentence
+
+
+def printed(call, *arguments):
+    """Return what a command prints that does what is asked."""
+    code, out, err = call(*arguments)
+    assert code == 0, err
+    return out
+
+
+def printed_alone(call, *arguments):
+    """Return what a command prints that does what is asked, and says nothing else."""
+    code, out, err = call(*arguments)
+    assert (code, err) == (0, "")
+    return out
+
+
+def told(call, code, *arguments):
+    """Return what a command says that ends with this exit code."""
+    ended, _, err = call(*arguments)
+    assert ended == code, err
+    return err
+
+
+def as_json(call, *arguments):
+    """Return the value that a command prints as JSON."""
+    return json.loads(printed(call, *arguments, "--json"))

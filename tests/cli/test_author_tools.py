@@ -14,7 +14,7 @@ from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from benchmarks import zoo_bots as zoo
-from tests.cli.calls import called, refusal
+from tests.cli.calls import as_json, called, printed, printed_alone, refusal, told
 
 
 @pytest.fixture
@@ -26,8 +26,7 @@ def arena(capfd, monkeypatch, tmp_path):
 
 
 def test_an_honest_bot_passes_every_step(arena):
-    code, out, errors = arena("check", zoo.BOTS / "minimal", "--game", "plaid", "--game", "differences")
-    assert (code, errors) == (0, "")
+    out = printed_alone(arena, "check", zoo.BOTS / "minimal", "--game", "plaid", "--game", "differences")
     for step in (
         "starts and says ready",
         "plays plaid in seat 1",
@@ -75,8 +74,7 @@ def test_a_bot_that_does_not_leave_is_told(arena):
 
 @pytest.mark.slow
 def test_the_stderr_of_a_bot_is_shown_escaped(arena):
-    code, out, _ = arena("check", zoo.bad_bot("terminal_tricks"), "--game", "differences")
-    assert code == 0
+    out = printed(arena, "check", zoo.bad_bot("terminal_tricks"), "--game", "differences")
     assert "\x1b" not in out
     assert "\u202e" not in out
 
@@ -102,8 +100,7 @@ def test_several_bots_are_checked_and_summed_up_in_a_table(arena, tmp_path, monk
 
 @pytest.mark.slow
 def test_several_bots_that_all_pass(arena):
-    code, out, _ = arena("check", zoo.BOTS / "minimal", zoo.BOTS / "random_legal", "--game", "differences")
-    assert code == 0
+    out = printed(arena, "check", zoo.BOTS / "minimal", zoo.BOTS / "random_legal", "--game", "differences")
     assert out.endswith("\n\nAll 2 bots passed.\n")
 
 
@@ -171,8 +168,7 @@ def wrong_ply(arena, played):
 
 @pytest.mark.slow
 def test_a_fault_happens_again(arena, wrong_ply):
-    code, out, _ = arena("repro", wrong_ply)
-    assert code == 0
+    out = printed(arena, "repro", wrong_ply)
     recorded, now = (
         line.partition(":")[2].strip() for line in out.splitlines() if line.startswith(("recorded", "now"))
     )
@@ -206,8 +202,7 @@ def test_a_bot_that_was_mended_is_told_to_differ(arena, played, wrong_ply):
 
 def test_a_bot_that_has_gone_is_asked_for(arena, played, wrong_ply):
     shutil.move(played / "wrong_ply", played / "moved")
-    code, _, errors = arena("repro", wrong_ply)
-    assert code == 2
+    errors = told(arena, 2, "repro", wrong_ply)
     assert "it is not at" in errors
     assert "use --bot-path PATH" in errors
     assert arena("repro", wrong_ply, "--bot", played / "moved")[0] == 0
@@ -229,11 +224,10 @@ def test_a_match_that_is_not_there_is_refused(arena, played, arguments, message)
 
 def test_the_doctor_says_what_holds_within_the_width_of_the_terminal(arena, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    code, out, _ = arena("doctor")
-    assert code == 0
+    out = printed(arena, "doctor")
     assert f"Bots run at {choose_isolation('auto').label}" in out
     assert max(map(len, out.splitlines())) <= 80
-    levels = json.loads(arena("doctor", "--json")[1])
+    levels = as_json(arena, "doctor")
     assert [entry["level"] for entry in levels] == list(IsolationLevel)
     assert all(entry["available"] == probe_level(IsolationLevel(entry["level"])).is_available for entry in levels)
 
@@ -251,7 +245,7 @@ def test_the_doctor_says_why_not(arena, monkeypatch):
 
 
 def test_the_doctor_measures_turns(arena):
-    rows = json.loads(arena("doctor", "--clock", "--turns", "200", "--json")[1])
+    rows = as_json(arena, "doctor", "--clock", "--turns", "200")
     assert [row["where"] for row in rows] == ["on one core", "left to the scheduler"]
     assert all(0 < row["p50_us"] <= row["p99_us"] <= row["max_us"] for row in rows)
 

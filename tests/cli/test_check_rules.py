@@ -13,7 +13,7 @@ import pytest
 
 from arena.match.check import rules_process
 from arena.sandbox.isolation.reaper import remove_stale
-from tests.cli.calls import called, refusal
+from tests.cli.calls import called, printed_alone, refusal
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 
@@ -87,10 +87,9 @@ def modules(tmp_path):
 @pytest.mark.slow
 def test_good_rules_pass_every_step_and_bots_play_them(arena, tmp_path):
     shutil.copy(EXAMPLES / "domineering.py", tmp_path / "layers.py")
-    code, out, errors = arena(
-        "check", "--rules", "layers:Domineering", "-o", "width=3", "-o", "height=3", "--within", "20"
+    out = printed_alone(
+        arena, "check", "--rules", "layers:Domineering", "-o", "width=3", "-o", "height=3", "--within", "20"
     )
-    assert (code, errors) == (0, "")
     lines = out.splitlines()
     assert lines[0] == "rules of layers:Domineering with width=3, height=3"
     assert lines[-1] == "All 24 steps passed."
@@ -163,9 +162,8 @@ def test_a_check_that_is_killed_leaves_nothing_after_the_next_start(tmp_path, mo
 
 @pytest.mark.soak
 def test_a_module_that_never_finishes_importing_is_refused(arena, modules):
-    code, _, errors = arena("check", "--rules", "loops:Game")
-    assert code == 2
-    assert errors == "arena: game 'loops:Game' can't be loaded: importing it did not return within 10 s\n"
+    sentence = refusal(arena, "check", "--rules", "loops:Game")
+    assert sentence == "game 'loops:Game' can't be loaded: importing it did not return within 10 s"
 
 
 @pytest.mark.slow
@@ -175,11 +173,9 @@ def test_a_call_that_can_not_be_interrupted_is_named_with_its_place(arena, tmp_p
     (tmp_path / "stuck.py").write_text(text)
     line = next(number for number, line in enumerate(text.splitlines(), 1) if "10**13" in line)
     monkeypatch.setattr(rules_process, "STALL_SECONDS", 3.0)
-    code, _, errors = arena("check", "--rules", "stuck:Domineering")
-    assert code == 2
-    assert errors == (
-        "arena: the game 'stuck:Domineering' is at fault: scores did not return within 3 s, and can't be interrupted"
-        f" (stuck.py:{line})\n"
+    assert refusal(arena, "check", "--rules", "stuck:Domineering") == (
+        "the game 'stuck:Domineering' is at fault: scores did not return within 3 s, and can't be interrupted"
+        f" (stuck.py:{line})"
     )
 
 

@@ -13,7 +13,7 @@ from arena.cli.group import run
 from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
-from tests.cli.calls import called, refusal
+from tests.cli.calls import as_json, called, printed, refusal, told
 from tests.databases import change
 
 ROOT = Path(__file__).parents[2]
@@ -56,8 +56,7 @@ def arena(home, capsys):
 
 
 def test_standings_in_every_format(arena):
-    code, text, _ = arena("standings", "tiny")
-    assert code == 0
+    text = printed(arena, "standings", "tiny")
     headings = "rank bot exposure mu sigma ± 95 % 95 % rank LOS = next matches W D L points score % seat 0 % faults"
     assert text.startswith("1e5, =cmd|x and minimal can't be told apart.\n\n")
     assert text.splitlines()[2].split() == headings.split()
@@ -65,16 +64,14 @@ def test_standings_in_every_format(arena):
     assert "18 of 18 matches" in text
     assert "nan" not in text
     assert "inf" not in text
-    _, rows, _ = arena("standings", "tiny", "--json")
-    table = json.loads(rows)
+    table = as_json(arena, "standings", "tiny")
     assert {row["bot"] for row in table} == {"minimal", "1e5", "=cmd|x"}
     assert [row["rank"] for row in table] == [1, 2, 3]
     assert table == sorted(table, key=lambda row: -row["exposure"])
     assert all(row["wins"] + row["draws"] + row["losses"] == row["matches"] == 12 for row in table)
     assert sum(row["points"] for row in table) == 18
     assert all(row["exposure"] == pytest.approx(row["mu"] - 3 * row["sigma"]) for row in table)
-    _, lines, _ = arena("standings", "tiny", "--format", "csv")
-    rows = list(csv.DictReader(io.StringIO(lines)))
+    rows = list(csv.DictReader(io.StringIO(arena("standings", "tiny", "--format", "csv")[1])))
     assert {row["bot"] for row in rows} == {"minimal", "1e5", "'=cmd|x"}
     assert {row["same_as_next"] for row in rows} <= {"true", "false"}
     for row in rows:
@@ -97,9 +94,7 @@ def test_without_a_name_the_latest_tournament_is_shown(arena, tmp_path):
 
 
 def test_the_crosstable_adds_up(arena):
-    code, text, _ = arena("crosstable", "tiny", "--json")
-    assert code == 0
-    rows = json.loads(text)
+    rows = as_json(arena, "crosstable", "tiny")
     for a, row in enumerate(rows, 1):
         assert row[f"against_{a}"] is None
         for b, other in enumerate(rows, 1):
@@ -108,31 +103,25 @@ def test_the_crosstable_adds_up(arena):
 
 
 def test_a_leaderboard_shows_versions(arena):
-    code, text, _ = arena("leaderboard", "differences", "--json")
-    assert code == 0
-    assert {row["bot"] for row in json.loads(text)} == {"minimal@1", "1e5@1", "=cmd|x@1"}
-    assert json.loads(arena("leaderboard", "plaid", "--json")[1]) == []
+    assert {row["bot"] for row in as_json(arena, "leaderboard", "differences")} == {"minimal@1", "1e5@1", "=cmd|x@1"}
+    assert as_json(arena, "leaderboard", "plaid") == []
     assert "No match has been recorded yet." in arena("leaderboard", "plaid")[1]
 
 
 def test_matches_and_export_agree(arena):
-    _, listed, _ = arena("matches", "tiny", "--json")
-    _, lines, _ = arena("export", "tiny")
-    records = [json.loads(line) for line in lines.splitlines()]
+    records = [json.loads(line) for line in arena("export", "tiny")[1].splitlines()]
     assert [record["match"] for record in records] == list(range(1, 19))
-    assert [row["scores"] for row in json.loads(listed)] == [record["scores"] for record in records]
+    assert [row["scores"] for row in as_json(arena, "matches", "tiny")] == [record["scores"] for record in records]
     for field in ("tournament", "game", "options", "bots", "rng_seed", "opening", "actions", "ranks", "termination",
                   "faults", "wall_seconds", "cpu_seconds", "isolation"):  # fmt: skip
         assert field in records[0]
-    only = json.loads(arena("matches", "tiny", "--bot", "1e5", "--json")[1])
-    assert len(only) == 12
-    assert json.loads(arena("matches", "tiny", "--faults", "--json")[1]) == []
+    assert len(as_json(arena, "matches", "tiny", "--bot", "1e5")) == 12
+    assert as_json(arena, "matches", "tiny", "--faults") == []
     assert arena("matches", "tiny", "--faults")[1] == "No match with a fault.\n"
 
 
 def test_a_replay_shows_every_position(arena):
-    code, text, _ = arena("replay", "tiny/1")
-    assert code == 0
+    text = printed(arena, "replay", "tiny/1")
     assert text.count("a b c d e") == 6
     assert "(opening 0)" in text
     assert "ply 5 of 5" in text
@@ -175,8 +164,7 @@ def test_a_bad_bot_is_rejected_with_the_reason_and_leaves_nothing(arena, home):
         return sorted((home / "bots").iterdir()) if (home / "bots").exists() else []
 
     before = kept()
-    code, _, errors = arena("submit", ROOT / "tests" / "bad_bots" / "exits_at_once.py")
-    assert code == 1
+    errors = told(arena, 1, "submit", ROOT / "tests" / "bad_bots" / "exits_at_once.py")
     assert "exits_at_once@1 is rejected: in plusminus at ply 0: start:" in errors
     assert "I give up" in errors
     assert kept() == before
@@ -208,8 +196,7 @@ def test_a_link_out_of_the_bots_directory_is_refused(arena, tmp_path):
     (bot / "bot.toml").write_text('name = "sly"\ncommand = ["python3", "bot.py"]')
     (tmp_path / "secret").write_text("of the operator")
     (bot / "bot.py").symlink_to(tmp_path / "secret")
-    code, _, errors = arena("submit", bot)
-    assert (code, "leads out of the bot's directory" in errors) == (2, True)
+    assert "leads out of the bot's directory" in refusal(arena, "submit", bot)
 
 
 MISTAKES = [
@@ -251,8 +238,7 @@ def test_a_defect_of_ours_is_one_sentence_with_a_file_to_report(arena, monkeypat
         raise RuntimeError("oops")
 
     monkeypatch.setattr("arena.cli.results.tables.load_standings", fail)
-    code, _, errors = arena("standings", "tiny")
-    assert code == 1
+    errors = told(arena, 1, "standings", "tiny")
     assert "this is a defect of the arena (RuntimeError: oops)" in errors
     Path(re.search(r"with the file (\S+)", errors)[1]).unlink()
 
@@ -263,16 +249,14 @@ def test_ctrl_c_before_the_schedule_is_written_is_told_too(arena, home, monkeypa
 
     monkeypatch.setattr("arena.tournament.director.run_tournament", interrupted)
     monkeypatch.setattr("sys.argv", ["/somewhere/arena", "run", "my file.toml"])
-    code, _, errors = arena("run", home.parent / "tiny.toml", "--name", "new", "-q")
-    assert code == 130
+    errors = told(arena, 130, "run", home.parent / "tiny.toml", "--name", "new", "-q")
     assert errors == "Stopped with nothing recorded. To resume: arena run 'my file.toml'\n"
 
 
 def test_the_times_of_bots_can_be_shown(arena):
-    code, rows, _ = arena("matches", "tiny", "--times", "--json")
-    assert code == 0
-    assert {row["bot"] for row in json.loads(rows)} == {"minimal@1", "1e5@1", "=cmd|x@1"}
-    assert all(row["matches"] == 12 and row["wall_seconds"] > 0 for row in json.loads(rows))
+    rows = as_json(arena, "matches", "tiny", "--times")
+    assert {row["bot"] for row in rows} == {"minimal@1", "1e5@1", "=cmd|x@1"}
+    assert all(row["matches"] == 12 and row["wall_seconds"] > 0 for row in rows)
     assert "off-turn CPU s" in arena("matches", "tiny", "--times")[1]
 
 
@@ -287,9 +271,7 @@ COMMANDS_WITH_A_TABLE += ["leaderboard --over-time", "bots"]
 @pytest.mark.parametrize("command", COMMANDS_WITH_A_TABLE)
 def test_tables_and_sentences_fit_the_terminal(arena, monkeypatch, command, columns):
     monkeypatch.setenv("COLUMNS", columns)
-    code, text, _ = arena(*command.split())
-    assert code == 0
-    assert max(map(len, text.splitlines())) <= int(columns)
+    assert max(map(len, printed(arena, *command.split()).splitlines())) <= int(columns)
 
 
 def test_left_out_columns_are_named_and_wide_shows_them(arena, monkeypatch):

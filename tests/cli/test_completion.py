@@ -196,8 +196,7 @@ def test_every_argument_is_completed_or_is_a_word_of_its_own():
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_script_is_printed(capsys, shell):
     assert run(["completion", shell]) == 0
-    script = capsys.readouterr().out
-    assert f"_ARENA_COMPLETE={shell}_complete" in script
+    assert f"_ARENA_COMPLETE={shell}_complete" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("arguments", [["tcsh"], [""], ["bash", "zsh"], []])

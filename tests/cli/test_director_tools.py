@@ -17,7 +17,7 @@ from arena.games import GAMES, make_game
 from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
-from tests.cli.calls import calling, refusal
+from tests.cli.calls import as_json, calling, printed, refusal
 from tests.games.variants import VARIANTS
 
 BOTS = Path(__file__).parents[2] / "bots"
@@ -54,17 +54,16 @@ def arena(directory, capsys):
 
 @pytest.mark.slow(sample=True)
 def test_a_schedule_is_shown_with_counts_time_and_fairness(arena, directory):
-    code, out, _ = arena("schedule", directory / "two_games.toml", "--workers", "2")
-    assert code == 0
+    out = printed(arena, "schedule", directory / "two_games.toml", "--workers", "2")
     assert "two_games: round-robin, 3 entrants, differences for 2, multiplication for 2" in out
     assert "72 matches in 36 encounters and 36 rounds" in out
     assert re.search(
         r"expected time: [\d.]+ seconds with 2 at a time \(measured for a match: differences [\d.]+ ms", out
     )
-    rows = json.loads(arena("schedule", directory / "two_games.toml", "--json")[1])
+    rows = as_json(arena, "schedule", directory / "two_games.toml")
     assert {row["kind"] for row in rows} == {"matches", "in a seat", "meets", "acts right after"}
     assert all(row["imbalance"] == 0 for row in rows)
-    matches = json.loads(arena("schedule", directory / "two_games.toml", "--matches", "--json")[1])
+    matches = as_json(arena, "schedule", directory / "two_games.toml", "--matches")
     assert [row["match"] for row in matches] == list(range(1, 73))
     assert all(len(row["opening"]) == 2 for row in matches)
     played = [json.loads(line) for line in arena("export", "two_games")[1].splitlines()]
@@ -83,29 +82,26 @@ def test_nothing_is_played_and_nothing_stored_by_looking(arena, directory, tmp_p
 
 
 def test_a_swiss_is_shown_by_score_and_tie_breaks(arena):
-    code, out, _ = arena("standings", "small_swiss")
-    assert code == 0
+    out = printed(arena, "standings", "small_swiss")
     sentence, first, _, second = out.split("\n\n")[:4]
     assert sentence == "minimal, random_legal and greedy share the first rank."
     assert first.splitlines()[0].split() == ["place", "bot", "score", "BH-C1", "BH", "SB", "DE", "WON"]
     assert second.splitlines()[0].split()[:3] == ["rank", "bot", "exposure"]
-    places = json.loads(arena("standings", "small_swiss", "--places", "--json")[1])
+    places = as_json(arena, "standings", "small_swiss", "--places")
     assert list(places[0]) == ["place", "bot", "score", "bh_c1", "bh", "sb", "de", "won"]
     assert sum(row["score"] for row in places) == 3 + 3  # a meeting and a bye in each of three rounds
-    code, _, errors = arena("standings", "two_games", "--places")
-    assert (code, "round-robin has no table of its own" in errors) == (2, True)
+    assert "round-robin has no table of its own" in refusal(arena, "standings", "two_games", "--places")
 
 
 # stats
 
 
 def test_stats_tell_what_the_numbers_rest_on(arena):
-    code, out, _ = arena("stats", "two_games")
-    assert code == 0
+    out = printed(arena, "stats", "two_games")
     for title in ("Games.", "Groups.", "Who is better.", "Time used."):
         assert title in out
     assert "Bradley-Terry, fitted independently, agrees" in out
-    found = json.loads(arena("stats", "two_games", "--json")[1])
+    found = as_json(arena, "stats", "two_games")
     games = {row["game"]: row for row in found["games"]}
     assert games.keys() == {"differences", "multiplication"}
     for row in games.values():
@@ -131,9 +127,8 @@ def test_stats_tell_what_the_numbers_rest_on(arena):
 def test_each_table_of_stats_comes_in_every_format(arena):
     for table in ("games", "seats", "groups", "better", "nash", "times", "faults"):
         rows = list(csv.DictReader(io.StringIO(arena("stats", "two_games", "--table", table, "--format", "csv")[1])))
-        assert len(rows) == len(json.loads(arena("stats", "two_games", "--table", table, "--json")[1]))
-    code, _, errors = arena("stats", "two_games", "--format", "csv")
-    assert (code, "one table at a time; choose one with --table" in errors) == (2, True)
+        assert len(rows) == len(as_json(arena, "stats", "two_games", "--table", table))
+    assert "one table at a time; choose one with --table" in refusal(arena, "stats", "two_games", "--format", "csv")
 
 
 # compare
@@ -142,8 +137,7 @@ def test_each_table_of_stats_comes_in_every_format(arena):
 @pytest.mark.slow
 def test_a_better_bot_is_accepted_a_worse_one_rejected_and_equals_stay_open(arena, tmp_path):
     game = ["--game", "differences", "--option", "size=8", "-q"]
-    code, out, _ = arena("compare", BOTS / "greedy", BOTS / "random_legal", *game, "--elo1", "60")
-    assert code == 0
+    out = printed(arena, "compare", BOTS / "greedy", BOTS / "random_legal", *game, "--elo1", "60")
     assert "accepted: greedy is better than random_legal (Elo 60 rather than 0)" in out
     code, out, _ = arena("compare", BOTS / "random_legal", BOTS / "greedy", *game, "--elo1", "60")
     assert code == 1
@@ -342,28 +336,26 @@ def test_a_game_without_a_drawing_of_its_own_is_drawn_as_text():
 
 
 def test_a_bots_page_has_its_course_rivals_and_faults(arena):
-    code, out, _ = arena("show", "greedy")
-    assert code == 0
+    out = printed(arena, "show", "greedy")
     assert out.startswith("greedy@1\n")
     assert "Against its rivals, the best first" in out
     assert "No faults." in out
-    (page,) = json.loads(arena("show", "greedy@1", "--json")[1])
+    (page,) = as_json(arena, "show", "greedy@1")
     assert {(line["game"], line["tournament"]) for line in page["course"]} >= {
         ("differences", "small_swiss"), ("differences", "two_games"), ("multiplication", "two_games"),
     }  # fmt: skip
-    code, _, errors = arena("show", "gredy")
-    assert (code, "unknown bot 'gredy': did you mean 'greedy@1'?" in errors) == (2, True)
+    assert "unknown bot 'gredy': did you mean 'greedy@1'?" in refusal(arena, "show", "gredy")
 
 
 def test_leaderboards_over_time_per_game_and_overall(arena):
-    rows = json.loads(arena("leaderboard", "--over-time", "--json")[1])
+    rows = as_json(arena, "leaderboard", "--over-time")
     assert [row["tournament"] for row in rows][:2] == ["small_swiss", "two_games"]
     assert rows[0]["matches"] < rows[1]["matches"]
-    only = json.loads(arena("leaderboard", "multiplication", "--over-time", "--json")[1])
+    only = as_json(arena, "leaderboard", "multiplication", "--over-time")
     assert "two_games" in [row["tournament"] for row in only]
     assert "small_swiss" not in [row["tournament"] for row in only]
     assert "mu of each bot after each tournament" in arena("leaderboard", "--over-time")[1]
-    assert json.loads(arena("leaderboard", "--json")[1])
+    assert as_json(arena, "leaderboard")
 
 
 # what is not installed

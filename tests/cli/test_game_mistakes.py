@@ -9,7 +9,7 @@ import pytest
 
 from arena.base.errors import GameError
 from arena.cli.terminal.common import no_result_sentences
-from tests.cli.calls import calling, refusal
+from tests.cli.calls import as_json, calling, refusal, told
 from tests.conftest import BOTS
 
 GAMES = "tests.mistaken_games"
@@ -32,8 +32,7 @@ def tournament(path, game, extra="opening_plies = 0"):
 @pytest.mark.slow
 def test_a_run_plays_the_rest_and_names_each_mistake_once(call, tmp_path):
     file = tournament(tmp_path / "t.toml", "ApplyRaises", "opening_plies = 0\nencounters = 2")
-    code, _, err = call("run", file, "--quiet")
-    assert code == 1
+    err = told(call, 1, "run", file, "--quiet")
     (line,) = [line for line in err.splitlines() if "no result" in line]
     assert line.startswith(f"arena: 4 matches have no result (the first is match 1): {AT_FAULT}")
     assert line.endswith(f"; arena check --rules {GAMES}:ApplyRaises tries out all its rules")
@@ -42,7 +41,7 @@ def test_a_run_plays_the_rest_and_names_each_mistake_once(call, tmp_path):
     assert " ".join(out.split()).count(f"4 matches have no result (the first is match 1): {AT_FAULT}") == 1
     _, out, _ = call("stats", "t")
     assert f"4 matches have no result (the first is match 1): {AT_FAULT}" in " ".join(out.split())
-    assert json.loads(call("matches", "t", "--json")[1])[0]["termination"] == "normal"
+    assert as_json(call, "matches", "t")[0]["termination"] == "normal"
     assert call("verify", "t")[0] == 0
 
 
@@ -69,9 +68,9 @@ def test_reasons_that_differ_only_in_values_are_one_sentence():
 
 
 def test_a_mistake_in_the_opening_ends_the_run_before_it_begins(call, tmp_path):
-    code, _, err = call("run", tournament(tmp_path / "t.toml", "InitialStateRaises", "opening_plies = 2"), "--quiet")
-    assert code == 2
-    assert "the game 'tests.mistaken_games:InitialStateRaises' is at fault: initial_state raised" in err
+    file = tournament(tmp_path / "t.toml", "InitialStateRaises", "opening_plies = 2")
+    sentence = refusal(call, "run", file, "--quiet")
+    assert "the game 'tests.mistaken_games:InitialStateRaises' is at fault: initial_state raised" in sentence
 
 
 @pytest.mark.parametrize("name", ["ActionsAreAGenerator", "ApplyRefusesALegalAction", "NoActions"])
@@ -107,8 +106,7 @@ def test_an_observation_that_can_not_be_sent_is_neither_the_bots_fault_nor_a_def
 def test_a_match_goes_on_without_a_board(call, name, tmp_path):
     code, out, _ = call("play", f"{GAMES}:{name}", BOTS / "minimal", BOTS / "minimal")
     assert (code, "(no board: the game" in out, "score" in out) == (0, True, True)
-    file = tournament(tmp_path / "t.toml", name)
-    assert call("run", file, "--quiet")[0] == 0
+    assert call("run", tournament(tmp_path / "t.toml", name), "--quiet")[0] == 0
     code, out, _ = call("replay", "t/1")
     assert (code, "(no board: the game" in out) == (0, True)
     assert call("show", "minimal")[0] == 0
@@ -130,8 +128,7 @@ def test_a_person_meets_the_sentence_too(call, monkeypatch):
 
 
 def test_a_game_shows_its_mistake_when_it_is_looked_at(call):
-    code, _, err = call("games", f"{GAMES}:InitialStateRaises")
-    assert (code, "initial_state raised RuntimeError: no board" in err) == (2, True)
+    assert "initial_state raised RuntimeError: no board" in told(call, 2, "games", f"{GAMES}:InitialStateRaises")
 
 
 MUTE = "class Mute(Exception):\n    def __str__(self):\n        raise ValueError\nraise Mute"
@@ -176,7 +173,7 @@ def test_a_tournament_of_a_game_without_end(call, tmp_path):
     file.write_text(f'game = "{GAMES}:Endless"\nply_limit = 6\n{bots}')
     code, out, _ = call("run", file, "--quiet")
     assert (code, "2 matches ended at the limit of plies, ranked by the scores as they stood." in out) == (0, True)
-    rows = json.loads(call("matches", "t", "--json")[1])
+    rows = as_json(call, "matches", "t")
     assert [(row["plies"], row["termination"], row["faults"]) for row in rows] == [(6, "adjudication", [])] * 2
     records = [json.loads(line) for line in call("export", "t")[1].splitlines()]
     assert [(record["ply_limit"], record["ranks"]) for record in records] == [(6, [1, 1])] * 2

@@ -12,7 +12,7 @@ from arena.cli.command_table import COMMANDS
 from arena.cli.group import LazyGroup, run
 from arena.cli.terminal.options import Number, WholeNumber
 from benchmarks import zoo_bots as zoo
-from tests.cli.calls import called
+from tests.cli.calls import called, told
 
 ARENA = [sys.executable, "-m", "arena"]
 MINIMAL = str(zoo.BOTS / "minimal")
@@ -94,8 +94,7 @@ def test_a_number_that_is_none_or_out_of_bounds_is_refused(arena, arguments, val
     if arguments[-1] == "t/1":
         arguments = (*arguments[:-1], "t/" + value.removeprefix("-") * 2 + "0" * 9)
         value = None
-    code, _, errors = arena(*arguments, *([value] if value is not None else []))
-    assert code == 2
+    errors = told(arena, 2, *arguments, *([value] if value is not None else []))
     assert errors.startswith("arena: ")
 
 
@@ -201,8 +200,7 @@ def test_one_is_singular(arena):
 
 def test_each_mistake_in_a_file_has_its_line(home, arena):
     (home.parent / "wrong.toml").write_text("game = 'plaid'\nencounters = 0\ncolour = 3\nentrants = []\n")
-    code, _, errors = arena("run", "wrong.toml")
-    assert code == 2
+    errors = told(arena, 2, "run", "wrong.toml")
     assert [line.split(" ")[:3] for line in errors.splitlines()] == [
         ["arena:", "wrong.toml:", "encounters"],
         ["arena:", "wrong.toml:", "colour:"],

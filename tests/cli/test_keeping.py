@@ -13,7 +13,7 @@ from arena.base.records import Fault
 from arena.cli.group import run
 from arena.store.home import ArenaHome
 from arena.store.results.values import StoredBot
-from tests.cli.calls import called, refusal
+from tests.cli.calls import as_json, called, refusal
 from tests.databases import change
 from tests.store.results.samples import definition, line, record
 
@@ -59,9 +59,7 @@ class Terminal(io.StringIO):
 
 
 def names_in(arena, *arguments):
-    code, text, _ = arena("tournaments", "--json", *arguments)
-    assert code == 0
-    return [row["tournament"] for row in json.loads(text)]
+    return [row["tournament"] for row in as_json(arena, "tournaments", *arguments)]
 
 
 def refused(arena, *arguments, message):
@@ -87,7 +85,7 @@ def test_the_list_says_how_far_each_tournament_is(arena, home):
         texts = [text for _, text in opened.store.record_texts(opened.store.tournament("spring"))]
     assert rows[0]["bytes"] == sum(map(len, texts))
     assert datetime.now(UTC) - datetime.fromisoformat(rows[0]["begun"]) < timedelta(minutes=5)
-    assert {row["state"] for row in json.loads(arena("tournaments", "--json")[1])} == {
+    assert {row["state"] for row in as_json(arena, "tournaments")} == {
         "finished", "stopped", "not begun"
     }  # fmt: skip
 
@@ -133,7 +131,7 @@ def test_deleting_asks_first(arena):
 
 def test_programs_read_what_was_done(arena):
     def done(*arguments):
-        return json.loads(arena(*arguments, "--json")[1])
+        return as_json(arena, *arguments)
 
     assert done("rename", "spring", "cup") == {"tournament": "cup", "was": "spring"}
     assert done("delete", "cup", "--yes") == {"tournament": "cup", "is_deleted": True, "in_bin": "deleted/1"}
@@ -187,7 +185,7 @@ def test_a_removed_bot_is_asked_for_by_repro(arena, home):
     refused(arena, "bots", "--remove", "b@1", message=f"bots {ASKS}")
     code, out, errors = arena("bots", "--remove", "b@1", answer="y\n")
     assert (code, out, errors) == (0, "b@1 is removed.\n", "Remove bot 'b@1' and its files? [y/N]: ")
-    assert json.loads(arena("bots", "--json")[1]) == []
+    assert as_json(arena, "bots") == []
     assert not directory.exists()
     message = f"bot 'b@1': it is not at {directory} any more; use --bot-path PATH"
     refused(arena, "repro", "cup/1", "--seat", "1", message=message)
@@ -198,20 +196,18 @@ def test_a_removed_bot_is_asked_for_by_repro(arena, home):
 
 
 def matches_of(arena, *arguments):
-    code, text, _ = arena("leaderboard", *arguments, "--json")
-    assert code == 0
-    return sum(row["matches"] for row in json.loads(text)) / 2
+    return sum(row["matches"] for row in as_json(arena, "leaderboard", *arguments)) / 2
 
 
 def test_a_season_is_made_shown_and_forgotten(arena):
     assert "There is no season yet" in arena("seasons")[1]
     assert arena("season", "2026", "--add", "spring", "trial")[1] == "Season 2026 has 2 tournaments: spring, trial\n"
-    assert [row["tournament"] for row in json.loads(arena("season", "2026", "--json")[1])] == ["spring", "trial"]
+    assert [row["tournament"] for row in as_json(arena, "season", "2026")] == ["spring", "trial"]
     assert matches_of(arena, "--season", "2026") == 3
     assert arena("season", "2026", "spring", "--drop")[1] == "Season 2026 has 1 tournament: trial\n"
     assert matches_of(arena, "--season", "2026") == 1
     assert matches_of(arena, "--season", "2026", "--tournament", "spring") == 3
-    assert json.loads(arena("seasons", "--json")[1]) == [{"season": "2026", "count": 1, "tournaments": ["trial"]}]
+    assert as_json(arena, "seasons") == [{"season": "2026", "count": 1, "tournaments": ["trial"]}]
     assert arena("season", "2026", "trial", "--drop")[1] == "Season 2026 has no tournament any more, and ends.\n"
     arena("season", "2027", "--add", "spring")
     assert arena("season", "2027", "--delete")[1] == "Season 2027 is deleted; its tournaments stay.\n"
@@ -240,13 +236,13 @@ def test_comparisons_count_on_request(arena):
     assert matches_of(arena) == 2
     assert matches_of(arena, "--comparisons") == 3
     assert matches_of(arena, "--tournament", "trial") == 1
-    assert [row["tournament"] for row in json.loads(arena("leaderboard", "--over-time", "--json")[1])] == ["spring"]
-    over_time = json.loads(arena("leaderboard", "--over-time", "--comparisons", "--json")[1])
+    assert [row["tournament"] for row in as_json(arena, "leaderboard", "--over-time")] == ["spring"]
+    over_time = as_json(arena, "leaderboard", "--over-time", "--comparisons")
     assert [row["matches"] for row in over_time] == [2, 3]
-    (profile,) = json.loads(arena("show", "b", "--json")[1])
+    (profile,) = as_json(arena, "show", "b")
     assert [point["tournament"] for point in profile["course"]] == ["spring"]
     assert [(fault["tournament"], fault["kind"]) for fault in profile["faults"]] == [("trial", "exit")]
-    (profile,) = json.loads(arena("show", "b", "--comparisons", "--json")[1])
+    (profile,) = as_json(arena, "show", "b", "--comparisons")
     assert [point["tournament"] for point in profile["course"]] == ["spring", "trial"]
 
 
@@ -329,11 +325,11 @@ def test_a_database_on_a_server_is_kept_in_order_too(arena, postgres_url, tmp_pa
         host = postgres_url.partition("?host=")[2]
         assert f"?host={host}: 1 tournament with 1 match" in on_server()[1].replace("%2F", "/")
         with home.store.lock("cup"):
-            (row,) = json.loads(on_server("tournaments", "--json")[1])
+            (row,) = as_json(on_server, "tournaments")
             assert (row["state"], row["bytes"]) == ("running", len(next(home.store.record_texts(cup))[1]))
             assert re.fullmatch(rf"process {os.getpid()} on \S+", row["director"])
             assert on_server("delete", "cup", "--yes")[0] == 2
         assert on_server("rename", "cup", "league")[1] == "cup is named league now.\n"
-        assert json.loads(on_server("leaderboard", "--json")[1])[0]["bot"] == "a@1"
+        assert as_json(on_server, "leaderboard")[0]["bot"] == "a@1"
         assert on_server("delete", "league", "--yes")[0] == on_server("delete", "--forever", "league", "--yes")[0] == 0
         assert home.store.deleted_tournaments() == []

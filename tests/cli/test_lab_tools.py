@@ -14,7 +14,7 @@ from arena.store.people.votes import Enjoyed
 from arena.tournament.definition import make_definition
 from tests import needs
 from tests.analysis.text.tournaments import play
-from tests.cli.calls import calling, refusal
+from tests.cli.calls import calling, printed, printed_alone, refusal
 
 QUALITY = ("quality", "differences", "-o", "size=2", "--encounters", "10", "--doublings", "0")
 """The command at its quickest."""
@@ -41,8 +41,7 @@ def lab(directory, capsys, monkeypatch):
 
 
 def test_a_tree_is_shown_within_80_columns(lab):
-    code, out, err = lab("explore", "differences", "-o", "size=4", "--plies", "2", "--top", "3")
-    assert (code, err) == (0, "")
+    out = printed_alone(lab, "explore", "differences", "-o", "size=4", "--plies", "2", "--top", "3")
     lines = out.splitlines()
     assert lines[0].split() == ["line", "worth", "best"]
     assert lines[2].split() == ["a1", "draw", "best"]
@@ -106,8 +105,7 @@ def anew(tmp_path, capsys, monkeypatch):
 
 
 def test_kernels_are_shown_and_nothing_is_built(anew, tmp_path):
-    code, out, _ = anew("lab", "kernels")
-    assert code == 0
+    out = printed(anew, "lab", "kernels")
     assert out.count("not built yet") == len(KERNEL_NAMES)
     assert "arena lab kernels --build" in out
     assert not (tmp_path / "cache").exists()
@@ -142,8 +140,7 @@ def test_without_a_compiler_a_sentence_says_so(anew, monkeypatch):
 
 @pytest.mark.slow
 def test_puzzles_are_listed_without_their_solutions_and_kept(lab, directory):
-    code, out, err = lab("puzzles", "cup", "--count", "2")
-    assert (code, err) == (0, "")
+    out = printed_alone(lab, "puzzles", "cup", "--count", "2")
     lines = out.splitlines()
     assert lines[0].startswith("cup: ")
     assert "of which 2 are kept" in lines[0]
@@ -158,8 +155,7 @@ def test_puzzles_are_listed_without_their_solutions_and_kept(lab, directory):
 
 def test_a_narrow_terminal_has_fewer_columns_and_wide_shows_all(lab, monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
-    code, out, _ = lab("puzzles", "cup", "--count", "2")
-    assert code == 0
+    out = printed(lab, "puzzles", "cup", "--count", "2")
     assert "Left out at 60 columns: choices, lines, log2, missed; --wide shows all." in " ".join(out.split())
     assert "choices" in lab("puzzles", "cup", "--count", "2", "--wide")[1].splitlines()[2]
 
@@ -200,8 +196,7 @@ def test_the_file_of_the_same_seed_has_the_same_bytes(lab, tmp_path):
 
 
 def test_two_values_of_an_option_are_put_side_by_side(lab, tmp_path):
-    code, out, _ = lab(*QUALITY, "--compare", "scoring=distinct,once", "--json", tmp_path / "file")
-    assert code == 0
+    out = printed(lab, *QUALITY, "--compare", "scoring=distinct,once", "--json", tmp_path / "file")
     assert " distinct      once  larger by" in out
     assert "Which is more fun: not known without votes (194" in " ".join(out.split())
     assert max(map(len, out.splitlines())) <= 80

@@ -4,7 +4,7 @@ import pytest
 
 from arena.cli.group import run
 from arena.tournament.corrections.entrants import disqualify
-from tests.cli.calls import calling, refusal
+from tests.cli.calls import calling, printed, refusal
 from tests.tournament.transfer.played import begin, definition_of, play
 
 CUP = definition_of(encounters=2)
@@ -17,8 +17,7 @@ def arena(here, capsys):
 
 def test_a_new_tournament_and_its_missing_programs_are_named(arena, there):
     play(there.store, CUP, lambda match: match <= 4)
-    code, out, _ = arena("merge", there.directory)
-    assert code == 0
+    out = printed(arena, "merge", there.directory)
     assert out == (
         "cup: new here, with 4 records of 24 matches\n"
         "cup: 20 matches still to be played: arena run FILE\n"

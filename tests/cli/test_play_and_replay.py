@@ -1,7 +1,6 @@
 """People at the terminal: playing against bots, and stepping through a match."""
 
 import io
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +19,7 @@ from arena.match.players.manifest import load_bot
 from arena.match.replay import states_of
 from arena.match.single_match import ask_bot, play_match
 from benchmarks import zoo_bots as zoo
-from tests.cli.calls import called
+from tests.cli.calls import as_json, called, told
 from tests.cli.typed_terminal import arena_at_a_terminal, shown_at_a_terminal
 from tests.games.variants import VARIANTS
 
@@ -114,16 +113,13 @@ def test_input_that_ends_in_mid_match_is_told_in_one_sentence(play):
     assert code == 2
     assert text == ""
     assert errors.endswith("arena: the input ended after 0 actions, before the match was over; it has no result\n")
-    code, _, errors = play("a1\n", "differences", "human", BOTS / "minimal", "-q", "-o", "size=4")
-    assert code == 2
+    errors = told(play, 2, "a1\n", "differences", "human", BOTS / "minimal", "-q", "-o", "size=4")
     assert "after 2 actions" in errors
 
 
 def test_the_record_of_a_match_with_undo_replays(play):
     typed = "a1\nundo\nb1\nc3\n"
-    code, text, _ = play(typed, "differences", "human", BOTS / "minimal", "-o", "size=3", "--json")
-    assert code == 0
-    record = json.loads(text)
+    record = as_json(play, typed, "differences", "human", BOTS / "minimal", "-o", "size=3")
     assert [action for _, action in record["actions"]] == [[2, 1], [1, 2], [3, 3]]
     assert len(list(states_of(MatchRecord.from_json(record)))) == 4
 
@@ -216,8 +212,7 @@ def test_a_board_that_is_too_high_is_cut_around_the_last_action(height, first, l
 
 
 def test_legal_actions_are_listed_by_column():
-    game = make_game("differences", size=3)
-    assert listed(game, [(1, 1), (1, 3), (3, 2)], 80) == "a: 1 3\nc: 2"
+    assert listed(make_game("differences", size=3), [(1, 1), (1, 3), (3, 2)], 80) == "a: 1 3\nc: 2"
     assert listed(make_game("plaid"), [("v", 1), ("v", 22), ("h", 3)], 80) == "v: 1 22\nh: 3"
     assert listed(make_game("plusminus"), ["+", "-"], 80) == "+ -"
 
@@ -305,8 +300,7 @@ def test_a_match_at_a_terminal_shows_last_action_owners_and_score_after_each_act
     for position in positions:
         assert position.count("[") == 1 or (name == "coprimality" and " 2" not in position.split("seats")[0])
         assert re.findall(r"\b([A-C]) \S+ \(seat (\d)\)", position) == list(zip("ABC"[:players], "012", strict=False))
-    letters = re.findall(r"[A-C]", positions[-1].split("scores:")[0])
-    assert set(letters) == set("ABC"[:players])
+    assert set(re.findall(r"[A-C]", positions[-1].split("scores:")[0])) == set("ABC"[:players])
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ import pytest
 
 from arena.store.home import ArenaHome
 from arena.tournament import measurement
-from tests.cli.calls import refusal
+from tests.cli.calls import as_json, printed_alone, refusal
 from tests.conftest import BOTS
 
 GAME = 'game = "differences"\noptions = { size = 4 }\n'
@@ -43,8 +43,7 @@ def bot_that(tmp_path, name, line):
 def test_a_few_matches_say_how_long_all_of_them_take(arena, written, tmp_path):
     slow = bot_that(tmp_path, "slow", "time.sleep(0.05)")
     path = written(slow, BOTS / "minimal", text="encounters = 500")
-    code, out, err = arena("schedule", path, "--measure", "--workers", "2")
-    assert (code, err) == (0, "")
+    out = printed_alone(arena, "schedule", path, "--measure", "--workers", "2")
     lines = out.splitlines()
     found = lines[:2]
     assert found == ["t: round-robin, 2 entrants, differences for 2", "1,000 matches in 500 encounters and 500 rounds"]
@@ -54,7 +53,7 @@ def test_a_few_matches_say_how_long_all_of_them_take(arena, written, tmp_path):
     assert lines[4].startswith("by the time control alone: at most ")
     with ArenaHome(tmp_path / "home") as home:
         assert home.store.tournaments() == []
-    (row,) = json.loads(arena("schedule", path, "--measure", "--workers", "2", "--json")[1])
+    (row,) = as_json(arena, "schedule", path, "--measure", "--workers", "2")
     assert (row["game"], row["measured_matches"], row["matches"]) == ("differences", 32, 1000)
     assert row["expected_seconds"] == pytest.approx(500 * row["seconds_a_match"])
     assert row["low_seconds"] < row["expected_seconds"] < row["high_seconds"]
@@ -145,5 +144,4 @@ def test_ctrl_c_is_quiet(written, tmp_path):
     ],
 )
 def test_a_schedule_says_what_is_known_of_rounds_that_depend_on_results(arena, written, text, message):
-    path = written(*[BOTS / "minimal"] * 3, text=text)
-    assert message in arena("schedule", path)[1]
+    assert message in arena("schedule", written(*[BOTS / "minimal"] * 3, text=text))[1]

@@ -8,7 +8,7 @@ from arena.store.home import ArenaHome
 from arena.tournament.director import run_tournament
 from tests import needs
 from tests.analysis.text.tournaments import ScriptedExecutor
-from tests.cli.calls import calling, refusal
+from tests.cli.calls import calling, refusal, told
 from tests.conftest import BOTS
 
 MCTS = str(BOTS / "mcts")
@@ -75,8 +75,7 @@ def test_a_bot_that_has_changed_is_rejected_in_a_short_sentence(tune, tmp_path):
     quick = ["--game", "differences", "--param", "a=0.0..1.0", "--encounters", "40", "--rounds", "1", "-q"]
     tune(bot, *quick)
     bot.write_text("print('another')\n")
-    code, _, err = tune(bot, *quick)
-    assert code == 2
+    err = told(tune, 2, bot, *quick)
     assert err.count("the bot 'mine") == 5
     assert "and 36 more; give this one another name" in err  # the start and 40 variants
 

@@ -15,7 +15,7 @@ from arena.lab.solving.limits import Limits
 from arena.lab.solving.state_graph import explore, paranoid_of, shares_of
 from arena.store.home import ArenaHome
 from arena.store.results.rows import row_of
-from tests.cli.calls import calling, refusal
+from tests.cli.calls import as_json, calling, printed, printed_alone, refusal
 from tests.lab.games import plain_value
 from tests.lab.played import at_random, record_of
 from tests.store.results.samples import definition, line
@@ -62,17 +62,15 @@ def texts(home):
 
 def test_a_tournament_is_annotated_once_and_its_records_stay(arena, lab, home):
     before, verified = texts(home), arena("verify", "t")
-    code, out, err = lab("annotate", "t", "--json")
-    assert (code, err) == (0, "")
+    out = printed_alone(lab, "annotate", "t", "--json")
     first = json.loads(out)
     assert (first["tournament"], first["annotated"], first["refused"]) == ("t", 6, [])
     assert (texts(home), arena("verify", "t")) == (before, verified)
     with ArenaHome(home) as opened:
-        stored = opened.store.tournament("t")
-        assert list(opened.store.annotations.to_annotate(stored)) == []
+        assert list(opened.store.annotations.to_annotate(opened.store.tournament("t"))) == []
         events = opened.store.events.topics()
-    assert json.loads(lab("annotate", "t", "--json")[1]) == first
-    code, shown, _ = lab("annotate", "t")
+    assert as_json(lab, "annotate", "t") == first
+    shown = printed(lab, "annotate", "t")
     assert shown.startswith("t: 6 matches of 6 annotated\n\nbot ")
     assert max(map(len, shown.splitlines())) <= 80
     assert sum(row["earned"] + row["lucky"] for row in first["bots"]) == 6
@@ -127,8 +125,7 @@ def test_a_record_that_contradicts_the_rules_is_named_and_the_others_are_annotat
 
 
 def test_a_position_of_a_match_is_analysed(lab):
-    code, out, err = lab("analyse", "t/1", "0", "--json")
-    assert (code, err) == (0, "")
+    out = printed_alone(lab, "analyse", "t/1", "0", "--json")
     found = json.loads(out)
     game = make_game("plusminus", **OPTIONS)
     start = game.initial_state()
@@ -210,8 +207,7 @@ def without_kernels(monkeypatch):
 
 @pytest.mark.usefixtures("without_kernels")
 def test_with_three_seats_every_action_has_what_each_seat_gets(lab):
-    code, out, err = lab("analyse", "coprimality", "-o", "players=3", "-o", "size=4", "--json")
-    assert (code, err) == (0, "")
+    out = printed_alone(lab, "analyse", "coprimality", "-o", "players=3", "-o", "size=4", "--json")
     found = json.loads(out)
     game = make_game("coprimality", players=3, size=4)
     graph = explore(game, "coprimality", Limits())
@@ -244,15 +240,15 @@ def test_three_seats_are_told_in_eighty_columns(lab):
 def test_a_replay_shows_marks_and_worths_of_annotated_matches_only(arena):
     plain = arena("replay", "t/1")[1]
     assert "worth" not in plain
-    assert {one["worth"] for one in json.loads(arena("replay", "t/1", "--json")[1])["positions"]} == {None}
-    rows = json.loads(arena("lab", "annotate", "t/1", "--json")[1])["actions"]
+    assert {one["worth"] for one in as_json(arena, "replay", "t/1")["positions"]} == {None}
+    rows = as_json(arena, "lab", "annotate", "t/1")["actions"]
     shown = arena("replay", "t/1")[1]
     lines = shown.splitlines()
     assert sum(line.startswith("worth: ") for line in lines) == len(rows) + 1
     played = [line for line in lines if " plays " in line]
     marks = [re.search(r" plays \S+( \?\??)?", line)[1] for line in played]
     assert [(mark or "").strip() for mark in marks] == [row["mark"] for row in rows]
-    positions = json.loads(arena("replay", "t/1", "--json")[1])["positions"]
+    positions = as_json(arena, "replay", "t/1")["positions"]
     assert [one["mark"] for one in positions] == [None, *(row["mark"] for row in rows)]
     assert [one["worth"] for one in positions] == [rows[0]["before"], *(row["after"] for row in rows)]
     kept = [line for line in lines if not line.startswith("worth: ")]
@@ -268,15 +264,13 @@ def test_an_annotation_that_does_not_fit_its_record_is_not_shown(arena, home):
         opened.store._database.write(lambda connection: connection.exec_driver_sql(torn))
     lengths = {match: len(record_of("plusminus", OPTIONS, at_random(match)).actions) for match in (1, 2)}
     assert ("worth" in arena("replay", "t/1")[1]) == (lengths[1] == lengths[2])
-    code, out, err = arena("replay", "t/3")
-    assert (code, err) == (0, "")
-    assert "worth" not in out
+    assert "worth" not in printed_alone(arena, "replay", "t/3")
 
 
 def test_stats_have_a_table_of_accuracy_once_matches_are_annotated(arena):
     assert "Accuracy" not in arena("stats", "t")[1]
     assert json.loads(arena("stats", "t", "--table", "accuracy", "--format", "json")[1]) == []
-    bots = json.loads(arena("lab", "annotate", "t", "--json")[1])["bots"]
+    bots = as_json(arena, "lab", "annotate", "t")["bots"]
     assert json.loads(arena("stats", "t", "--table", "accuracy", "--format", "json")[1]) == bots
     assert "Accuracy. By annotated matches" in arena("stats", "t")[1]
 
@@ -293,7 +287,7 @@ def test_bots_whose_accuracy_is_malformed_are_left_out_and_named(arena, home):
         rows = [record_of("plusminus", OPTIONS, at_random(k), match=k, bots=seated[k], **made) for k in MATCHES]
         opened.store.record(four, [row_of(record) for record in rows])
     table = ("stats", "four of", "--table", "accuracy", "--format", "json")
-    whole = json.loads(arena("lab", "annotate", "four of", "--json")[1])["bots"]
+    whole = as_json(arena, "lab", "annotate", "four of")["bots"]
     with ArenaHome(home) as opened:
         for torn, match in (("[", 3), ("[]", 5)):
             row = f'tournament_id = {four.number} AND "match" = {match}'

@@ -9,7 +9,7 @@ from arena.games.kernels import loading
 from arena.games.kernels.solver import KernelSolver
 from arena.lab.solving import limits, state_graph
 from tests import needs
-from tests.cli.calls import calling
+from tests.cli.calls import calling, printed_alone
 
 
 @pytest.fixture(autouse=True)
@@ -27,8 +27,7 @@ def solve(tmp_path, capsys):
 @pytest.fixture
 def solved(solve):
     def call(*arguments):
-        code, out, err = solve(*arguments, "--json")
-        assert (code, err) == (0, "")
+        out = printed_alone(solve, *arguments, "--json")
         return [json.loads(line) for line in out.splitlines()]
 
     return call

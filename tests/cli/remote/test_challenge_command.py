@@ -7,7 +7,7 @@ import pytest
 from arena.cli.remote import submit_command
 from arena.community.play.host_program import playable_game
 from arena.site.matches.playing import PlayableBot, PlayMenu
-from tests.cli.calls import called, refusal
+from tests.cli.calls import called, printed_alone, refusal
 from tests.docs.test_data_page import is_of, sections
 
 
@@ -31,8 +31,7 @@ def test_it_waits_for_the_matches_and_prints_how_they_ended(command, arena_site,
             matches.end(number, "mine@1 wins 3 : 1.")
 
     monkeypatch.setattr(submit_command.time, "sleep", play)
-    code, out, err = command("greedy", *arguments, "--json")
-    assert (code, err) == (0, "")
+    out = printed_alone(command, "greedy", *arguments, "--json")
     rows = json.loads(out)
     assert {row["seat"] for row in rows} == seats
     promised = sections()[("arena challenge",)]

@@ -11,7 +11,7 @@ import pytest
 
 from arena.cli.remote.credentials import Credentials, credentials_path, site_address
 from arena.store.people.secret import new_token
-from tests.cli.calls import called, refusal
+from tests.cli.calls import as_json, called, refusal
 from tests.cli.remote.conftest import hostile, response, saying
 from tests.cli.typed_terminal import arena_at_a_terminal
 
@@ -59,7 +59,7 @@ def test_signing_in_again_ends_the_earlier_token(arena_site, arena, sign_in):
     assert sign_in("play", arguments=("--token", "-"))[0] == 0, "as it was written before"
     assert kept(arena_site) != first
     assert len(arena_site.tokens()) == 1
-    assert json.loads(arena("login", "--json")[1])[0]["scopes"] == ["play"]
+    assert as_json(arena, "login")[0]["scopes"] == ["play"]
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from arena.community.submissions.checker import Checker
 from arena.community.submissions.upload_directory import UploadDirectory
 from arena.community.uploads.containment import Containment
 from arena.store.home import ArenaHome
-from tests.cli.calls import refusal
+from tests.cli.calls import printed_alone, refusal
 from tests.cli.remote.conftest import hostile, response
 from tests.community.submissions.test_checker import BROKEN, GOOD
 
@@ -53,8 +53,7 @@ def checking(arena_site, tmp_path):
 def test_a_good_bot_is_accepted_and_the_same_again_is_the_same(command, arena_site, tmp_path):
     (tmp_path / "first.py").write_bytes(GOOD)
     for _ in range(2):
-        code, out, err = command(tmp_path / "first.py", "--to", arena_site.url, "--note", "mine")
-        assert (code, err) == (0, "")
+        out = printed_alone(command, tmp_path / "first.py", "--to", arena_site.url, "--note", "mine")
         assert out.splitlines()[0].endswith(f"{arena_site.url}/submissions/1")
         assert out.splitlines()[-1] == "first@1 is accepted"
     assert arena_site.people.submissions.find(1).note == "mine"

@@ -10,7 +10,7 @@ import pytest
 from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
-from tests.cli.calls import calling, refusal
+from tests.cli.calls import as_json, calling, printed, refusal
 from tests.conftest import BOTS
 from tests.site.parsed import model_of
 
@@ -47,9 +47,7 @@ def arena(directory, capsys):
 
 def points_from_records(arena, name):
     """Return the points of each bot by round and set of bots, from the schedule's rounds and the exported ranks."""
-    round_of = {
-        row["match"]: row["round"] for row in json.loads(arena("schedule", f"{name}", "--matches", "--json")[1])
-    }
+    round_of = {row["match"]: row["round"] for row in as_json(arena, "schedule", f"{name}", "--matches")}
     points = defaultdict(lambda: defaultdict(float))
     for line in arena("export", name.stem)[1].splitlines():
         record = json.loads(line)
@@ -63,7 +61,7 @@ def points_from_records(arena, name):
 
 @pytest.mark.parametrize("name", FILES)
 def test_rounds_have_the_points_of_the_records(arena, directory, name):
-    found = json.loads(arena("rounds", name, "--json")[1])
+    found = as_json(arena, "rounds", name)
     shown = {
         (played["number"], frozenset(meeting["bots"])): dict(zip(meeting["bots"], meeting["points"], strict=True))
         for played in found["rounds"]
@@ -76,26 +74,24 @@ def test_rounds_have_the_points_of_the_records(arena, directory, name):
 
 
 def test_the_bracket_ends_with_the_winner_of_the_ranking(arena):
-    (first, second, third) = json.loads(arena("standings", "cup", "--places", "--json")[1])
-    bracket = json.loads(arena("rounds", "cup", "--json")[1])["bracket"]
+    (first, second, third) = as_json(arena, "standings", "cup", "--places")
+    bracket = as_json(arena, "rounds", "cup")["bracket"]
     semifinals, (final,) = bracket["stages"]
     assert [duel["bots"] for duel in semifinals] == [["ada", None], ["bob", "cleo"]]
     assert semifinals[0]["decided_by"] == "bye"
     assert final["winner"] == first["bot"]
     assert set(final["bots"]) == {first["bot"], second["bot"]}
     assert third["bot"] in semifinals[1]["bots"]
-    code, out, _ = arena("rounds", "cup")
-    assert code == 0
+    out = printed(arena, "rounds", "cup")
     assert out.startswith(f"cup: knockout, 3 entrants, winner: {first['bot']}\n\nsemifinals")
 
 
 def test_round_cards_have_the_scores_of_the_ranking(arena):
-    places = json.loads(arena("standings", "league", "--places", "--json")[1])
-    cards = json.loads(arena("rounds", "league", "--json")[1])["cards"]
+    places = as_json(arena, "standings", "league", "--places")
+    cards = as_json(arena, "rounds", "league")["cards"]
     assert [(card["bot"], card["total"]) for card in cards] == [(row["bot"], row["score"]) for row in places]
     assert all([line["rival"] for line in card["rounds"]].count(None) == 1 for card in cards), "three byes for three"
-    code, out, _ = arena("rounds", "league")
-    assert code == 0
+    out = printed(arena, "rounds", "league")
     assert out.splitlines()[0] == "league: swiss, 3 entrants, round 3 of 3"
     assert out.count("bye") == 3
 
@@ -105,15 +101,15 @@ def test_a_round_is_shown_alone(arena):
     assert out.splitlines()[0] == "round 2"
     assert len(out.splitlines()) == 3
     assert "  bye: " in out
-    (played,) = json.loads(arena("rounds", "league", "--round", "2", "--json")[1])["rounds"]
+    (played,) = as_json(arena, "rounds", "league", "--round", "2")["rounds"]
     assert sorted(played["meetings"][0]["bots"] + played["byes"]) == ["ada", "bob", "cleo"]
-    found = json.loads(arena("rounds", "triple", "--round", "3", "--json")[1])
+    found = as_json(arena, "rounds", "triple", "--round", "3")
     assert [played["number"] for played in found["rounds"]] == [3]
 
 
 def test_many_rounds_are_cut_to_the_latest(arena):
     out = arena("rounds", "climb")[1]
-    last = json.loads(arena("rounds", "climb", "--json")[1])["last"]
+    last = as_json(arena, "rounds", "climb")["last"]
     assert last > 10
     assert out.splitlines()[0].endswith(f"round {last}; rounds {last - 9} to {last} are shown, and --round N shows any")
     assert out.count("\nround ") == 10
@@ -141,5 +137,5 @@ def test_standings_mention_the_rounds_of_a_format_with_a_table_of_its_own(arena,
 def test_the_page_has_the_same_cards(directory, arena):
     with ArenaHome(directory / "home") as home:
         shown = json.loads(model_of(home, "tournament", tournament="league").model_dump_json())["rounds"]["cards"]
-    cards = json.loads(arena("rounds", "league", "--json")[1])["cards"]
+    cards = as_json(arena, "rounds", "league")["cards"]
     assert [{key: other[key] for key in card} for card, other in zip(cards, shown, strict=True)] == cards

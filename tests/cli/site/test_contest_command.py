@@ -1,6 +1,5 @@
 """``arena site contest``, on a database of people without a server."""
 
-import json
 from datetime import datetime, timedelta
 
 import pytest
@@ -10,7 +9,7 @@ from arena.community.contests.contest_file import read_contest
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.contest import ContestResults
 from arena.store.people.values import Role
-from tests.cli.calls import refusal, refusals
+from tests.cli.calls import as_json, printed, refusal, refusals
 from tests.store.results.samples import definition, line
 
 
@@ -22,8 +21,7 @@ def people(home):
 
 @pytest.fixture
 def file(arena, tmp_path):
-    code, text, _ = arena("contest", "new", "class", "--name", "autumn", "--time-zone", "Europe/Berlin")
-    assert code == 0
+    text = printed(arena, "contest", "new", "class", "--name", "autumn", "--time-zone", "Europe/Berlin")
     path = tmp_path / "autumn.toml"
     path.write_text(text)
     return path
@@ -56,7 +54,7 @@ def test_a_contest_is_announced_shown_changed_and_cancelled(arena, file, people)
     code, out, _ = arena("contest", "add", file)
     assert (code, "autumn is announced" in out) == (0, True)
     assert people.contests.get("autumn").created_by == "the command line"
-    (row,) = json.loads(arena("contest", "list", "--json")[1])
+    (row,) = as_json(arena, "contest", "list")
     assert (row["name"], row["phase"], row["results"], row["entries"]) == ("autumn", "announced", "sealed", 0)
     out = arena("contest", "show", "autumn")[1]
     assert "it has not opened yet\n" in out
@@ -75,7 +73,7 @@ def test_a_contest_is_announced_shown_changed_and_cancelled(arena, file, people)
         ("changed the contest", "A title.", "title: Autumn → The autumn contest"),
         ("announced the contest", "", ""),
     ]
-    assert json.loads(arena("people", "log", "--json")[1])[1]["details"] == "title: Autumn → The autumn contest"
+    assert as_json(arena, "people", "log")[1]["details"] == "title: Autumn → The autumn contest"
 
 
 def test_results_are_revealed_on_request(arena, file, people):

@@ -1,12 +1,10 @@
 """``arena site ladder``, on a database of people in which a program has said what it does."""
 
-import json
-
 import pytest
 
 from arena.store.home import open_people
 from arena.store.people.directing import DesiredState, DirectorState, RunFigures
-from tests.cli.calls import refusal
+from tests.cli.calls import as_json, refusal
 
 
 @pytest.fixture
@@ -17,7 +15,7 @@ def people(home):
 
 
 def test_the_ladders_are_listed_with_what_each_is_doing(arena, people):
-    (row,) = json.loads(arena("ladder", "list", "--json")[1])
+    (row,) = as_json(arena, "ladder", "list")
     assert (row["tournament"], row["state"], row["wish"], row["recorded"]) == ("open", "playing", "play", 12)
 
 

@@ -1,23 +1,21 @@
 """``arena site people``: what is printed, and what is refused without a change."""
 
 import csv
-import json
 import re
 import sqlite3
 
 import pytest
 
 from arena.store.people.people_store import PeopleStore
-from tests.cli.calls import refusal
+from tests.cli.calls import as_json, printed, refusal
 
 
 def people(arena):
-    return {row["name"]: (row["role"], row["account"]) for row in json.loads(arena("people", "list", "--json")[1])}
+    return {row["name"]: (row["role"], row["account"]) for row in as_json(arena, "people", "list")}
 
 
 def test_a_person_is_added_with_a_link_that_can_be_used_once(arena, tmp_path):
-    code, text, _ = arena("people", "add", "ada", "--role", "director", "--site", "https://arena.example.org/")
-    assert code == 0
+    text = printed(arena, "people", "add", "ada", "--role", "director", "--site", "https://arena.example.org/")
     first, link = text.splitlines()
     assert first == "ada is a director now, and can choose a password for 7 days at:"
     secret = re.fullmatch(r"https://arena\.example\.org/invitations/([A-Za-z0-9_-]{43})", link)[1]
@@ -40,7 +38,7 @@ def test_roles_and_accounts_are_changed_and_the_log_says_why(arena):
     ):
         assert arena("people", *words)[0] == 0
     assert people(arena) == {"ada": ("operator", "invited"), "bob": ("director", "invited")}
-    lines = json.loads(arena("people", "log", "--json")[1])
+    lines = as_json(arena, "people", "log")
     assert [(line["action"], line["subject"], line["reason"]) for line in reversed(lines) if line["subject"] == "bob"][
         2:4
     ] == [
@@ -95,7 +93,7 @@ def test_a_roster_becomes_accounts_links_and_one_line_in_the_log(arena, tmp_path
     words = ("people", "import", tmp_path / "roster.csv", "--invitations", out, "--site", "https://arena.example.org")
     assert arena(*words)[0] == 0
     assert people(arena) == {"ada": ("author", "invited"), "bob": ("director", "invited")}
-    lines = json.loads(arena("people", "log", "--json")[1])
+    lines = as_json(arena, "people", "log")
     assert [(one["action"], one["subject"]) for one in lines] == [
         ("made accounts from a list for", "1 author, 1 director")
     ]

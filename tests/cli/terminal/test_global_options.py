@@ -10,7 +10,7 @@ import pytest
 
 from arena.cli.command_table import COMMANDS, LISTED, NOUNS
 from arena.store.home import ArenaHome
-from tests.cli.calls import called, refusal
+from tests.cli.calls import called, printed, refusal, told
 
 
 @pytest.fixture
@@ -29,8 +29,7 @@ def summary(name):
 @pytest.mark.parametrize("columns", [80, 200])
 def test_the_help_fits_a_screen_and_lists_commands_under_headings_without_a_wrapped_line(arena, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
-    code, text, _ = arena("--help")
-    assert code == 0
+    text = printed(arena, "--help")
     assert max(map(len, text.splitlines())) <= columns
     assert len(text.splitlines()) <= 40
     sections = dict(re.findall(r"^(\w[^:\n]*):\n((?:  .*\n)+)", text, re.MULTILINE))
@@ -56,8 +55,7 @@ def test_every_command_is_listed_once_by_the_arena_or_by_a_noun():
     ids=lambda value: value,
 )
 def test_a_command_of_a_noun_is_the_one_by_its_plain_name(arena, noun, spelling, name):
-    code, text, _ = arena(noun, spelling, "--help")
-    assert code == 0
+    text = printed(arena, noun, spelling, "--help")
     assert f"  {spelling} " in arena(noun, "--help")[1]
     assert text.replace(f"Usage: arena {noun} {spelling}", f"Usage: arena {name}") == arena(name, "--help")[1]
 
@@ -68,8 +66,7 @@ def test_an_unknown_command_of_a_noun_is_answered_with_the_nearest(arena):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_help_of_a_command_only_points_to_the_global_options(arena, name):
-    code, text, _ = arena(name, "--help")
-    assert code == 0
+    text = printed(arena, name, "--help")
     assert text.count("--home") == text.count("--store") == 1
     assert text.splitlines()[-1].strip() == "Global options: --home, --store; see arena --help."
 
@@ -132,8 +129,7 @@ def test_an_option_without_its_value_is_refused(arena, arguments):
 
 
 def test_global_options_alone_are_no_command(arena, tmp_path):
-    code, _, errors = arena("--home", "a")
-    assert code == 2
+    errors = told(arena, 2, "--home", "a")
     assert "Usage: arena" in errors
     assert not list(tmp_path.iterdir())
 
