@@ -83,6 +83,14 @@ async def client_of(directory, versions=None, **options):
             home.close()
 
 
+async def answered(request, status, *texts):
+    """Return the answer to a request, which has this status, and these texts in it."""
+    response = await request
+    assert response.status_code == status, response.text
+    assert [text for text in texts if text not in response.text] == []
+    return response
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_pycollect_makeitem(name, obj):
     """Let anyio run every test that is a coroutine."""

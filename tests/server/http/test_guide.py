@@ -8,7 +8,7 @@ from arena.server.http.hosts import Hosts
 from arena.site import guide
 from arena.site.links import ServedLinks
 from arena.site.render import asset_digests
-from tests.server.conftest import client_of
+from tests.server.conftest import answered, client_of
 from tests.site.parsed import Parsed
 
 HOSTILE = """# <script>alert(1)</script>
@@ -68,9 +68,7 @@ async def test_what_people_try_leads_there(directory):
         for address in ("/docs", "/help", "/about", "/protocol", "/play"):
             response = await client.get(address, follow_redirects=True)
             assert response.status_code == 200 and response.url.path.startswith("/guide")
-        missing = await client.get("/guide/protocoll")
-        assert missing.status_code == 404
-        assert "did you mean &#39;protocol&#39;?" in missing.text
+        await answered(client.get("/guide/protocoll"), 404, "did you mean &#39;protocol&#39;?")
         assert (await client.get("/guide/..%2F..%2FLICENSE")).status_code == 404
 
 

@@ -21,7 +21,7 @@ from arena.site.frame.model import Lane
 from arena.site.page_table import PAGE_BY_NAME, PAGES
 from arena.site.pages.results_model import MatchesParameters
 from arena.store.home import ArenaHome
-from tests.server.conftest import add_tournament, client_of
+from tests.server.conftest import add_tournament, answered, client_of
 
 PAGE = "/tournaments/t/matches"
 """One that this process builds itself, and without a board, as the first page has it."""
@@ -57,8 +57,7 @@ async def test_an_unchanged_page_is_not_sent_again(client):
         again = await client.get(PAGE, headers={"accept-encoding": encoding, "if-none-match": first.headers["etag"]})
         assert (again.status_code, again.content) == (304, b"")
         assert again.headers["etag"] == first.headers["etag"]
-        other = await client.get(PAGE, headers={"if-none-match": '"other", W/"another"'})
-        assert other.status_code == 200
+        await answered(client.get(PAGE, headers={"if-none-match": '"other", W/"another"'}), 200)
 
 
 async def test_a_page_is_compressed_for_those_who_take_it(client):
@@ -80,16 +79,13 @@ async def test_head_has_the_headers_and_no_body(client):
 
 
 async def test_a_range_is_ignored(client):
-    response = await client.get("/index.json", headers={"range": "bytes=0-3"})
-    assert response.status_code == 200
+    response = await answered(client.get("/index.json", headers={"range": "bytes=0-3"}), 200)
     assert "accept-ranges" not in response.headers
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "ODD"])
 async def test_other_methods_are_not_answered(client, method):
-    response = await client.request(method, "/")
-    assert response.status_code == 405
-    assert response.headers["allow"] == "GET, HEAD"
+    assert (await answered(client.request(method, "/"), 405)).headers["allow"] == "GET, HEAD"
 
 
 async def test_a_slash_at_the_end_leads_to_the_page_and_nowhere_else(client):
@@ -105,8 +101,7 @@ async def test_a_slash_at_the_end_leads_to_the_page_and_nowhere_else(client):
 async def test_a_number_is_written_in_one_way(client, number):
     match = "/tournaments/t/matches/"
     for path in (f"{match}{quote(number)}.json", f"/?before={quote(number)}", f"{match}1?ply={quote(number)}"):
-        response = await client.get(path, headers={"accept": "application/json"})
-        assert response.status_code == 400
+        response = await answered(client.get(path, headers={"accept": "application/json"}), 400)
         assert "expected a whole number in digits" in response.json()["error"]
 
 
@@ -118,16 +113,12 @@ async def test_programs_get_mistakes_as_json(client):
 
 
 async def test_a_mistake_on_a_page_is_one_sentence(client):
-    response = await client.get("/?<script>alert(1)</script>=1")
-    assert response.status_code == 400
-    assert "is no parameter of this page" in response.text
+    response = await answered(client.get("/?<script>alert(1)</script>=1"), 400, "is no parameter of this page")
     assert "<script>alert" not in response.text
 
 
 async def test_other_hosts_are_refused_with_a_sentence(client):
-    response = await client.get("/", headers={"host": "evil.example"})
-    assert response.status_code == 421
-    assert "--allowed-host" in response.text
+    await answered(client.get("/", headers={"host": "evil.example"}), 421, "--allowed-host")
     assert (await client.get("/", headers=[("host", "localhost"), ("host", "localhost")])).status_code == 400
 
 
@@ -143,8 +134,7 @@ async def test_static_files_are_kept_for_good_and_only_under_their_digest(client
 
 async def test_a_defect_is_a_page_and_a_line_in_the_log(client, monkeypatch, caplog):
     monkeypatch.setattr("arena.server.http.app.query_of", lambda _: 1 / 0)
-    response = await client.get("/")
-    assert response.status_code == 500
+    response = await answered(client.get("/"), 500)
     assert "ZeroDivisionError" in caplog.text
     assert "ZeroDivisionError" not in response.text
 
@@ -152,8 +142,7 @@ async def test_a_defect_is_a_page_and_a_line_in_the_log(client, monkeypatch, cap
 async def test_reports_of_browsers_are_counted_and_few_are_logged(client, caplog):
     headers = {"content-type": "application/csp-report"}
     for number in range(30):
-        response = await client.post("/csp-reports", content=f"{number} \x1b[31m", headers=headers)
-        assert response.status_code == 204
+        await answered(client.post("/csp-reports", content=f"{number} \x1b[31m", headers=headers), 204)
     assert (await client.get("/health.json")).json()["csp_reports"] == 30
     assert caplog.text.count("content security policy") == 10
     assert "\x1b" not in caplog.text
@@ -258,9 +247,7 @@ async def test_a_builder_of_boards_starts_while_a_reader_looks_for_a_match(clien
 
 async def test_a_tournament_that_does_not_exist_is_said_without_a_builder(client):
     for path in ("/tournaments/typo", "/tournaments/typo/matches/1", "/tournaments/typo.json"):
-        response = await client.get(path)
-        assert response.status_code == 404
-        assert "unknown tournament" in response.text
+        await answered(client.get(path), 404, "unknown tournament")
     assert [builders.processes for builders in client.site.builders.values()] == [(), ()]
 
 
@@ -301,8 +288,7 @@ async def test_without_its_store_the_site_shows_what_it_knew_and_how_old_that_is
 
 async def test_a_page_never_shown_without_a_store_is_a_sentence(client, directory):
     (directory / "arena.sqlite3").unlink()
-    response = await client.get("/index.json")
-    assert response.status_code == 503
+    response = await answered(client.get("/index.json"), 503)
     assert response.headers["retry-after"] == "5"
     assert str(directory) not in response.text
     assert json.loads(response.text)["title"] == "The store can’t be read now"
@@ -320,6 +306,5 @@ async def test_every_page_without_fields_is_there(client):
     [("/gmaes", "/games"), ("/leaderboard", "/leaderboards"), ("/qqq", None), ("/puzzle", None)],
 )
 async def test_a_page_that_is_not_there_links_what_may_be_meant(client, address, link):
-    response = await client.get(address)
-    assert response.status_code == 404
+    response = await answered(client.get(address), 404)
     assert re.findall('Perhaps you mean <a href="([^"]*)">', response.text) == ([link] if link else [])

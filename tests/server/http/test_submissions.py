@@ -17,7 +17,7 @@ from arena.store.people.people_store import PeopleStore
 from arena.store.people.values import Role, Scope, SubmissionState
 from arena.store.results.values import OwnedBot
 from tests.analysis.measures.test_ladder_history import fill as fill_ladder
-from tests.server.conftest import client_of
+from tests.server.conftest import answered, client_of
 
 JSON = {"accept": "application/json"}
 FORM = "multipart/form-data; boundary=x"
@@ -66,8 +66,7 @@ async def world(directory, monkeypatch):
 
 
 async def test_a_form_with_a_file_is_a_submission_that_waits(world):
-    answer = await world.submit_bot()
-    assert answer.status_code == 200
+    answer = await answered(world.submit_bot(), 200)
     assert answer.json() == {"done": "submission 1 is waiting", "to": "/submissions/1"}
     one = world.people.submissions.find(1)
     assert (one.author, one.file_name, one.size_bytes, one.state) == ("ada", "bot.py", 7, SubmissionState.WAITING)
@@ -117,8 +116,7 @@ async def test_too_large_an_upload_is_rejected_while_it_comes(world, monkeypatch
 
     headers = world.as_("ada") | {"content-type": FORM if is_form else "application/octet-stream"}
     headers |= {"content-length": "10000000"} if has_length else {}
-    answer = await world.client.post("/submissions?file_name=a.py", content=pieces(), headers=headers)
-    assert answer.status_code == 400
+    answer = await answered(world.client.post("/submissions?file_name=a.py", content=pieces(), headers=headers), 400)
     assert "larger than" in answer.json()["error"]
     assert sent < 400_000
     assert world.uploads() == []
@@ -138,8 +136,7 @@ async def test_too_large_an_upload_is_rejected_while_it_comes(world, monkeypatch
 )
 async def test_what_is_no_upload_is_rejected(world, content_type, content, status):
     headers = world.as_("ada") | {"content-type": content_type}
-    answer = await world.client.post("/submissions?file_name=a.py", content=content, headers=headers)
-    assert answer.status_code == status
+    answer = await answered(world.client.post("/submissions?file_name=a.py", content=content, headers=headers), status)
     assert answer.json()["error"].endswith(".")
     assert world.people.submissions.find(1) is None
     assert world.uploads() == []
@@ -148,8 +145,7 @@ async def test_what_is_no_upload_is_rejected(world, content_type, content, statu
 async def test_a_machine_that_can_contain_nobody_takes_nothing(directory, monkeypatch):
     reason = "uploads can't be contained: here"
     async with world_of(directory, monkeypatch, Containment(False, reason, None)) as world:
-        answer = await world.submit_bot()
-        assert answer.status_code == 400
+        answer = await answered(world.submit_bot(), 400)
         assert answer.json()["error"] == "Uploads can't be contained: here."
         page = await world.client.get("/submissions", headers={"accept": "text/html"})
         assert reason in page.text.replace("&#39;", "'")
@@ -183,8 +179,7 @@ async def test_an_author_gets_back_what_was_submitted_and_no_browser_runs_it(wor
 @pytest.mark.parametrize("path", ["/submissions/1/upload", "/submissions/2/upload"])
 async def test_what_others_have_submitted_might_as_well_not_exist(world, path):
     await world.submit_bot()
-    answer = await world.client.get(path, headers=world.as_("eve"))
-    assert answer.status_code == 404
+    answer = await answered(world.client.get(path, headers=world.as_("eve")), 404)
     assert answer.json()["error"] == f"You have no submission {path[13]}."
 
 
@@ -192,8 +187,7 @@ async def test_only_its_author_withdraws_it(world):
     await world.submit_bot()
     assert (await world.client.post("/submissions/1/withdraw", headers=world.as_("eve"))).status_code == 404
     assert (await world.client.post("/submissions/1/withdraw", headers=world.as_("ada"))).status_code == 200
-    again = await world.client.post("/submissions/1/withdraw", headers=world.as_("ada"))
-    assert again.status_code == 400
+    await answered(world.client.post("/submissions/1/withdraw", headers=world.as_("ada")), 400)
     assert world.people.submissions.find(1).state is SubmissionState.WITHDRAWN
 
 

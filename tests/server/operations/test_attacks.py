@@ -12,6 +12,7 @@ from arena.server.gate.responses import place_of_ours
 from arena.server.operations.account import FOR_A_NAME, FOR_A_NAME_FROM_AN_ADDRESS, FROM_AN_ADDRESS
 from arena.server.operations.opened_people import OPERATIONS
 from arena.store.people.values import Role, Scope
+from tests.server.conftest import answered
 from tests.server.operations.conftest import COOKIE, HOST, HTML, JSON, PASSWORD
 from tests.server.operations.test_permissions import THERE
 
@@ -45,8 +46,7 @@ async def test_what_another_site_sends_changes_nothing(world, headers):
     del olga.headers["sec-fetch-site"]
     before = world.contents()
     for operation in POSTS:
-        response = await olga.post(operation.path.format_map(THERE), headers=headers, data=LOGIN)
-        assert response.status_code == 403
+        response = await answered(olga.post(operation.path.format_map(THERE), headers=headers, data=LOGIN), 403)
         assert "set-cookie" not in response.headers
         assert "by a page of another site" in response.text
     assert world.contents() == before
@@ -65,8 +65,7 @@ async def test_what_our_pages_and_programs_send_is_taken(world, headers):
 async def test_bodies_that_pages_elsewhere_can_send_as_something_else_are_refused(world, content_type):
     headers = {} if content_type is None else {"content-type": content_type}
     client = world.client()
-    response = await client.post("/sign-in", headers=headers, content=json.dumps(LOGIN).encode())
-    assert response.status_code == 415
+    await answered(client.post("/sign-in", headers=headers, content=json.dumps(LOGIN).encode()), 415)
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "GET"])
@@ -76,8 +75,7 @@ async def test_nothing_is_changed_by_other_methods(world, method):
     for operation in POSTS:
         path = operation.path.format_map(THERE)
         if method != "GET" or not any(one.method == "GET" and one.path == operation.path for one in OPERATIONS):
-            response = await olga.request(method, path, headers={"x-http-method-override": "POST"})
-            assert response.status_code == 405
+            response = await answered(olga.request(method, path, headers={"x-http-method-override": "POST"}), 405)
             assert "access-control-allow-origin" not in response.headers
     assert world.contents() == before
 
@@ -239,8 +237,7 @@ async def test_guesses_of_many_names_from_one_address_are_bounded(world):
     client = world.client("192.0.2.9")
     times = FROM_AN_ADDRESS.times
     sent = [client.post("/sign-in", data={"name": f"name-{n}", "password": "wrong"}) for n in range(times + 5)]
-    statuses = [response.status_code for response in await asyncio.gather(*sent)]
-    assert statuses.count(429) == 5
+    assert [response.status_code for response in await asyncio.gather(*sent)].count(429) == 5
 
 
 async def test_a_present_password_is_not_guessed_in_a_session_that_was_left_open(world):
@@ -295,9 +292,7 @@ async def test_forged_headers_of_a_proxy_change_nothing(world):
     client = world.client("192.0.2.9", "http", "192.0.2.5:8000")
     forged = {"x-forwarded-proto": "https", "x-forwarded-for": "127.0.0.1", "forwarded": "for=127.0.0.1;proto=https",
               "x-forwarded-host": "localhost", "x-real-ip": "127.0.0.1"}  # fmt: skip
-    response = await client.post("/sign-in", headers=forged, data=LOGIN)
-    assert response.status_code == 403
-    assert "by https" in response.text
+    await answered(client.post("/sign-in", headers=forged, data=LOGIN), 403, "by https")
     dora = world.browser("dora")
     made = await dora.post("/people/invitations", headers={**forged, "x-forwarded-host": "evil.example"})
     assert "https://arena.example/invitations/" in made.text
@@ -337,10 +332,8 @@ async def test_a_link_has_only_names_that_are_answered_to(world, host):
 
 
 async def test_what_a_proxy_says_about_the_client_is_an_address_or_nothing(world):
-    long = world.client("x" * 5000)
-    assert (await long.post("/sign-in", data=LOGIN)).status_code == 303
-    mapped = world.client("::ffff:192.0.2.77")
-    assert (await mapped.post("/sign-in", data=LOGIN)).status_code == 303
+    assert (await world.client("x" * 5000).post("/sign-in", data=LOGIN)).status_code == 303
+    assert (await world.client("::ffff:192.0.2.77").post("/sign-in", data=LOGIN)).status_code == 303
     addresses = {session.address for session in world.store.sessions.all(world.store.accounts.get("ann"))}
     assert addresses == {"", "192.0.2.77"}
 
@@ -370,8 +363,7 @@ async def test_what_is_secret_is_repeated_nowhere(world, caplog, capfd, monkeypa
             (ann, "/account/erase", {"present": first + "\0"}),
             (olga, "/account/erase", {"present": PASSWORD, "password": first}),
         ):
-            response = await client.post(path, data=fields, headers={"accept": accept})
-            assert response.status_code == 400
+            response = await answered(client.post(path, data=fields, headers={"accept": accept}), 400)
             answers.append(response.text + str(response.headers))
 
     def fail(*_):
@@ -379,8 +371,7 @@ async def test_what_is_secret_is_repeated_nowhere(world, caplog, capfd, monkeypa
 
     with monkeypatch.context() as broken:
         broken.setattr(type(world.store.sessions), "begin", fail)
-        response = await world.client().post("/sign-in", data=LOGIN | {"next": "/"})
-        assert response.status_code == 500
+        response = await answered(world.client().post("/sign-in", data=LOGIN | {"next": "/"}), 500)
         answers.append(response.text)
     assert "a defect" in caplog.text
     output = "\n".join(answers) + caplog.text + "".join(capfd.readouterr())

@@ -12,6 +12,7 @@ from arena.server.gate.operation import NoFields
 from arena.server.gate.request import MAX_BODY_BYTES
 from arena.server.operations.opened_people import OPERATIONS
 from arena.store.people.values import Role
+from tests.server.conftest import answered
 from tests.server.operations.conftest import JSON, PASSWORD
 from tests.server.operations.test_permissions import THERE
 
@@ -64,8 +65,7 @@ async def test_what_is_too_long_is_not_read_on(world):
             read.append(1)
             yield b"x" * 1024
 
-    response = await world.client().post("/sign-in", content=endless(), headers={"content-type": FORM})
-    assert response.status_code == 413
+    await answered(world.client().post("/sign-in", content=endless(), headers={"content-type": FORM}), 413)
     assert len(read) <= MAX_BODY_BYTES / 1024 + 2
 
 
@@ -76,8 +76,7 @@ async def test_what_is_too_slow_is_not_waited_for(world, monkeypatch):
         yield b"name=ann"
         await asyncio.Event().wait()
 
-    response = await world.client().post("/sign-in", content=slow(), headers={"content-type": FORM})
-    assert response.status_code == 408
+    await answered(world.client().post("/sign-in", content=slow(), headers={"content-type": FORM}), 408)
 
 
 async def test_who_may_not_has_sent_nothing_that_is_read(world):
@@ -100,7 +99,5 @@ async def test_fields_of_a_path_are_those_of_the_path(world):
 
 
 async def test_a_form_with_an_empty_body_says_what_is_missing(world):
-    response = await world.client().post("/sign-in")
-    assert response.status_code == 400
-    assert "this is missing" in response.text
+    await answered(world.client().post("/sign-in"), 400, "this is missing")
     assert (await world.client().post("/sign-in", data={"name": "ann", "password": PASSWORD})).status_code == 303

@@ -36,8 +36,7 @@ async def test_a_question_is_between_who_asks_and_directors_until_it_is_answered
     assert await read(world, "ann", contest) == [(QUESTION, "", "")]
     for other in ("eve", None):
         assert await read(world, other, contest) == []
-    page = await dora.get(f"/contests/{contest}")
-    assert "canary-question &lt;b&gt;" in page.text
+    assert "canary-question &lt;b&gt;" in (await dora.get(f"/contests/{contest}")).text
     address = f"/contests/{contest}/questions/1/answer"
     assert (await ann.post(address, data={"message": ANSWER})).status_code == 403
     assert (await dora.post(f"/contests/{contest}/questions/2/answer", data={"message": ANSWER})).status_code == 400

@@ -20,6 +20,7 @@ from arena.store.home import ArenaHome
 from arena.store.people.values import Scope
 from arena.tournament.formats.table import FORMATS
 from tests.analysis.text.tournaments import play
+from tests.server.conftest import answered
 from tests.server.operations.conftest import JSON
 
 FORM = {
@@ -61,8 +62,7 @@ def quick(monkeypatch):
 
 
 async def announced(dora, **changes):
-    response = await dora.post("/contests", data=FORM | changes)
-    assert response.status_code == 303, response.text
+    response = await answered(dora.post("/contests", data=FORM | changes), 303)
     return response.headers["location"]
 
 
@@ -101,8 +101,7 @@ async def test_a_template_with_a_title_and_times_is_a_contest(world, dora, templ
     page = await dora.get(f"/contests/new?template={template}", headers={"accept": JSON})
     fields = page.json()["fields"] | {"house_bots": page.json()["chosen_house_bots"]}
     own = {key: FORM[key] for key in ("title", "name", "opens_at", "deadline_at")}
-    response = await dora.post("/contests", data=fields | own)
-    assert response.status_code == 303, response.text
+    await answered(dora.post("/contests", data=fields | own), 303)
 
 
 def test_the_form_offers_what_there_is():
@@ -134,8 +133,7 @@ async def test_the_options_of_a_game_are_fields_of_the_form(world, dora, quick, 
     refused = await dora.post("/contests", data=rest | {"option_size": "1000", "option_grid_first": "2"})
     assert "Options of the game: size = 1000: expected" in html.unescape(re.sub("<[^>]*>", "", refused.text))
     assert 'name="option_size" value="1000"' in refused.text
-    made = await dora.post("/contests", data=rest | {"option_size": "5", "option_grid_first": "2"})
-    assert made.status_code == 303
+    await answered(dora.post("/contests", data=rest | {"option_size": "5", "option_grid_first": "2"}), 303)
     assert world.store.contests.get("spring").contest.options == {"size": 5, "grid_first": 2}
 
 
@@ -329,8 +327,7 @@ async def test_a_change_says_all_that_is_wrong_beside_its_own_form(world, dora):
 @pytest.mark.parametrize("sent", [{"house_bots": 5}, {"title": 5}, {"name": ["a"]}, {"invited": {}}, {"template": []}])
 async def test_fields_of_invalid_types_are_a_sentence_to_programs_and_browsers(dora, sent):
     for accept in ("text/html", JSON):
-        response = await dora.post("/contests", json=FORM | sent, headers={"accept": accept})
-        assert response.status_code == 400
+        await answered(dora.post("/contests", json=FORM | sent, headers={"accept": accept}), 400)
 
 
 async def test_markup_in_titles_reasons_and_descriptions_is_text(world, dora):
@@ -388,9 +385,7 @@ async def test_no_contest_takes_a_tournament_that_there_is_when_it_is_made_or_ch
     text = contest_text(world.store.contests.get("taken").contest)
     text += '\n[qualification]\nformat = "swiss"\nplaces = 2\nswiss = { rounds = 2 }\n'
     before = world.contents()
-    response = await dora.post(f"{address}/change", data={"text": text, "reason": "two stages"})
-    assert response.status_code == 400
-    assert taken in response.text
+    await answered(dora.post(f"{address}/change", data={"text": text, "reason": "two stages"}), 400, taken)
     assert world.contents() == before
 
 

@@ -10,6 +10,7 @@ from arena.store.people.directing import DesiredState, DirectorState, RequestSta
 from arena.store.people.values import Scope
 from arena.store.results.values import StoredBot
 from arena.tournament.formats.table import FORMATS
+from tests.server.conftest import answered
 from tests.server.operations.conftest import JSON
 from tests.store.results.samples import definition
 
@@ -33,8 +34,7 @@ async def test_a_director_pauses_in_the_browser_and_resumes_with_a_token(kept):
     assert "An upgrade." in page
     assert "Resume" in page
     program = kept.program("dora", Scope.DIRECT)
-    response = await program.post(f"{HERE}/resume", json={"reason": "It is done."})
-    assert response.status_code == 200, response.text
+    await answered(program.post(f"{HERE}/resume", json={"reason": "It is done."}), 200)
     assert kept.store.directors.desired_state("open ladder").state is DesiredState.PLAY
     found = [(line.by, line.action) for line in kept.store.log.lines(hidden=())[:2]]
     assert found == [("dora", "resumed"), ("dora", "paused")]
@@ -70,9 +70,7 @@ async def test_what_is_wrong_is_beside_the_field_of_the_form_that_was_sent(kept)
 
 
 async def test_without_a_reason_nothing_is_changed_and_the_form_comes_back(kept):
-    response = await kept.browser("dora").post(f"{HERE}/pause", data={"reason": ""})
-    assert response.status_code == 400
-    assert 'role="alert"' in response.text
+    await answered(kept.browser("dora").post(f"{HERE}/pause", data={"reason": ""}), 400, 'role="alert"')
     assert kept.store.directors.desired_state("open ladder") is None
 
 
@@ -88,15 +86,13 @@ async def test_without_a_reason_nothing_is_changed_and_the_form_comes_back(kept)
     ],
 )
 async def test_a_correction_is_written_down_for_the_program(kept, what, sent, arguments):
-    response = await kept.browser("dora").post(f"{HERE}/{what}", data=sent | {"reason": "A reason."})
-    assert response.status_code == 303, response.text
+    await answered(kept.browser("dora").post(f"{HERE}/{what}", data=sent | {"reason": "A reason."}), 303)
     (request,) = kept.store.requests.of("open ladder")
     assert (request.kind, request.arguments, request.reason, request.by, request.state) == (
         what, arguments, "A reason.", "dora", RequestState.WAITING,
     )  # fmt: skip
     assert kept.store.log.lines(hidden=())[0].action == f"asked to {what}"
-    page = (await kept.browser("dora").get(f"{HERE}/direct")).text
-    assert f"asked to {what}" in page
+    assert f"asked to {what}" in (await kept.browser("dora").get(f"{HERE}/direct")).text
 
 
 @pytest.mark.parametrize(

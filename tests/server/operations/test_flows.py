@@ -213,8 +213,7 @@ async def test_sessions_are_listed_and_ended_in_another_browser(world):
 
 async def test_all_sessions_end_at_once(world):
     here, there, olga = world.browser("ann"), world.browser("ann"), world.browser("olga")
-    response = await here.post("/account/sessions/end")
-    assert response.headers["location"] == "/sign-in"
+    assert (await here.post("/account/sessions/end")).headers["location"] == "/sign-in"
     for client in (here, there):
         assert (await client.get("/account")).status_code == 303
     assert (await olga.get("/account")).status_code == 200
@@ -277,8 +276,7 @@ async def test_a_token_that_is_refused(world, fields, sentence):
 async def test_all_that_is_stored(world):
     world.store.accounts.set_role("ann", Role.AUTHOR, "dora", "a reason of ours")
     ann = world.browser("ann")
-    page = await ann.get("/account/data")
-    assert "a reason of ours" in page.text
+    assert "a reason of ours" in (await ann.get("/account/data")).text
     data = (await ann.get("/account/data", headers={"accept": JSON})).json()
     assert data["account"]["name"] == "ann"
     assert {line["subject"] for line in data["log"]} == {"ann"}

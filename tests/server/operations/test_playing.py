@@ -15,6 +15,7 @@ from arena.store.home import ArenaHome
 from arena.store.people.unrated_match import MatchState, PlayRequest, Position, hint_sentence
 from arena.store.people.values import Role, Scope, SubmissionState
 from tests.community.contests.samples import OPENS, SEALED, contest_of
+from tests.server.conftest import answered
 from tests.server.operations.conftest import HTML, JSON
 
 CHOICES = {"game": "differences", "bot": "arena:greedy", "seat": "0", "seconds": "0.5", "option_size": "4"}
@@ -34,8 +35,7 @@ def matches(world):
 
 async def begun(client, **choices):
     """Begin a match; return its address."""
-    response = await client.post("/play", data=CHOICES | choices)
-    assert response.status_code == 303, response.text
+    response = await answered(client.post("/play", data=CHOICES | choices), 303)
     return response.headers["location"]
 
 
@@ -138,14 +138,11 @@ async def test_a_stale_form_and_a_second_tab_are_refused_in_a_sentence(world, ma
     visitor = world.client()
     address = await begun(visitor)
     play_on(matches, address, played=[Played(0, (1, 1)), Played(1, (2, 3))])
-    stale = await visitor.post(f"{address}/act", data={"plies": "0", "action": "c4"})
-    assert stale.status_code == 400
+    stale = await answered(visitor.post(f"{address}/act", data={"plies": "0", "action": "c4"}), 400)
     assert "2 actions are played, and this was sent after 0" in stale.text
     assert 'aria-label="c4: column 3' in stale.text  # the board as it is
     assert (await visitor.post(f"{address}/act", data={"plies": "2", "action": "c4"})).status_code == 303
-    second = await visitor.post(f"{address}/act", data={"plies": "2", "action": "d4"})
-    assert second.status_code == 400
-    assert "still being looked at" in second.text
+    await answered(visitor.post(f"{address}/act", data={"plies": "2", "action": "d4"}), 400, "still being looked at")
 
 
 @pytest.mark.parametrize(
@@ -173,16 +170,13 @@ async def test_what_can_not_be_chosen_is_refused(world, matches, changed, senten
     before = world.contents()
     sent = CHOICES | changed
     program = world.client(accept=JSON)
-    response = await program.post("/play", data=sent)
-    assert response.status_code == 400
-    assert sentence in response.json()["error"]
+    assert sentence in (await answered(program.post("/play", data=sent), 400)).json()["error"]
     assert world.contents() == before
     assert (await world.client().post("/play", data=sent)).status_code in (400, 404)
 
 
 async def test_without_a_play_host_the_page_says_so(world):
-    page = await world.client().get("/play")
-    assert "Nobody can play here now" in page.text
+    assert "Nobody can play here now" in (await world.client().get("/play")).text
     refused = await world.client(accept=JSON).post("/play", data=CHOICES)
     assert (refused.status_code, refused.json()["error"]) == (400, "Nobody can play here now.")
 
@@ -193,8 +187,7 @@ async def test_slots_are_for_networks_and_for_people(world, matches):
     refused = await visitor.post("/play", data=CHOICES)
     assert "isitors from one network have 1 slot at most" in refused.text
     await begun(world.client(address="198.51.100.7"))
-    refused = await world.client(address="203.0.113.9").post("/play", data=CHOICES)
-    assert refused.status_code == 400
+    refused = await answered(world.client(address="203.0.113.9").post("/play", data=CHOICES), 400)
     assert "all 2 of the 4 slots that visitors may take are taken now" in refused.text.lower()
     await begun(world.browser("ann", address="203.0.113.9"))
 
@@ -203,8 +196,7 @@ async def test_who_resigns_may_play_again_in_the_other_seat(world, matches):
     visitor = world.client()
     address = await begun(visitor)
     await visitor.post(f"{address}/resign")
-    page = (await visitor.get(address)).text
-    assert "You resigned." in page
+    assert "You resigned." in (await visitor.get(address)).text
     swapped = (await visitor.post(f"{address}/again", data={"swap": "yes"})).headers["location"]
     await visitor.post(f"{swapped}/resign")  # visitors of one network have one slot of four
     same = (await visitor.post(f"{address}/again")).headers["location"]
@@ -327,12 +319,10 @@ async def test_a_bot_that_rests_is_challenged_by_nobody_else_and_challenges_are_
     assert ">evebot@1, of eve<" in (await ann.get("/challenges")).text
     world.now.seconds = OPENS
     matches.set_menu(menu, 9)
-    page = (await ann.get("/challenges")).text
-    assert "evebot" not in page
+    assert "evebot" not in (await ann.get("/challenges")).text
     sent = {"challenger": "annbot", "game": "differences", "seconds": "0.5"}
     for rival in ("evebot", "evebot@1"):
-        refused = await ann.post("/challenges", data=sent | {"bot": rival})
-        assert refused.status_code == 400
+        refused = await answered(ann.post("/challenges", data=sent | {"bot": rival}), 400)
         assert "Evebot@1 rests while results of the contest spring are hidden" in refused.text
     for _ in range(20):
         assert (await ann.post("/challenges", data=sent | {"bot": "greedy"})).status_code == 303

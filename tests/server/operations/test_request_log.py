@@ -11,12 +11,12 @@ from arena.server.http.opened_home import OpenedHome
 from arena.server.operations.opened_people import OPERATIONS
 from arena.store.people.secret import new_secret
 from arena.store.people.values import Scope
+from tests.server.conftest import answered
 from tests.server.operations.conftest import COOKIE, HOST, PASSWORD
 
 
 async def test_a_request_is_a_line_with_its_template_and_who_asked(logged_world, lines):
-    response = await logged_world.browser("ann").get("/account")
-    assert response.status_code == 200
+    response = await answered(logged_world.browser("ann").get("/account"), 200)
     found = [value for value in lines.values if value["logger"] == "arena.requests"]
     ann = logged_world.store.accounts.get("ann").number
     [one] = found

@@ -9,6 +9,7 @@ from arena.store.people.unrated_match import MatchState
 from arena.store.people.unrated_matches import KEPT_DAYS
 from arena.store.people.values import DAY_SECONDS, Role
 from arena.store.people.votes import Enjoyed
+from tests.server.conftest import answered
 from tests.server.operations.conftest import JSON
 from tests.server.operations.test_playing import begun, matches, play_on  # noqa: F401 - a fixture
 
@@ -22,8 +23,7 @@ def play(matches, address, plies=6, state=MatchState.OVER):  # noqa: F811
 
 
 async def varied(client, address, change="scoring=once"):
-    response = await client.post(f"{address}/again", data={"change": change})
-    assert response.status_code == 303, response.text
+    response = await answered(client.post(f"{address}/again", data={"change": change}), 303)
     return response.headers["location"]
 
 
