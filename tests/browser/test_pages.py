@@ -127,8 +127,7 @@ def test_a_table_says_how_many_columns_are_out_of_sight(window, site, width):
     assert (count > 0) == (width <= 768)
     hint_text = f"scroll for {count} more column{'s' * (count > 1)} →" if count else ""
     expect(table).to_have_attribute("data-hidden", hint_text)
-    line = table.evaluate("(table) => getComputedStyle(table, '::after').content")
-    assert hint_text in line
+    assert hint_text in table.evaluate("(table) => getComputedStyle(table, '::after').content")
     height = table.bounding_box()["height"]
     table.evaluate("(table) => table.scrollTo(table.scrollWidth, 0)")
     expect(table).to_have_attribute("data-hidden", "")

@@ -83,8 +83,7 @@ ROWS = {
 
 @pytest.mark.parametrize("way", ROWS)
 def test_programs_get_it(home, printed, way):
-    rows = ROWS[way](home, printed)
-    assert [str(row[ADDED.key]) for row in rows] == ["28"] * 3
+    assert [str(row[ADDED.key]) for row in ROWS[way](home, printed)] == ["28"] * 3
 
 
 def test_a_published_folder_has_it(home, tmp_path):

@@ -195,8 +195,7 @@ def test_the_page_opens_on_the_action_that_decided_the_match_with_the_best_one_o
     assert f"; {shown.turning.best[0]}" in shown.turning.sentence
     played = {choice.played for choice in shown.positions[point.ply - 1].annotation.choices}
     assert not played & set(shown.turning.best)
-    best = board_svg(shown, point.ply).count('class="best"')
-    assert best == 1
+    assert board_svg(shown, point.ply).count('class="best"') == 1
     marked = [one.ply for one in shown.positions if one.annotation.better is not None]
     assert {point.ply} <= set(marked) <= {ply for ply in range(1, len(shown.positions)) if annotation.mark(ply - 1)}
 

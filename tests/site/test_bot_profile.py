@@ -102,8 +102,7 @@ def test_of_many_rivals_the_best_and_the_worst_are_shown(home):
     shown = [link["href"] for link in page_of(home).all("a") if "versus" in link["href"]]
     best, worst = rivals[:-6:-1], rivals[:5]
     assert shown == [f"/bots/a@1/versus/{rival}" for rival in [*best, *worst]]
-    rows = csv_rows(profile(home).csv("rivals"))
-    assert [row["rival"] for row in rows] == rivals[::-1]
+    assert [row["rival"] for row in csv_rows(profile(home).csv("rivals"))] == rivals[::-1]
 
 
 def test_the_rating_after_each_tournament_is_its_history(home):
@@ -116,8 +115,7 @@ def test_the_rating_after_each_tournament_is_its_history(home):
     assert points == [("first", 2, 2, 100.0), ("second", 4, 3, 50.0)]
     assert list(found.charted) == ["differences"]
     assert [(one.tournament, one.rank, one.bots) for one in found.tournaments] == [("second", 2, 2), ("first", 1, 2)]
-    page = page_of(home)
-    assert "a@1" in page.all("svg", **{"class": "ratings"})[0]["aria-label"]
+    assert "a@1" in page_of(home).all("svg", **{"class": "ratings"})[0]["aria-label"]
     rows = csv_rows(found.csv())
     assert [(row["tournament"], row["rank"]) for row in rows] == [("first", "1"), ("second", "2")]
 
@@ -313,8 +311,7 @@ def test_versions_of_a_bot_against_each_other(home):
 
 def test_bots_that_have_not_met_have_a_page(home):
     tell(home, duels("a@1", "b@1", "ww"), entrants=("a@1", "b@1", "c@1"))
-    page = checked(home, "versus", bot="a", rival="c")
-    assert "a and c have not met." in page.text
+    assert "a and c have not met." in checked(home, "versus", bot="a", rival="c").text
 
 
 def test_an_unknown_bot_is_rejected(home):

@@ -91,8 +91,7 @@ def test_a_wrong_action_is_refused_as_the_rules_say_it(home, actions, action, re
     page = game_page(home, options="size=4", actions=actions, action=action)
     assert re.match(refused, page.refused) if refused else not page.refused
     assert page.actions == so_far
-    shown = text_in(html_of("game", page, GameParameters(game="differences")))
-    assert page.refused in shown
+    assert page.refused in text_in(html_of("game", page, GameParameters(game="differences")))
 
 
 def test_at_the_end_the_page_says_who_has_won(home):

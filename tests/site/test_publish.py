@@ -117,8 +117,7 @@ def test_the_records_are_those_of_a_whole_export(home, folder):
         return [{k: v for k, v in json.loads(line).items() if k not in WORDS} for line in text.splitlines()]
 
     expected = "\n".join(whole_export(home.store.as_source(), home.store.tournament("cup")))
-    published_lines = (folder / "records" / "cup.jsonl").read_text()
-    assert lines(published_lines) == lines(expected)
+    assert lines((folder / "records" / "cup.jsonl").read_text()) == lines(expected)
 
 
 @pytest.mark.slow

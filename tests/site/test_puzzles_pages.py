@@ -83,8 +83,7 @@ def test_before_a_try_nothing_tells_the_solution_from_other_actions(home):
     html = plain
     for text in ("b2", "b3"):
         html = html.replace(text, "THERE")
-    other = plain.replace("b3", "b2").replace("b2", "THERE")
-    assert html == other
+    assert html == plain.replace("b3", "b2").replace("b2", "THERE")
     assert html.count("THERE") == 6  # a choice and a place on the board with its address and title, for each of the two
     assert "match 1" not in html  # which goes on with what the bot played
     assert not any(word in page.model_dump_json() for word in ('"loss"', '"draw"', "alpha"))

@@ -101,8 +101,7 @@ def test_csv_has_the_tables_of_the_page(home):
     rows = csv_rows(found.csv())
     seen = [(row["bot"], row["wins"], row["draws"], row["losses"]) for row in rows]
     assert seen == [("a", "4", "0", "0"), ("b", "1", "1", "2"), ("c", "0", "1", "3")]
-    crosstable = csv_rows(found.csv("crosstable"))
-    assert [row["against_3"] for row in crosstable] == ["1.0", "0.75", ""]
+    assert [row["against_3"] for row in csv_rows(found.csv("crosstable"))] == ["1.0", "0.75", ""]
     assert list(found.tables()) == ["standings", "crosstable", "latest"]
 
 
@@ -138,8 +137,7 @@ def test_a_swiss_has_a_card_for_each_entrant(home):
         assert len(card.rounds) == 3
         assert card.total == sum(cell.score for cell in card.rounds)
     assert sum(cell.rival is None for card in found.rounds.cards for cell in card.rounds) == 3  # a bye in each round
-    page = page_of(home, "swiss")
-    assert len(page.part("cards").rows()) == 6
+    assert len(page_of(home, "swiss").part("cards").rows()) == 6
 
 
 def test_corrections_are_listed_with_their_reason(home):
@@ -259,8 +257,7 @@ def test_of_many_tournaments_there_are_pages(home):
     third = model_of(home, "overview", before=second.older)
     assert [one.name for one in third.tournaments] == [f"t{number}" for number in range(21, 0, -1)]
     assert third.older is None
-    page = checked(home, "overview", before=second.older)
-    assert "121 tournaments" in page.text
+    assert "121 tournaments" in checked(home, "overview", before=second.older).text
     assert [found["href"] for found in Parsed(html_of(home, "overview")).all("a", rel="next")] == ["/?before=72"]
 
 

@@ -74,8 +74,7 @@ def test_a_version_that_was_replaced_is_not_paired_any_more_and_its_results_stay
     submit_bot(home, tmp_path, "mine", "1")
     ladder = OpenLadder(file, home)
     run_tournament(ladder.definition(), home.store, executor="in-process")
-    first = {bot for record in home.store.records("open") for bot in record.bots}
-    assert "mine@1" in first
+    assert "mine@1" in {bot for record in home.store.records("open") for bot in record.bots}
     before = len(list(home.store.records("open")))
     submit_bot(home, tmp_path, "mine", "2", index=-1)
     file.write_text(LADDER.replace("matches = 6", "matches = 20"))

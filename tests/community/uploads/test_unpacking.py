@@ -168,8 +168,7 @@ def test_a_machine_that_is_too_slow_is_no_fault_of_the_upload(tmp_path):
 )
 def test_a_single_program_is_taken_as_it_is(tmp_path, name, data, is_executable):
     upload = written(tmp_path / "upload", data)
-    unpacked = unpack(upload, tmp_path / "into", name=name)
-    assert unpacked.bot == tmp_path / "into" / name
+    assert unpack(upload, tmp_path / "into", name=name).bot == tmp_path / "into" / name
     assert tree(tmp_path / "into") == {name: (data, is_executable)}
 
 
