@@ -189,6 +189,21 @@ def write_definition(tmp_path):
 
 
 @pytest.fixture
+def home(tmp_path):
+    """An empty home."""
+    from arena.store.home import ArenaHome
+
+    with ArenaHome(tmp_path / "home") as opened:
+        yield opened
+
+
+@pytest.fixture
+def store(home):
+    """The store of an empty home."""
+    return home.store
+
+
+@pytest.fixture
 def here(tmp_path):
     """The home that takes what was played in another one."""
     from arena.store.home import ArenaHome

@@ -220,12 +220,11 @@ def test_what_is_no_identity_or_key_is_named_and_not_shown(tmp_path, data):
         assert "xx" not in str(refusal.value)
 
 
-def test_a_home_keeps_its_key_to_itself_and_in_backups(tmp_path):
-    with ArenaHome(tmp_path / "home") as home:
-        key = left_out_key_of(home.directory)
-        assert key == left_out_key_of(home.directory) != left_out_key_of(tmp_path)
-        assert (home.directory / "keys/left_out_key").stat().st_mode & 0o77 == 0
-        home.store.tournaments()
-        make_backup(home, tmp_path / "backup")
+def test_a_home_keeps_its_key_to_itself_and_in_backups(home, tmp_path):
+    key = left_out_key_of(home.directory)
+    assert key == left_out_key_of(home.directory) != left_out_key_of(tmp_path)
+    assert (home.directory / "keys/left_out_key").stat().st_mode & 0o77 == 0
+    home.store.tournaments()
+    make_backup(home, tmp_path / "backup")
     restore_backup(tmp_path / "backup", Target(tmp_path / "restored", None, None))
     assert left_out_key_of(tmp_path / "restored") == key

@@ -13,7 +13,6 @@ from arena.kits.languages import LANGUAGES
 from arena.kits.new_bot import new_bot
 from arena.match.players.manifest import load_bot
 from arena.protocol.messages import read_ready
-from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 
@@ -139,40 +138,38 @@ def test_what_a_bot_says_of_itself_is_left_out_where_it_can_not_be_seen():
 
 @pytest.mark.slow(sample=("\\u200b",))
 @pytest.mark.parametrize("old", ["human", "..", "\u202eydeerg", "\u200b"])
-def test_names_that_were_accepted_earlier_are_shown_and_go_on(tmp_path, monkeypatch, old):
+def test_names_that_were_accepted_earlier_are_shown_and_go_on(home, tmp_path, monkeypatch, old):
     bot = make_bot(tmp_path / "a", name=old)
     path = write_tournament(tmp_path, bot, entrant=old, name="an old\u3164cup")
-    with ArenaHome(tmp_path / "home") as home:
-        with monkeypatch.context() as earlier:
-            for place in ("arena.match.players.manifest.is_name", "arena.base.names.is_printable_text"):
-                earlier.setattr(place, lambda name: True)
-            assert submit(home, bot).refusal is None
-            run_tournament(load_definition(path, home.bots), home.store, workers=1)
-        with pytest.raises(UsageError, match="expected 1 to 64"):
-            load_definition(path)
-        progress = run_tournament(load_definition(path, home.bots), home.store, workers=1)
-        assert progress.is_complete
-        assert old in [line.bot for line in standings_of(home.store, "an old\u3164cup").lines]
-        assert home.bots.find(old).name == old
-        assert home.bots.find(f"{old}@1").version == "1"
+    with monkeypatch.context() as earlier:
+        for place in ("arena.match.players.manifest.is_name", "arena.base.names.is_printable_text"):
+            earlier.setattr(place, lambda name: True)
+        assert submit(home, bot).refusal is None
+        run_tournament(load_definition(path, home.bots), home.store, workers=1)
+    with pytest.raises(UsageError, match="expected 1 to 64"):
+        load_definition(path)
+    progress = run_tournament(load_definition(path, home.bots), home.store, workers=1)
+    assert progress.is_complete
+    assert old in [line.bot for line in standings_of(home.store, "an old\u3164cup").lines]
+    assert home.bots.find(old).name == old
+    assert home.bots.find(f"{old}@1").version == "1"
 
 
 @pytest.mark.slow
-def test_versions_that_were_accepted_earlier_go_on_and_none_that_looks_alike_is_added(tmp_path, monkeypatch):
+def test_versions_that_were_accepted_earlier_go_on_and_none_that_looks_alike_is_added(home, tmp_path, monkeypatch):
     old = make_bot(tmp_path / "a", version="<i>1.0</i>")
-    with ArenaHome(tmp_path / "home") as home:
-        with monkeypatch.context() as earlier:
-            earlier.setattr("arena.match.players.manifest.is_version", lambda version: True)
-            assert submit(home, old).refusal is None
-            run_tournament(load_definition(write_tournament(tmp_path, old), home.bots), home.store, workers=1)
-        assert home.bots.find("a").version == "<i>1.0</i>"
-        assert run_tournament(load_definition(tmp_path / "t.toml", home.bots), home.store, workers=1).is_complete
-        assert submit(home, make_bot(tmp_path / "b", version="1.0")).refusal is None
-        for version in ("1.O", "i.o", "L.0"):
-            with pytest.raises(BotDefinitionError, match=r"looks like that of 'a@1\.0'"):
-                submit(home, make_bot(tmp_path / version, version=version))
-        for version in ("10", "1-0", "1.0.0"):
-            assert submit(home, make_bot(tmp_path / version, version=version)).refusal is None
+    with monkeypatch.context() as earlier:
+        earlier.setattr("arena.match.players.manifest.is_version", lambda version: True)
+        assert submit(home, old).refusal is None
+        run_tournament(load_definition(write_tournament(tmp_path, old), home.bots), home.store, workers=1)
+    assert home.bots.find("a").version == "<i>1.0</i>"
+    assert run_tournament(load_definition(tmp_path / "t.toml", home.bots), home.store, workers=1).is_complete
+    assert submit(home, make_bot(tmp_path / "b", version="1.0")).refusal is None
+    for version in ("1.O", "i.o", "L.0"):
+        with pytest.raises(BotDefinitionError, match=r"looks like that of 'a@1\.0'"):
+            submit(home, make_bot(tmp_path / version, version=version))
+    for version in ("10", "1-0", "1.0.0"):
+        assert submit(home, make_bot(tmp_path / version, version=version)).refusal is None
 
 
 @pytest.mark.parametrize(

@@ -79,10 +79,9 @@ def test_a_name_is_no_path(name):
 
 
 @pytest.mark.slow(sample=True)
-def test_an_example_bot_can_be_submitted(tmp_path):
-    with ArenaHome(tmp_path) as home:
-        assert submit(home, "arena:minimal").refusal is None
-        assert home.bots.find("minimal").digest == load_bot("arena:minimal").digest
+def test_an_example_bot_can_be_submitted(home):
+    assert submit(home, "arena:minimal").refusal is None
+    assert home.bots.find("minimal").digest == load_bot("arena:minimal").digest
 
 
 def test_a_bot_that_was_submitted_under_such_a_name_is_still_found(tmp_path):

@@ -15,7 +15,6 @@ from arena.match.bot_pool import BotPool
 from arena.match.players.manifest import load_bot
 from arena.ratings.sequential import Hypotheses
 from arena.sandbox.isolation.levels import choose_isolation
-from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from arena.tournament.experiments import comparison_result
@@ -156,7 +155,7 @@ NEIGHBOURS = [(name, *pair) for name, rungs in RUNGS.items() for pair in pairwis
 
 @pytest.mark.soak
 @pytest.mark.parametrize(("name", "worse", "better"), NEIGHBOURS)
-def test_each_bot_beats_the_one_below(name, worse, better, tmp_path):
+def test_each_bot_beats_the_one_below(name, worse, better, home):
     """By a sequential test over encounters, as both matches of an opening may be decided by it."""
     shipped = load_definition(ROOT / "tournaments" / f"{name}.toml")
     entrants = {entrant.name: entrant for entrant in shipped.entrants}
@@ -167,9 +166,8 @@ def test_each_bot_beats_the_one_below(name, worse, better, tmp_path):
         encounters=1000,
         settings=asdict(Hypotheses(elo0=0.0, elo1=20.0)),
     )
-    with ArenaHome(tmp_path) as home:
-        run_tournament(definition, home.store)
-        result = comparison_result(home.store, home.store.tournament(name))
+    run_tournament(definition, home.store)
+    result = comparison_result(home.store, home.store.tournament(name))
     assert result.verdict.decision is Decision.ACCEPTED, result.verdict
 
 

@@ -13,7 +13,6 @@ from arena.match.players.player import ScriptedPlayer
 from arena.match.referee import Referee
 from arena.match.replay import ReplayError, check_record
 from arena.match.settled import settled_ranks
-from arena.store.home import ArenaHome
 from arena.store.results.rows import row_of
 from arena.store.results.statements import record_from
 from arena.tournament.definition import make_definition
@@ -123,16 +122,15 @@ def test_a_match_that_ended_too_early_is_found():
 
 
 @pytest.mark.slow
-def test_a_tournament_of_settled_matches_holds(tmp_path):
+def test_a_tournament_of_settled_matches_holds(home):
     entrants = [BOTS / "minimal", BOTS / "random_legal"]
     fixed = {"options": {"size": 5}, "encounters": 3}
-    with ArenaHome(tmp_path) as home:
-        for name, more in (("whole", {}), ("short", {"adjudicate": "settled"})):
-            run_tournament(make_definition(name, "differences", entrants, **fixed, **more), home.store, workers=1)
-        assert verify(home, "short") == (6, [])
-        whole, short = (list(home.store.records(name)) for name in ("whole", "short"))
-        definition = home.store.tournament("short").definition
-        assert definition.identity() != home.store.tournament("whole").definition.identity()
+    for name, more in (("whole", {}), ("short", {"adjudicate": "settled"})):
+        run_tournament(make_definition(name, "differences", entrants, **fixed, **more), home.store, workers=1)
+    assert verify(home, "short") == (6, [])
+    whole, short = (list(home.store.records(name)) for name in ("whole", "short"))
+    definition = home.store.tournament("short").definition
+    assert definition.identity() != home.store.tournament("whole").definition.identity()
     assert {record.settled_ply for record in whole} == {None}
     assert all(record.settled_ply == len(record.actions) for record in short)
     assert [record.ranks for record in short] == [record.ranks for record in whole]

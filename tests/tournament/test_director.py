@@ -214,13 +214,12 @@ class AlwaysLate(Scripted):
         return choose
 
 
-def test_a_bot_that_is_to_act_whenever_the_arena_is_late_loses_its_match_the_third_time(write_definition, tmp_path):
-    with ArenaHome(tmp_path / "h") as home:
-        progress = run_tournament(load_definition(write_definition(encounters=2)), home.store, executor=AlwaysLate())
-        assert progress.is_complete
-        assert len(home.store.void_tries(home.store.tournament("t"))) == 2
-        (faults,) = [r.faults for r in home.store.records(home.store.tournament("t")) if r.match == 2]
-        assert [(fault.seat, fault.kind) for fault in faults] == [(1, "timeout")]
+def test_a_bot_that_is_to_act_whenever_the_arena_is_late_loses_its_match_the_third_time(write_definition, home):
+    progress = run_tournament(load_definition(write_definition(encounters=2)), home.store, executor=AlwaysLate())
+    assert progress.is_complete
+    assert len(home.store.void_tries(home.store.tournament("t"))) == 2
+    (faults,) = [r.faults for r in home.store.records(home.store.tournament("t")) if r.match == 2]
+    assert [(fault.seat, fault.kind) for fault in faults] == [(1, "timeout")]
 
 
 @pytest.mark.slow
@@ -245,7 +244,7 @@ def test_workers_are_pinned_while_there_are_cores_enough():
 
 @pytest.mark.slow
 @pytest.mark.skipif(len(available_cores()) < 2, reason="needs two cores")
-def test_each_match_has_the_cores_that_its_bots_may_use(write_definition, tmp_path):
+def test_each_match_has_the_cores_that_its_bots_may_use(write_definition, home, tmp_path):
     note = "str(len(os.sched_getaffinity(0)))"
     counts_cores = f"import os; from _wire import *; play(lambda m: send(answer(m, note={note})))"
     bot = tmp_path / "counts_cores"
@@ -254,16 +253,15 @@ def test_each_match_has_the_cores_that_its_bots_may_use(write_definition, tmp_pa
     (bot / "bot.toml").write_text('name = "counts_cores"\ncommand = ["python3", "bot.py"]\n')
     text = f"[[entrants]]\nbot = '{bot}'\n[limits]\ncores = {{}}\n"
     definition = load_definition(write_definition(text.format(2), bots=["minimal"]))
-    with ArenaHome(tmp_path / "h") as home:
-        run_tournament(definition, home.store)
-        notes = {note for record in home.store.records("t") for _, note in record.notes.for_operator()}
-        assert notes == {"2"}
-        assert home.store.tournament("t").definition.limits.cores == 2
-        definition = load_definition(write_definition(text.format(1024), bots=["minimal"]))
-        for executor in ("local", "in-process"):
-            with pytest.raises(UsageError, match=r"limits.cores = 1024: this machine has \d+ cores? for the"):
-                run_tournament(replace(definition, name="wide"), home.store, executor=executor)
-        assert home.store.find_tournament("wide") is None
+    run_tournament(definition, home.store)
+    notes = {note for record in home.store.records("t") for _, note in record.notes.for_operator()}
+    assert notes == {"2"}
+    assert home.store.tournament("t").definition.limits.cores == 2
+    definition = load_definition(write_definition(text.format(1024), bots=["minimal"]))
+    for executor in ("local", "in-process"):
+        with pytest.raises(UsageError, match=r"limits.cores = 1024: this machine has \d+ cores? for the"):
+            run_tournament(replace(definition, name="wide"), home.store, executor=executor)
+    assert home.store.find_tournament("wide") is None
 
 
 def allowed(game, state, clock):

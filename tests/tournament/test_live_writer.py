@@ -36,12 +36,6 @@ LEGAL = Wants(legal=True, observation=False)
 
 
 @pytest.fixture
-def store(tmp_path):
-    with ArenaHome(tmp_path / "h") as home:
-        yield home.store
-
-
-@pytest.fixture
 def tournament(store):
     return store.create_tournament(DEFINITION, schedule(DEFINITION))
 
@@ -354,7 +348,7 @@ def test_a_watched_match_is_in_the_store_while_workers_play_it(write_definition,
         assert values["wall_seconds"] == record["wall_seconds"][:plies]
 
 
-def test_a_watched_match_of_functions_is_in_the_store_while_it_is_played(tmp_path):
+def test_a_watched_match_of_functions_is_in_the_store_while_it_is_played(home):
     """A slow bot looks; its rival is quick."""
     shown = []
 
@@ -374,8 +368,7 @@ def test_a_watched_match_of_functions_is_in_the_store_while_it_is_played(tmp_pat
     definition = make_definition(
         "t", "plusminus", [looks, first], options={"size": 7}, time_control={"per_action_seconds": 60.0}
     )
-    with ArenaHome(tmp_path / "h") as home:
-        assert run_tournament(definition, home.store).is_complete
+    assert run_tournament(definition, home.store).is_complete
     assert shown
     assert all(state.match == 1 for state in shown)
 

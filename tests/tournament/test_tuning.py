@@ -15,7 +15,6 @@ from arena.base.definition import Definition, GameChoice
 from arena.base.enums import FaultKind
 from arena.base.errors import DefinitionError, UsageError
 from arena.base.records import Bot, Fault
-from arena.store.home import ArenaHome
 from arena.tournament.director import run_tournament
 from arena.tournament.experiments import base_definition, check_start, named_variant, scores_of, trials_definition
 from arena.tournament.schedule import schedule
@@ -228,7 +227,7 @@ def test_arguments_have_each_parameter_once():
             check_parameters(names, bad)
 
 
-def test_a_round_is_a_tournament_of_each_variant_against_the_start(tmp_path):
+def test_a_round_is_a_tournament_of_each_variant_against_the_start(home):
     bot = Bot(name="mcts", version="1", command=("x",), directory="/", digest="d" * 64)
     game = GameChoice(game="differences", options={"size": 6, "scoring": "distinct"}, players=2)
     base = Definition(name="tune", games=(game,), entrants=(), format="trials", isolation="none", rng_seed=7)
@@ -236,16 +235,15 @@ def test_a_round_is_a_tournament_of_each_variant_against_the_start(tmp_path):
     definition = trials_definition(base, 5, 4, bots, encounters=3)
     assert definition.name == "tune test"
     assert [one.name for one in bots] == ["mcts start", "mcts 10 0.5", "mcts 20 1"]
-    with ArenaHome(tmp_path / "home") as home:
-        run_tournament(definition, home.store, executor=ScriptedExecutor((), ""))
-        stored = home.store.tournament("tune test")
-        results = [result for of_round in home.store.results_by_round(stored) for result in of_round]
-        assert stored.recorded == 12  # two variants, three encounters of two matches
-        assert all("mcts start@1" in result.bots for result in results)
-        assert [len(scores) for scores in scores_of(results, bots[1:])] == [3, 3]
-        assert home.store.tournament("tune test").definition.identity() == definition.identity()
-        with pytest.raises(UsageError, match="there are only comparisons"):
-            home.store.latest_tournament()
+    run_tournament(definition, home.store, executor=ScriptedExecutor((), ""))
+    stored = home.store.tournament("tune test")
+    results = [result for of_round in home.store.results_by_round(stored) for result in of_round]
+    assert stored.recorded == 12  # two variants, three encounters of two matches
+    assert all("mcts start@1" in result.bots for result in results)
+    assert [len(scores) for scores in scores_of(results, bots[1:])] == [3, 3]
+    assert home.store.tournament("tune test").definition.identity() == definition.identity()
+    with pytest.raises(UsageError, match="there are only comparisons"):
+        home.store.latest_tournament()
 
 
 def faulty(match, *seats):

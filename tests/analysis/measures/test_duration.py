@@ -79,9 +79,6 @@ def test_a_game_without_a_match_has_an_empty_row():
     assert all(row[key] is None for key in ("seconds_a_match", "expected_seconds", "low_seconds", "high_seconds"))
 
 
-# times of bots, added up by hand
-
-
 def record(bots, actions, wall, seats):
     played = [[seat, None] for seat in actions]
     reports = [SeatReport(wall_seconds=on, cpu_seconds=cpu, off_turn_cpu_seconds=off) for on, cpu, off in seats]

@@ -7,7 +7,6 @@ import pytest
 from arena.analysis.measures import leaderboards
 from arena.analysis.measures.leaderboards import history_of_rounds
 from arena.analysis.measures.standings_cache import standings_of
-from arena.store.home import ArenaHome
 from tests.store.results.samples import definition, line, record
 
 
@@ -31,28 +30,26 @@ def fill(home, rounds, name="t"):
     ("rounds", "shown"),
     [(3, [1, 2, 3]), (12, [*range(1, 13)]), (13, [2, 4, 6, 8, 10, 12, 13]), (25, [4, 8, 12, 16, 20, 24, 25])],
 )
-def test_rounds_are_those_that_stay_while_more_are_played(tmp_path, rounds, shown):
-    with ArenaHome(tmp_path) as home:
-        history = history_of_rounds(home.store, fill(home, rounds))
-        assert [one.round for one in history] == shown
-        assert [one.matches for one in history] == [2 * number for number in shown]
-        assert history[0].at == f"2026-11-26T00:{2 * shown[0]:02}:00+00:00"
+def test_rounds_are_those_that_stay_while_more_are_played(home, rounds, shown):
+    history = history_of_rounds(home.store, fill(home, rounds))
+    assert [one.round for one in history] == shown
+    assert [one.matches for one in history] == [2 * number for number in shown]
+    assert history[0].at == f"2026-11-26T00:{2 * shown[0]:02}:00+00:00"
 
 
-def test_each_is_the_table_of_its_matches_and_only_the_newest_is_computed_again(tmp_path, monkeypatch):
-    with ArenaHome(tmp_path) as home:
-        tournament = fill(home, 13)
-        fill(home, 6, "first")
-        history = history_of_rounds(home.store, tournament, cache_directory=home.cache_directory)
-        assert history[2].lines[0].rating == standings_of(home.store, "first").lines[0].rating
-        assert history[-1].lines[0].rating == standings_of(home.store, "t").lines[0].rating
-        computed = []
-        monkeypatch.setattr(
-            leaderboards, "read_results", lambda *_, last_encounter, f=leaderboards.read_results: (
-                computed.append(last_encounter) or f(*_, last_encounter=last_encounter)
-            ),
-        )  # fmt: skip
-        assert history_of_rounds(home.store, tournament, cache_directory=home.cache_directory) == history
-        assert computed == [26]
-        few = history_of_rounds(home.store, tournament, max_matches=26 + 24 + 19)
-        assert [one.round for one in few] == [12, 13]
+def test_each_is_the_table_of_its_matches_and_only_the_newest_is_computed_again(home, monkeypatch):
+    tournament = fill(home, 13)
+    fill(home, 6, "first")
+    history = history_of_rounds(home.store, tournament, cache_directory=home.cache_directory)
+    assert history[2].lines[0].rating == standings_of(home.store, "first").lines[0].rating
+    assert history[-1].lines[0].rating == standings_of(home.store, "t").lines[0].rating
+    computed = []
+    monkeypatch.setattr(
+        leaderboards, "read_results", lambda *_, last_encounter, f=leaderboards.read_results: (
+            computed.append(last_encounter) or f(*_, last_encounter=last_encounter)
+        ),
+    )  # fmt: skip
+    assert history_of_rounds(home.store, tournament, cache_directory=home.cache_directory) == history
+    assert computed == [26]
+    few = history_of_rounds(home.store, tournament, max_matches=26 + 24 + 19)
+    assert [one.round for one in few] == [12, 13]

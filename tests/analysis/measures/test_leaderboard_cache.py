@@ -99,9 +99,6 @@ def test_a_history_that_would_take_too_long_loses_its_beginning(store, most, tit
     assert [snapshot.title for snapshot in snapshots] == titles.split()
 
 
-# those that rest
-
-
 class Clocks:
     """The time, and that of the processor: each leaderboard takes some of it."""
 

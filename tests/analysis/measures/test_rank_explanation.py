@@ -13,17 +13,9 @@ from arena.ratings.environment import BETA
 from arena.ratings.field_fit import FittedEncounters
 from arena.ratings.result_arrays import EncounterArrays
 from arena.ratings.set_fit import SetFit
-from arena.store.results.store import Store
 from tests.store.results.samples import definition, line, record
 
 STRENGTHS = {"a@1": 0.8, "b@1": 0.6, "c@1": 0.45, "d@1": 0.3}
-
-
-@pytest.fixture
-def store(tmp_path):
-    opened = Store(tmp_path / "arena.sqlite3")
-    yield opened
-    opened.close()
 
 
 def fill(store, rows):

@@ -95,10 +95,7 @@ def test_a_server_that_goes_away_in_mid_tournament_costs_nothing(write_definitio
     assert not (tmp_path / "server" / "arena.sqlite3").exists()
 
 
-# ladders grow
-
-
-def test_entrants_come_to_a_ladder_and_leave_it_and_keep_what_they_had(write_definition, tmp_path):
+def test_entrants_come_to_a_ladder_and_leave_it_and_keep_what_they_had(write_definition, home):
     extra = f'[[entrants]]\nbot = "{BOTS / "greedy"}"\n'
     three, four, without = (
         load_definition(write_definition(text, bots=bots, file_name="t", format='"ladder"', options="{size = 5}"))
@@ -108,21 +105,20 @@ def test_entrants_come_to_a_ladder_and_leave_it_and_keep_what_they_had(write_def
             (f"{extra}[ladder]\nmatches = 90", ("minimal",)),
         )
     )
-    with ArenaHome(tmp_path / "h") as home:
-        assert run_tournament(three, home.store, workers=2).recorded == 24
-        first = state_of(home)
-        assert run_tournament(four, home.store, workers=2).recorded >= 60
-        second = state_of(home)
-        assert second[1][: len(first[1])] == first[1]
-        newcomer = [match for match, bots, _, _ in second[1] if "greedy@1" in bots]
-        assert newcomer
-        assert min(newcomer) > 24
-        run_tournament(without, home.store, workers=2)
-        third = state_of(home)
-        late = [bots for match, bots, _, _ in third[1] if match > len(second[1])]
-        assert late
-        assert not any("random_legal@1" in bots for bots in late)
-        assert {line.bot for line in standings_of(home.store, "t").lines} == {"minimal", "random_legal", "greedy"}
+    assert run_tournament(three, home.store, workers=2).recorded == 24
+    first = state_of(home)
+    assert run_tournament(four, home.store, workers=2).recorded >= 60
+    second = state_of(home)
+    assert second[1][: len(first[1])] == first[1]
+    newcomer = [match for match, bots, _, _ in second[1] if "greedy@1" in bots]
+    assert newcomer
+    assert min(newcomer) > 24
+    run_tournament(without, home.store, workers=2)
+    third = state_of(home)
+    late = [bots for match, bots, _, _ in third[1] if match > len(second[1])]
+    assert late
+    assert not any("random_legal@1" in bots for bots in late)
+    assert {line.bot for line in standings_of(home.store, "t").lines} == {"minimal", "random_legal", "greedy"}
 
 
 def test_a_ladder_reads_its_file_again_while_it_is_running(write_definition, tmp_path):
@@ -150,7 +146,7 @@ def test_a_ladder_reads_its_file_again_while_it_is_running(write_definition, tmp
         assert home.store.tournament("t").definition.games[0].options["size"] == 5
 
 
-def test_a_new_version_is_a_new_entrant_of_a_ladder(write_definition, tmp_path):
+def test_a_new_version_is_a_new_entrant_of_a_ladder(write_definition, home, tmp_path):
     bot = tmp_path / "mine"
     bot.mkdir()
     program = (BOTS / "random_legal" / "bot.py").read_text()
@@ -161,63 +157,56 @@ def test_a_new_version_is_a_new_entrant_of_a_ladder(write_definition, tmp_path):
         text = f'[[entrants]]\nbot = "{bot}"\n[ladder]\nmatches = {20 * version}'
         return load_definition(write_definition(text, bots=("minimal",), format='"ladder"', options="{size = 5}"))
 
-    with ArenaHome(tmp_path / "h") as home:
-        run_tournament(definition(1), home.store, workers=1)
-        run_tournament(definition(2), home.store, workers=1)
-        names = {line.bot for line in standings_of(home.store, "t").lines}
-        assert names == {"minimal", "mine@1", "mine@2"}
-        assert find_labels("mine", known_bots(home.store.tournaments())) == ["mine@1", "mine@2"]
+    run_tournament(definition(1), home.store, workers=1)
+    run_tournament(definition(2), home.store, workers=1)
+    names = {line.bot for line in standings_of(home.store, "t").lines}
+    assert names == {"minimal", "mine@1", "mine@2"}
+    assert find_labels("mine", known_bots(home.store.tournaments())) == ["mine@1", "mine@2"]
 
 
-def test_a_ladder_with_an_hour_glass_stops_after_the_round_that_is_on(write_definition, tmp_path, monkeypatch):
+def test_a_ladder_with_an_hour_glass_stops_after_the_round_that_is_on(write_definition, home, monkeypatch):
     clock = iter(range(0, 10_000_000, 1000))
     monkeypatch.setattr("arena.tournament.run.time", SimpleNamespace(monotonic=lambda: next(clock)))
     path = write_definition("[ladder]\nhours = 1", format='"ladder"', options="{size = 5}")
-    with ArenaHome(tmp_path / "h") as home:
-        progress = run_tournament(load_definition(path), home.store, workers=1)
-        assert progress.is_complete
-        first = progress.recorded
-        assert first > 0
-        assert run_tournament(load_definition(path), home.store, workers=1).recorded > first
+    progress = run_tournament(load_definition(path), home.store, workers=1)
+    assert progress.is_complete
+    first = progress.recorded
+    assert first > 0
+    assert run_tournament(load_definition(path), home.store, workers=1).recorded > first
 
 
-# what is told of courses
+def test_places_of_a_half_played_swiss_count_whole_rounds_only(write_definition, home):
+    definition = load_definition(written(write_definition, "swiss"))
+
+    class EnoughError(Exception):
+        pass
+
+    def stop(progress):
+        if progress.recorded >= 5:
+            raise EnoughError
+
+    with pytest.raises(EnoughError):
+        run_tournament(definition, home.store, workers=1, listener=stop)
+    tournament = home.store.tournament("t")
+    assert tournament.finished_at is None
+    rounds_done = tournament.recorded // 4  # two meetings of two matches each, and a bye
+    scores = [place.values["score"] for _, place in ranking_of(home.store, tournament)]
+    assert sum(scores) == 3 * rounds_done
+    assert "the tournament is not complete" in standings_footer(standings_of(home.store, "t"))
 
 
-def test_places_of_a_half_played_swiss_count_whole_rounds_only(write_definition, tmp_path):
-    with ArenaHome(tmp_path / "h") as home:
-        definition = load_definition(written(write_definition, "swiss"))
-
-        class EnoughError(Exception):
-            pass
-
-        def stop(progress):
-            if progress.recorded >= 5:
-                raise EnoughError
-
-        with pytest.raises(EnoughError):
-            run_tournament(definition, home.store, workers=1, listener=stop)
-        tournament = home.store.tournament("t")
-        assert tournament.finished_at is None
-        rounds_done = tournament.recorded // 4  # two meetings of two matches each, and a bye
-        scores = [place.values["score"] for _, place in ranking_of(home.store, tournament)]
-        assert sum(scores) == 3 * rounds_done
-        assert "the tournament is not complete" in standings_footer(standings_of(home.store, "t"))
-
-
-def test_histories_end_at_the_final_table(write_definition, tmp_path):
-    with ArenaHome(tmp_path / "h") as home:
-        for name, encounters in (("a", 5), ("b", 8)):
-            path = write_definition(file_name=name, encounters=encounters, options="{size = 5}")
-            run_tournament(load_definition(path), home.store, workers=2)
-        snapshots = history_of_tournament(home.store, home.store.tournament("b"))
-        assert [snapshot.matches for snapshot in snapshots] == sorted({snapshot.matches for snapshot in snapshots})
-        assert [line.rating for line in snapshots[-1].lines] == [
-            line.rating for line in standings_of(home.store, "b").lines
-        ]
-        over_time = history_over_tournaments(home.store, "differences")
-        board = standings_of(home.store, game="differences")
-        assert [line.rating for line in over_time[-1].lines] == [line.rating for line in board.lines]
-        assert history_over_tournaments(home.store, "plaid") == []
-        (rival,) = bot_profile(home.store, "minimal@1").rivals
-        assert 8 <= rival.encounters <= 13  # the first five openings of b are those of a
+def test_histories_end_at_the_final_table(write_definition, home):
+    for name, encounters in (("a", 5), ("b", 8)):
+        path = write_definition(file_name=name, encounters=encounters, options="{size = 5}")
+        run_tournament(load_definition(path), home.store, workers=2)
+    snapshots = history_of_tournament(home.store, home.store.tournament("b"))
+    assert [snapshot.matches for snapshot in snapshots] == sorted({snapshot.matches for snapshot in snapshots})
+    assert [line.rating for line in snapshots[-1].lines] == [
+        line.rating for line in standings_of(home.store, "b").lines
+    ]
+    over_time = history_over_tournaments(home.store, "differences")
+    board = standings_of(home.store, game="differences")
+    assert [line.rating for line in over_time[-1].lines] == [line.rating for line in board.lines]
+    assert history_over_tournaments(home.store, "plaid") == []
+    (rival,) = bot_profile(home.store, "minimal@1").rivals
+    assert 8 <= rival.encounters <= 13  # the first five openings of b are those of a

@@ -15,16 +15,9 @@ from arena.analysis.measures.result_table import read_results
 from arena.analysis.measures.standings import standings
 from arena.base.errors import StoreError
 from arena.store.results.scope import ALL_TOURNAMENTS
-from arena.store.results.store import Store
 from tests.store.results.samples import definition, line, record
 
 BOTS = [f"{letter}@1" for letter in "cabde"]
-
-
-@pytest.fixture
-def store(tmp_path):
-    with closing(Store(tmp_path / "arena.sqlite3")) as opened:
-        yield opened
 
 
 def story(seed):
@@ -182,18 +175,18 @@ def test_one_encounter_at_the_end_of_each_piece_stays_whole(store, monkeypatch):
         ("encounter", "x", "the database holds 'x' where a number belongs"),
     ],
 )
-def test_a_malformed_result_is_named(tmp_path, store, column, value, message):
+def test_a_malformed_result_is_named(home, store, column, value, message):
     fill(store, "t", [record(match) for match in (1, 2, 3)])
-    with closing(sqlite3.connect(tmp_path / "arena.sqlite3")) as connection:
+    with closing(sqlite3.connect(home.directory / "arena.sqlite3")) as connection:
         connection.execute(f'UPDATE records SET "{column}" = ? WHERE "match" = 2', (value,))
         connection.commit()
     with pytest.raises(StoreError, match=message):
         read_results(store, ALL_TOURNAMENTS)
 
 
-def test_hashes_of_another_length_are_compared_whole(tmp_path, store):
+def test_hashes_of_another_length_are_compared_whole(home, store):
     fill(store, "t", [record(match) for match in (1, 2, 3)])
-    with closing(sqlite3.connect(tmp_path / "arena.sqlite3")) as connection:
+    with closing(sqlite3.connect(home.directory / "arena.sqlite3")) as connection:
         connection.execute("UPDATE records SET start = 'é', digest = 'x' WHERE \"match\" < 3")
         connection.commit()
     assert read_results(store, ALL_TOURNAMENTS).rated.tolist() == [True, False, True]

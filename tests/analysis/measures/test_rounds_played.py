@@ -4,18 +4,11 @@ import pytest
 
 from arena.analysis.measures.rounds_played import rounds_played
 from arena.base.enums import DisqualifiedMatches
-from arena.store.home import ArenaHome
 from arena.tournament.corrections.entrants import disqualify, withdraw
 from arena.tournament.rounds import ranking_of
 from tests.tournament.corrections.contest import contest, play, write_bots
 
 SIX = ("ann", "bob", "cid", "dan", "eve", "fay")
-
-
-@pytest.fixture
-def home(tmp_path):
-    with ArenaHome(tmp_path / "home") as home:
-        yield home
 
 
 @pytest.fixture

@@ -4,23 +4,14 @@ import itertools
 import sqlite3
 from contextlib import closing
 
-import pytest
-
 from arena.lab.matches import annotator_program
 from arena.lab.matches.annotating import TournamentAnnotator
 from arena.lab.matches.annotator_program import Annotations
 from arena.lab.matches.puzzle import kept_puzzles, may_have_puzzles
 from arena.lab.solving.limits import Limits
-from arena.store.home import ArenaHome
 from tests.analysis.text.tournaments import play
 
 GAME = [("differences", {"size": 3})]
-
-
-@pytest.fixture
-def home(tmp_path):
-    with ArenaHome(tmp_path) as home:
-        yield home
 
 
 def annotated(home, name):

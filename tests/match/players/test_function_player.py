@@ -10,7 +10,6 @@ import time
 import pytest
 
 from arena import (
-    ArenaHome,
     TimeControl,
     enter_late,
     function_bot,
@@ -263,12 +262,6 @@ def test_a_thread_can_be_traced_after_a_call_with_a_limit():
 
 def spins_once():
     return 1
-
-
-@pytest.fixture
-def home(tmp_path):
-    with ArenaHome(tmp_path / "home") as opened:
-        yield opened
 
 
 def test_functions_play_a_tournament_in_process_and_the_table_says_so(home):

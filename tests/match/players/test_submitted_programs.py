@@ -224,11 +224,10 @@ def test_many_names_are_cut(bot):
     assert only.endswith("link11 (a link to no file) and 28 more")
 
 
-def test_submit_says_it_before_it_tries_the_bot_and_where_it_refuses_it(bot, tmp_path):
+def test_submit_says_it_before_it_tries_the_bot_and_where_it_refuses_it(bot, home):
     put(bot / ".venv" / "bin" / "python")
     said = []
-    with ArenaHome(tmp_path / "home") as home:
-        assert submit(home, bot, said.append).refusal is None
+    assert submit(home, bot, said.append).refusal is None
     assert said[0].startswith("left out, as no part of the bot: .venv/")
     assert said[-1].startswith("differences: a match of")
 
@@ -238,20 +237,19 @@ node_modules/x .DS_Store ._bot.py __MACOSX/x Thumbs.db desktop.ini"""
 
 
 @pytest.mark.parametrize("name", NO_PART.split())
-def test_what_systems_put_beside_a_bot_changes_it_in_no_case_of_letters(bot, tmp_path, name):
+def test_what_systems_put_beside_a_bot_changes_it_in_no_case_of_letters(bot, home, name):
     digest = load_bot(bot).digest
     for path in (name, f"lib/{name.upper()}", f"lib/more/{name.lower()}"):
         put(bot / path, "[core]")
     assert load_bot(bot).digest == digest
-    with ArenaHome(tmp_path / "home") as home:
-        copied = home.bots.copy_in(bot)
+    copied = home.bots.copy_in(bot)
     assert sorted(path.name for path in Path(copied.directory).rglob("*")) == ["bot.py", "bot.toml"]
     assert describe_left_out(bot)[0].startswith("left out, as no part of the bot: ")
     page = (Path(__file__).parents[3] / "docs/packaging.md").read_text()
     assert {*re.findall(r"`(\S+)`", page.partition("its letters have:\n\n")[2].partition("\n\n")[0])} == {*LEFT_OUT}
 
 
-def test_a_bot_that_was_stored_with_such_files_keeps_its_identity(bot, tmp_path):
+def test_a_bot_that_was_stored_with_such_files_keeps_its_identity(bot, home):
     """In the home, in a tournament that is resumed from where the bot lies, and when it is submitted again."""
     for name in (".DS_Store", ".GIT/HEAD", "Thumbs.db"):
         put(bot / name)
@@ -260,20 +258,19 @@ def test_a_bot_that_was_stored_with_such_files_keeps_its_identity(bot, tmp_path)
         content = (bot / name).read_bytes()
         digest.update(f"{name}\0{0}\0{len(content)}\0".encode() + content)
     stored = digest.hexdigest()[:16]
-    with ArenaHome(tmp_path / "home") as home:
-        shutil.copytree(bot, home.directory / "bots" / stored)
-        home.store.add_bot(StoredBot("b", "1", stored, ".", "2026-01-01T00:00:00+00:00"))
-        assert home.bots.find("b").digest == stored
-        again = submit(home, bot)
-        found = (again.is_old, again.bot.digest, again.bot.directory)
-        assert found == (True, stored, f"{home.directory}/bots/{stored}")
-        entrants = [replace(load_bot(bot), digest=stored), load_bot("arena:random_legal")]
-        begun = make_definition("t", "differences", entrants)
-        create_or_resume(begun, home.store)
-        now = replace(begun, entrants=(load_bot(bot), entrants[1]))
-        assert create_or_resume(now, home.store).definition.entrants[0].digest == stored
-        put(bot / "bot.py", BOT + "#")
-        with pytest.raises(BotDefinitionError, match="submitted with other files"):
-            submit(home, bot)
-        with pytest.raises(DefinitionError, match="differs"):
-            create_or_resume(replace(begun, entrants=(load_bot(bot), entrants[1])), home.store)
+    shutil.copytree(bot, home.directory / "bots" / stored)
+    home.store.add_bot(StoredBot("b", "1", stored, ".", "2026-01-01T00:00:00+00:00"))
+    assert home.bots.find("b").digest == stored
+    again = submit(home, bot)
+    found = (again.is_old, again.bot.digest, again.bot.directory)
+    assert found == (True, stored, f"{home.directory}/bots/{stored}")
+    entrants = [replace(load_bot(bot), digest=stored), load_bot("arena:random_legal")]
+    begun = make_definition("t", "differences", entrants)
+    create_or_resume(begun, home.store)
+    now = replace(begun, entrants=(load_bot(bot), entrants[1]))
+    assert create_or_resume(now, home.store).definition.entrants[0].digest == stored
+    put(bot / "bot.py", BOT + "#")
+    with pytest.raises(BotDefinitionError, match="submitted with other files"):
+        submit(home, bot)
+    with pytest.raises(DefinitionError, match="differs"):
+        create_or_resume(replace(begun, entrants=(load_bot(bot), entrants[1])), home.store)

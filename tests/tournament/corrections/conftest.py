@@ -1,13 +1,6 @@
 import pytest
 
-from arena.store.home import ArenaHome
 from tests.tournament.corrections.contest import FOUR, write_bots
-
-
-@pytest.fixture
-def home(tmp_path):
-    with ArenaHome(tmp_path / "home") as home:
-        yield home
 
 
 @pytest.fixture

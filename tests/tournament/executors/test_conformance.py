@@ -18,7 +18,6 @@ from arena.match.bot_pool import BotPool
 from arena.match.players.manifest import load_bot
 from arena.sandbox.isolation import reaper
 from arena.sandbox.isolation.levels import choose_isolation
-from arena.store.home import ArenaHome
 from arena.tournament import director, run
 from arena.tournament.definition import load_definition
 from arena.tournament.executors.executor import Job, Played, Void, WorkQueue
@@ -236,19 +235,18 @@ def test_an_exception_in_the_middle_of_a_run_leaves_no_process(url, job, bots, e
 
 
 @pytest.mark.slow
-def test_a_match_that_stays_void_is_given_up_and_the_rest_is_recorded(url, write_definition, tmp_path, monkeypatch):
+def test_a_match_that_stays_void_is_given_up_and_the_rest_is_recorded(url, write_definition, home, monkeypatch):
     def spec_without_a_game(scheduled, definition, make=run.spec_of):
         spec = make(scheduled, definition)
         return spec_of(spec.bots, 2, game="no_such_game") if spec.match == 2 else spec
 
     monkeypatch.setattr(run, "spec_of", spec_without_a_game)
     definition = load_definition(write_definition(encounters=2))
-    with ArenaHome(tmp_path / "h") as home:
-        progress = director.run_tournament(definition, home.store, workers=2, executor=url)
-        assert list(progress.given_up) == [2]
-        assert "no_such_game" in progress.given_up[2]
-        assert (progress.recorded, progress.is_complete) == (3, False)
-        assert [match for match, _ in home.store.void_tries(home.store.tournament("t"))] == [2] * MAX_TRIES
+    progress = director.run_tournament(definition, home.store, workers=2, executor=url)
+    assert list(progress.given_up) == [2]
+    assert "no_such_game" in progress.given_up[2]
+    assert (progress.recorded, progress.is_complete) == (3, False)
+    assert [match for match, _ in home.store.void_tries(home.store.tournament("t"))] == [2] * MAX_TRIES
 
 
 @pytest.mark.slow
@@ -345,7 +343,7 @@ def is_running(pid):
 
 
 @pytest.mark.slow
-def test_a_mistake_of_a_game_is_met_once_and_the_rest_is_recorded(url, tmp_path, monkeypatch):
+def test_a_mistake_of_a_game_is_met_once_and_the_rest_is_recorded(url, home, tmp_path, monkeypatch):
     """A match that a wrong game ends would end in the same way again; the matches of another game are played."""
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "wrong_counting.py").write_text((Path(__file__).parents[2] / "mistaken_games.py").read_text())
@@ -356,13 +354,12 @@ def test_a_mistake_of_a_game_is_met_once_and_the_rest_is_recorded(url, tmp_path,
         f'opening_plies = 0\nisolation = "{LEVEL}"\nworkers = 2\n'
         f'[[entrants]]\nbot = "{BOTS}/minimal"\n[[entrants]]\nbot = "{BOTS}/minimal"\nname = "again"\n'
     )
-    with ArenaHome(tmp_path / "h") as home:
-        progress = director.run_tournament(load_definition(definition), home.store, executor=url)
-        tournament = home.store.tournament("t")
-        assert (progress.recorded, progress.is_complete, progress.given_up) == (2, False, {})
-        assert sorted(progress.game_errors) == [3, 4]
-        (mistake,) = {str(error) for error in progress.game_errors.values()}
-        assert mistake.startswith("the game 'wrong_counting:ApplyRaises' is at fault: apply raised KeyError: 1 (wrong_")
-        assert sorted(home.store.void_tries(tournament)) == [(3, mistake), (4, mistake)]
-        assert home.store.reasons_without_result(tournament) == {3: mistake, 4: mistake}
-        assert [record.match for record in home.store.records(tournament)] == [1, 2]
+    progress = director.run_tournament(load_definition(definition), home.store, executor=url)
+    tournament = home.store.tournament("t")
+    assert (progress.recorded, progress.is_complete, progress.given_up) == (2, False, {})
+    assert sorted(progress.game_errors) == [3, 4]
+    (mistake,) = {str(error) for error in progress.game_errors.values()}
+    assert mistake.startswith("the game 'wrong_counting:ApplyRaises' is at fault: apply raised KeyError: 1 (wrong_")
+    assert sorted(home.store.void_tries(tournament)) == [(3, mistake), (4, mistake)]
+    assert home.store.reasons_without_result(tournament) == {3: mistake, 4: mistake}
+    assert [record.match for record in home.store.records(tournament)] == [1, 2]

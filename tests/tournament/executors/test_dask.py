@@ -54,7 +54,7 @@ def played_locally(definition, tmp_path):
 
 
 @pytest.mark.soak
-def test_killed_and_frozen_workers_cost_no_match_and_change_nothing(write_definition, tmp_path):
+def test_killed_and_frozen_workers_cost_no_match_and_change_nothing(write_definition, home, tmp_path):
     """Four worker processes; two are killed and one is frozen in mid-tournament."""
     definition = load_definition(write_definition(bots=NAMES, encounters=120))
     executor = DaskExecutor(job_of(definition), processes=4, frozen_seconds=3)
@@ -67,12 +67,11 @@ def test_killed_and_frozen_workers_cost_no_match_and_change_nothing(write_defini
         if events and progress.recorded >= events[0][0]:
             os.kill(pids[len(events)], events.pop(0)[1])
 
-    with ArenaHome(tmp_path / "stormy") as home:
-        progress = run_tournament(definition, home.store, executor=executor, listener=strike)
-        assert not events
-        assert progress.is_complete
-        assert progress.given_up == {}
-        stormy = without_clocks(home), table_of(home)
+    progress = run_tournament(definition, home.store, executor=executor, listener=strike)
+    assert not events
+    assert progress.is_complete
+    assert progress.given_up == {}
+    stormy = without_clocks(home), table_of(home)
     with contextlib.suppress(ProcessLookupError):
         os.kill(pids[2], signal.SIGKILL)
     assert [line["match"] for line in stormy[0]] == list(range(1, 721))

@@ -15,7 +15,6 @@ from arena.match.bot_pool import BotPool
 from arena.match.players.manifest import load_bot
 from arena.sandbox.isolation.launcher_client import open_launcher
 from arena.sandbox.isolation.levels import choose_isolation
-from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from arena.tournament.executors import worker_start as cores
@@ -82,10 +81,9 @@ def test_a_script_that_can_not_be_imported_again_stops_the_run(write_definition,
 
 
 @pytest.mark.slow
-def test_what_was_recorded_before_stays(write_definition, tmp_path):
+def test_what_was_recorded_before_stays(write_definition, home, tmp_path):
     definition = load_definition(write_definition(encounters=2))
-    with ArenaHome(tmp_path / "home") as home:
-        run_tournament(definition, home.store, workers=1)
+    run_tournament(definition, home.store, workers=1)
     out, _ = run_script(tmp_path, tmp_path / "t.toml")
     assert out == "4\n", "nothing is left to play, so no worker is needed"
 
