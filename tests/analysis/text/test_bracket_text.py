@@ -107,9 +107,6 @@ def test_a_name_can_not_write_to_the_terminal():
     assert r"bob\nbob" in text
 
 
-# round cards
-
-
 def published_swiss():
     """The swiss of nine with a bye in every round, and its published lines."""
     table = published("swiss_lichess_qlmfflbq.txt")
@@ -150,9 +147,6 @@ def test_a_withdrawn_entrant_is_marked():
     lines = round_cards_text(round_cards_of(swiss), WIDE, {"bot 3": "withdrawn"}).splitlines()
     assert lines[6].split()[0] == "withdrawn"
     assert sum("withdrawn" in line for line in lines) == 1
-
-
-# rounds
 
 
 def meeting(*bots, points=(), recorded=2, scheduled=2):

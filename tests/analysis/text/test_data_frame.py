@@ -6,29 +6,16 @@ import sys
 
 import pytest
 
-from arena import ArenaHome, crosstable_of, standings_of
+from arena import crosstable_of, standings_of
 from arena.base.errors import UnknownNameError, UsageError
-from tests.analysis.text.test_tournament_page import FOUR
-from tests.analysis.text.tournaments import play
+from tests.analysis.text.tournaments import FOUR, play
 
 FRAMES = ("pandas", "polars")
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory):
-    with ArenaHome(tmp_path_factory.mktemp("frames")) as home:
-        play(home, "league", FOUR, failing=["delta"], encounters=3, note="hm")
-        play(home, "empty", FOUR[:2], encounters=0)
-        yield home
+pytestmark = pytest.mark.usefixtures("league")
 
-
-def tables(home, name):
-    store = home.store
-    return {
-        "standings": standings_of(store, name),
-        "crosstable": crosstable_of(store, name),
-        "records": store.records(name),
-    }
+TABLES = {"standings": standings_of, "crosstable": crosstable_of, "records": lambda store, name: store.records(name)}
 
 
 def rows(table, library, columns=None):
@@ -75,10 +62,12 @@ def test_records_have_the_fields_of_the_export(home, library):
 
 
 @pytest.mark.parametrize("library", FRAMES)
-@pytest.mark.parametrize("name", ["standings", "crosstable", "records"])
+@pytest.mark.parametrize("name", TABLES)
 def test_a_table_without_rows_has_the_same_columns_and_types(home, library, name):
     pytest.importorskip(library, reason=f"needs {library}")
-    full, empty = (getattr(tables(home, which)[name], f"to_{library}")() for which in ("league", "empty"))
+    without_rows = f"empty {library} {name}"
+    play(home, without_rows, FOUR[:2], encounters=0)
+    full, empty = (getattr(TABLES[name](home.store, which), f"to_{library}")() for which in ("league", without_rows))
     assert list(full.columns) == list(empty.columns)
     assert list(full.dtypes) == list(empty.dtypes)
 

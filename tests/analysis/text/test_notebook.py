@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from arena import ArenaHome, Board, crosstable_of, make_game, standings_of, states_of
+from arena import Board, crosstable_of, make_game, standings_of, states_of
 from arena.analysis.text import notebook
 from arena.analysis.text.board import NEUTRAL, SEAT_COLOURS
 from arena.analysis.text.notebook import BAD, GOOD
 from arena.games import Drawing
-from tests.analysis.text.test_tournament_page import FOUR, NAMES, Page
-from tests.analysis.text.tournaments import play
+from tests.analysis.text.test_tournament_page import NAMES, Page
+from tests.analysis.text.tournaments import FOUR, play
 from tests.site.test_colours import contrast, mixed, rgb
 
 GAMES = {
@@ -24,17 +24,6 @@ GAMES = {
 }
 
 PAPERS = ("#ffffff", "#111111")
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory):
-    with ArenaHome(tmp_path_factory.mktemp("notebook")) as home:
-        yield home
-
-
-@pytest.fixture(scope="module")
-def league(home):
-    return play(home, "league", FOUR, failing=["delta"], encounters=3)
 
 
 def values(home, name):

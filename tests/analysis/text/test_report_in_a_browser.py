@@ -8,7 +8,6 @@ import pytest
 
 from arena.base.names import is_name
 from arena.site.publish.one_file import report_file
-from arena.store.home import ArenaHome
 from tests.analysis.text.test_tables import HOSTILE
 from tests.analysis.text.tournaments import play
 from tests.browser.conftest import a_browser, expect
@@ -24,23 +23,14 @@ def window():
         yield browser.new_page(viewport={"width": 2700, "height": 1200})
 
 
-def probed(text, probe):
-    """Return a page that runs one more script, whose result is what it says in an element ``probe``."""
+def result(window, tmp_path, text, probe, fragment=""):
+    """Return what one more script of a page says in an element ``probe``."""
+    path = tmp_path / "page.html"
     open_page = re.sub(r"<meta http-equiv[^>]*>", "", text)
-    return open_page.replace("</body>", f"<pre id=probe></pre><script>{probe}</script></body>")
-
-
-def result(window, path, fragment=""):
-    """Return what the last script of a page says."""
+    path.write_text(open_page.replace("</body>", f"<pre id=probe></pre><script>{probe}</script></body>"))
     window.goto(f"{path.as_uri()}{fragment}")
     window.wait_for_function("document.getElementById('probe').textContent")
     return json.loads(window.locator("#probe").text_content())
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory):
-    with ArenaHome(tmp_path_factory.mktemp("browser")) as home:
-        yield home
 
 
 @pytest.fixture(scope="module")
@@ -69,9 +59,7 @@ const go = (name) => document.querySelector(`[data-go=${name}]`).click();
 
 def test_the_viewer_opens_at_the_end_steps_and_jumps(window, page, tmp_path):
     """Its script is that of the site's pages, whose keys and clocks tests/browser/test_viewer.py tries."""
-    path = tmp_path / "page.html"
-    path.write_text(probed(page, STEPS))
-    title, *seen, found = result(window, path, "#match-2")
+    title, *seen, found = result(window, tmp_path, page, STEPS, "#match-2")
     assert title.startswith("Match 2: ")
     assert seen[:3] == ["ply 5 of 5, 5", "ply 2 of 5, 2", "ply 3 of 5, 3"]
     assert seen[3].startswith("Match 3: ")
@@ -111,12 +99,10 @@ def test_every_match_of_every_game_can_be_opened(window, home, tmp_path):
     }
     games = list(options.items())
     played = play(home, "games", ["alpha", "beta", "gamma"], games, failing=["beta"], opening_plies=0, encounters=3)
-    path = tmp_path / "page.html"
-    path.write_text(probed(report_file(home, played), EVERY))
     plies = {record.match: len(record.actions) for record in home.store.records(played)}
     assert 0 in plies.values()
     expected = [[match, f"ply {count} of {count}", True] for match, count in plies.items()]
-    assert result(window, path) == expected
+    assert result(window, tmp_path, report_file(home, played), EVERY) == expected
 
 
 SHAPES = f"""{OPEN}
@@ -144,9 +130,7 @@ SHAPES = f"""{OPEN}
 )
 def test_polygons_are_drawn_and_the_last_action_is_outlined(window, home, tmp_path, game, options, polygons, outline):
     played = play(home, game.partition(":")[0], ["alpha", "beta"], [(game, options)], encounters=2, opening_plies=0)
-    path = tmp_path / "page.html"
-    path.write_text(probed(report_file(home, played), SHAPES))
-    assert result(window, path) == [[polygons, outline, True]] * 4
+    assert result(window, tmp_path, report_file(home, played), SHAPES) == [[polygons, outline, True]] * 4
 
 
 SORT = """
@@ -170,10 +154,8 @@ def percents(texts):
 
 
 def test_a_table_sorts_by_each_heading_with_a_button(window, page, tmp_path):
-    path = tmp_path / "page.html"
-    path.write_text(probed(page, SORT))
     focused, seen = [], []
-    for number, line in enumerate(result(window, path)):
+    for number, line in enumerate(result(window, tmp_path, page, SORT)):
         (seen if number % 2 else focused).append(line)
     assert all(is_focused for is_focused, _ in focused)
     (up, names, _), (down, back, _), (score_down, most, _), (score_up, least, _), (rank_up, ranks, _) = seen
@@ -229,11 +211,9 @@ addEventListener("load", () => setTimeout(measure, 500));
 
 def stuck_out(window, text, tmp_path):
     """Return what sticks out of the page or of its card at each width."""
-    path = tmp_path / "frames.html"
     inner = html.escape(re.sub("<meta http-equiv[^>]*>", "", text))
     frames = "".join(f'<iframe width="{width}" height="900" srcdoc="{inner}"></iframe>' for width in WIDTHS)
-    path.write_text(f"<!DOCTYPE html><body>{frames}<pre id=probe></pre><script>{MEASURE}</script></body>")
-    return result(window, path)
+    return result(window, tmp_path, f"<!DOCTYPE html><body>{frames}</body>", MEASURE)
 
 
 def test_nothing_is_cut_at_any_width(window, home, tmp_path):

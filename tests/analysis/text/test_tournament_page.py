@@ -16,13 +16,10 @@ from arena.analysis.text.verdict import verdict
 from arena.base.bot_text import OPERATOR
 from arena.base.names import is_name
 from arena.site.publish.one_file import report_file
-from arena.store.home import ArenaHome
 from arena.tournament.corrections.corrected_tournament import void_matches
 from tests.analysis.text.test_tables import HOSTILE
-from tests.analysis.text.tournaments import play
+from tests.analysis.text.tournaments import FOUR, play
 from tests.site.parsed import Parsed
-
-FOUR = ["alpha", "beta", "gamma", "delta"]
 
 
 class Page(Parsed):
@@ -40,17 +37,6 @@ class Page(Parsed):
     def views(self):
         packed = re.findall(r'<script type="text/plain" id="chunk-\d+">(.*?)</script>', self.source)
         return [view for chunk in packed for view in json.loads(zlib.decompress(base64.b64decode(chunk)))]
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory):
-    with ArenaHome(tmp_path_factory.mktemp("report")) as home:
-        yield home
-
-
-@pytest.fixture(scope="module")
-def league(home):
-    return play(home, "league", FOUR, failing=["delta"], encounters=3)
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,8 @@ from arena.store.results.rows import row_of
 from arena.tournament.director import run_tournament
 from arena.tournament.executors.executor import Executor, Played
 
+FOUR = ["alpha", "beta", "gamma", "delta"]
+
 
 def chooser(seed, fails, note):
     """Choose any action; a bot that fails makes a fault in one of five matches."""
