@@ -11,16 +11,9 @@ import pytest
 
 from arena.base.errors import StoreError, UsageError
 from arena.match.players.manifest import load_bot
-from arena.store.home import ArenaHome
 from arena.store.results.lock import director_file_lock
 from arena.store.results.values import StoredTournament
 from arena.tournament.executors.log_file import JoinedLog
-
-
-@pytest.fixture
-def home(tmp_path):
-    with ArenaHome(tmp_path / "home") as made:
-        yield made
 
 
 @pytest.fixture
@@ -33,20 +26,10 @@ def precious(tmp_path):
 def stored(directory, digest="?", build=(), **place):
     entrant = {"name": "bot", "version": "1", "content": digest, "build": list(build)}
     recorded = {"directory": str(directory), "command": ["./bot"], "own_files": [], **place}
-    definition = {
-        "games": [{"game": "plaid", "options": {}, "players": 2}],
-        "entrants": [entrant],
-        "places": {"bot@1": recorded},
-    }
-    return StoredTournament(
-        number=1,
-        name="t",
-        definition_text=json.dumps(definition),
-        created_at="2026-01-01",
-        format="round-robin",
-        scheduled=1,
-        recorded=1,
-    )
+    games = [{"game": "plaid", "options": {}, "players": 2}]
+    text = json.dumps({"games": games, "entrants": [entrant], "places": {"bot@1": recorded}})
+    fixed = {"created_at": "2026-01-01", "format": "round-robin", "scheduled": 1, "recorded": 1}
+    return StoredTournament(number=1, name="t", definition_text=text, **fixed)
 
 
 def test_nothing_is_built_where_the_recorded_files_are_not(home, tmp_path):

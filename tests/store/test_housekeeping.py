@@ -162,9 +162,6 @@ def test_an_old_home_can_be_tidied_too(old_home):
     assert store.seasons.get("old").tournaments == (first,)
 
 
-# submitted bots
-
-
 def submitted(home, digest="0" * 24, name="bot", version="1"):
     directory = home.directory / "bots" / digest
     directory.mkdir(parents=True, exist_ok=True)

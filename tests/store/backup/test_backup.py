@@ -81,9 +81,6 @@ def stored_rows(place, kind):
         return store._database.read(read)
 
 
-# what is restored
-
-
 @pytest.mark.slow(sample=True)
 def test_what_is_hidden_of_a_contest_is_copied_while_it_is_played(directory, tmp_path):
     with ArenaHome(directory) as home, open_embargoed_home(directory, "spring") as hidden:
@@ -160,7 +157,6 @@ def test_a_home_without_people_is_restored_without_them(tmp_path):
 
 
 @pytest.mark.slow
-# while it is used
 def test_a_backup_is_of_one_moment_while_matches_are_recorded(tmp_path):
     with ArenaHome(tmp_path / "home") as home:
         tournament = home.store.create_tournament(definition(name="t"), [line(k) for k in range(1, 400)])
@@ -206,7 +202,6 @@ def test_a_file_that_vanishes_meanwhile_is_left_out(directory, tmp_path, monkeyp
     restore_backup(tmp_path / "backup", Target(tmp_path / "restored"))
 
 
-# servers
 @pytest.mark.slow
 def test_a_server_is_backed_up_and_restored_as_files_and_back(postgres, tmp_path, monkeypatch):
     postgres_url, people_url, other_results, other_people = (postgres.new_database() for _ in range(4))
@@ -248,9 +243,6 @@ def test_a_server_that_is_not_empty_is_refused(postgres_url, backup, tmp_path):
     with pytest.raises(StoreError, match="expected an empty database"):
         restore_backup(backup, Target(tmp_path / "restored", postgres_url))
     assert list((tmp_path / "restored").iterdir()) == []
-
-
-# what is refused
 
 
 def test_a_backup_is_written_nowhere_where_something_is(directory, tmp_path):
@@ -307,9 +299,6 @@ def test_a_home_that_is_not_empty_is_refused(backup, tmp_path, name):
     with pytest.raises(UsageError, match=f"it has '{name}'; a backup is only restored into an empty directory"):
         restore_backup(backup, Target(tmp_path / "restored"))
     assert [path.name for path in (tmp_path / "restored").iterdir()] == [name]
-
-
-# the commands
 
 
 def test_the_commands_say_what_they_did(directory, tmp_path, capsys):

@@ -22,7 +22,7 @@ def spring(store, now):
 
 
 def submit_bot(store, person, content="a"):
-    return store.submissions.add(person, new_secret(), content * 64, 100, "bot.py", "").number
+    return store.submissions.add(person, new_secret(), content * 64, 100, "bot.py", "")
 
 
 def accept(store, bot):
@@ -108,9 +108,6 @@ def test_of_many_guests_without_an_account_the_first_are_named(store, now):
         store.contests.add("dora", contest_of(**guests(*(f"guest{number}" for number in range(30)))))
 
 
-# changes
-
-
 def test_a_change_of_nothing_is_not_logged(store, spring):
     before = log_of(store)
     assert change(store) == spring
@@ -121,8 +118,6 @@ def test_a_change_of_nothing_is_not_logged(store, spring):
 
 
 OPENED = "2027-01-10T07:00:00"
-
-
 PLAID = {"game": '"plaid"', "options": "{}"}
 
 
@@ -258,9 +253,6 @@ def test_stages_are_kept_and_the_time_of_the_last_match(store, spring, now):
     assert store.contests.set_stage(played, ContestStage.PLAYED) == played
 
 
-# entries
-
-
 def test_bots_submitted_up_to_the_second_of_the_deadline_count(store, spring, now, ada, eve):
     now.seconds = DEADLINE
     submit_bot(store, ada)
@@ -355,7 +347,7 @@ def test_entries_are_closed_only_when_everything_before_is_known(store, place, n
     with PeopleStore(place, now) as other:
         other.submissions._clock = SlowClock(now)
         closing.start()
-        number = submit_bot(other, ada)
+        number = submit_bot(other, ada).number
     closing.join()
     assert found == [(True, [number])]
 
@@ -375,16 +367,13 @@ def test_of_200_in_the_last_second_exactly_those_up_to_the_deadline_count(store,
             closed = own.contests.close_entries(spring)
             if closed.closed_at is not None:
                 found.append(own.contests.unfinished_of(spring))
-        return own.submissions.add(people[number], new_secret(), "a" * 64, 100, "bot.py", "")
+        return submit_bot(own, people[number])
 
     results = at_once(place, now, 200, work)
     in_time = sorted(one.number for one in results if one.created_at <= spring.contest.deadline_at)
     assert found
     assert found[0] == in_time == store.contests.unfinished_of(spring)
     assert 0 < len(in_time) < 200
-
-
-# What is said of a change of a contest.
 
 
 REVEAL = {"reveal_at": "2027-01-25T12:00:00"}

@@ -10,6 +10,7 @@ from arena.store.people.directors import MAX_WAITING, SILENT_SECONDS
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.values import EmbargoedTournament
 from tests.databases import on_both
+from tests.store.people.test_contests import log_of
 from tests.store.people.test_people_store import PARALLEL
 
 
@@ -24,14 +25,10 @@ def ask(store, kind="disqualify", reason="It cheats.", tournament="open", **argu
     return store.requests.add(tournament, kind, arguments, subject="a@1", reason=reason, by="dora")
 
 
-def log(store):
-    return [(line.by, line.action, line.subject, line.reason) for line in store.log.lines(hidden=())]
-
-
 def test_the_desired_state_stays_and_is_in_the_log(supervised, place, now):
     assert supervised.directors.desired_state("open") is None
     supervised.directors.set_desired_state("open", DesiredState.PAUSE, reason="An upgrade.", by="dora")
-    assert log(supervised) == [("dora", "paused", "open", "An upgrade.")]
+    assert log_of(supervised) == [("dora", "paused", "open", "An upgrade.")]
     with PeopleStore(place, now) as again:
         desired = again.directors.desired_state("open")
     assert (desired.state, desired.by, desired.reason) == (DesiredState.PAUSE, "dora", "An upgrade.")
@@ -41,17 +38,17 @@ def test_a_pause_can_become_a_drain_and_is_ended(supervised):
     for state in (DesiredState.PAUSE, DesiredState.DRAIN, DesiredState.PLAY):
         supervised.directors.set_desired_state("open", state, reason="Why not.", by="dora")
         assert supervised.directors.desired_state("open").state is state
-    assert [line[1] for line in log(supervised)] == ["resumed", "asked to drain", "paused"]
+    assert [line[1] for line in log_of(supervised)] == ["resumed", "asked to drain", "paused"]
 
 
 @pytest.mark.parametrize("state", DesiredState)
 def test_a_desired_state_that_holds_changes_nothing(supervised, state):
     if state is not DesiredState.PLAY:
         supervised.directors.set_desired_state("open", state, reason="First.", by="dora")
-    before = log(supervised)
+    before = log_of(supervised)
     with pytest.raises(UsageError, match="nothing was changed"):
         supervised.directors.set_desired_state("open", state, reason="Second.", by="dora")
-    assert log(supervised) == before
+    assert log_of(supervised) == before
 
 
 @pytest.mark.slow(only=("postgresql",), sample=True)
@@ -67,7 +64,7 @@ def test_of_many_parallel_pauses_one_counts(supervised):
 
     with ThreadPoolExecutor(16) as pool:
         assert sum(pool.map(pause, range(PARALLEL))) == 1
-    assert len(log(supervised)) == 1
+    assert len(log_of(supervised)) == 1
 
 
 @pytest.mark.slow(only=("postgresql",))
@@ -83,7 +80,7 @@ def test_of_many_parallel_requests_as_many_wait_as_may(supervised):
 
     with ThreadPoolExecutor(16) as pool:
         assert sum(pool.map(request, range(PARALLEL))) == MAX_WAITING
-    assert len(supervised.requests.of("open")) == len(log(supervised)) == MAX_WAITING
+    assert len(supervised.requests.of("open")) == len(log_of(supervised)) == MAX_WAITING
 
 
 @pytest.mark.parametrize("reason", ["", "  ", "x" * 501, "two\nlines", "hidden\u202e"])
@@ -92,7 +89,7 @@ def test_a_reason_that_nobody_can_read_is_refused(supervised, reason):
         ask(supervised, reason=reason)
     with pytest.raises(UsageError, match="reason"):
         supervised.directors.set_desired_state("open", DesiredState.PAUSE, reason=reason, by="dora")
-    assert log(supervised) == []
+    assert log_of(supervised) == []
 
 
 def test_nothing_is_asked_of_a_tournament_that_nobody_supervises(supervised):

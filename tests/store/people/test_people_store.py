@@ -53,9 +53,6 @@ def at_once(place, now, count, work):
     return results
 
 
-# accounts
-
-
 @on_both
 def test_people_are_found_however_their_name_is_written(store, ada):
     assert store.accounts.get("ADA") == ada
@@ -161,9 +158,6 @@ def test_who_leaves_is_forgotten_and_the_name_is_not_given_again(store, ada):
         store.accounts.add("ada", Role.AUTHOR, BY)
 
 
-# sessions
-
-
 @on_both
 def test_a_session_proves_who_somebody_is_and_is_stored_as_a_digest(store, ada, tmp_path):
     secret = store.sessions.begin(ada, "a browser", "192.0.2.1")
@@ -205,9 +199,6 @@ def test_a_person_has_so_many_sessions_and_no_more(store, ada):
     assert [store.sessions.find(secret) is not None for secret in secrets] == [False] * 2 + [True] * MAX_SESSIONS
 
 
-# tokens
-
-
 def test_a_token_is_good_until_it_expires_or_is_ended(store, ada, eve, now):
     token = store.tokens.make(ada, "laptop", [Scope.READ, Scope.SUBMIT], 2)
     assert is_token(token)
@@ -243,9 +234,6 @@ def test_a_token_that_is_refused(store, ada, name, scopes, days, sentence):
 def test_so_many_tokens_and_no_more_also_when_all_are_made_at_once(store, place, now, ada):
     results = at_once(place, now, PARALLEL, lambda own, number: own.tokens.make(ada, "t", [Scope.READ], 1))
     assert sum(isinstance(result, str) for result in results) == MAX_TOKENS == len(store.tokens.all(ada))
-
-
-# invitations
 
 
 @pytest.mark.slow
@@ -290,9 +278,6 @@ def test_an_invitation_expires_or_is_ended(store, now):
     assert found == ["ended an invitation for", "made an invitation for", "made an invitation for"]
 
 
-# rates
-
-
 @pytest.mark.slow(sample=("sqlite",))
 @on_both
 def test_a_rate_holds_exactly_when_all_come_at_once(place, now):
@@ -320,9 +305,6 @@ def test_after_the_wait_it_is_allowed_and_not_before(store, now):
     now.seconds += 1000
     store.rates.prune()
     assert store.rates.take("key", rate) == 0.0
-
-
-# the log and the file
 
 
 @pytest.mark.slow(only=("postgresql",))

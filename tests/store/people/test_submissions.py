@@ -8,22 +8,14 @@ import pytest
 from arena.base.errors import UsageError
 from arena.store.people import submissions as submissions_module
 from arena.store.people.people_store import PeopleStore
-from arena.store.people.secret import new_secret
 from arena.store.people.submission_rows import CLAIM_SECONDS, MAX_REPORT_CHARACTERS
 from arena.store.people.submissions import MAX_WAITING, PER_PERSON
 from arena.store.people.values import Role, SubmissionState
 from tests.databases import on_both
+from tests.store.people.test_contests import submit_bot
 from tests.store.people.test_people_store import PARALLEL, at_once
 
 ACCEPTED, REFUSED, FAILED = SubmissionState.ACCEPTED, SubmissionState.REJECTED, SubmissionState.FAILED
-
-
-def submit_bot(store, person, content="a"):
-    return store.submissions.add(person, new_secret(), content * 64, 100, "bot.py", "")
-
-
-def submit_as(store, person, number):
-    return store.submissions.add(person, new_secret(), f"{number:064x}", 100, "bot.py", "")
 
 
 @on_both
@@ -91,14 +83,14 @@ def test_the_same_bytes_submitted_many_times_at_once_are_one_submission(store, p
 @pytest.mark.slow
 @on_both
 def test_only_so_many_wait_at_once_however_they_come(store, place, now, ada, eve):
-    results = at_once(place, now, PARALLEL, lambda own, number: submit_as(own, ada, number))
+    results = at_once(place, now, PARALLEL, lambda own, number: submit_bot(own, ada, chr(ord("A") + number)))
     assert sum(not isinstance(one, UsageError) for one in results) == MAX_WAITING
     assert submit_bot(store, eve).author == "eve"
 
 
 def test_only_so_many_in_an_hour(store, ada, now):
     for number in range(PER_PERSON.times):
-        submit_bot(store, ada, chr(97 + number % 26) if number < 26 else str(number % 10))
+        submit_bot(store, ada, chr(ord("A") + number))
         store.submissions.claim().finish(REFUSED, "", "it is broken")
     with pytest.raises(UsageError, match="30 bots within an hour"):
         submit_bot(store, ada, "0")
@@ -110,7 +102,7 @@ def test_only_so_many_in_an_hour(store, ada, now):
 @on_both
 def test_only_so_many_in_an_hour_also_when_many_are_handed_in_at_once(store, place, now, ada, monkeypatch):
     monkeypatch.setattr(submissions_module, "MAX_WAITING", PARALLEL)
-    results = at_once(place, now, PARALLEL, lambda own, number: submit_as(own, ada, number))
+    results = at_once(place, now, PARALLEL, lambda own, number: submit_bot(own, ada, chr(ord("A") + number)))
     assert sum(not isinstance(one, UsageError) for one in results) == PER_PERSON.times
 
 

@@ -1,8 +1,11 @@
 """A small tournament, for tests of the store."""
 
 from arena.base.definition import Definition, GameChoice
+from arena.base.enums import CorrectionKind
 from arena.base.records import Bot, MatchRecord, ScheduledMatch, SeatReport, TimeControl
+from arena.store.results.correction_log import Change
 from arena.store.results.rows import row_of
+from arena.store.results.values import CorrectionDetails
 
 
 def line(match):
@@ -30,9 +33,13 @@ def record(match, **changes):
 
 
 def definition(**fields):
-    entrants = (
-        Bot(name="a", version="1", command=("a",), directory=""),
-        Bot(name="b", version="1", command=("b",), directory=""),
-    )
+    entrants = tuple(Bot(name=name, version="1", command=(name,), directory="") for name in "ab")
     games = (GameChoice(game="differences", options={"size": 2}, players=2),)
     return Definition(**{"name": "t", "games": games, "entrants": entrants, **fields})
+
+
+def void(store, tournament, *matches):
+    """Set aside the records of matches, as a correction does."""
+    details = CorrectionDetails(matches=matches)
+    change = Change(kind=CorrectionKind.VOID, reason="why", details=details, set_aside=matches)
+    return store.corrections.add(tournament, change)

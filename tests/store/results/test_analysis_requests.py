@@ -2,13 +2,11 @@
 
 import pytest
 
-from arena.base.enums import AnalysisState, CorrectionKind
+from arena.base.enums import AnalysisState
 from arena.base.errors import StoreError, UsageError
 from arena.store.results import analysis_requests
-from arena.store.results.correction_log import Change
-from arena.store.results.values import CorrectionDetails
 from tests.databases import on_both
-from tests.store.results.samples import definition, line, record
+from tests.store.results.samples import definition, line, record, void
 
 WAITING, RUNNING, DONE = AnalysisState.WAITING, AnalysisState.RUNNING, AnalysisState.DONE
 
@@ -62,8 +60,7 @@ def test_a_search_whose_program_has_ended_may_be_asked_for_again(requests, tourn
 
 def test_another_record_and_another_version_may_be_asked_for_again(store, requests, tournament, monkeypatch):
     requests.finish(requests.claim(), 1)
-    details = CorrectionDetails(matches=(1,))
-    store.corrections.add(tournament, Change(kind=CorrectionKind.VOID, reason="why", details=details, set_aside=(1,)))
+    void(store, tournament, 1)
     store.record(tournament, [record(1, ranks=[1, 2])])
     monkeypatch.setattr(analysis_requests, "__version__", "99")
     assert [requests.find(tournament, match) for match in (1, 3)] == [None, None]

@@ -5,14 +5,12 @@ from contextlib import closing
 import pytest
 import sqlalchemy as sa
 
-from arena.base.enums import CorrectionKind, EventKind
+from arena.base.enums import EventKind
 from arena.store.results.annotations import AnnotationRow, StoredAccuracy
-from arena.store.results.correction_log import Change
 from arena.store.results.schema import match_annotations
 from arena.store.results.store import Store
-from arena.store.results.values import CorrectionDetails
 from tests.databases import on_both
-from tests.store.results.samples import definition, line, record
+from tests.store.results.samples import definition, line, record, void
 
 
 @pytest.fixture
@@ -34,12 +32,6 @@ def stored_rows(store):
     return store._database.read(lambda c: c.execute(sa.select(sa.func.count()).select_from(match_annotations)).scalar())
 
 
-def void(store, tournament, match):
-    details = CorrectionDetails(matches=(match,))
-    change = Change(kind=CorrectionKind.VOID, reason="why", details=details, set_aside=(match,))
-    store.corrections.add(tournament, change)
-
-
 @on_both
 def test_an_annotation_takes_the_place_of_an_earlier_one(store, tournament):
     assert (store.annotations.find(tournament, 1), store.annotations.count(tournament)) == (None, 0)
@@ -47,9 +39,8 @@ def test_an_annotation_takes_the_place_of_an_earlier_one(store, tournament):
     store.annotations.write(tournament, [row(1, "old")])
     store.annotations.write(tournament, [row(1, "new")])
     assert (store.annotations.find(tournament, 1), store.annotations.count(tournament)) == ("new", 1)
-    assert list(store.annotations.accuracy(tournament)) == [
-        StoredAccuracy(1, 1, "differences", ("a@1", "b@1"), "[]"),
-    ]
+    accuracy = StoredAccuracy(1, 1, "differences", ("a@1", "b@1"), "[]")
+    assert list(store.annotations.accuracy(tournament)) == [accuracy]
     assert list(store.annotations.accuracy(tournament, "plaid")) == []
     assert dict(store.record_texts(tournament)) == texts
 

@@ -9,18 +9,17 @@ from contextlib import closing
 import pytest
 import sqlalchemy as sa
 
-from arena.base.enums import CorrectionKind, EventKind
+from arena.base.enums import EventKind
 from arena.base.errors import StoreError
 from arena.base.records import Fault
 from arena.store.results.addition import Addition
 from arena.store.results.commit_signal import Commits
-from arena.store.results.correction_log import Change
 from arena.store.results.events import MAX_EVENTS, MAX_MATCHES, PRUNE_EVERY, EventDetails
 from arena.store.results.schema import events, topics
 from arena.store.results.store import Store
-from arena.store.results.values import CorrectionDetails, StoredBot
+from arena.store.results.values import StoredBot
 from tests.databases import on_both
-from tests.store.results.samples import definition, line, record
+from tests.store.results.samples import definition, line, record, void
 
 
 def logged(store, topic="tournament/1"):
@@ -43,8 +42,7 @@ def test_every_change_of_a_tournament_is_logged(store):
     store.set_finished(tournament, False)  # it is not finished
     store.set_finished(tournament, True)
     store.set_finished(tournament, False)
-    change = Change(kind=CorrectionKind.VOID, reason="r", details=CorrectionDetails(), set_aside=[1])
-    store.corrections.add(store.tournament("t"), change)
+    void(store, store.tournament("t"), 1)
     store.rename(store.tournament("t"), "u")
     store.delete(store.tournament("u"))
     store.restore(store.deleted_tournament("u"), "v")
@@ -146,9 +144,6 @@ def test_numbers_have_no_gaps_and_come_in_the_order_of_commits(postgres_url):
     is_over.set()
     reader.join()
     assert seen == list(range(1, 202))
-
-
-# Readers of the log, and of the signal that something was committed.
 
 
 @pytest.fixture

@@ -2,23 +2,20 @@
 
 import random
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from arena.base.enums import CorrectionKind, FaultKind, Termination
+from arena.base.enums import FaultKind, Termination
 from arena.base.errors import StoreError
 from arena.base.records import Fault, SeatReport
 from arena.store.results import match_lists
-from arena.store.results.correction_log import Change
 from arena.store.results.match_line import MAX_RECORD_CHARACTERS, LineFault, MatchKey
 from arena.store.results.match_lists import MatchFilter
 from arena.store.results.store import Store
-from arena.store.results.values import CorrectionDetails
 from tests.databases import DATABASES, on_both
-from tests.store.results.samples import definition, line, record
+from tests.store.results.samples import definition, line, record, void
 
 MATCHES = 160
 LABELS = ["a@1", "a@2", "ab@1", "b@1", "c@1.0"]
@@ -56,8 +53,7 @@ def store(place):
             numbers = [match for match in range(1, MATCHES + 1) if match % 11]
             chance.shuffle(numbers)
             store.record(tournament, [made_up(chance, match) for match in numbers])
-        void = Change(kind=CorrectionKind.VOID, reason="r", details=CorrectionDetails(), set_aside=[5, 6, 7])
-        store.corrections.add(store.tournament("t"), void)
+        void(store, store.tournament("t"), 5, 6, 7)
         store.delete(store.tournament("gone"))
         yield store
 
@@ -166,7 +162,7 @@ def test_a_page_begins_behind_any_number(store):
 
 
 def test_what_is_malformed_in_a_record_is_left_out_of_its_line(tmp_path):
-    with closing(Store(Path(tmp_path / "arena.sqlite3"))) as store:
+    with closing(Store(tmp_path / "arena.sqlite3")) as store:
         tournament = store.create_tournament(definition(), [line(match) for match in range(1, 8)])
         texts = ["[", "[]", '{"scores":[1]}', '{"scores":["1",2],"actions":[],"faults":[]}', "[" * 5000]
         texts.append('{"scores":[1,2],"actions":[],"faults":[{"seat":0,"kind":"sloth","ply":0}]}')
@@ -180,14 +176,11 @@ def test_what_is_malformed_in_a_record_is_left_out_of_its_line(tmp_path):
 
 @pytest.mark.parametrize("column", ["bots", "ranks", "termination"])
 def test_a_malformed_row_is_named(tmp_path, column):
-    with closing(Store(Path(tmp_path / "arena.sqlite3"))) as store:
+    with closing(Store(tmp_path / "arena.sqlite3")) as store:
         tournament = store.create_tournament(definition(), [line(1)])
         store.record(tournament, [record(1)._replace(**{column: "[7"})])
         with pytest.raises(StoreError, match="the result of match 1: its"):
             store.match_lists.page(1)
-
-
-# the matches of bots, in all tournaments
 
 
 @pytest.mark.slow
@@ -242,7 +235,7 @@ def test_versions_and_tournaments_and_faults_of_a_bot(store):
 
 
 def test_the_latest_matches_are_those_that_were_recorded_last(tmp_path):
-    with closing(Store(Path(tmp_path / "arena.sqlite3"))) as store:
+    with closing(Store(tmp_path / "arena.sqlite3")) as store:
         for name in ("t", "u", "gone"):
             store.create_tournament(definition(name=name), [line(k) for k in range(1, 10)])
         clock = iter(range(100))
@@ -251,7 +244,6 @@ def test_the_latest_matches_are_those_that_were_recorded_last(tmp_path):
             for name, numbers in (("t", [3, 1]), ("u", [4]), ("t", [2]), ("gone", [1]), ("t", [9])):
                 store.record(store.tournament(name), [record(match) for match in numbers])
         store.delete(store.tournament("gone"))
-        void = Change(kind=CorrectionKind.VOID, reason="r", details=CorrectionDetails(), set_aside=[2])
-        store.corrections.add(store.tournament("t"), void)
+        void(store, store.tournament("t"), 2)
         assert [tuple(one.key) for one in store.latest_matches(10)] == [(1, 9), (2, 4), (1, 1), (1, 3)]
         assert [tuple(one.key) for one in store.latest_matches(1)] == [(1, 9)]

@@ -1,4 +1,4 @@
-"""The rows of seats agree with the records, whatever is written and corrected."""
+"""The rows of seats, and the counters, agree with the records, whatever is written and corrected."""
 
 import json
 import random
@@ -61,9 +61,6 @@ def test_a_malformed_record_has_no_rows(store, bots, ranks):
     tournament = store.create_tournament(definition(), [line(1), line(2)])
     store.record(tournament, [record(1)._replace(bots=bots, ranks=ranks), record(2)])
     assert {row[2] for row in stored(store)} == {2}
-
-
-# The counters of a tournament agree with what is counted, whatever is written.
 
 
 def assert_right(store, name="t"):

@@ -15,13 +15,12 @@ from arena.base.enums import CorrectionKind, FaultKind
 from arena.base.errors import StoreAwayError, StoreError
 from arena.base.records import Fault
 from arena.store.results.connection import Database
-from arena.store.results.correction_log import Change
 from arena.store.results.schema import SCHEMA_VERSION
 from arena.store.results.store import Store
-from arena.store.results.values import CorrectionDetails, StoredBot
+from arena.store.results.values import StoredBot
 from arena.store.results.whole_database import bring_up_to_date
 from tests.databases import change, on_both
-from tests.store.results.samples import definition, line, record
+from tests.store.results.samples import definition, line, record, void
 
 
 @pytest.fixture
@@ -248,9 +247,6 @@ def test_a_database_that_another_process_has_migrated_meanwhile_is_opened(first_
         assert [tournament.recorded for tournament in store.tournaments()] == [1, 1]
 
 
-# a server that goes away
-
-
 @pytest.mark.slow
 def test_a_server_that_comes_back_is_waited_for_and_nothing_is_lost_or_doubled(postgres, at_server):
     store, tournament = at_server
@@ -344,6 +340,5 @@ def test_kinds_are_read_as_members_from_every_database(store, tournament):
     """A driver of PostgreSQL adapts the types of columns, and must not lose what their values are passed through."""
     store.record(tournament, [record(1, faults=[Fault(seat=1, kind="exit", ply=0, detail="")])])
     assert store.faults_of("b@1")[0].kind is FaultKind.EXIT
-    details = CorrectionDetails(matches=(1,))
-    store.corrections.add(tournament, Change(kind=CorrectionKind.VOID, reason="x", details=details, set_aside=(1,)))
+    void(store, tournament, 1)
     assert store.tournament(tournament.name).corrections[0].kind is CorrectionKind.VOID

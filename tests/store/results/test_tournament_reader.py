@@ -6,7 +6,6 @@ import pytest
 
 from arena.base.errors import ChangedMeanwhileError, StoreError, UnknownNameError
 from arena.base.records import Bot, Fault
-from arena.store.home import ArenaHome
 from arena.store.results.again import MAX_READINGS, read_whole
 from arena.store.results.tournament_reader import Roster, roster_of
 from tests.databases import on_both
@@ -95,20 +94,13 @@ def test_a_round_that_is_added_while_results_are_read_is_among_them(ladder, monk
     assert [len(results) for results in ladder.results_by_round(known)] == [0, 1]
 
 
-# Who entered a tournament, from definitions of any quality.
-
-
-def test_a_roster_has_the_bots_and_games_of_its_tournament(tmp_path):
-    with ArenaHome(tmp_path) as home:
-        home.store.create_tournament(definition(name="t"), [line(1)])
-        home.store.create_tournament(definition(name="u"), [line(1)])
-        home.store.delete(home.store.tournament("u"))
-        expected = Roster(frozenset({"a@1", "b@1"}), frozenset({"differences"}))
-        assert home.store.rosters() == {1: expected, 2: expected}
-        assert home.store.rosters([2, 7]) == {2: expected}
-
-
-# What is read of a tournament is read by its name as well; records are read as often as they are wanted.
+def test_a_roster_has_the_bots_and_games_of_its_tournament(home):
+    home.store.create_tournament(definition(name="t"), [line(1)])
+    home.store.create_tournament(definition(name="u"), [line(1)])
+    home.store.delete(home.store.tournament("u"))
+    expected = Roster(frozenset({"a@1", "b@1"}), frozenset({"differences"}))
+    assert home.store.rosters() == {1: expected, 2: expected}
+    assert home.store.rosters([2, 7]) == {2: expected}
 
 
 READS_BY_NAME = {
@@ -168,12 +160,11 @@ def test_records_are_counted_and_read_again(league):
         league.records("cu")
 
 
-def test_a_home_in_the_place_of_its_store_leads_there(tmp_path):
-    with ArenaHome(tmp_path) as home:
-        with pytest.raises(AttributeError, match=r"has no attribute 'records'; its store has: home.store.records$"):
-            home.records("league")
-        with pytest.raises(AttributeError, match=r"has no attribute 'recods'$"):
-            home.recods("league")
-        with pytest.raises(AttributeError, match=r"arena\.standings_of\(home\.store, NAME\)"):
-            home.standings_of("league")
-        assert not hasattr(home, "_repr_html_")
+def test_a_home_in_the_place_of_its_store_leads_there(home):
+    with pytest.raises(AttributeError, match=r"has no attribute 'records'; its store has: home.store.records$"):
+        home.records("league")
+    with pytest.raises(AttributeError, match=r"has no attribute 'recods'$"):
+        home.recods("league")
+    with pytest.raises(AttributeError, match=r"arena\.standings_of\(home\.store, NAME\)"):
+        home.standings_of("league")
+    assert not hasattr(home, "_repr_html_")
