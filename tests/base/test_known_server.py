@@ -139,9 +139,6 @@ def test_no_password_is_shown_wherever_it_stands_in_the_url(url, shown):
     assert shown_url(url) == shown
 
 
-# which home it is
-
-
 @pytest.mark.slow(only=("both",))
 @pytest.mark.parametrize(
     "shared",

@@ -96,9 +96,6 @@ def test_a_record_without_its_game_is_refused():
         MatchRecord.from_json(values)
 
 
-# limits: bounds, and the sentences about a broken one
-
-
 def test_each_limit_has_a_default_within_its_bounds_and_a_description():
     described = re.findall(r"^    (\w+): ", inspect.getdoc(Limits).partition("Attributes:")[2], re.MULTILINE)
     assert described == list(LIMITS)
@@ -119,9 +116,6 @@ def test_each_limit_has_a_default_within_its_bounds_and_a_description():
 )
 def test_a_broken_limit_is_reported_with_both_amounts(name, used, allowed, sentence):
     assert LIMITS[name].broken_by(used, allowed) == sentence
-
-
-# Ranks with ties.
 
 
 def test_equals_share_the_better_rank_and_the_next_is_skipped():

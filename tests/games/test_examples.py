@@ -53,9 +53,6 @@ def test_an_example_keeps_what_games_promise(path):
     assert check(make_game(path, **options), matches=2) == ()
 
 
-# Hex
-
-
 def winning_openings(size):
     game = make_game("hex:Hex", size=size, swap="no")
     value, start = brute_force(game), game.initial_state()
@@ -133,9 +130,6 @@ def test_the_stone_of_a_swap_changes_place_and_owner():
     for late in (state, game.initial_state(), game.apply(state, (4, 4))):
         with pytest.raises(IllegalActionError, match=r"only seat 1 may swap, right after the first stone \(rule 3\)"):
             game.apply(late, "swap")
-
-
-# Reversi
 
 
 def test_reversi_has_the_published_numbers_of_openings():
@@ -222,9 +216,6 @@ def test_a_seat_that_is_taken_out_leaves_its_discs_to_be_won():
     assert game.scores(state)[1] == 6
 
 
-# Dots and Boxes
-
-
 @pytest.mark.parametrize(("columns", "rows", "expected"), [(1, 1, -1), (2, 1, 0), (2, 2, 2)])
 def test_small_sheets_end_as_they_are_known_to(columns, rows, expected):
     """Two by two is won by the first seat, 3 to 1: Berlekamp, Conway and Guy, Winning Ways, chapter 16."""
@@ -260,9 +251,6 @@ def test_who_closes_a_box_acts_again():
     assert seats == [0, 1, 2, 0, 0, 1, 2]
     assert game.scores(state) == (1, 0, 1)
     assert game.render(state) == " 2 +---+---+\n   | A | C |\n 1 +---+---+\n   a   b   c"
-
-
-# numbers
 
 
 def test_a_board_as_numbers_has_a_plane_for_each_seat():

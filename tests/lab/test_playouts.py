@@ -175,9 +175,6 @@ def test_more_plies_leave_fewer_states_and_actions(name, options, enough):
     assert [may_be_solved(game, plies) for plies in range(enough + 2)] == [False] * enough + [True] * 2
 
 
-# how far random playouts end apart
-
-
 def by_rules(monkeypatch):
     monkeypatch.setattr("arena.games.kernels.playouts.kernel_of", lambda _game: KernelError("none in this test"))
 

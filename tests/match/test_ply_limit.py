@@ -139,9 +139,6 @@ def test_a_single_match_with_a_wrong_limit_is_refused(limit) -> None:
         play_match("differences", BOTS / "minimal", BOTS / "minimal", opening_actions=[(1, 1), (2, 2)], ply_limit=limit)
 
 
-# in a tournament
-
-
 def definition(**keys):
     entrants = {"a": str(BOTS / "minimal"), "b": str(BOTS / "greedy")}
     return make_definition("t", "differences", entrants, isolation="none", **keys)

@@ -10,7 +10,6 @@ from arena.base.records import DEFAULT_LIMITS
 from arena.protocol.frames import FrameError, decode_body
 from arena.protocol.messages import common_action, read_action
 
-ACTIONS = ["+", "", "é", 0, -1, 200, 2**63, [3, 4], ["v", 3], [], list(range(8))]
 UNCOMMON = [None, True, 1.5, b"+", [1.5], [True], [[1]], {"x": 1}, list(range(9)), msgpack.ExtType(1, b"")]
 
 
@@ -18,7 +17,7 @@ def body(**fields):
     return msgpack.packb({"type": "action", **fields})
 
 
-@pytest.mark.parametrize("action", ACTIONS)
+@pytest.mark.parametrize("action", ["+", "", "é", 0, -1, 200, 2**63, [3, 4], ["v", 3], [], list(range(8))])
 @pytest.mark.parametrize("ply", [0, 127, 128, 70_000])
 def test_a_plain_answer_is_read_the_short_way(action, ply):
     assert common_action(body(ply=ply, action=action), ply) == action

@@ -173,9 +173,6 @@ def test_no_results_and_one_result_are_no_problem():
     assert np.isfinite(single.margins()).all()
 
 
-# what one result says
-
-
 def test_corrections_agree_with_the_scalar_ones():
     scalar = Environment(0.1)
     for diff in (-300.0, -6.5, -1.0, 0.0, 0.5, 3.0, 60.0):
@@ -227,9 +224,6 @@ def test_the_messages_of_four_give_what_the_package_gives():
         assert math.sqrt(covariance[k, k]) == pytest.approx(rating.sigma, abs=1e-3)
 
 
-# a single rating for each bot
-
-
 @pytest.mark.slow
 def test_a_field_without_cycles_is_not_flagged_and_a_cyclic_one_is():
     flagged = [0, 0]
@@ -257,9 +251,6 @@ def test_pair_scores_are_means_over_encounters():
     assert score.variance == pytest.approx(0.0625)
     three = pair_scores(EncounterArrays.of([(((("a", "b", "c"), (1, 2, 2)),), 1)]))
     assert [three[pair].score for pair in (("a", "b"), ("a", "c"), ("b", "c"))] == [1.0, 1.0, 0.5]
-
-
-# independent views
 
 
 BASEBALL = {

@@ -321,14 +321,6 @@ def run(definition, home, matches, order):
     return run_tournament(definition, home.store, executor=executor, control=After(matches, order, executor))
 
 
-@pytest.fixture
-def ladder(tmp_path, write_definition):
-    path = write_definition()
-    text = path.read_text()
-    path.write_text('format = "ladder"\n' + text + "\n[ladder]\nmatches = 100\n")
-    return load_definition(path)
-
-
 def test_a_run_that_is_to_stop_begins_no_further_match_and_the_next_one_plays_each_of_the_rest(home, write_definition):
     definition = load_definition(write_definition(encounters=10))
     progress = run(definition, home, 3, Order.STOP)
@@ -343,8 +335,9 @@ def test_a_run_that_is_to_stop_begins_no_further_match_and_the_next_one_plays_ea
 
 @pytest.mark.parametrize(("order", "recorded"), [(Order.DRAIN, 2), (Order.STOP, 0)])
 def test_a_ladder_that_drains_plays_the_round_that_is_scheduled_and_one_that_stops_nothing(
-    home, ladder, order, recorded
+    home, write_definition, order, recorded
 ):
+    ladder = load_definition(write_definition("[ladder]\nmatches = 100", format='"ladder"'))
     progress = run(ladder, home, 0, order)
     assert progress.is_stopped
     assert progress.left == 0 or order is Order.STOP

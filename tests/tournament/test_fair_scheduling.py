@@ -26,9 +26,6 @@ from benchmarks.ladder_shares import Clock, SimulatedExecutor, UntilThen, ladder
 BOTS = st.lists(st.sampled_from([0.0, 1.0, 1.0, 1.0, 2.0, 10.0, 50.0, 200.0]), min_size=3, max_size=8)
 
 
-# shares of time
-
-
 def test_all_charges_together_are_the_time_that_passed():
     """A slow match is played on one of two workers while the other plays quick ones, and then has nothing to do."""
     shares = TimeQuotas()
@@ -119,18 +116,8 @@ def test_a_slow_bot_has_a_share_of_the_time_and_not_of_the_matches(tmp_path):
     assert scheduling.slow_matches >= 4
 
 
-# void matches
-
-
-class FakeTime:
-    seconds = 0.0
-
-    def __call__(self):
-        return self.seconds
-
-
 def test_a_bot_whose_matches_are_void_with_several_rivals_rests_for_longer_each_time():
-    now = FakeTime()
+    now = Clock()
     rests = VoidSuspensions(now)
     pauses = []
     for _ in range(3):
@@ -151,13 +138,13 @@ def test_a_bot_whose_matches_are_void_with_several_rivals_rests_for_longer_each_
 
 
 def test_a_rival_of_one_broken_bot_does_not_rest():
-    rests = VoidSuspensions(FakeTime())
+    rests = VoidSuspensions(Clock())
     for _ in range(2 * BOT_VOIDS):
         assert rests.note_void(["broken", "rival"]) == []
 
 
 def test_many_void_matches_in_a_row_are_a_storm_and_one_record_ends_it():
-    rests = VoidSuspensions(FakeTime())
+    rests = VoidSuspensions(Clock())
     for number in range(RUN_VOIDS):
         assert not rests.is_storm
         rests.note_void([f"a{number}", f"b{number}"])
@@ -232,9 +219,6 @@ def test_without_a_control_a_ladder_is_played_as_before(store):
     assert not progress.is_complete
     assert set(progress.given_up.values()) == {"the arena failed"}
     assert len(store.void_tries(store.tournament("t"))) == MAX_TRIES * len(progress.given_up)
-
-
-# new versions and house bots
 
 
 class ComesLater(RunControl):

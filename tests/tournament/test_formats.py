@@ -153,9 +153,6 @@ def test_settings_that_just_fit_are_accepted():
     assert made("knockout", 8)
 
 
-# round robin
-
-
 @given(st.integers(2, 40))
 def test_the_circle_has_every_pair_once_and_shares_the_byes(entrants):
     rounds = list(circle(entrants))
@@ -188,16 +185,10 @@ def test_chosen_groups_meet_as_equally_as_a_block_design():
     assert sum(met[pair] == 0 for pair in combinations(range(9), 2)) <= 8
 
 
-# gauntlet
-
-
 def test_challengers_meet_everybody_else_and_the_field_rests():
     format_ = made("gauntlet", 7, challengers=["e2", "e5"])
     pairs = [pair for upcoming in rounds_of(format_, random.Random(1)) for pair in upcoming.pairings]
     assert sorted(pairs) == [(c, k) for c in (2, 5) for k in (0, 1, 3, 4, 6)]
-
-
-# Swiss
 
 
 @settings(max_examples=25, deadline=None)
@@ -391,9 +382,6 @@ def test_a_bye_counts_as_a_rival_with_ones_own_score():
     assert [values[0][code] for code in ("BH", "BH-C1", "SB", "WON")] == [3.0, 2.0, 3.0, 1.0]
 
 
-# knockout
-
-
 def test_the_draw_keeps_the_best_seeds_apart():
     """As every published draw of eight has it: 1-8, 4-5 in one half, 2-7, 3-6 in the other."""
     assert [seed + 1 for seed in bracket(8)] == [1, 8, 4, 5, 2, 7, 3, 6]
@@ -488,9 +476,6 @@ def test_a_duel_says_what_decided_it():
         ["", ""],
         ["", ""],
     ]
-
-
-# ladder
 
 
 def strong_wins(pairing):

@@ -14,25 +14,22 @@ from arena.base.errors import StoreError
 from arena.base.live_match import LiveMatch
 from arena.base.records import Bot
 from arena.base.results import EntrantRating
-from arena.match.players.player import ScriptedPlayer
-from arena.match.referee import Referee
-from arena.protocol.messages import Wants
 from arena.store.home import ArenaHome
 from arena.store.results.live_state import LiveState
-from arena.store.results.rows import row_of
 from arena.tournament import progress as live_writer
 from arena.tournament.definition import load_definition, make_definition
 from arena.tournament.director import run_tournament
-from arena.tournament.executors.executor import Executor, Played, Playing, Void
+from arena.tournament.executors.executor import Executor, Playing, Void
 from arena.tournament.progress import CHARACTERS_PER_SECOND, MAX_TURN_SECONDS, LiveWriter, Progress
 from arena.tournament.schedule import schedule
 from benchmarks.zoo_bots import bad_bot
 from tests.stepped_run import stepped_run, wait_until_stopped
+from tests.store.people.conftest import FakeClock
+from tests.tournament.test_director import Scripted as PlaysFirst
 
 BOTS = tuple(Bot(name=name, version="1", command=("x",), directory="/", digest="d" * 64) for name in "abc")
 GAME = GameChoice(game="differences", options={"size": 4}, players=2)
 DEFINITION = Definition(name="t", games=(GAME,), entrants=BOTS, rng_seed=1, isolation="none")
-LEGAL = Wants(legal=True, observation=False)
 
 
 @pytest.fixture
@@ -40,17 +37,9 @@ def tournament(store):
     return store.create_tournament(DEFINITION, schedule(DEFINITION))
 
 
-class Scripted(Executor):
+class Scripted(PlaysFirst):
     def __init__(self):
         self.watched, self.states, self.now_playing = [], [], []
-
-    def __exit__(self, *_):
-        pass
-
-    def run(self, queue):
-        while (spec := queue.take()) is not None:
-            players = [ScriptedPlayer(lambda request: request.legal[0], LEGAL) for _ in spec.bots]
-            yield [Played(row_of(Referee(spec, players).play()))]
 
     def playing(self):
         return self.now_playing
@@ -69,16 +58,9 @@ def live(match, plies=0):
     return LiveMatch(match=match, actions=actions, wall_seconds=(None,) * plies, **fields)
 
 
-class Clock:
-    seconds = 100.0
-
-    def __call__(self):
-        return self.seconds
-
-
 @pytest.fixture
 def clock():
-    return Clock()
+    return FakeClock(100.0)
 
 
 @pytest.fixture

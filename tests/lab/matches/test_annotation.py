@@ -276,11 +276,8 @@ def test_bots_are_ordered_by_what_they_keep():
 # the turning point of a match against plain recursion, and its sentence in the cases that there are
 
 
-TURNED = [SMALL[name] for name in ("differences", "plusminus", "plaid")]
-
-
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize(("name", "options"), TURNED, ids=str)
+@pytest.mark.parametrize(("name", "options"), [SMALL[name] for name in ("differences", "plusminus", "plaid")], ids=str)
 def test_it_is_the_last_action_that_changed_the_outcome_or_else_lost_most(name, options, seed):
     record = record_of(name, options, at_random(seed), opening_plies=1)
     values = [(plain_value(game, state), game, state) for game, state in states_of(record)]

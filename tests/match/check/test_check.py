@@ -24,9 +24,6 @@ def test_a_busy_bot_uses_the_processor():
         assert process.monitor.cpu_seconds() >= 0.2
 
 
-# which options a bot is tried with
-
-
 BOUNDS = {
     "plusminus": ([{"grid_first": 2}, {"pie": 3}], [{"size": 100}]),
     "plaid": (

@@ -50,54 +50,31 @@ def place(tmp_path, monkeypatch):
     return Place(tmp_path, monkeypatch)
 
 
-def rewrites_its_first_line(place):
-    place.write("bot/run", f"#!{sys.executable}\n")
+CHANGES = {
+    "its first line": lambda place: place.write("bot/run", f"#!{sys.executable}\n"),
+    "the program that it leads to": lambda place: place.write("bot/start", f"#!{sys.executable}\n"),
+    "another program": lambda place: (
+        place.write("bot/new", f"#!{sys.executable}\n"),
+        (place.directory / "new").rename(place.directory / "run"),
+    ),
+    "no program": lambda place: (place.directory / "run").unlink(),
+    "a link": lambda place: (
+        (place.directory / "run").unlink(),
+        (place.directory / "run").symlink_to(sys.executable),
+    ),
+    "another directory": lambda place: (
+        place.directory.rename(place.at / "away"),
+        shutil.copytree(place.at / "away", place.directory),
+    ),
+    "a file of the system": lambda place: (place.write("etc/new", ""), (place.etc / "new").rename(place.etc / "zone")),
+}
 
 
-def changes_the_program_that_it_leads_to(place):
-    place.write("bot/start", f"#!{sys.executable}\n")
-
-
-def replaces_its_program(place):
-    place.write("bot/new", f"#!{sys.executable}\n")
-    (place.directory / "new").rename(place.directory / "run")
-
-
-def removes_its_program(place):
-    (place.directory / "run").unlink()
-
-
-def replaces_its_program_by_a_link(place):
-    (place.directory / "run").unlink()
-    (place.directory / "run").symlink_to(sys.executable)
-
-
-def makes_its_directory_another_one(place):
-    place.directory.rename(place.at / "away")
-    shutil.copytree(place.at / "away", place.directory)
-
-
-def replaces_a_file_of_the_system(place):
-    place.write("etc/new", "")
-    (place.etc / "new").rename(place.etc / "zone")
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        rewrites_its_first_line,
-        changes_the_program_that_it_leads_to,
-        replaces_its_program,
-        removes_its_program,
-        replaces_its_program_by_a_link,
-        makes_its_directory_another_one,
-        replaces_a_file_of_the_system,
-    ],
-)
+@pytest.mark.parametrize("change", CHANGES)
 def test_after_a_change_that_matters_all_is_worked_out_again(place, change):
     before = place.find()
     assert place.find() is before
-    change(place)
+    CHANGES[change](place)
     after = place.find()
     assert after.stamp != before.stamp
     assert place.find() is after

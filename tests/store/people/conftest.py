@@ -10,8 +10,8 @@ from tests.databases import DATABASES
 class FakeClock:
     """Stands still until it is moved."""
 
-    def __init__(self):
-        self.seconds = 1_800_000_000.0
+    def __init__(self, seconds=1_800_000_000.0):
+        self.seconds = seconds
 
     def __call__(self):
         return self.seconds

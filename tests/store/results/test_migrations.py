@@ -51,7 +51,6 @@ def versions():
 
 EARLIER = {"schema 1": None} | {f"version {version}": home for version, home in versions().items()}
 WITH_A_LOG = [home for version, home in versions().items() if version >= 5]
-WITHOUT_A_LOG = [name for name, home in EARLIER.items() if home not in WITH_A_LOG]
 
 
 @pytest.fixture(params=EARLIER)
@@ -76,7 +75,7 @@ def test_the_tables_are_those_of_a_new_database(earlier, tmp_path):
         assert shape(store._database) == shape(new._database)
 
 
-@pytest.mark.parametrize("earlier", WITHOUT_A_LOG, indirect=True)
+@pytest.mark.parametrize("earlier", [name for name, home in EARLIER.items() if home not in WITH_A_LOG], indirect=True)
 def test_seats_and_logs_are_filled_from_what_was_recorded(earlier, monkeypatch):
     monkeypatch.setattr(migrations, "SEATS_AT_A_TIME", 7)
     with closing(Store(earlier)) as store:

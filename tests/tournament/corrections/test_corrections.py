@@ -43,11 +43,8 @@ def whole(home):
     return rows
 
 
-def matches_with(home, *numbers):
-    return {line.match for line in home.store.schedule(home.store.tournament("t")) if set(numbers) & set(line.seats)}
-
-
-# each kind
+def matches_with(home, number):
+    return {line.match for line in home.store.schedule(home.store.tournament("t")) if number in line.seats}
 
 
 def test_a_withdrawn_bot_is_not_paired_any_more_and_its_results_stay(home, bots):
@@ -212,9 +209,6 @@ def test_late_entrants_of_a_game_for_three_meet_every_pair(home, bots, newcomer)
     assert play(home, definition).is_complete
 
 
-# formats whose rounds depend on results
-
-
 def swiss(bots, rounds=3):
     return contest(bots, format="swiss", settings={"rounds": rounds})
 
@@ -253,9 +247,6 @@ def test_a_swiss_ends_when_nobody_is_left_to_meet(home, bots):
     for name in FOUR[:3]:
         withdraw(home.store, "t", name, reason="x")
     assert play(home, swiss(bots)).is_complete
-
-
-# undoing
 
 
 @pytest.mark.parametrize(
@@ -329,9 +320,6 @@ def test_in_a_knockout_a_bot_does_not_come_back_after_the_next_round(home, bots)
     play(home, definition)
     with pytest.raises(UsageError, match="later duels have been paired without dan@1, so it can't come back"):
         undo_correction(home.store, "t", reason="x")
-
-
-# what is refused
 
 
 def ann_of(store):

@@ -40,6 +40,8 @@ UNCLOSED_SOCKETS_OF_DASK = [
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning"),
 ]
+"""The package leaves sockets and event loops to the garbage collector when workers are killed."""
+
 URLS = [
     pytest.param(kind.example, id=name, marks=UNCLOSED_SOCKETS_OF_DASK if name == "dask" else ())
     for name, kind in EXECUTORS.items()

@@ -20,13 +20,9 @@ pytest.importorskip("distributed", reason="needs distributed")
 
 from arena.tournament.executors.dask import DaskExecutor
 from arena.tournament.executors.dask_worker import DaskWorker, DaskWorkerSettings
+from tests.tournament.executors.test_conformance import UNCLOSED_SOCKETS_OF_DASK
 
-# the package leaves sockets and event loops to the garbage collector when workers are killed
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning"),
-]
+pytestmark = UNCLOSED_SOCKETS_OF_DASK
 NAMES = ("minimal", "random_legal", "greedy")
 
 

@@ -59,9 +59,6 @@ def stored(home, name="cup"):
     return identity, [getattr(tournament, name) for name in names], [list(table(tournament)) for table in tables]
 
 
-# records
-
-
 def test_a_plain_export_fills_in_what_is_missing(here, there):
     play(there.store, CUP)
     play(here.store, CUP, lambda match: match <= 5)
@@ -107,9 +104,6 @@ def test_records_that_were_set_aside_here_do_not_come_back(here, there):
     result = imported(here, lines)
     assert (result.has_changed, result.already_here) == (False, 24)
     assert stored(here) == before
-
-
-# whole exports
 
 
 def test_a_whole_export_brings_its_tournament(here, there):
@@ -178,9 +172,6 @@ def test_long_exports_have_digests_in_between(here, there, monkeypatch):
     lines = whole(there)
     assert sum('"digests"' in line for line in lines) == 3  # 1 + 24 + 24 lines
     assert imported(here, lines).taken == 24
-
-
-# edited by hand
 
 
 def with_line(lines, number, **changes):

@@ -66,9 +66,6 @@ def table_of(home, name):
     return [(line.label, line.rank, line.points, line.matches, line.rating) for line in lines]
 
 
-# two halves
-
-
 @pytest.mark.parametrize("order", ["odd into even", "even into odd"])
 def test_two_halves_are_the_same_as_a_tournament_played_as_a_whole(order, here, there, tmp_path):
     first, second = (is_even, is_odd) if order == "odd into even" else (is_odd, is_even)
@@ -103,9 +100,6 @@ def test_a_match_that_was_played_on_both_sides_stays_as_it_is_here(here, there):
     assert (result.taken, result.differing, result.already_here) == (8, 8, 0)
     assert 0 < result.differing_results <= 8
     assert exported(here.store, "cup")[:16] == before
-
-
-# a tournament that is not here
 
 
 def test_a_tournament_that_is_not_here_is_taken_whole(here, there):
@@ -157,9 +151,6 @@ def test_all_tournaments_are_taken_or_those_that_are_named(here, there):
     assert [(result.name, result.is_new) for result in results] == [("cup", True), ("plate", False), ("vase", True)]
     with pytest.raises(UnknownNameError, match="unknown tournament 'cap': did you mean 'cup'"):
         merge_home(here, there.directory, ["cap"])
-
-
-# rounds that depend on results
 
 
 def test_rounds_that_were_played_on_are_taken(here, there, tmp_path):
@@ -222,9 +213,6 @@ def test_a_ladder_that_has_grown_is_taken(here, there):
     assert taken.definition.entrants[0].directory == "/bots/a"
     assert exported(here.store, "ladder") == exported(there.store, "ladder")
     assert merged(there, here).has_changed is False
-
-
-# refusals
 
 
 @pytest.mark.parametrize(
@@ -360,9 +348,6 @@ def test_an_external_game_is_imported_only_if_it_is_allowed(here, there, tmp_pat
     assert merged(here, there, external_games=["merged_game:Game"]).taken == 24
 
 
-# what is no home
-
-
 def written(path, ending, data=b""):
     (path / f"arena.sqlite3{ending}").write_bytes(data)
 
@@ -434,9 +419,6 @@ def test_a_damaged_database_is_refused(damage, here, there):
         merge_home(here, there.directory)
 
 
-# the other home
-
-
 def files_of(directory):
     return {path.name: path.read_bytes() for path in directory.iterdir() if path.is_file()}
 
@@ -486,9 +468,6 @@ def test_a_home_of_an_earlier_version_is_taken_and_not_changed(here, version, tm
     for tournament in here.store.tournaments():
         assert verify(here, tournament) == (tournament.recorded, [])
     assert all(not result.has_changed for result in merge_home(here, copy))
-
-
-# interruptions
 
 
 @pytest.mark.parametrize("is_new", [True, False])
