@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from arena.games import GAMES, Game, make_game
-from arena.match.settled import settled_ranks
+from arena.match.replay import settled_ranks
 
 MATCHES = 60
 TRIED_ACTIONS = 24

@@ -33,8 +33,7 @@ from arena.games import Game, make_game
 from arena.games.checked_game import check_position, checked_game, mistake_in
 from arena.match.players.bot_output import Places, shortened_stderr
 from arena.match.players.player import Player, Request, SeatClock, build_request
-from arena.match.replay import final_ranks, state_after, termination_of
-from arena.match.settled import settled_ranks
+from arena.match.replay import final_ranks, settled_ranks, state_after, termination_of
 from arena.protocol.frames import MAX_BYTES_TO_BOT
 from arena.protocol.messages import PROTOCOL_VERSION, Seating, shortened
 

@@ -1,23 +1,26 @@
-"""Finds a tournament in the store or creates it there, and compares its definition with the stored one."""
+"""Finds a tournament in the store or creates it there, compares its definition with the stored one, and extends it."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from arena.base.definition import Definition, bot_from_json, bot_identity
+from arena.base.definition import Definition, bot_from_json, bot_identity, gone
 from arena.base.enums import CorrectionKind
-from arena.base.errors import BotDefinitionError, DefinitionError
-from arena.base.records import Bot
+from arena.base.errors import BotDefinitionError, DefinitionError, UsageError
+from arena.base.records import Bot, ScheduledMatch
+from arena.base.text import counted
+from arena.base.until import Until
 from arena.match.players.manifest import known_by, load_bot
 from arena.store.results.store import Store
 from arena.store.results.values import Correction, StoredTournament
-from arena.tournament.formats.table import format_class
+from arena.tournament.formats.format import FixedFormat
+from arena.tournament.formats.table import ALL_FORMATS, FORMATS, format_class, format_of
 from arena.tournament.opening_information import with_openings
-from arena.tournament.schedule import schedule
+from arena.tournament.schedule import Scheduler, schedule
 
 # A tournament file is older than the corrections of its tournament: what these have changed is filled in here.
 #
@@ -120,19 +123,12 @@ MAX_NAMED = 5
 """Differences named in a sentence."""
 
 
-class Resumed(NamedTuple):
-    """A tournament in the store."""
-
-    definition: Definition
-    stored: StoredTournament
-
-
-def create_or_resume(definition: Definition, store: Store) -> Resumed:
-    """Find the tournament in the store, or create it there with its schedule."""
+def create_or_resume(definition: Definition, store: Store) -> tuple[Definition, StoredTournament]:
+    """Find the tournament in the store, or create it there with its schedule; return its definition too."""
     found = store.find_tournament(definition.name)
     if found is None:
         definition = with_openings(definition)
-        return Resumed(definition, store.create_tournament(definition, schedule(definition)))
+        return definition, store.create_tournament(definition, schedule(definition))
     definition = brought_up_to_date(definition, found)
     open_entry = format_class(definition).open_entry
     differing = differences(found.definition.identity(), definition.identity(), open_entry)
@@ -147,7 +143,7 @@ def create_or_resume(definition: Definition, store: Store) -> Resumed:
     if len(definition.entrants) > len(found.definition.entrants):
         store.change_definition(found, definition)
         found = store.tournament(definition.name)
-    return Resumed(definition, found)
+    return definition, found
 
 
 def brought_up_to_date(definition: Definition, found: StoredTournament) -> Definition:
@@ -229,3 +225,115 @@ def differences(stored: dict[str, Any], given: dict[str, Any], may_grow: bool) -
 
 def _without_time(entrant: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in entrant.items() if key != "time_control"}
+
+
+# A finished tournament that plays on: more encounters of each pairing, or until it is decided.
+
+MAX_ENCOUNTERS = 1_000_000
+
+
+def extended(
+    store: Store, name: str, *, encounters: int | None = None, matches: int | None = None, until: Until | None = None
+) -> Definition:
+    """Extend a tournament that is finished, and return its definition, for ``run_tournament`` to play the rest.
+
+    The encounters that it has stay as they are, and further ones follow: each pairing continues with the openings that
+    come after those it has played. A tournament that was extended already and is not finished since stays as it is if
+    the same is asked for again: so a run that was interrupted continues.
+
+    Args:
+        store: where the tournament is.
+        name: of the tournament.
+        encounters: how many encounters each pairing is to have.
+        matches: in place of that: at least that many matches in all, each pairing as many encounters.
+        until: in place of both: what is to be decided; encounters follow where it is open.
+
+    Raises:
+        UsageError: if it can't be extended, or not in this way; nothing was changed then.
+        BotDefinitionError: if a bot is not there any more, or has changed since.
+        StoreError: if it is being played.
+    """
+    store.tournament(name)  # before a lock of this name is made
+    with store.lock(name):
+        stored = store.tournament(name)
+        _require_can_go_on(stored)
+        definition = _with_bots(stored.definition)
+        if until is not None:
+            return _until(store, stored, replace(definition, until=until))
+        if stored.definition.until is not None:
+            raise UsageError(
+                f"tournament {name!r} plays until it is decided; expected --until-decided, which lets it go on"
+            )
+        wanted = _encounters(stored, encounters, matches)
+        if wanted == definition.encounters and stored.finished_at is None:
+            return definition
+        changed = replace(definition, encounters=wanted)
+        store.reopen(stored, changed, _further_lines(store, stored, changed))
+        return changed
+
+
+def _require_can_go_on(stored: StoredTournament) -> None:
+    kind = ALL_FORMATS.get(stored.definition.format)
+    if kind is None or stored.definition.format not in FORMATS or not issubclass(kind, FixedFormat):
+        raise UsageError(
+            f"tournament {stored.name!r} is a {stored.definition.format}, which can't be extended: expected a"
+            " round-robin or a gauntlet, whose encounters don't depend on results"
+        )
+
+
+def _encounters(stored: StoredTournament, encounters: int | None, matches: int | None) -> int:
+    """Return how many encounters each pairing is to have."""
+    before, name = stored.definition.encounters, stored.name
+    if matches is not None:
+        if matches <= stored.scheduled and stored.finished_at is not None:
+            raise UsageError(f"--matches {matches}: tournament {name!r} has {stored.scheduled}; expected more")
+        encounters = max(before, -(-matches // max(1, stored.scheduled // before)))
+    if encounters is None or not 1 <= encounters <= MAX_ENCOUNTERS:
+        raise UsageError(f"encounters: expected 1 to {MAX_ENCOUNTERS}, not {encounters}")
+    if encounters < before or (encounters == before and stored.finished_at is not None):
+        raise UsageError(
+            f"--encounters {encounters}: each pairing of tournament {name!r} has {counted(before, 'encounter')};"
+            " expected more"
+        )
+    if encounters > before:
+        _require_finished(stored)
+    return encounters
+
+
+def _require_finished(stored: StoredTournament) -> None:
+    if stored.finished_at is None:
+        left = counted(stored.scheduled - stored.recorded, "match")
+        raise UsageError(
+            f"tournament {stored.name!r} is not finished, with {left} to play: let arena run, or the arena extend that"
+            " was interrupted, finish it first"
+        )
+
+
+def _until(store: Store, stored: StoredTournament, changed: Definition) -> Definition:
+    format_of(changed)
+    if stored.definition.until is None:
+        _require_finished(stored)
+    if changed.until != stored.definition.until:
+        store.reopen(stored, changed)
+    return changed
+
+
+def _further_lines(store: Store, stored: StoredTournament, changed: Definition) -> Iterator[ScheduledMatch]:
+    """Yield the matches of further encounters, pass by pass, without those who are not paired any more."""
+    scheduler = Scheduler(changed)
+    scheduler.continue_after(store.schedule(stored))
+    absent = gone(changed.absences)
+    for opening in range(stored.definition.encounters, changed.encounters):
+        for game in range(len(changed.games)):
+            planned = format_of(changed, game)
+            while (upcoming := planned.next_round()) is not None:
+                yield from scheduler.lines((p for p in upcoming.pairings if absent.isdisjoint(p)), game, opening)
+                scheduler.round += 1
+                planned.add_results(())
+
+
+def _with_bots(definition: Definition) -> Definition:
+    """Return a definition with its bots as they are on disk; those who are not paired any more need not be there."""
+    absent = gone(definition.absences)
+    entrants = (bot if k in absent else unchanged(bot, "") for k, bot in enumerate(definition.entrants))
+    return replace(definition, entrants=tuple(entrants))

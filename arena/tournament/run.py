@@ -15,11 +15,12 @@ from arena.base.errors import UsageError
 from arena.base.records import MatchSpec, ScheduledMatch
 from arena.store.results.rows import RecordRow
 from arena.store.results.store import Store
+from arena.store.results.values import StoredTournament
 from arena.tournament.executors.executor import Executor, JobResult, Played, Void, WorkQueue
 from arena.tournament.fair_scheduling import FairScheduling
 from arena.tournament.formats.table import format_class
 from arena.tournament.progress import LiveWriter, Progress
-from arena.tournament.resumption import Resumed, create_or_resume
+from arena.tournament.resumption import create_or_resume
 from arena.tournament.rounds import TournamentRounds
 from arena.tournament.schedule import spec_of
 
@@ -168,7 +169,7 @@ class Run:
 
     def __init__(
         self,
-        resumed: Resumed,
+        resumed: tuple[Definition, StoredTournament],
         store: Store,
         executor: Executor,
         listener: Listener | None,

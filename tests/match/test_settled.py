@@ -11,8 +11,7 @@ from arena.base.errors import DefinitionError
 from arena.games import make_game
 from arena.match.players.player import ScriptedPlayer
 from arena.match.referee import Referee
-from arena.match.replay import ReplayError, check_record
-from arena.match.settled import settled_ranks
+from arena.match.replay import ReplayError, check_record, settled_ranks
 from arena.store.results.rows import row_of
 from arena.store.results.statements import record_from
 from arena.tournament.definition import make_definition

@@ -53,7 +53,7 @@ def rounds_command(tournament: str | None, number: int | None, table_format: str
     the total below. Of other formats it is the latest rounds. JSON and CSV have all rounds.
     """
     from arena.analysis.measures.rounds_played import rounds_played
-    from arena.store.results.again import read_whole
+    from arena.store.results.values import read_whole
 
     with open_home(must_exist=True) as arena_home:
         name, store = named_or_latest(arena_home, tournament).name, arena_home.store

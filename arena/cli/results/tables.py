@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 @format_options
 def standings_command(tournament: str | None, game: str | None, places: bool, table_format: str) -> None:
     """Show the table of TOURNAMENT (by default the latest), the best bot first."""
-    from arena.store.results.again import read_whole
+    from arena.store.results.values import read_whole
     from arena.tournament.rounds import ranking_of
 
     with open_home(must_exist=True) as arena_home:

@@ -298,7 +298,7 @@ def extend_command(
     --until-decided, encounters are played where it is open which of two bots is better, and the tournament ends once
     that is decided, or certain to make no difference. After Ctrl-C or a crash, the same command resumes.
     """
-    from arena.tournament.extension import extended
+    from arena.tournament.resumption import extended
 
     if until and not until_decided:
         raise UsageError(f"--until {until[0]}: expected --until-decided with it")

@@ -34,7 +34,7 @@ from arena.server.http.builder_messages import (
 from arena.server.http.opened_home import OpenedHome
 from arena.server.http.problems import DEFECT, Problem, problem_of
 from arena.site.page_table import PAGE_BY_NAME, PAGES
-from arena.store.results.again import read_whole
+from arena.store.results.values import read_whole
 
 NICENESS = 10
 """A tournament that is being played comes first."""

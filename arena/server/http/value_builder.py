@@ -23,7 +23,7 @@ from arena.server.http.builders import CRASHED, Builders, FairQueue
 from arena.server.http.opened_home import OpenedHome
 from arena.server.http.problems import ProblemError
 from arena.site.frame.model import Lane, Model, Page, Parameters
-from arena.store.results.again import read_whole
+from arena.store.results.values import read_whole
 
 # A home may belong to another user, so nothing in a file is trusted: it must be a plain file of a bounded size, with
 # the key of the page and a digest. Its value is checked like that of a builder. Any other file is ignored.

@@ -1,16 +1,16 @@
-"""The plain values that the store returns: tournaments, corrections of them, and owners of bots."""
+"""The plain values that the store returns: tournaments, corrections of them, and owners of bots; and reading again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from arena.base.definition import Absence, Definition, gone
 from arena.base.enums import CorrectionKind, DisqualifiedMatches, FaultKind
-from arena.base.errors import StoreError, UnknownNameError
+from arena.base.errors import ChangedMeanwhileError, StoreError, UnknownNameError
 from arena.base.records import Bot
 from arena.base.stored import from_json_text
 
@@ -282,3 +282,21 @@ class StoredBot(NamedTuple):
     def label(self) -> str:
         """``name@version``."""
         return f"{self.name}@{self.version}"
+
+
+# Reads again what was changed while it was read.
+
+MAX_READINGS = 3
+"""Somebody may enter a ladder during each of them."""
+
+Value = TypeVar("Value")
+
+
+def read_whole(read: Callable[[], Value]) -> Value:
+    """Return what ``read`` reads of tournaments, again if one changed meanwhile; ChangedMeanwhileError in the end."""
+    for _ in range(MAX_READINGS - 1):
+        try:
+            return read()
+        except ChangedMeanwhileError:
+            continue
+    return read()

@@ -6,8 +6,8 @@ import pytest
 
 from arena.base.errors import ChangedMeanwhileError, StoreError, UnknownNameError
 from arena.base.records import Bot, Fault
-from arena.store.results.again import MAX_READINGS, read_whole
 from arena.store.results.tournament_reader import Roster, roster_of
+from arena.store.results.values import MAX_READINGS, read_whole
 from tests.databases import on_both
 from tests.store.results.samples import definition, line, record
 

@@ -18,8 +18,7 @@ from arena.base.errors import DefinitionError, UsageError
 from arena.base.until import Until
 from arena.cli.group import run
 from arena.tournament.director import run_tournament
-from arena.tournament.extension import extended
-from arena.tournament.resumption import create_or_resume
+from arena.tournament.resumption import create_or_resume, extended
 from arena.tournament.rounds import played_format
 from arena.tournament.schedule import schedule
 from arena.tournament.transfer.merging import merge_home
