@@ -6,12 +6,11 @@ The keys, with their defaults, are documented on ``TournamentFile``; ``arena run
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from arena.base.checked import check_model, read_toml
 from arena.base.definition import Definition, GameChoice, Rejected
@@ -137,12 +136,6 @@ def check_ply_limit(ply_limit: int, opening_plies: int) -> None:
         )
 
 
-class _Entry(NamedTuple):
-    place: str
-    name_place: str
-    load: Callable[[], Bot]
-
-
 class _Builder:
     def __init__(
         self,
@@ -228,15 +221,17 @@ class _Builder:
 
     def _entrants(self) -> tuple[Bot, ...]:
         bots: list[Bot] = []
-        for entry in self._entries():
-            try:
-                bot = entry.load()
-            except UsageError as error:
-                self._faults.append(f"{entry.place}: {error}")
-                self._has_all_entrants = False
-                continue
-            self._check_label(entry.name_place, bot, bots)
-            bots.append(bot)
+        for number, table in enumerate(self._file.entrants):
+            place = f"entrants[{number}]"
+            for variant in self._variants(table, place):
+                try:
+                    bot = self._bot(table, variant)
+                except UsageError as error:
+                    self._faults.append(f"{place}: {error}")
+                    self._has_all_entrants = False
+                    continue
+                self._check_label(f"{place}.name", bot, bots)
+                bots.append(bot)
         for bot in self._collected():
             self._check_label("entrants_from: name", bot, bots)
             bots.append(bot)
@@ -252,12 +247,6 @@ class _Builder:
                 f"{place} = {bot.name!r} ({bot.name.encode('ascii', 'backslashreplace').decode()}): it"
                 " looks like the name of another entrant, but has other letters; give one of them another name"
             )
-
-    def _entries(self) -> Iterator[_Entry]:
-        for number, table in enumerate(self._file.entrants):
-            place = f"entrants[{number}]"
-            for variant in self._variants(table, place):
-                yield _Entry(place, f"{place}.name", partial(self._bot, table, variant))
 
     def _collected(self) -> Sequence[Bot]:
         """Return the bots of ``entrants_from``; note what is broken, or leave it out if the file says so."""
@@ -349,15 +338,9 @@ def find_entrant(text: str, args: Sequence[str], base: Path, bots: KnownBots | N
         raise BotDefinitionError(f"{error}; nor is there a file or directory {str(path)!r}{hint}") from error
 
 
-class _collecting:  # noqa: N801 - reads as a phrase
-    def __init__(self, faults: list[str]) -> None:
-        self._faults = faults
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: object, at: object) -> bool:
-        if isinstance(error, UsageError):
-            self._faults.append(str(error))
-            return True
-        return False
+@contextmanager
+def _collecting(faults: list[str]) -> Iterator[None]:
+    try:
+        yield
+    except UsageError as error:
+        faults.append(str(error))

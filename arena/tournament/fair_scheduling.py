@@ -165,31 +165,22 @@ class FairScheduling:
     """Who is suspended from rounds, in one program; it may see several runs.
 
     Attributes:
+        voids: the void matches, and who rests because of them.
         away: who plays nothing, also none of the matches that are scheduled; whoever supervises the ladder says who.
         text_bytes: the bytes that bots have said in records, until whoever supervises the ladder has counted them.
     """
 
     def __init__(self, now: Callable[[], float] = lambda: time.monotonic()) -> None:
         self._now = now
-        self._shares, self._rests = TimeQuotas(), VoidSuspensions(now)
+        self._shares, self.voids = TimeQuotas(), VoidSuspensions(now)
         self._seen_at = now()
         self.away: frozenset[str] = frozenset()
         self.text_bytes = Counter[str]()
 
-    @property
-    def void_in_row(self) -> int:
-        """How many matches were void since one was recorded."""
-        return self._rests.in_row
-
-    @property
-    def is_storm(self) -> bool:
-        """Whether enough matches were void in a row for the run to end."""
-        return self._rests.is_storm
-
     def begin(self) -> None:
         """Begin a run: time before it is nobody's."""
         self._seen_at = self._now()
-        self._rests.begin_run()
+        self.voids.begin_run()
 
     def see(self, results: Sequence[JobResult], executor: Executor, present: Collection[str]) -> list[str]:
         """Note what came of matches since the last call; return who rests from now on because of void ones."""
@@ -201,15 +192,15 @@ class FairScheduling:
         began: list[str] = []
         for result in results:
             if isinstance(result, Void) and result.game_error is None:
-                began += self._rests.note_void([bot.label for bot in result.spec.bots])
+                began += self.voids.note_void([bot.label for bot in result.spec.bots])
         for one in ended:
-            self._rests.note_recorded(one.seconds)
+            self.voids.note_recorded(one.seconds)
             self.text_bytes.update(one.text_bytes)
         return began
 
     def resting(self) -> frozenset[str]:
         """Return who is not to be paired whoever else wants to play."""
-        return self.away.union(self._rests.resting())
+        return self.away.union(self.voids.resting())
 
     def over_quota(self) -> frozenset[str]:
         """Return who is not to be paired while others want to play."""
@@ -217,7 +208,7 @@ class FairScheduling:
 
     def suspended(self) -> list[SuspendedBot]:
         """Return every suspended bot, with the reason."""
-        resting = self._rests.resting()
+        resting = self.voids.resting()
         found = [SuspendedBot(bot, False, seconds) for bot, seconds in sorted(resting.items())]
         slow = sorted(self._shares.over_quota().items())
         return found + [SuspendedBot(bot, True, seconds) for bot, seconds in slow if bot not in resting]

@@ -297,7 +297,7 @@ class Run:
     def _obey(self, queue: WorkQueue) -> None:
         if queue.is_closed:
             return
-        is_storm = self._scheduling is not None and self._scheduling.is_storm
+        is_storm = self._scheduling is not None and self._scheduling.voids.is_storm
         if is_storm:
             log.error("%s: match after match was void", self._definition.name)
         if is_storm or self._control.order() is Order.STOP:

@@ -203,13 +203,13 @@ def test_a_run_in_which_everything_is_void_ends_soon_and_again_after_one_more(st
     for void_tries in (RUN_VOIDS, RUN_VOIDS + 1, RUN_VOIDS + 2):
         progress = run_tournament(ladder_of(NAMES), store, executor=executor, control=control)
         assert progress.is_stopped
-        assert scheduling.is_storm
+        assert scheduling.voids.is_storm
         assert len(store.void_tries(store.tournament("t"))) <= void_tries + 1
     executor.broken = frozenset()
     control = UntilThen(clock, clock.seconds + 50, scheduling)
     progress = run_tournament(ladder_of(NAMES), store, executor=executor, control=control)
     assert progress.recorded > 0
-    assert not scheduling.is_storm
+    assert not scheduling.voids.is_storm
 
 
 def test_without_a_control_a_ladder_is_played_as_before(store):

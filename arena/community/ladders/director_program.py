@@ -150,7 +150,7 @@ class SupervisedLadder:
         self._is_drained = self._is_drained or self._supervised.desired_state is DesiredState.DRAIN
         if progress.played:
             self._rest_seconds = FIRST_REST_SECONDS
-        if progress.given_up or self._supervised.scheduling.is_storm:
+        if progress.given_up or self._supervised.scheduling.voids.is_storm:
             self._rest(len(progress.given_up))
         return 0.0
 

@@ -88,13 +88,9 @@ def _let_bots_play(game: str, given: Sequence[str], isolation: str) -> RulesStep
         )
     except GameError as error:
         return RulesStep(check="bots", name=name, is_passed=False, detail=f"{error.method} {error.problem}")
-    if record.faults:
-        return RulesStep(check="bots", name=name, is_passed=False, detail=_what_failed(record))
-    seen_otherwise = _what_bots_see_otherwise(record)
-    if seen_otherwise is not None:
-        return RulesStep(check="bots", name=name, is_passed=False, detail=seen_otherwise)
-    plies = counted(len(record.actions), "ply")
-    return RulesStep(check="bots", name=name, is_passed=True, detail=f"{plies}, isolation {record.isolation}")
+    problem = _what_failed(record) if record.faults else _what_bots_see_otherwise(record)
+    detail = problem or f"{counted(len(record.actions), 'ply')}, isolation {record.isolation}"
+    return RulesStep(check="bots", name=name, is_passed=problem is None, detail=detail)
 
 
 def _what_bots_see_otherwise(record: MatchRecord) -> str | None:

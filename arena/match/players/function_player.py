@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import msgpack
 
@@ -64,15 +64,10 @@ class OutOfTimeError(BaseException):
     """A function has used up its time. Not an ``Exception``, which functions may well catch."""
 
 
-class _Interrupter(Protocol):
-    def start(self) -> None: ...
-    def stop(self) -> None: ...
-
-
 def call_within(seconds: float, function: Callable[[], ResultT]) -> ResultT:
     """Return what a function returns; raise OutOfTimeError if it takes longer."""
     is_main = threading.current_thread() is threading.main_thread()
-    interrupter: _Interrupter = _Alarm(seconds) if is_main else _ThreadInterrupter(seconds)
+    interrupter = _Alarm(seconds) if is_main else _ThreadInterrupter(seconds)
     try:
         try:
             interrupter.start()

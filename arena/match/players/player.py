@@ -230,8 +230,8 @@ def kept_after_undo(actions: Sequence[Sequence[Any]], seat: int) -> int | None:
 
 
 # The clock of one seat, and what a player is asked in a position.
-
-# The clock of one seat: how long an action may take, and what is left of the bank. It measures no time itself.
+#
+# The clock knows how long an action may take, and what is left of the bank. It measures no time itself.
 
 NO_LIMIT_SECONDS = 24 * 3600.0
 """Used where a time control sets neither a limit per action nor a bank; it keeps every wait finite."""

@@ -8,12 +8,11 @@ import select
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import FrameType
-from typing import Any
 
-from arena.base.enums import CorrectionKind, DisqualifiedMatches
+from arena.base.enums import DisqualifiedMatches
 from arena.base.errors import ArenaError, DatabaseError, UsageError
 from arena.base.programs.service_program import TerminatedError
 from arena.store.home import ArenaHome
@@ -173,7 +172,7 @@ class SupervisedRun(RunControl):
             margin_95=limits.widest_margin if limits is not None else None,
             wanted_margin_95=limits.margin_95 if limits is not None else None,
             seconds_left=round(left.seconds, 1) if left is not None else None,
-            void_in_row=self.scheduling.void_in_row,
+            void_in_row=self.scheduling.voids.in_row,
             sitting_out=_listed(self.scheduling.suspended()),
         )
         self.report(DirectorState.PLAYING)
@@ -203,44 +202,25 @@ def _stored_suspension(one: SuspendedBot) -> Suspension:
     return Suspension(bot=one.bot, reason=reason, seconds=round(one.seconds, 1))
 
 
-Arguments = Mapping[str, Any]
+KINDS = ("withdraw", "disqualify", "replace", "void", "undo")
+"""The kinds of requests; the correction that does one is of the same kind."""
 
 
-def _withdraw(home: ArenaHome, request: TournamentRequest) -> Correction:
-    bot = request.arguments["bot"]
-    return withdraw(home.store, request.tournament, bot, reason=request.reason)
-
-
-def _disqualify(home: ArenaHome, request: TournamentRequest) -> Correction:
-    bot, matches = request.arguments["bot"], DisqualifiedMatches(request.arguments["rule"])
-    return disqualify(home.store, request.tournament, bot, reason=request.reason, matches=matches)
-
-
-def _replace(home: ArenaHome, request: TournamentRequest) -> Correction:
-    bot, new = request.arguments["bot"], home.bots.find(request.arguments["new"])
-    return replace_bot(home.store, request.tournament, bot, new, reason=request.reason)
-
-
-def _void(home: ArenaHome, request: TournamentRequest) -> Correction:
-    matches = request.arguments["numbers"]
-    return void_matches(home.store, request.tournament, matches, reason=request.reason)
-
-
-def _undo(home: ArenaHome, request: TournamentRequest) -> Correction:
-    number = request.arguments["correction"]
-    return undo_correction(home.store, request.tournament, number, reason=request.reason)
-
-
-_DONE_BY: dict[str, tuple[CorrectionKind, Callable[[ArenaHome, TournamentRequest], Correction]]] = {
-    "withdraw": (CorrectionKind.WITHDRAW, _withdraw),
-    "disqualify": (CorrectionKind.DISQUALIFY, _disqualify),
-    "replace": (CorrectionKind.REPLACE, _replace),
-    "void": (CorrectionKind.VOID, _void),
-    "undo": (CorrectionKind.UNDO, _undo),
-}
-
-KINDS = tuple(_DONE_BY)
-"""The kinds of requests."""
+def _done(home: ArenaHome, request: TournamentRequest) -> Correction:
+    """Do what was asked for, or raise UsageError for a request of an unknown kind."""
+    store, tournament, reason, given = home.store, request.tournament, request.reason, request.arguments
+    if request.kind == "withdraw":
+        return withdraw(store, tournament, given["bot"], reason=reason)
+    if request.kind == "disqualify":
+        rule = DisqualifiedMatches(given["rule"])
+        return disqualify(store, tournament, given["bot"], reason=reason, matches=rule)
+    if request.kind == "replace":
+        return replace_bot(store, tournament, given["bot"], home.bots.find(given["new"]), reason=reason)
+    if request.kind == "void":
+        return void_matches(store, tournament, given["numbers"], reason=reason)
+    if request.kind == "undo":
+        return undo_correction(store, tournament, given["correction"], reason=reason)
+    raise UsageError(f"{request.kind!r}: expected {', '.join(KINDS)}")
 
 
 def carry_out_requests(home: ArenaHome, people: PeopleStore, tournament: str) -> int:
@@ -269,9 +249,7 @@ def _carry_out(home: ArenaHome, people: PeopleStore, request: TournamentRequest)
         return
     people.requests.begin(request.number, before)
     try:
-        if request.kind not in _DONE_BY:
-            raise UsageError(f"{request.kind!r}: expected {', '.join(KINDS)}")
-        made = _DONE_BY[request.kind][1](home, request)
+        made = _done(home, request)
     except DatabaseError:
         raise
     except (ArenaError, KeyError, TypeError, ValueError) as error:
@@ -283,11 +261,11 @@ def _carry_out(home: ArenaHome, people: PeopleStore, request: TournamentRequest)
 
 def _made_already(tournament: StoredTournament | None, request: TournamentRequest) -> Correction | None:
     """Return the correction that a director made before it was killed, without having said so."""
-    if tournament is None or request.state is not RequestState.BEGUN or request.kind not in _DONE_BY:
+    if tournament is None or request.state is not RequestState.BEGUN or request.kind not in KINDS:
         return None
-    kind, earlier = _DONE_BY[request.kind][0], request.corrections_before or 0
+    earlier = request.corrections_before or 0
     later = [one for one in tournament.corrections if one.number > earlier]
-    return next((one for one in later if one.kind is kind and one.reason == request.reason), None)
+    return next((one for one in later if one.kind == request.kind and one.reason == request.reason), None)
 
 
 def _sentence(correction: Correction) -> str:
