@@ -76,7 +76,7 @@ def _row(listed: ListedTournament, formatted: bool) -> dict[str, Any]:
         "scheduled": stored.scheduled,
         "begun": _time(stored.created_at, formatted),
         "deleted": _time(stored.deleted_at, formatted),
-        "bytes": short_size_text(listed.record_bytes) if formatted else listed.record_bytes,
+        "bytes": short_size_text(stored.record_bytes) if formatted else stored.record_bytes,
         "corrections": len(stored.corrections),
         "director": listed.director,
     }

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, Table, select
+from sqlalchemy import Connection, Table, select
 
 from arena.base.definition import Definition
 from arena.base.enums import EventKind
@@ -58,32 +58,29 @@ class Source(TournamentReader):
         """Yield the whole schedule, in order."""
         definition = tournament.definition
         query = select(matches).where(matches.c.tournament_id == tournament.number).order_by(matches.c.match)
-        return (scheduled_match(row, definition) for row in self._each(query))
+        return (scheduled_match(row, definition) for row in self._database.each(query))
 
     def record_texts(self, tournament: StoredTournament) -> Iterator[tuple[int, str]]:
         """Yield the number of each match that has a record, and the record as it is stored, in order."""
         query = select(records.c.match, records.c.record).where(records.c.tournament_id == tournament.number)
-        return ((row.match, row.record) for row in self._each(query.order_by(records.c.match)))
+        return ((row.match, row.record) for row in self._database.each(query.order_by(records.c.match)))
 
     def voids(self, tournament: StoredTournament) -> Iterator[VoidTry]:
         """Yield the void tries, the oldest first."""
         query = select(voids.c.match, voids.c.reason, voids.c.at).where(voids.c.tournament_id == tournament.number)
-        return (VoidTry(*row) for row in self._each(query.order_by(voids.c.id)))
+        return (VoidTry(*row) for row in self._database.each(query.order_by(voids.c.id)))
 
     def set_aside(self, tournament: StoredTournament) -> Iterator[SetAside]:
         """Yield the records that corrections have set aside, by match."""
         key = (set_aside.c.match, set_aside.c.correction)
         query = select(*key, set_aside.c.record).where(set_aside.c.tournament_id == tournament.number).order_by(*key)
-        return (SetAside(*row) for row in self._each(query))
+        return (SetAside(*row) for row in self._database.each(query))
 
     def skipped(self, tournament: StoredTournament) -> Iterator[Skipped]:
         """Yield the matches that corrections have taken out of the schedule, by match."""
         key = (skipped.c.match, skipped.c.correction)
         query = select(*key).where(skipped.c.tournament_id == tournament.number).order_by(*key)
-        return (Skipped(*row) for row in self._each(query))
-
-    def _each(self, query: Select[Any]) -> Iterator[Any]:
-        return self._database.each(query)
+        return (Skipped(*row) for row in self._database.each(query))
 
 
 RECORDS_AT_A_TIME = 20

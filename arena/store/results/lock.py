@@ -8,10 +8,10 @@ import os
 import socket
 import time
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol
 
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
@@ -25,14 +25,8 @@ TRY_AGAIN_SECONDS = 0.02
 """For a file that ``file_lock_holders`` may be looking at."""
 
 
-class DirectorLock(Protocol):
-    """Held by the director of a tournament while it runs. A context manager."""
-
-    def __enter__(self) -> DirectorLock: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None: ...
+DirectorLock = AbstractContextManager[object]
+"""Held by the director of a tournament while it runs."""
 
 
 class FileLock:

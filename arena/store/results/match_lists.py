@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    Select,
     String,
     Table,
     and_,
@@ -159,18 +158,18 @@ class MatchLists(Repository):
         labels = None if bot is None else labels_of(self._database, bot)
         rivals = None if rival is None else labels_of(self._database, rival)
         ways: list[list[_Path]] = []
-        others = _Others(chosen, labels, rivals)
+        others = partial(_fits, chosen, labels, rivals)
         if labels is not None:
             of_rivals = true() if rivals is None else seats.c.rival.in_(rivals)
-            fits = and_(of_rivals, others.fit(seats, but="seats"))
+            fits = and_(of_rivals, others(seats, but="seats"))
             ways.append([_Path(seats, seats.c.bot == label, fits) for label in labels])
         if chosen.fault is not None:
-            ways.append([_Path(faults, faults.c.kind == chosen.fault, others.fit(faults, but="fault"))])
+            ways.append([_Path(faults, faults.c.kind == chosen.fault, others(faults, but="fault"))])
         if chosen.termination is not None:
             along = records.c.termination == chosen.termination
-            ways.append([_Path(records, along, others.fit(records, but="termination"))])
+            ways.append([_Path(records, along, others(records, but="termination"))])
         if chosen.game is not None:
-            ways.append([_Path(records, records.c.game == chosen.game, others.fit(records, but="game"))])
+            ways.append([_Path(records, records.c.game == chosen.game, others(records, but="game"))])
         return ways or [[_Path(records, true(), true())]]
 
     def _rarest(self, tournament: int, ways: list[list[_Path]]) -> list[_Path]:
@@ -182,43 +181,33 @@ class MatchLists(Repository):
         for path in paths:
             rows = select(literal(1)).where(path.table.c.tournament_id == tournament, path.along).limit(MAX_COUNTED)
             query = select(func.count()).select_from(rows.subquery())
-            total += self._database.read(partial(_number, query))
+            total += self._database.number(query)
         return total
 
 
-def _number(query: Select[Any], connection: Connection) -> int:
-    return int(connection.execute(query).scalar_one())
-
-
-class _Others:
-    """The conditions of a filter, for the rows of any table."""
-
-    def __init__(self, chosen: MatchFilter, labels: Sequence[str] | None, rivals: Sequence[str] | None) -> None:
-        self._chosen = chosen
-        self._labels = labels
-        self._rivals = rivals
-
-    def fit(self, table: Table, but: str) -> ColumnElement[bool]:
-        """Return the condition that a row fits all filters but one, along whose index it was found."""
-        chosen, conditions = self._chosen, list[ColumnElement[bool]]([true()])
-        if self._labels is not None and but != "seats":
-            met: list[ColumnElement[bool]] = [_same(seats, table), seats.c.bot.in_(self._labels)]
-            met += [] if self._rivals is None else [seats.c.rival.in_(self._rivals)]
-            conditions.append(exists().where(*met).correlate(table))
-        if chosen.fault is not None:
-            own = true() if chosen.bot is None or self._labels is None else faults.c.bot.in_(self._labels)
-            if but == "fault":
-                conditions.append(own)
-            else:
-                of_kind = faults.c.kind == chosen.fault
-                conditions.append(exists().where(_same(faults, table), of_kind, own).correlate(table))
-        if chosen.game is not None and but != "game":
-            conditions.append(_unindexed(table.c.game) == chosen.game)
-        if chosen.termination is not None and but != "termination":
-            ended = _unindexed(records.c.termination) == chosen.termination
-            of_it = ended if table is records else exists().where(_same(records, table), ended).correlate(table)
-            conditions.append(of_it)
-        return and_(*conditions)
+def _fits(
+    chosen: MatchFilter, labels: Sequence[str] | None, rivals: Sequence[str] | None, table: Table, but: str
+) -> ColumnElement[bool]:
+    """Return the condition that a row of a table fits all filters but one, along whose index it was found."""
+    conditions: list[ColumnElement[bool]] = [true()]
+    if labels is not None and but != "seats":
+        met: list[ColumnElement[bool]] = [_same(seats, table), seats.c.bot.in_(labels)]
+        met += [] if rivals is None else [seats.c.rival.in_(rivals)]
+        conditions.append(exists().where(*met).correlate(table))
+    if chosen.fault is not None:
+        own = true() if chosen.bot is None or labels is None else faults.c.bot.in_(labels)
+        if but == "fault":
+            conditions.append(own)
+        else:
+            of_kind = faults.c.kind == chosen.fault
+            conditions.append(exists().where(_same(faults, table), of_kind, own).correlate(table))
+    if chosen.game is not None and but != "game":
+        conditions.append(_unindexed(table.c.game) == chosen.game)
+    if chosen.termination is not None and but != "termination":
+        ended = _unindexed(records.c.termination) == chosen.termination
+        of_it = ended if table is records else exists().where(_same(records, table), ended).correlate(table)
+        conditions.append(of_it)
+    return and_(*conditions)
 
 
 def _same(table: Table, other: Table) -> ColumnElement[bool]:

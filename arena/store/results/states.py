@@ -21,11 +21,6 @@ class ListedTournament:
     state: TournamentState
     director: str | None = None
 
-    @property
-    def record_bytes(self) -> int:
-        """The size of its records."""
-        return self.tournament.record_bytes
-
 
 def listed_tournaments(store: Store, tournaments: Sequence[StoredTournament]) -> list[ListedTournament]:
     """Return these tournaments with their states and directors."""
