@@ -123,11 +123,11 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.store.results.addition import Addition as Addition
     from arena.store.results.addition import Source as Source
     from arena.store.results.addition import VoidTry as VoidTry
-    from arena.store.results.analysis_requests import AnalysisRequest as AnalysisRequest
-    from arena.store.results.analysis_requests import AnalysisRequests as AnalysisRequests
-    from arena.store.results.analysis_requests import AskedMatch as AskedMatch
+    from arena.store.results.annotations import AnalysisRequest as AnalysisRequest
+    from arena.store.results.annotations import AnalysisRequests as AnalysisRequests
     from arena.store.results.annotations import AnnotationRow as AnnotationRow
     from arena.store.results.annotations import Annotations as Annotations
+    from arena.store.results.annotations import AskedMatch as AskedMatch
     from arena.store.results.annotations import StoredAccuracy as StoredAccuracy
     from arena.store.results.correction_log import Change as Change
     from arena.store.results.correction_log import CorrectionLog as CorrectionLog
@@ -228,8 +228,8 @@ _MODULE_OF = {
         "arena.analysis.text.board": "Board",
         "arena.base.results": "EntrantRating StoredResult",
         "arena.store.results.addition": "Addition Source VoidTry",
-        "arena.store.results.analysis_requests": "AnalysisRequest AnalysisRequests AskedMatch",
-        "arena.store.results.annotations": "AnnotationRow Annotations StoredAccuracy",
+        "arena.store.results.annotations": "AnalysisRequest AnalysisRequests AnnotationRow Annotations AskedMatch"
+        " StoredAccuracy",
         "arena.store.results.values": "Authorship Correction CorrectionDetails OwnedBot"
         " Owners StoredBot StoredFault StoredTournament",
         "arena.store.results.correction_log": "Change CorrectionLog SetAside Skipped",

@@ -15,7 +15,7 @@ from arena.base.text import all_of, counted, duration_text
 from arena.community.ladders.open_ladder import OpenLadder, RestingBots
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.directing import LADDER, DesiredState, DirectorState
-from arena.store.results.commit_signal import Commits
+from arena.store.results.events import Commits
 from arena.store.results.values import StoredTournament
 from arena.tournament.director import run_tournament
 from arena.tournament.directors.supervised_run import Shutdown, SupervisedRun

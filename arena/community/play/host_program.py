@@ -22,7 +22,7 @@ from arena.site.matches.positions import MAX_EXTERNAL_GAMES, MAX_TEXT_CHARACTERS
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.play_slots import MENU_SECONDS
 from arena.store.people.unrated_matches import UnratedMatches
-from arena.store.results.commit_signal import Commits
+from arena.store.results.events import Commits
 from arena.store.results.values import StoredBot
 from arena.tournament.executors.worker_start import available_cores
 

@@ -14,7 +14,7 @@ from arena.community.submissions.checker import Checker
 from arena.community.submissions.upload_directory import UploadDirectory, tell_owners
 from arena.community.uploads.containment import can_contain_uploads, note_containment
 from arena.store.home import CHECKING, ArenaHome, open_people, uploads_path
-from arena.store.results.commit_signal import Commits
+from arena.store.results.events import Commits
 from arena.store.results.lock import FileLock
 
 PAUSE_SECONDS = 0.5

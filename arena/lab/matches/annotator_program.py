@@ -19,8 +19,8 @@ from arena.lab.matches.puzzle import keep_puzzles, may_have_puzzles
 from arena.lab.matches.puzzle_search import find_puzzles
 from arena.lab.solving.limits import Limits, free_memory_bytes
 from arena.store.home import ArenaHome
-from arena.store.results.analysis_requests import AskedMatch
-from arena.store.results.commit_signal import Commits
+from arena.store.results.annotations import AskedMatch
+from arena.store.results.events import Commits
 from arena.store.results.lock import FileLock
 from arena.store.results.values import StoredTournament
 

@@ -35,7 +35,7 @@ from arena.server.operating.service_programs import LADDER_PART as LADDER
 from arena.store.home import VISITORS_VARIABLE, ArenaHome, open_people
 from arena.store.people.contest import ContestPhase, phase_of
 from arena.store.people.people_store import PeopleStore
-from arena.store.results.commit_signal import Commits
+from arena.store.results.events import Commits
 
 ASK_SECONDS = 0.5
 """Between two looks whether anything was committed."""

@@ -21,8 +21,8 @@ from arena.store.people.submissions import Submissions
 from arena.store.people.unrated_matches import UnratedMatches
 from arena.store.people.values import Clock, Now
 from arena.store.people.votes import Votes
-from arena.store.results.commit_signal import CommitSignal
 from arena.store.results.connection import Database
+from arena.store.results.events import CommitSignal
 from arena.store.results.whole_database import Schema, WholeDatabase, bring_up_to_date, create_tables
 
 FILE_MODE = 0o600

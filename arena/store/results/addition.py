@@ -13,7 +13,6 @@ from arena.base.enums import EventKind
 from arena.base.records import ScheduledMatch
 from arena.store.results.correction_log import SetAside, Skipped, correction_row
 from arena.store.results.events import about_matches, add_event
-from arena.store.results.recording import insert_records, without_faults
 from arena.store.results.rows import RecordRow, as_json
 from arena.store.results.schema import (
     corrections,
@@ -26,7 +25,15 @@ from arena.store.results.schema import (
     tournaments,
     voids,
 )
-from arena.store.results.statements import Counters, add_to_counters, chunks, insert_lines, scheduled_match
+from arena.store.results.statements import (
+    Counters,
+    add_to_counters,
+    chunks,
+    insert_lines,
+    insert_records,
+    scheduled_match,
+    without_faults,
+)
 from arena.store.results.tournament_reader import TournamentReader
 from arena.store.results.values import Correction, StoredTournament
 

@@ -21,10 +21,19 @@ from arena.base.stored import from_json_text, from_stored, is_text, is_whole, li
 from arena.base.text import shortened_text
 from arena.store.results.connection import Repository
 from arena.store.results.events import about_matches, add_event
-from arena.store.results.recording import Sitting, insert_seats, remove_seats
 from arena.store.results.rows import as_json
 from arena.store.results.schema import corrections, faults, matches, records, set_aside, skipped, tournaments
-from arena.store.results.statements import CHUNK_ROWS, Counters, add_to_counters, chunks, insert_lines, is_to_be_played
+from arena.store.results.statements import (
+    CHUNK_ROWS,
+    Counters,
+    Sitting,
+    add_to_counters,
+    chunks,
+    insert_lines,
+    insert_seats,
+    is_to_be_played,
+    remove_seats,
+)
 from arena.store.results.values import Correction, CorrectionDetails, StoredTournament, utc_now
 
 _RECORD_COLUMNS = tuple(column.key for column in records.c if column.key != "tournament_id")

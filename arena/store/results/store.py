@@ -14,8 +14,7 @@ from arena.base.enums import EventKind
 from arena.base.errors import StoreError
 from arena.base.records import ScheduledMatch
 from arena.store.results.addition import Addition, Source, insert_addition, remove_contents
-from arena.store.results.analysis_requests import AnalysisRequests
-from arena.store.results.annotations import Annotations
+from arena.store.results.annotations import AnalysisRequests, Annotations
 from arena.store.results.connection import Database
 from arena.store.results.correction_log import CorrectionLog
 from arena.store.results.events import BOTS, OWNERS, EventDetails, about_matches, add_event, advance, remove_topics
@@ -28,10 +27,9 @@ from arena.store.results.lock import (
     server_lock_holders,
 )
 from arena.store.results.record_reader import RecordReader
-from arena.store.results.recording import insert_records
 from arena.store.results.rows import RecordRow, as_json
 from arena.store.results.schema import bots, matches, meta, metadata, owners, progress, records, tournaments, voids
-from arena.store.results.statements import insert_lines, owner_row, read_owners
+from arena.store.results.statements import insert_lines, insert_records, owner_row, read_owners
 from arena.store.results.values import OwnedBot, StoredBot, StoredTournament, utc_now
 from arena.store.results.whole_database import WholeDatabase, bring_up_to_date
 

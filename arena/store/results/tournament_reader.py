@@ -13,10 +13,9 @@ from arena.base.errors import ChangedMeanwhileError, StoreError, UnknownNameErro
 from arena.base.records import ScheduledMatch, Seating
 from arena.base.stored import from_json_text, list_of, mapping_of
 from arena.base.text import any_of
-from arena.store.results.commit_signal import CommitSignal
 from arena.store.results.connection import Repository
 from arena.store.results.correction_log import all_corrections
-from arena.store.results.events import EventLog
+from arena.store.results.events import CommitSignal, EventLog
 from arena.store.results.schema import OptionalInteger, corrections, matches, records, skipped, total_of, tournaments
 from arena.store.results.scope import ALL_TOURNAMENTS, EXPERIMENTS, Scope, Seasons
 from arena.store.results.statements import (

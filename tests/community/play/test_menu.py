@@ -8,7 +8,7 @@ from arena.community.play.host_program import LOOK_SECONDS, NEWS_SECONDS, SHUTDO
 from arena.site.matches.playing import PlayMenu
 from arena.store.home import ArenaHome
 from arena.store.people.play_slots import MENU_SECONDS
-from arena.store.results.commit_signal import Commits
+from arena.store.results.events import Commits
 
 BOT = """from arena.botkit import run
 

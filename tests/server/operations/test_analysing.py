@@ -12,7 +12,6 @@ from arena.lab.matches.annotator_program import Annotations
 from arena.site.matches.match_analysis import analysis_of
 from arena.store.home import ArenaHome
 from arena.store.people.values import Scope
-from arena.store.results import analysis_requests
 from arena.store.results.rows import row_of
 from tests.analysis.text.tournaments import play
 from tests.lab.played import at_random, record_of
@@ -76,7 +75,7 @@ async def test_a_visitor_asks_and_the_page_says_how_far_it_is(world, home, duel,
     assert (found["state"], found["may_be_asked_for"]) == ("unknown", False)
     assert found["sentence"].startswith("Searched for 1 s; positions ")
     annotation = annotation_of(home.store, duel, home.store.record_of(duel, 2))
-    monkeypatch.setattr(analysis_requests, "__version__", "99")
+    monkeypatch.setattr("arena.store.results.annotations.__version__", "99")
     found = analysis_of(home.store, duel, home.store.record_of(duel, 2), annotation)
     assert (found.sentence[:25], found.may_be_asked_for) == ("Not known yet: positions ", True)
     monkeypatch.undo()
@@ -93,7 +92,7 @@ async def test_somebody_may_ask_for_ten_a_day_and_only_so_many_wait(world, duel,
     assert (refused.status_code, refused.headers["retry-after"]) == (429, "8640")
     ann = world.browser("ann")
     assert (await ask(ann, 11)).status_code == 200
-    monkeypatch.setattr(analysis_requests, "MAX_WAITING", 11)
+    monkeypatch.setattr("arena.store.results.annotations.MAX_WAITING", 11)
     assert "11 matches wait for their analysis" in (await ask(ann, 12)).json()["error"]
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from arena.base.enums import AnalysisState
 from arena.base.errors import StoreError, UsageError
-from arena.store.results import analysis_requests
+from arena.store.results import annotations
 from tests.databases import on_both
 from tests.store.results.samples import definition, line, record, void
 
@@ -40,7 +40,7 @@ def test_they_are_taken_in_the_order_they_came_each_once_and_all_whose_place_cha
 
 
 def test_only_so_many_wait_and_what_has_no_record_does_not(store, tournament, monkeypatch):
-    monkeypatch.setattr(analysis_requests, "MAX_WAITING", 2)
+    monkeypatch.setattr(annotations, "MAX_WAITING", 2)
     for match in (1, 2, 2):
         store.analysis_requests.add(tournament, match)
     with pytest.raises(UsageError, match="2 matches wait for their analysis; ask again when some are done"):
@@ -62,7 +62,7 @@ def test_another_record_and_another_version_may_be_asked_for_again(store, reques
     requests.finish(requests.claim(), 1)
     void(store, tournament, 1)
     store.record(tournament, [record(1, ranks=[1, 2])])
-    monkeypatch.setattr(analysis_requests, "__version__", "99")
+    monkeypatch.setattr(annotations, "__version__", "99")
     assert [requests.find(tournament, match) for match in (1, 3)] == [None, None]
 
 

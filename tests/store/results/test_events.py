@@ -13,8 +13,7 @@ from arena.base.enums import EventKind
 from arena.base.errors import StoreError
 from arena.base.records import Fault
 from arena.store.results.addition import Addition
-from arena.store.results.commit_signal import Commits
-from arena.store.results.events import MAX_EVENTS, MAX_MATCHES, PRUNE_EVERY, EventDetails
+from arena.store.results.events import MAX_EVENTS, MAX_MATCHES, PRUNE_EVERY, Commits, EventDetails
 from arena.store.results.schema import events, topics
 from arena.store.results.store import Store
 from arena.store.results.values import StoredBot
