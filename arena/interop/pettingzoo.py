@@ -36,7 +36,6 @@ def env(game: str, *, render_mode: str | None = None, **options: Any) -> Any:
     Args:
         game: the game's name or dotted path.
         render_mode: "ansi" if ``render`` shall return the drawn board, "human" if it shall print it.
-        options: the game's options.
 
     Raises:
         UsageError: if the game, an option or the render mode is not accepted, or the game has no method ``space``.

@@ -140,11 +140,7 @@ class BotPool:
             self.players.pop(next(iter(self.players))).close()
 
     def close(self, *, is_interrupted: bool = False) -> None:
-        """End every bot.
-
-        Args:
-            is_interrupted: whether this program is to end at once; then no bot is waited for.
-        """
+        """End every bot; if this program ``is_interrupted`` and is to end at once, none is waited for."""
         while self.players:
             _close(self.players.popitem()[1], is_interrupted)
 

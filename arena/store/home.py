@@ -144,8 +144,6 @@ class ArenaHome:
     """The arena's directory. A context manager, or closed with ``close``.
 
     Attributes:
-        directory: where it is.
-        store: its database.
         other_server: the server that had its results too, if they are read from its file; "" without one.
     """
 
@@ -311,7 +309,6 @@ def restore_tournament(home: ArenaHome, name: str, new_name: str | None = None) 
     """Take a tournament out of the trash, with all its matches, into the seasons it was in.
 
     Args:
-        home: where it is.
         name: its old name, or the one it has in the trash.
         new_name: by default the old one.
 

@@ -242,8 +242,6 @@ def extended(
     the same is asked for again: so a run that was interrupted continues.
 
     Args:
-        store: where the tournament is.
-        name: of the tournament.
         encounters: how many encounters each pairing is to have.
         matches: in place of that: at least that many matches in all, each pairing as many encounters.
         until: in place of both: what is to be decided; encounters follow where it is open.

@@ -54,13 +54,8 @@ class SimulatedUntil:
     """What became of a simulated tournament.
 
     Attributes:
-        matches: that were played.
         fixed_matches: of the smallest fixed schedule, with equally many encounters of each pair, that decides as many
             of the pairs in the same world, looked at once, at its end; None if it would take too many.
-        wrong_claims: the claims that do not hold.
-        claims: how many claims were made.
-        decided: whether everything was decided.
-        stopped_because: why it ended.
         looks: how often results were looked at.
     """
 
@@ -128,9 +123,6 @@ class World:
 
     Only their counts are drawn: further encounters of a pair from what its two matches may come to, and the first of
     those that are known at random from all of them.
-
-    Attributes:
-        strengths: of the bots.
     """
 
     def __init__(
@@ -141,15 +133,7 @@ class World:
         generator: np.random.Generator,
         advantages: Floats | None = None,
     ) -> None:
-        """Begin.
-
-        Args:
-            strengths: of the bots.
-            draw_probability: that two equal bots draw.
-            opening_spread: see ``simulate_until``.
-            generator: of the results.
-            advantages: of the bot of a row against that of a column beyond their strengths; antisymmetric.
-        """
+        """Begin; ``advantages``: of the bot of a row against that of a column beyond their strengths; antisymmetric."""
         self.strengths = np.asarray(strengths, dtype=float)
         self._rows, self._columns = np.triu_indices(len(self.strengths), 1)
         difference = self.strengths[self._rows] - self.strengths[self._columns]
@@ -161,11 +145,7 @@ class World:
         self._counts = np.zeros((1, len(difference), len(OUTCOMES)), dtype=np.int64)
 
     def totals(self, encounters: Floats) -> PairTotals:
-        """Return what the first encounters of each pair come to.
-
-        Args:
-            encounters: how many, by the numbers of the bots; symmetric.
-        """
+        """Return what the first ``encounters`` of each pair, by the numbers of the bots, come to."""
         wanted = np.rint(encounters[self._rows, self._columns]).astype(np.int64)
         counts = self._first(wanted)
         self._known = np.concatenate([self._known, wanted[None]])
@@ -288,7 +268,6 @@ def expected_matches(until: Until, strengths: Sequence[float], runs: int, spread
     """Return how many matches simulated tournaments take, the fewest first.
 
     Args:
-        until: what is to be decided.
         strengths: of the bots, in points of mu.
         runs: how many tournaments.
         spread: in place of the strengths, the standard deviation of normal ones, others in each run; None for these.

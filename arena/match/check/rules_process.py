@@ -131,9 +131,7 @@ def check_in_process(wanted: RulesCheck) -> tuple[RulesStep, ...]:
 def walk_in_process(wanted: RulesCheck, seconds: float, hash_seed: int) -> tuple[Place, ...]:
     """Return the answers of a game in seeded walks, in a process with a seed of hashes.
 
-    Raises:
-        UsageError: as ``check_in_process``.
-        GameError: as ``check_in_process``.
+    It raises what ``check_in_process`` does.
     """
     return _answer_of(wanted, "walk", seconds, hash_seed).places
 

@@ -38,11 +38,7 @@ class StallDetector:
         self._bots_cpu = bots_cpu_seconds
 
     def has_stalled(self, delay_seconds: float, bots_cpu_seconds: float) -> bool:
-        """Return whether a delay is not the bots' doing.
-
-        Args:
-            delay_seconds: how long after the deadline this process looked.
-        """
+        """Return whether it is not the bots' doing that this process looked so long after a deadline."""
         waited_seconds = self._waited_seconds() - self._waited
         bots_share_seconds = min(waited_seconds, bots_cpu_seconds - self._bots_cpu)
         return delay_seconds - max(0.0, bots_share_seconds) > STALL_SECONDS

@@ -51,25 +51,14 @@ class BotPlaces(NamedTuple):
 
 
 class _Key(NamedTuple):
-    """What the places of a bot depend on beside files.
-
-    Attributes:
-        bot: the bot.
-        own: its own files, and those of its game.
-        path: its PATH.
-        scratch_parent: where its scratch directory is.
-        cache: the arena's cache directory.
-        is_landlocked: whether paths are opened to it one by one.
-        is_other_user: whether it runs under another uid than the arena.
-        may_mount: whether the arena may mount, so that the bot reaches its files in closed directories.
-    """
+    """What the places of a bot depend on beside files; see ``find_places``."""
 
     bot: Bot
     own: tuple[str, ...]
     path: str
     scratch_parent: str
     cache: Path | None
-    is_landlocked: bool
+    is_landlocked: bool  # paths are opened to it one by one
     is_other_user: bool
     may_mount: bool
 
@@ -103,13 +92,12 @@ def find_places(
     """Return where a bot's files lead.
 
     Args:
-        bot: the bot.
         own: its own files, and those of its game.
         path: its PATH.
         scratch_parent: where its scratch directory is.
         level: how it is confined.
         root: whether the arena runs as root, and the bot as another user.
-        may_mount: whether the arena may mount.
+        may_mount: whether the arena may mount, so that the bot reaches its files in closed directories.
     """
     key = _Key(bot, own, path, scratch_parent, cache_directory(), level == IsolationLevel.LANDLOCK, root, may_mount)
     kept = _kept.pop(key, None)

@@ -35,11 +35,7 @@ _pins: dict[str, int] = {}
 
 
 class Ruleset:
-    """A ruleset with the rules that last.
-
-    Attributes:
-        file: its descriptor.
-    """
+    """A ruleset with the rules that last, and its descriptor, ``file``."""
 
     def __init__(self, landlock: LandlockRules) -> None:
         self._key = _key(landlock)
@@ -63,11 +59,7 @@ class Ruleset:
         self._is_reusable &= self._uses < MAX_USES and _pass_with_the_bot(spec)
 
     def give_back(self, *, is_all_gone: bool) -> None:
-        """Keep it for the next launch, or close it.
-
-        Args:
-            is_all_gone: whether the bot has been reaped, and what was made for it has been removed.
-        """
+        """Keep it for the next launch if the bot has been reaped and all that was made for it is gone; or close it."""
         if is_all_gone and self._is_reusable:
             _spare.append(self)
         else:

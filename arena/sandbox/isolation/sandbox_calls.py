@@ -250,10 +250,7 @@ def _add_user_namespace(calls: CallList) -> None:
 def add_landlock_rules(calls: CallList, landlock: LandlockRules, ruleset: int | None) -> int:
     """Add creating a Landlock ruleset (landlock(7)), and what it grants; return its descriptor.
 
-    Args:
-        calls: what is added to.
-        landlock: the rules.
-        ruleset: one that has the lasting rules already; None to create one.
+    A ``ruleset`` that is given has the lasting rules already.
     """
     if ruleset is None:
         ruleset, opened = add_ruleset(calls, landlock)

@@ -35,7 +35,6 @@ class PeopleStore(WholeDatabase):
         tokens: what programs sign in with.
         directors: the programs of supervised runs.
         requests: what they are to do.
-        rates: how often something was done.
         record_quota: how much the bots of each author wrote into records today.
     """
 

@@ -46,7 +46,6 @@ class Change:
     """A correction to be made, and what it does.
 
     Attributes:
-        reason: the director's.
         set_aside: matches whose records don't count any more.
         skip: matches without a record that are not played.
         unskip: matches to be played although earlier corrections have left them out.

@@ -179,14 +179,10 @@ class RecordReader(TournamentReader):
         return [StoredFault(*row) for row in self._database.rows(query)]
 
     def records(self, within: Within = ALL_TOURNAMENTS, game: str | None = None) -> Records:
-        """Return whole records by tournament and match, which are read piece by piece.
-
-        Args:
-            within: of this tournament, or of those in this scope; by default of all.
-            game: only of this one; by default of all.
+        """Return whole records by tournament and match, chosen as for ``results``, which are read piece by piece.
 
         Raises:
-            UnknownNameError: if there is no such tournament, or the scope names one or a season that does not exist.
+            UnknownNameError: as ``results``.
             StoreError: while they are read, if a newer arena has stored one, or it is malformed.
         """
         return Records(self._database, self._numbers_within(within), game)

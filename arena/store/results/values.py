@@ -192,8 +192,6 @@ class StoredTournament:
     """A tournament in the store.
 
     Attributes:
-        number: its key.
-        definition_text: its definition, as it is stored.
         scheduled: matches in the schedule, without those that a correction has taken out of it.
         recorded: matches with a record.
         record_bytes: the size of its records, with those that were set aside.

@@ -70,7 +70,6 @@ class Deciding:
         """Begin.
 
         Args:
-            until: what is to be decided.
             entrants: how many bots there are, counting those who are not paired any more.
             active: the numbers of those who are paired.
             pairings: who may meet whom, in the order of the first pass.
