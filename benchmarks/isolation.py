@@ -15,7 +15,7 @@ from arena.match.bot_pool import BotPool
 from arena.match.players.connection import BotConnection
 from arena.match.players.manifest import load_bot
 from arena.protocol.frames import encode_frame
-from arena.sandbox.isolation.launcher_client import open_launcher
+from arena.sandbox.isolation.launcher import open_launcher
 from arena.sandbox.isolation.levels import choose_isolation, probe_level
 from arena.sandbox.isolation.sandbox_policy import Isolation
 from benchmarks import zoo_bots as zoo

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from arena.base.records import MatchSpec
 from arena.match.bot_pool import BotPool
-from arena.sandbox.isolation.launcher_client import open_launcher
+from arena.sandbox.isolation.launcher import open_launcher
 from arena.sandbox.isolation.levels import choose_isolation
 from benchmarks.common import instant_bot
 

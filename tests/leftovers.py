@@ -7,7 +7,7 @@ from multiprocessing import resource_tracker
 from pathlib import Path
 
 from arena.sandbox.isolation import reaper
-from arena.sandbox.isolation.launcher_client import open_launcher
+from arena.sandbox.isolation.launcher import open_launcher
 
 SECONDS_TO_END = 60.0
 """For processes that have been killed; what stays is still there then."""

@@ -20,7 +20,7 @@ from arena.base.shipped import example_bots, package_directory
 from arena.base.text import size_text
 from arena.community.submissions.submission import submit
 from arena.community.submissions.upload_directory import UploadDirectory, tell_owners
-from arena.sandbox.isolation.launcher_client import close_launcher
+from arena.sandbox.isolation.launcher import close_launcher
 from arena.sandbox.isolation.reaper import UPLOAD_PREFIX
 from arena.store.home import CHECKING, ArenaHome
 from arena.store.people.people_store import PeopleStore

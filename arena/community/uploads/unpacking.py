@@ -30,7 +30,7 @@ from arena.match.players.manifest import LEAST, MANIFEST, load_bot
 from arena.match.players.subprocess import EXIT_SECONDS, Subprocess
 from arena.match.players.untrusted_tree import TreeBounds, TreeRejectedError, TreeSize, copy_tree, open_scratch
 from arena.sandbox.isolation.interpreters import arena_interpreter
-from arena.sandbox.isolation.launcher_client import open_launcher
+from arena.sandbox.isolation.launcher import open_launcher
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.procfs import process_tag
 from arena.sandbox.isolation.reaper import UPLOAD_PREFIX

@@ -19,7 +19,8 @@ from arena.base.records import Bot, Limits
 from arena.match.players.transcript import HeadTailBuffer
 from arena.protocol.frames import HEADER_BYTES
 from arena.sandbox.isolation import procfs, reaper
-from arena.sandbox.isolation.launcher_client import LaunchedBot, open_launcher
+from arena.sandbox.isolation.launcher import open_launcher
+from arena.sandbox.isolation.launcher_client import LaunchedBot
 from arena.sandbox.isolation.reaper import make_scratch
 from arena.sandbox.isolation.removal import may_leave_shared_memory, remove_made_by, remove_tree
 from arena.sandbox.isolation.sandbox_policy import Isolation, make_launch_spec

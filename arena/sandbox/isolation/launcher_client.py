@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import array
-import atexit
 import contextlib
-import ctypes
 import errno
 import json
 import os
@@ -14,20 +12,19 @@ import socket
 import struct
 import subprocess
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from arena.base.enums import FaultKind
 from arena.base.errors import BotError, VoidMatchError
-from arena.base.machine import CAN_PIN, HAS_PROC
 from arena.base.shipped import package_directory
 from arena.sandbox.isolation.call_list import StepError
-from arena.sandbox.isolation.fork_server import LockedUid, leave_uids, release_uid, reserve_uid
+from arena.sandbox.isolation.fork_server import LockedUid, release_uid, reserve_uid
 from arena.sandbox.isolation.interpreters import arena_interpreter
 from arena.sandbox.isolation.launch_spec import ROOM_BYTES, ROOM_VARIABLE, TAG_VARIABLE, LaunchSpec, outline_of
 from arena.sandbox.isolation.procfs import environment
-from arena.sandbox.isolation.reaper import children, descendants, remove_stale
+from arena.sandbox.isolation.reaper import children, descendants
 from arena.sandbox.isolation.removal import may_leave_shared_memory
 from arena.sandbox.isolation.sandbox_policy import clean_environment
 
@@ -46,7 +43,6 @@ _PROGRAM = "import sys; sys.path.append(sys.argv[1]); from arena.sandbox.isolati
 
 _WARM_PROGRAM = "import arena.botkit; from arena.sandbox.isolation.warm_server import main; main()"
 
-_PR_SET_CHILD_SUBREAPER = 36
 _MAX_ROUNDS = 1000
 """In which orphans are killed."""
 OUR_ERRNOS = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC)
@@ -296,68 +292,6 @@ def _message(request: dict[str, Any]) -> bytes:
     if "launch" in request and len(message) > MAX_SPEC_BYTES:
         raise BotError(FaultKind.START, _TOO_MANY_FILES.format(request["launch"]["directory"]))
     return message
-
-
-_launcher: LauncherClient | None = None
-
-
-def open_launcher(launches_only_bots: bool = False) -> LauncherClient:
-    """Return this process's client of its fork server; the first call starts the server and adopts orphans.
-
-    ``launches_only_bots``: this process starts nothing else, so each child in another session is a bot's.
-    """
-    global _launcher
-    if _launcher is None:
-        if sys.platform == "linux":
-            ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-        remove_stale()
-        _launcher = LauncherClient(launches_only_bots) if HAS_PROC else _plain_launcher()
-        atexit.register(close_launcher)
-    return _launcher
-
-
-def _plain_launcher() -> LauncherClient:
-    from arena.sandbox.isolation.plain_launcher import PlainLauncher
-
-    return PlainLauncher()
-
-
-@contextlib.contextmanager
-def kept_on(cores: Collection[int] | None) -> Iterator[None]:
-    """Keep this thread, and the bots that it launches meanwhile, on some cores; None for all that it has."""
-    if cores is None or not CAN_PIN:
-        yield
-        return
-    before = os.sched_getaffinity(0)
-    try:
-        _run_launches_on(cores)
-        yield
-    finally:
-        _run_launches_on(before)
-
-
-def _run_launches_on(cores: Collection[int]) -> None:
-    for pid in (0, *(_launcher.server_pids if _launcher is not None else ())):
-        with contextlib.suppress(OSError):  # it has died, and its successor is started from here
-            os.sched_setaffinity(pid, cores)
-
-
-def close_launcher() -> None:
-    """End the fork server, in a process that has ended all its bots and runs on."""
-    global _launcher
-    if _launcher is not None:
-        _launcher.close()
-    _launcher = None
-
-
-def _forget_launcher() -> None:
-    """Leave the fork server and spare uids to the process of which this one is a copy."""
-    global _launcher
-    _launcher = None
-    leave_uids()
-
-
-os.register_at_fork(after_in_child=_forget_launcher)
 
 
 def _failure(report: dict[str, Any]) -> BotError | VoidMatchError:

@@ -35,7 +35,7 @@ from arena.base.shipped import path_of
 from arena.sandbox.isolation.control_groups import find_parent_groups
 from arena.sandbox.isolation.file_access import find_bubblewrap, landlock_abi
 from arena.sandbox.isolation.interpreters import arena_interpreter, arena_python
-from arena.sandbox.isolation.launcher_client import open_launcher
+from arena.sandbox.isolation.launcher import open_launcher
 from arena.sandbox.isolation.procfs import process_tag
 from arena.sandbox.isolation.reaper import PROBE_PREFIX, make_scratch
 from arena.sandbox.isolation.removal import remove_tree

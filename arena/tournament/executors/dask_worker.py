@@ -15,7 +15,7 @@ from arena.base.version import __version__
 from arena.match.bot_pool import BotPool
 from arena.match.players.bot_files import BUILD_DIRECTORY, Bounds, bot_files, made_files, read_file, single_file
 from arena.sandbox.isolation.interpreters import arena_interpreter, is_submitted
-from arena.sandbox.isolation.launcher_client import close_launcher, kept_on, open_launcher
+from arena.sandbox.isolation.launcher import close_launcher, kept_on, open_launcher
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.procfs import process_tag
 from arena.sandbox.isolation.reaper import DASK_WORKER_PREFIX

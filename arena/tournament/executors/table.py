@@ -18,7 +18,7 @@ from arena.base.live_match import LiveMatch
 from arena.match.bot_pool import BotPool
 from arena.match.players.building import build_bots
 from arena.match.players.function_player import isolation_for
-from arena.sandbox.isolation.launcher_client import kept_on
+from arena.sandbox.isolation.launcher import kept_on
 from arena.tournament.executors.executor import Executor, Job, JobResult, Playing, WorkQueue
 from arena.tournament.executors.log_file import JoinedLog
 from arena.tournament.executors.worker import LiveWeight, play_spec

@@ -23,7 +23,7 @@ from arena.base.programs.service_program import end_now, ignore_ctrl_c
 from arena.base.records import Limits, MatchSpec
 from arena.match.bot_pool import BotPool
 from arena.match.players.off_turn import WATCH_SECONDS
-from arena.sandbox.isolation.launcher_client import close_launcher, open_launcher
+from arena.sandbox.isolation.launcher import close_launcher, open_launcher
 from arena.sandbox.isolation.sandbox_policy import Isolation
 from arena.store.results.rows import row_of
 from arena.tournament.executors.executor import JobResult, Played, Void, void_after

@@ -263,7 +263,7 @@ def test_what_a_killed_process_has_unpacked_is_removed_by_the_next(tmp_path, tem
     assert [path.name.startswith(UPLOAD_PREFIX) for path in temporary.iterdir()] == [True]
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    code = "from arena.sandbox.isolation.launcher_client import open_launcher; open_launcher()"
+    code = "from arena.sandbox.isolation.launcher import open_launcher; open_launcher()"
     subprocess.run([sys.executable, "-c", code], env=os.environ | {"TMPDIR": str(temporary)}, check=True)
     deadline = time.monotonic() + 10
     while list(temporary.iterdir()) and time.monotonic() < deadline:

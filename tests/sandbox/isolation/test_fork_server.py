@@ -17,8 +17,8 @@ from arena.base.errors import VoidMatchError
 from arena.base.records import DEFAULT_LIMITS, TimeControl
 from arena.match.bot_pool import BotPool
 from arena.match.players.manifest import load_bot
-from arena.sandbox.isolation import fork_server, launcher_client, reaper
-from arena.sandbox.isolation.launcher_client import open_launcher
+from arena.sandbox.isolation import fork_server, launcher, launcher_client, reaper
+from arena.sandbox.isolation.launcher import open_launcher
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.procfs import is_dead, process_tag
 from arena.sandbox.isolation.reaper import make_scratch, remove_stale
@@ -106,7 +106,7 @@ def test_bots_stand_back_behind_other_sessions_as_who_launches_them_does():
         for pid in open_launcher().alive:
             assert os.getpriority(os.PRIO_PROCESS, pid) > niceness
             assert Path(f"/proc/{pid}/autogroup").read_text().endswith(f" nice {niceness}\n")
-    launcher_client.close_launcher()
+    launcher.close_launcher()
 
 
 SCRIPT = """
@@ -196,7 +196,7 @@ LAUNCHES_AND_IS_KILLED = """
 import os, signal, subprocess, sys, time
 from pathlib import Path
 from arena.sandbox.isolation import reaper, sandbox_policy
-from arena.sandbox.isolation.launcher_client import open_launcher
+from arena.sandbox.isolation.launcher import open_launcher
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.sandbox_policy import Isolation
 from arena.match.players.manifest import load_bot

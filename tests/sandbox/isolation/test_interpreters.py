@@ -16,7 +16,7 @@ from arena.match.players.manifest import load_bot
 from arena.sandbox.isolation import interpreters, launcher_client, levels, reaper
 from arena.sandbox.isolation.file_access import paths_behind_closed_directories, readable_paths
 from arena.sandbox.isolation.interpreters import arena_python, resolve_program
-from arena.sandbox.isolation.launcher_client import open_launcher
+from arena.sandbox.isolation.launcher import open_launcher
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.reaper import make_scratch
 from arena.sandbox.isolation.sandbox_policy import Isolation, make_launch_spec

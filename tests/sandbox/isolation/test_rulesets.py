@@ -12,7 +12,7 @@ from arena.protocol.frames import HEADER_BYTES
 from arena.sandbox.isolation import levels, rulesets
 from arena.sandbox.isolation.interpreters import arena_interpreter
 from arena.sandbox.isolation.launch_spec import SHARED_MEMORY
-from arena.sandbox.isolation.launcher_client import close_launcher, open_launcher
+from arena.sandbox.isolation.launcher import close_launcher, open_launcher
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.rulesets import MAX_USES, take_ruleset
 from arena.sandbox.isolation.sandbox_policy import has_own_file_systems

@@ -19,7 +19,7 @@ from arena.match.players.subprocess import Subprocess
 from arena.protocol.frames import encode_frame
 from arena.sandbox.isolation import levels
 from arena.sandbox.isolation.interpreters import arena_interpreter
-from arena.sandbox.isolation.launcher_client import open_launcher
+from arena.sandbox.isolation.launcher import open_launcher
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.sandbox_policy import make_launch_spec
 from benchmarks.traces import traces, traces_since

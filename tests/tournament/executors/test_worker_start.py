@@ -13,7 +13,7 @@ from arena.base.errors import UsageError
 from arena.base.records import MatchRecord, TimeControl
 from arena.match.bot_pool import BotPool
 from arena.match.players.manifest import load_bot
-from arena.sandbox.isolation.launcher_client import open_launcher
+from arena.sandbox.isolation.launcher import open_launcher
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament

@@ -1,16 +1,25 @@
-"""Launching bots at the level ``none`` without a fork server: on systems that are not Linux."""
+"""What launches the bots of this process: a fork server, or on systems that are not Linux the process itself."""
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import ctypes
 import os
 import subprocess
-from collections.abc import Sequence
+import sys
+from collections.abc import Collection, Iterator, Sequence
 
 from arena.base.enums import FaultKind
 from arena.base.errors import BotError, VoidMatchError
+from arena.base.machine import CAN_PIN, HAS_PROC
+from arena.sandbox.isolation.fork_server import leave_uids
 from arena.sandbox.isolation.launch_spec import LaunchSpec
 from arena.sandbox.isolation.launcher_client import OUR_ERRNOS, LaunchedBot, LauncherClient
+from arena.sandbox.isolation.reaper import remove_stale
 from arena.sandbox.isolation.removal import remove_tree
+
+_PR_SET_CHILD_SUBREAPER = 36
 
 
 class PlainLauncher(LauncherClient):
@@ -60,3 +69,59 @@ class PlainLauncher(LauncherClient):
 
     def reap_orphans(self, known: set[int], session: int) -> None:
         """Do nothing: orphans are adopted by the first process of the system."""
+
+
+_launcher: LauncherClient | None = None
+
+
+def open_launcher(launches_only_bots: bool = False) -> LauncherClient:
+    """Return this process's client of its fork server; the first call starts the server and adopts orphans.
+
+    ``launches_only_bots``: this process starts nothing else, so each child in another session is a bot's.
+    """
+    global _launcher
+    if _launcher is None:
+        if sys.platform == "linux":
+            ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        remove_stale()
+        _launcher = LauncherClient(launches_only_bots) if HAS_PROC else PlainLauncher()
+        atexit.register(close_launcher)
+    return _launcher
+
+
+@contextlib.contextmanager
+def kept_on(cores: Collection[int] | None) -> Iterator[None]:
+    """Keep this thread, and the bots that it launches meanwhile, on some cores; None for all that it has."""
+    if cores is None or not CAN_PIN:
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    try:
+        _run_launches_on(cores)
+        yield
+    finally:
+        _run_launches_on(before)
+
+
+def _run_launches_on(cores: Collection[int]) -> None:
+    for pid in (0, *(_launcher.server_pids if _launcher is not None else ())):
+        with contextlib.suppress(OSError):  # it has died, and its successor is started from here
+            os.sched_setaffinity(pid, cores)
+
+
+def close_launcher() -> None:
+    """End the fork server, in a process that has ended all its bots and runs on."""
+    global _launcher
+    if _launcher is not None:
+        _launcher.close()
+    _launcher = None
+
+
+def _forget_launcher() -> None:
+    """Leave the fork server and spare uids to the process of which this one is a copy."""
+    global _launcher
+    _launcher = None
+    leave_uids()
+
+
+os.register_at_fork(after_in_child=_forget_launcher)
