@@ -7,8 +7,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol
+from types import MappingProxyType
+from typing import Any
 
 from arena.base.errors import IllegalActionError
 from arena.base.text import counted
@@ -141,25 +143,40 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
 }
 """Checks that conclude nothing once another one has failed."""
 
+NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 
-class Suite(Protocol):
-    """What the checks of positions share.
 
-    ``found`` has the mistakes so far, by the name of the check; ``is_cut`` says whether some time was too short.
+@dataclass(slots=True, kw_only=True)
+class Suite:
+    """What the checks of a game share.
+
+    Attributes:
+        path: the game's name, or its dotted path.
+        is_cut: whether some time was too short.
+        has_ended: whether nothing else can be concluded about the game.
+        found: the first mistake of each check, by its name.
     """
 
+    path: str = ""
     rng_seed: int
     max_plies: int
     call_seconds: float
     search_seconds: float
-    is_cut: bool
     on_position: Callable[[int], None]
-    found: dict[str, Finding]
-    count: Counter[str]
-    has_ended: bool
+    is_cut: bool = False
+    has_ended: bool = False
+    found: dict[str, Finding] = field(default_factory=dict)
+    count: Counter[str] = field(default_factory=Counter)
 
-    def add(self, name: str, mistake: MistakeError, options: Mapping[str, Any], line: Line, text: str) -> None:
+    def add(
+        self, name: str, mistake: MistakeError, options: Mapping[str, Any] = NO_OPTIONS, line: Line = (), text: str = ""
+    ) -> None:
         """Keep the first mistake of a check, with the options and the line of play that show it."""
+        self.has_ended |= mistake.ends
+        finding = Finding(
+            game=self.path, check=name, sentence=mistake.sentence, options=dict(options), line=line, line_text=text
+        )
+        self.found.setdefault(name, finding)
 
 
 class Exploration:

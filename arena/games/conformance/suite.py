@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, TypeVar
 
 from arena.base.records import DEFAULT_PLY_LIMIT
@@ -15,9 +13,8 @@ from arena.base.text import counted
 from arena.games import find_game
 from arena.games.conformance import game_checks
 from arena.games.conformance.calls import CALL_SECONDS, guarded, time_limits
-from arena.games.conformance.exploration import SEARCH_SECONDS, Exploration
+from arena.games.conformance.exploration import SEARCH_SECONDS, Exploration, Suite
 from arena.games.conformance.finding import Finding, MistakeError, unexaminable
-from arena.games.conformance.position import Line
 from arena.games.game import Game, IntOption, Option
 
 # A game with one option changed: each whole number at its lowest and highest, each choice, and three players.
@@ -57,8 +54,6 @@ def _extremes(option: Option) -> Iterator[Sequence[int | str]]:
 
 
 # The checks of a game, in their order, and the positions in which they are made.
-
-NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 
 _NEAR = 60
 _MATCHES = 20
@@ -149,70 +144,62 @@ def run_checks(
         seconds: of CPU time, about; by default 20, and 2 for each variant of the options.
         on_position: called with the number of positions so far.
     """
-    suite = _Suite(rng_seed, matches, max_plies, call_seconds, seconds, on_position)
+    kind = find_game(game) if isinstance(game, str) else game
+    suite = _Suite(
+        rng_seed=rng_seed,
+        max_plies=max_plies,
+        call_seconds=call_seconds,
+        search_seconds=SEARCH_SECONDS if seconds is None else min(SEARCH_SECONDS, seconds / 4),
+        on_position=on_position,
+        matches=matches,
+        check_seconds=_CHECK_SECONDS if seconds is None else min(_CHECK_SECONDS, seconds / 2),
+        end=math.inf if seconds is None else time.process_time() + seconds,
+    )
     with time_limits():
-        suite.run(find_game(game) if isinstance(game, str) else game)
+        suite.run(kind)
     return [suite.result(name) for name in CHECKS]
 
 
-class _Suite:
-    def __init__(
-        self,
-        rng_seed: int,
-        matches: int,
-        max_plies: int,
-        call_seconds: float,
-        seconds: float | None,
-        on_position: Callable[[int], None],
-    ) -> None:
-        self.rng_seed = rng_seed
-        self.matches = matches
-        self.max_plies = max_plies
-        self.call_seconds = call_seconds
-        self.on_position = on_position
-        self.search_seconds = SEARCH_SECONDS if seconds is None else min(SEARCH_SECONDS, seconds / 4)
-        self.is_cut = False
-        self._check_seconds = _CHECK_SECONDS if seconds is None else min(_CHECK_SECONDS, seconds / 2)
-        self._end = math.inf if seconds is None else time.process_time() + seconds
-        self.found: dict[str, Finding] = {}
-        self.count: Counter[str] = Counter()
-        self.has_ended = False
-        self._variants = 0
-        self._path = ""
+@dataclass(slots=True, kw_only=True)
+class _Suite(Suite):
+    matches: int
+    check_seconds: float
+    end: float
+    variants: int = 0
 
     def run(self, game: Game[Any] | type[Game[Any]]) -> None:
         kind = game if isinstance(game, type) else type(game)
-        self._path = f"{kind.__module__}:{kind.__qualname__}"
-        self._check("path", lambda: self._find_path(kind))
+        self.path = f"{kind.__module__}:{kind.__qualname__}"
+        self._check("path", self._find_path, kind)
         if self.found:
             return
-        self._check("attributes", lambda: game_checks.check_table(kind))
+        self._check("attributes", game_checks.check_table, kind)
         if self.found:
             return
-        self._check("attributes", lambda: game_checks.check_attributes(kind))
+        self._check("attributes", game_checks.check_attributes, kind)
         made = self._made(kind, {}) if isinstance(game, type) else game
         if made is None and "options" not in self.found:
             self.add("options", MistakeError("its own defaults don't fit together"))
         if made is None:
             return
-        self._check("attributes", lambda: game_checks.check_players(made))
+        self._check("attributes", game_checks.check_players, made)
         if self.has_ended:
             return
-        self._check("path", lambda: game_checks.check_path(made))
-        self._check("pickling", lambda: game_checks.check_pickling(made))
-        Exploration(self, made, _NEAR, self.matches, self._check_seconds).run()
+        self._check("path", game_checks.check_path, made)
+        self._check("pickling", game_checks.check_pickling, made)
+        Exploration(self, made, _NEAR, self.matches, self.check_seconds).run()
         if not self.has_ended:
             self._check_options(kind, made)
 
     def _find_path(self, kind: type[Game[Any]]) -> None:
-        self._path = guarded(kind.path, "path", kind.__module__, check="path")
+        self.path = guarded(kind.path, "path", kind.__module__, check="path")
 
     def _check_options(self, kind: type[Game[Any]], made: Game[Any]) -> None:
-        self._check("options", lambda: game_checks.check_bounds(kind))
+        self._check("options", game_checks.check_bounds, kind)
         for _, variant in variants(kind.OPTIONS, lambda changed: self._made(kind, {**made.options, **changed})):
             if not self.has_ended:
-                self._variants += 1
-                left = max(0.0, min(_VARIANT_SECONDS, self._end - time.process_time()))
+                self.variants += 1
+                left = max(0.0, min(_VARIANT_SECONDS, self.end - time.process_time()))
                 Exploration(self, variant, _NEAR_OF_VARIANT, _MATCHES_OF_VARIANT, left).run()
 
     def _made(self, kind: type[Game[Any]], options: dict[str, Any]) -> Game[Any] | None:
@@ -222,29 +209,19 @@ class _Suite:
             self.add("options", mistake)
             return None
 
-    def _check(self, name: str, function: Callable[[], None]) -> None:
+    def _check(self, name: str, function: Callable[..., None], *arguments: Any) -> None:
         self.count[name] += 1
         try:
-            function()
+            function(*arguments)
         except MistakeError as mistake:
             self.add(mistake.check or name, mistake)
         except Exception as error:
-            self.add(name, unexaminable(error, self._path.partition(":")[0]))
-
-    def add(
-        self, name: str, mistake: MistakeError, options: Mapping[str, Any] = NO_OPTIONS, line: Line = (), text: str = ""
-    ) -> None:
-        """Keep the first mistake of a check, with the options and the line of play that show it."""
-        self.has_ended |= mistake.ends
-        finding = Finding(
-            game=self._path, check=name, sentence=mistake.sentence, options=dict(options), line=line, line_text=text
-        )
-        self.found.setdefault(name, finding)
+            self.add(name, unexaminable(error, self.path.partition(":")[0]))
 
     def result(self, name: str) -> CheckResult:
         count = self.count[name]
         details = {
-            "options": counted(self._variants, "variant"),
+            "options": counted(self.variants, "variant"),
             "end": f"{counted(count, 'match')}{', as far as the time allowed' if self.is_cut else ''}",
             **dict.fromkeys(("attributes", "path", "initial_state"), ""),
         }
