@@ -183,18 +183,6 @@ Handler = Callable[[Visit], Result]
 """Does it, in a thread of its own; may raise our errors."""
 
 
-def _no_topics(_: Any) -> tuple[str, ...]:
-    return ()
-
-
-def _never(_: Any) -> bool:
-    return False
-
-
-def _no_fields(_: UsageError, __: Mapping[str, Any], ___: bool) -> tuple[FieldProblem, ...]:
-    return ()
-
-
 @dataclass(frozen=True, slots=True)
 class Operation:
     """Something that people do, or a page for a person.
@@ -225,16 +213,16 @@ class Operation:
     room: str = "account"
     rate: Rate | None = None
     form: str = ""
-    fields_refused: Callable[[UsageError, Mapping[str, Any], bool], tuple[FieldProblem, ...]] = _no_fields
+    fields_refused: Callable[[UsageError, Mapping[str, Any], bool], tuple[FieldProblem, ...]] = lambda *_: ()
     takes_password: bool = False
     takes_upload: bool = False
     only_in_browser: bool = False
     is_in_the_open: bool = False
     media_type: str = ""
     max_body_bytes: int = MAX_BODY_BYTES
-    topics: Callable[[Any], tuple[str, ...]] = _no_topics
-    is_asked_for_again: Callable[[Any], bool] = _never
-    is_late: Callable[[Any], bool] = _never
+    topics: Callable[[Any], tuple[str, ...]] = lambda _: ()
+    is_asked_for_again: Callable[[Any], bool] = lambda _: False
+    is_late: Callable[[Any], bool] = lambda _: False
 
     def __post_init__(self) -> None:
         """Set the summary."""

@@ -216,9 +216,9 @@ async def receive_upload(
         ProblemError: if it is neither, too slow, or has no file.
         UploadError: if it is too large or empty.
     """
-    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    content_type = content_type_of(request)
     if content_type not in (UPLOAD_FORM, FILE):
-        raise _refused(415, f"Expected one of the types {UPLOAD_FORM}, {FILE}.")
+        raise not_taken(415, f"Expected one of the types {UPLOAD_FORM}, {FILE}.")
     length = request.headers.get("content-length", "")
     if length.isdecimal() and int(length[:18]) > MAX_UPLOAD_BYTES + ROOM_BYTES:
         raise _too_large()
@@ -230,7 +230,7 @@ async def receive_upload(
                 request, uploads.receive(person)
             )  # before anything is read: it may be that nothing is taken
     except TimeoutError:
-        raise _refused(408, f"A file is sent within {UPLOAD_SECONDS:g} s.") from None
+        raise not_taken(408, f"A file is sent within {UPLOAD_SECONDS:g} s.") from None
 
 
 async def _of_body(request: Request, upload: Receiving) -> Received:
@@ -249,7 +249,7 @@ async def _file_of_form(request: Request, upload: Receiving) -> tuple[dict[str, 
         try:
             form = await parser.parse()
         except MultiPartException:
-            raise _refused(400, "The form that was sent can't be read.") from None
+            raise not_taken(400, "The form that was sent can't be read.") from None
         except OSError as error:  # of the temporary file
             raise UsageError(f"uploads can't be taken now: {error.strerror}") from error
         try:
@@ -283,7 +283,7 @@ async def _pieces(request: Request) -> AsyncGenerator[bytes, None]:
                 piece = await anext(stream, None)
         except TimeoutError:
             least = f"{LEAST_BYTES_PER_SECOND // 1024} KiB"
-            raise _refused(
+            raise not_taken(
                 408, f"A file is sent at {least} each second or faster, after {GRACE_SECONDS:g} s."
             ) from None
         if piece is None:
@@ -294,7 +294,3 @@ async def _pieces(request: Request) -> AsyncGenerator[bytes, None]:
 
 def _too_large() -> UploadError:
     return UploadError(f"the upload is larger than {size_text(MAX_UPLOAD_BYTES)}")
-
-
-def _refused(status: int, sentence: str) -> ProblemError:
-    return ProblemError(Problem(status=status, title="Not taken", error=sentence))

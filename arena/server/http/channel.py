@@ -187,18 +187,9 @@ class Channel:
 
     def live_frame(self, live: LoggedLiveMatch, cursor: Cursor) -> bytes:
         """Return what is sent for the state of a match."""
-        summary = live.stored.summary
-        values = {
-            "topic": f"{self.path_of(live.tournament)}/matches/{summary.match}",
-            "seq": live.stored.seq,
-            "at": live.stored.at,
-            "started_at": summary.started_at,
-            "plies": summary.plies,
-            "seat": summary.seat,
-            "since": summary.since,
-            "allowed_seconds": summary.allowed_seconds,
-            "bank_seconds": summary.bank_seconds,
-        }
+        state = live.stored.summary.to_json()
+        topic = f"{self.path_of(live.tournament)}/matches/{state.pop('match')}"
+        values = {"topic": topic, "seq": live.stored.seq, "at": live.stored.at} | state
         return _frame("live", cursor, _as_json(values))
 
     def path_of(self, tournament: int) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from operator import attrgetter
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -237,61 +239,34 @@ def _replacements(visit: Visit) -> tuple[str, ...]:
     return tuple(bot.label for bot in reversed(submitted[-MAX_REPLACEMENTS:]))
 
 
-def pause(visit: Visit) -> Done:
-    """Let no match begin; those that are being played end."""
-    return _set_desired_state(visit, DesiredState.PAUSE)
+def _sets(state: DesiredState) -> Handler:
+    """Return the handler that writes what a director wants of a tournament."""
+
+    def handler(visit: Visit) -> Done:
+        sent: Reasoned = visit.fields
+        visit.people.directors.set_desired_state(sent.tournament, state, reason=sent.reason, by=visit.person.name)
+        return _done(sent, f"{state}: {sent.tournament}")
+
+    return handler
 
 
-def resume(visit: Visit) -> Done:
-    """Let matches begin again."""
-    return _set_desired_state(visit, DesiredState.PLAY)
+def _asks(kind: str, subject_of: Callable[[Any], str]) -> Handler:
+    """Return the handler that writes a request; ``subject_of`` returns what of the fields it is about."""
+
+    def handler(visit: Visit) -> Done:
+        sent: Reasoned = visit.fields
+        arguments, subject = sent.model_dump(mode="json", exclude={"tournament", "reason"}), subject_of(sent)
+        request = visit.people.requests.add(
+            sent.tournament, kind, arguments, subject=subject, reason=sent.reason, by=visit.person.name
+        )
+        return _done(sent, f"request {request.number} waits: {kind} {subject}")
+
+    return handler
 
 
-def drain(visit: Visit) -> Done:
-    """Let the round be finished, and no other begin."""
-    return _set_desired_state(visit, DesiredState.DRAIN)
-
-
-def _set_desired_state(visit: Visit, state: DesiredState) -> Done:
-    sent: Reasoned = visit.fields
-    visit.people.directors.set_desired_state(sent.tournament, state, reason=sent.reason, by=visit.person.name)
-    return _done(sent, f"{state}: {sent.tournament}")
-
-
-def withdraw(visit: Visit) -> Done:
-    """Let an entrant withdraw."""
-    return _ask(visit, "withdraw", visit.fields.bot)
-
-
-def disqualify(visit: Visit) -> Done:
-    """Disqualify an entrant."""
-    return _ask(visit, "disqualify", visit.fields.bot)
-
-
-def replace(visit: Visit) -> Done:
-    """Give an entrant the files of another bot of the arena."""
-    return _ask(visit, "replace", visit.fields.bot)
-
-
-def void(visit: Visit) -> Done:
-    """Let matches not count, and be played again."""
-    matches = visit.fields.numbers
-    shown = ", ".join(map(str, matches[:10])) + (", …" if len(matches) > 10 else "")
-    return _ask(visit, "void", f"match {shown}" if len(matches) == 1 else f"matches {shown}")
-
-
-def undo(visit: Visit) -> Done:
-    """Undo a correction."""
-    return _ask(visit, "undo", f"correction {visit.fields.correction}")
-
-
-def _ask(visit: Visit, kind: str, subject: str) -> Done:
-    sent: Reasoned = visit.fields
-    arguments = sent.model_dump(mode="json", exclude={"tournament", "reason"})
-    request = visit.people.requests.add(
-        sent.tournament, kind, arguments, subject=subject, reason=sent.reason, by=visit.person.name
-    )
-    return _done(sent, f"request {request.number} waits: {kind} {subject}")
+def _matches(sent: Voiding) -> str:
+    shown = ", ".join(map(str, sent.numbers[:10])) + (", …" if len(sent.numbers) > 10 else "")
+    return f"match {shown}" if len(sent.numbers) == 1 else f"matches {shown}"
 
 
 def _done(sent: Reasoned, sentence: str) -> Done:
@@ -317,9 +292,9 @@ def directing_address(tournament: str) -> str:
     return f"/tournaments/{quote(tournament, safe='@')}/direct"
 
 
-def _directed(what: str, handler: Handler, fields: type[Fields] = Reasoned) -> Operation:
+def _directed(what: str, summary: str, handler: Handler, fields: type[Fields] = Reasoned) -> Operation:
     path = f"/tournaments/{{tournament}}/{what}"
-    return Operation("POST", path, Permission.DIRECT, handler, fields, form=PAGE, rate=REQUESTS)
+    return Operation("POST", path, Permission.DIRECT, handler, fields, summary=summary, form=PAGE, rate=REQUESTS)
 
 
 OPERATIONS = (
@@ -345,12 +320,17 @@ OPERATIONS = (
         "directing.html.jinja",
         is_asked_for_again=lambda _: True,
     ),
-    _directed("pause", pause),
-    _directed("resume", resume),
-    _directed("drain", drain),
-    _directed("withdraw", withdraw, Withdrawal),
-    _directed("disqualify", disqualify, Disqualification),
-    _directed("replace", replace, Replacement),
-    _directed("void", void, Voiding),
-    _directed("undo", undo, Undoing),
+    _directed("pause", "Let no match begin; those that are being played end.", _sets(DesiredState.PAUSE)),
+    _directed("resume", "Let matches begin again.", _sets(DesiredState.PLAY)),
+    _directed("drain", "Let the round be finished, and no other begin.", _sets(DesiredState.DRAIN)),
+    _directed("withdraw", "Let an entrant withdraw.", _asks("withdraw", attrgetter("bot")), Withdrawal),
+    _directed("disqualify", "Disqualify an entrant.", _asks("disqualify", attrgetter("bot")), Disqualification),
+    _directed(
+        "replace",
+        "Give an entrant the files of another bot of the arena.",
+        _asks("replace", attrgetter("bot")),
+        Replacement,
+    ),
+    _directed("void", "Let matches not count, and be played again.", _asks("void", _matches), Voiding),
+    _directed("undo", "Undo a correction.", _asks("undo", lambda sent: f"correction {sent.correction}"), Undoing),
 )
