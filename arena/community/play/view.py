@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from arena.analysis.text.match_view import STRIP, action_targets
-from arena.base.bot_text import BotText
 from arena.base.enums import Termination
 from arena.base.errors import GameError, IllegalActionError
-from arena.base.records import Fault, MatchRecord, SeatReport, TimeControl
+from arena.base.records import MatchRecord, TimeControl
 from arena.games import Game
 from arena.games.squares import Square, as_square, format_square
 from arena.lab.matches.annotation import Annotation
@@ -19,6 +19,7 @@ from arena.site.matches.boards import shapes_at
 from arena.site.matches.match_model import Board, Shape, Turning
 from arena.site.matches.match_sentences import result_sentence
 from arena.site.matches.playing import Place, PlayedAction, PlayView
+from arena.site.matches.positions import record_of_nobody
 from arena.site.matches.viewed_match import note_text, viewed_match
 
 MAX_PLACES = 400
@@ -213,8 +214,17 @@ def view_of(
     ``annotation`` what is known of its actions.
     """
     faults = ended.faults if ended is not None else ()
-    termination = ended.termination if ended is not None else Termination.NORMAL
-    record = _record(path, game, state, actions, names, time_control, faults, termination)
+    seconds = tuple(one.seconds for one in actions)
+    record = replace(
+        record_of_nobody(path, game, state, [[one.seat, one.action] for one in actions]),
+        bots=tuple(names),
+        ranks=tuple(final_ranks(game, state, [fault.seat for fault in faults])),
+        termination=ended.termination if ended is not None else Termination.NORMAL,
+        faults=faults,
+        wall_seconds=seconds,
+        cpu_seconds=seconds,
+        time_control=time_control,
+    )
     is_over = ended is not None
     unfinished = "" if is_over else "This match is being played."
     shown = viewed_match(record, {}, len(actions), most=1, unfinished=unfinished, reader=person, annotation=annotation)
@@ -257,41 +267,6 @@ def _analysis_sentence(annotation: Annotation, turning: Turning | None) -> str:
     if known_from:
         return f"After ply {known_from} no action gave anything away; what came before is not known."
     return "No action gave anything away."
-
-
-def _record(
-    path: str,
-    game: Game[Any],
-    state: Any,
-    actions: Sequence[Played],
-    names: Sequence[str],
-    time_control: TimeControl,
-    faults: tuple[Fault, ...],
-    termination: Termination,
-) -> MatchRecord:
-    seconds = tuple(one.seconds for one in actions)
-    return MatchRecord(
-        match=1,
-        tournament="",
-        game=path,
-        options=game.options,
-        bots=tuple(names),
-        rng_seed=0,
-        encounter=1,
-        opening=None,
-        opening_plies=0,
-        actions=tuple([one.seat, one.action] for one in actions),
-        scores=tuple(game.scores(state)),
-        ranks=tuple(final_ranks(game, state, [fault.seat for fault in faults])),
-        termination=termination,
-        faults=faults,
-        wall_seconds=seconds,
-        cpu_seconds=seconds,
-        seats=(SeatReport(),) * len(names),
-        notes=BotText(()),
-        time_control=time_control,
-        isolation="",
-    )
 
 
 def _text_of(game: Game[Any], action: Any) -> str:

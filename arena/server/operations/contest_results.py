@@ -126,24 +126,6 @@ def show_key(visit: Visit) -> SigningKeyPage:
     return SigningKeyPage(key=key.text, pem=key.pem.decode())
 
 
-_GRADES = [
-    "person",
-    "bot",
-    "tournament",
-    "rank",
-    "rating",
-    "margin_95",
-    "points",
-    "matches",
-    "forfeits",
-    "state",
-    "group",
-    "grade",
-    "reason",
-    "disqualified",
-]
-
-
 class GradeRow(GradeLine):
     """A line with its grade; bots whose ratings overlap form a group and share the grade."""
 
@@ -160,7 +142,8 @@ class GradesPage(Model):
 
     def tables(self) -> Mapping[str, Table]:
         """Return the table of grades."""
-        return {"grades": Table.of(_GRADES, [line.values() for line in self.lines])}
+        keys = (*(key for key in GradeRow.model_fields if key != "is_disqualified"), "disqualified")
+        return {"grades": Table.of(keys, [line.values() for line in self.lines])}
 
 
 def grade_rows(

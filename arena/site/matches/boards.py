@@ -202,22 +202,16 @@ def _place(place: Place, height: float, is_hinted: bool) -> str:
         title = f' title="{text(place.refusal)}"' if place.refusal else ""
         words = f'aria-label="{label}"{title}'
         button = f'<button class="{kind}" type="button" tabindex="-1" aria-disabled="true" {words}></button>'
-    drawn = _preview(place, height) + (_hint(place, height) if is_hinted else "")
+    drawn = _above(place.preview, "preview", height) if place.preview is not None else ""
+    if is_hinted:
+        drawn += _above(place.preview or ("rect", *place.box, ""), "best", height)
     return f"<foreignObject {box}>{button}</foreignObject>{drawn}"
 
 
-def _hint(place: Place, height: float) -> str:
-    kind, *values = place.preview or ("rect", *place.box, "best")
-    drawn = "".join(_drawn([(kind, *values[:-1], "best")], height, is_text=False))
-    return f'<g transform="scale({PLACE_UNITS})" aria-hidden="true">{drawn}</g>'
-
-
-def _preview(place: Place, height: float) -> str:
-    """Return what an action would be, visible while a pointer is on its place."""
-    if place.preview is None:
-        return ""
-    kind, *values = place.preview
-    drawn = "".join(_drawn([(kind, *values[:-1], "preview")], height, is_text=False))
+def _above(shape: Sequence[Any], style: str, height: float) -> str:
+    """Return a shape above its place: what the action would be while a pointer is on it, or a hint."""
+    kind, *values = shape
+    drawn = "".join(_drawn([(kind, *values[:-1], style)], height, is_text=False))
     return f'<g transform="scale({PLACE_UNITS})" aria-hidden="true">{drawn}</g>'
 
 

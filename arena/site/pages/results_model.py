@@ -64,20 +64,6 @@ MAX_MATCHES = 1000
 
 MatchNumber = Annotated[int, Ge(0), Le(2**31 - 1), AsWritten]
 
-_KEYS = [
-    "match",
-    "encounter",
-    "round",
-    "game",
-    "bots",
-    "scores",
-    "ranks",
-    "plies",
-    "termination",
-    "faults",
-    "started_at",
-]
-
 
 class MatchesParameters(Parameters):
     """The address of a list of matches. An empty filter does not count.
@@ -158,19 +144,20 @@ class MatchesPage(ModelOfTournament):
 
     def tables(self) -> Mapping[str, Table]:
         """Return the matches of the page."""
-        return {"matches": Table.of(_KEYS, map(_row, self.matches))}
+        keys = [key for key in ListedMatch.model_fields if key != "names"]
+        return {"matches": Table.of(keys, map(row_of, self.matches))}
 
 
-def _row(match: ListedMatch) -> dict[str, Any]:
+def row_of(match: ListedResult | ListedMatch) -> dict[str, Any]:
+    """Return what CSV has of a match, by the keys of columns."""
     scores = match.scores or ()
     faults = [f"{match.bots[fault.seat]}: {fault.kind} at ply {fault.ply}" for fault in match.faults]
-    return match.model_dump(include={"match", "encounter", "round", "game", "plies"}) | {
+    return match.model_dump() | {
         "bots": " ".join(match.bots),
         "scores": " ".join("-" if score is None else f"{score:.6g}" for score in scores),
         "ranks": " ".join(map(str, match.ranks)),
         "termination": str(match.termination),
         "faults": ", ".join(faults),
-        "started_at": match.started_at or "",
     }
 
 

@@ -11,7 +11,7 @@ from arena.analysis.measures.values import BalanceLine, Share
 from arena.base.enums import ClockKind, CorrectionKind, TournamentState
 from arena.base.until import Decided
 from arena.site.frame.model import AsWritten, Model, ModelOfTournament, Name, Parameters, Sentence, Table
-from arena.site.pages.results_model import ListedResult
+from arena.site.pages.results_model import ListedResult, row_of
 from arena.site.pages.rounds_model import Progress, ShownRounds
 from arena.site.pages.standings_model import Crosstable, Ranking, StandingLine, standings_csv
 
@@ -162,22 +162,5 @@ class TournamentPage(ModelOfTournament):
             tables["ranking"] = self.ranking.table()
         if self.rounds is not None:
             tables["rounds"] = self.rounds.table()
-        return tables | {"latest": _results_csv(self.latest)}
-
-
-def _results_csv(results: tuple[ListedResult, ...]) -> Table:
-    return Table.of(
-        ("match", "game", "bots", "scores", "ranks", "plies", "termination"),
-        [
-            {
-                "match": result.match,
-                "game": result.game,
-                "bots": " ".join(result.bots),
-                "scores": " ".join(f"{score:.6g}" for score in result.scores),
-                "ranks": " ".join(map(str, result.ranks)),
-                "plies": result.plies,
-                "termination": result.termination.value,
-            }
-            for result in results
-        ],
-    )
+        keys = ("match", "game", "bots", "scores", "ranks", "plies", "termination")
+        return tables | {"latest": Table.of(keys, map(row_of, self.latest))}
