@@ -218,8 +218,6 @@ def asset_digests() -> dict[str, str]:
     return {name: hashlib.blake2b(asset(name), digest_size=8).hexdigest() for name in names}
 
 
-# A feed of results as XML: Atom, RFC 4287.
-
 ATOM = "http://www.w3.org/2005/Atom"
 
 

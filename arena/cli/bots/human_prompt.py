@@ -150,8 +150,6 @@ class Table:
             click.echo(text)
 
 
-# Single keys from a terminal, with a time limit.
-
 _NAMES = {
     "\x1b[A": "up",
     "\x1b[B": "down",

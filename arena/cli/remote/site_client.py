@@ -166,8 +166,6 @@ def _is_shown(text: str) -> bool:
     return 1 <= len(text) <= MAX_TEXT_CHARACTERS and is_printable_text(text)
 
 
-# Who a program is at a site, and the end of its token.
-
 MAX_TOKENS = 1000
 
 
@@ -201,8 +199,6 @@ def end_token(client: SiteClient) -> None:
     """End the token of a client."""
     client.post_json("/account/token/end")
 
-
-# Clients of sites where one is signed in, for commands.
 
 TOKEN_VARIABLE = "ARENA_TOKEN"
 

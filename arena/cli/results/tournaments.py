@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from arena.store.results.store import Store
 
 
-# The table of tournaments, which several commands print.
-
 _NAME = Column("tournament", "tournament", is_number=False)
 _MATCHES = [Column("recorded", "matches", drop_order=1), Column("scheduled", "of", drop_order=1)]
 _WHAT = [

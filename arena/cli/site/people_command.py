@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from arena.store.people.values import Person
 
 
-# What commands share that change the database of people.
-
 COMMAND_LINE = "the command line"
 """Who did it, in the public log."""
 

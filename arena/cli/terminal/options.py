@@ -172,8 +172,6 @@ def format_options(function: Function) -> Function:
     return cast("Function", command)
 
 
-# Durations as options: 60s, 5m or 2h.
-
 MAX_SECONDS = 30 * 86_400.0
 
 _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)(s|m|h|)")
@@ -203,8 +201,6 @@ def within_option(help_text: str, default: str | None = None) -> Callable[[Calla
     )
 
 
-# A point in time on the command line: a date, or an age.
-
 _AGE = re.compile(r"(\d{1,4})([hdw])")
 _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 
@@ -224,8 +220,6 @@ def read_since(_context: click.Context, _option: click.Parameter, text: str | No
             f"{text!r}: expected a date such as 2026-03-01, or an age such as 12h, 30d or 8w"
         ) from None
 
-
-# Asks before something is removed.
 
 yes_option = click.option("--yes", "is_confirmed", is_flag=True, help="Do it without asking.")
 

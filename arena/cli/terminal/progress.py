@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from arena.tournament.progress import Progress
 
 
-# How far a run is, in words: against its schedule or against each limit of a ladder.
-
 SEPARATOR = " · "
 
 

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from arena.tournament.progress import Progress
 
 
-# An experiment with bots: what ``arena compare`` and ``arena tune`` have in common.
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 

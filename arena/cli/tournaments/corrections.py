@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from arena.store.results.values import Correction
 
 
-# Shared by the commands that correct a tournament.
-
 reason_option = click.option("--reason", required=True, metavar="TEXT", help="Why, for everybody to read.")
 
 

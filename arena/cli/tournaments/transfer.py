@@ -56,8 +56,6 @@ def export_command(tournament: str | None, whole: bool, set_aside: bool) -> None
             click.echo(json.dumps(from_json_text(text, f"the record of match {match}")))
 
 
-# What a merge or an import has done, in sentences.
-
 MAX_SHOWN_BOTS = 3
 
 

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from arena.tournament.tuning import Play, TuningPlan, TuningResult, TuningRound, Values
 
 
-# What ``arena tune`` has found: as text, as JSON and as a plot.
-
 NOTHING_CHANGED = "Each variant scored one half, as if nothing had changed: does the bot take these arguments?"
 
 

@@ -87,9 +87,6 @@ def remove_embargoed_home(home: ArenaHome, hidden: ArenaHome, contest: Contest) 
     remove_tree(str(hidden.directory))
 
 
-# The two homes of a contest: which of them its matches are in now, and how they get from one to the other.
-
-
 class ContestHomes:
     """The home of the arena, and the hidden one of a contest. Closed with ``close``."""
 

@@ -86,8 +86,6 @@ def are_entries_known(stored: StoredContest, contests: Contests) -> bool:
     return closed.closed_at is not None and not contests.unfinished_of(closed)
 
 
-# Runs of the tournaments of a contest, each in the home where its matches are now.
-
 PROGRAM = "contest"
 
 

@@ -99,9 +99,6 @@ class ContestBots:
         return bot
 
 
-# The tournaments of a contest: their definitions, and who reaches the final.
-
-
 def is_ladder(rules: StageRules) -> bool:
     """Return whether a stage is played from the opening on, by everybody who has entered so far."""
     return FORMATS[rules.format].open_entry

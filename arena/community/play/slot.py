@@ -323,9 +323,6 @@ class _CannotGoOnError(ArenaError):
     """A match can't be played on, for a reason that people may know."""
 
 
-# The program of a slot at the play host: a process that plays one unrated match on, as long as somebody plays it.
-
-
 def main(arguments: list[str]) -> None:
     """Play a match on; the arguments are the parent process, the home, the bot's isolation, and the match's number."""
     parent, directory, isolation, number = arguments

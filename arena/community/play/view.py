@@ -175,8 +175,6 @@ def _rounded(box: Sequence[float]) -> tuple[float, float, float, float]:
     return left, low, width, height
 
 
-# An unrated match by the rules: from its actions to what its page shows.
-
 MAX_LEGAL = 400
 MAX_LISTED = 400
 MAX_TEXT_CHARACTERS = 200

@@ -191,9 +191,6 @@ def _equal_to(path: str) -> str:
     return unicodedata.normalize("NFD", unicodedata.normalize("NFD", path).casefold())
 
 
-# An entry of an archive, as its reader gives it to the writer of the tree.
-
-
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A file or a directory in an archive; ``chunks`` must be read before the next entry.

@@ -234,8 +234,6 @@ def _check_behind(data: bytes, entry: ZipEntry, count: int) -> None:
         raise RejectedError(f"{shown(entry.name)}: {count:,} bytes lie behind it that are in no entry; expected none")
 
 
-# The entries of a zip, inflated within their claims.
-
 _WINDOWS_DIRECTORY, _WINDOWS_DEVICE, _WINDOWS_LINK = 0x10, 0x40, 0x400
 
 

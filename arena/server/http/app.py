@@ -115,8 +115,6 @@ class Health:
         return True
 
 
-# The application: an address to a page, or to a sentence that says what is wrong with it.
-
 CONTENT_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 
 

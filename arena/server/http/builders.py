@@ -109,8 +109,6 @@ class FairQueue:
         self._free += 1
 
 
-# Builder processes, as the web process sees them: started when needed, ended when they are idle or too slow.
-
 IDLE_SECONDS = 60.0
 START_SECONDS = 30.0
 

@@ -231,9 +231,6 @@ def _as_json(values: Mapping[str, Any]) -> bytes:
     return json.dumps(values, separators=(",", ":"), allow_nan=False).encode()
 
 
-# The channels that have readers, found by what they are about.
-
-
 class Channels:
     """A channel for each set of topics that is read; ``counting`` are those about several tournaments together."""
 

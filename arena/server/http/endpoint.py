@@ -155,8 +155,6 @@ class CspReports:
             _log.warning("a browser reports a violation of the content security policy: %s", text)
 
 
-# ``/tournaments/NAME/feed.atom`` and ``/bots/NAME/feed.atom``: feeds of results.
-
 CONTENT_TYPE = "application/atom+xml; charset=utf-8"
 MAX_KEPT = 50
 NAME_SCHEMA = {"type": "string", "minLength": 1, "maxLength": MAX_NAME_CHARACTERS}

@@ -105,8 +105,6 @@ OPERATION = operation(
 )
 
 
-# From the store's log to the readers of ``/events``: the watcher, the hub and what is between them.
-
 WATCH_SECONDS = 30.0
 """How long a match is watched, once the store was asked to."""
 

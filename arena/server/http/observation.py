@@ -84,8 +84,6 @@ def observing(
     return observed
 
 
-# Logs every request in a line.
-
 _log = logging.getLogger("arena.requests")
 
 

@@ -78,8 +78,6 @@ def _has_one_of(values: list[str], digest: str) -> bool:
     return digest in tags or "*" in tags
 
 
-# The value of a page, what was made of it, and how long it is good for.
-
 LATE_SECONDS = 0.3
 """How long a reader who prefers to wait is kept from an earlier value, unless the next takes longer or has to wait."""
 HURRIED_SECONDS = 0.05
@@ -175,9 +173,6 @@ class Value:
     def take_over(self, earlier: Value) -> None:
         """Keep what was made of an earlier value that says the same."""
         self._rendering = earlier._rendering
-
-
-# How far the topics of a page have got: the page is the same as long as its version is.
 
 
 class Versions(Protocol):

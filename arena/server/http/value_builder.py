@@ -140,8 +140,6 @@ def _read_plain(path: Path) -> bytes:
         return file.read(MAX_FILE_BYTES) if stat.S_ISREG(status.st_mode) and status.st_size <= MAX_FILE_BYTES else b""
 
 
-# Builds the value of a page where its lane says: in a thread, or in a builder process.
-
 ROWS_AT_ONCE = 2
 """Pages built in threads of the server: they share its core with everything it answers."""
 

@@ -169,8 +169,6 @@ def _refused(_: Request, problem: Problem) -> Response:
     return PlainTextResponse(f"{problem.error}\n", problem.status)
 
 
-# What the site has and does now, read when it is asked for: builders, readers, the queue of submissions, the disk.
-
 MEASURE_SECONDS = 300.0
 """How often files are measured, which takes a while where there are many."""
 MAX_ENTRIES = 1_000_000

@@ -121,8 +121,6 @@ SIGN_IN_OPERATIONS = (
 )
 
 
-# A person's own account: sessions, tokens and password.
-
 PASSWORD_TRIES = Rate(10, 600.0)
 DEFAULT_TOKEN_DAYS = 90
 
@@ -276,8 +274,6 @@ OPERATIONS = (
     Operation("POST", "/account/token/end", Who.PROGRAM, end_this_token),
 )
 
-
-# All that is stored of a person, and how it is erased.
 
 MAX_LOG_LINES = 10_000
 

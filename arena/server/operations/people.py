@@ -267,9 +267,6 @@ class OwnDataPage(Model):
     log: tuple[LogLine, ...]
 
 
-# Everybody who has an account, for those who look after them; and the public log of what they did.
-
-
 class Moderation(Fields):
     """Whose account is closed or opened, and why."""
 

@@ -93,8 +93,6 @@ def _read_all(store: Store, tournament: StoredTournament, game: str) -> bool:
     return True
 
 
-# Whose the bots on a page are.
-
 Shown = TypeVar("Shown", bound=ModelOfBots)
 
 _LABEL = re.compile(r'"([^"\\]{1,200}@[^"\\@]{1,200})"')
@@ -122,8 +120,6 @@ def authors_of(tournaments: Iterable[StoredTournament]) -> Mapping[str, str]:
                 found.setdefault(bot.label, set()).add(by.author if by.is_owned else "")
     return {label: name for label, names in found.items() if len(names) == 1 for name in names if name}
 
-
-# Builds sentences that name bots.
 
 _FIRST, _LAST = "\x02", "\x03"
 """Around names while a sentence is made; in names themselves they are not kept."""

@@ -141,9 +141,6 @@ class Parameters(BaseModel):
         return False
 
 
-# A sentence that names bots.
-
-
 class NamedBot(Model):
     """A bot as a sentence names it.
 

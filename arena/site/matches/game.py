@@ -40,8 +40,6 @@ from arena.site.matches.positions import (
 from arena.site.matches.viewed_match import viewed_match
 from arena.store.home import ArenaHome
 
-# The page of a game: its rules, and a board to try actions on. The position is in the address.
-
 MAX_ACTIONS = 1000
 MAX_LEGAL = 400
 """Of actions that are listed and shown on the board."""
@@ -124,9 +122,6 @@ def _legal_actions(trial: _Trial, legal: Sequence[Any]) -> list[LegalAction]:
 
 def _is_split(text: str) -> bool:
     return len(text.split()) != 1
-
-
-# Builds the puzzles of a tournament, which ``arena lab puzzles`` has found: nothing is computed for a visitor.
 
 
 class _Place(NamedTuple):

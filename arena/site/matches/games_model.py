@@ -10,8 +10,6 @@ from pydantic import Field, model_validator
 from arena.site.frame.model import AsWritten, Model, ModelOfBots, ModelOfTournament, Name, Parameters
 from arena.site.matches.match_model import Shape, ViewedMatch
 
-# The games: what they are, their rules and options, and a board to try actions on.
-
 OPTION_PREFIX = "option_"
 """Of the fields of the form, one for each option; they are read as ``options``."""
 
@@ -155,8 +153,6 @@ class GamePage(ModelOfBots):
     legal: tuple[LegalAction, ...] = ()
     legal_count: int = 0
 
-
-# The puzzles of a tournament: a list, and each with a board on which it is solved.
 
 MAX_PUZZLE = 500
 MAX_TRIES_CHARACTERS = 1000

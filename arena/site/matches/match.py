@@ -21,8 +21,6 @@ from arena.site.matches.viewed_match import viewed_match
 from arena.store.home import ArenaHome
 from arena.store.results.values import StoredTournament
 
-# A match without a record: still to be played, or being played, with its actions so far if somebody watches.
-
 MAX_REASON_CHARACTERS = 500
 
 NOT_SHOWN_LIVE = (

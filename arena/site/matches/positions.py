@@ -19,8 +19,6 @@ from arena.site.matches.match_model import Shape, ViewedMatch
 from arena.site.matches.viewed_match import viewed_match
 from arena.store.home import ArenaHome
 
-# The list of games: those of the arena, and those from elsewhere that tournaments here play.
-
 MAX_EXTERNAL_GAMES = 100
 MAX_TEXT_CHARACTERS = 1000
 
@@ -96,9 +94,6 @@ def _listed(name: str) -> ListedGame:
         pitch=PITCHES.get(name, ""),
         picture=_picture(name) if name in PICTURED else None,
     )
-
-
-# Positions that no match has reached, for pages on which visitors try actions.
 
 
 def record_of_nobody(name: str, game: Game[Any], state: Any, actions: Sequence[Sequence[Any]]) -> MatchRecord:

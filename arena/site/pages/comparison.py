@@ -27,8 +27,6 @@ from arena.site.pages.standings import rated_tournament, standing_line
 from arena.store.home import ArenaHome
 from arena.store.results.values import StoredTournament
 
-# Builds the page about two bots.
-
 LATEST_RESULTS = 12
 
 METHOD = (
@@ -133,8 +131,6 @@ def _rounded(count: int) -> int:
     """Return a count to two digits."""
     return round(count, min(0, 2 - len(str(count))))
 
-
-# Builds the page that says why a bot has its rank.
 
 MAX_SURPRISES = 12
 

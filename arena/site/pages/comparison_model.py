@@ -8,8 +8,6 @@ from arena.site.frame.model import Model, ModelOfBots, ModelOfTournament, Name, 
 from arena.site.pages.results_model import ListedResult
 from arena.site.pages.standings_model import StandingLine
 
-# Two bots, or two versions of a bot, against each other.
-
 
 class HeadToHeadParameters(Parameters):
     """The address of a page about two bots, each NAME (all its versions) or NAME@VERSION."""
@@ -89,9 +87,6 @@ def _table(part: str, parts: tuple[HeadToHeadPart, ...]) -> Table:
     keys = (part, *HeadToHead.model_fields)
     rows = [{**one.model_dump(exclude={"part"}), part: one.part} for one in parts]
     return Table.of(keys, rows, {"score_percent": 1, "margin_percent": 1})
-
-
-# Why a bot has its rank: what its matches with each rival did to its rating, and its most surprising encounters.
 
 
 class ExplanationParameters(Parameters):

@@ -72,8 +72,6 @@ def _playing(store: Store, tournament: StoredTournament, matches: Sequence[Playe
     return tuple(sorted(found, key=lambda one: one.ply is None))
 
 
-# Builds who is first in a tournament, in a sentence, where that takes no ratings.
-
 MAX_COUNTED = 10_000
 """The results of a tournament of more matches are not counted for a sentence."""
 
@@ -129,8 +127,6 @@ def _text(leaders: Leaders, is_finished: bool) -> str:
     verb = "has" if is_one else "share"
     return f"{so_far}{who} {verb} the highest score, {100 * leaders.score_share:.1f} %."
 
-
-# Builds the first page, from rows alone.
 
 SHOWN = 50
 """Tournaments in a page."""
@@ -201,8 +197,6 @@ def listed_tournament(listed: Listed) -> ListedTournament:
     tournament = listed.tournament
     return ListedTournament.of(tournament, state=listed.state, entrants=len(tournament.definition.entrants))
 
-
-# Builds the list of bots.
 
 PAGE_BOTS = 100
 

@@ -14,8 +14,6 @@ from arena.site.frame.model import AsWritten, Model, ModelOfBots, Name, Paramete
 from arena.site.pages.results_model import ListedResult
 from arena.site.pages.rounds_model import Progress
 
-# The first page: what is here.
-
 
 class OverviewParameters(Parameters):
     """The address of the first page.
@@ -94,9 +92,6 @@ class OverviewPage(ModelOfBots):
         return {"tournaments": Table.of(ListedTournament.model_fields, self.tournaments)}
 
 
-# All bots that are known.
-
-
 class BotsParameters(Parameters):
     """The address of the list of bots.
 
@@ -166,9 +161,6 @@ class BotsPage(Model):
         ]
         keys = ("name", "versions", "author", "games", "best_game", "best_rank", "best_of", "tournaments")
         return {"bots": Table.of(keys, rows)}
-
-
-# How the server is.
 
 
 class HealthParameters(Parameters):

@@ -131,8 +131,6 @@ class Report(Model):
     columns: tuple[ShownColumn, ...]
 
 
-# Builds the report of a tournament.
-
 MAX_CARDS = 200
 MAX_RIVALS = 3
 """The best and the worst; a bot with up to twice as many rivals has all of them listed."""

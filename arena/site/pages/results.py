@@ -27,8 +27,6 @@ from arena.store.results.match_lists import MatchFilter
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
 
-# Builds lists of results.
-
 LATEST = 8
 """How many results of a tournament a page has."""
 
@@ -53,8 +51,6 @@ def listed_result(tournament: str, record: MatchRecord, names: Mapping[str, str]
         plies=len(record.actions),
     )
 
-
-# Builds feeds of the latest results.
 
 _BEGINNING = "1970-01-01T00:00:00+00:00"
 """For what has no time, because an early version stored it or nothing has happened."""
@@ -144,9 +140,6 @@ def with_first_ratings(home: ArenaHome, page: BotProfilePage) -> BotProfilePage:
         )
         verdict = sentence(f"{marked(latest.bot)} {so_far}.", {latest.bot: latest.bot})
     return page.model_copy(update={"first_ratings": found, "verdict": verdict})
-
-
-# Builds a page of the matches of a tournament, from rows alone.
 
 
 def build_matches(home: ArenaHome, parameters: MatchesParameters) -> MatchesPage:

@@ -14,8 +14,6 @@ from arena.base.records import MatchRecord
 from arena.site.frame.model import AsWritten, Model, ModelOfTournament, Name, Parameters, Table
 from arena.site.matches.match_model import MatchFault
 
-# A match in a list of results.
-
 
 class ListedFault(Model):
     """A fault of a bot after ``ply`` actions."""
@@ -54,8 +52,6 @@ class ListedResult(Model):
         """Whether the scores say who won: not after a forfeit, which ends a match before its end."""
         return not self.faults
 
-
-# The matches of a tournament, a page at a time, and which of them are wanted.
 
 MATCHES = 50
 """On a page, unless the address says otherwise."""
@@ -204,9 +200,6 @@ def tag_uri(created_at: str, *parts: str) -> str:
     ``parts`` distinguish it from others of that day; they have only characters that URIs may have.
     """
     return f"tag:{AUTHORITY},{created_at[:10]}:{'/'.join(parts)}"
-
-
-# What bots have said, for those who may read it: of a match, and of a bot.
 
 
 class Noted(Model):

@@ -21,8 +21,6 @@ from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
 from arena.tournament.formats.knockout import DecidedBy
 
-# Builds the bracket of a knockout and the cards of a Swiss.
-
 WITH_ROUNDS = ("swiss", "knockout")
 
 _STYLE = Style()

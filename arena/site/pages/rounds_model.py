@@ -5,8 +5,6 @@ from __future__ import annotations
 from arena.analysis.measures.values import CardRound
 from arena.site.frame.model import Model, Table
 
-# How far a tournament has got.
-
 
 class PlayingMatch(Model):
     """A match that is being played.
@@ -43,9 +41,6 @@ class Progress(Model):
     def share(self) -> float | None:
         """How much of it has been played, from 0 to 1; None if the end is open."""
         return self.recorded / self.expected if self.expected else None
-
-
-# Rounds: the bracket of a knockout, the cards of a Swiss.
 
 
 class ShownSide(Model):

@@ -82,8 +82,6 @@ def rated_tournament(home: ArenaHome, tournament: StoredTournament) -> RatedTour
     return _KEPT[key]
 
 
-# Builds points of rating histories.
-
 MAX_HISTORY_MATCHES = 400_000
 """That may be rated for the history of a game on a page: some seconds; each is kept, for other pages too."""
 
@@ -105,8 +103,6 @@ def rating_point(
         score_percent=None if line.score_share is None else 100 * line.score_share,
     )
 
-
-# Builds standings, crosstables and what they say.
 
 MAX_LINES = 10_000
 """Of standings; JSON and CSV of a page have all of them."""

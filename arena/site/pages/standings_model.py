@@ -11,8 +11,6 @@ from arena.analysis.text.standings_columns import StatColumn, finish_count, flat
 from arena.base.enums import FaultKind
 from arena.site.frame.model import Model, Table
 
-# Standings: a line for each bot, and the ranking of a format.
-
 
 class StandingLine(Model):
     """One bot's line in standings; a column without an attribute here is a further field, by its key.
@@ -119,9 +117,6 @@ class Ranking(Model):
         return Table.of(("place", "bot", *keys), rows, decimals)
 
 
-# The score of each bot against each other.
-
-
 class CrosstableCell(Model):
     """A bot's score against a rival: a win is a point, a tie half."""
 
@@ -156,8 +151,6 @@ def _share(cell: CrosstableCell | None) -> float | None:
     return cell.points / cell.matches if cell is not None else None
 
 
-# A bot's rating at a time.
-
 MAX_CHARTED = 8
 """Bots in a chart: there are no more colours and dashes that can be told apart."""
 
@@ -183,9 +176,6 @@ class RatingPoint(Model):
     matches: int
     score_percent: float | None
     round: int | None = None
-
-
-# How good a newcomer is, before the leaderboard has it.
 
 
 class FirstRating(Model):

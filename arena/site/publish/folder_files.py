@@ -22,8 +22,6 @@ from arena.base.text import shortened_text, size_text
 from arena.base.version import __version__
 from arena.site.publish.signature import MAX_KEY_BYTES, PUBLIC_KEY, SIGNATURE, SIGNATURE_BYTES, SigningKey
 
-# The manifest of a published folder: every file of it with its size and digest.
-
 MANIFEST = "manifest.json"
 FORM = 1
 MAX_MANIFEST_BYTES = 64 * 2**20

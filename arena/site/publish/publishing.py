@@ -26,8 +26,6 @@ from arena.store.results.values import StoredTournament
 from arena.tournament.transfer.export import whole_export
 from arena.tournament.transfer.new_tournament import copy_tournaments, temporary_home
 
-# The pages of a folder, one after the other: what is written, and what a folder is compared with to verify it.
-
 NOT_IN_FOLDERS = ("asking.js", "live.js", "parts.js", "filter.js", "pending.js")
 """Scripts that only pages of a server have, or only reports."""
 
