@@ -8,10 +8,9 @@ import pytest
 from arena.base.errors import StoreError, UsageError
 from arena.games import make_game
 from arena.games.kernels.loading import has_solver
-from arena.lab.matches import puzzle_line
+from arena.lab.matches import puzzle_search
 from arena.lab.matches.puzzle import keep_puzzles, kept_puzzles
-from arena.lab.matches.puzzle_line import MIN_CHOICES, theme_of
-from arena.lab.matches.puzzle_search import decisions_by_position, find_puzzles, lines_log2
+from arena.lab.matches.puzzle_search import MIN_CHOICES, decisions_by_position, find_puzzles, lines_log2, theme_of
 from arena.lab.solving.limits import Limits
 from arena.lab.solving.worth import Outcome
 from arena.store.home import ArenaHome
@@ -161,7 +160,7 @@ def test_puzzles_with_a_line_come_before_others_and_end_at_the_last_turn(monkeyp
     longer = [one for one in find_puzzles(records, 500).puzzles if one.line]
     assert list(find_puzzles(records, len(longer)).puzzles) == longer
     assert [one for one in find_puzzles(records, len(longer) + 1).puzzles if one.line] == longer
-    monkeypatch.setattr(puzzle_line, "MAX_TURNS", 2)
+    monkeypatch.setattr(puzzle_search, "MAX_TURNS", 2)
     assert {one.plies for one in find_puzzles(records, len(longer)).puzzles} == {3}
 
 

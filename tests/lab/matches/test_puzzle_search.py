@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from arena.lab.matches import puzzle_line, puzzle_search
+from arena.lab.matches import puzzle_search
 from arena.lab.matches.puzzle_search import decisions_by_position, find_puzzles
 from arena.lab.oracle import ActionWorth
 from arena.lab.solving.worth import Known, Outcome, Worth
@@ -135,7 +135,7 @@ def test_of_two_actions_one_is_right_every_other_time_and_of_too_many_nobody_tri
     records = records_of(SHEET)
     numbers = {len(one.choices) for one in find_puzzles(records, 500).puzzles}
     assert min(numbers) >= 3
-    monkeypatch.setattr(puzzle_line, "MAX_CHOICES", min(numbers))
+    monkeypatch.setattr(puzzle_search, "MAX_CHOICES", min(numbers))
     assert {len(one.choices) for one in find_puzzles(records, 500).puzzles} == {min(numbers)}
     signs = find_puzzles(records_of(("plusminus", {"size": 3}), 60), 500).puzzles
     assert all(len(one.choices) >= 3 for one in signs)  # of two signs one is often the only one that helps
