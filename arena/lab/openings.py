@@ -21,7 +21,7 @@ from arena.games.kernels.slips import MOST_STATES, slip_encounters
 from arena.lab.oracle import Oracle
 from arena.lab.solving.limits import Limits, free_memory_bytes
 from arena.lab.solving.positions import symmetries_of
-from arena.lab.solving.worth import OUTCOMES, SIGNS, Outcome, Worth
+from arena.lab.solving.worth import OUTCOMES, Outcome, Worth
 from arena.ratings.distributions import t_quantile
 
 # What openings are worth before the bots begin: how many are won by either seat with best play, and how many drawn.
@@ -246,13 +246,14 @@ class Explorer:
         if seat is None:
             return []
         worths = worths_of(state)
-        best = _best(seat, list(worths.values()))
+        is_known = all(worth.is_exact for worth in worths.values())
+        best = max((worth.order_for(seat) for worth in worths.values()), default=None) if is_known else None
         kept: dict[str, ExploredLine] = {}
         for action in self._game.legal_actions(state):
             longer, worth = (*line, action), worths.get(action)
             key = self._key(longer)
             results = self._results.get(key, Results())
-            is_best = None if best is None or worth is None else best(worth)
+            is_best = None if best is None or worth is None else worth.order_for(seat) == best
             if key not in kept and (not self.matches or results.played or is_best):
                 kept[key] = ExploredLine(actions=longer, seat=seat, worth=worth, is_best=is_best, results=results)
         return list(kept.values())
@@ -274,18 +275,6 @@ class Explorer:
             one = waiting.pop()
             yield one
             waiting += after.get(one.actions, [])[::-1]
-
-
-def _best(seat: int, worths: Sequence[Worth]) -> Callable[[Worth], bool] | None:
-    if not worths or not all(worth.is_exact for worth in worths):
-        return None
-
-    def value(worth: Worth) -> tuple[float, float]:
-        own = worth.to(seat)
-        return SIGNS[own.least], own.margin or 0
-
-    top = max(map(value, worths))
-    return lambda worth: value(worth) == top
 
 
 def first_of_each_state(lines: Sequence[ExploredLine], most: int) -> Iterator[tuple[ExploredLine, int]]:

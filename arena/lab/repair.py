@@ -14,7 +14,7 @@ from arena.games.game import Game
 from arena.games.pie import Pie
 from arena.lab.oracle import ActionWorth, Oracle
 from arena.lab.solving.limits import Limits
-from arena.lab.solving.worth import SIGNS, Known, Outcome, Worth
+from arena.lab.solving.worth import Known, Outcome, Worth
 
 # A repair is tried by the values of the states after the first actions alone, so it costs hardly more than a solution.
 #
@@ -188,7 +188,8 @@ class _Form:
                 after = self._after(state)
                 if after is None:
                     return None, None
-                choice = best = max(after, key=lambda one: _good_for(game.seat_to_act(state), one.worth))
+                seat = game.seat_to_act(state) or 0
+                choice = best = max(after, key=lambda one: one.worth.order_for(seat))
                 if pick_below(MISTAKE_OF, "repair", match, plies) == 0:
                     choice = after[pick_below(len(after), "repair mistake", match, plies)]
                 state, plies = game.apply(state, choice.action), plies + 1
@@ -215,16 +216,7 @@ def _known(worth: Worth) -> dict[str, Any]:
     return {"margin": worth.margin, "outcome": worth.outcome, "known": worth.known}
 
 
-def _sign(worth: Worth) -> int:
-    return SIGNS[worth.outcome] if worth.outcome is not None else 0
-
-
-def _good_for(seat: int | None, worth: Worth) -> tuple[float, float]:
-    mine = worth.to(seat or 0)
-    return _sign(mine), mine.margin or 0
-
-
 def _unfairness(worth: Worth) -> tuple[float, float, float]:
     """Return what to sort by: how far a state is from even, and of equal ones that which is good for seat 0 first."""
-    margin = worth.margin or 0
-    return abs(_sign(worth)), abs(margin), -margin
+    sign, margin = worth.order_for(0)
+    return abs(sign), abs(margin), -margin

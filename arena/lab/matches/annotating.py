@@ -23,7 +23,7 @@ from arena.lab.oracle import PREPARE_SECONDS, ActionWorth, Oracle
 from arena.lab.solving.limits import Limits
 from arena.lab.solving.positions import rules_of
 from arena.lab.solving.proofs import proof_of
-from arena.lab.solving.worth import SIGNS, Known, Worth, ranks_follow_scores, worth_between
+from arena.lab.solving.worth import Known, Worth, ranks_follow_scores, worth_between
 from arena.match.replay import ReplayError, states_of
 from arena.store.results.annotations import AnnotationRow
 from arena.store.results.rows import as_json
@@ -82,7 +82,10 @@ class Annotator:
                 continue
             began = self._clock()
             choices = self._choices(states[ply]) if worths[ply + 1].is_exact else ()
-            worths[ply] = _best(actions[ply].seat, choices) if choices else self._oracle.worth(states[ply])
+            if choices:
+                worths[ply] = max(choices, key=lambda worth: worth.order_for(record.actions[ply][0]))
+            else:
+                worths[ply] = self._oracle.worth(states[ply])
             actions[ply] = replace(actions[ply], choices=choices)
             if self._counts_all or not choices:
                 left_seconds -= self._clock() - began
@@ -106,10 +109,6 @@ class Annotator:
     def _proved(self, state: Any) -> Worth:
         proof = proof_of(self._game, self._path, state)
         return worth_between(proof.low, proof.high, Known.PROVED if proof.names else Known.SEARCH, self._follows)
-
-
-def _best(seat: int, worths: Sequence[Worth]) -> Worth:
-    return max(worths, key=lambda worth: (SIGNS[(own := worth.to(seat)).least], own.margin or 0))
 
 
 # Annotates the matches of a tournament, and keeps the annotations in the store.

@@ -250,14 +250,9 @@ def _point(annotation: Annotation, index: int) -> TurningPoint:
     )
 
 
-def choice_value(seat: int, worth: Worth) -> tuple[float, float]:
-    """Return what orders legal actions by the worths after them, for the seat that acts."""
-    return points_for(seat, worth.least), worth.to(seat).margin or 0
-
-
 def best_choices(action: AnnotatedAction) -> tuple[int, ...]:
     """Return the places of the best legal actions, in their order; none if they are not known exactly."""
-    values = [choice_value(action.seat, worth) for worth in action.choices]
+    values = [worth.order_for(action.seat) for worth in action.choices]
     return tuple(place for place, value in enumerate(values) if value == max(values))
 
 

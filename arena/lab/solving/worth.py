@@ -72,6 +72,11 @@ class Worth:
         """Return it as an object for programs."""
         return {name: getattr(self, name) for name in ("margin", "outcome", "known", "low", "high")}
 
+    def order_for(self, seat: int) -> tuple[int, int | float]:
+        """Return what orders exact worths by how good they are for a seat: the outcome, then the margin."""
+        own = self.to(seat)
+        return SIGNS[own.least], own.margin or 0
+
     def to(self, seat: int) -> Worth:
         """Return it as worth to a seat: for seat 1 all that is good for seat 0 is bad."""
         if seat == 0:

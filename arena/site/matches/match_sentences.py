@@ -16,7 +16,6 @@ from arena.lab.matches.annotation import (
     Annotation,
     Mark,
     best_choices,
-    choice_value,
     turning_point,
     turning_sentence,
 )
@@ -193,6 +192,5 @@ class AnnotatedPositions:
 
 def _best_first(action: AnnotatedAction) -> list[int]:
     """Return the places of the legal actions, the best one for the seat that acts first."""
-    return sorted(
-        range(len(action.choices)), key=lambda place: choice_value(action.seat, action.choices[place]), reverse=True
-    )
+    order = [worth.order_for(action.seat) for worth in action.choices]
+    return sorted(range(len(order)), key=order.__getitem__, reverse=True)
