@@ -88,9 +88,7 @@ class SlipKernel(Kernel):
         self, opening: Sequence[Any], seed: int, count: int, slips_permille: tuple[int, int], most_states: int
     ) -> SlipEncounters | None:
         """Do what ``slip_encounters`` does; KernelError if there is no memory."""
-        self.start()
-        for action in opening:
-            self.make(action)
+        self._begin(opening)
         counts, margin = (ctypes.c_int64 * 5)(), ctypes.c_int64()
         states = self._library.slip_encounters(
             self._handle, most_states, seed, 0, count, *slips_permille, counts, ctypes.byref(margin)

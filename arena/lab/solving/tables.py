@@ -9,6 +9,7 @@ import mmap
 import os
 import struct
 import tempfile
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -247,14 +248,11 @@ class TableFile(MappedTable[Header]):
     def value(self, state: Any) -> int | None:
         """Return the value of a state; None for one that is not in the table."""
         key = _key(self._game, state)
-        low, high = 0, self.header.states
-        while low < high:
-            middle = (low + high) // 2
-            found, outcome, margin = self._record(middle)
-            if found == key:
-                return int(outcome * OUTCOME_UNIT + margin * (PARTS // self.header.parts))
-            low, high = (middle + 1, high) if found < key else (low, middle)
-        return None
+        number = bisect_left(range(self.header.states), key, key=lambda one: self._record(one)[0])
+        if number == self.header.states:
+            return None
+        found, outcome, margin = self._record(number)
+        return int(outcome * OUTCOME_UNIT + margin * (PARTS // self.header.parts)) if found == key else None
 
     def _record(self, number: int) -> tuple[bytes, int, int]:
         key, outcome, margin = _RECORD.unpack_from(self._map, self._begin + number * _RECORD.size)
