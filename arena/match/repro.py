@@ -10,9 +10,9 @@ from arena.base.enums import ClockKind, FaultKind
 from arena.base.errors import BotError, IllegalActionError, UsageError
 from arena.base.records import Fault, MatchRecord
 from arena.games import Game
+from arena.match.players.bot_output import Transcript
 from arena.match.players.player import Request, SeatClock, build_request
 from arena.match.players.process_player import ProcessPlayer
-from arena.match.players.transcript import Transcript
 from arena.match.replay import states_of
 from arena.protocol.messages import Seating, shortened
 

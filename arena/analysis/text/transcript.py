@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgpack
 
 from arena.analysis.text.tables import printable
-from arena.match.players.transcript import TranscriptFrame
+from arena.match.players.bot_output import TranscriptFrame
 from arena.protocol.frames import HEADER_BYTES
 
 SHOWN_BYTES = 96

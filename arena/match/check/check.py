@@ -29,11 +29,11 @@ from arena.base.records import (
 from arena.base.text import counted
 from arena.games import GAMES, find_game, make_game
 from arena.match.check.tried_bot import TriedBot, bounds_of, invalid_options, options_text
+from arena.match.players.bot_output import TranscriptFrame
 from arena.match.players.building import build_bots
 from arena.match.players.diagnosis import Failure, hint_for
 from arena.match.players.manifest import claims_problem
 from arena.match.players.subprocess import Subprocess
-from arena.match.players.transcript import TranscriptFrame
 from arena.sandbox.isolation.interpreters import own_program
 from arena.sandbox.isolation.sandbox_policy import Isolation
 

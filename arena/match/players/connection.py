@@ -15,12 +15,11 @@ from typing import NamedTuple, NoReturn
 from arena.base.enums import FaultKind
 from arena.base.errors import BotError, LateError
 from arena.base.records import LIMITS, Bot, Limits
-from arena.match.players.bot_output import STARVED
+from arena.match.players.bot_output import STARVED, Entry, Transcript
 from arena.match.players.idle_detection import StallDetector, wait_until_idle
 from arena.match.players.off_turn import FIRST_CHECK_SECONDS, WORK_SECONDS, OffTurnControl, RunningBots
 from arena.match.players.player import wall_limit_seconds
 from arena.match.players.subprocess import RUNNING, Subprocess
-from arena.match.players.transcript import Entry, Transcript
 from arena.protocol.frames import HEADER_BYTES, FrameError, body_length, only_body
 from arena.protocol.messages import shortened
 from arena.sandbox.isolation import procfs

@@ -11,12 +11,12 @@ from arena.base.enums import ClockKind, FaultKind, OffTurn, Termination
 from arena.base.errors import BotError, MatchStateError
 from arena.base.records import Bot, Fault, Limits, SeatReport
 from arena.base.version import __version__
+from arena.match.players.bot_output import Transcript
 from arena.match.players.connection import BotConnection
 from arena.match.players.game_location import find_external_game
 from arena.match.players.off_turn import WORK_SECONDS, RunningBots
 from arena.match.players.player import Answer, Player, Request
 from arena.match.players.subprocess import Subprocess
-from arena.match.players.transcript import Transcript
 from arena.protocol import messages
 from arena.protocol.frames import MAX_BYTES_TO_BOT, FrameError, Message, decode_body, encode_frame
 from arena.protocol.messages import Ready, Seating, Wants

@@ -16,7 +16,7 @@ import arena.botkit  # noqa: F401 - compiles it: bots, which import it too, may 
 from arena.base.enums import IsolationLevel
 from arena.base.errors import VoidMatchError
 from arena.base.records import Bot, Limits
-from arena.match.players.transcript import HeadTailBuffer
+from arena.match.players.bot_output import HeadTailBuffer
 from arena.protocol.frames import HEADER_BYTES
 from arena.sandbox.isolation import procfs, reaper
 from arena.sandbox.isolation.launcher import open_launcher

@@ -19,11 +19,11 @@ from arena.base.programs.service_program import TerminatedError
 from arena.base.records import Bot, Limits, MatchRecord, TimeControl
 from arena.games import GAMES
 from arena.match.bot_pool import BotPool
+from arena.match.players.bot_output import MAX_BYTES, Entry, Transcript
 from arena.match.players.connection import BotConnection
 from arena.match.players.manifest import load_bot
 from arena.match.players.player import Answer, ScriptedPlayer
 from arena.match.players.process_player import ProcessPlayer
-from arena.match.players.transcript import MAX_BYTES, Entry, Transcript
 from arena.match.referee import Referee
 from arena.match.replay import check_record
 from arena.match.single_match import ask_bot
