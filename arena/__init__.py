@@ -157,12 +157,12 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.store.results.values import StoredBot as StoredBot
     from arena.store.results.values import StoredFault as StoredFault
     from arena.store.results.values import StoredTournament as StoredTournament
+    from arena.tournament.corrections.corrected_tournament import undo_correction as undo_correction
     from arena.tournament.corrections.corrected_tournament import void_matches as void_matches
     from arena.tournament.corrections.entrants import disqualify as disqualify
     from arena.tournament.corrections.entrants import enter_late as enter_late
     from arena.tournament.corrections.entrants import replace_bot as replace_bot
     from arena.tournament.corrections.entrants import withdraw as withdraw
-    from arena.tournament.corrections.undoing import undo_correction as undo_correction
     from arena.tournament.definition import load_definition as load_definition
     from arena.tournament.definition import make_definition as make_definition
     from arena.tournament.director import run_tournament as run_tournament
@@ -200,8 +200,7 @@ _MODULE_OF = {
         "arena.base.bot_text": "Audience BotText LeftOut",
         "arena.community.submissions.submission": "Submission submit",
         "arena.tournament.corrections.entrants": "disqualify enter_late replace_bot withdraw",
-        "arena.tournament.corrections.undoing": "undo_correction",
-        "arena.tournament.corrections.corrected_tournament": "void_matches",
+        "arena.tournament.corrections.corrected_tournament": "undo_correction void_matches",
         "arena.base.definition": "Absence Definition GameChoice GameOpenings Rejected",
         "arena.base.enums": "AnalysisState ClaimKind ClockKind CorrectionKind DisqualifiedMatches FaultKind OffTurn"
         " OpeningChoice StopReason Termination TournamentState",

@@ -26,8 +26,8 @@ from arena.store.results.values import StoredTournament
 
 if TYPE_CHECKING:
     from arena.store.bot_registry import BotRegistry
+    from arena.store.people.answers import Vote
     from arena.store.people.people_store import PeopleStore
-    from arena.store.people.votes import Vote
     from arena.store.results.store import Store
 
 DEFAULT_HOME = ".arena"

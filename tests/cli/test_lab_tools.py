@@ -9,8 +9,8 @@ from arena.games.kernels.kernel import KERNEL_NAMES
 from arena.games.kernels.loading import load
 from arena.games.kernels.sameness import Effort
 from arena.store.home import ArenaHome, open_visitors
+from arena.store.people.answers import Enjoyed
 from arena.store.people.unrated_match import Choices
-from arena.store.people.votes import Enjoyed
 from arena.tournament.definition import make_definition
 from tests import needs
 from tests.analysis.text.tournaments import play

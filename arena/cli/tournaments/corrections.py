@@ -201,7 +201,7 @@ def undo_command(tournament: str, number: int | None, reason: str, as_json: bool
 
     The records that it has set aside count again, and what has been played in their place is set aside.
     """
-    from arena.tournament.corrections.undoing import undo_correction
+    from arena.tournament.corrections.corrected_tournament import undo_correction
 
     with open_home(must_exist=True) as arena_home:
         made = undo_correction(arena_home.store, tournament, number, reason=reason)

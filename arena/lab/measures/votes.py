@@ -13,7 +13,7 @@ from arena.base.errors import ArenaError
 from arena.games import make_game
 from arena.lab.measures.measure import Cluster, Estimate, Unit, estimate_text, share_of
 from arena.lab.measures.report import estimate_json
-from arena.store.people.votes import Enjoyed, Vote
+from arena.store.people.answers import Enjoyed, Vote
 
 SHARE, POWER, LEVEL = 0.6, 0.8, 0.05
 """If 60 of 100 prefer one, enough votes say so with this probability; if 50 do, with the last one."""

@@ -10,7 +10,7 @@ from arena.base.errors import UsageError
 from arena.lab.matches.puzzle import MAX_PUZZLES, Puzzle, kept_puzzles, numbered
 from arena.server.gate.operation import Done, Fields, Operation, Visit, Who
 from arena.server.operations.people import PuzzleAnswerPage, PuzzleRating
-from arena.store.people.puzzle_tries import PuzzleTry
+from arena.store.people.answers import PuzzleTry
 from arena.store.people.rates import Rate
 
 ANSWERS = Rate(60, 3600.0)

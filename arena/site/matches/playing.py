@@ -5,8 +5,8 @@ from __future__ import annotations
 from arena.site.frame.model import Model
 from arena.site.matches.games_model import GameOption
 from arena.site.matches.match_model import Shape, ViewedMatch
+from arena.store.people.answers import Enjoyed
 from arena.store.people.unrated_match import MatchState
-from arena.store.people.votes import Enjoyed
 
 SEATS = 2
 """Of a game that has no option for it."""

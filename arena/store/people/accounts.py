@@ -9,9 +9,9 @@ from sqlalchemy import Connection, Row, Select, delete, func, select, type_coerc
 
 from arena.base.errors import InvitationError, RosterError, UnknownNameError, UsageError
 from arena.base.names import check_reason
+from arena.store.people.answers import puzzle_tries, votes
 from arena.store.people.contest_messages import forget_person
 from arena.store.people.public_log import add_line
-from arena.store.people.puzzle_tries import puzzle_tries
 from arena.store.people.roster import Roster, counted_people
 from arena.store.people.schema import TimedRepository, invitations, people, sessions, submissions, tokens
 from arena.store.people.secret import digest_of, new_secret
@@ -29,7 +29,6 @@ from arena.store.people.values import (
     is_person_name,
     look_alike_key,
 )
-from arena.store.people.votes import votes
 from arena.store.results.schema import OptionalString, value_of
 
 

@@ -9,18 +9,17 @@ from sqlalchemy import Connection, inspect
 
 from arena.base.errors import StoreError
 from arena.store.people.accounts import Accounts, Invitations
+from arena.store.people.answers import PuzzleTries, Votes
 from arena.store.people.contest_messages import ContestMessages
 from arena.store.people.contests import Contests
 from arena.store.people.directors import Directors, Requests
 from arena.store.people.public_log import PublicLog
-from arena.store.people.puzzle_tries import PuzzleTries
 from arena.store.people.rates import Rates, RecordQuota
 from arena.store.people.schema import SCHEMA_VERSION, SUBMITTING, meta, metadata
 from arena.store.people.sessions import Sessions, Tokens
 from arena.store.people.submissions import Submissions
 from arena.store.people.unrated_matches import UnratedMatches
 from arena.store.people.values import Clock, Now
-from arena.store.people.votes import Votes
 from arena.store.results.connection import Database
 from arena.store.results.events import CommitSignal
 from arena.store.results.whole_database import Schema, WholeDatabase, bring_up_to_date, create_tables

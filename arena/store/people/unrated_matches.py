@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, case, delete, or_, select, true
 
 from arena.base.errors import UsageError
+from arena.store.people.answers import forget_networks
 from arena.store.people.play_slots import (
     CLAIM_SECONDS,
     IDLE_SECONDS,
@@ -39,7 +40,6 @@ from arena.store.people.unrated_match import (
 )
 from arena.store.people.unrated_match import unrated_matches as matches
 from arena.store.people.values import DAY_SECONDS, Clock
-from arena.store.people.votes import forget_networks
 from arena.store.results.connection import Database
 
 MAX_TRIES = 5

@@ -26,9 +26,8 @@ from arena.store.people.directing import (
 )
 from arena.store.people.people_store import PeopleStore
 from arena.store.results.values import Correction, StoredTournament
-from arena.tournament.corrections.corrected_tournament import void_matches
+from arena.tournament.corrections.corrected_tournament import undo_correction, void_matches
 from arena.tournament.corrections.entrants import disqualify, replace_bot, withdraw
-from arena.tournament.corrections.undoing import undo_correction
 from arena.tournament.fair_scheduling import FairScheduling, SuspendedBot
 from arena.tournament.progress import Progress, time_left
 from arena.tournament.run import Order, RunControl

@@ -16,8 +16,7 @@ from arena.analysis.measures.standings_cache import standings_of
 from arena.store.home import ArenaHome, delete_tournament, rename_tournament
 from arena.store.results.record_reader import RecordReader
 from arena.store.results.scope import ALL_BUT_COMPARISONS, Scope
-from arena.tournament.corrections.corrected_tournament import void_matches
-from arena.tournament.corrections.undoing import undo_correction
+from arena.tournament.corrections.corrected_tournament import undo_correction, void_matches
 from tests.site.duels import tell
 from tests.store.results.samples import definition, line, record
 

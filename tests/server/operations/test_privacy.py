@@ -3,12 +3,12 @@
 import pytest
 
 from arena.store.home import ArenaHome
+from arena.store.people.answers import Enjoyed
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.schema import metadata
 from arena.store.people.submissions import LISTED
 from arena.store.people.unrated_match import Choices, MatchState
 from arena.store.people.values import Role
-from arena.store.people.votes import Enjoyed
 from arena.store.results.values import OwnedBot, StoredBot
 from tests.server.operations.conftest import JSON, PASSWORD
 

@@ -8,8 +8,8 @@ import pytest
 from arena.lab.matches.puzzle import keep_puzzles
 from arena.server.operations.puzzles import _ratings
 from arena.store.home import ArenaHome
-from arena.store.people import puzzle_tries
-from arena.store.people.puzzle_tries import PuzzleTry
+from arena.store.people import answers
+from arena.store.people.answers import PuzzleTry
 from tests.lab.made_puzzles import longer_puzzle, made_puzzle
 from tests.server.operations.conftest import JSON
 
@@ -85,7 +85,7 @@ def test_ratings_are_the_same_in_any_order_and_a_harder_puzzle_counts_more():
 
 
 async def test_of_too_many_the_oldest_go(world, monkeypatch):
-    monkeypatch.setattr(puzzle_tries, "MAX_TRIES", 2)
+    monkeypatch.setattr(answers, "MAX_TRIES", 2)
     person, tries = world.store.accounts.get("ann").number, world.store.puzzle_tries
     assert [tries.add(person, key, is_solved=True) for key in "aabc"] == [True, False, True, True]
     assert [one.puzzle for one in tries.found()] == ["c", "b"]

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from arena.community.play.view import Played
+from arena.store.people.answers import Enjoyed
 from arena.store.people.unrated_match import MatchState
 from arena.store.people.unrated_matches import KEPT_DAYS
 from arena.store.people.values import DAY_SECONDS, Role
-from arena.store.people.votes import Enjoyed
 from tests.server.conftest import answered
 from tests.server.operations.conftest import JSON
 from tests.server.operations.test_playing import begun, matches, play_on  # noqa: F401 - a fixture

@@ -7,9 +7,8 @@ import pytest
 from arena.analysis.measures.verification import verify
 from arena.base.enums import FaultKind
 from arena.cli.group import run
-from arena.tournament.corrections.corrected_tournament import void_matches
+from arena.tournament.corrections.corrected_tournament import undo_correction, void_matches
 from arena.tournament.corrections.entrants import disqualify, withdraw
-from arena.tournament.corrections.undoing import undo_correction
 from tests.databases import change
 from tests.tournament.corrections.contest import contest, play, records, write_bots
 

@@ -14,9 +14,8 @@ from arena.base.enums import CorrectionKind, DisqualifiedMatches
 from arena.base.errors import DefinitionError, StoreError, UsageError
 from arena.match.players.manifest import load_bot
 from arena.ratings.sequential import Hypotheses
-from arena.tournament.corrections.corrected_tournament import void_matches
+from arena.tournament.corrections.corrected_tournament import undo_correction, void_matches
 from arena.tournament.corrections.entrants import disqualify, enter_late, replace_bot, withdraw
-from arena.tournament.corrections.undoing import undo_correction
 from arena.tournament.director import run_tournament
 from arena.tournament.experiments import comparison_definition
 from arena.tournament.formats.swiss import CardLine, Swiss

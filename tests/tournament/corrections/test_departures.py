@@ -6,9 +6,8 @@ import pytest
 from arena.analysis.measures.verification import verify
 from arena.base.enums import DisqualifiedMatches
 from arena.base.errors import UsageError
-from arena.tournament.corrections.corrected_tournament import void_matches
+from arena.tournament.corrections.corrected_tournament import undo_correction, void_matches
 from arena.tournament.corrections.entrants import disqualify, enter_late, replace_bot, withdraw
-from arena.tournament.corrections.undoing import undo_correction
 from arena.tournament.formats.swiss import CardLine
 from arena.tournament.rounds import played_format, ranking_of
 from tests.tournament.corrections.contest import contest, play, reckoned, records, tabled, write_bots

@@ -11,9 +11,8 @@ import arena.tournament.corrections.entrants
 from arena.analysis.measures.verification import verify
 from arena.base.errors import StoreError
 from arena.store.home import ArenaHome
-from arena.tournament.corrections.corrected_tournament import void_matches
+from arena.tournament.corrections.corrected_tournament import undo_correction, void_matches
 from arena.tournament.corrections.entrants import disqualify, replace_bot, withdraw
-from arena.tournament.corrections.undoing import undo_correction
 from arena.tournament.transfer import export
 from arena.tournament.transfer.export import DigestChain, whole_export
 from arena.tournament.transfer.merging import import_records, merge_home
