@@ -13,7 +13,7 @@ from arena.store.people.answers import puzzle_tries, votes
 from arena.store.people.contest_messages import forget_person
 from arena.store.people.public_log import add_line
 from arena.store.people.roster import Roster, counted_people
-from arena.store.people.schema import TimedRepository, invitations, people, sessions, submissions, tokens
+from arena.store.people.schema import TimedRepository, invitations, people, sessions, submissions, tokens, writes
 from arena.store.people.secret import digest_of, new_secret
 from arena.store.people.unrated_match import unrated_matches
 from arena.store.people.values import (
@@ -35,15 +35,12 @@ from arena.store.results.schema import OptionalString, value_of
 class Accounts(TimedRepository):
     """The accounts in a database."""
 
-    def add(self, name: str, role: Role, by: str) -> Person:
+    @writes
+    def add(self, connection: Connection, name: str, role: Role, by: str) -> Person:
         """Add a person, who can't sign in before an invitation was used."""
-
-        def add(connection: Connection) -> Person:
-            person = insert_person(connection, name, role, self._clock.text())
-            self._tell(connection, by, f"made an account, role {role},", name, "")
-            return person
-
-        return self._database.write(add)
+        person = insert_person(connection, name, role, self._clock.text())
+        self._tell(connection, by, f"made an account, role {role},", name, "")
+        return person
 
     def all(self) -> list[Person]:
         """Return everybody, by name."""
@@ -65,63 +62,51 @@ class Accounts(TimedRepository):
         query = select(people.c.password_hash).where(people.c.id == person.number)
         return self._database.scalar(query)
 
-    def set_password(self, person: Person, password_hash: str) -> None:
+    @writes
+    def set_password(self, connection: Connection, person: Person, password_hash: str) -> None:
         """Change a password. All sessions of the person end, and links to choose another one."""
+        connection.execute(people.update().where(people.c.id == person.number).values(password_hash=password_hash))
+        for table in (sessions, invitations):
+            connection.execute(delete(table).where(table.c.person_id == person.number))
 
-        def change(connection: Connection) -> None:
-            connection.execute(people.update().where(people.c.id == person.number).values(password_hash=password_hash))
-            for table in (sessions, invitations):
-                connection.execute(delete(table).where(table.c.person_id == person.number))
-
-        self._database.write(change)
-
-    def set_role(self, name: str, role: Role, by: str, reason: str) -> Person:
+    @writes
+    def set_role(self, connection: Connection, name: str, role: Role, by: str, reason: str) -> Person:
         """Change a person's role from the next request on.
 
         The person's invitations and the links to choose a password for this account end: their maker might not be
         allowed to make them now.
         """
-
         _check_role(role)
-
-        def change(connection: Connection) -> Person:
-            person = find_person(connection, name)
-            if role is not Role.OPERATOR:
-                _keep_an_operator(connection, person)
-            connection.execute(people.update().where(people.c.id == person.number).values(role=role))
-            _end_invitations(connection, person)
-            self._tell(connection, by, f"changed the role from {person.role} to {role} of", person.name, reason)
-            return find_person(connection, name)
-
-        return self._database.write(change)
-
-    def close(self, name: str, by: str, reason: str) -> Person:
-        """Close an account: nobody can sign in with it, and all its sessions, tokens and invitations end."""
-
-        def close(connection: Connection) -> Person:
-            person = find_person(connection, name)
+        person = find_person(connection, name)
+        if role is not Role.OPERATOR:
             _keep_an_operator(connection, person)
-            _end_everything(connection, person, self._clock.text())
-            connection.execute(people.update().where(people.c.id == person.number).values(closed_at=self._clock.text()))
-            self._tell(connection, by, "closed the account of", person.name, reason)
-            return find_person(connection, name)
+        connection.execute(people.update().where(people.c.id == person.number).values(role=role))
+        _end_invitations(connection, person)
+        self._tell(connection, by, f"changed the role from {person.role} to {role} of", person.name, reason)
+        return find_person(connection, name)
 
-        return self._database.write(close)
+    @writes
+    def close(self, connection: Connection, name: str, by: str, reason: str) -> Person:
+        """Close an account: nobody can sign in with it, and all its sessions, tokens and invitations end."""
+        person = find_person(connection, name)
+        _keep_an_operator(connection, person)
+        _end_everything(connection, person, self._clock.text())
+        connection.execute(people.update().where(people.c.id == person.number).values(closed_at=self._clock.text()))
+        self._tell(connection, by, "closed the account of", person.name, reason)
+        return find_person(connection, name)
 
-    def reopen(self, name: str, by: str, reason: str) -> Person:
+    @writes
+    def reopen(self, connection: Connection, name: str, by: str, reason: str) -> Person:
         """Open a closed account again; UsageError if it is open, or the reason is too long."""
+        person = find_person(connection, name)
+        if person.closed_at is None:
+            raise UsageError(f"person {person.name!r}: the account is open")
+        connection.execute(people.update().where(people.c.id == person.number).values(closed_at=None))
+        self._tell(connection, by, "opened the account again of", person.name, reason)
+        return find_person(connection, name)
 
-        def reopen(connection: Connection) -> Person:
-            person = find_person(connection, name)
-            if person.closed_at is None:
-                raise UsageError(f"person {person.name!r}: the account is open")
-            connection.execute(people.update().where(people.c.id == person.number).values(closed_at=None))
-            self._tell(connection, by, "opened the account again of", person.name, reason)
-            return find_person(connection, name)
-
-        return self._database.write(reopen)
-
-    def erase(self, person: Person) -> list[str]:
+    @writes
+    def erase(self, connection: Connection, person: Person) -> list[str]:
         """Erase a person who leaves, and return the files of their submissions, which nobody needs any more.
 
         Everything that is theirs goes, notes and reports of submissions too. The name stays taken, as a digest, and
@@ -129,28 +114,23 @@ class Accounts(TimedRepository):
         """
         theirs = submissions.c.person_id == person.number
         nothing = {"file_name": "", "note": "", "reason": "", "report": ""}
-
-        def erase(connection: Connection) -> list[str]:
-            _keep_an_operator(connection, person)
-            _end_everything(connection, person, self._clock.text())
-            forget_person(connection, person.number)
-            for table in (unrated_matches, votes, puzzle_tries):
-                connection.execute(delete(table).where(table.c.person_id == person.number))
-            connection.execute(submissions.update().where(theirs).values(nothing))
-            connection.execute(
-                people.update()
-                .where(people.c.id == person.number)
-                .values(
-                    name=f"{LEFT}{person.number}",
-                    look_alike_key=digest_of(look_alike_key(person.name)),
-                    password_hash=None,
-                    closed_at=self._clock.text(),
-                )
+        _keep_an_operator(connection, person)
+        _end_everything(connection, person, self._clock.text())
+        forget_person(connection, person.number)
+        for table in (unrated_matches, votes, puzzle_tries):
+            connection.execute(delete(table).where(table.c.person_id == person.number))
+        connection.execute(submissions.update().where(theirs).values(nothing))
+        connection.execute(
+            people.update()
+            .where(people.c.id == person.number)
+            .values(
+                name=f"{LEFT}{person.number}",
+                look_alike_key=digest_of(look_alike_key(person.name)),
+                password_hash=None,
+                closed_at=self._clock.text(),
             )
-
-            return list(connection.execute(select(submissions.c.upload).where(theirs)).scalars())
-
-        return self._database.write(erase)
+        )
+        return list(connection.execute(select(submissions.c.upload).where(theirs)).scalars())
 
     def _tell(self, connection: Connection, by: str, action: str, subject: str, reason: str) -> None:
         if reason:
@@ -238,27 +218,21 @@ MAX_DAYS = 60
 class Invitations(TimedRepository):
     """The invitations in a database."""
 
-    def invite(self, role: Role, by: str, days: int) -> str:
+    @writes
+    def invite(self, connection: Connection, role: Role, by: str, days: int) -> str:
         """Make an invitation for whoever gets it, who chooses a name; return its secret."""
+        add_line(connection, self._clock.text(), by, "made an invitation for", f"a new {role}", "")
+        return self._insert(connection, role, None, by, days)
 
-        def invite(connection: Connection) -> str:
-            add_line(connection, self._clock.text(), by, "made an invitation for", f"a new {role}", "")
-            return self._insert(connection, role, None, by, days)
-
-        return self._database.write(invite)
-
-    def invite_person(self, name: str, by: str, days: int) -> str:
+    @writes
+    def invite_person(self, connection: Connection, name: str, by: str, days: int) -> str:
         """Make an invitation by which a person chooses a first or new password; return its secret. Earlier ones end."""
-
-        def invite(connection: Connection) -> str:
-            person = find_person(connection, name)
-            if person.closed_at is not None:
-                raise UsageError(f"person {person.name!r}: the account is closed")
-            connection.execute(delete(invitations).where(invitations.c.person_id == person.number))
-            add_line(connection, self._clock.text(), by, "made a link to choose a password for", person.name, "")
-            return self._insert(connection, person.role, person, by, days)
-
-        return self._database.write(invite)
+        person = find_person(connection, name)
+        if person.closed_at is not None:
+            raise UsageError(f"person {person.name!r}: the account is closed")
+        connection.execute(delete(invitations).where(invitations.c.person_id == person.number))
+        add_line(connection, self._clock.text(), by, "made a link to choose a password for", person.name, "")
+        return self._insert(connection, person.role, person, by, days)
 
     def invite_all(
         self, roster: Roster, by: str, days: int, deliver: Callable[[list[str]], None] = lambda _: None
@@ -307,23 +281,21 @@ class Invitations(TimedRepository):
         query = self._usable().order_by(invitations.c.id.desc())
         return [_invitation_of(row) for row in self._database.rows(query)]
 
-    def end(self, number: int, by: str) -> None:
+    @writes
+    def end(self, connection: Connection, number: int, by: str) -> None:
         """End an invitation; nothing happens if it can't be used any more."""
-
-        def end(connection: Connection) -> None:
-            row = connection.execute(self._usable().where(invitations.c.id == number)).one_or_none()
-            if row is None:
-                return
-            connection.execute(delete(invitations).where(invitations.c.id == number))
-            add_line(connection, self._clock.text(), by, "ended an invitation for", row.name or f"a new {row.role}", "")
-
-        self._database.write(end)
+        row = connection.execute(self._usable().where(invitations.c.id == number)).one_or_none()
+        if row is None:
+            return
+        connection.execute(delete(invitations).where(invitations.c.id == number))
+        add_line(connection, self._clock.text(), by, "ended an invitation for", row.name or f"a new {row.role}", "")
 
     def find(self, secret: str) -> Invitation:
         """Return an invitation that can be used, or raise InvitationError, for every reason the same."""
         return _invitation_of(self._database.read(lambda connection: self._open(connection, secret)))
 
-    def accept(self, secret: str, name: str, password_hash: str) -> Person:
+    @writes
+    def accept(self, connection: Connection, secret: str, name: str, password_hash: str) -> Person:
         """Use an invitation, and return the person who can now sign in.
 
         The name has no meaning if the invitation is for somebody who has one.
@@ -333,20 +305,16 @@ class Invitations(TimedRepository):
             UsageError: if the name is rejected; the invitation can still be used.
         """
         now = self._clock.text()
-
-        def accept(connection: Connection) -> Person:
-            row = self._open(connection, secret)
-            is_free = (invitations.c.id == row.id) & invitations.c.used_at.is_(None)
-            if connection.execute(invitations.update().where(is_free).values(used_at=now)).rowcount != 1:
-                raise InvitationError
-            if row.person_id is None:
-                return insert_person(connection, name, row.role, now, password_hash)
-            mine = people.c.id == row.person_id
-            connection.execute(people.update().where(mine).values(password_hash=password_hash))
-            connection.execute(delete(sessions).where(sessions.c.person_id == row.person_id))
-            return person_of(connection.execute(select(people).where(mine)).one())
-
-        return self._database.write(accept)
+        row = self._open(connection, secret)
+        is_free = (invitations.c.id == row.id) & invitations.c.used_at.is_(None)
+        if connection.execute(invitations.update().where(is_free).values(used_at=now)).rowcount != 1:
+            raise InvitationError
+        if row.person_id is None:
+            return insert_person(connection, name, row.role, now, password_hash)
+        mine = people.c.id == row.person_id
+        connection.execute(people.update().where(mine).values(password_hash=password_hash))
+        connection.execute(delete(sessions).where(sessions.c.person_id == row.person_id))
+        return person_of(connection.execute(select(people).where(mine)).one())
 
     def _open(self, connection: Connection, secret: str) -> Row[Any]:
         query = self._usable().where(invitations.c.digest == digest_of(secret))

@@ -8,7 +8,7 @@ from enum import StrEnum
 from sqlalchemy import Column, Connection, ForeignKey, Index, Table, UniqueConstraint, delete, select
 
 from arena.store.people.play_slots import one_at_a_time
-from arena.store.people.schema import TimedRepository, metadata
+from arena.store.people.schema import TimedRepository, metadata, writes
 from arena.store.people.unrated_match import unrated_matches
 from arena.store.results.schema import Integer, Member, OptionalInteger, OptionalString, String, Text, value_of
 
@@ -54,25 +54,22 @@ class Vote:
 class Votes(TimedRepository):
     """The votes in a database."""
 
-    def cast(self, match: int, choice: Enjoyed) -> None:
+    @writes
+    def cast(self, connection: Connection, match: int, choice: Enjoyed) -> None:
         """Count the vote after a variation; it replaces an earlier one between the same two.
 
         A person has one vote, and all visitors from one network have one.
         """
-
-        def cast(connection: Connection) -> None:
-            one_at_a_time(connection)
-            row = connection.execute(select(unrated_matches).where(unrated_matches.c.id == match)).one()
-            network = row.network if row.person_id is None else None
-            new = {"person_id": row.person_id, "network": network, "match_id": match, "game": row.game}
-            new |= {"first_options": row.compared, "second_options": row.options}
-            who = votes.c.network == network if network is not None else votes.c.person_id == row.person_id
-            both = (row.compared, row.options)
-            same = (votes.c.game == row.game) & votes.c.first_options.in_(both) & votes.c.second_options.in_(both)
-            connection.execute(delete(votes).where(who, same))
-            connection.execute(votes.insert(), new | {"choice": choice, "at": self._clock.text()})
-
-        self._database.write(cast)
+        one_at_a_time(connection)
+        row = connection.execute(select(unrated_matches).where(unrated_matches.c.id == match)).one()
+        network = row.network if row.person_id is None else None
+        new = {"person_id": row.person_id, "network": network, "match_id": match, "game": row.game}
+        new |= {"first_options": row.compared, "second_options": row.options}
+        who = votes.c.network == network if network is not None else votes.c.person_id == row.person_id
+        both = (row.compared, row.options)
+        same = (votes.c.game == row.game) & votes.c.first_options.in_(both) & votes.c.second_options.in_(both)
+        connection.execute(delete(votes).where(who, same))
+        connection.execute(votes.insert(), new | {"choice": choice, "at": self._clock.text()})
 
     def after(self, match: int) -> Enjoyed | None:
         """Return the vote after a match; None without one."""
@@ -122,21 +119,18 @@ class PuzzleTry:
 class PuzzleTries(TimedRepository):
     """The tries in a database."""
 
-    def add(self, person: int, puzzle: str, *, is_solved: bool) -> bool:
+    @writes
+    def add(self, connection: Connection, person: int, puzzle: str, *, is_solved: bool) -> bool:
         """Count an answer; return whether it was the first of this person to this puzzle, which alone counts."""
-
-        def add(connection: Connection) -> bool:
-            one_at_a_time(connection)
-            own = (puzzle_tries.c.person_id == person) & (puzzle_tries.c.puzzle == puzzle)
-            if connection.execute(select(puzzle_tries.c.id).where(own)).first() is not None:
-                return False
-            new = {"person_id": person, "puzzle": puzzle, "is_solved": int(is_solved), "at": self._clock.text()}
-            connection.execute(puzzle_tries.insert(), new)
-            latest = select(puzzle_tries.c.id).order_by(puzzle_tries.c.id.desc()).limit(MAX_TRIES)
-            connection.execute(delete(puzzle_tries).where(puzzle_tries.c.id.not_in(latest)))
-            return True
-
-        return self._database.write(add)
+        one_at_a_time(connection)
+        own = (puzzle_tries.c.person_id == person) & (puzzle_tries.c.puzzle == puzzle)
+        if connection.execute(select(puzzle_tries.c.id).where(own)).first() is not None:
+            return False
+        new = {"person_id": person, "puzzle": puzzle, "is_solved": int(is_solved), "at": self._clock.text()}
+        connection.execute(puzzle_tries.insert(), new)
+        latest = select(puzzle_tries.c.id).order_by(puzzle_tries.c.id.desc()).limit(MAX_TRIES)
+        connection.execute(delete(puzzle_tries).where(puzzle_tries.c.id.not_in(latest)))
+        return True
 
     def found(self, **which: int | str) -> list[PuzzleTry]:
         """Return the tries of a person, ``person_id``, to a ``puzzle``, or all, the latest first."""

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, Select, delete, func, select
 from arena.base.errors import UnwritableError, UsageError
 from arena.base.names import is_printable_text
 from arena.store.people.accounts import lock_person, person_of
-from arena.store.people.schema import TimedRepository, people, sessions, tokens
+from arena.store.people.schema import TimedRepository, people, sessions, tokens, writes
 from arena.store.people.secret import digest_of, new_secret, new_token
 from arena.store.people.values import DAY_SECONDS, Person, Scope, Session, Token
 from arena.store.results.schema import value_of
@@ -64,7 +64,8 @@ class SignedIn(NamedTuple):
 class Sessions(TimedRepository):
     """The sessions in a database."""
 
-    def begin(self, person: Person, device: str, address: str) -> str:
+    @writes
+    def begin(self, connection: Connection, person: Person, device: str, address: str) -> str:
         """Sign a person in whose password was right, and return the secret for the browser."""
         secret = new_secret()
         row = {
@@ -78,13 +79,9 @@ class Sessions(TimedRepository):
         }
         of_person = sessions.c.person_id == person.number
         kept = select(sessions.c.id).where(of_person).order_by(sessions.c.id.desc()).limit(MAX_SESSIONS)
-
-        def begin(connection: Connection) -> None:
-            connection.execute(sessions.insert(), row)
-            connection.execute(delete(sessions).where(of_person, sessions.c.id.not_in(kept)))
-            connection.execute(delete(sessions).where(sessions.c.expires_at <= self._clock.text()))
-
-        self._database.write(begin)
+        connection.execute(sessions.insert(), row)
+        connection.execute(delete(sessions).where(of_person, sessions.c.id.not_in(kept)))
+        connection.execute(delete(sessions).where(sessions.c.expires_at <= self._clock.text()))
         return secret
 
     def find(self, secret: str) -> SignedIn | None:
@@ -158,7 +155,8 @@ class TokenOwner(NamedTuple):
 class Tokens(TimedRepository):
     """The tokens in a database."""
 
-    def make(self, person: Person, name: str, scopes: Iterable[Scope], days: int) -> str:
+    @writes
+    def make(self, connection: Connection, person: Person, name: str, scopes: Iterable[Scope], days: int) -> str:
         """Make a token, and return it; it can't be shown again."""
         if not 1 <= len(name) <= MAX_NAME_CHARACTERS or not is_printable_text(name):
             raise UsageError(f"name {name!r:.80}: expected 1 to {MAX_NAME_CHARACTERS} visible characters")
@@ -166,27 +164,23 @@ class Tokens(TimedRepository):
             raise UsageError(f"a token needs a scope; expected some of {', '.join(Scope)}")
         if not 1 <= days <= MAX_DAYS:
             raise UsageError(f"days = {days}: expected 1 to {MAX_DAYS}")
-
-        def make(connection: Connection) -> str:
-            now = self._clock.text()
-            lock_person(connection, person.number)
-            connection.execute(delete(tokens).where(tokens.c.expires_at <= now))
-            count = connection.execute(select(func.count()).where(tokens.c.person_id == person.number)).scalar() or 0
-            if count >= MAX_TOKENS:
-                raise UsageError(f"there are {count} tokens, as many as a person may have; end one first")
-            token = new_token()
-            row = {
-                "digest": digest_of(token),
-                "person_id": person.number,
-                "name": name,
-                "scopes": " ".join(sorted(scopes)),
-                "created_at": now,
-                "expires_at": self._clock.text(days * DAY_SECONDS),
-            }
-            connection.execute(tokens.insert(), row)
-            return token
-
-        return self._database.write(make)
+        now = self._clock.text()
+        lock_person(connection, person.number)
+        connection.execute(delete(tokens).where(tokens.c.expires_at <= now))
+        count = connection.execute(select(func.count()).where(tokens.c.person_id == person.number)).scalar() or 0
+        if count >= MAX_TOKENS:
+            raise UsageError(f"there are {count} tokens, as many as a person may have; end one first")
+        token = new_token()
+        row = {
+            "digest": digest_of(token),
+            "person_id": person.number,
+            "name": name,
+            "scopes": " ".join(sorted(scopes)),
+            "created_at": now,
+            "expires_at": self._clock.text(days * DAY_SECONDS),
+        }
+        connection.execute(tokens.insert(), row)
+        return token
 
     def find(self, token: str) -> TokenOwner | None:
         """Return whose token it is; None if it is nobody's, or not any more."""

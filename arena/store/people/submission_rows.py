@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, Select, Subquery, case, func, select
 
 from arena.base.bot_text import BotText
-from arena.store.people.schema import TimedRepository, bot_owners, people, submissions
+from arena.store.people.schema import TimedRepository, bot_owners, people, submissions, writes
 from arena.store.people.secret import new_secret
 from arena.store.people.values import (
     FINAL,
@@ -70,36 +70,30 @@ class BotNames(TimedRepository):
         row = self._database.row(query)
         return row.person_id if row is not None else None
 
-    def own_bot_name(self, person: int, name: str) -> bool:
+    @writes
+    def own_bot_name(self, connection: Connection, person: int, name: str) -> bool:
         """Give a bot's name to the first who submits a bot of that name, or one that looks like it.
 
         Returns:
             Whether the name belongs to that person.
         """
         row = {"look_alike_key": look_alike_key(name), "name": name, "person_id": person}
+        connection.execute(insert_into(connection, bot_owners).values(row).on_conflict_do_nothing())
+        owner = select(bot_owners.c.person_id).where(bot_owners.c.look_alike_key == row["look_alike_key"])
+        return bool(connection.execute(owner).scalar_one() == person)
 
-        def own(connection: Connection) -> bool:
-            connection.execute(insert_into(connection, bot_owners).values(row).on_conflict_do_nothing())
-            owner = select(bot_owners.c.person_id).where(bot_owners.c.look_alike_key == row["look_alike_key"])
-            return bool(connection.execute(owner).scalar_one() == person)
-
-        return self._database.write(own)
-
-    def release_bot_name(self, person: int, name: str) -> None:
+    @writes
+    def release_bot_name(self, connection: Connection, person: int, name: str) -> None:
         """Release a bot's name if nothing of that name was accepted."""
         key = look_alike_key(name)
         theirs = submissions.c.person_id == person
         decided = select(submissions.c.bot).where(theirs, submissions.c.state == SubmissionState.ACCEPTED)
         checked = select(submissions.c.id).where(theirs, submissions.c.state == SubmissionState.CHECKING).limit(1)
         own = bot_owners.delete().where(bot_owners.c.look_alike_key == key, bot_owners.c.person_id == person)
-
-        def release(connection: Connection) -> None:
-            labels = connection.execute(decided.where(submissions.c.bot.is_not(None))).scalars()
-            is_accepted = any(look_alike_key(label.rpartition("@")[0]) == key for label in labels)
-            if not is_accepted and connection.execute(checked).first() is None:
-                connection.execute(own)
-
-        self._database.write(release)
+        labels = connection.execute(decided.where(submissions.c.bot.is_not(None))).scalars()
+        is_accepted = any(look_alike_key(label.rpartition("@")[0]) == key for label in labels)
+        if not is_accepted and connection.execute(checked).first() is None:
+            connection.execute(own)
 
 
 # In which order submissions are checked: authors take turns.

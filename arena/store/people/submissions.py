@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, func, select
 from arena.base.errors import UsageError
 from arena.store.people.accounts import lock_person
 from arena.store.people.rates import Rate, take
-from arena.store.people.schema import SUBMITTING, meta, people, submissions
+from arena.store.people.schema import SUBMITTING, meta, people, submissions, writes
 from arena.store.people.submission_rows import (
     BotNames,
     Claim,
@@ -113,21 +113,18 @@ class Submissions(BotNames):
 
         return self._database.write(add)
 
-    def check_again(self, person: Person, number: int) -> Submission:
+    @writes
+    def check_again(self, connection: Connection, person: Person, number: int) -> Submission:
         """Let a rejected submission of a person wait again; UsageError if it is not rejected, or too much waits."""
         mine = (submissions.c.id == number) & (submissions.c.person_id == person.number)
         values = {"state": SubmissionState.WAITING, "tries": 0, "finished_at": None, "reason": "", "report": ""}
-
-        def wait(connection: Connection) -> Submission:
-            lock_person(connection, person.number)
-            self._take_place(connection, person)
-            share_submitting(connection)
-            change = submissions.update().where(mine, submissions.c.state == SubmissionState.REJECTED)
-            if connection.execute(change.values(values)).rowcount != 1:
-                raise UsageError(f"submission {number}: it is not rejected, or not yours")
-            return get_submission(connection, number)
-
-        return self._database.write(wait)
+        lock_person(connection, person.number)
+        self._take_place(connection, person)
+        share_submitting(connection)
+        change = submissions.update().where(mine, submissions.c.state == SubmissionState.REJECTED)
+        if connection.execute(change.values(values)).rowcount != 1:
+            raise UsageError(f"submission {number}: it is not rejected, or not yours")
+        return get_submission(connection, number)
 
     def _take_place(self, connection: Connection, person: Person) -> None:
         """Count one more that waits; raise UsageError if too many do, or came within an hour."""
@@ -260,18 +257,15 @@ class Submissions(BotNames):
         query = select(total_of(submissions.c.copy_bytes)).where(submissions.c.person_id == person)
         return self._database.number(query)
 
-    def withdraw(self, person: Person, number: int) -> Submission:
+    @writes
+    def withdraw(self, connection: Connection, person: Person, number: int) -> Submission:
         """Withdraw a person's submission; UsageError if it is not theirs, or decided."""
         mine = (submissions.c.id == number) & (submissions.c.person_id == person.number)
-
-        def withdraw(connection: Connection) -> Submission:
-            change = submissions.update().where(mine, submissions.c.state.in_(UNFINISHED))
-            values = {"state": SubmissionState.WITHDRAWN, "claim": None, "finished_at": self._clock.text()}
-            if connection.execute(change.values(values)).rowcount != 1:
-                raise UsageError(f"submission {number}: it is decided already, or not yours")
-            return get_submission(connection, number)
-
-        return self._database.write(withdraw)
+        change = submissions.update().where(mine, submissions.c.state.in_(UNFINISHED))
+        values = {"state": SubmissionState.WITHDRAWN, "claim": None, "finished_at": self._clock.text()}
+        if connection.execute(change.values(values)).rowcount != 1:
+            raise UsageError(f"submission {number}: it is decided already, or not yours")
+        return get_submission(connection, number)
 
     def claimable(self) -> list[int]:
         """Return the submissions that wait for a checker."""
