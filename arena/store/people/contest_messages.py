@@ -10,7 +10,7 @@ from sqlalchemy import Column, ColumnElement, Connection, ForeignKey, Index, Tab
 
 from arena.base.errors import UsageError
 from arena.store.people.public_log import add_line
-from arena.store.people.schema import TimedRepository, metadata
+from arena.store.people.schema import TimedRepository, metadata, writes
 from arena.store.people.stored_contests import locked_contest
 from arena.store.people.values import Person
 from arena.store.results.connection import insert_into
@@ -73,45 +73,38 @@ class ContestMessage:
 class ContestMessages(TimedRepository):
     """The messages of contests in a database."""
 
-    def announce(self, by: str, contest: str, text: str) -> None:
+    @writes
+    def announce(self, connection: Connection, by: str, contest: str, text: str) -> None:
         """Tell everybody something."""
+        stored = locked_contest(connection, contest)
+        self._insert(connection, stored.number, None, text, news=_next_news(connection, stored.number))
+        add_line(connection, self._clock.text(), by, "announced something in the contest", contest, "")
 
-        def announce(connection: Connection) -> None:
-            stored = locked_contest(connection, contest)
-            self._insert(connection, stored.number, None, text, news=_next_news(connection, stored.number))
-            add_line(connection, self._clock.text(), by, "announced something in the contest", contest, "")
-
-        self._database.write(announce)
-
-    def ask(self, person: Person, contest: str, text: str) -> None:
+    @writes
+    def ask(self, connection: Connection, person: Person, contest: str, text: str) -> None:
         """Ask the directors of a contest; UsageError while too many questions of this person have no answer."""
+        stored = locked_contest(connection, contest)
+        mine = (contest_messages.c.contest_id == stored.number) & (contest_messages.c.person_id == person.number)
+        still_open = select(func.count()).where(mine, contest_messages.c.answered_at.is_(None))
+        if (connection.execute(still_open).scalar() or 0) >= MAX_OPEN_QUESTIONS:
+            raise UsageError(f"{MAX_OPEN_QUESTIONS} questions of yours have no answer yet; wait for one")
+        self._insert(connection, stored.number, person.number, text, news=0)
 
-        def ask(connection: Connection) -> None:
-            stored = locked_contest(connection, contest)
-            mine = (contest_messages.c.contest_id == stored.number) & (contest_messages.c.person_id == person.number)
-            still_open = select(func.count()).where(mine, contest_messages.c.answered_at.is_(None))
-            if (connection.execute(still_open).scalar() or 0) >= MAX_OPEN_QUESTIONS:
-                raise UsageError(f"{MAX_OPEN_QUESTIONS} questions of yours have no answer yet; wait for one")
-            self._insert(connection, stored.number, person.number, text, news=0)
-
-        self._database.write(ask)
-
-    def answer(self, by: str, contest: str, number: int, text: str, *, is_for_all: bool) -> None:
+    @writes
+    def answer(
+        self, connection: Connection, by: str, contest: str, number: int, text: str, *, is_for_all: bool
+    ) -> None:
         """Answer a question, for whoever asked or for all; a second answer takes the place of the first."""
-
-        def answer(connection: Connection) -> None:
-            stored = locked_contest(connection, contest)
-            which = (contest_messages.c.id == number) & (contest_messages.c.contest_id == stored.number)
-            which &= contest_messages.c.is_question == 1
-            now = self._clock.text()
-            news = _next_news(connection, stored.number)
-            values = {"answer": text, "answered_at": now, "is_for_all": int(is_for_all), "news": news}
-            if connection.execute(contest_messages.update().where(which).values(values)).rowcount != 1:
-                raise UsageError(f"question {number}: the contest {contest!r} has no such question")
-            if is_for_all:
-                add_line(connection, now, by, "answered a question for all in the contest", contest, "")
-
-        self._database.write(answer)
+        stored = locked_contest(connection, contest)
+        which = (contest_messages.c.id == number) & (contest_messages.c.contest_id == stored.number)
+        which &= contest_messages.c.is_question == 1
+        now = self._clock.text()
+        news = _next_news(connection, stored.number)
+        values = {"answer": text, "answered_at": now, "is_for_all": int(is_for_all), "news": news}
+        if connection.execute(contest_messages.update().where(which).values(values)).rowcount != 1:
+            raise UsageError(f"question {number}: the contest {contest!r} has no such question")
+        if is_for_all:
+            add_line(connection, now, by, "answered a question for all in the contest", contest, "")
 
     def of(self, contest: int, reader: int | None, *, is_director: bool) -> list[ContestMessage]:
         """Return the messages that somebody may read, the latest first."""
@@ -131,16 +124,13 @@ class ContestMessages(TimedRepository):
         which = (contest_reads.c.contest_id == contest) & (contest_reads.c.person_id == person)
         return self._database.scalar(select(contest_reads.c.seen).where(which)) or 0
 
-    def note_seen(self, contest: int, person: int, news: int) -> None:
+    @writes
+    def note_seen(self, connection: Connection, contest: int, person: int, news: int) -> None:
         """Note that a person has seen the news up to a number."""
         row = {"contest_id": contest, "person_id": person, "seen": news}
-
-        def note(connection: Connection) -> None:
-            new = insert_into(connection, contest_reads).values(row)
-            keys = [contest_reads.c.contest_id, contest_reads.c.person_id]
-            connection.execute(new.on_conflict_do_update(index_elements=keys, set_={"seen": news}))
-
-        self._database.write(note)
+        new = insert_into(connection, contest_reads).values(row)
+        keys = [contest_reads.c.contest_id, contest_reads.c.person_id]
+        connection.execute(new.on_conflict_do_update(index_elements=keys, set_={"seen": news}))
 
     def unseen(self, person: int, *, is_director: bool) -> Mapping[int, int]:
         """Return how many messages are new for a person, by contest; for directors, open questions count too."""

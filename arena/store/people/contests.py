@@ -29,7 +29,7 @@ from arena.store.people.contest import (
 )
 from arena.store.people.public_log import add_line
 from arena.store.people.resting_bots import Rest, all_rests
-from arena.store.people.schema import TimedRepository, people, submissions
+from arena.store.people.schema import TimedRepository, people, submissions, writes
 from arena.store.people.stored_contests import (
     ContestRows,
     all_contests,
@@ -57,7 +57,10 @@ class Contests(TimedRepository):
         """Return the time, as it is stored."""
         return self._clock.text()
 
-    def add(self, by: str, written: Contest | ContestReading, faults: Sequence[Mistake] = ()) -> StoredContest:
+    @writes
+    def add(
+        self, connection: Connection, by: str, written: Contest | ContestReading, faults: Sequence[Mistake] = ()
+    ) -> StoredContest:
         """Announce a contest, or raise ContestError with everything that is wrong, ``faults`` included."""
         now = self._clock.text()
         new = read_of(written)
@@ -73,15 +76,11 @@ class Contests(TimedRepository):
             "stage_note": "",
             "cancel_reason": "",
         }
-
-        def add(connection: Connection) -> StoredContest:
-            add_line(connection, now, by, "announced the contest", contest.name, "")  # which lets others wait
-            others = tournament_mistakes(new, all_contests(connection))
-            new.check(*faults, *deadline_mistakes(new, now), *others, *invitation_mistakes(connection, new))
-            connection.execute(contests.insert(), row)
-            return find_contest(connection, contest.name)
-
-        return self._database.write(add)
+        add_line(connection, now, by, "announced the contest", contest.name, "")  # which lets others wait
+        others = tournament_mistakes(new, all_contests(connection))
+        new.check(*faults, *deadline_mistakes(new, now), *others, *invitation_mistakes(connection, new))
+        connection.execute(contests.insert(), row)
+        return find_contest(connection, contest.name)
 
     def find(self, name: str) -> StoredContest | None:
         """Return a contest; None if there is no such contest."""
@@ -136,40 +135,36 @@ class Contests(TimedRepository):
 
         return self._database.write(change)
 
-    def cancel(self, by: str, name: str, reason: str) -> StoredContest:
+    @writes
+    def cancel(self, connection: Connection, by: str, name: str, reason: str) -> StoredContest:
         """Cancel a contest: nothing more of it is played."""
         check_reason(reason)
+        now = self._clock.text()
+        stored = locked_contest(connection, name)
+        phase = phase_of(stored, now)
+        if phase in (ContestPhase.FINISHED, ContestPhase.CANCELLED):
+            raise UsageError(f"contest {name!r}: it is {phase} already")
+        add_line(connection, now, by, "cancelled the contest", name, reason)
+        return _updated(connection, stored, {"cancelled_at": now, "cancel_reason": reason})
 
-        def cancel(connection: Connection) -> StoredContest:
-            now = self._clock.text()
-            stored = locked_contest(connection, name)
-            phase = phase_of(stored, now)
-            if phase in (ContestPhase.FINISHED, ContestPhase.CANCELLED):
-                raise UsageError(f"contest {name!r}: it is {phase} already")
-            add_line(connection, now, by, "cancelled the contest", name, reason)
-            return _updated(connection, stored, {"cancelled_at": now, "cancel_reason": reason})
-
-        return self._database.write(cancel)
-
-    def ask_to_reveal(self, by: str, name: str, reason: str = "", *, before_played: bool = False) -> StoredContest:
+    @writes
+    def ask_to_reveal(
+        self, connection: Connection, by: str, name: str, reason: str = "", *, before_played: bool = False
+    ) -> StoredContest:
         """Ask the contest's director to show the results to everybody, ``before_played`` also before all is played."""
         check_reason(reason or "-")
-
-        def ask(connection: Connection) -> StoredContest:
-            now = self._clock.text()
-            stored = locked_contest(connection, name)
-            if stored.contest.results is ContestResults.OPEN or stored.revealed_at is not None:
-                raise UsageError(f"contest {name!r}: its results are not hidden")
-            if stored.cancelled_at is not None:
-                raise UsageError(f"contest {name!r}: it is cancelled")
-            if stored.played_at is None and not before_played:
-                raise UsageError(f"contest {name!r}: not everything is played yet")
-            if stored.reveal_asked_at is not None:
-                return stored
-            add_line(connection, now, by, "revealed the results of", name, reason)
-            return _updated(connection, stored, {"reveal_asked_at": now})
-
-        return self._database.write(ask)
+        now = self._clock.text()
+        stored = locked_contest(connection, name)
+        if stored.contest.results is ContestResults.OPEN or stored.revealed_at is not None:
+            raise UsageError(f"contest {name!r}: its results are not hidden")
+        if stored.cancelled_at is not None:
+            raise UsageError(f"contest {name!r}: it is cancelled")
+        if stored.played_at is None and not before_played:
+            raise UsageError(f"contest {name!r}: not everything is played yet")
+        if stored.reveal_asked_at is not None:
+            return stored
+        add_line(connection, now, by, "revealed the results of", name, reason)
+        return _updated(connection, stored, {"reveal_asked_at": now})
 
     # what the contest's director says
 
@@ -184,17 +179,14 @@ class Contests(TimedRepository):
         """Say that everybody can see everything now."""
         return self._set(stored, {"revealed_at": func.coalesce(contests.c.revealed_at, self._clock.text())})
 
-    def close_entries(self, stored: StoredContest) -> StoredContest:
+    @writes
+    def close_entries(self, connection: Connection, stored: StoredContest) -> StoredContest:
         """Say that no submission can come any more that counts; nothing changes up to the deadline."""
-
-        def close(connection: Connection) -> StoredContest:
-            end_submitting(connection)
-            now = self._clock.text()
-            known = locked_contest(connection, stored.name)
-            is_closed = known.closed_at is None and now > known.contest.deadline_at
-            return _updated(connection, known, {"closed_at": now}) if is_closed else known
-
-        return self._database.write(close)
+        end_submitting(connection)
+        now = self._clock.text()
+        known = locked_contest(connection, stored.name)
+        is_closed = known.closed_at is None and now > known.contest.deadline_at
+        return _updated(connection, known, {"closed_at": now}) if is_closed else known
 
     def _set(self, stored: StoredContest, values: dict[str, Any]) -> StoredContest:
         return self._database.write(lambda connection: _updated(connection, stored, values))
@@ -245,16 +237,13 @@ class Contests(TimedRepository):
         in_time = people.c.created_at <= contest.deadline_at
         return tuple(self._database.scalars(select(people.c.name).where(is_author, in_time).order_by(people.c.id)))
 
-    def set_entries(self, stored: StoredContest, entries: Iterable[ContestEntry]) -> None:
+    @writes
+    def set_entries(self, connection: Connection, stored: StoredContest, entries: Iterable[ContestEntry]) -> None:
         """Say which bots have entered."""
         rows = [{"contest_id": stored.number, "bot": one.bot, "submission_id": one.submission} for one in entries]
-
-        def change(connection: Connection) -> None:
-            connection.execute(delete(contest_entries).where(contest_entries.c.contest_id == stored.number))
-            if rows:
-                connection.execute(contest_entries.insert(), rows)
-
-        self._database.write(change)
+        connection.execute(delete(contest_entries).where(contest_entries.c.contest_id == stored.number))
+        if rows:
+            connection.execute(contest_entries.insert(), rows)
 
     def entries_of(self, stored: StoredContest) -> list[ContestEntry]:
         """Return the bots that have entered, in the order in which they were submitted."""

@@ -26,7 +26,7 @@ from arena.store.people.directing import (
     requests,
 )
 from arena.store.people.public_log import add_line
-from arena.store.people.schema import TimedRepository
+from arena.store.people.schema import TimedRepository, writes
 from arena.store.results.connection import insert_into
 from arena.store.results.rows import as_json
 from arena.store.results.schema import value_of
@@ -101,23 +101,20 @@ class Requests(TimedRepository):
         """Note that a request is being done, and the number of the tournament's last correction, 0 without one."""
         self._change(number, {"state": RequestState.BEGUN, "corrections_before": corrections_before})
 
-    def finish(self, number: int, outcome: str, *, is_done: bool) -> None:
+    @writes
+    def finish(self, connection: Connection, number: int, outcome: str, *, is_done: bool) -> None:
         """Store the outcome of a request; the public log has it if it was rejected."""
         now = self._clock.text()
         state = RequestState.DONE if is_done else RequestState.REFUSED
         change = _changed(number, {"state": state, "outcome": outcome, "finished_at": now})
-
-        def finish(connection: Connection) -> None:
-            row = connection.execute(change.returning(requests)).one_or_none()
-            if row is None or is_done:
-                return
-            one = _request_of(row)
-            bot = one.arguments.get("bot")
-            about = f"{bot} in {one.tournament}" if bot else one.tournament
-            line = (now, THE_ARENA, f"could not {one.kind}", about[:MAX_SUBJECT_CHARACTERS], one.reason, one.tournament)
-            add_line(connection, *line, details=outcome)
-
-        self._database.write(finish)
+        row = connection.execute(change.returning(requests)).one_or_none()
+        if row is None or is_done:
+            return
+        one = _request_of(row)
+        bot = one.arguments.get("bot")
+        about = f"{bot} in {one.tournament}" if bot else one.tournament
+        line = (now, THE_ARENA, f"could not {one.kind}", about[:MAX_SUBJECT_CHARACTERS], one.reason, one.tournament)
+        add_line(connection, *line, details=outcome)
 
     def _change(self, number: int, values: dict[str, Any]) -> None:
         self._database.execute(_changed(number, values))
@@ -161,24 +158,23 @@ _STATES = {
 class Directors(TimedRepository):
     """What is known of the programs, in a database."""
 
-    def set_desired_state(self, tournament: str, state: DesiredState, *, reason: str, by: str) -> None:
+    @writes
+    def set_desired_state(
+        self, connection: Connection, tournament: str, state: DesiredState, *, reason: str, by: str
+    ) -> None:
         """Set the desired state; the public log has it at once."""
         check_reason(reason)
         own = desired_states.c.tournament == tournament
         values = {"wish": state, "since": self._clock.text(), "by": by, "reason": reason}
-
-        def want(connection: Connection) -> None:
-            lock_supervised_run(connection, tournament)
-            before = connection.execute(select(desired_states.c.wish).where(own)).scalar()
-            if (before or DesiredState.PLAY) == state:
-                raise UsageError(f"tournament {tournament!r} {_STATES[state]}; nothing was changed")
-            if before is None:
-                connection.execute(desired_states.insert(), {"tournament": tournament, **values})
-            else:
-                connection.execute(desired_states.update().where(own).values(values))
-            add_line(connection, self._clock.text(), by, _LOGGED[state], tournament, reason, tournament)
-
-        self._database.write(want)
+        lock_supervised_run(connection, tournament)
+        before = connection.execute(select(desired_states.c.wish).where(own)).scalar()
+        if (before or DesiredState.PLAY) == state:
+            raise UsageError(f"tournament {tournament!r} {_STATES[state]}; nothing was changed")
+        if before is None:
+            connection.execute(desired_states.insert(), {"tournament": tournament, **values})
+        else:
+            connection.execute(desired_states.update().where(own).values(values))
+        add_line(connection, self._clock.text(), by, _LOGGED[state], tournament, reason, tournament)
 
     def desired_state(self, tournament: str) -> StoredDesiredState | None:
         """Return the desired state of a tournament; None if nobody ever changed it from play."""

@@ -25,7 +25,7 @@ from arena.store.people.play_slots import (
     PlaySlots,
     one_at_a_time,
 )
-from arena.store.people.schema import TimedRepository
+from arena.store.people.schema import TimedRepository, writes
 from arena.store.people.secret import new_secret
 from arena.store.people.unrated_match import (
     ENDED,
@@ -63,15 +63,12 @@ class UnratedMatches(TimedRepository):
 
     # the menu
 
-    def set_menu(self, body: str, slots: int) -> None:
+    @writes
+    def set_menu(self, connection: Connection, body: str, slots: int) -> None:
         """Write what can be chosen, and how many may play at once."""
         row = {"id": 1, "body": body, "slots": slots, "at": self._clock.text()}
-
-        def write(connection: Connection) -> None:
-            connection.execute(delete(play_menu))
-            connection.execute(play_menu.insert(), row)
-
-        self._database.write(write)
+        connection.execute(delete(play_menu))
+        connection.execute(play_menu.insert(), row)
 
     def keep_menu(self) -> None:
         """Say that what can be chosen is still so."""
@@ -85,7 +82,10 @@ class UnratedMatches(TimedRepository):
 
     # by people
 
-    def begin(self, choices: Choices, person: int | None, network: str, actions: str = "[]") -> UnratedMatch:
+    @writes
+    def begin(
+        self, connection: Connection, choices: Choices, person: int | None, network: str, actions: str = "[]"
+    ) -> UnratedMatch:
         """Begin a match, after ``actions`` in the form of a position; UsageError if all slots are taken."""
         secret, now = new_secret(), self._clock.text()
         row = {
@@ -103,13 +103,9 @@ class UnratedMatches(TimedRepository):
             "held_seconds": 0,
             "tries": 0,
         }
-
-        def begin(connection: Connection) -> UnratedMatch:
-            self._slots.take(connection, person, network)
-            connection.execute(matches.insert(), row)
-            return self._rows.match_of(connection.execute(select(matches).where(matches.c.secret == secret)).one())
-
-        return self._database.write(begin)
+        self._slots.take(connection, person, network)
+        connection.execute(matches.insert(), row)
+        return self._rows.match_of(connection.execute(select(matches).where(matches.c.secret == secret)).one())
 
     def find(self, secret: str) -> UnratedMatch | None:
         """Return the match with an address; None without one."""
@@ -130,17 +126,14 @@ class UnratedMatches(TimedRepository):
         rows = self._database.rows(query)
         return {number: Shown(*values) for number, *values in rows}
 
-    def request(self, number: int, request: PlayRequest, plies: int, action: str = "") -> None:
+    @writes
+    def request(self, connection: Connection, number: int, request: PlayRequest, plies: int, action: str = "") -> None:
         """Note what the person, who has seen this many plies, wants to do next; ``action`` is the text of an action."""
-
-        def write(connection: Connection) -> None:
-            row = _locked(connection, number)
-            _check_turn(row, plies)
-            self._slots.take(connection, row.person_id, row.network, row)
-            values = {"wish": request, "wished_action": action, "answer": ""} | self._acted(row)
-            connection.execute(matches.update().where(matches.c.id == number).values(values))
-
-        self._database.write(write)
+        row = _locked(connection, number)
+        _check_turn(row, plies)
+        self._slots.take(connection, row.person_id, row.network, row)
+        values = {"wish": request, "wished_action": action, "answer": ""} | self._acted(row)
+        connection.execute(matches.update().where(matches.c.id == number).values(values))
 
     def end(self, number: int, reason: str) -> None:
         """End a match at any time; UsageError if it is over already."""
@@ -154,18 +147,15 @@ class UnratedMatches(TimedRepository):
         if not self._rows.write((matches.c.id == number) & matches.c.state.not_in(ENDED), values | LEFT):
             raise UsageError("the match is over already")
 
-    def retry(self, number: int) -> None:
+    @writes
+    def retry(self, connection: Connection, number: int) -> None:
         """Continue a match that the arena could not continue; UsageError if it has not failed, or no slot is free."""
-
-        def write(connection: Connection) -> None:
-            row = _locked(connection, number)
-            if row.state != MatchState.FAILED:
-                raise UsageError("nothing in this match has to be tried again")
-            self._slots.take(connection, row.person_id, row.network, row)
-            values = {"state": MatchState.BEGINNING, "reason": "", "answer": "", "wish": None, "tries": 0}
-            connection.execute(matches.update().where(matches.c.id == number).values(values | self._acted(row)))
-
-        self._database.write(write)
+        row = _locked(connection, number)
+        if row.state != MatchState.FAILED:
+            raise UsageError("nothing in this match has to be tried again")
+        self._slots.take(connection, row.person_id, row.network, row)
+        values = {"state": MatchState.BEGINNING, "reason": "", "answer": "", "wish": None, "tries": 0}
+        connection.execute(matches.update().where(matches.c.id == number).values(values | self._acted(row)))
 
     def _acted(self, row: Row[Any]) -> dict[str, Any]:
         held = {"held_seconds": self._slots.held_seconds(row)}
@@ -185,7 +175,8 @@ class UnratedMatches(TimedRepository):
         query = query.order_by(has_slot, matches.c.id)
         return self._database.scalars(query)
 
-    def claim(self, number: int) -> MatchClaim | None:
+    @writes
+    def claim(self, connection: Connection, number: int) -> MatchClaim | None:
         """Claim a match; None if another has, or if it has been tried too often: then it has failed."""
         secret, now = new_secret(), self._clock.text()
         is_free = or_(matches.c.claimed_until.is_(None), matches.c.claimed_until < now)
@@ -198,13 +189,9 @@ class UnratedMatches(TimedRepository):
             "tries": matches.c.tries + 1,
             "slot_until": case((matches.c.slot_until > finishing, matches.c.slot_until), else_=finishing),
         }
-
-        def claim(connection: Connection) -> MatchClaim | None:
-            connection.execute(matches.update().where(here, matches.c.tries >= MAX_TRIES).values(failed))
-            taken = connection.execute(matches.update().where(here).values(values).returning(matches.c.id)).scalar()
-            return MatchClaim(self._rows, self._clock, number, secret) if taken is not None else None
-
-        return self._database.write(claim)
+        connection.execute(matches.update().where(here, matches.c.tries >= MAX_TRIES).values(failed))
+        taken = connection.execute(matches.update().where(here).values(values).returning(matches.c.id)).scalar()
+        return MatchClaim(self._rows, self._clock, number, secret) if taken is not None else None
 
     def release_left(self, number: int | None = None) -> None:
         """Release the claim that a killed program has left on a match; None for all matches, where none is played."""
@@ -212,16 +199,13 @@ class UnratedMatches(TimedRepository):
         change = matches.update().where(matches.c.claim.is_not(None), is_meant).values(claim=None, claimed_until=None)
         self._database.execute(change)
 
-    def prune(self) -> None:
+    @writes
+    def prune(self, connection: Connection) -> None:
         """Delete the matches in which nobody has done anything for long, and of too many those left the longest."""
         kept_from = self._clock.text(-KEPT_DAYS * DAY_SECONDS)
         latest = select(matches.c.id).order_by(matches.c.acted_at.desc(), matches.c.id.desc()).limit(MAX_KEPT)
-
-        def prune(connection: Connection) -> None:
-            connection.execute(delete(matches).where((matches.c.acted_at < kept_from) | matches.c.id.not_in(latest)))
-            forget_networks(connection, kept_from)
-
-        self._database.write(prune)
+        connection.execute(delete(matches).where((matches.c.acted_at < kept_from) | matches.c.id.not_in(latest)))
+        forget_networks(connection, kept_from)
 
 
 def _check_turn(row: Row[Any], plies: int) -> None:
