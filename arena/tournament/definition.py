@@ -54,11 +54,7 @@ def load_conditions(path: Path) -> Definition:
         DefinitionError: with every fault in the rest of it.
     """
     file = check_model(TournamentFile, read_toml(path, DefinitionError), path, DefinitionError)
-    faults: list[str] = []
-    definition = _Builder(file, path, None, faults, {}, has_entrants=False).build()
-    if faults:
-        raise DefinitionError.of_mistakes(path, faults)
-    return definition
+    return _checked(file, path, str(path), None, {}, has_entrants=False)
 
 
 def _key(number: int) -> str:
@@ -66,11 +62,16 @@ def _key(number: int) -> str:
 
 
 def _checked(
-    file: CommonKeys, path: Path, where: str, bots: KnownBots | None, given: Mapping[str, Entrant]
+    file: CommonKeys,
+    path: Path,
+    where: str,
+    bots: KnownBots | None,
+    given: Mapping[str, Entrant],
+    has_entrants: bool = True,
 ) -> Definition:
     faults: list[str] = []
-    definition = _Builder(file, path, bots, faults, given).build()
-    if not faults:
+    definition = _Builder(file, path, bots, faults, given, has_entrants).build()
+    if has_entrants and not faults:
         with _collecting(faults):
             for game in range(len(definition.games)):
                 format_of(definition, game)
@@ -144,8 +145,7 @@ class _Builder:
         bots: KnownBots | None,
         faults: list[str],
         given: Mapping[str, Entrant],
-        *,
-        has_entrants: bool = True,
+        has_entrants: bool,
     ) -> None:
         self._file = file
         self._path = path

@@ -99,7 +99,8 @@ class Requests(TimedRepository):
 
     def begin(self, number: int, corrections_before: int) -> None:
         """Note that a request is being done, and the number of the tournament's last correction, 0 without one."""
-        self._change(number, {"state": RequestState.BEGUN, "corrections_before": corrections_before})
+        values = {"state": RequestState.BEGUN, "corrections_before": corrections_before}
+        self._database.execute(_changed(number, values))
 
     @writes
     def finish(self, connection: Connection, number: int, outcome: str, *, is_done: bool) -> None:
@@ -115,9 +116,6 @@ class Requests(TimedRepository):
         about = f"{bot} in {one.tournament}" if bot else one.tournament
         line = (now, THE_ARENA, f"could not {one.kind}", about[:MAX_SUBJECT_CHARACTERS], one.reason, one.tournament)
         add_line(connection, *line, details=outcome)
-
-    def _change(self, number: int, values: dict[str, Any]) -> None:
-        self._database.execute(_changed(number, values))
 
 
 def _changed(number: int, values: dict[str, Any]) -> Update:

@@ -57,10 +57,6 @@ class Source(TournamentReader):
         """Close the database."""
         self._database.close()
 
-    def names(self) -> list[str]:
-        """Return the names of all tournaments, the oldest first."""
-        return self._names()
-
     def lines(self, tournament: StoredTournament) -> Iterator[ScheduledMatch]:
         """Yield the whole schedule, in order."""
         definition = tournament.definition

@@ -184,6 +184,7 @@ def correction_row(correction: Correction) -> dict[str, Any]:
 
 
 def _move_aside(connection: Connection, tournament: int, chosen: Iterable[int], correction: int) -> None:
+    by_key = select(*(records.c[key].label(key) for key in _RECORD_COLUMNS))
     for chunk in chunks(chosen):
         here = and_(records.c.tournament_id == tournament, records.c.match.in_(chunk))
         faults_here = and_(faults.c.tournament_id == tournament, faults.c.match.in_(chunk))
@@ -196,7 +197,7 @@ def _move_aside(connection: Connection, tournament: int, chosen: Iterable[int], 
                 **{"tournament_id": tournament, "correction": correction},
                 "faults": as_json(faults_of.get(row.match, [])),
             }
-            for row in connection.execute(_records_by_key().where(here))
+            for row in connection.execute(by_key.where(here))
         ]
         if rows:
             connection.execute(set_aside.insert(), rows)
@@ -208,10 +209,6 @@ def _move_aside(connection: Connection, tournament: int, chosen: Iterable[int], 
 
 def _sitting(row: dict[str, Any]) -> Sitting:
     return Sitting(row["match"], row["game"], row["bots"], row["ranks"])
-
-
-def _records_by_key() -> Select[Any]:
-    return select(*(records.c[key].label(key) for key in _RECORD_COLUMNS))
 
 
 def _bring_back(connection: Connection, tournament: int, undone: int, correction: int) -> None:

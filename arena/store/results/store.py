@@ -102,8 +102,8 @@ class Store(RecordReader, WholeDatabase):
         """Return which tournaments are being run now, and by which process."""
         path = self._database.path
         if path is None:
-            return server_lock_holders(self._database, self._names())
-        return file_lock_holders(path.with_name("locks"), self._names())
+            return server_lock_holders(self._database, self.names())
+        return file_lock_holders(path.with_name("locks"), self.names())
 
     def create_tournament(self, definition: Definition, schedule: Iterable[ScheduledMatch]) -> StoredTournament:
         """Write a tournament with the known part of its schedule, or nothing."""

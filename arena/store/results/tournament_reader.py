@@ -181,7 +181,7 @@ class TournamentReader(Repository):
         """Return a tournament by its name, or raise UnknownNameError."""
         found = self.find_tournament(name)
         if found is None:
-            raise UnknownNameError("tournament", name, self._names())
+            raise UnknownNameError("tournament", name, self.names())
         return found
 
     def _stored(self, tournament: StoredTournament | str) -> StoredTournament:
@@ -190,7 +190,8 @@ class TournamentReader(Repository):
     def _number(self, tournament: StoredTournament | str) -> int:
         return self._stored(tournament).number
 
-    def _names(self) -> list[str]:
+    def names(self) -> list[str]:
+        """Return the names of all tournaments that are not deleted, the oldest first."""
         query = select(tournaments.c.name).where(tournaments.c.deleted_at.is_(None)).order_by(tournaments.c.id)
         return self._database.scalars(query)
 
