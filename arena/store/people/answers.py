@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sqlalchemy import Column, Connection, ForeignKey, Index, Table, UniqueConstraint, delete, select
+from sqlalchemy import Column, Connection, ForeignKey, Index, UniqueConstraint, delete, select
 
 from arena.store.people.play_slots import one_at_a_time
-from arena.store.people.schema import TimedRepository, metadata, writes
+from arena.store.people.schema import TimedRepository, numbered, writes
 from arena.store.people.unrated_match import unrated_matches
 from arena.store.results.schema import Integer, Member, OptionalInteger, OptionalString, String, Text, value_of
 
@@ -23,10 +23,8 @@ class Enjoyed(StrEnum):
     ALIKE = "alike"
 
 
-votes = Table(
+votes = numbered(
     "votes",
-    metadata,
-    Column("id", Integer, primary_key=True),
     Column("person_id", OptionalInteger, ForeignKey("people.id")),
     Column("network", OptionalString(64)),
     Column("match_id", Integer, nullable=False),
@@ -36,7 +34,6 @@ votes = Table(
     Column("choice", Member(Enjoyed, "choice", 16), nullable=False),
     Column("at", String(40), nullable=False),
     Index("votes_by_game", "game"),
-    sqlite_autoincrement=True,
 )
 
 
@@ -93,16 +90,13 @@ def forget_networks(connection: Connection, before: str) -> None:
 MAX_TRIES = 5_000
 """Of everybody; then the oldest go."""
 
-puzzle_tries = Table(
+puzzle_tries = numbered(
     "puzzle_tries",
-    metadata,
-    Column("id", Integer, primary_key=True),
     Column("person_id", Integer, ForeignKey("people.id"), nullable=False),
     Column("puzzle", String(64), nullable=False),
     Column("is_solved", Integer, nullable=False),
     Column("at", String(40), nullable=False),
     UniqueConstraint("person_id", "puzzle"),
-    sqlite_autoincrement=True,
 )
 
 

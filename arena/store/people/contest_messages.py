@@ -10,7 +10,7 @@ from sqlalchemy import Column, ColumnElement, Connection, ForeignKey, Index, Tab
 
 from arena.base.errors import UsageError
 from arena.store.people.public_log import add_line
-from arena.store.people.schema import TimedRepository, metadata, writes
+from arena.store.people.schema import TimedRepository, metadata, numbered, writes
 from arena.store.people.stored_contests import locked_contest
 from arena.store.people.values import Person
 from arena.store.results.connection import insert_into
@@ -22,10 +22,8 @@ MAX_MESSAGES = 500
 MAX_OPEN_QUESTIONS = 5
 """Of a person in a contest, at once."""
 
-contest_messages = Table(
+contest_messages = numbered(
     "contest_messages",
-    metadata,
-    Column("id", Integer, primary_key=True),
     Column("contest_id", ForeignKey("contests.id"), nullable=False),
     Column("person_id", OptionalInteger, ForeignKey("people.id")),
     Column("is_question", Integer, nullable=False),
@@ -36,7 +34,6 @@ contest_messages = Table(
     Column("is_for_all", Integer, nullable=False),
     Column("news", Integer, nullable=False),
     Index("contest_messages_by_contest", "contest_id", "id"),
-    sqlite_autoincrement=True,
 )
 
 contest_reads = Table(

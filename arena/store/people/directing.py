@@ -9,8 +9,8 @@ from typing import Any
 
 from sqlalchemy import Column, Index, Table
 
-from arena.store.people.schema import metadata
-from arena.store.results.schema import Integer, Member, OptionalInteger, OptionalString, String, Text
+from arena.store.people.schema import metadata, numbered
+from arena.store.results.schema import Member, OptionalInteger, OptionalString, String, Text
 
 # Times are UTC, as ISO 8601 to the second.
 
@@ -143,10 +143,8 @@ class DirectorReport:
     figures: RunFigures
 
 
-requests = Table(
+requests = numbered(
     "tournament_requests",
-    metadata,
-    Column("id", Integer, primary_key=True),
     Column("tournament", String(64), nullable=False),
     Column("kind", String(32), nullable=False),
     Column("arguments", Text, nullable=False),
@@ -158,7 +156,6 @@ requests = Table(
     Column("finished_at", OptionalString(40)),
     Column("outcome", Text, nullable=False),
     Index("tournament_requests_by_state", "tournament", "state", "id"),
-    sqlite_autoincrement=True,
 )
 
 desired_states = Table(

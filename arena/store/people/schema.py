@@ -7,6 +7,7 @@ from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Column, Connection, ForeignKey, Index, MetaData, Table
+from sqlalchemy.schema import SchemaItem
 
 from arena.store.people.values import Clock, Role, SubmissionState
 from arena.store.results.connection import Database, Repository
@@ -51,6 +52,12 @@ def writes(
 
 metadata = MetaData()
 
+
+def numbered(name: str, *parts: SchemaItem) -> Table:
+    """Return a table whose rows have numbers, of which none is given a second time."""
+    return Table(name, metadata, Column("id", Integer, primary_key=True), *parts, sqlite_autoincrement=True)
+
+
 SUBMITTING = "submitting"
 """The key in ``people_meta`` of what is locked by submissions, and by whoever must know all of them up to now."""
 
@@ -58,23 +65,18 @@ meta = Table(
     "people_meta", metadata, Column("key", String(64), primary_key=True), Column("value", Text, nullable=False)
 )
 
-people = Table(
+people = numbered(
     "people",
-    metadata,
-    Column("id", Integer, primary_key=True),
     Column("name", String(64), nullable=False, unique=True),
     Column("look_alike_key", String(64), nullable=False, unique=True),
     Column("role", Member(Role, "role", 16), nullable=False),
     Column("password_hash", OptionalString(200)),
     Column("created_at", String(40), nullable=False),
     Column("closed_at", OptionalString(40)),
-    sqlite_autoincrement=True,
 )
 
-sessions = Table(
+sessions = numbered(
     "sessions",
-    metadata,
-    Column("id", Integer, primary_key=True),
     Column("digest", String(64), nullable=False, unique=True),
     Column("person_id", ForeignKey("people.id"), nullable=False),
     Column("began_at", String(40), nullable=False),
@@ -83,13 +85,10 @@ sessions = Table(
     Column("device", String(200), nullable=False),
     Column("address", String(64), nullable=False),
     Index("sessions_by_person", "person_id"),
-    sqlite_autoincrement=True,
 )
 
-tokens = Table(
+tokens = numbered(
     "tokens",
-    metadata,
-    Column("id", Integer, primary_key=True),
     Column("digest", String(64), nullable=False, unique=True),
     Column("person_id", ForeignKey("people.id"), nullable=False),
     Column("name", String(64), nullable=False),
@@ -98,26 +97,20 @@ tokens = Table(
     Column("expires_at", String(40), nullable=False),
     Column("seen_at", OptionalString(40)),
     Index("tokens_by_person", "person_id"),
-    sqlite_autoincrement=True,
 )
 
-invitations = Table(
+invitations = numbered(
     "invitations",
-    metadata,
-    Column("id", Integer, primary_key=True),
     Column("digest", String(64), nullable=False, unique=True),
     Column("role", Member(Role, "role", 16), nullable=False),
     Column("person_id", OptionalInteger, ForeignKey("people.id")),
     Column("made_by", String(64), nullable=False),
     Column("expires_at", String(40), nullable=False),
     Column("used_at", OptionalString(40)),
-    sqlite_autoincrement=True,
 )
 
-submissions = Table(
+submissions = numbered(
     "submissions",
-    metadata,
-    Column("id", Integer, primary_key=True),
     Column("person_id", ForeignKey("people.id"), nullable=False),
     Column("upload", String(64), nullable=False, unique=True),
     Column("digest", String(64), nullable=False),
@@ -138,7 +131,6 @@ submissions = Table(
     Column("claimed_until", OptionalString(40)),
     Index("submissions_by_state", "state", "id"),
     Index("submissions_by_person", "person_id", "id"),
-    sqlite_autoincrement=True,
 )
 
 bot_owners = Table(

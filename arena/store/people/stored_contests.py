@@ -12,14 +12,12 @@ from sqlalchemy import Column, Connection, ForeignKey, Row, Table, select
 from arena.base.errors import Mistake, UnknownNameError
 from arena.base.stored import from_json_text, from_stored
 from arena.store.people.contest import Contest, ContestEntry, ContestReading, ContestStage, StoredContest
-from arena.store.people.schema import metadata, people, submissions
+from arena.store.people.schema import metadata, numbered, people, submissions
 from arena.store.people.values import UNFINISHED
-from arena.store.results.schema import BigInteger, Integer, Member, OptionalString, String, Text, value_of
+from arena.store.results.schema import BigInteger, Member, OptionalString, String, Text, value_of
 
-contests = Table(
+contests = numbered(
     "contests",
-    metadata,
-    Column("id", Integer, primary_key=True),
     Column("name", String(64), nullable=False, unique=True),
     Column("contest", Text, nullable=False),
     Column("rng_seed", BigInteger, nullable=False),
@@ -34,7 +32,6 @@ contests = Table(
     Column("revealed_at", OptionalString(40)),
     Column("cancelled_at", OptionalString(40)),
     Column("cancel_reason", Text, nullable=False),
-    sqlite_autoincrement=True,
 )
 
 contest_entries = Table(

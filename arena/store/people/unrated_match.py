@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Column, ColumnElement, ForeignKey, Index, Row, Table, select
 
-from arena.store.people.schema import TimedRepository, metadata
+from arena.store.people.schema import TimedRepository, metadata, numbered
 from arena.store.results.schema import Integer, Member, OptionalInteger, OptionalString, String, Text, value_of
 
 
@@ -142,10 +142,8 @@ class UnratedMatch:
 
 # The tables of matches that people play in the browser.
 
-unrated_matches = Table(
+unrated_matches = numbered(
     "unrated_matches",
-    metadata,
-    Column("id", Integer, primary_key=True),
     Column("secret", String(64), nullable=False, unique=True),
     Column("person_id", OptionalInteger, ForeignKey("people.id")),
     Column("network", String(64), nullable=False),
@@ -175,7 +173,6 @@ unrated_matches = Table(
     Index("unrated_matches_by_slot", "slot_until"),
     Index("unrated_matches_by_person", "person_id", "id"),
     Index("unrated_matches_by_time", "acted_at"),
-    sqlite_autoincrement=True,
 )
 
 play_menu = Table(
