@@ -9,8 +9,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
@@ -101,19 +100,7 @@ TOP_COLUMNS = (
 HIDE_CURSOR, SHOW_CURSOR, ERASE_BELOW = "\x1b[?25l", "\x1b[?25h", "\x1b[J"
 
 
-class ProgressDisplay(Protocol):
-    """Shows the progress of a run. A context manager."""
-
-    def __enter__(self) -> ProgressDisplay: ...
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None: ...
-
-    def update(self, progress: Progress) -> None:
-        """Show new results."""
-
-
-def make_progress(definition: Definition, quiet: bool, label: str = "", notes: Sequence[str] = ()) -> ProgressDisplay:
+def make_progress(definition: Definition, quiet: bool, label: str = "", notes: Sequence[str] = ()) -> Silent:
     """Return the display for this stderr: live in a terminal, plain lines elsewhere, or none."""
     if quiet:
         return Silent()
@@ -122,9 +109,9 @@ def make_progress(definition: Definition, quiet: bool, label: str = "", notes: S
 
 
 class Silent:
-    """Shows nothing."""
+    """Shows nothing of the progress of a run. A context manager, as those that show it."""
 
-    def __enter__(self) -> Silent:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -160,7 +147,7 @@ class PlainLines(Silent):
         click.echo(printable(f"{self._label}: {SEPARATOR.join(parts)}"), err=True)
 
 
-class Live:
+class Live(Silent):
     """A progress bar with rate, time left and the top of the table, or what is known instead, a few times a second."""
 
     def __init__(self, definition: Definition, label: str = "", notes: Sequence[str] = ()) -> None:
@@ -175,7 +162,7 @@ class Live:
         self._started = time.monotonic()
         self._lines = _LiveLines(self._draw)
 
-    def __enter__(self) -> Live:
+    def __enter__(self) -> Self:
         self._started = time.monotonic()
         self._lines.start()
         return self

@@ -23,9 +23,10 @@ from arena.cli.terminal.common import (
 from arena.cli.terminal.options import MAX_COUNT, WholeNumber, format_options, json_option
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from arena.base.records import Bot
     from arena.store.home import ArenaHome
-    from arena.store.results.store import Store
     from arena.store.results.values import Correction
 
 
@@ -44,18 +45,20 @@ def bot_to_enter(arena_home: ArenaHome, text: str, args: str, name: str | None =
     return replace(bot, name=name)
 
 
-def print_correction(store: Store, tournament: str, made: Correction, as_json: bool) -> None:
-    """Print what was corrected, and what is left to play."""
+def correct(tournament: str, as_json: bool, make: Callable[[ArenaHome], Correction]) -> None:
+    """Make a correction, and print what was corrected and what is left to play."""
     from arena.analysis.text.corrections_table import correction_text
 
-    stored = store.tournament(tournament)
+    with open_home(must_exist=True) as arena_home:
+        made = make(arena_home)
+        stored = arena_home.store.tournament(tournament)
+        lost = sum(made.number == skipped.correction for skipped in arena_home.store.corrections.skipped(stored))
     if as_json:
         values = {"tournament": stored.name, "number": made.number, "kind": made.kind, "bot": made.details.bot or None}
         values |= {"correction": correction_text(made), "reason": made.reason, "made_at": made.made_at}
         print_json(values | {"left": stored.scheduled - stored.recorded})
         return
     click.echo(printable(f"Correction {made.number} of {stored.name}: {correction_text(made)}."))
-    lost = sum(made.number == skipped.correction for skipped in store.corrections.skipped(stored))
     if lost and made.kind in (CorrectionKind.VOID, CorrectionKind.REPLACE):
         click.echo(f"{counted(lost, 'match')} can't be played again, because a bot has left the tournament.")
     left = stored.scheduled - stored.recorded
@@ -103,9 +106,7 @@ def withdraw_command(tournament: str, bot: str, reason: str, as_json: bool) -> N
     """
     from arena.tournament.corrections.entrants import withdraw
 
-    with open_home(must_exist=True) as arena_home:
-        made = withdraw(arena_home.store, tournament, bot, reason=reason)
-        print_correction(arena_home.store, tournament, made, as_json)
+    correct(tournament, as_json, lambda home: withdraw(home.store, tournament, bot, reason=reason))
 
 
 @click.command("disqualify")
@@ -124,9 +125,8 @@ def disqualify_command(tournament: str, bot: str, rule: str, reason: str, as_jso
     """Take BOT out of TOURNAMENT: it is not paired any more, and has no line in the table."""
     from arena.tournament.corrections.entrants import disqualify
 
-    with open_home(must_exist=True) as arena_home:
-        made = disqualify(arena_home.store, tournament, bot, reason=reason, matches=DisqualifiedMatches(rule))
-        print_correction(arena_home.store, tournament, made, as_json)
+    matches = DisqualifiedMatches(rule)
+    correct(tournament, as_json, lambda home: disqualify(home.store, tournament, bot, reason=reason, matches=matches))
 
 
 @click.command("replace")
@@ -144,9 +144,11 @@ def replace_command(tournament: str, bot: str, new: str, args: str, reason: str,
     """
     from arena.tournament.corrections.entrants import replace_bot
 
-    with open_home(must_exist=True) as arena_home:
-        made = replace_bot(arena_home.store, tournament, bot, bot_to_enter(arena_home, new, args), reason=reason)
-        print_correction(arena_home.store, tournament, made, as_json)
+    correct(
+        tournament,
+        as_json,
+        lambda home: replace_bot(home.store, tournament, bot, bot_to_enter(home, new, args), reason=reason),
+    )
 
 
 @click.command("void")
@@ -162,9 +164,7 @@ def void_command(tournament: str, matches: tuple[int, ...], reason: str, as_json
     """
     from arena.tournament.corrections.corrected_tournament import void_matches
 
-    with open_home(must_exist=True) as arena_home:
-        made = void_matches(arena_home.store, tournament, matches, reason=reason)
-        print_correction(arena_home.store, tournament, made, as_json)
+    correct(tournament, as_json, lambda home: void_matches(home.store, tournament, matches, reason=reason))
 
 
 @click.command("enter")
@@ -185,10 +185,11 @@ def enter_command(
     """
     from arena.tournament.corrections.entrants import enter_late
 
-    with open_home(must_exist=True) as arena_home:
-        entrant = bot_to_enter(arena_home, bot, args, name)
-        made = enter_late(arena_home.store, tournament, entrant, reason=reason, is_challenger=challenger)
-        print_correction(arena_home.store, tournament, made, as_json)
+    def made(home: ArenaHome) -> Correction:
+        entrant = bot_to_enter(home, bot, args, name)
+        return enter_late(home.store, tournament, entrant, reason=reason, is_challenger=challenger)
+
+    correct(tournament, as_json, made)
 
 
 @click.command("undo")
@@ -203,6 +204,4 @@ def undo_command(tournament: str, number: int | None, reason: str, as_json: bool
     """
     from arena.tournament.corrections.corrected_tournament import undo_correction
 
-    with open_home(must_exist=True) as arena_home:
-        made = undo_correction(arena_home.store, tournament, number, reason=reason)
-        print_correction(arena_home.store, tournament, made, as_json)
+    correct(tournament, as_json, lambda home: undo_correction(home.store, tournament, number, reason=reason))

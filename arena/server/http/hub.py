@@ -22,7 +22,7 @@ from arena.server.http.channel import (
 from arena.server.http.hosts import Places
 from arena.server.http.problems import Problem, ProblemError
 from arena.server.http.topics import ARENA, Cursor, Topic, live_log, tournament_log
-from arena.server.http.watcher import Logs
+from arena.server.http.watcher import StoreLogs
 
 MAX_WATCHED = 64
 """Matches that are watched at the same time."""
@@ -31,7 +31,7 @@ MAX_WATCHED = 64
 class WatchedMatches:
     """The watched matches of all channels; ``changed`` is set when one is new, or may have to be played again."""
 
-    def __init__(self, channels: Channels, logs: Logs) -> None:
+    def __init__(self, channels: Channels, logs: StoreLogs) -> None:
         self.changed = asyncio.Event()
         self._channels = channels
         self._logs = logs
@@ -116,7 +116,9 @@ READERS_AT_ONCE = 50
 class Hub:
     """Sends events to readers, and ends all streams when it is closed."""
 
-    def __init__(self, state: StoreState, logs: Logs, clock: Callable[[], float] = lambda: time.monotonic()) -> None:
+    def __init__(
+        self, state: StoreState, logs: StoreLogs, clock: Callable[[], float] = lambda: time.monotonic()
+    ) -> None:
         self.clock = clock
         self.is_closed = False
         self._state = state

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import anyio
 
@@ -293,16 +293,6 @@ def _parsed(topics: tuple[str, ...]) -> tuple[Topic, ...]:
 READS_AT_ONCE = 4
 
 Value = TypeVar("Value")
-
-
-class Logs(Protocol):
-    """What the hub asks."""
-
-    async def events_between(self, tournament: int, after: int, last: int) -> Sequence[LoggedEvent] | None:
-        """Return the events of a tournament after one number, up to another; None if they are not all kept."""
-
-    async def is_to_be_played(self, tournament: int, match: int) -> bool | None:
-        """Return whether a match is still to be played; None if there is no such match."""
 
 
 class StoreLogs:
