@@ -12,8 +12,7 @@ from arena.cli.lab.lab_analyse import analyse
 from arena.cli.lab.lab_annotate import annotate
 from arena.cli.lab.lab_explore import explore
 from arena.cli.lab.lab_puzzles import puzzles
-from arena.cli.lab.lab_quality import quality
-from arena.cli.lab.lab_repair import repair
+from arena.cli.lab.lab_quality import quality, repair
 from arena.cli.lab.lab_solve import prove, solve
 from arena.cli.terminal.common import print_json, print_table, print_wrapped, waiting
 from arena.cli.terminal.global_options import Subcommands

@@ -98,7 +98,7 @@ def list_contests(table_format: str = "text") -> None:
 @click.option("--time-zone", default="UTC", show_default=True, metavar="ZONE", help="Such as Europe/Berlin.")
 def new(template: str, name: str, time_zone: str) -> None:
     """Print a contest to begin with: class, cup or league. It opens tomorrow, and lasts a week."""
-    from arena.community.contests.announcing import template_text
+    from arena.community.contests.contest_text import template_text
 
     try:
         today = datetime.now(ZoneInfo(time_zone))
@@ -111,8 +111,8 @@ def new(template: str, name: str, time_zone: str) -> None:
 @click.argument("file", type=click.Path(path_type=Path))
 def add(file: Path) -> None:
     """Announce the contest of FILE."""
-    from arena.community.contests.announcing import announce
     from arena.community.contests.contest_file import reading_of_file
+    from arena.community.contests.contest_text import announce
     from arena.store.home import ArenaHome
 
     new = reading_of_file(file)
@@ -149,14 +149,14 @@ def change(contest: str, file: Path, reason: str) -> None:
     deadline, and more who are invited. The public log says what has become different; where nothing has, nothing is
     logged.
     """
-    from arena.community.contests import announcing
+    from arena.community.contests import contest_text
     from arena.community.contests.contest_file import reading_of_file
     from arena.store.home import ArenaHome
 
     new = reading_of_file(file)
     with ArenaHome(global_option("home"), store=global_option("store")) as home, opened_people() as people:
         before = people.contests.get(contest).contest
-        changed = announcing.change(home.store, people, COMMAND_LINE, contest, new, reason).contest
+        changed = contest_text.change(home.store, people, COMMAND_LINE, contest, new, reason).contest
     if before == changed:
         click.echo(printable(f"Nothing in {file} is different: {contest} stays as it is."))
         return

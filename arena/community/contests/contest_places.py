@@ -20,17 +20,12 @@ def has_embargoed_home(directory: str | os.PathLike[str] | None, name: str) -> b
     return (embargoed_home_path(directory, name) / DATABASE_FILE).exists()
 
 
-# Where the signed result of a contest is. The process that answers requests imports it, so it loads nothing.
-
 RESULTS = "results"
 
 
 def result_path(home: Path, contest: str) -> Path:
     """Return where the result of a contest is, or would be."""
     return home / "cache" / RESULTS / f"{contest}.zip"
-
-
-# Whether there is something to do for a contest now; asked often, so it loads nothing.
 
 
 def is_reveal_due(stored: StoredContest, now: str) -> bool:

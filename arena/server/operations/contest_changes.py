@@ -14,8 +14,14 @@ from zoneinfo import available_timezones
 from arena.base.errors import UsageError
 from arena.base.shipped import PREFIX, example_bots
 from arena.base.text import any_of
-from arena.community.contests.announcing import announce, change, template_names, template_summary
-from arena.community.contests.contest_text import contest_text, read_apart
+from arena.community.contests.contest_text import (
+    announce,
+    change,
+    contest_text,
+    read_apart,
+    template_names,
+    template_summary,
+)
 from arena.server.gate.operation import Done, Operation, Reason, ToShow, Visit
 from arena.server.http.problems import bad_address
 from arena.server.operations.contest_form import (

@@ -17,7 +17,7 @@ from arena.base.errors import ContestError, DefinitionError, Mistake, UsageError
 from arena.base.records import DEFAULT_LIMITS, LIMITS, MEBIBYTE
 from arena.base.stored import is_plain
 from arena.base.text import toml_text
-from arena.community.contests.announcing import template_summary, template_text
+from arena.community.contests.contest_text import template_summary, template_text
 from arena.server.gate.operation import REASON_TITLE, Fields
 from arena.server.http.problems import FieldProblem
 from arena.site.matches.games_model import MAX_OPTION_FIELDS, option_fields

@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from arena.community.contests.announcing import template_names, template_text
 from arena.community.contests.contest_file import read_contest
+from arena.community.contests.contest_text import template_names, template_text
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.contest import ContestResults
 from arena.store.people.values import Role

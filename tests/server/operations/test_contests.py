@@ -8,9 +8,8 @@ import pytest
 
 from arena.base.errors import DefinitionError
 from arena.base.shipped import PREFIX, example_bots
-from arena.community.contests.announcing import template_names, template_text
 from arena.community.contests.contest_file import read_contest, reading_of
-from arena.community.contests.contest_text import contest_text, read_apart
+from arena.community.contests.contest_text import contest_text, read_apart, template_names, template_text
 from arena.games import GAMES
 from arena.server.http.page_response import FIRST_SECONDS
 from arena.server.operations import contest_changes
