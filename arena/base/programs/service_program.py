@@ -171,8 +171,13 @@ def run_service(parent: int, niceness: int, work: Callable[[], None]) -> int:
 
 
 def be_nice(niceness: int) -> None:
-    """Let a tournament come first, also one in another session: Linux may share out its time by sessions."""
+    """Let a tournament come first, also one in another session: Linux may share out its time by sessions.
+
+    In a session that this process did not begin, such as that of a terminal, other programs stay as they are.
+    """
     os.nice(niceness)
+    if os.getsid(0) != os.getpid():
+        return
     with contextlib.suppress(OSError), Path("/proc/self/autogroup").open("wb", buffering=0) as file:
         file.write(str(niceness).encode())
 

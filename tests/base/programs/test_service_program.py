@@ -392,6 +392,9 @@ def test_the_niceness_of_a_service_holds_against_other_sessions_too():
     """Where Linux shares out its time by sessions, that of a process alone says nothing to another session."""
     text = "import os\nfrom pathlib import Path\nfrom arena.base.programs.service_program import run_service\n"
     text += "run_service(os.getppid(), 7, lambda: print(os.nice(0), Path('/proc/self/autogroup').read_text(), end=''))"
-    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, start_new_session=True)
-    process, _, session = done.stdout.partition(" ")
-    assert (process, session.partition(" ")[2]) == (str(min(os.nice(0) + 7, 19)), "nice 7\n"), done
+    own = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, start_new_session=True)
+    process, _, session = own.stdout.partition(" ")
+    assert (process, session.partition(" ")[2]) == (str(min(os.nice(0) + 7, 19)), "nice 7\n"), own
+    wrapped = [sys.executable, "-c", f"import subprocess, sys; subprocess.run([sys.executable, '-c', {text!r}])"]
+    others = subprocess.run(wrapped, capture_output=True, text=True, start_new_session=True).stdout
+    assert others.endswith("nice 0\n"), "a program in the session of others left them as they were"
