@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from arena.base.enums import FaultKind
 from arena.base.errors import BotDefinitionError, UsageError
 from arena.base.records import Bot, TimeControl
+from arena.base.seat_report import Fault
 from arena.base.shipped import bot_path
 from arena.base.text import counted
 from arena.community.uploads.unpacking import opened_bot
@@ -19,6 +19,7 @@ from arena.match.players.diagnosis import Failure, hint_for
 from arena.match.players.manifest import resolved_bot_path
 from arena.match.single_match import play_match
 from arena.store.home import ArenaHome
+from arena.store.people.values import is_timeout
 
 TRIAL_TIME = TimeControl(per_action_seconds=1.0)
 
@@ -96,19 +97,21 @@ def _try_out(bot: Bot, listener: Callable[[str], None], external_games: Sequence
         except UsageError as error:
             raise BotDefinitionError(f"{bot.label}: games: {error}") from error
         record = play_match(name, [bot] * players, time_control=TRIAL_TIME)
-        if record.faults and record.faults[0].kind is FaultKind.TIMEOUT and _is_busy():
+        if record.faults and is_timeout(_reason(bot, name, record.faults[0])) and _is_busy():
             listener(f"{name}: it took too long, but the machine is busy with other work, so it is tried once more")
             record = play_match(name, [bot] * players, time_control=TRIAL_TIME)
         if record.faults:
             fault = record.faults[0]
-            reason = (
-                f"{bot.label} is rejected: in {name} at ply {fault.ply}: {fault.kind}: {fault.detail.for_operator()}"
-            )
+            reason = _reason(bot, name, fault)
             stderr = record.seats[fault.seat].stderr.for_operator()
             failure = Failure(bot, fault, stderr, is_submitted=True)
             return Submission(bot, refusal=reason, stderr=stderr, hint=hint_for(failure))
         listener(f"{name}: a match of {counted(len(record.actions), 'action')} against itself, without a fault")
     return None
+
+
+def _reason(bot: Bot, game: str, fault: Fault) -> str:
+    return f"{bot.label} is rejected: in {game} at ply {fault.ply}: {fault.kind}: {fault.detail.for_operator()}"
 
 
 def _is_busy() -> bool:

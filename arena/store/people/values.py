@@ -254,7 +254,10 @@ class SubmissionState(StrEnum):
 HINT = "to fix it: "
 """How the last line of the report about a bot that was rejected begins, if it is known how to fix it."""
 
-_TIMEOUT = re.compile(r"[^:]+ is rejected: in [^:]+ at ply \d+: timeout: ")
+_TIMEOUT = re.compile(
+    r"[^:]+ is rejected: in [^:]+ at ply \d+: "
+    r"(?:timeout: |start: before it was ready: (?:no answer|did not read what it was sent|the answer came)\b)"
+)
 
 
 def is_timeout(reason: str) -> bool:

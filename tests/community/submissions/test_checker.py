@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -345,7 +346,7 @@ def test_a_report_has_no_places_of_the_machine(tmp_path):
         assert report.shown(line) == shown
 
 
-SLOW_ONCE = b"""import time
+SLOW = b"""import time
 from arena.botkit import run
 
 def choose(game, state, clock):
@@ -353,17 +354,20 @@ def choose(game, state, clock):
 
 run(choose, name="slow", version="1")
 """
+SLOW_TO_START = SLOW.replace(b"run(choose", b"choose(0, 0, 0)\nrun(choose")
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("bot", [SLOW, SLOW_TO_START])
 @pytest.mark.parametrize(("load", "matches"), [(0.0, 1), (1000.0, 2)])
 def test_the_first_timeout_on_a_busy_machine_is_tried_once_more_and_can_be_checked_again(
-    arena, monkeypatch, load, matches
+    arena, monkeypatch, load, matches, bot
 ):
     played, play_match = [], submission_module.play_match
     monkeypatch.setattr(submission_module, "play_match", lambda *a, **o: played.append(a[0]) or play_match(*a, **o))
     monkeypatch.setattr(submission_module.os, "getloadavg", lambda: (load, load, load))
-    one = arena.checked(SLOW_ONCE, "slow.py")
+    monkeypatch.setattr(submission_module, "TRIAL_TIME", replace(submission_module.TRIAL_TIME, startup_seconds=2.0))
+    one = arena.checked(bot, "slow.py")
     assert one.state is SubmissionState.REJECTED
     assert len(played) == matches
     assert ("tried once more" in one.report.for_operator()) == (matches == 2)

@@ -14,7 +14,7 @@ from arena.server.operations.opened_people import OpenedPeople
 from arena.store.home import ArenaHome
 from arena.store.people.directing import DirectorState
 from arena.store.people.people_store import PeopleStore
-from arena.store.people.values import Role, Scope, SubmissionState
+from arena.store.people.values import Role, Scope, SubmissionState, is_timeout
 from arena.store.results.values import OwnedBot
 from tests.analysis.measures.test_ladder_history import fill as fill_ladder
 from tests.server.conftest import answered, client_of
@@ -224,6 +224,8 @@ TIMEOUT = "bot@1 is rejected: in plaid at ply 2: timeout: no answer within 1.1 s
 
 
 async def test_what_a_timeout_rejected_is_checked_again_when_its_author_asks(world):
+    assert is_timeout(TIMEOUT.replace("timeout:", "start: before it was ready:"))
+    assert not is_timeout(TIMEOUT.replace("timeout: no answer", "start: before it was ready: the bot exited: status 1"))
     for data, reason in ((b"1", TIMEOUT), (b"2", TIMEOUT.replace("timeout", "illegal", 1) + ": timeout: x")):
         await world.submit_bot(data=data)
         world.people.submissions.claim().finish(SubmissionState.REJECTED, "", reason, "bot@1")
