@@ -207,14 +207,20 @@ def _next_step(
 
 
 def _ratings(visit: Visit, name: str, page: PersonPage) -> Iterator[MyRating]:
+    versions = next((bot.versions for bot in page.bots if bot.name == name), ())
+
+    def age(point: RatingPoint) -> tuple[int, str, int]:
+        """Return what is larger for a later point, and at one time for that of the newer version."""
+        return point.round or 0, point.at, -versions.index(point.bot) if point.bot in versions else -len(versions)
+
     points: dict[str, list[RatingPoint]] = {}
     for point in page.history:
         if point.bot.rpartition("@")[0] == name:
             points.setdefault(point.tournament, []).append(point)
     for own in points.values():
-        latest = max(own, key=lambda point: (point.round or 0, point.at))
+        latest = max(own, key=age)
         earlier = [point for point in own if visit.people.submissions.seconds_since(point.at) >= DAY_SECONDS]
-        before = max(earlier, key=lambda point: (point.round or 0, point.at), default=None)
+        before = max(earlier, key=age, default=None)
         yield MyRating.of(
             latest,
             change=None if before is None else latest.mu - before.mu,

@@ -7,16 +7,19 @@ import pytest
 from arena.analysis.measures import leaderboards
 from arena.analysis.measures.leaderboards import history_of_rounds
 from arena.analysis.measures.standings_cache import standings_of
+from arena.base.records import Bot
 from tests.store.results.samples import definition, line, record
 
 
-def fill(home, rounds, name="t"):
-    """Play a ladder of two matches a round; one in three is won by b."""
+def fill(home, rounds, name="t", bots=("a@1", "b@1")):
+    """Play a ladder of two matches a round; one in three is won by the second bot."""
     lines = [replace(line(match), encounter=match, round=(match + 1) // 2) for match in range(1, 2 * rounds + 1)]
-    tournament = home.store.create_tournament(definition(name=name, format="ladder"), lines)
+    labels = (label.split("@") for label in bots)
+    entrants = tuple(Bot(name=bot, version=version, command=(bot,), directory="") for bot, version in labels)
+    tournament = home.store.create_tournament(definition(name=name, format="ladder", entrants=entrants), lines)
     played = [
         record(
-            match, tournament=name, encounter=match, ranks=[1, 2] if match % 3 else [2, 1],
+            match, tournament=name, bots=list(bots), encounter=match, ranks=[1, 2] if match % 3 else [2, 1],
             actions=[[0, (1, match)], [1, (2, 2)]],
             started_at=f"2026-11-26T{match // 60:02}:{match % 60:02}:00+00:00",
         )

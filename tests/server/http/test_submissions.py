@@ -264,3 +264,16 @@ async def test_my_bots_say_how_each_is_and_was_yesterday_and_what_to_do(world):
         assert text in html.text
     assert (await world.client.get("/account", headers=world.as_("eve"))).json()["bots"] == []
     assert (await world.client.get("/account", headers=world.as_("ada", Scope.READ))).json()["bots"] == []
+
+
+@pytest.mark.slow
+async def test_my_bots_say_how_the_newest_version_is_that_a_ladder_has_rated(world):
+    with ArenaHome(world.directory) as home:
+        for bot in fill_ladder(home, 13, "ladder", ("c@1", "c@2")).definition.entrants:
+            home.store.set_owner(OwnedBot(bot.label, bot.digest, "ada"))
+    for number, state in enumerate((SubmissionState.ACCEPTED, SubmissionState.ACCEPTED, SubmissionState.REJECTED), 1):
+        await world.submit_bot(data=b"%d" % number)
+        world.people.submissions.claim().finish(state, "", "", f"c@{number}")
+    page = await world.client.get("/account", headers=world.as_("ada"))
+    [mine] = page.json()["bots"]
+    assert (mine["submission"]["number"], [rating["bot"] for rating in mine["ratings"]]) == (3, ["c@2"])
