@@ -201,11 +201,12 @@ def test_ratings_in_a_ladder_are_shown_round_by_round_with_a_mark_where_a_versio
         ("spring", number) for number in (2, 4, 6, 8, 10, 12, 13)
     ]
     page = checked(home, "bot", bot="a")
-    assert "Dashed: a@1 was sent before round 4." in page.text
+    assert "Upright dashes: a@1 was submitted before round 4." in page.text
     assert "round 13" in page.text
     drawn = RatingChart(model.charted_ladders["spring"], model.sent).svg()
-    assert str(drawn).count("<title>a@1 was sent (2026-11-26 00:05)</title>") == 1
-    assert 'd="M18.00 0V100"' in drawn  # the second of seven points from 2 to 98
+    assert str(drawn).count("<title>a@1 was submitted (2026-11-26 00:05)</title>") == 1
+    mark = '<path class="sent" stroke-dasharray="3 3" d="M18.00 0V100"'
+    assert mark in drawn  # darker than the grid, at the second of seven points from 2 to 98
     assert not RatingChart(model.charted_ladders["spring"], {"a@1": "2026-11-25"}).marks
 
 

@@ -302,8 +302,8 @@ class RatingChart:
     @property
     def _marks(self) -> Markup:
         return Markup().join(
-            Markup('<path class="grid" stroke-dasharray="3 3" d="M{x:.2f} 0V100"><title>{title}</title></path>').format(
-                x=self._x(point), title=printable(f"{bot} was sent ({minute_text(self._sent[bot])})")
+            Markup('<path class="sent" stroke-dasharray="3 3" d="M{x:.2f} 0V100"><title>{title}</title></path>').format(
+                x=self._x(point), title=printable(f"{bot} was submitted ({minute_text(self._sent[bot])})")
             )
             for bot, point in self.marks.items()
         )
