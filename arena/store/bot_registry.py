@@ -87,8 +87,10 @@ class BotRegistry:
         if (same := submitted.get(bot.label)) is not None:
             if same.digest == bot.digest:
                 return True
+            alone = f": a file alone is always version 1, so put it into a directory with a {MANIFEST}"
             raise BotDefinitionError(
                 f"{bot.label} has been submitted with other files; raise the version in {MANIFEST}"
+                + (alone if bot.own_files else "")
             )
         alike = letters_alike(bot.version)
         for stored in submitted.values():

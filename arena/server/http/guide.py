@@ -70,6 +70,7 @@ class Guide:
                 room="guide",
                 twin=None,
                 bot=example_bot(),
+                manifest=NEXT_MANIFEST,
                 commands=_commands(site) if self._links.account else LOCAL_COMMANDS,
                 contents=guide_contents(),
                 has_readme="readme" in guide_names(),
@@ -78,6 +79,8 @@ class Guide:
         return rendered(html.encode(), HTML)
 
 
+NEXT_MANIFEST = ('name = "my_bot"', 'version = "2"', 'command = ["python3", "my_bot.py"]')
+"""Of the second version of the example; a file alone is always version 1."""
 LOCAL_COMMANDS = ("arena play plaid my_bot.py arena:random_legal", "arena check my_bot.py")
 
 

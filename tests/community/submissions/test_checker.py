@@ -76,7 +76,8 @@ def test_a_bot_that_plays_is_listed_and_its_name_is_its_authors_for_good(arena):
     one = arena.checked(GOOD)
     assert (one.state, one.bot, one.reason) == (SubmissionState.ACCEPTED, "first@1", "")
     assert "differences: a match of" in one.report
-    assert "submitted with other files" in arena.checked(GOOD + b"# changed\n").reason
+    changed = arena.checked(GOOD + b"# changed\n").reason
+    assert "first@1 has been submitted with other files; raise the version in bot.toml: a file alone is" in changed
     assert arena.people.submissions.owner("first") == arena.persons["ada"].number
     assert "belongs to another author" in arena.checked(GOOD + b"# mine\n", author="eve").reason
     arena.people.accounts.erase(arena.persons["ada"])

@@ -1,9 +1,11 @@
 """The guide: every document is a page, links lead somewhere, and commands name the address by which one asks."""
 
 import re
+from html import unescape
 
 import pytest
 
+from arena.match.players.manifest import load_bot
 from arena.server.http.hosts import Hosts
 from arena.site import guide
 from arena.site.links import ServedLinks
@@ -55,6 +57,15 @@ async def test_commands_name_the_address_by_which_one_asks(directory, site, opti
         assert f"arena site login {site}{option}\n" in text
         page = (await client.get(f"{site}/guide/people")).text
         assert f"arena submit my_bot --to {site}\n" in page and "arena.example.org" not in page
+
+
+async def test_the_bot_of_the_guide_and_its_next_version_are_whole(directory, tmp_path):
+    async with client_of(directory, links=ServedLinks(asset_digests(), "/account")) as client:
+        text = (await client.get("/guide")).text
+    for name in ("my_bot.py", "bot.toml"):
+        [shown] = re.findall(f'aria-label="{name}"><code>(.*?)</code>', text, re.DOTALL)
+        (tmp_path / name).write_text(unescape(shown))
+    assert [load_bot(tmp_path / name).label for name in ("my_bot.py", "")] == ["my_bot@1", "my_bot@2"]
 
 
 async def test_where_nobody_signs_in_nothing_is_handed_in(directory):
