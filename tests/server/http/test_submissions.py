@@ -277,3 +277,5 @@ async def test_my_bots_say_how_the_newest_version_is_that_a_ladder_has_rated(wor
     page = await world.client.get("/account", headers=world.as_("ada"))
     [mine] = page.json()["bots"]
     assert (mine["submission"]["number"], [rating["bot"] for rating in mine["ratings"]]) == (3, ["c@2"])
+    logs = await world.client.get("/bots/c/logs", headers=world.as_("ada") | {"accept": "text/html"})
+    assert "There is no match with a fault. What it wrote in another match" in logs.text
