@@ -19,8 +19,7 @@ from arena.ratings import BETA, MU, SIGMA, rate_results, set_fit
 from arena.ratings.consistency import consistency
 from arena.ratings.environment import ppf
 from arena.ratings.field_fit import fit_encounters
-from arena.tournament.formats.format import Field, Meeting
-from arena.tournament.formats.table import FORMATS
+from arena.tournament.formats.format import FORMATS, Field, Meeting
 from benchmarks.common import machine
 
 DRAW_PROBABILITY = 0.1

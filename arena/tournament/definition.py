@@ -26,7 +26,7 @@ from arena.match.players.entrants import GIT, Entrant, KnownBots, bot_of
 from arena.match.players.game_location import check_readable_game
 from arena.match.players.manifest import IsKnown, check_name, claims_problem, load_bot
 from arena.sandbox.isolation.levels import choose_isolation
-from arena.tournament.formats.table import FORMATS, format_of
+from arena.tournament.formats.format import FORMATS, format_of
 from arena.tournament.opening_information import openings_in
 from arena.tournament.tournament_file import CommonKeys, EntrantTable, GameTable, TournamentFile, Variant, variants_of
 

@@ -15,7 +15,7 @@ from arena.store.results.values import StoredTournament
 from arena.tournament.executors.executor import Executor, job_of
 from arena.tournament.executors.table import open_executor
 from arena.tournament.executors.worker_start import end_if_importing
-from arena.tournament.formats.table import format_class
+from arena.tournament.formats.format import format_class
 from arena.tournament.progress import Progress
 from arena.tournament.resumption import brought_up_to_date, create_or_resume
 from arena.tournament.run import Listener, Refresh, Run, RunControl

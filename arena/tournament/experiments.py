@@ -20,7 +20,7 @@ from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
 from arena.tournament.definition import check_game_of, check_ply_limit
 from arena.tournament.formats.comparison import Comparison
-from arena.tournament.formats.table import field_of, format_of
+from arena.tournament.formats.format import field_of, format_of
 from arena.tournament.rounds import meetings
 from arena.tournament.tuning import Values
 

@@ -19,7 +19,7 @@ from arena.games.checked_game import checked_game
 from arena.games.kernels.loading import kernel_of
 from arena.games.kernels.playouts import playout_margin
 from arena.games.kernels.slips import MOST_STATES, least_states, may_be_solved, slip_encounters
-from arena.tournament.formats.table import format_class
+from arena.tournament.formats.format import format_class
 from arena.tournament.openings import Opening, openings, read_book, text_of
 from arena.tournament.tournament_file import CommonKeys
 

@@ -17,8 +17,7 @@ from arena.base.until import Until
 from arena.match.players.manifest import known_by, load_bot
 from arena.store.results.store import Store
 from arena.store.results.values import Correction, StoredTournament
-from arena.tournament.formats.format import FixedFormat
-from arena.tournament.formats.table import ALL_FORMATS, FORMATS, format_class, format_of
+from arena.tournament.formats.format import ALL_FORMATS, FORMATS, FixedFormat, format_class, format_of
 from arena.tournament.opening_information import with_openings
 from arena.tournament.schedule import Scheduler, schedule
 

@@ -11,8 +11,7 @@ from arena.base.records import ScheduledMatch
 from arena.base.results import StoredResult, competition_ranks
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament, out_of_table
-from arena.tournament.formats.format import Format, Meeting, Placing
-from arena.tournament.formats.table import field_of, format_class, format_of
+from arena.tournament.formats.format import Format, Meeting, Placing, field_of, format_class, format_of
 
 if TYPE_CHECKING:  # it loads the games and pydantic, and the table of a tournament is read without them
     from arena.tournament.schedule import Scheduler

@@ -18,7 +18,7 @@ from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
 from arena.tournament.executors.executor import Executor, JobResult, Played, Void, WorkQueue
 from arena.tournament.fair_scheduling import FairScheduling
-from arena.tournament.formats.table import format_class
+from arena.tournament.formats.format import format_class
 from arena.tournament.progress import LiveWriter, Progress
 from arena.tournament.resumption import create_or_resume
 from arena.tournament.rounds import TournamentRounds

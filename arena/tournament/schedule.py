@@ -12,8 +12,7 @@ from arena.base.records import MatchSpec, ScheduledMatch, Seating
 from arena.base.seeds import derived_seed
 from arena.games import make_game
 from arena.games.checked_game import checked_game
-from arena.tournament.formats.format import Pairing, Round
-from arena.tournament.formats.table import format_class, format_of
+from arena.tournament.formats.format import Pairing, Round, format_class, format_of
 from arena.tournament.openings import ListedOpenings, Opening, openings, read_lines
 
 # Fair seats: who sits where, and who acts right after whom.

@@ -18,7 +18,7 @@ from arena.base.records import DEFAULT_PLY_LIMIT, LIMITS, MAX_PLY_LIMIT, MEBIBYT
 from arena.base.seat_report import Limit, Unit
 from arena.base.text import shortened_text
 from arena.base.until import RANGES
-from arena.tournament.formats.table import DEFAULT_FORMAT, FORMATS, table_key
+from arena.tournament.formats.format import DEFAULT_FORMAT, FORMATS, table_key
 
 # Variants of a bot: lists of values in its arguments, of which each value enters once.
 #

@@ -8,8 +8,7 @@ import random
 import time
 
 from arena.base.results import StoredResult
-from arena.tournament.formats.format import Field, Meeting
-from arena.tournament.formats.table import FORMATS
+from arena.tournament.formats.format import FORMATS, Field, Meeting
 
 ENTRANTS = 1000
 

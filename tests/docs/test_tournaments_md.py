@@ -9,7 +9,7 @@ import pytest
 
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
-from arena.tournament.formats.table import FORMATS
+from arena.tournament.formats.format import FORMATS
 from arena.tournament.tournament_file import TournamentFile
 
 ROOT = Path(__file__).parents[2]

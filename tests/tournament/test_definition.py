@@ -5,7 +5,7 @@ import pytest
 
 from arena.base.errors import DefinitionError, StoreError
 from arena.tournament.definition import load_definition
-from arena.tournament.formats.table import format_of
+from arena.tournament.formats.format import format_of
 from tests.conftest import BOTS
 
 

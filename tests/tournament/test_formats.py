@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from arena import ratings
 from arena.base.errors import DefinitionError
 from arena.base.results import StoredResult
-from arena.tournament.formats.format import FOR_TWO, Field, Meeting
+from arena.tournament.formats.format import FOR_TWO, FORMATS, Field, Meeting
 from arena.tournament.formats.knockout import bracket
 from arena.tournament.formats.round_robin import balanced_groups, circle
 from arena.tournament.formats.swiss import CardLine, tie_breaks
-from arena.tournament.formats.table import FORMATS
 from arena.tournament.schedule import rotations
 
 DATA = Path(__file__).parents[1] / "data"

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from arena.base.definition import Absence
 from arena.store.results.connection import Database
 from arena.tournament.director import run_tournament
-from arena.tournament.formats.format import Field
+from arena.tournament.formats.format import FORMATS, Field, field_of, format_of
 from arena.tournament.formats.knockout import DecidedBy
 from arena.tournament.formats.swiss import CardLine
-from arena.tournament.formats.table import FORMATS, field_of, format_of
 from arena.tournament.run import Order, RunControl
 from benchmarks.ladder_shares import Clock, SimulatedExecutor, ladder_of
 from tests.tournament.test_formats import first_wins, played, settings_for

@@ -12,8 +12,7 @@ from arena.base.errors import DefinitionError
 from arena.base.records import Bot, ScheduledMatch
 from arena.base.seeds import pick_below
 from arena.games import make_game
-from arena.tournament.formats.format import Field
-from arena.tournament.formats.table import FORMATS
+from arena.tournament.formats.format import FORMATS, Field
 from arena.tournament.openings import openings
 from arena.tournament.schedule import SeatPlanner, rotations, schedule, steps
 from tests.games.variants import VARIANTS

@@ -14,11 +14,10 @@ from arena.base.errors import DefinitionError
 from arena.base.results import points_of
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament, in_force
-from arena.tournament.formats.format import Format
+from arena.tournament.formats.format import Format, format_class
 from arena.tournament.formats.knockout import DecidedBy, Duel, Knockout
 from arena.tournament.formats.round_robin import RoundRobin
 from arena.tournament.formats.swiss import CardLine, Swiss
-from arena.tournament.formats.table import format_class
 from arena.tournament.rounds import played_format
 
 # The bracket of a knockout and the round cards of a Swiss, with the names of their entrants.

@@ -62,7 +62,7 @@ def standings_command(tournament: str | None, game: str | None, places: bool, ta
 
         stored, ranking, table = read_whole(read)
     if places and ranking is None:
-        from arena.tournament.formats.table import FORMATS
+        from arena.tournament.formats.format import FORMATS
 
         ranked = any_of([name for name, kind in FORMATS.items() if kind.has_ranking])
         raise UsageError(

@@ -93,7 +93,7 @@ def schedule_command(
     from arena.analysis.text.statistics_tables import BALANCE_COLUMNS
     from arena.tournament.definition import load_definition
     from arena.tournament.executors.worker_start import workers_that_fit
-    from arena.tournament.formats.table import format_class
+    from arena.tournament.formats.format import format_class
     from arena.tournament.opening_information import with_openings
     from arena.tournament.resumption import with_stored_openings
     from arena.tournament.schedule import schedule
@@ -218,7 +218,7 @@ def _match_rows(lines: Iterable[ScheduledMatch], definition: Definition, table_f
 
 
 def _summary(definition: Definition, counts: _Counts) -> str:
-    from arena.tournament.formats.table import format_of
+    from arena.tournament.formats.format import format_of
     from arena.tournament.rounds import matches_of
 
     scheduled = counts.matches.total()
@@ -279,7 +279,7 @@ def _time(definition: Definition, counts: _Counts, times: Sequence[GameTimes], s
 
 
 def _matches_to_play(definition: Definition, counts: _Counts) -> list[float] | None:
-    from arena.tournament.formats.table import format_of
+    from arena.tournament.formats.format import format_of
     from arena.tournament.rounds import matches_of
 
     scheduled = counts.matches.total()

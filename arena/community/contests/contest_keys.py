@@ -20,7 +20,7 @@ from arena.games import GAMES, make_game
 from arena.store.people.contest import ContestEntrants, ContestResults
 from arena.store.people.values import ACCEPTED, is_person_name
 from arena.tournament.definition import check_ply_limit
-from arena.tournament.formats.table import FORMATS, table_key
+from arena.tournament.formats.format import FORMATS, table_key
 from arena.tournament.opening_information import check_information
 from arena.tournament.openings import has_opening, no_opening_reason
 from arena.tournament.tournament_file import FORMAT_TABLES, MAX_OPENING_PLIES, LimitsTable, PlayKeys, TimeControlTable

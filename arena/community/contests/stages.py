@@ -24,7 +24,7 @@ from arena.store.people.contest import Contest, ContestEntry, StageRules, Stored
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament, absences, out_of_table
 from arena.tournament.definition import find_entrant
-from arena.tournament.formats.table import FORMATS, format_of
+from arena.tournament.formats.format import FORMATS, format_of
 from arena.tournament.rounds import ranking_of
 
 ISOLATION = "auto"

@@ -21,7 +21,7 @@ from arena.store.people.resting_bots import Rest
 from arena.store.results.values import StoredBot
 from arena.tournament.definition import load_definition
 from arena.tournament.directors.supervised_run import SupervisedRun
-from arena.tournament.formats.table import format_class
+from arena.tournament.formats.format import format_class
 from arena.tournament.run import Order, RunControl
 
 # A new version enters as soon as it is submitted, and the one before it is not paired any more; its results stay.

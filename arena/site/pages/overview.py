@@ -33,7 +33,7 @@ from arena.store.results.states import EVERYONE_MEETS, Leaders, first_by_points,
 from arena.store.results.states import ListedTournament as Listed
 from arena.store.results.store import Store
 from arena.store.results.values import Owners, StoredBot, StoredTournament
-from arena.tournament.formats.table import format_class
+from arena.tournament.formats.format import format_class
 from arena.tournament.rounds import ranking_of
 
 MAX_PLAYING = 8

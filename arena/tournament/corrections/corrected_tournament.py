@@ -17,8 +17,7 @@ from arena.base.text import shortened_text
 from arena.store.results.correction_log import Change
 from arena.store.results.store import Store
 from arena.store.results.values import Correction, CorrectionDetails, StoredTournament, absences, in_force, undone_by
-from arena.tournament.formats.format import Format
-from arena.tournament.formats.table import format_class
+from arena.tournament.formats.format import Format, format_class
 
 
 class Replays(NamedTuple):

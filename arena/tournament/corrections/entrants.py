@@ -16,7 +16,7 @@ from arena.sandbox.isolation.levels import choose_isolation
 from arena.store.results.store import Store
 from arena.store.results.values import Correction, CorrectionDetails, taken_out
 from arena.tournament.corrections.corrected_tournament import CorrectedTournament, corrected_tournament, with_entrants
-from arena.tournament.formats.table import format_of
+from arena.tournament.formats.format import format_of
 from arena.tournament.schedule import Scheduler
 
 

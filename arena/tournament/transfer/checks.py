@@ -22,7 +22,7 @@ from arena.store.results.addition import Source, VoidTry
 from arena.store.results.rows import RecordRow, as_json, row_of
 from arena.store.results.store import Store
 from arena.store.results.values import Correction, StoredTournament, utc_now
-from arena.tournament.formats.table import format_class, format_of
+from arena.tournament.formats.format import format_class, format_of
 from arena.tournament.schedule import ChosenOpenings, schedule
 
 MAX_NUMBER = 2**31 - 1

@@ -19,7 +19,7 @@ from arena.store.results.addition import Addition, Source, VoidTry
 from arena.store.results.rows import RecordRow, as_json
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
-from arena.tournament.formats.table import format_class
+from arena.tournament.formats.format import format_class
 from arena.tournament.resumption import differences
 from arena.tournament.transfer.checks import (
     MergedTournament,

@@ -12,7 +12,7 @@ from typing import BinaryIO
 from arena.base.errors import StoreError, UnknownNameError, UsageError
 from arena.base.names import as_file_name, check_tournament_name
 from arena.base.text import shortened_text
-from arena.store.home import ArenaHome
+from arena.store.home import DATABASE_FILE, ArenaHome
 from arena.store.results.addition import Source
 from arena.store.results.foreign import open_foreign
 from arena.store.results.store import Store
@@ -61,9 +61,6 @@ def _combine(store: Store, source: Source, name: str, external_games: Collection
         return KnownTournament(store, here, source, there).take()
 
 
-DATABASE = "arena.sqlite3"
-
-
 def merge_home(
     home: ArenaHome,
     other: str | os.PathLike[str],
@@ -108,8 +105,8 @@ def _database_of(other: str | os.PathLike[str]) -> Path:
         reason = getattr(error, "strerror", None) or "this is no path"
         raise StoreError(f"home {shortened_text(str(other))!r}: {reason}") from error
     if not is_directory:
-        raise StoreError(f"home {shortened_text(str(other))!r}: expected a directory that holds {DATABASE}")
-    return directory / DATABASE
+        raise StoreError(f"home {shortened_text(str(other))!r}: expected a directory that holds {DATABASE_FILE}")
+    return directory / DATABASE_FILE
 
 
 def import_records(

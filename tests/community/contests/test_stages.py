@@ -4,7 +4,7 @@ import pytest
 
 from arena.base.records import Bot
 from arena.community.contests.stages import definition_of
-from arena.tournament.formats.table import format_of
+from arena.tournament.formats.format import format_of
 from tests.community.contests.samples import stored_of
 
 

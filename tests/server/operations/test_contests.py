@@ -17,7 +17,7 @@ from arena.server.operations.contest_form import NewContest, form_template, form
 from arena.site.frame.model import Lane
 from arena.store.home import ArenaHome
 from arena.store.people.values import Scope
-from arena.tournament.formats.table import FORMATS
+from arena.tournament.formats.format import FORMATS
 from tests.analysis.text.tournaments import play
 from tests.server.conftest import answered
 from tests.server.operations.conftest import JSON

@@ -9,7 +9,7 @@ from arena.store.home import ArenaHome
 from arena.store.people.directing import DesiredState, DirectorState, RequestState, RunFigures, Suspension
 from arena.store.people.values import Scope
 from arena.store.results.values import StoredBot
-from arena.tournament.formats.table import FORMATS
+from arena.tournament.formats.format import FORMATS
 from tests.server.conftest import answered
 from tests.server.operations.conftest import JSON
 from tests.store.results.samples import definition
