@@ -72,7 +72,7 @@ async def client_of(directory, versions=None, **options):
     from arena.server.http.opened_home import OpenedHome
 
     home = OpenedHome(directory)
-    site = Site(home, versions=versions, hosts=Hosts(), **options)
+    site = Site(home, versions=versions or FakeVersions(), hosts=Hosts(), **options)
     transport = httpx.ASGITransport(app=site, raise_app_exceptions=True)
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8000") as client:
         client.site = site

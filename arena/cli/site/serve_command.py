@@ -251,11 +251,13 @@ def serve_command(
         beside_listening = (
             opened.enter_context(_metrics_socket(metrics_address, public)) if metrics_address is not None else None
         )
+        events = Events(home, people.contest_news.number) if people is not None else Events(home)
         site = Site(
             home,
+            versions=events.watcher,
             hosts=Hosts(host, allowed_hosts),
             store=store,
-            events=Events(home, people.contest_news.number) if people is not None else Events(home),
+            events=events,
             endpoints=people.endpoints if people is not None else (),
             links=people.links if people is not None else None,
             problems=people.problems if people is not None and is_open else tuple,

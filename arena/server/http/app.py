@@ -31,7 +31,6 @@ from arena.server.http.page_value import (
     FOR_GOOD,
     PAGE_CACHING,
     Rendered,
-    VersionOfTheSecond,
     Versions,
     rendered,
     response_of,
@@ -125,8 +124,8 @@ class Site:
         self,
         home: OpenedHome,
         *,
+        versions: Versions,
         hosts: Hosts | None = None,
-        versions: Versions | None = None,
         events: Events | None = None,
         endpoints: Sequence[Endpoint] = (),
         links: ServedLinks | None = None,
@@ -141,7 +140,7 @@ class Site:
         """Prepare to answer.
 
         Args:
-            versions: of the topics of pages; by default those of the events.
+            versions: of the topics of pages.
             events: in the store; None if nobody watches it.
             end_streams: ends the streams of the endpoints.
             end: ends what the endpoints have started.
@@ -152,7 +151,7 @@ class Site:
         self._end_streams = end_streams
         self._watching: asyncio.Task[None] | None = None
         self._ending: tuple[asyncio.Task[None], ...] | None = None
-        self.versions = versions or (events.watcher if events else VersionOfTheSecond())
+        self.versions = versions
         lanes = (Lane.RATINGS, Lane.BOARDS)
         self.builders = {lane: Builders(lane, str(home.directory), store) for lane in lanes}
         self.csp_reports = CspReports()

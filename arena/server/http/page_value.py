@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import time
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -190,21 +189,3 @@ class Versions(Protocol):
 
     def corrections_of(self, topics: Sequence[str]) -> str:
         """Return a text that differs after one of the topics was corrected, deleted or renamed."""
-
-
-class VersionOfTheSecond:
-    """A version that differs each second, for a store that nobody watches."""
-
-    lost_at: float | None = None
-
-    def version_of(self, _: Sequence[str]) -> str:
-        """Return which second it is, since the machine started."""
-        return f"{time.monotonic():.0f}"
-
-    def progress_of(self, _: Sequence[str]) -> str:
-        """Return nothing: the version differs often enough."""
-        return ""
-
-    def corrections_of(self, _: Sequence[str]) -> str:
-        """Return nothing: nobody says what has happened."""
-        return ""

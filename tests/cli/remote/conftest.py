@@ -49,10 +49,12 @@ def answering(directory, is_open=True):
     from arena.server.http.opened_home import OpenedHome
     from arena.server.http.server import listen
     from arena.server.operations.opened_people import OpenedPeople
+    from tests.server.conftest import FakeVersions
 
     home = OpenedHome(directory)
     people = OpenedPeople(directory) if is_open else None
-    site = Site(home, endpoints=people.endpoints if people else (), links=people.links if people else None)
+    endpoints, links = (people.endpoints, people.links) if people else ((), None)
+    site = Site(home, versions=FakeVersions(), endpoints=endpoints, links=links)
     server = uvicorn.Server(uvicorn.Config(site, ws="none", lifespan="off", log_config=None, access_log=False))
     with listen("127.0.0.1", 0) as listening:
         host, port = listening.getsockname()

@@ -54,7 +54,7 @@ class Served:
     async def start(self, directory, url=None):
         self.home = OpenedHome(directory, url)
         self.events = Events(self.home)
-        self.site = Site(self.home, events=self.events)
+        self.site = Site(self.home, versions=self.events.watcher, events=self.events)
         self.server, self.port = await listening(self.site, Connections(1000))
         await self.site.start()
 

@@ -11,7 +11,7 @@ from arena.server.http.opened_home import OpenedHome
 from arena.server.operations.opened_people import OPERATIONS
 from arena.store.people.secret import new_secret
 from arena.store.people.values import Scope
-from tests.server.conftest import answered
+from tests.server.conftest import FakeVersions, answered
 from tests.server.operations.conftest import COOKIE, HOST, PASSWORD
 
 
@@ -73,7 +73,8 @@ async def test_a_defect_is_logged_under_the_id_that_the_visitor_sees(directory, 
     from arena.server.http.endpoint import Endpoint
 
     home = OpenedHome(directory)
-    site = Site(home, hosts=Hosts("0.0.0.0", [HOST]), endpoints=[Endpoint(path="/fail", handler=fail)])
+    failing = Endpoint(path="/fail", handler=fail)
+    site = Site(home, versions=FakeVersions(), hosts=Hosts("0.0.0.0", [HOST]), endpoints=[failing])
     transport = httpx.ASGITransport(app=site)
     async with httpx.AsyncClient(transport=transport, base_url=f"https://{HOST}") as client:
         response = await client.get("/fail")
