@@ -16,7 +16,9 @@ with contextlib.suppress(ImportError):
     settings.register_profile("arena", deadline=None)  # a machine that others use takes its time
     settings.load_profile("arena")
 
-BOTS = Path(__file__).parents[1] / "bots"
+ROOT = Path(__file__).parents[1]
+BOTS, DATA = ROOT / "bots", ROOT / "tests" / "data"
+STORED = DATA / "stored"
 
 
 def pytest_addoption(parser):

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -13,8 +12,9 @@ from arena.base.stored import from_json_text
 from arena.store.results.statements import record_from, stored_bots_and_ranks
 from arena.store.results.values import StoredTournament
 from arena.tournament.definition import load_definition
+from tests.conftest import ROOT
 
-TOURNAMENTS = sorted((Path(__file__).parents[2] / "tournaments").glob("*.toml"))
+TOURNAMENTS = sorted((ROOT / "tournaments").glob("*.toml"))
 
 COMMAND = ("/usr/bin/python3", "/home/a/one.py", "--fast")
 BOT = Bot(name="one", version="1", command=COMMAND, directory="/home/a", digest="00ff", own_files=COMMAND[1:2])

@@ -14,6 +14,7 @@ import pytest
 from arena.base import enums
 from arena.base.enums import FaultKind, IsolationLevel
 from arena.base.errors import DefinitionError, GameError
+from tests.conftest import ROOT
 
 GAME_FILE = """\
 def apply(state):
@@ -85,7 +86,7 @@ MEMBERS = [
     for kind in (enums.ClockKind, enums.Decision, FaultKind, IsolationLevel, enums.OffTurn, enums.Termination)
     for member in kind
 ]
-PROTOCOL = (Path(__file__).parents[2] / "protocol.md").read_text(encoding="utf-8")
+PROTOCOL = (ROOT / "protocol.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("member", MEMBERS, ids=repr)

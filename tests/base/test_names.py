@@ -15,8 +15,7 @@ from arena.match.players.manifest import load_bot
 from arena.protocol.messages import read_ready
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
-
-ROOT = Path(__file__).parents[2]
+from tests.conftest import ROOT
 
 GOOD = [
     "a", "my_bot", "greedy 2", "Grüße", "世界", "Ёжик", "हिन्दी", "a.b-c_d", "=1+1", "+1", "(x)", "☃",

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import textwrap
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -19,9 +18,9 @@ from arena.games import GAMES, make_game
 from arena.match.bot_pool import BotPool
 from arena.match.players.manifest import load_bot
 from arena.sandbox.isolation.levels import choose_isolation
+from tests.conftest import BOTS, ROOT
 from tests.matches import small_match
 
-ROOT = Path(__file__).parents[2]
 seconds = st.floats(0.0, 1e6)
 
 
@@ -232,7 +231,7 @@ def test_a_bot_may_read_a_game_from_outside_the_package(tmp_path, isolation, as_
 def test_a_process_kept_from_another_game_is_launched_anew_for_one_from_outside(tmp_path, monkeypatch):
     (tmp_path / "outside_dominoes.py").write_text((ROOT / "docs/examples/domineering.py").read_text())
     monkeypatch.syspath_prepend(str(tmp_path))
-    bot = load_bot(ROOT / "bots" / "random_legal")
+    bot = load_bot(BOTS / "random_legal")
     with BotPool(choose_isolation("auto")) as pool:
         for game in ("differences", "outside_dominoes:Domineering", "differences", "outside_dominoes:Domineering"):
             rules = make_game(game)

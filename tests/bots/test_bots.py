@@ -1,10 +1,8 @@
 """The shipped bots: they play every game in every seat without a fault, and each beats the one below."""
 
-import importlib.util
 from dataclasses import asdict, replace
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
@@ -18,9 +16,8 @@ from arena.sandbox.isolation.levels import choose_isolation
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from arena.tournament.experiments import comparison_result
-
-ROOT = Path(__file__).parents[2]
-
+from tests.bots.test_thinking import loaded
+from tests.conftest import BOTS, ROOT
 
 COUNTED = {
     "mcts": ("--rollouts", "20"),
@@ -35,7 +32,7 @@ COUNTED = {
 """The bots that count instead of watching the clock, with small counts."""
 PERFECT = ("perfect", "oracle")
 NAMES = ("minimal", "random_legal", "greedy", *PERFECT, *COUNTED)
-PLAYED = [(name, game) for name in NAMES for game in load_bot(Path(__file__).parents[2] / "bots" / name).games or GAMES]
+PLAYED = [(name, game) for name in NAMES for game in load_bot(BOTS / name).games or GAMES]
 FOR_ALL = ("perfect", "oracle", "mcts", "alphabeta")
 TIMED = [
     pytest.param(name, game, marks=pytest.mark.soak if name in FOR_ALL and game != "plaid" else ())
@@ -53,7 +50,7 @@ SMALL = {
 
 
 def bot(name, *args):
-    return load_bot(ROOT / "bots" / name, args)
+    return load_bot(BOTS / name, args)
 
 
 PATIENT = TimeControl(per_action_seconds=5.0)
@@ -92,10 +89,10 @@ def test_a_bot_plays_every_game_it_claims_in_every_seat_without_a_fault(name, ga
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_bot_says_who_it_is_in_its_bot_toml(name):
-    loaded = bot(name)
-    assert loaded.name == name
-    assert set(loaded.games) <= set(GAMES)
-    assert loaded.name in (ROOT / "bots" / "README.md").read_text()
+    about = bot(name)
+    assert about.name == name
+    assert set(about.games) <= set(GAMES)
+    assert about.name in (BOTS / "README.md").read_text()
 
 
 @pytest.mark.slow(sample=("stepper-differences",))
@@ -177,25 +174,15 @@ def test_every_rung_of_the_ladder_is_in_its_tournament():
         assert sorted(bot.name for bot in shipped.entrants) == sorted(rungs)
 
 
-# the tables of bots/README.md: shares of points by encounter, and their intervals
-
-
-BOTS = Path(__file__).parents[2] / "bots"
-
-
-@pytest.fixture(scope="module")
-def make_tables():
-    spec = importlib.util.spec_from_file_location("make_tables", BOTS / "make_tables.py")
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
+make_tables = loaded("make_tables.py")
+"""The tables of bots/README.md: shares of points by encounter, and their intervals."""
 
 
 def record(encounter, bots, ranks):
     return {"encounter": encounter, "bots": [f"{bot}@1" for bot in bots], "ranks": ranks}
 
 
-def test_an_encounter_is_one_share_for_each_ordered_pair(make_tables):
+def test_an_encounter_is_one_share_for_each_ordered_pair():
     records = [
         record(1, ["a", "b"], [1, 2]),
         record(1, ["b", "a"], [1, 1]),
@@ -209,12 +196,12 @@ def test_an_encounter_is_one_share_for_each_ordered_pair(make_tables):
     assert shares["a", "c"] == shares["c", "a"] == [0.5]
 
 
-def test_the_interval_of_a_mean_share_is_as_by_hand(make_tables):
+def test_the_interval_of_a_mean_share_is_as_by_hand():
     """Of 1, 0.5, 0.5, 0: mean 0.5, s² = 0.5 / 3, 1.96 · √(0.1667 / 4) = 0.4001."""
     assert make_tables.share_with_interval([1.0, 0.5, 0.5, 0.0]) == pytest.approx((0.5, 0.4001), abs=1e-4)
 
 
-def test_who_is_not_surely_better_is_not_told_apart(make_tables):
+def test_who_is_not_surely_better_is_not_told_apart():
     shares = {("a", "b"): [1.0, 0.5, 0.5, 0.0], ("a", "c"): [1.0, 1.0, 1.0, 0.5]}
     assert make_tables.compared("a", "b", shares).endswith("50.0 ± 40.0 % of the points; not told apart")
     assert make_tables.compared("a", "c", shares) == "- `a` over `c`: 87.5 ± 24.5 % of the points"

@@ -18,19 +18,11 @@ from tests import needs
 from tests.best_play import brute_force, positions, result_of
 from tests.bots.test_bots import COUNTED, bot, play
 from tests.bots.test_many_actions import chooser
-from tests.bots.test_thinking import forever, module
+from tests.bots.test_thinking import TINY, forever, loaded
 from tests.conftest import BOTS
 
-oracle = module("oracle")
+oracle = loaded("oracle/bot.py")
 
-TINY = [
-    ("plusminus", {"size": 3}),
-    ("plusminus", {"size": 3, "grid_first": 2}),
-    ("plaid", {"width": 4, "height": 4, "lines": 3}),
-    ("coprimality", {"size": 3, "max_grids": 2}),
-    ("differences", {"size": 4}),
-    ("differences", {"size": 4, "scoring": "once"}),
-]
 LADDER = {"plusminus": "signs", "coprimality": "pathfinder", "differences": "stepper", "multiplication": "cornerer"}
 
 

@@ -4,7 +4,6 @@ import importlib.util
 import random
 from functools import cache
 from itertools import pairwise, product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,19 +13,20 @@ from hypothesis import strategies as st
 from arena.botkit import Clock, MatchInfo
 from arena.games import make_game
 from tests.best_play import brute_force, positions
+from tests.conftest import BOTS
 
-BOTS = Path(__file__).parents[2] / "bots"
 
-
-def module(name):
-    spec = importlib.util.spec_from_file_location(f"bot_{name}", BOTS / name / "bot.py")
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
+def loaded(file):
+    """Return a program from ``bots/`` as a module."""
+    spec = importlib.util.spec_from_file_location(file.partition("/")[0].removesuffix(".py"), BOTS / file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 alphabeta, perfect, signs, stepper, weaver, stripes, pathfinder, cornerer = (
-    module(name) for name in ("alphabeta", "perfect", "signs", "stepper", "weaver", "stripes", "pathfinder", "cornerer")
+    loaded(f"{name}/bot.py")
+    for name in ("alphabeta", "perfect", "signs", "stepper", "weaver", "stripes", "pathfinder", "cornerer")
 )
 
 TINY = [

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from arena.base.errors import UsageError
 from arena.match.players.manifest import load_bot
 from arena.tournament.definition import load_definition
+from tests.conftest import BOTS, ROOT
 
-ROOT = Path(__file__).parents[2]
 needs_atheris = pytest.mark.skipif(importlib.util.find_spec("atheris") is None, reason="needs atheris")
 
 
@@ -64,11 +64,11 @@ clock = "wall"
 memory_bytes = "512 MiB"
 processes = 64
 [[entrants]]
-bot = "{ROOT / "bots" / "minimal"}"
+bot = "{BOTS / "minimal"}"
 name = "a"
 args = ["x"]
 [[entrants]]
-bot = "{ROOT / "bots" / "greedy"}"
+bot = "{BOTS / "greedy"}"
 """
 
 BOT = 'name = "x"\nversion = "1"\ncommand = ["python3", "bot.py"]\ngames = ["plaid"]\nbuild = []\nauthor = "me"\n'

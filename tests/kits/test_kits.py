@@ -23,9 +23,10 @@ from arena.match.players.manifest import load_bot
 from arena.protocol.frames import decode_body
 from arena.protocol.messages import read_action, read_ready
 from arena.sandbox.isolation.levels import choose_isolation
+from tests.conftest import ROOT
 
 ARENA = [sys.executable, "-m", "arena"]
-TEMPLATES = Path(__file__).parents[2] / "arena" / "kits" / "templates"
+TEMPLATES = ROOT / "arena" / "kits" / "templates"
 THERE = [name for name, kit in LANGUAGES.items() if all(shutil.which(tool) for tool in kit.tools)]
 QUICK = ("python", "python-plain", "c")
 EACH = [pytest.param(name, marks=[] if name in QUICK else pytest.mark.soak, id=name) for name in LANGUAGES]

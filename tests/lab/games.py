@@ -5,6 +5,8 @@ from itertools import count
 
 from arena.games import Game, IntOption
 from arena.games.checked_game import checked_game
+from arena.lab.solving.limits import Limits
+from arena.lab.solving.state_graph import Retrograde, explore
 from tests.best_play import brute_force
 
 PATH = "tests.lab.games:OfATable"
@@ -84,6 +86,12 @@ values_of = lru_cache(maxsize=4)(brute_force)
 def plain_value(game, state):
     """Return (outcome, margin) for seat 0 with best play: minimax over the rules, and nothing else."""
     return values_of(game)(state)
+
+
+def values_by_table(game, name):
+    """Return the value of every state, as a table by the rules has it."""
+    table = Retrograde(explore(game, name, Limits()))
+    return {state: table.values[number] for state, number in table.graph.numbers.items()}
 
 
 def plain_shares(game, state):

@@ -2,7 +2,6 @@
 
 import re
 import time
-from pathlib import Path
 from statistics import mean
 from unicodedata import numeric
 
@@ -20,7 +19,7 @@ from arena.lab.solve import Solver
 from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError
 from arena.lab.solving.solution import By
 from tests import needs
-from tests.lab.near_ties import asking_plaid  # noqa: F401
+from tests.conftest import ROOT
 
 pytestmark = needs.program("cc", "gcc", "clang")
 
@@ -94,7 +93,7 @@ def test_the_self_test_compares_the_shares_of_all_states_of_small_games(name):
     assert compare_shares(name, load(name)) > 20
 
 
-PAGE = (Path(__file__).parents[2] / "docs/games/coprimality.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/games/coprimality.md").read_text(encoding="utf-8")
 
 
 def test_shares_are_those_of_the_page_about_coprimality():
@@ -168,7 +167,7 @@ def test_it_ends_at_the_deadline(name, options):
 
 
 @pytest.mark.slow
-def test_the_rules_are_asked_about_near_ties(asking_plaid, monkeypatch):  # noqa: F811
+def test_the_rules_are_asked_about_near_ties(asking_plaid, monkeypatch):
     asked = []
     for lines in range(1, 7):
         game = make_game("plaid", players=3, width=6, height=3, lines=lines)

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -22,8 +21,6 @@ from arena.store.results.statements import record_from
 from arena.tournament.definition import make_definition
 from tests.conftest import BOTS
 from tests.matches import paper_bots, small_match
-
-ROOT = Path(__file__).parents[2]
 
 
 def spec(game="tests.mistaken_games:Endless", options=None, players=2, **values) -> MatchSpec:

@@ -4,7 +4,6 @@ import contextlib
 import shutil
 import sqlite3
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -16,10 +15,10 @@ from arena.store.home import ArenaHome, delete_tournament, erase_tournament, ren
 from arena.store.results.scope import Scope
 from arena.store.results.store import Store
 from arena.store.results.values import StoredBot
+from tests.conftest import DATA, STORED
 from tests.store.results.samples import definition, line, record
 
-DATA = Path(__file__).parents[1] / "data"
-HOMES = sorted(path.name for path in (DATA / "stored" / "homes").iterdir())
+HOMES = sorted(path.name for path in (STORED / "homes").iterdir())
 
 
 @pytest.fixture
@@ -133,7 +132,7 @@ def old_home(request, tmp_path):
     """A home of an earlier version; the names of two tournaments in it."""
     directory = tmp_path / "old"
     if request.param != "version 1":
-        shutil.copytree(DATA / "stored" / "homes" / request.param, directory)
+        shutil.copytree(STORED / "homes" / request.param, directory)
     else:
         directory.mkdir()
         with contextlib.closing(sqlite3.connect(directory / "arena.sqlite3")) as connection:

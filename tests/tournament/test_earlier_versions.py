@@ -5,16 +5,15 @@
 
 import re
 import shutil
-from pathlib import Path
 
 import pytest
 
 from arena import ArenaHome, load_definition, run_tournament
 from arena.analysis.measures.standings_cache import standings_of
 from arena.analysis.measures.verification import verify
+from tests.conftest import STORED
 from tests.databases import change
 
-STORED = Path(__file__).parents[1] / "data" / "stored"
 HOMES = sorted(path.name for path in (STORED / "homes").iterdir())
 TOURNAMENTS = ("round robin", "swiss", "ladder", "faults")
 

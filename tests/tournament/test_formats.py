@@ -3,7 +3,6 @@ import re
 from collections import Counter
 from itertools import combinations
 from math import ceil, comb, log2
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
@@ -17,8 +16,7 @@ from arena.tournament.formats.knockout import bracket
 from arena.tournament.formats.round_robin import balanced_groups, circle
 from arena.tournament.formats.swiss import CardLine, tie_breaks
 from arena.tournament.schedule import rotations
-
-DATA = Path(__file__).parents[1] / "data"
+from tests.conftest import DATA
 
 
 def made(name, entrants, players=2, encounters=1, rng_seed=1, active=None, games=1, **settings_):

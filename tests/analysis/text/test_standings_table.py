@@ -3,7 +3,6 @@
 import csv
 import io
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -17,8 +16,9 @@ from arena.analysis.text.tables import render_table
 from arena.analysis.text.verdict import standings_footer
 from arena.base.records import TimeControl
 from arena.site.pages.rounds import findings
+from tests.conftest import ROOT
 
-PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "columns.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reference" / "columns.md").read_text(encoding="utf-8")
 
 
 WON = ResultTable.of([CountedEncounter("plaid", ((("a", "b"), (1, 2)),), 3)])

@@ -13,9 +13,7 @@ from arena.games.kernels.option_sets import games_with
 from arena.games.kernels.solver import KernelSolver
 from arena.lab import oracle
 from arena.lab.oracle import Oracle
-from arena.lab.solving import kernel_tables
-from arena.lab.solving import kernel_tables as kernel_values
-from arena.lab.solving import tables as mapped_table
+from arena.lab.solving import kernel_tables, tables
 from arena.lab.solving.kernel_tables import (
     KernelTableFile,
     KernelValues,
@@ -26,11 +24,10 @@ from arena.lab.solving.kernel_tables import (
 )
 from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError
 from arena.lab.solving.search import Search
-from arena.lab.solving.state_graph import Retrograde, explore
 from arena.lab.solving.tables import TableError
 from arena.lab.solving.worth import Known
 from tests import needs
-from tests.lab.near_ties import asking_plaid  # noqa: F401
+from tests.lab.games import values_by_table
 
 pytestmark = needs.program("cc", "gcc", "clang")
 
@@ -49,11 +46,6 @@ SMALL = [
     ("plaid", {"width": 1, "height": 6, "lines": 2}),
     ("plaid", {"width": 5, "height": 2, "lines": 5}),
 ]
-
-
-def true_values(game, name):
-    table = Retrograde(explore(game, name, Limits()))
-    return {state: table.values[number] for state, number in table.graph.numbers.items()}
 
 
 def after_by(values, game, state):
@@ -81,7 +73,7 @@ TOO_SMALL = [game for game in games_with("multiplication", "small") if game.play
 
 @pytest.mark.parametrize("game", [*(make_game(name, **options) for name, options in SMALL), *TOO_SMALL], ids=str)
 def test_every_state_of_small_boards_is_worth_what_the_rules_say(game):
-    values, kernel = true_values(game, game.name), KernelValues(game, Limits())
+    values, kernel = values_by_table(game, game.name), KernelValues(game, Limits())
     for state in values:
         if not game.is_over(state):
             assert kernel.after_actions(state) == after_by(values, game, state)
@@ -90,7 +82,7 @@ def test_every_state_of_small_boards_is_worth_what_the_rules_say(game):
 @pytest.mark.parametrize(("name", "options"), SMALL, ids=str)
 def test_a_table_from_any_state_on_says_the_same(name, options):
     game, rng = make_game(name, **options), random.Random(1)
-    values = true_values(game, name)
+    values = values_by_table(game, name)
     states = [state for state in values if not game.is_over(state) and not is_predicting(game, state)]
     for state in rng.sample(states, min(50, len(states))):
         kernel = KernelValues(game, Limits())
@@ -128,12 +120,12 @@ def test_random_states_of_larger_boards_are_worth_what_a_search_says(name, optio
 
 
 @pytest.mark.slow
-def test_near_ties_are_decided_by_the_rules(asking_plaid, monkeypatch):  # noqa: F811
+def test_near_ties_are_decided_by_the_rules(asking_plaid, monkeypatch):
     game = make_game("plaid", width=6, height=4, lines=5)
     expected = KernelValues(game, Limits()).after_actions(game.initial_state())
     asked = []
     monkeypatch.setattr(game, "ranks", lambda state: asked.append(state) or type(game).ranks(game, state))
-    monkeypatch.setattr(kernel_values, "solver_of", lambda game: KernelSolver(asking_plaid, game))
+    monkeypatch.setattr(kernel_tables, "solver_of", lambda game: KernelSolver(asking_plaid, game))
     assert KernelValues(game, Limits()).after_actions(game.initial_state()) == expected
     assert asked
 
@@ -150,7 +142,7 @@ def test_one_table_answers_for_all_matches(monkeypatch):
 def test_what_is_too_large_becomes_known_as_the_match_goes_on(monkeypatch):
     game, rng = make_game("differences", size=8), random.Random(4)
     plans = []
-    monkeypatch.setattr(kernel_values, "MAX_TABLE_BYTES", 2000)
+    monkeypatch.setattr(kernel_tables, "MAX_TABLE_BYTES", 2000)
     kernel = KernelValues(game, Limits())
     for plies in range(8):
         plans.append(kernel.after_actions(random_state(game, plies, rng)) is not None)
@@ -213,7 +205,7 @@ def saved(tmp_path):
 def test_a_saved_table_has_every_value_of_its_states(name, options, tmp_path):
     game, file = make_game(name, **options), tmp_path / "values"
     save_kernel_table(game, file, Limits())
-    values = true_values(game, name)
+    values = values_by_table(game, name)
     with KernelTableFile(game, file) as table:
         found = {state: table.value(state) for state in values}
     has_grid = {state for state in values if name == "plusminus" and not is_predicting(game, state)}
@@ -268,7 +260,7 @@ def test_a_table_of_others_is_refused(saved, monkeypatch):
     monkeypatch.setattr(kernel_tables, "sources_digest", lambda _name: "0123456789abcdef")
     with pytest.raises(TableError, match=r"table .*: it was made by another kernel of differences; solve"):
         KernelTableFile(game, file)
-    monkeypatch.setattr(mapped_table, "rules_version", lambda _game: "0123456789abcdef")
+    monkeypatch.setattr(tables, "rules_version", lambda _game: "0123456789abcdef")
     with pytest.raises(TableError, match="it was made by other rules of differences"):
         KernelTableFile(game, file)
 

@@ -6,17 +6,8 @@ import pytest
 
 from arena.games import make_game
 from arena.lab.solving import tables
-from arena.lab.solving import tables as mapped_table
-from arena.lab.solving.limits import Limits
-from arena.lab.solving.state_graph import Retrograde, explore
 from arena.lab.solving.tables import TableError, TableFile, rules_version, save_table, table_path
 from tests.lab import games
-
-
-def values_of(game, name):
-    retrograde = Retrograde(explore(game, name, Limits()))
-    return {state: retrograde.values[number] for state, number in retrograde.graph.numbers.items()}
-
 
 SAVED = [("plusminus", {"size": 3}), ("plaid", {"width": 4, "height": 3, "lines": 3}), ("coprimality", {"size": 4})]
 
@@ -24,7 +15,7 @@ SAVED = [("plusminus", {"size": 3}), ("plaid", {"width": 4, "height": 3, "lines"
 @pytest.mark.parametrize(("name", "options"), SAVED, ids=str)
 def test_every_value_is_read_back(name, options, tmp_path):
     game = make_game(name, **options)
-    values = values_of(game, name)
+    values = games.values_by_table(game, name)
     file = table_path(game, name, tmp_path)
     save_table(game, name, values.items(), file)
     with TableFile(game, name, file) as table:
@@ -41,7 +32,7 @@ def game():
 @pytest.fixture
 def file(game, tmp_path):
     file = tmp_path / "plusminus.table"
-    save_table(game, "plusminus", values_of(game, "plusminus").items(), file)
+    save_table(game, "plusminus", games.values_by_table(game, "plusminus").items(), file)
     return file
 
 
@@ -62,7 +53,7 @@ def test_a_table_of_other_options_is_refused(file):
 
 
 def test_a_table_of_other_rules_is_refused(game, file, monkeypatch):
-    monkeypatch.setattr(mapped_table, "rules_version", lambda _game: "0123456789abcdef")
+    monkeypatch.setattr(tables, "rules_version", lambda _game: "0123456789abcdef")
     with pytest.raises(TableError, match="it was made by other rules of plusminus; solve the game again with --save"):
         TableFile(game, "plusminus", file)
 
@@ -89,16 +80,10 @@ def test_one_changed_byte_anywhere_is_noticed(game, file):
         file.write_bytes(damaged)
         with pytest.raises(TableError, match=r"^table .*: "):
             TableFile(game, "plusminus", file)
+    with pytest.raises(TableError, match="its checksum is wrong, so it is damaged; solve the game again with --save"):
+        TableFile(game, "plusminus", file)  # the last byte is another one
     file.write_bytes(whole)
     TableFile(game, "plusminus", file).close()
-
-
-def test_a_wrong_checksum_has_a_sentence(game, file):
-    whole = bytearray(file.read_bytes())
-    whole[-1] ^= 1
-    file.write_bytes(whole)
-    with pytest.raises(TableError, match="its checksum is wrong, so it is damaged; solve the game again with --save"):
-        TableFile(game, "plusminus", file)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import json
 import os
 import sys
 import time
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -32,11 +31,12 @@ from arena.protocol.messages import read_action
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.store.results.rows import row_of
 from benchmarks import zoo_bots as zoo
+from tests.conftest import BOTS
 from tests.leftovers import no_process_left
 from tests.matches import paper_bots, small_match
 from tests.protocol.test_frames import VALUES
 
-GOOD = Path(__file__).parents[3] / "bots" / "minimal"
+GOOD = BOTS / "minimal"
 
 PATIENT = TimeControl(per_action_seconds=20.0, startup_seconds=20.0)
 IMPATIENT = TimeControl(per_action_seconds=0.3, startup_seconds=20.0, margin_seconds=0.1)

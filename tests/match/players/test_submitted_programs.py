@@ -26,6 +26,7 @@ from arena.tournament.executors.dask_worker import pack_bot, unpack_bot
 from arena.tournament.resumption import create_or_resume
 from tests import needs
 from tests.cli.calls import calling
+from tests.conftest import ROOT
 from tests.open_places import nested
 
 PATH = "/usr/bin:/bin"
@@ -245,7 +246,7 @@ def test_what_systems_put_beside_a_bot_changes_it_in_no_case_of_letters(bot, hom
     copied = home.bots.copy_in(bot)
     assert sorted(path.name for path in Path(copied.directory).rglob("*")) == ["bot.py", "bot.toml"]
     assert describe_left_out(bot)[0].startswith("left out, as no part of the bot: ")
-    page = (Path(__file__).parents[3] / "docs/packaging.md").read_text()
+    page = (ROOT / "docs/packaging.md").read_text()
     assert {*re.findall(r"`(\S+)`", page.partition("its letters have:\n\n")[2].partition("\n\n")[0])} == {*LEFT_OUT}
 
 

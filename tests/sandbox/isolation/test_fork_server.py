@@ -25,10 +25,11 @@ from arena.sandbox.isolation.reaper import make_scratch, remove_stale
 from arena.sandbox.isolation.sandbox_policy import make_launch_spec
 from benchmarks import zoo_bots as zoo
 from benchmarks.traces import traces, traces_since
+from tests.conftest import BOTS
 from tests.matches import small_match
 from tests.written_bots import write_bot
 
-GOOD = load_bot(Path(__file__).parents[3] / "bots" / "minimal")
+GOOD = load_bot(BOTS / "minimal")
 
 
 def play(pool, match=1):

@@ -21,9 +21,8 @@ from arena.sandbox.isolation.levels import PREFERRED, choose_isolation, probe_le
 from arena.sandbox.isolation.sandbox_policy import Isolation
 from benchmarks import zoo_bots as zoo
 from tests import needs
+from tests.conftest import BOTS, ROOT
 from tests.matches import small_match
-
-ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -138,7 +137,7 @@ def test_an_older_landlock_will_do_too(monkeypatch, fresh_probes, abi):
 @pytest.mark.parametrize("level", IsolationLevel, indirect=True)
 def test_the_level_stands_in_the_record(level):
     isolation = choose_isolation(level)
-    bot = load_bot(ROOT / "bots" / "minimal")
+    bot = load_bot(BOTS / "minimal")
     with BotPool(isolation) as pool:
         record = pool.play(small_match(bot, bot, options={"size": 2}))
     assert record.isolation == isolation.label

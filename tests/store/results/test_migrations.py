@@ -4,7 +4,6 @@ import json
 import shutil
 import sqlite3
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -12,11 +11,11 @@ import sqlalchemy as sa
 from arena.store.results import migrations
 from arena.store.results.schema import SCHEMA_VERSION, events, meta, metadata, topics
 from arena.store.results.store import Store
+from tests.conftest import DATA, STORED
 from tests.store.results.samples import definition, line, record
 from tests.store.results.test_recording import expected, stored
 
-DATA = Path(__file__).parents[2] / "data"
-HOMES = sorted((DATA / "stored" / "homes").iterdir())
+HOMES = sorted((STORED / "homes").iterdir())
 NEW_TABLES = (
     "topics", "events", "seats", "progress", "live_matches", "watches", "annotations", "owners", "analysis_requests",
 )  # fmt: skip

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import sqlalchemy
@@ -19,6 +18,7 @@ from arena.store.results.schema import SCHEMA_VERSION
 from arena.store.results.store import Store
 from arena.store.results.values import StoredBot
 from arena.store.results.whole_database import bring_up_to_date
+from tests.conftest import DATA
 from tests.databases import change, on_both
 from tests.store.results.samples import definition, line, record, void
 
@@ -169,7 +169,7 @@ def first_release(tmp_path):
     """A file made by the first release: two entrants, two matches, one of them recorded."""
     path = tmp_path / "arena.sqlite3"
     with contextlib.closing(sqlite3.connect(path)) as connection:
-        connection.executescript((Path(__file__).parents[2] / "data" / "schema_1.sql").read_text())
+        connection.executescript((DATA / "schema_1.sql").read_text())
     return path
 
 

@@ -22,10 +22,9 @@ from arena.tournament.formats.swiss import CardLine, Swiss
 from arena.tournament.resumption import with_corrections
 from arena.tournament.rounds import played_format, ranking_of
 from arena.tournament.transfer.checks import without_locations
+from tests.conftest import STORED
 from tests.databases import change
 from tests.tournament.corrections.contest import FOUR, Scripts, contest, play, reckoned, records, tabled, write_bots
-
-STORED = Path(__file__).parents[2] / "data" / "stored"
 
 
 @pytest.fixture

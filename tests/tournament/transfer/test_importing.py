@@ -3,7 +3,6 @@ import json
 import random
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -16,6 +15,7 @@ from arena.tournament.corrections.entrants import disqualify, replace_bot, withd
 from arena.tournament.transfer import export
 from arena.tournament.transfer.export import DigestChain, whole_export
 from arena.tournament.transfer.merging import import_records, merge_home
+from tests.conftest import ROOT
 from tests.tournament.transfer.played import begin, bot, definition_of, exported, play, play_rounds
 
 CUP = definition_of(encounters=2)
@@ -332,7 +332,7 @@ def test_the_form_of_a_whole_export_is_on_the_page_for_directors(there):
     void_matches(there.store, "cup", [3], reason="the lights went out")
     disqualify(there.store, "cup", "d@1", reason="a book of openings")
     there.store.note_void(there.store.tournament("cup"), 3, "the worker was killed")
-    page = (Path(__file__).parents[3] / "docs" / "moving.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "moving.md").read_text(encoding="utf-8")
     table = page[page.index("| first key |") : page.index("A digest is the first")]
     documented = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
     assert list(dict.fromkeys(next(iter(json.loads(line))) for line in whole(there))) == documented

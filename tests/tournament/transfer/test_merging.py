@@ -6,7 +6,6 @@ import os
 import shutil
 import sqlite3
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -18,10 +17,10 @@ from arena.base.errors import StoreError, UnknownNameError
 from arena.store.home import ArenaHome
 from arena.store.results.rows import row_of
 from arena.tournament.transfer.merging import merge_home
+from tests.conftest import STORED
 from tests.databases import change
 from tests.tournament.transfer.played import bot, definition_of, exported, forfeited, play, play_rounds, played
 
-STORED = Path(__file__).parents[2] / "data" / "stored"
 CUP = definition_of(encounters=2)  # 6 pairings, 2 encounters, 2 seat rotations: 24 matches
 SWISS = definition_of("swiss", "abcd", format="swiss", settings={"rounds": 3})
 LADDER = definition_of("ladder", "abcd", format="ladder")
