@@ -45,13 +45,6 @@ def fake_time(monkeypatch):
     return FakeTime(monkeypatch)
 
 
-@pytest.fixture
-def game(fake_time):
-    rules = SlowAmazons()
-    rules.time = fake_time
-    return rules
-
-
 def chooser(name, monkeypatch, *args):
     taken = {}
     monkeypatch.setattr("arena.botkit.run", lambda choose, **settings: taken.update(settings, choose=choose))
@@ -79,7 +72,9 @@ def test_amazons_keeps_to_its_own_rules():
 
 @pytest.mark.parametrize("name", ["random_legal", "greedy", "mcts", "alphabeta", "perfect", "oracle"])
 @pytest.mark.parametrize("seed", [0, 5])
-def test_a_bot_for_all_games_answers_in_time(name, seed, game, fake_time, monkeypatch):
+def test_a_bot_for_all_games_answers_in_time(name, seed, fake_time, monkeypatch):
+    game = SlowAmazons()
+    game.time = fake_time
     choose, on_match = chooser(name, monkeypatch)
     draw, state = random.Random(seed), game.initial_state()
     for _ in range(seed):

@@ -20,6 +20,7 @@ from tests.bots.test_bots import COUNTED, bot, play
 from tests.bots.test_many_actions import chooser
 from tests.bots.test_thinking import TINY, forever, loaded
 from tests.conftest import BOTS
+from tests.lab.games import after
 
 oracle = loaded("oracle/bot.py")
 
@@ -61,21 +62,18 @@ def test_among_three_it_takes_the_largest_share_and_of_equal_ones_what_it_can_ho
     paranoid = paranoid_of(graph, 3, range(len(graph)))
     for state, seat in positions(game, 1, 20):
         choices = graph.following(graph.numbers[state])
-        values = [(shares[after][seat], paranoid[after][seat]) for after in choices]
+        values = [(shares[number][seat], paranoid[number][seat]) for number in choices]
         chosen = oracle.choose(game, state, forever())
         if isinstance(chosen, Choice):
-            after = graph.numbers[game.apply(state, chosen.action)]
-            assert (shares[after][seat], paranoid[after][seat]) == max(values)
+            number = graph.numbers[game.apply(state, chosen.action)]
+            assert (shares[number][seat], paranoid[number][seat]) == max(values)
             assert (chosen.note["share"], chosen.note["held"]) == max(values)
         assert isinstance(chosen, Choice) == (len(values) > 1)
 
 
 def test_where_shares_are_not_known_in_time_it_goes_for_the_lead():
     game = make_game("multiplication", players=3, size=10)
-    state = game.initial_state()
-    for square in enumerate((2, 4, 6, 8, 10, 1, 3, 5, 7), 1):
-        state = game.apply(state, square)
-    state = game.apply(state, (10, 9))
+    state = after(game, enumerate((2, 4, 6, 8, 10, 1, 3, 5, 7, 9), 1))
     assert oracle.shares_after(game, state, 0.0) == ()
     chosen = oracle.choose(game, state, Clock(0.0, None, 0.0))
     state = game.apply(state, chosen)
@@ -112,16 +110,11 @@ def test_bounds_are_weighed_by_what_they_leave():
     assert [one.action for one in oracle.best_of(found, 0)] == ["drawn"]
 
 
-@pytest.fixture
-def kernels(tmp_path, monkeypatch):
-    """A cache directory with kernels in it."""
-    (tmp_path / "arena/kernels").mkdir(parents=True)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    return str(tmp_path / "arena/kernels")
-
-
 @pytest.mark.parametrize("level", ["landlock", "bubblewrap"])
-def test_only_example_bots_may_read_kernels(level, kernels, tmp_path):
+def test_only_example_bots_may_read_kernels(level, tmp_path, monkeypatch):
+    kernels = tmp_path / "arena/kernels"
+    kernels.mkdir(parents=True)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     (tmp_path / "copy").mkdir()
     for file in ("bot.py", "bot.toml"):
         (tmp_path / "copy" / file).write_bytes((BOTS / "oracle" / file).read_bytes())
@@ -131,7 +124,7 @@ def test_only_example_bots_may_read_kernels(level, kernels, tmp_path):
     )
     assert shipped["environment"][CACHE_VARIABLE] == str(tmp_path / "arena")
     assert CACHE_VARIABLE not in copied["environment"]
-    assert kernels in repr(shipped) and kernels not in repr({**copied, "mounts": None})
+    assert str(kernels) in repr(shipped) and str(kernels) not in repr({**copied, "mounts": None})
 
 
 @pytest.mark.parametrize("level", ["landlock", "bubblewrap"])

@@ -76,15 +76,6 @@ def builds(whole_build, cache, monkeypatch):
     return built
 
 
-@pytest.fixture
-def compiled(cache, monkeypatch):
-    """Counts how often a kernel is compiled in this process."""
-    compiled = []
-    original = build.compile_kernel
-    monkeypatch.setattr(build, "compile_kernel", lambda name, *rest: compiled.append(name) or original(name, *rest))
-    return compiled
-
-
 def again():
     """Forget what this process has loaded."""
     load.cache_clear()
@@ -92,7 +83,9 @@ def again():
 
 
 @pytest.mark.slow
-def test_a_kernel_is_built_once_and_then_found(cache, compiled):
+def test_a_kernel_is_built_once_and_then_found(cache, monkeypatch):
+    compiled, original = [], build.compile_kernel
+    monkeypatch.setattr(build, "compile_kernel", lambda name, *rest: compiled.append(name) or original(name, *rest))
     assert kernel_status("differences").path is None
     assert not cache.exists(), "looking makes nothing"
     assert isinstance(again(), Kernel)

@@ -98,9 +98,7 @@ def test_shares_of_results_are_those_of_a_recursion(name, options, plies):
     """Within four standard errors of what a recursion over all lines of play gives."""
     game = make_game(name, **options)
     opening = next(openings(game, plies, 1))
-    state = game.initial_state()
-    for action in opening:
-        state = game.apply(state, action)
+    state = after(game, opening)
     count = 1500
     found = encounters_by_rules(game, opening, 9, count, (100, 400))
     worth, as_first = exact(game, state, (100, 400))

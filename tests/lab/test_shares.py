@@ -154,10 +154,7 @@ def test_what_it_takes_is_said_and_looked_at_before_it_begins():
 
 @pytest.mark.parametrize(
     ("name", "options"),
-    [
-        ("coprimality", {"players": 40, "size": 12}),
-        ("plaid", {"players": 3, "width": 12, "height": 12, "lines": 12}),
-    ],
+    [("coprimality", {"players": 40, "size": 12}), ("plaid", {"players": 3, "width": 12, "height": 12, "lines": 12})],
 )
 def test_it_ends_at_the_deadline(name, options):
     kernel = share_solver_of(make_game(name, **options))

@@ -126,10 +126,7 @@ def test_a_bot_whose_thread_thinks_for_ever_is_not_waited_for_for_ever(pool, tmp
 @pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize(
     ("at_end", "expected"),
-    [
-        ("raise RuntimeError(f'in {match}')", "RuntimeError: in 1"),
-        ("say('bye'); os._exit(3)", "bye"),
-    ],
+    [("raise RuntimeError(f'in {match}')", "RuntimeError: in 1"), ("say('bye'); os._exit(3)", "bye")],
 )
 def test_a_bot_that_ends_at_end_keeps_its_result_and_leaves_its_reason(pool, at_end, expected, tmp_path):
     first, second = play(pool, bot(tmp_path, at_end), 2)

@@ -45,10 +45,7 @@ def test_how_many_encounters_would_decide():
 
 
 def test_several_versions_are_one_side_and_never_their_own_rival():
-    results = [
-        played(1, ["a@1", "a@2"], [1, 2], "o1", "m1"),
-        played(2, ["a@2", "b", "a@1"], [1, 2, 2], "o2", "m2"),
-    ]
+    results = [played(1, ["a@1", "a@2"], [1, 2], "o1", "m1"), played(2, ["a@2", "b", "a@1"], [1, 2, 2], "o2", "m2")]
     found = head_to_head(meetings(results, ["a@1", "a@2"]))
     assert (found.wins, found.draws, found.losses, found.encounters, found.score) == (1, 1, 0, 1, 0.75)
     versions = head_to_head(meetings(results, ["a@1", "a@2"], ["a@1"]))

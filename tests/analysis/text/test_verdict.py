@@ -112,10 +112,7 @@ TABLES = (
     (field("99", scheduled=None), "a is clearly better than b."),
     (field("50 50\n   50", draws=6), "a, b and c can't be told apart: every match was drawn."),
     (field("50 50\n   50", draws=5), "a, b and c can't be told apart."),
-    (
-        field("99", is_flagged=True),
-        "a is clearly better than b. But a single rating per bot does not fit the results.",
-    ),
+    (field("99", is_flagged=True), "a is clearly better than b. But a single rating per bot does not fit the results."),
     (field("99", unrated=["x"]), "a is clearly better than b; x has no rated match yet."),
     (
         field("99", unrated=[f"x{number}" for number in range(5)]),
@@ -124,10 +121,7 @@ TABLES = (
     (standings(NOTHING, {}), "No match has been recorded yet."),
     (standings(NOTHING, {}, everybody=["a@1", "b@1"]), "No match has been recorded yet."),
     (standings(ALONE, {}), "No bot has a rating yet: that takes a match of two different bots."),
-    (
-        field("\n".join(" ".join(["50"] * count) for count in range(23, 0, -1))),
-        "The 24 bots can't be told apart.",
-    ),
+    (field("\n".join(" ".join(["50"] * count) for count in range(23, 0, -1))), "The 24 bots can't be told apart."),
 )
 
 

@@ -61,7 +61,6 @@ def test_a_bot_that_works_while_another_is_to_act_is_frozen(launcher, name, isol
     with pytest.raises((BotError, LateError)):
         other.ask(encode_frame({"type": "act", "ply": 0, "legal": [[1, 1]]}), 0.5)
     assert busy.off_turn.has_worked
-    used = busy.process.monitor.possible_cpu_seconds()
     time.sleep(0.2)
     busy.process.monitor.sample_cpu()
     busy.process.monitor.sample_cpu()  # by now everything that was on its way has been seen

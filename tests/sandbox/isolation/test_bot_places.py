@@ -58,10 +58,7 @@ CHANGES = {
         (place.directory / "new").rename(place.directory / "run"),
     ),
     "no program": lambda place: (place.directory / "run").unlink(),
-    "a link": lambda place: (
-        (place.directory / "run").unlink(),
-        (place.directory / "run").symlink_to(sys.executable),
-    ),
+    "a link": lambda place: ((place.directory / "run").unlink(), (place.directory / "run").symlink_to(sys.executable)),
     "another directory": lambda place: (
         place.directory.rename(place.at / "away"),
         shutil.copytree(place.at / "away", place.directory),

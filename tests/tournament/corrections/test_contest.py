@@ -39,14 +39,13 @@ def expected_pairs(before_withdrawing):
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def anywhere(request, tmp_path):
+def home(request, tmp_path):
     url = None if request.param == "sqlite" else request.getfixturevalue("postgres_url")
     with ArenaHome(tmp_path / "home", store=url) as home:
         yield home
 
 
-def test_everything_that_can_go_wrong_in_a_contest(anywhere, tmp_path, no_check):
-    home = anywhere
+def test_everything_that_can_go_wrong_in_a_contest(home, tmp_path, no_check):
     definition = contest(write_bots(tmp_path / "bots", STUDENTS))
     (latecomer,) = write_bots(tmp_path / "late", ["latecomer"])
     (mended,) = write_bots(tmp_path / "mended", ["student03"], "and mended")

@@ -158,16 +158,12 @@ def test_options_that_contradict_each_other_are_refused(home, bots, capsys, opti
     assert message in capsys.readouterr().err and home.store.tournament("t") == before
 
 
-@pytest.fixture
-def undisturbed(tmp_path, bots):
-    with ArenaHome(tmp_path / "undisturbed") as home:
-        assert play(home, contest(bots, until=UNTIL)).is_complete
-        yield timeless(records(home)), lines(home)
-
-
 @pytest.mark.slow
-def test_workers_and_interruptions_make_no_difference(home, bots, undisturbed):
+def test_workers_and_interruptions_make_no_difference(home, bots, tmp_path):
     definition = contest(bots, until=UNTIL)
+    with ArenaHome(tmp_path / "undisturbed") as other:
+        assert play(other, definition).is_complete
+        undisturbed = timeless(records(other)), lines(other)
     played = 0
     for workers, most in ((1, 5), (2, 40), (8, 60), (3, 1), (8, None)):
         executor = Shuffled(workers, most)
