@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -137,43 +137,37 @@ def check_ply_limit(ply_limit: int, opening_plies: int) -> None:
         )
 
 
+@dataclass
 class _Builder:
-    def __init__(
-        self,
-        file: CommonKeys,
-        path: Path,
-        bots: KnownBots | None,
-        faults: list[str],
-        given: Mapping[str, Entrant],
-        has_entrants: bool,
-    ) -> None:
-        self._file = file
-        self._path = path
-        self._bots = bots
-        self._faults = faults
-        self._given = given
-        self._has_entrants = has_entrants
-        self._has_all_entrants = has_entrants
-        self._time_control = TimeControl(**file.time_control.model_dump())
+    file: CommonKeys
+    path: Path
+    bots: KnownBots | None
+    faults: list[str]
+    given: Mapping[str, Entrant]
+    has_entrants: bool
+
+    def __post_init__(self) -> None:
+        self._has_all_entrants = self.has_entrants
+        self._time_control = TimeControl(**self.file.time_control.model_dump())
         self._games_of_file: Sequence[GameChoice] = ()
         self._rejected: list[Rejected] = []
 
     def build(self) -> Definition:
-        file = self._file
-        title = file.name if file.name is not None else self._path.stem
-        with _collecting(self._faults):
-            check_tournament_name(title, "name", self._bots)
-        with _collecting(self._faults):
+        file = self.file
+        title = file.name if file.name is not None else self.path.stem
+        with _collecting(self.faults):
+            check_tournament_name(title, "name", self.bots)
+        with _collecting(self.faults):
             choose_isolation(file.isolation)
         if file.format not in FORMATS:
             known = ", ".join(repr(known) for known in FORMATS)
-            self._faults.append(f"format = {file.format!r}: expected {known}")
-        self._faults += [f"{key}: {sentence}" for key, sentence in file.tables_of_others()]
+            self.faults.append(f"format = {file.format!r}: expected {known}")
+        self.faults += [f"{key}: {sentence}" for key, sentence in file.tables_of_others()]
         games = self._games_of_file = self._games()
-        openings, opening_plies = openings_in(file, self._path.parent, games, self._faults)
-        with _collecting(self._faults):
+        openings, opening_plies = openings_in(file, self.path.parent, games, self.faults)
+        with _collecting(self.faults):
             check_ply_limit(file.ply_limit, opening_plies)
-        entrants = self._entrants() if self._has_entrants else ()
+        entrants = self._entrants() if self.has_entrants else ()
         self._check_fit(games, entrants)
         return Definition(
             name=title,
@@ -197,16 +191,16 @@ class _Builder:
         )
 
     def _games(self) -> tuple[GameChoice, ...]:
-        file = self._file
+        file = self.file
         if (file.game is None) == (not file.games):
-            self._faults.append('either game = "NAME" or one or more [[games]] tables are needed, not both')
+            self.faults.append('either game = "NAME" or one or more [[games]] tables are needed, not both')
             return ()
         if file.game is not None:
             tables = [("", GameTable(game=file.game, options=file.options))]
         else:
             tables = [(f"games[{k}].", table) for k, table in enumerate(file.games)]
             if file.options:
-                self._faults.append("options: with [[games]], options belong inside each of them")
+                self.faults.append("options: with [[games]], options belong inside each of them")
         choices = []
         for prefix, table in tables:
             place = f"{prefix}game"
@@ -214,20 +208,20 @@ class _Builder:
                 game = make_game(table.game, **table.options)
                 choices.append(GameChoice(game=table.game, options=game.options, players=game.players))
             except OptionError as error:
-                self._faults.append(f"{prefix}options.{error.option} = {toml_value(error.value)}: {error.accepted}")
+                self.faults.append(f"{prefix}options.{error.option} = {toml_value(error.value)}: {error.accepted}")
             except UsageError as error:
-                self._faults.append(f"{place}: {error}")
+                self.faults.append(f"{place}: {error}")
         return tuple(choices)
 
     def _entrants(self) -> tuple[Bot, ...]:
         bots: list[Bot] = []
-        for number, table in enumerate(self._file.entrants):
+        for number, table in enumerate(self.file.entrants):
             place = f"entrants[{number}]"
             for variant in self._variants(table, place):
                 try:
                     bot = self._bot(table, variant)
                 except UsageError as error:
-                    self._faults.append(f"{place}: {error}")
+                    self.faults.append(f"{place}: {error}")
                     self._has_all_entrants = False
                     continue
                 self._check_label(f"{place}.name", bot, bots)
@@ -239,25 +233,25 @@ class _Builder:
 
     def _check_label(self, place: str, bot: Bot, before: Sequence[Bot]) -> None:
         if any(bot.label == other.label for other in before):
-            self._faults.append(
+            self.faults.append(
                 f"{place} = {bot.name!r}: another entrant has this name and version; give one of them a name of its own"
             )
         elif any(in_latin(bot.label) == in_latin(other.label) for other in before):
-            self._faults.append(
+            self.faults.append(
                 f"{place} = {bot.name!r} ({bot.name.encode('ascii', 'backslashreplace').decode()}): it"
                 " looks like the name of another entrant, but has other letters; give one of them another name"
             )
 
     def _collected(self) -> Sequence[Bot]:
         """Return the bots of ``entrants_from``; note what is broken, or leave it out if the file says so."""
-        file = self._file
+        file = self.file
         if file.entrants_from is None:
             return ()
         from arena.tournament.collected import load_collected  # loads what unpacks and builds, as below
 
         check = self._check_is_whole if file.skip_broken else None
-        found = load_collected(file.entrants_from, self._path.parent, self._bots, check)
-        self._faults += [f"entrants_from: {sentence}" for sentence in found.faults]
+        found = load_collected(file.entrants_from, self.path.parent, self.bots, check)
+        self.faults += [f"entrants_from: {sentence}" for sentence in found.faults]
         self._has_all_entrants &= not found.faults
         self._rejected += found.rejected
         return found.bots
@@ -269,21 +263,21 @@ class _Builder:
         for choice in self._games_of_file:
             if (problem := claims_problem(bot, choice.game)) is not None:
                 raise BotDefinitionError(f"bot {bot.name!r} {problem}")
-        build_bots([bot], choose_isolation(self._file.isolation))
+        build_bots([bot], choose_isolation(self.file.isolation))
 
     def _variants(self, table: EntrantTable, place: str) -> list[Variant]:
         try:
             return variants_of(table.args)
         except DefinitionError as error:
-            self._faults.append(f"{place}.{error}")
+            self.faults.append(f"{place}.{error}")
             self._has_all_entrants = False
             return []
 
     def _bot(self, table: EntrantTable, variant: Variant) -> Bot:
-        if table.bot in self._given:
-            bot = bot_of(self._given[table.bot])
+        if table.bot in self.given:
+            bot = bot_of(self.given[table.bot])
         else:
-            bot = find_entrant(table.bot, variant.args, self._path.parent, self._bots)
+            bot = find_entrant(table.bot, variant.args, self.path.parent, self.bots)
         if table.time_control is not None:
             own = replace(self._time_control, **table.time_control.model_dump())
             bot = replace(bot, time_control=None if own == self._time_control else own)
@@ -294,23 +288,23 @@ class _Builder:
         return replace(bot, name=name)
 
     def _is_known(self) -> IsKnown | None:
-        return None if self._bots is None else self._bots.is_known
+        return None if self.bots is None else self.bots.is_known
 
     def _check_fit(self, games: Sequence[GameChoice], entrants: Sequence[Bot]) -> None:
         if not self._has_all_entrants:
             return
         for choice in games:
             if choice.players > len(entrants):
-                self._faults.append(
+                self.faults.append(
                     f"entrants: expected at least {choice.players}, one for each player of {choice.game};"
                     f" got {len(entrants)}"
                 )
-            with _collecting(self._faults):
+            with _collecting(self.faults):
                 check_game_of(choice.game, entrants)
             for bot in entrants:
                 problem = claims_problem(bot, choice.game)
                 if problem is not None:
-                    self._faults.append(f"entrant {bot.name!r} {problem}")
+                    self.faults.append(f"entrant {bot.name!r} {problem}")
 
 
 def find_entrant(text: str, args: Sequence[str], base: Path, bots: KnownBots | None) -> Bot:

@@ -112,21 +112,16 @@ def check_claimed_game(bot: Bot, game: str, command: str) -> None:
         )
 
 
+@dataclass
 class _Checker:
-    def __init__(
-        self,
-        bot: Bot,
-        game: str,
-        options: Mapping[str, Any],
-        opening: Sequence[Any],
-        tried: TriedBot,
-    ) -> None:
-        self._bot = bot
-        self._game = game
-        self._options = dict(options)
-        self._opening = opening
-        self._tried = tried
-        self._player = self._tried.player
+    bot: Bot
+    game: str
+    options: Mapping[str, Any]
+    opening: Sequence[Any]
+    tried: TriedBot
+
+    def __post_init__(self) -> None:
+        self._player = self.tried.player
         self._broken: Step | None = None  # the first step in which a limit was broken
 
     def close(self) -> None:
@@ -135,7 +130,7 @@ class _Checker:
     def start(self) -> Step:
         name = "starts and says ready"
         try:
-            self._tried.begin(self._game, self._options)
+            self.tried.begin(self.game, self.options)
         except LateError:
             raise
         except ArenaError as error:
@@ -144,9 +139,9 @@ class _Checker:
             self._player.tell_fault(fault)
             report = self._player.end((), (), Termination.FORFEIT, (fault,))
             cpu_seconds = report.cpu_seconds + report.off_turn_cpu_seconds
-            return self._failed(name, fault, report, cpu_seconds, self._tried.time_control.startup_seconds)
+            return self._failed(name, fault, report, cpu_seconds, self.tried.time_control.startup_seconds)
         ready = self._player.ready
-        label = " ".join(part for part in (ready.name, ready.version) if part) or self._bot.label
+        label = " ".join(part for part in (ready.name, ready.version) if part) or self.bot.label
         wants = ", ".join(part for part, on in ready.wants._asdict().items() if on) or "nothing"
         return Step(name, True, f"{label}; wants {wants}")
 
@@ -171,7 +166,7 @@ class _Checker:
         longest = 0.0
         for number, options in enumerate(bounds.tried):
             seat = number % make_game(game, **options).players
-            record = self._tried.play(game, options, seat)
+            record = self.tried.play(game, options, seat)
             if record.faults:
                 return self._failed_in(record, seat, f"plays {game} with {options_text(options)} in seat {seat}")
             longest = max(longest, _longest_seconds(record, seat))
@@ -184,13 +179,13 @@ class _Checker:
 
     def reuse(self) -> Step:
         name = "plays match after match with one process"
-        records = [self._tried.play(self._game, self._options, 0, 11, self._opening) for _ in range(2)]
+        records = [self.tried.play(self.game, self.options, 0, 11, self.opening) for _ in range(2)]
         for record in records:
             if record.faults:
                 return self._failed_in(record, 0, name)
         same = records[0].actions == records[1].actions
         how = "the same actions from the same seed" if same else "other actions from the same seed: not reproducible"
-        return Step(name, True, f"{counted(self._tried.matches, 'match')} so far; {how}")
+        return Step(name, True, f"{counted(self.tried.matches, 'match')} so far; {how}")
 
     def under_load(self) -> Step:
         """Play while other programs use up the processor."""
@@ -202,8 +197,8 @@ class _Checker:
         try:
             with contextlib.ExitStack() as stack:
                 for _ in range(BUSY_PROGRAMS):
-                    stack.enter_context(Subprocess(busy, self._tried.isolation, self._tried.limits))
-                record = self._tried.play(self._game, self._options, 0, opening=self._opening)
+                    stack.enter_context(Subprocess(busy, self.tried.isolation, self.tried.limits))
+                record = self.tried.play(self.game, self.options, 0, opening=self.opening)
         finally:
             run_on(cores)
         if record.faults:
@@ -214,11 +209,11 @@ class _Checker:
         """End the bot and report its peak usage; it is launched again first if its last match ended in a fault."""
         name = "stays inside its limits"
         with contextlib.suppress(BotError):
-            self._tried.begin(self._game, self._options)
+            self.tried.begin(self.game, self.options)
         self._player.close()
         if self._broken is not None:
             return replace(self._broken, name=name)
-        peak, limits = self._player.peak, self._tried.limits
+        peak, limits = self._player.peak, self.tried.limits
         used = (
             f"{peak.memory_bytes / MEBIBYTE:.0f} of {limits.memory_bytes / MEBIBYTE:.0f} MiB of memory,"
             f" {peak.processes} of {limits.processes} processes and threads,"
@@ -228,20 +223,20 @@ class _Checker:
 
     def quit(self) -> Step:
         name = "leaves when it is told to quit"
-        if self._tried.leaves(self._game, self._options):
+        if self.tried.leaves(self.game, self.options):
             return Step(name, True, "within half a second")
         return Step(
             name, False, "it had to be killed after half a second", "end the program on quit, and when its input ends"
         )
 
     def _try(self, name: str, game: str, options: Mapping[str, Any], seat: int, opening: Sequence[Any] = ()) -> Step:
-        record = self._tried.play(game, options, seat, opening=opening)
+        record = self.tried.play(game, options, seat, opening=opening)
         if record.faults:
             return self._failed_in(record, seat, name)
         return Step(name, True, f"{counted(len(record.actions), 'ply')}, {_longest(record, seat)}")
 
     def _failed_in(self, record: MatchRecord, seat: int, name: str) -> Step:
-        control, report = self._tried.time_control, record.seats[seat]
+        control, report = self.tried.time_control, record.seats[seat]
         before = sum(
             seconds or 0.0
             for (actor, _), seconds in zip(record.actions, record.cpu_seconds, strict=True)
@@ -256,7 +251,7 @@ class _Checker:
         has_waited = fault.kind == FaultKind.TIMEOUT or "within" in fault.detail
         stderr = report.stderr.for_operator()
         failure = Failure(
-            self._bot, fault, stderr, received, cpu_seconds, waited_seconds if has_waited else None, self._game
+            self.bot, fault, stderr, received, cpu_seconds, waited_seconds if has_waited else None, self.game
         )
         where = "" if fault.kind == FaultKind.START else f" at ply {fault.ply}"
         detail = f"{fault.kind} fault{where}: {fault.detail.for_operator()}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -21,24 +22,19 @@ from arena.protocol.messages import Seating
 from arena.sandbox.isolation.sandbox_policy import Isolation
 
 
+@dataclass
 class TriedBot:
     """A bot, whose process is kept from match to match, unless the machine stood still in one."""
 
-    def __init__(
-        self,
-        bot: Bot,
-        isolation: Isolation,
-        limits: Limits,
-        time_control: TimeControl,
-        ply_limit: int = DEFAULT_PLY_LIMIT,
-    ) -> None:
-        self.player = ProcessPlayer(bot, isolation, limits, measures_peak=True)
+    bot: Bot
+    isolation: Isolation
+    limits: Limits
+    time_control: TimeControl
+    ply_limit: int = DEFAULT_PLY_LIMIT
+
+    def __post_init__(self) -> None:
+        self.player = ProcessPlayer(self.bot, self.isolation, self.limits, measures_peak=True)
         self.matches = 0
-        self._bot = bot
-        self.isolation = isolation
-        self.limits = limits
-        self.time_control = time_control
-        self._ply_limit = ply_limit
 
     def begin(self, game: str, options: Mapping[str, Any] | None = None) -> None:
         """Seat it in a match that is not played, again while nobody can tell whether it was ready in time."""
@@ -71,7 +67,7 @@ class TriedBot:
         self.matches += 1
         rules = make_game(game, **options)
         bots = [Bot(name="opponent", version="1", command=(), directory="")] * rules.players
-        bots[seat] = self._bot
+        bots[seat] = self.bot
         spec = MatchSpec(
             match=self.matches,
             tournament="",
@@ -82,7 +78,7 @@ class TriedBot:
             opening=0 if opening else None,
             opening_actions=tuple(opening),
             time_control=self.time_control,
-            ply_limit=self._ply_limit,
+            ply_limit=self.ply_limit,
         )
         return play_until_judged(partial(self._play_once, seat=seat, seed=seed or self.matches), spec)
 
