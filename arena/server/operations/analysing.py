@@ -10,7 +10,7 @@ from arena.server.gate.operation import Done, Operation, Visit
 from arena.server.http.hosts import network_of
 from arena.server.operations.bot_logs import LoggedMatch
 from arena.site.links import address_of
-from arena.site.matches.match_analysis import analysis_of
+from arena.site.matches.match import analysis_of
 from arena.site.page_table import PAGE_BY_NAME
 from arena.store.people.rates import Rate
 from arena.store.people.values import DAY_SECONDS, Permission

@@ -1,4 +1,4 @@
-"""The page of a match: recorded, being played, or still to be played."""
+"""The page of a match: recorded, being played, or still to be played; and how far its analysis is."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 
 from arena.base.bot_text import Audience, BotText
 from arena.base.definition import GameChoice
-from arena.base.enums import Termination
+from arena.base.enums import AnalysisState, Termination
 from arena.base.errors import ArenaError, UnknownNameError
 from arena.base.live_match import LiveMatch
 from arena.base.records import MatchRecord, ScheduledMatch, SeatReport, time_controls_of
 from arena.games import make_game
 from arena.games.checked_game import checked_game
-from arena.lab.matches.annotation import annotation_of
-from arena.site.matches.match_analysis import analysis_of
-from arena.site.matches.match_model import Asked, MatchPage, MatchParameters, SeatDetails
+from arena.lab.matches.annotation import Annotation, annotation_of, is_analysed_here
+from arena.site.matches.match_model import Asked, MatchAnalysis, MatchPage, MatchParameters, SeatDetails
 from arena.site.matches.viewed_match import viewed_match
 from arena.store.home import ArenaHome
+from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
 
 MAX_REASON_CHARACTERS = 500
@@ -211,3 +211,31 @@ def _time_rules(record: MatchRecord, names: Mapping[str, str]) -> str:
         return record.time_control.shown
     own = zip(record.bots, record.time_controls, strict=True)
     return "; ".join(f"{names.get(bot, bot)} {time_control.shown}" for bot, time_control in own)
+
+
+def analysis_of(
+    store: Store, tournament: StoredTournament, record: MatchRecord, annotation: Annotation | None
+) -> MatchAnalysis:
+    """Return how far the analysis of a match is, from its annotation and what became of a request."""
+    asked = store.analysis_requests.find(tournament, record.match)
+    if asked is not None and asked.state is AnalysisState.RUNNING:
+        return MatchAnalysis(state=asked.state, sentence="Being analysed now, which takes at most about a minute.")
+    if asked is not None and asked.state is AnalysisState.WAITING:
+        return MatchAnalysis.of(asked, sentence=f"Analysis asked for: place {asked.place} of {asked.waiting}.")
+    if annotation is not None and not annotation.unknown_before:
+        return MatchAnalysis(state=AnalysisState.DONE)
+    unknown = _unknown_positions(annotation)
+    if asked is not None:
+        sentence = f"Searched for {asked.searched_seconds} s; {unknown} stay unknown."
+        return MatchAnalysis(state=AnalysisState.UNKNOWN, sentence=sentence)
+    may_be_asked_for = is_analysed_here(record.game, len(record.bots))
+    others = "" if may_be_asked_for else " Only matches for two of the arena’s own games are analysed here."
+    sentence = f"Not analysed yet.{others}" if annotation is None else f"Not known yet: {unknown}.{others}"
+    return MatchAnalysis(state=AnalysisState.NONE, sentence=sentence, may_be_asked_for=may_be_asked_for)
+
+
+def _unknown_positions(annotation: Annotation | None) -> str:
+    if annotation is None:
+        return "its positions"
+    is_to_the_end = annotation.unknown_before == len(annotation.worths)
+    return "positions up to its end" if is_to_the_end else f"positions before ply {annotation.unknown_before}"

@@ -9,7 +9,7 @@ from arena.games import make_game
 from arena.lab.matches import annotator_program
 from arena.lab.matches.annotation import annotation_of
 from arena.lab.matches.annotator_program import Annotations
-from arena.site.matches.match_analysis import analysis_of
+from arena.site.matches.match import analysis_of
 from arena.store.home import ArenaHome
 from arena.store.people.values import Scope
 from arena.store.results.rows import row_of
