@@ -16,11 +16,20 @@ from arena.base.errors import GameError, IllegalActionError, OptionError, Unknow
 from arena.games.coprimality import Coprimality
 from arena.games.differences import Differences
 from arena.games.drawing import Drawing, board, hexagon, text_drawing
-from arena.games.game import ChoiceOption, Game, IntOption, Option, refuse_when_over
+from arena.games.game import (
+    ChoiceOption,
+    Game,
+    IntOption,
+    Option,
+    Space,
+    all_squares,
+    board_space,
+    one_hot,
+    refuse_when_over,
+)
 from arena.games.multiplication import Multiplication
 from arena.games.plaid import Plaid
 from arena.games.plusminus import Plusminus
-from arena.games.space import Space, all_squares, board_space, one_hot
 from arena.games.squares import draw_grid, format_square, parse_square, seat_letter, square_of
 
 GAMES: Mapping[str, type[Game[Any]]] = {

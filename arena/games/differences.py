@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from arena.games.drawing import Drawing
-from arena.games.game import PIE, ChoiceOption, Option, refuse_when_over
+from arena.games.game import PIE, ChoiceOption, Option, Space, all_squares, refuse_when_over
 from arena.games.permutation import (
     Heights,
     PermutationGame,
@@ -38,7 +38,6 @@ from arena.games.permutation import (
     place,
     size_option,
 )
-from arena.games.space import Space, all_squares
 
 
 class DifferencesState(NamedTuple):

@@ -9,15 +9,14 @@ To add a game, write one class in one file: see docs/add_a_game.md.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 from arena.base.errors import IllegalActionError, OptionError, suggestion
 from arena.base.results import competition_ranks
 from arena.games.drawing import Drawing, text_drawing
-from arena.games.space import Space
-from arena.games.squares import as_square, mark_last
+from arena.games.squares import Square, as_square, mark_last
 
 
 @dataclass(frozen=True)
@@ -114,6 +113,78 @@ def made_again(kind: type[Game[Any]], options: Mapping[str, Any]) -> Game[Any]:
     """Return a game from its class and options, for pickle."""
     return kind(**options)
 
+
+# A game as numbers, for learning and search libraries: every action has an index, every state is a vector.
+#
+# A game has a space if it has a method ``space``; ``arena.interop`` brings such games to PettingZoo and OpenSpiel.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Space:
+    """A game as numbers.
+
+    Attributes:
+        actions: all actions that can be legal in some state; an action's index is its position.
+        max_plies: the largest number of actions in a match.
+        encode: turns a state into numbers from -1 to 1, always the same count. The adapters add whose turn it is.
+    """
+
+    actions: tuple[Any, ...]
+    max_plies: int
+    encode: Callable[[Any], Sequence[float]]
+
+
+def all_squares(width: int, height: int) -> tuple[Square, ...]:
+    """Return the squares of a board, by column from the left, then by row from the bottom."""
+    return tuple((x, y) for x in range(1, width + 1) for y in range(1, height + 1))
+
+
+def one_hot(values: Iterable[object], choices: Sequence[object]) -> list[float]:
+    """Return, for each choice, a number for each value: 1 if it equals the choice, else 0.
+
+    >>> one_hot(["red", "blue", None], choices=["red", "blue"])
+    [1.0, 0.0, 0.0, 0.0, 1.0, 0.0]
+    """
+    listed = list(values)
+    return [float(value == choice) for choice in choices for value in listed]
+
+
+def board_space(
+    width: int,
+    height: int,
+    players: int,
+    owners: Callable[[Any], Mapping[Square, int]],
+    *,
+    other_actions: tuple[Any, ...] = (),
+    max_plies: int | None = None,
+) -> Space:
+    """Return the space of a game on a board whose squares belong to seats: its actions are squares.
+
+    The vector of a state has, for each seat, 1 for its squares and 0 for the others.
+
+    Args:
+        width: columns of the board.
+        height: rows of the board.
+        players: seats of the game.
+        owners: returns the seat of each square that belongs to one. If states with the same owners and the same seat to
+            act can differ, make a ``Space``.
+        other_actions: actions that are not squares, such as "pass".
+        max_plies: the largest number of actions in a match; by default one for each square.
+    """
+    squares = all_squares(width, height)
+
+    def encode(state: Any) -> list[float]:
+        owner = owners(state)
+        return one_hot(map(owner.get, squares), range(players))
+
+    return Space(
+        actions=(*squares, *other_actions),
+        max_plies=len(squares) if max_plies is None else max_plies,
+        encode=encode,
+    )
+
+
+# The rules.
 
 StateT = TypeVar("StateT")
 Action = Any

@@ -13,8 +13,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from arena.base.errors import IllegalActionError, OptionError
 from arena.games.drawing import Drawing
-from arena.games.game import Game, made_again
-from arena.games.space import Space
+from arena.games.game import Game, Space, made_again
 
 KEEP, SWAP = CHOICES = ("keep", "swap")
 

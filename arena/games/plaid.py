@@ -27,8 +27,7 @@ from typing import Any, ClassVar, NamedTuple
 from arena.base.errors import IllegalActionError, OptionError
 from arena.games import surds
 from arena.games.drawing import Drawing, Shape
-from arena.games.game import PIE, Game, IntOption, Option, refuse_when_over
-from arena.games.space import Space
+from arena.games.game import PIE, Game, IntOption, Option, Space, refuse_when_over
 from arena.games.squares import seat_letter
 
 Line = tuple[str, int]

@@ -13,7 +13,7 @@ from arena.base.errors import IllegalActionError
 from arena.games.conformance.finding import MistakeError, are_same, as_lists, exact, problem_on_the_wire, shown
 from arena.games.conformance.position import Position, shown_by
 from arena.games.drawing import Drawing, shape_problem
-from arena.games.space import Space
+from arena.games.game import Space
 
 # Checks of actions: exactly the legal ones are accepted, and each has a text that is read back.
 

@@ -11,7 +11,7 @@ from arena.base.results import competition_ranks
 from arena.games.conformance.calls import Calls
 from arena.games.conformance.finding import MistakeError, are_same, over_the_wire, problem_on_the_wire, shown
 from arena.games.conformance.position import Position, shown_by, state_after
-from arena.games.space import Space
+from arena.games.game import Space
 
 _SAMPLE = 6
 """Legal actions that are tried where each one costs several calls."""

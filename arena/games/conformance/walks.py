@@ -20,8 +20,7 @@ from arena.games.conformance.calls import Calls
 from arena.games.conformance.finding import MistakeError, as_json, exact, shown
 from arena.games.conformance.game_checks import made
 from arena.games.conformance.suite import variants
-from arena.games.game import Game
-from arena.games.space import Space
+from arena.games.game import Game, Space
 
 QUESTIONS = (
     "seat_to_act",

@@ -12,10 +12,10 @@ from arena.base.errors import KernelError
 from arena.games import ChoiceOption, Game
 from arena.games.coprimality import CoprimalityState
 from arena.games.differences import DifferencesState
+from arena.games.game import Space
 from arena.games.multiplication import MultiplicationState
 from arena.games.plaid import PlaidState
 from arena.games.plusminus import SIGNS, PlusminusState
-from arena.games.space import Space
 
 # States, options and actions as the numbers that kernels take.
 

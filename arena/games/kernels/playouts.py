@@ -10,9 +10,9 @@ from typing import Any
 
 from arena.base.errors import KernelError
 from arena.games import Game
+from arena.games.game import Space
 from arena.games.kernels.kernel import Kernel, PlayoutTotals, Trace
 from arena.games.kernels.loading import kernel_of
-from arena.games.space import Space
 
 # The random numbers of playouts: the same in C and in Python, so that playout s is the same sequence of actions.
 
