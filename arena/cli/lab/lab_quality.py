@@ -87,9 +87,8 @@ def quality(
     of visitors of this arena's site who have played both there.
     """
     from arena.games import parse_options
-    from arena.lab.measures.answers import Comparison
+    from arena.lab.measures.answers import Comparison, count_votes
     from arena.lab.measures.survey import Plan
-    from arena.lab.measures.votes import count_votes
     from arena.store.home import votes_between
 
     plan = Plan(
