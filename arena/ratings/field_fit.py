@@ -17,7 +17,7 @@ Everything is relative to the mean of the field: a common shift is not in the re
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ from arena.ratings.distributions import Floats, normal_cdf
 from arena.ratings.environment import CONFIDENCE_95, MU, SIGMA, Rating, cdf
 from arena.ratings.ep_messages import JointGaussian
 from arena.ratings.large_field import LARGE_FIELD_DRAWS, TOLERANCES, SparsePosterior
-from arena.ratings.result_arrays import ComparedWithArrays, Encounter, EncounterArrays, Integers, numbered
+from arena.ratings.result_arrays import Encounter, EncounterArrays, Integers, numbered
 from arena.ratings.set_fit import TOLERANCE, SetFit
 
 DRAWS = 2000
@@ -50,7 +50,7 @@ MIN_WIDTH = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class FittedEncounters(ComparedWithArrays):
+class FittedEncounters:
     """Ratings and their errors.
 
     Attributes:
@@ -68,6 +68,14 @@ class FittedEncounters(ComparedWithArrays):
     prior_width: float
     draws: Floats
     encounters: int
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both are of one class and all fields are equal: dataclasses can't compare arrays."""
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(np.array_equal(getattr(self, one.name), getattr(other, one.name)) for one in fields(self))
 
     def margins(self) -> Floats:
         """Return half the width of each 95 % interval of mu, shape (bots,)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
@@ -36,20 +36,6 @@ def check_result(names: Sequence[str], ranks: Sequence[int]) -> None:
 # array, in which missing seats have the bot -1 and the rank 0.
 
 Integers = NDArray[np.int64]
-
-
-class ComparedWithArrays:
-    """The base of a dataclass with arrays: since Python 3.13 the comparison of its own has no answer for them."""
-
-    __slots__ = ()
-    __hash__ = None  # type: ignore[assignment]
-
-    def __eq__(self, other: object) -> bool:
-        """Return whether both are of one class, and all their fields are equal."""
-        if type(other) is not type(self):
-            return NotImplemented
-        names = [each.name for each in fields(self)]  # type: ignore[arg-type]
-        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
