@@ -17,6 +17,7 @@ from arena.analysis.text.tables import Column, Row
 from arena.base.bot_text import OPERATOR, BotText
 from arena.base.errors import UnknownNameError, UsageError
 from arena.base.records import MatchRecord
+from arena.base.text import halves_text
 from arena.base.until import Decided
 from arena.store.results.match_records import Records
 from arena.store.results.rows import as_json
@@ -78,18 +79,12 @@ def crosstable_table(
         row: Row = {"rank": number, "bot": name, "points": totals.get(bot, 0.0)}
         for column, (rival, rival_name) in enumerate(names.items(), 1):
             points, matches = scores.get((bot, rival), (0.0, 0))
-            shown = _halves_text(points) if points_only else f"{points:g}/{matches}"
+            shown = halves_text(points) if points_only else f"{points:g}/{matches}"
             text = shown if matches else ("-" if bot == rival else "")
             value = {"bot": rival_name, "points": points, "matches": matches} if matches else None
             row[f"against_{column}"] = text if formatted else value
         rows.append(row)
     return columns, rows
-
-
-def _halves_text(points: float) -> str:
-    """Return points as ``2½``."""
-    whole = int(points)
-    return f"{whole or ''}½" if points > whole else str(whole)
 
 
 def ranking_table(ranking: Sequence[tuple[str, Placing]]) -> tuple[list[Column], list[Row]]:
