@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
@@ -147,16 +146,6 @@ class Standings(Tabular):
         return self.fitted.draw_probability if self.fitted.names else None
 
 
-class _Tally(NamedTuple):
-    matches: int = 0
-    finish_counts: tuple[int, ...] = ()
-    wins: int = 0
-    draws: int = 0
-    points: float = 0.0
-    seat_matches: tuple[int, ...] = ()
-    seat_points: tuple[float, ...] = ()
-
-
 def standings(
     results: ResultTable,
     faults: Mapping[str, Mapping[str, int]],
@@ -167,10 +156,10 @@ def standings(
 
     Every match counts in the columns of the table; ``rated`` says which count for the ratings.
     """
-    tallies = {label: _Tally() for label in everybody} | _tallies(results)
+    counted = {label: Standing(label=label, bot=label) for label in everybody} | _counted(results)
     encounters = results.rated_encounters()
     fitted = fit_encounters(encounters)
-    lines = _lines(tallies, fitted, faults, shown_names or {})
+    lines = _lines(counted, fitted, faults, shown_names or {})
     occurrences = results.match_occurrences
     return Standings(
         lines=lines,
@@ -205,7 +194,8 @@ def _first_seat_share(lines: Sequence[Standing]) -> float | None:
     return points / matches if matches else None
 
 
-def _tallies(results: ResultTable) -> dict[str, _Tally]:
+def _counted(results: ResultTable) -> dict[str, Standing]:
+    """Return a line for each bot, with what is counted and without what is rated."""
     bots, seats = len(results.labels), results.bots.shape[1]
     occurrences = results.match_occurrences
     players = (results.bots >= 0).sum(axis=1)
@@ -231,7 +221,9 @@ def _tallies(results: ResultTable) -> dict[str, _Tally]:
         np.maximum.at(seats_of, bot, players[here])
     columns = (finishes.astype(int), wins.astype(int), draws.astype(int), by_seat.astype(int), points, seats_of)
     return {
-        label: _Tally(
+        label: Standing(
+            label=label,
+            bot=label,
             matches=sum(matches),
             finish_counts=tuple(finished[:size]),
             wins=won,
@@ -247,7 +239,7 @@ def _tallies(results: ResultTable) -> dict[str, _Tally]:
 
 
 def _lines(
-    tallies: Mapping[str, _Tally],
+    counted: Mapping[str, Standing],
     fitted: FittedEncounters,
     faults: Mapping[str, Mapping[str, int]],
     shown_names: Mapping[str, str],
@@ -255,16 +247,14 @@ def _lines(
     ratings = dict(zip(fitted.names, fitted.ratings, strict=True))
     margins = dict(zip(fitted.names, fitted.margins().tolist(), strict=True))
     rank_intervals = dict(zip(fitted.names, fitted.rank_intervals(), strict=True))
-    exposures = {label: round(ratings.get(label, UNRATED).exposure, EXPOSURE_DECIMALS) for label in tallies}
-    labels = sorted(tallies, key=lambda label: (-exposures[label], label))
+    exposures = {label: round(ratings.get(label, UNRATED).exposure, EXPOSURE_DECIMALS) for label in counted}
+    labels = sorted(counted, key=lambda label: (-exposures[label], label))
     los = _los_function(fitted)
     ranks = competition_ranks([-exposures[label] for label in labels])
     groups = _groups(labels, los)
-    lines = []
-    for position, label in enumerate(labels):
-        tally = tallies[label]
-        line = Standing(
-            label=label,
+    return tuple(
+        replace(
+            counted[label],
             bot=shown_names.get(label, label),
             rating=ratings.get(label, UNRATED),
             rank=ranks[position],
@@ -272,17 +262,10 @@ def _lines(
             rank_interval=rank_intervals.get(label),
             los=los(label, labels[position + 1]) if position + 1 < len(labels) else None,
             group=groups[position],
-            matches=tally.matches,
-            finish_counts=tally.finish_counts,
-            wins=tally.wins,
-            draws=tally.draws,
-            points=tally.points,
-            seat_matches=tally.seat_matches,
-            seat_points=tally.seat_points,
             faults=dict(faults.get(label, {})),
         )
-        lines.append(line)
-    return tuple(lines)
+        for position, label in enumerate(labels)
+    )
 
 
 def _los_function(fitted: FittedEncounters) -> Callable[[str, str], float]:
