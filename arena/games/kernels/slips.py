@@ -143,8 +143,8 @@ class _Solved:
         self.to_come: dict[Hashable, int] = {}
         self._game = game
         self.is_by_margin = has_kernel(game) and isinstance(game, Multiplication)
-        self._rest: Callable[[Any], Hashable] = _unordered if self.is_by_margin else _whole
-        self._settled: Callable[[Game[Any], Any], int] = _so_far if self.is_by_margin else _nothing
+        self._rest: Callable[[Any], Hashable] = _unordered if self.is_by_margin else lambda state: state
+        self._settled: Callable[[Game[Any], Any], int] = _so_far if self.is_by_margin else lambda _game, _state: 0
 
     @classmethod
     def of(cls, game: Game[Any], state: Any, most_states: int) -> _Solved | None:
@@ -194,15 +194,6 @@ class _Solved:
                 after = [one for one in after if self.value(one) == best]
             state = after[generator.below(len(after))]
         return 1 + self._outcome(state)
-
-
-def _whole(state: Any) -> Hashable:
-    rest: Hashable = state
-    return rest
-
-
-def _nothing(_game: Game[Any], _state: Any) -> int:
-    return 0
 
 
 def _unordered(state: MultiplicationState) -> Hashable:

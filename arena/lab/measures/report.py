@@ -9,7 +9,6 @@ from typing import Any
 from arena.games.game import Game
 from arena.lab.measures import formulas
 from arena.lab.measures.measure import Estimate, Measure, Row
-from arena.lab.measures.simulation import SimulatedMatch
 from arena.lab.measures.survey import Findings, Plan, Survey
 from arena.lab.solving.limits import Limits
 
@@ -65,6 +64,7 @@ def survey_quality(
 def measures_of(found: Findings) -> tuple[Measure, ...]:
     """Return the eleven measures of what was played and solved."""
     game = found.game
+    ends = {name: found.played[name] for name in ("random", found.strongest_search) if name in found.played}
     rows: dict[str, tuple[Row, ...]] = {
         "value": formulas.value_by_size(found.solutions),
         "first_seat": formulas.first_seat(found.played, game.players),
@@ -74,7 +74,7 @@ def measures_of(found: Findings) -> tuple[Measure, ...]:
         "decided": formulas.decided(found.valued),
         "comebacks": (
             *formulas.comebacks(found.valued),
-            *formulas.visible_leads(_strongest_search(found), game.scores),
+            *formulas.visible_leads(found.played.get(found.strongest_search, []), game.scores),
         ),
         "depth": formulas.depth(found.steps, found.doublings),
         "simple": formulas.simple_results(found.simple),
@@ -83,7 +83,7 @@ def measures_of(found: Findings) -> tuple[Measure, ...]:
             *formulas.first_action_variety(found.first_actions),
         ),
         "length": (
-            *formulas.length_and_branching(_weakest_and_strongest(found)),
+            *formulas.length_and_branching(ends),
             *formulas.kingmaking(found.kingmaking),
         ),
     }
@@ -91,14 +91,6 @@ def measures_of(found: Findings) -> tuple[Measure, ...]:
         Measure(key=key, title=title, about=about, rows=rows[key], note=_note(key, found))
         for key, (title, about) in ABOUT.items()
     )
-
-
-def _strongest_search(found: Findings) -> list[SimulatedMatch]:
-    return found.played.get(found.strongest_search, [])
-
-
-def _weakest_and_strongest(found: Findings) -> dict[str, list[SimulatedMatch]]:
-    return {name: found.played[name] for name in ("random", found.strongest_search) if name in found.played}
 
 
 NEEDS_VALUES = ("openings", "choice", "decided")

@@ -104,17 +104,9 @@ def values_of(game: Game[Any], found: list[tuple[int, int]]) -> list[int]:
     return [outcome * OUTCOME_UNIT + margin * unit for outcome, margin in found]
 
 
-def kernel_table_path(game: Game[Any], directory: Path | None = None) -> Path:
+def kernel_table_path(game: Game[Any]) -> Path:
     """Return the file of the table that a game's kernel has made."""
-    return table_path(game, game.name, directory, _SUFFIX)
-
-
-def kernel_table_plan(game: Game[Any]) -> TablePlan | None:
-    """Return what a table of the first state takes; None if there is no kernel for it."""
-    try:
-        return solver_of(game).table_plan() if has_solver(game) else None
-    except KernelError:
-        return None
+    return table_path(game, game.name, suffix=_SUFFIX)
 
 
 def fill_table(root: KernelSolver, plan: TablePlan, deadline: float) -> mmap.mmap | None:
@@ -316,7 +308,12 @@ def saved_path(game: Game[Any], path: str) -> Path:
 def plan_of_kernel_table(game: Game[Any], path: str) -> TablePlan | None:
     """Return what the table takes, if the kernel is to make it."""
     states = count_states(game, path) if has_solver(game) else 0
-    return kernel_table_plan(game) if states is None or states > FEW_STATES else None
+    if states is not None and states <= FEW_STATES:
+        return None
+    try:
+        return solver_of(game).table_plan()
+    except KernelError:
+        return None
 
 
 def make_kernel_table(game: Game[Any], limits: Limits) -> tuple[Path, Table]:
