@@ -1,13 +1,14 @@
 """Which form of a game is fair: values that others have found, and those of all lines of play on small boards."""
 
 import json
+from itertools import combinations
 
 import pytest
 
 from arena.games import make_game
 from arena.lab.repair import repaired
 from tests.cli.calls import calling
-from tests.lab import brute_force
+from tests.lab.brute_force import margin_after
 
 KEYS = ["options", "repair", "margin", "outcome", "known", "keeping_first", "first", "decided_at", "draws"]
 
@@ -29,14 +30,14 @@ def test_a_pie_and_the_second_starter_take_most_of_the_edge_of_multiplication():
 @pytest.mark.parametrize(("width", "height", "lines"), [(4, 3, 3), (5, 4, 2), (3, 4, 4), (2, 5, 2), (6, 2, 3)])
 def test_a_pie_on_small_sheets_of_plaid_is_worth_what_all_lines_of_play_say(width, height, lines):
     firsts = [("v", x) for x in range(1, width)] + [("h", y) for y in range(1, height)]
-    values = [brute_force.plaid(width, height, lines, frozenset({line})) for line in firsts]
-    rows = rows_of("plaid", width=width, height=height, lines=lines)
+    options = {"width": width, "height": height, "lines": lines}
+    values = [margin_after("plaid", options, [line]) for line in firsts]
+    rows = rows_of("plaid", **options)
     nearest = min(abs(value) for value in values)
     assert rows["none"].margin == pytest.approx(float(max(values)), abs=1e-8)
     assert abs(rows["pie=1"].margin) == pytest.approx(float(nearest), abs=1e-8)
     assert (rows["none"].keeping_first, rows["none"].first) == (values.count(max(values)), len(firsts))
-    pairs = {frozenset({one, other}) for one in firsts for other in firsts if one != other}
-    ahead = min(abs(brute_force.plaid(width, height, lines, pair)) for pair in pairs)
+    ahead = min(abs(margin_after("plaid", options, pair)) for pair in combinations(firsts, 2))
     assert abs(rows["pie=2"].margin) == pytest.approx(float(ahead), abs=1e-8)
 
 
@@ -44,7 +45,8 @@ def test_forms_are_sorted_by_fairness_and_what_is_not_known_comes_last():
     rows = repaired(make_game("plusminus", size=3, grid_first=2), "plusminus", 600.0, 2**31)
     assert [abs(one.margin) for one in rows] == sorted(abs(one.margin) for one in rows)
     margins = {one.repair: one.margin for one in rows}
-    assert (margins["none"], margins["grid_first=1"], margins["komi=-1"]) == (-1, brute_force.plusminus(3, 0), 0)
+    grid_first = margin_after("plusminus", {"size": 3})
+    assert (margins["none"], margins["grid_first=1"], margins["komi=-1"]) == (-1, grid_first, 0)
     late = repaired(make_game("coprimality", size=5), "coprimality", 0.0, 2**31)
     assert [(one.repair, one.margin, one.known) for one in late] == [
         (word, None, None) for word in ("none", "pie=1", "pie=2")
