@@ -39,15 +39,3 @@ def best(game, state):
     """Return the first of the best actions, by plain recursion."""
     choose = max if game.seat_to_act(state) == 0 else min
     return choose(game.legal_actions(state), key=lambda action: plain_value(game, game.apply(state, action)))
-
-
-def outcome_of(game, state, known):
-    """Return 1, 0 or -1 where seat 0 wins, draws or loses with best play; ``known`` has what was found already."""
-    if state not in known:
-        if game.is_over(state):
-            first, second = game.ranks(state)
-            known[state] = (first < second) - (second < first)
-        else:
-            best = max if game.seat_to_act(state) == 0 else min
-            known[state] = best(outcome_of(game, game.apply(state, one), known) for one in game.legal_actions(state))
-    return known[state]

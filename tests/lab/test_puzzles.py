@@ -17,7 +17,7 @@ from arena.store.home import ArenaHome
 from tests.analysis.text.tournaments import play
 from tests.lab.games import after, plain_value
 from tests.lab.made_puzzles import longer_puzzle, made_puzzle
-from tests.lab.played import outcome_of, random_record
+from tests.lab.played import random_record
 
 GAMES = [
     ("plusminus", {"size": 4}),
@@ -40,14 +40,14 @@ def mirrored(name, size, actions):
 
 def expected_puzzles(name, game, records):
     """Return the classes of states that are puzzles, each as a set of states that are the same up to symmetry."""
-    known, found = {}, set()
+    found = set()
     for record in records:
         actions = actions_of(record)
         for ply in range(record.opening_plies, len(actions)):
             state = after(game, actions[:ply])
             sign = 1 if game.seat_to_act(state) == 0 else -1
             legal = list(game.legal_actions(state))
-            worth = {one: sign * outcome_of(game, game.apply(state, one), known) for one in legal}
+            worth = {one: sign * plain_value(game, game.apply(state, one))[0] for one in legal}
             best = max(worth.values())
             is_only = list(worth.values()).count(best) == 1
             if is_only and len(legal) >= MIN_CHOICES and worth[actions[ply]] < best:
@@ -60,22 +60,22 @@ PLIES = {("differences", 6, "once"): {1, 3}, ("plaid", 8, 4, 6): {1, 3, 5}}
 """Of the lines that there are, where some continue after the solution."""
 
 
-def assert_line(game, puzzle, state, known):
+def assert_line(game, puzzle, state):
     """Go through a line of a puzzle by the rule in docs/lab.md, one position at a time."""
 
     def is_turn(after):
-        outcomes = [outcome_of(game, game.apply(after, one), known) for one in game.legal_actions(after)]
+        outcomes = [plain_value(game, game.apply(after, one))[0] for one in game.legal_actions(after)]
         return game.seat_to_act(after) == puzzle.seat and len(outcomes) >= 3 and outcomes.count(goal) == 1
 
     def replies(before):
         if game.is_over(before) or game.seat_to_act(before) == puzzle.seat:
             return []
         after = [game.apply(before, one) for one in game.legal_actions(before)]
-        going_on = [one for one in after if outcome_of(game, one, known) == goal and is_turn(one)]
+        going_on = [one for one in after if plain_value(game, one)[0] == goal and is_turn(one)]
         return sorted(going_on, key=lambda one: plain_value(game, one), reverse=puzzle.seat == 1)
 
     goal = SIGNS[puzzle.goal]
-    assert outcome_of(game, state, known) == goal
+    assert plain_value(game, state)[0] == goal
     for number, turn in enumerate(puzzle.turns):
         if number:
             assert (expected := replies(state))
@@ -85,12 +85,12 @@ def assert_line(game, puzzle, state, known):
         for action, choice in zip(game.legal_actions(state), turn.choices, strict=True):
             after = game.apply(state, action)
             assert choice.text == game.format_action(action)
-            assert SIGNS[choice.outcome] == outcome_of(game, after, known)
+            assert SIGNS[choice.outcome] == plain_value(game, after)[0]
             if choice is turn.right or game.is_over(after):
                 assert choice.refutation == ""
             else:
                 refuted = game.apply(after, game.parse_action(choice.refutation))
-                assert outcome_of(game, refuted, known) == SIGNS[choice.outcome] != goal
+                assert plain_value(game, refuted)[0] == SIGNS[choice.outcome] != goal
         state = game.apply(state, game.parse_action(turn.right.text))
     assert puzzle.plies == 7 or not replies(state)
 
@@ -109,7 +109,7 @@ def test_puzzles_are_all_positions_with_one_action_that_helps_and_was_missed(nam
     assert found.found == len(found.puzzles) == len(expected) > 0
     assert found.looked_at == found.positions
     assert found.unknown == 0
-    known, classes = {}, set()
+    classes = set()
     for puzzle in found.puzzles:
         state = after(game, actions_of(puzzle))
         (group,) = (group for group in expected if state in group)
@@ -119,7 +119,7 @@ def test_puzzles_are_all_positions_with_one_action_that_helps_and_was_missed(nam
         assert game.parse_action(puzzle.misses[0].text) == actions_of(record)[len(puzzle.actions)]
         assert puzzle.misses[0].bot == record.bots[puzzle.seat]
         assert 1 <= puzzle.missed <= puzzle.met
-        assert_line(game, puzzle, state, known)
+        assert_line(game, puzzle, state)
     assert {one.plies for one in found.puzzles} == PLIES.get((name, *options.values()), {1})
     assert classes == expected
     assert [one.lines_log2 for one in found.puzzles] == sorted(one.lines_log2 for one in found.puzzles)

@@ -1,22 +1,25 @@
 """What the search for puzzles counts, orders and leaves out, with an oracle that knows everything, or only the ends."""
 
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 
 import pytest
 
+from arena.games import make_game
 from arena.lab.matches import puzzle_search
 from arena.lab.matches.puzzle_search import decisions_by_position, find_puzzles
 from arena.lab.oracle import ActionWorth
 from arena.lab.solving.worth import Known, Outcome, Worth
+from tests.lab.games import plain_value
 from tests.lab.made_puzzles import made_puzzle
-from tests.lab.played import outcome_of, random_record
+from tests.lab.played import random_record
 
 SHEET = ("plaid", {"width": 6, "height": 4, "lines": 4})
 GRID = ("differences", {"size": 5, "scoring": "once"})
 BOTH = pytest.mark.parametrize(("game", "count"), [(SHEET, 40), (GRID, 100)], ids=["plaid", "differences"])
-KNOWN: dict = {}
-"""Of each game, the outcomes of states that were found already."""
+one_game = cache(make_game)
+"""Gives one object for each game, of which outcomes are found once."""
 
 OUTCOMES = {1: Outcome.WIN, 0: Outcome.DRAW, -1: Outcome.LOSS}
 
@@ -29,15 +32,13 @@ class PlainOracle:
     asked: list = []  # noqa: RUF012 - each test sets its own
 
     def __init__(self, game, *_, **__):
-        self.game, self.known = game, {}
+        self.game = game
 
     def worth(self, state):
         ply = len(state.vertical) + len(state.horizontal) if self.game.name == "plaid" else self.from_ply
         self.asked.append(ply)
         outcome = (
-            OUTCOMES[outcome_of(self.game, state, self.known)]
-            if ply >= self.from_ply and state not in self.hidden
-            else None
+            OUTCOMES[plain_value(self.game, state)[0]] if ply >= self.from_ply and state not in self.hidden else None
         )
         return Worth(None, outcome, Known.SEARCH, None, None)
 
@@ -59,12 +60,10 @@ def records_of(game, count=30):
 
 def worths_of(decision):
     """Return what each legal action of a position is worth to the seat that acts: 1, 0 or -1."""
-    game, state = decision.game, decision.state
-    known = KNOWN.setdefault(repr((game.name, *game.options.items())), {})
+    game, state = one_game(decision.game.name, **decision.game.options), decision.state
     sign = 1 if game.seat_to_act(state) == 0 else -1
-    return {
-        game.apply(state, one): sign * outcome_of(game, game.apply(state, one), known) for one in legal_of(decision)
-    }
+    following = [game.apply(state, one) for one in legal_of(decision)]
+    return {after: sign * plain_value(game, after)[0] for after in following}
 
 
 def legal_of(decision):
