@@ -4,8 +4,9 @@ Simulated pairs of matches (both seats from one opening) with 40 % draws, at sev
 """
 
 import random
+from math import exp
 
-from arena.ratings.sequential import Hypotheses, SequentialTest, expected_encounters, score_of_elo
+from arena.ratings.sequential import Hypotheses, SequentialTest, score_of_elo
 from benchmarks.common import machine
 
 RUNS = 400
@@ -16,6 +17,22 @@ MOST = 20_000
 def pair(rng, elo):
     win = score_of_elo(elo) - DRAWS / 2
     return sum(1.0 if (u := rng.random()) < win else 0.5 if u < win + DRAWS else 0.0 for _ in range(2)) / 2
+
+
+def expected_encounters(score: float, variance: float, hypotheses: Hypotheses) -> tuple[float, float]:
+    """Return the probability that H1 is accepted and the mean number of encounters, if this is the true mean score.
+
+    The LLR is taken for a Brownian motion, as fishtest's calculator does (Wald's formulas).
+    """
+    low, high = hypotheses.bounds
+    s0, s1 = score_of_elo(hypotheses.elo0), score_of_elo(hypotheses.elo1)
+    drift = (s1 - s0) * (2 * score - s0 - s1) / (2 * variance)
+    spread = (s1 - s0) ** 2 / variance
+    h = 2 * drift / spread
+    if abs(h) < 1e-9:
+        return -low / (high - low), -low * high / spread
+    accepted = (exp(-h * low) - 1.0) / (exp(-h * low) - exp(-h * high))
+    return accepted, (accepted * high + (1.0 - accepted) * low) / drift
 
 
 def main():

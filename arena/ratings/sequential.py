@@ -179,19 +179,3 @@ def decide(scores: Iterable[float], hypotheses: Hypotheses) -> Verdict:
     for score in scores:
         test.add(score)
     return test.verdict
-
-
-def expected_encounters(score: float, variance: float, hypotheses: Hypotheses) -> tuple[float, float]:
-    """Return the probability that H1 is accepted and the mean number of encounters, if this is the true mean score.
-
-    The LLR is taken for a Brownian motion, as fishtest's calculator does (Wald's formulas).
-    """
-    low, high = hypotheses.bounds
-    s0, s1 = score_of_elo(hypotheses.elo0), score_of_elo(hypotheses.elo1)
-    drift = (s1 - s0) * (2 * score - s0 - s1) / (2 * variance)
-    spread = (s1 - s0) ** 2 / variance
-    h = 2 * drift / spread
-    if abs(h) < 1e-9:
-        return -low / (high - low), -low * high / spread
-    accepted = (exp(-h * low) - 1.0) / (exp(-h * low) - exp(-h * high))
-    return accepted, (accepted * high + (1.0 - accepted) * low) / drift

@@ -17,9 +17,9 @@ from arena.ratings.sequential import (
     decide,
     elo_of_score,
     evidence,
-    expected_encounters,
     score_of_elo,
 )
+from benchmarks.sequential import expected_encounters
 from tests import needs
 
 
