@@ -46,19 +46,19 @@ _SQRT_2PI = math.sqrt(2.0 * math.pi)
 _STANDARD_NORMAL = NormalDist()
 
 
-def cdf(x: float, mu: float = 0.0, sigma: float = 1.0) -> float:
-    """Return the normal distribution function."""
-    return 0.5 * math.erfc(-(x - mu) / (sigma * _SQRT2))
+def cdf(x: float) -> float:
+    """Return the standard normal distribution function."""
+    return 0.5 * math.erfc(-x / _SQRT2)
 
 
-def pdf(x: float, mu: float = 0.0, sigma: float = 1.0) -> float:
-    """Return the normal density."""
-    return math.exp(-(((x - mu) / sigma) ** 2) / 2.0) / (sigma * _SQRT_2PI)
+def pdf(x: float) -> float:
+    """Return the standard normal density."""
+    return math.exp(-(x**2) / 2.0) / _SQRT_2PI
 
 
-def ppf(p: float, mu: float = 0.0, sigma: float = 1.0) -> float:
+def ppf(p: float) -> float:
     """Return the inverse of the distribution function."""
-    return mu + sigma * _STANDARD_NORMAL.inv_cdf(p)
+    return _STANDARD_NORMAL.inv_cdf(p)
 
 
 def hazard(x: float) -> float:

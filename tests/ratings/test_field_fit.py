@@ -200,7 +200,7 @@ def test_the_message_of_two_gives_the_moments_of_the_integral(is_draw):
         return cdf(e - z) - cdf(-e - z) if is_draw else cdf(z - e)
 
     def moment(k):
-        return quad(lambda d: d**k * likelihood(d) * pdf(d, m1 - m2, spread), -60, 60, epsabs=1e-12)[0]
+        return quad(lambda d: d**k * likelihood(d) * pdf((d - m1 + m2) / spread) / spread, -60, 60, epsabs=1e-12)[0]
 
     first, second = moment(1) / moment(0), moment(2) / moment(0)
     step = np.array([1.0, -1.0])
