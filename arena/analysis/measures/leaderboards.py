@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
@@ -67,22 +68,23 @@ def _found(
     if cache_directory is None:
         return _compute(store, counting, game)
     path, key = _place_of(cache_directory, store, counting, game)
+    with suppress(_NotThereError):
+        return _read(path, key)
+    resting = resting_leaderboards()
+    if resting is None:
+        return _kept(path, key, lambda: _compute(store, counting, game))
+    what = path, tuple((one.name, one.finished_at, len(one.corrections)) for one in counting)
+    return resting.newest(what, lambda: _kept(path, key, lambda: _compute(store, counting, game)))
+
+
+def _kept(path: Path, key: str, compute: Callable[[], Leaderboard]) -> Leaderboard:
+    """Return a leaderboard from its file, or compute and write it."""
     try:
         return _read(path, key)
     except _NotThereError:
-        resting = resting_leaderboards()
-        if resting is None:
-            return _computed(path, key, store, counting, game)
-        what = path, tuple((one.name, one.finished_at, len(one.corrections)) for one in counting)
-        return resting.newest(what, lambda: _computed(path, key, store, counting, game))
-
-
-def _computed(
-    path: Path, key: str, store: Store, tournaments: Sequence[StoredTournament], game: str | None
-) -> Leaderboard:
-    board = _compute(store, tournaments, game)
-    _write(path, key, board)
-    return board
+        board = compute()
+        _write(path, key, board)
+        return board
 
 
 def keep_leaderboard(
@@ -201,12 +203,7 @@ def _after_round(store: Store, tournament: StoredTournament, end: RoundEnd, dire
     records = [tournament.created_at, len(tournament.corrections), tournament.definition_text, *end]
     path = directory / f"{_hash([store.server, tournament.number, 'round', end.round])}.leaderboard"
     key = _hash([code_digest(), records])
-    try:
-        return _read(path, key)
-    except _NotThereError:
-        board = compute()
-        _write(path, key, board)
-        return board
+    return _kept(path, key, compute)
 
 
 def mu_histories(
