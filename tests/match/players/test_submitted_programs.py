@@ -269,7 +269,7 @@ def test_a_bot_that_was_stored_with_such_files_keeps_its_identity(bot, home):
     begun = make_definition("t", "differences", entrants)
     create_or_resume(begun, home.store)
     now = replace(begun, entrants=(load_bot(bot), entrants[1]))
-    assert create_or_resume(now, home.store).definition.entrants[0].digest == stored
+    assert create_or_resume(now, home.store)[0].entrants[0].digest == stored
     put(bot / "bot.py", BOT + "#")
     with pytest.raises(BotDefinitionError, match="submitted with other files"):
         submit(home, bot)
