@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,15 @@ from arena.community.contests.contest_keys import (
     tells_most,
 )
 from arena.games import make_game
-from arena.store.people.contest import Contest, ContestEntrants, ContestReading, ContestResults, StageRules, utc_text
+from arena.store.people.contest import (
+    TIMES,
+    Contest,
+    ContestEntrants,
+    ContestReading,
+    ContestResults,
+    StageRules,
+    utc_text,
+)
 from arena.tournament.executors.worker_start import workers_that_fit
 
 MAX_TEXT_BYTES = 64 * 1024
@@ -122,33 +130,24 @@ class _Builder:
 
     def build(self) -> Contest:
         keys = self._keys
-        opens_at, deadline_at, reveal_at = map(self._instant, ("opens_at", "deadline_at", "reveal_at"))
+        times = {key: self._instant(key) for key in TIMES}
         players, options = self._game()
         stages = tuple(self._stages())
         self.mistakes += self._contradictions()
-        self.mistakes += self._order(opens_at, deadline_at, reveal_at)
-        return Contest(
-            name=keys.name,
-            title=keys.title,
-            description=keys.description,
-            game=keys.game,
-            options=options,
-            players=players,
-            opens_at=utc_text(opens_at or _SOME_TIME),
-            deadline_at=utc_text(deadline_at or _SOME_TIME),
-            time_zone=keys.time_zone,
-            entrants=keys.entrants,
-            invited=tuple(dict.fromkeys(keys.invited)),
-            bots_per_author=keys.bots_per_author,
-            house_bots=tuple(dict.fromkeys(keys.house_bots)),
-            results=keys.results,
-            frozen_hours=self._frozen_hours,
-            reveal_at=None if reveal_at is None else utc_text(reveal_at),
-            ladders=keys.ladders,
-            time_control=TimeControl(**keys.time_control.model_dump()),
-            limits=Limits(**keys.limits.model_dump()),
-            stages=stages,
-        )
+        self.mistakes += self._order(**times)
+        values: dict[str, Any] = {part.name: getattr(keys, part.name, None) for part in fields(Contest)}
+        values |= {key: None if at is None else utc_text(at) for key, at in times.items()}
+        values |= {key: values[key] or utc_text(_SOME_TIME) for key in ("opens_at", "deadline_at")}
+        values |= {key: tuple(dict.fromkeys(values[key])) for key in ("invited", "house_bots")}
+        values |= {
+            "options": options,
+            "players": players,
+            "frozen_hours": self._frozen_hours,
+            "time_control": TimeControl(**keys.time_control.model_dump()),
+            "limits": Limits(**keys.limits.model_dump()),
+            "stages": stages,
+        }
+        return Contest(**values)
 
     def _instant(self, key: str) -> datetime | None:
         """Return a time of the text in UTC; None if it is left out, or is no time or two in its zone."""

@@ -16,14 +16,7 @@ from arena.base.records import DEFAULT_LIMITS
 from arena.base.shipped import path_of
 from arena.base.stored import from_json_text, from_stored, mapping_of
 from arena.base.text import toml_text
-from arena.store.people.contest import (
-    Contest,
-    ContestEntrants,
-    ContestReading,
-    ContestResults,
-    StageRules,
-    StoredContest,
-)
+from arena.store.people.contest import KEYS, TIMES, Contest, ContestReading, StageRules, StoredContest
 
 if TYPE_CHECKING:
     from arena.store.people.people_store import PeopleStore
@@ -36,23 +29,10 @@ def contest_text(contest: Contest) -> str:
 
 
 def _lines(contest: Contest) -> Iterator[str]:
-    for key in ("name", "title", "description", "game", "options"):
-        yield _line(key, getattr(contest, key))
-    for key in ("opens_at", "deadline_at"):
-        yield f"{key} = {_local(contest, getattr(contest, key))}"
-    yield _line("time_zone", contest.time_zone)
-    yield _line("entrants", contest.entrants)
-    if contest.entrants is ContestEntrants.INVITED:
-        yield _line("invited", contest.invited)
-    yield _line("bots_per_author", contest.bots_per_author)
-    yield _line("house_bots", contest.house_bots)
-    yield _line("results", contest.results)
-    if contest.results is ContestResults.FROZEN:
-        yield _line("frozen_hours", contest.frozen_hours)
-    if contest.reveal_at is not None:
-        yield f"reveal_at = {_local(contest, contest.reveal_at)}"
-    if contest.ladders:
-        yield _line("ladders", contest.ladders)
+    for key in KEYS:
+        if contest.uses(key):
+            value = getattr(contest, key)
+            yield f"{key} = {_local(contest, value)}" if key in TIMES else _line(key, value)
     yield from _table("time_control", asdict(contest.time_control))
     limits, defaults = asdict(contest.limits), asdict(DEFAULT_LIMITS)
     yield from _table("limits", {key: value for key, value in limits.items() if value != defaults[key]})

@@ -26,8 +26,8 @@ from arena.server.gate.operation import Done, Operation, Reason, ToShow, Visit
 from arena.server.http.problems import bad_address
 from arena.server.operations.contest_form import (
     CHOICES,
+    KINDS,
     MAX_TEXT_CHARACTERS,
-    VALUES,
     Change,
     ContestNamed,
     FormSoFar,
@@ -179,8 +179,9 @@ def change_contest(visit: Visit) -> Done:
     stored = found_contest(visit)
     text = sent.text
     if not text.strip():
-        given = sent.model_dump(include=set(VALUES), exclude_none=True)
-        text = changed_text(contest_text(stored.contest), {key: VALUES[key](value) for key, value in given.items()})
+        given = sent.model_dump(include=set(KINDS), exclude_none=True)
+        changes = {key: KINDS[key].toml(value) for key, value in given.items()}
+        text = changed_text(contest_text(stored.contest), changes)
     new = read_apart(text)
     if new.contest == stored.contest and not new.mistakes:
         raise UsageError(f"contest {stored.name!r}: nothing is different")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
@@ -26,6 +26,75 @@ from arena.store.people.contest import Contest, ContestEntrants, ContestResults
 MAX_TEXT_CHARACTERS = 64 * 1024
 _OPTION_NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 
+# How a value of a contest is written in a field of the form, and what was sent in TOML: a text that is none of its kind
+# as a text, which the contest then rejects.
+
+_TIME = re.compile(r"(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(:\d{2})?", re.ASCII)
+_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?", re.ASCII)
+_MAX_DIGITS = 18
+"""Of a number, which has 64 bits in TOML."""
+_BETWEEN_NAMES = re.compile(r"[\s,;]+")
+
+
+def time_value(text: str) -> str:
+    """Return a day and time, as browsers send it, as TOML; any other text as such, which is then refused."""
+    found = _TIME.fullmatch(text.strip())
+    return f"{found[1]}T{found[2]}{found[3] or ':00'}" if found else toml_text(text)
+
+
+def names_value(text: str) -> str:
+    """Return names between commas, spaces and line ends as TOML."""
+    return toml_text([name for name in _BETWEEN_NAMES.split(text) if name])
+
+
+def _number(text: str) -> str:
+    """Return a number as TOML; any other text as such, which the contest then rejects."""
+    number = text.strip()
+    return number if _NUMBER.fullmatch(number) and len(number) <= _MAX_DIGITS else toml_text(text)
+
+
+def _mebibytes(text: str) -> str:
+    number = _number(text)
+    return str(int(number) * MEBIBYTE) if number.isdecimal() and len(number) < _MAX_DIGITS // 2 else toml_text(text)
+
+
+def _options(text: str) -> str:
+    found = read_options(text)
+    return toml_text(text if found is None else found)
+
+
+def _no_number(text: str) -> None:
+    raise ValueError(text)
+
+
+def read_options(text: str) -> dict[str, Any] | None:
+    """Return the options of a game from JSON; None if it is no object, or TOML can't say it."""
+    try:
+        found = json.loads(text or "{}", parse_constant=_no_number)
+        return found if isinstance(found, dict) and is_plain(found) and toml_text(found) else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _flag(text: str) -> str:
+    return text if text in ("", "true", "false") else toml_text(text)
+
+
+class Kind(NamedTuple):
+    """A kind of field: what it shows of a value, and what was sent as TOML; "" leaves the key out."""
+
+    shown: Callable[[Any], str]
+    toml: Callable[[str], str]
+
+
+TEXT = Kind(str, toml_text)
+NUMBER = Kind("{:g}".format, _number)
+TIME = Kind(datetime.isoformat, time_value)
+TIME_IF_ANY = Kind(datetime.isoformat, lambda sent: time_value(sent) if sent else "")
+NAMES = Kind(", ".join, names_value)
+FLAG = Kind(json.dumps, _flag)
+OPTIONS = Kind(json.dumps, _options)
+
 Texts = Annotated[tuple[str, ...], BeforeValidator(lambda sent: (sent,) if isinstance(sent, str) else sent)]
 
 
@@ -39,7 +108,7 @@ class WhichTemplate(Fields):
     """What the form of a new contest begins with."""
 
     template: str = Field("class", title="Template", max_length=64)
-    game: str = Field("", title="Game", max_length=64)
+    game: Annotated[str, TEXT] = Field("", title="Game", max_length=64)
 
 
 class NewContest(WhichTemplate):
@@ -51,16 +120,16 @@ class NewContest(WhichTemplate):
     model_config = ConfigDict(str_max_length=MAX_TEXT_CHARACTERS)
     SEVERAL_LINES: ClassVar[tuple[str, ...]] = ("text", "description", "invited")
 
-    title: str = Field("", title="Title")
-    name: str = Field("", title="Name, for addresses")
-    description: str = Field("", title="Description")
-    opens_at: str = Field("", title="Opens")
-    deadline_at: str = Field("", title="Deadline")
-    time_zone: str = Field("", title="Time zone")
-    entrants: str = Field("", title="Who may enter")
-    bots_per_author: str = Field("", title="Bots of each author")
-    invited: str = Field("", title="Invited, by name")
-    options: str = Field("", title="Options of the game")
+    title: Annotated[str, TEXT] = Field("", title="Title")
+    name: Annotated[str, TEXT] = Field("", title="Name, for addresses")
+    description: Annotated[str, TEXT] = Field("", title="Description")
+    opens_at: Annotated[str, TIME] = Field("", title="Opens")
+    deadline_at: Annotated[str, TIME] = Field("", title="Deadline")
+    time_zone: Annotated[str, TEXT] = Field("", title="Time zone")
+    entrants: Annotated[str, TEXT] = Field("", title="Who may enter")
+    bots_per_author: Annotated[str, NUMBER] = Field("", title="Bots of each author")
+    invited: Annotated[str, NAMES] = Field("", title="Invited, by name")
+    options: Annotated[str, OPTIONS] = Field("", title="Options of the game")
     per_action_seconds: str = Field("", title="Seconds for an action")
     memory_mib: str = Field("", title="Memory of a bot, in MiB")
     house_bots: Annotated[Texts, Field(title="House bots that play along", max_length=50)] = ()
@@ -68,10 +137,10 @@ class NewContest(WhichTemplate):
     places: str = Field("", title="How many go on from it")
     final: str = Field("", title="Format of the final, or of everything")
     encounters: str = Field("", title="Encounters of each pairing")
-    results: str = Field("", title="Results are")
-    frozen_hours: str = Field("", title="How many last hours before the deadline")
-    reveal_at: str = Field("", title="Revealed at; by a director if empty")
-    ladders: str = Field("", title="While results are hidden, bots that can enter")
+    results: Annotated[str, TEXT] = Field("", title="Results are")
+    frozen_hours: Annotated[str, NUMBER] = Field("", title="How many last hours before the deadline")
+    reveal_at: Annotated[str, TIME_IF_ANY] = Field("", title="Revealed at; by a director if empty")
+    ladders: Annotated[str, FLAG] = Field("", title="While results are hidden, bots that can enter")
     text: str = Field("", title="The contest")
 
     @model_validator(mode="before")
@@ -113,6 +182,10 @@ def titles_of(form: type[Fields]) -> dict[str, str]:
     return {name: field.title for name, field in form.model_fields.items() if field.title is not None}
 
 
+KINDS = {
+    name: kind for name, field in NewContest.model_fields.items() for kind in field.metadata if isinstance(kind, Kind)
+}
+"""Of the fields that are keys of a contest, above its tables."""
 TITLES = titles_of(NewContest) | {"reason": REASON_TITLE}
 """In the order of the forms."""
 CHOICES = {
@@ -204,11 +277,6 @@ NO_QUALIFICATION = "none"
 EXAMPLE_NAME = "spring"
 FROZEN_HOURS, PLACES = 4.0, 8
 """In the form where a template has none."""
-_TIME = re.compile(r"(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(:\d{2})?", re.ASCII)
-_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?", re.ASCII)
-_MAX_DIGITS = 18
-"""Of a number, which has 64 bits in TOML."""
-_BETWEEN_NAMES = re.compile(r"[\s,;]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,22 +294,10 @@ def form_template(name: str, now: datetime) -> Template:
     text = template_text(name, EXAMPLE_NAME, "UTC", now)
     values = tomllib.loads(text)
     qualification = values.get("qualification", {})
-    fields = {
+    fields = {name: kind.shown(values[name]) if name in values else "" for name, kind in KINDS.items()} | {
         "name": "",
         "title": "",
-        "description": values["description"],
-        "game": values["game"],
-        "options": json.dumps(values["options"]),
-        "opens_at": values["opens_at"].isoformat(),
-        "deadline_at": values["deadline_at"].isoformat(),
-        "time_zone": values["time_zone"],
-        "entrants": values["entrants"],
-        "invited": "",
-        "bots_per_author": str(values["bots_per_author"]),
-        "results": values["results"],
         "frozen_hours": f"{values.get('frozen_hours', FROZEN_HOURS):g}",
-        "reveal_at": "",
-        "ladders": "",
         "per_action_seconds": f"{values['time_control']['per_action_seconds']:g}",
         "memory_mib": str(DEFAULT_LIMITS.memory_bytes // MEBIBYTE),
         "qualification": qualification.get("format", NO_QUALIFICATION),
@@ -250,15 +306,6 @@ def form_template(name: str, now: datetime) -> Template:
         "encounters": str(values["final"]["encounters"]),
     }
     return Template(summary=template_summary(name), fields=fields, house_bots=tuple(values["house_bots"]), text=text)
-
-
-def read_options(text: str) -> dict[str, Any] | None:
-    """Return the options of a game from JSON; None if it is no object, or TOML can't say it."""
-    try:
-        found = json.loads(text or "{}", parse_constant=_no_number)
-        return found if isinstance(found, dict) and is_plain(found) and toml_text(found) else None
-    except (ValueError, RecursionError):
-        return None
 
 
 @cache
@@ -276,21 +323,14 @@ def form_text(sent: Mapping[str, str], house_bots: tuple[str, ...]) -> str:
 
 
 def _form_lines(sent: Mapping[str, str], house_bots: tuple[str, ...]) -> Iterator[str]:
-    for key in ("name", "title", "description", "game", "time_zone", "entrants", "results"):
-        yield f"{key} = {toml_text(sent[key])}"
-    yield f"options = {_options(sent['options'])}"
-    for key in ("opens_at", "deadline_at"):
-        yield f"{key} = {time_value(sent[key])}"
-    if sent["entrants"] == ContestEntrants.INVITED or sent["invited"].strip():
-        yield f"invited = {names_value(sent['invited'])}"
-    yield f"bots_per_author = {_number(sent['bots_per_author'])}"
+    used = {
+        "invited": sent["entrants"] == ContestEntrants.INVITED or bool(sent["invited"].strip()),
+        "frozen_hours": sent["results"] == ContestResults.FROZEN,
+    }
+    for key, kind in KINDS.items():
+        if used.get(key, True) and (value := kind.toml(sent[key])):
+            yield f"{key} = {value}"
     yield f"house_bots = {toml_text(house_bots)}"
-    if sent["results"] == ContestResults.FROZEN:
-        yield f"frozen_hours = {_number(sent['frozen_hours'])}"
-    if sent["reveal_at"]:
-        yield f"reveal_at = {time_value(sent['reveal_at'])}"
-    if sent["ladders"]:
-        yield f"ladders = {sent['ladders'] if sent['ladders'] in ('true', 'false') else toml_text(sent['ladders'])}"
     yield from ("[time_control]", f"per_action_seconds = {_number(sent['per_action_seconds'])}")
     yield from ("[limits]", f"memory_bytes = {_mebibytes(sent['memory_mib'])}")
     if sent["qualification"] != NO_QUALIFICATION:
@@ -323,46 +363,5 @@ def changeable_fields(contest: Contest) -> dict[str, str]:
     return fields
 
 
-VALUES: Mapping[str, Callable[[str], str]] = {
-    "title": toml_text,
-    "description": toml_text,
-    "deadline_at": lambda sent: time_value(sent),
-    "reveal_at": lambda sent: time_value(sent) if sent else "",
-    "invited": lambda sent: names_value(sent),
-}
-"""What the fields of that form are in TOML."""
-
-
 def _local(contest: Contest, at: str) -> str:
     return contest.local(at).replace(tzinfo=None).isoformat(timespec="seconds")
-
-
-def time_value(text: str) -> str:
-    """Return a day and time, as browsers send it, as TOML; any other text as such, which is then refused."""
-    found = _TIME.fullmatch(text.strip())
-    return f"{found[1]}T{found[2]}{found[3] or ':00'}" if found else toml_text(text)
-
-
-def names_value(text: str) -> str:
-    """Return names between commas, spaces and line ends as TOML."""
-    return toml_text([name for name in _BETWEEN_NAMES.split(text) if name])
-
-
-def _number(text: str) -> str:
-    """Return a number as TOML; any other text as such, which the contest then rejects."""
-    number = text.strip()
-    return number if _NUMBER.fullmatch(number) and len(number) <= _MAX_DIGITS else toml_text(text)
-
-
-def _mebibytes(text: str) -> str:
-    number = _number(text)
-    return str(int(number) * MEBIBYTE) if number.isdecimal() and len(number) < _MAX_DIGITS // 2 else toml_text(text)
-
-
-def _options(text: str) -> str:
-    found = read_options(text)
-    return toml_text(text if found is None else found)
-
-
-def _no_number(text: str) -> None:
-    raise ValueError(text)

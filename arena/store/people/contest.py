@@ -116,6 +116,16 @@ class Contest:
     limits: Limits
     stages: tuple[StageRules, ...]
 
+    def uses(self, key: str) -> bool:
+        """Return whether one of ``KEYS`` says something, as the others are."""
+        used = {
+            "invited": self.entrants is ContestEntrants.INVITED,
+            "frozen_hours": self.results is ContestResults.FROZEN,
+            "reveal_at": self.reveal_at is not None,
+            "ladders": self.ladders,
+        }
+        return used.get(key, True)
+
     @property
     def final(self) -> StageRules:
         """How the final is played."""
@@ -146,6 +156,11 @@ class Contest:
     def local(self, at: str) -> datetime:
         """Return a stored time in the contest's time zone."""
         return datetime.fromisoformat(at).astimezone(ZoneInfo(self.time_zone))
+
+
+TIMES = ("opens_at", "deadline_at", "reveal_at")
+KEYS = tuple(part.name for part in fields(Contest) if part.name not in ("players", "time_control", "limits", "stages"))
+"""Of the text of a contest, above its tables, in their order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -332,19 +347,16 @@ def differences(old: Contest, new: Contest) -> tuple[str, ...]:
 
 
 def _shown_values(contest: Contest) -> Iterator[tuple[str, str]]:
-    for key in ("name", "title", "game"):
-        yield key, str(getattr(contest, key))
-    yield from _inner("options", contest.options)
-    for key in ("opens_at", "deadline_at", "reveal_at"):
-        if (at := getattr(contest, key)) is not None:
-            yield key, f"{contest.local(at):{_TIME}}"
-    for key in ("time_zone", "entrants", "bots_per_author", "results"):
-        yield key, str(getattr(contest, key))
-    yield "ladders", "true" if contest.ladders else "false"
-    yield "invited", counted(len(contest.invited), "person")
-    yield "house_bots", ", ".join(contest.house_bots) or "none"
-    if contest.freeze_at is not None:
-        yield "frozen_hours", f"{contest.frozen_hours:g}"
+    for key in KEYS:
+        value = getattr(contest, key)
+        if key == "options":
+            yield from _inner(key, value)
+        elif key == "invited":
+            yield key, counted(len(value), "person")
+        elif key == "ladders":
+            yield key, "true" if value else "false"
+        elif contest.uses(key) and key != "description":
+            yield key, _shown_value(contest, key, value)
     yield from _inner("time_control", asdict(contest.time_control))
     yield from _inner("limits", asdict(contest.limits))
     for name, stage in (("qualification", contest.qualification), ("final", contest.final)):
@@ -352,6 +364,14 @@ def _shown_values(contest: Contest) -> Iterator[tuple[str, str]]:
             values = asdict(stage)
             yield from _inner(name, values.pop("settings"))
             yield from _inner(name, values)
+
+
+def _shown_value(contest: Contest, key: str, value: object) -> str:
+    if key in TIMES:
+        return f"{contest.local(str(value)):{_TIME}}"
+    if isinstance(value, tuple):
+        return ", ".join(value) or "none"
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _inner(name: str, values: Mapping[str, object]) -> Iterator[tuple[str, str]]:
