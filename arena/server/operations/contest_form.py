@@ -294,7 +294,9 @@ def form_template(name: str, now: datetime) -> Template:
     text = template_text(name, EXAMPLE_NAME, "UTC", now)
     values = tomllib.loads(text)
     qualification = values.get("qualification", {})
-    fields = {name: kind.shown(values[name]) if name in values else "" for name, kind in KINDS.items()} | {
+    begun = {name: field.default for name, field in NewContest.model_fields.items() if name in KINDS}
+    fields = begun | {name: kind.shown(values[name]) for name, kind in KINDS.items() if name in values}
+    fields |= {
         "name": "",
         "title": "",
         "frozen_hours": f"{values.get('frozen_hours', FROZEN_HOURS):g}",
