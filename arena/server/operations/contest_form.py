@@ -26,8 +26,8 @@ from arena.store.people.contest import Contest, ContestEntrants, ContestResults
 MAX_TEXT_CHARACTERS = 64 * 1024
 _OPTION_NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 
-# How a value of a contest is written in a field of the form, and what was sent in TOML: a text that is none of its kind
-# as a text, which the contest then rejects.
+# How a value of a contest is written in a field of the form, and what was sent in TOML: a text of another kind
+# stays a text, which the contest then rejects.
 
 _TIME = re.compile(r"(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(:\d{2})?", re.ASCII)
 _NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?", re.ASCII)

@@ -21,12 +21,10 @@ from arena.store.people.contest import (
     ContestResults,
     ContestStage,
     StoredContest,
-    change_mistakes,
-    deadline_mistakes,
-    differences,
     phase_of,
     read_of,
 )
+from arena.store.people.contest_change import change_mistakes, deadline_mistakes, differences
 from arena.store.people.public_log import add_line
 from arena.store.people.resting_bots import Rest, all_rests
 from arena.store.people.schema import TimedRepository, people, submissions, writes
