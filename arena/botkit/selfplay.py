@@ -11,6 +11,7 @@ import random
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import msgpack
@@ -71,40 +72,34 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+@dataclass
 class _Table:
     """One match, with a seat and a random generator for each player."""
 
-    def __init__(
-        self,
-        choose: Callable[[Seat, dict[str, Any], float], Any],
-        on_match: Callable[[MatchInfo], None] | None,
-        game: Game[Any],
-        rng_seed: int,
-        seconds: float,
-        ply_limit: int,
-        is_shown: bool,
-    ) -> None:
-        self._choose = choose
-        self._on_match = on_match
-        self._game = game
-        self._seconds = seconds
-        self._ply_limit = ply_limit
-        self._is_shown = is_shown
+    choose: Callable[[Seat, dict[str, Any], float], Any]
+    on_match: Callable[[MatchInfo], None] | None
+    game: Game[Any]
+    rng_seed: int
+    seconds: float
+    ply_limit: int
+    is_shown: bool
+
+    def __post_init__(self) -> None:
         self._seats: list[Seat] = []
         self._generators: list[Any] = []
         self.longest_seconds = 0.0
         time_control = {
-            "per_action_seconds": seconds,
+            "per_action_seconds": self.seconds,
             "bank_seconds": None,
             "increment_seconds": 0.0,
             "margin_seconds": 0.0,
             "clock": "wall",
         }
-        for seat in range(game.players):
-            info = MatchInfo(game, seat, game.players, rng_seed, time_control, ply_limit)
+        for seat in range(self.game.players):
+            info = MatchInfo(self.game, seat, self.game.players, self.rng_seed, time_control, self.ply_limit)
             self._seats.append(Seat(info))
-            if self._on_match is not None:
-                self._on_match(info)
+            if self.on_match is not None:
+                self.on_match(info)
             self._generators.append(random.getstate())
 
     @property
@@ -112,13 +107,13 @@ class _Table:
         return self._seats[0].ply
 
     def play(self) -> MatchResult:
-        game = self._game
+        game = self.game
         self._show()
-        while (seat := game.seat_to_act(self._seats[0].state)) is not None and self.ply < self._ply_limit:
+        while (seat := game.seat_to_act(self._seats[0].state)) is not None and self.ply < self.ply_limit:
             action = self._ask(seat)
             for follower in self._seats:
                 follower.follow([[seat, action]])
-            if self._is_shown:
+            if self.is_shown:
                 print(f"{self.ply}. seat {seat} plays {game.format_action(action)}")
             self._show()
         state = self._seats[0].state
@@ -131,20 +126,20 @@ class _Table:
         asked_at = time.monotonic()
         turn = {
             "ply": self.ply,
-            "clock": {"seconds": self._seconds, "bank_seconds": None},
-            "observation": _as_received(self._game.observation(state)),
-            "legal": _as_received(self._game.legal_actions(state)),
+            "clock": {"seconds": self.seconds, "bank_seconds": None},
+            "observation": _as_received(self.game.observation(state)),
+            "legal": _as_received(self.game.legal_actions(state)),
         }
-        choice = as_choice(self._choose(self._seats[seat], turn, asked_at))
+        choice = as_choice(self.choose(self._seats[seat], turn, asked_at))
         self.longest_seconds = max(self.longest_seconds, time.monotonic() - asked_at)
         self._generators[seat] = random.getstate()
-        if self._is_shown and choice.note is not None:
+        if self.is_shown and choice.note is not None:
             print(f"note: {choice.note}")
         return choice.action
 
     def _show(self) -> None:
-        if self._is_shown:
-            print(f"{self._game.render(self._seats[0].state)}\n")
+        if self.is_shown:
+            print(f"{self.game.render(self._seats[0].state)}\n")
 
 
 def _as_received(value: Any) -> Any:
