@@ -10,9 +10,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from arena.analysis.measures.verification import verify
 from arena.community.contests.contest_homes import has_embargoed_home, open_embargoed_home
-from arena.store.people.contest import ContestPhase, phase_of
+from arena.store.people.contest import ContestPhase
 from arena.store.results.connection import Database
 from tests.community.contests.samples import DEADLINE, FREEZE, SEALED
 from tests.community.contests.world import World
@@ -45,10 +44,6 @@ def kill_at(monkeypatch):
         left[:] = [] if number is None else [number]
 
     return set_at
-
-
-def phase(world):
-    return phase_of(world.contest(), world.people.contests.now())
 
 
 def opened(directory, now):
@@ -88,8 +83,7 @@ def test_a_freeze_that_is_killed_at_each_transaction_shows_nothing_more(tmp_path
     (tmp_path / "before").mkdir()
     world = World(tmp_path / "before", now)
     world.announce()
-    for number, name in enumerate(("ada", "bob", "eve")):
-        world.submit_bot(name, f"{name}bot", index=number)()
+    world.three_authors()
     now.seconds = FREEZE - 10
     world.play(lambda stored: len(world.results()) >= 4)
     shown, public = world.results(), world.public_canaries()
@@ -118,8 +112,7 @@ def test_results_that_are_revealed_and_killed_at_each_transaction_are_all_there_
     (tmp_path / "before").mkdir()
     world = World(tmp_path / "before", now)
     world.announce(**(SEALED if kind == "sealed" else {}))
-    for number, name in enumerate(("ada", "bob", "eve")):
-        world.submit_bot(name, f"{name}bot", index=number)()
+    world.three_authors()
     now.seconds = FREEZE - 10
     world.play(lambda stored: now.seconds >= FREEZE - 7)
     now.seconds = DEADLINE + 1
@@ -143,9 +136,8 @@ def test_results_that_are_revealed_and_killed_at_each_transaction_are_all_there_
             )
             assert own in (whole, {key: value for key, value in before.items() if key[0] == name})
         if is_done:
-            assert (phase(world), now_there) == (ContestPhase.FINISHED, expected)
-            for name in world.contest().contest.tournaments:
-                assert verify(world.home, name).problems == []
+            assert (world.phase, now_there) == (ContestPhase.FINISHED, expected)
+            world.verify()
 
     assert each_moment(tmp_path, now, kill_at, go_on, check) >= 3
 
@@ -179,13 +171,13 @@ def test_a_program_that_is_killed_again_and_again_plays_a_sealed_contest(tmp_pat
             return len(world.results(hidden))
 
     kills = 0
-    while phase(world) is not ContestPhase.PLAYED:
+    while world.phase is not ContestPhase.PLAYED:
         before = recorded()
         is_last = kills == 3
         run_until(
             world,
             lambda before=before, is_last=is_last: (
-                (recorded() > before and not is_last) or phase(world) is ContestPhase.PLAYED
+                (recorded() > before and not is_last) or world.phase is ContestPhase.PLAYED
             ),
         )
         kills += 1
@@ -194,11 +186,10 @@ def test_a_program_that_is_killed_again_and_again_plays_a_sealed_contest(tmp_pat
     assert len([key for key in expected if key[0] == "spring"]) == 20
     world.people.contests.ask_to_reveal("dora", "spring")
     run_until(world, lambda: world.home.store.tournaments() != [])
-    run_until(world, lambda: phase(world) is ContestPhase.FINISHED)
+    run_until(world, lambda: world.phase is ContestPhase.FINISHED)
     assert world.results() == expected
     assert kills >= 2
-    for name in world.contest().contest.tournaments:
-        assert verify(world.home, name).problems == []
+    world.verify()
     world.close()
 
 

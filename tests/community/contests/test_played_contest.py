@@ -4,10 +4,9 @@ import stat
 
 import pytest
 
-from arena.analysis.measures.verification import verify
 from arena.community.contests.contest_homes import open_embargoed_home
 from arena.community.contests.contest_places import embargoed_home_path
-from arena.store.people.contest import ContestPhase, ContestStage, phase_of
+from arena.store.people.contest import ContestPhase, ContestStage
 from arena.tournament.run import Order, RunControl
 from tests.community.contests.samples import DEADLINE, FREEZE, OPEN, OPENS, SEALED
 from tests.community.contests.world import Looking
@@ -16,24 +15,15 @@ from tests.store.results.samples import definition, line
 pytestmark = pytest.mark.slow
 
 
-def phase(world):
-    return phase_of(world.contest(), world.people.contests.now())
-
-
 def entered(world):
     return [one.bot for one in world.people.contests.entries_of(world.contest())]
 
 
-def three_authors(world):
-    for number, name in enumerate(("ada", "bob", "eve")):
-        world.submit_bot(name, f"{name}bot", index=number)()
-
-
 def test_an_open_contest_from_the_opening_to_the_final(world):
     world.announce(**OPEN)
-    three_authors(world)
+    world.three_authors()
     world.play()
-    assert (phase(world), entered(world), world.results()) == (ContestPhase.ANNOUNCED, [], {})
+    assert (world.phase, entered(world), world.results()) == (ContestPhase.ANNOUNCED, [], {})
     world.now.seconds = OPENS
     world.play(lambda stored: bool(world.results()))
     assert entered(world) == ["adabot@1", "bobbot@1", "evebot@1"]
@@ -44,24 +34,23 @@ def test_an_open_contest_from_the_opening_to_the_final(world):
     world.submit_bot("bob", "bobbot", "2")  # a second late
     world.play(lambda stored: stored.closed_at is not None)
     world.now.seconds += 300
-    assert (phase(world), world.contest().stage) == (ContestPhase.CLOSED, ContestStage.ENTRIES)
+    assert (world.phase, world.contest().stage) == (ContestPhase.CLOSED, ContestStage.ENTRIES)
     assert "adabot@1" in entered(world)
     last()
     world.play()
-    assert phase(world) is ContestPhase.FINISHED
+    assert world.phase is ContestPhase.FINISHED
     assert entered(world) == ["bobbot@1", "evebot@1", "adabot@2"]
     final = world.home.store.tournament("spring")
     assert (len(final.definition.entrants), final.finished_at is not None) == (2, True)
     assert {bot.label for bot in final.definition.entrants} <= {"bobbot@1", "evebot@1", "adabot@2"}
     assert final.recorded == 4  # two encounters of two, in both seats
     assert not embargoed_home_path(world.directory, "spring").exists()
-    for name in world.contest().contest.tournaments:
-        assert verify(world.home, name).problems == []
+    world.verify()
 
 
 def test_a_sealed_contest_is_nowhere_until_it_is_revealed(world):
     world.announce(**SEALED, qualification='{ format = "swiss", places = 2, swiss = { rounds = 2 } }')
-    three_authors(world)
+    world.three_authors()
     looks = []
 
     def look():
@@ -71,7 +60,7 @@ def test_a_sealed_contest_is_nowhere_until_it_is_revealed(world):
 
     world.now.seconds = DEADLINE + 1
     world.play(controls=[Looking(look)])
-    assert phase(world) is ContestPhase.PLAYED
+    assert world.phase is ContestPhase.PLAYED
     assert len(looks) > 10
     look()
     assert len(world.embargoed_canaries()) >= 4
@@ -81,16 +70,15 @@ def test_a_sealed_contest_is_nowhere_until_it_is_revealed(world):
         before = world.results(hidden)
     world.people.contests.ask_to_reveal("dora", "spring")
     world.play()
-    assert (phase(world), world.results()) == (ContestPhase.FINISHED, before)
+    assert (world.phase, world.results()) == (ContestPhase.FINISHED, before)
     assert len(world.public_canaries()) >= 4
     assert not place.exists()
-    for name in world.contest().contest.tournaments:
-        assert verify(world.home, name).problems == []
+    world.verify()
 
 
 def test_frozen_results_stay_as_they_were_and_are_revealed_by_the_clock(world):
     world.announce(reveal_at="2027-01-22T12:00:00")
-    three_authors(world)
+    world.three_authors()
     world.now.seconds = FREEZE - 10
     asked = []
     world.play(lambda stored: len(world.results()) >= 4)
@@ -114,22 +102,21 @@ def test_frozen_results_stay_as_they_were_and_are_revealed_by_the_clock(world):
     world.now.seconds = DEADLINE + 1
     world.play(controls=[Looking(freeze)])
     freeze()
-    assert phase(world) is ContestPhase.PLAYED
+    assert world.phase is ContestPhase.PLAYED
     hidden = world.embargoed_canaries()
     assert hidden
     world.now.seconds += 2 * 86_400
     world.play()
-    assert phase(world) is ContestPhase.FINISHED
+    assert world.phase is ContestPhase.FINISHED
     assert hidden <= world.public_canaries()
     assert shown.items() <= world.results().items()
     assert {name for name, _ in world.results()} == {"spring-qualification", "spring"}
-    for name in world.contest().contest.tournaments:
-        assert verify(world.home, name).problems == []
+    world.verify()
 
 
 def test_results_can_be_revealed_while_it_is_played_and_it_continues_in_the_open(world):
     world.announce(**SEALED, final="{ encounters = 6 }", qualification=None)
-    three_authors(world)
+    world.three_authors()
     world.now.seconds = DEADLINE + 1
     calls = []
 
@@ -141,13 +128,13 @@ def test_results_can_be_revealed_while_it_is_played_and_it_continues_in_the_open
     world.play(lambda stored: stored.revealed_at is not None, controls=[Looking(ask)])
     assert 0 < len(world.results()) < 36
     world.play()
-    assert (phase(world), len(world.results())) == (ContestPhase.FINISHED, 36)
-    assert verify(world.home, "spring").problems == []
+    assert (world.phase, len(world.results())) == (ContestPhase.FINISHED, 36)
+    world.verify()
 
 
 def test_a_cancelled_contest_is_not_played_any_more(world):
     world.announce(**OPEN, final="{ encounters = 50 }", qualification=None)
-    three_authors(world)
+    world.three_authors()
     world.now.seconds = DEADLINE + 1
     calls = []
 
@@ -157,7 +144,7 @@ def test_a_cancelled_contest_is_not_played_any_more(world):
             world.people.contests.cancel("dora", "spring", "a test")
 
     world.play(controls=[Looking(cancel)])
-    assert (phase(world), 0 < len(world.results()) < 100) == (ContestPhase.CANCELLED, True)
+    assert (world.phase, 0 < len(world.results()) < 100) == (ContestPhase.CANCELLED, True)
 
 
 @pytest.mark.slow(sample=True)
@@ -191,7 +178,7 @@ def test_only_the_latest_bots_of_an_author_that_play_the_game_enter(world):
 def test_a_tournament_of_somebody_else_is_neither_hidden_nor_replaced(world):
     """It was made after the contest was announced, which can't be refused."""
     world.announce(**SEALED, qualification=None)
-    three_authors(world)
+    world.three_authors()
     world.now.seconds = DEADLINE + 1
     world.play(lambda stored: stored.stage is ContestStage.FINAL)
     before = world.home.store.create_tournament(definition(name="spring"), [line(1)])
@@ -203,7 +190,7 @@ def test_a_tournament_of_somebody_else_is_neither_hidden_nor_replaced(world):
 
 def test_a_tournament_of_somebody_else_stops_the_reveal_before_anything_is_taken(world):
     world.announce(**SEALED, qualification='{ format = "swiss", places = 2, swiss = { rounds = 2 } }')
-    three_authors(world)
+    world.three_authors()
     world.now.seconds = DEADLINE + 1
     world.play()
     before = world.home.store.create_tournament(definition(name="spring"), [line(1)])
@@ -226,7 +213,7 @@ def test_an_open_contest_waits_while_it_would_tell_hidden_results_of_another_one
     world.announce(**OPEN, qualification='{ format = "ladder", places = 2, ladder = { margin_95 = 0.5 } }')
     world.announce(**SEALED, name='"autumn"', qualification=None, opens_at="2027-01-15T09:00:00")
     world.announce(**SEALED, name='"winter"', qualification=None, game='"plaid"', options="{}")
-    three_authors(world)
+    world.three_authors()
     world.now.seconds = OPENS
 
     def look():

@@ -6,10 +6,12 @@ import subprocess
 import time
 from secrets import token_hex
 
+from arena.analysis.measures.verification import verify
 from arena.community.contests.played_contest import PlayedContest
 from arena.community.submissions.submission import submit
 from arena.community.submissions.upload_directory import tell_owners
 from arena.store.home import ArenaHome
+from arena.store.people.contest import phase_of
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.values import Role, SubmissionState
 from arena.tournament.directors.supervised_run import Shutdown
@@ -72,8 +74,20 @@ class World:
 
         return accept
 
+    def three_authors(self):
+        for number, name in enumerate(("ada", "bob", "eve")):
+            self.submit_bot(name, f"{name}bot", index=number)()
+
     def contest(self, name="spring"):
         return self.people.contests.get(name)
+
+    @property
+    def phase(self):
+        return phase_of(self.contest(), self.people.contests.now())
+
+    def verify(self):
+        for name in self.contest().contest.tournaments:
+            assert verify(self.home, name).problems == []
 
     def play(self, until=lambda stored: False, controls=(), steps=60):
         played = PlayedContest("spring", self.home, self.people, Shutdown(), controls, executor="in-process")

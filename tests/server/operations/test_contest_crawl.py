@@ -24,7 +24,7 @@ from arena.server.operations.contest_view import ContestNews
 from arena.server.operations.opened_people import OPERATIONS
 from arena.site.links import ServedLinks
 from arena.site.render import asset_digests
-from arena.store.people.contest import ContestPhase, phase_of
+from arena.store.people.contest import ContestPhase
 from arena.store.people.values import Role, SubmissionState
 from tests.analysis.text.tournaments import play
 from tests.community.contests import world as playing
@@ -122,8 +122,7 @@ class Crawl:
         self.asked = {}
 
     def enter(self):
-        for number, name in enumerate(("ada", "bob", "eve")):
-            self.played.submit_bot(name, f"{name}bot", index=number)()
+        self.played.three_authors()
         for name, role in (("dora", Role.DIRECTOR), ("olga", Role.OPERATOR)):
             self.played.people.accounts.add(name, role, "test")
         with self.uploads.receive() as receiving:
@@ -280,10 +279,6 @@ def disqualify(crawl):
     crawl.played.play()
 
 
-def phase(crawl):
-    return phase_of(crawl.played.contest(), crawl.played.people.contests.now())
-
-
 async def test_every_route_is_in_the_table(crawl):
     found = crawl.pages() | {endpoint.path for endpoint in crawl.site._endpoints}
     assert found == PLAIN | WITH_FIELDS | set(ELSEWHERE) | SENT_TO
@@ -295,7 +290,7 @@ async def test_a_sealed_contest(crawl):
     world.announce(**SEALED, qualification='{ format = "swiss", places = 3, swiss = { rounds = 2 } }')
     crawl.enter()
     before = await crawl.look_as_all("visitor")
-    assert phase(crawl) is ContestPhase.ANNOUNCED
+    assert world.phase is ContestPhase.ANNOUNCED
     world.now.seconds = OPENS + 60
     pages = {actor: await crawl.ask(actor, "/submissions/1", {"accept": HTML}) for actor in crawl.actors}
     rests = "Your bot rests while results of the contest spring are hidden, until a director reveals them."
@@ -304,11 +299,11 @@ async def test_a_sealed_contest(crawl):
     assert rests.replace("Your bot", "Nothing to do: it") in account.text
     world.now.seconds = DEADLINE + 1
     world.play(lambda stored: bool(world.embargoed_canaries()))
-    assert phase(crawl) in (ContestPhase.PLAYING, ContestPhase.CLOSED)
+    assert world.phase in (ContestPhase.PLAYING, ContestPhase.CLOSED)
     world.play()
     number = crawl.news.number()
     disqualify(crawl)
-    assert phase(crawl) is ContestPhase.PLAYED
+    assert world.phase is ContestPhase.PLAYED
     assert crawl.news.number() == number  # nobody can tell from a stream
     check_results(await crawl.results(), {"dora", "olga"}, is_hidden=True)
     seen = await crawl.look_as_all()
@@ -323,7 +318,7 @@ async def test_a_sealed_contest(crawl):
     world.people.contests.ask_to_reveal("dora", "spring", "in class")
     world.play()
     ResultMaker().make_results(world.home, world.people)
-    assert phase(crawl) is ContestPhase.FINISHED
+    assert world.phase is ContestPhase.FINISHED
     assert crawl.news.number() != number
     seen = await crawl.look_as_all("dora", "ada", "visitor")
     assert canaries_in(seen["visitor"]) == set()  # notes are for the authors of bots and directors
@@ -350,7 +345,7 @@ async def test_a_frozen_contest(crawl):
     world.play()
     disqualify(crawl)
     crawl.news.number()
-    assert phase(crawl) is ContestPhase.PLAYED
+    assert world.phase is ContestPhase.PLAYED
     seen = await crawl.look_as_all()
     check_embargoed(crawl, seen, may_have_public=True)
     assert canaries_in(seen["dora"]) & early

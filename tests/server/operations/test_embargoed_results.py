@@ -18,7 +18,7 @@ from arena.tournament.run import Order, RunControl
 from tests.community.contests import world as playing
 from tests.community.contests.samples import DEADLINE, FREEZE, OPENS, SEALED
 from tests.server.operations.conftest import HTML, JSON
-from tests.server.operations.test_contest_crawl import ELSEWHERE, VALUES, Crawl, disqualify, phase
+from tests.server.operations.test_contest_crawl import ELSEWHERE, VALUES, Crawl, disqualify
 
 BOT = """import secrets
 from arena.botkit import Choice, run
@@ -143,7 +143,7 @@ async def test_who_may_not_see_embargoed_results_can_not_tell_two_homes_apart(pa
         one.played.play()
         disqualify(one)
         other.played.play(lambda stored: stored.stage is ContestStage.FINAL)
-        assert (phase(one), phase(other)) == (ContestPhase.PLAYED, ContestPhase.PLAYING)
+        assert (one.played.phase, other.played.phase) == (ContestPhase.PLAYED, ContestPhase.PLAYING)
         await compare(one, other, DEADLINE + 1000)
     finally:
         for crawl in (one, other):
