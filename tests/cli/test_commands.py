@@ -260,9 +260,6 @@ def test_the_times_of_bots_can_be_shown(arena):
     assert "off-turn CPU s" in arena("matches", "tiny", "--times")[1]
 
 
-# the width of a terminal
-
-
 COMMANDS_WITH_A_TABLE = ["standings", "crosstable", "stats", "matches", "matches --times", "leaderboard"]
 COMMANDS_WITH_A_TABLE += ["leaderboard --over-time", "bots"]
 

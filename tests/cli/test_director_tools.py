@@ -49,9 +49,6 @@ def arena(directory, capsys):
     return calling(directory / "home", capsys)
 
 
-# schedule
-
-
 @pytest.mark.slow(sample=True)
 def test_a_schedule_is_shown_with_counts_time_and_fairness(arena, directory):
     out = printed(arena, "schedule", directory / "two_games.toml", "--workers", "2")
@@ -78,9 +75,6 @@ def test_nothing_is_played_and_nothing_stored_by_looking(arena, directory, tmp_p
     assert arena("standings", "unseen")[0] == 2
 
 
-# standings of a format's own
-
-
 def test_a_swiss_is_shown_by_score_and_tie_breaks(arena):
     out = printed(arena, "standings", "small_swiss")
     sentence, first, _, second = out.split("\n\n")[:4]
@@ -91,9 +85,6 @@ def test_a_swiss_is_shown_by_score_and_tie_breaks(arena):
     assert list(places[0]) == ["place", "bot", "score", "bh_c1", "bh", "sb", "de", "won"]
     assert sum(row["score"] for row in places) == 3 + 3  # a meeting and a bye in each of three rounds
     assert "round-robin has no table of its own" in refusal(arena, "standings", "two_games", "--places")
-
-
-# stats
 
 
 def test_stats_tell_what_the_numbers_rest_on(arena):
@@ -129,9 +120,6 @@ def test_each_table_of_stats_comes_in_every_format(arena):
         rows = list(csv.DictReader(io.StringIO(arena("stats", "two_games", "--table", table, "--format", "csv")[1])))
         assert len(rows) == len(as_json(arena, "stats", "two_games", "--table", table))
     assert "one table at a time; choose one with --table" in refusal(arena, "stats", "two_games", "--format", "csv")
-
-
-# compare
 
 
 @pytest.mark.slow
@@ -226,9 +214,6 @@ def test_only_bots_that_claim_the_game_are_compared(arena, tmp_path):
         assert message in refusal(arena, "compare", bot, BOTS / "minimal", "--game", "differences")
 
 
-# formats in files
-
-
 BAD_FILES = {
     'format = "swiss"\n[swiss]\nrounds = 4': "swiss.rounds = 4: with 3 entrants at most 3 are possible",
     'format = "knockout"': "knockout.seeding is missing: with 3 entrants the best seeds have a bye",
@@ -249,9 +234,6 @@ def test_a_format_that_does_not_fit_is_refused_before_anything_is_played(arena, 
     head, _, table = text.partition("\n") if text.startswith("format") else ("", "", text)
     path.write_text(f'game = "differences"\n{head}\n{table}\n{ENTRANTS}')
     assert BAD_FILES[text] in refusal(arena, "run", path)
-
-
-# plots
 
 
 @pytest.mark.slow
@@ -276,9 +258,6 @@ def test_a_name_that_looks_like_mathematics_is_drawn_as_it_is(tmp_path):
     from arena.analysis.text.plots import ratings_plot, rendered
 
     assert b"$x^2$_\\frac" in rendered(ratings_plot("$y^2$", ["$x^2$_\\frac"], [25.0], [1.0]), "svg")
-
-
-# the report
 
 
 @pytest.fixture(scope="module")
@@ -332,9 +311,6 @@ def test_a_game_without_a_drawing_of_its_own_is_drawn_as_text():
     assert [shape[4] for shape in drawing.shapes] == game.render(game.initial_state()).splitlines()
 
 
-# a bot's page, and leaderboards over time
-
-
 def test_a_bots_page_has_its_course_rivals_and_faults(arena):
     out = printed(arena, "show", "greedy")
     assert out.startswith("greedy@1\n")
@@ -356,9 +332,6 @@ def test_leaderboards_over_time_per_game_and_overall(arena):
     assert "small_swiss" not in [row["tournament"] for row in only]
     assert "mu of each bot after each tournament" in arena("leaderboard", "--over-time")[1]
     assert as_json(arena, "leaderboard")
-
-
-# what is not installed
 
 
 def without(package, *arguments):

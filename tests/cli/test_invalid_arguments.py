@@ -142,8 +142,6 @@ def test_a_place_for_scratch_directories_that_is_no_text_is_refused(arena, monke
         assert errors == f"arena: {variable} '{tmp_path}/\\udcff': expected text in UTF-8\n"
 
 
-# the standard streams
-
 PRINTING = (
     ["standings"],
     ["standings", "--json"],
@@ -189,9 +187,6 @@ def test_a_reader_that_has_left_gives_141(home):
     done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
     os.close(writer)
     assert (done.returncode, done.stderr) == (141, "")
-
-
-# exact limits
 
 
 def test_one_is_singular(arena):

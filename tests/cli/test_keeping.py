@@ -67,9 +67,6 @@ def refused(arena, *arguments, message):
     assert refusal(arena, *arguments) == message
 
 
-# the list
-
-
 def test_the_list_says_how_far_each_tournament_is(arena, home):
     with ArenaHome(home) as other, other.store.lock("trial"):
         code, text, _ = arena("tournaments", "--json")
@@ -100,9 +97,6 @@ def test_the_list_is_for_people_too(arena, home):
         assert f"process {os.getpid()}" in arena("tournaments")[1]
     rows = list(csv.DictReader(io.StringIO(arena("tournaments", "--format", "csv")[1])))
     assert [row["recorded"] for row in rows] == ["2", "1", "0"]
-
-
-# names and the trash
 
 
 def test_a_tournament_gets_another_name(arena):
@@ -165,9 +159,6 @@ def test_the_trash_gives_back_or_removes_forever(arena, home):
     assert "The trash is empty." in arena("tournaments", "--deleted")[1]
 
 
-# bots
-
-
 def test_a_removed_bot_is_asked_for_by_repro(arena, home):
     directory = home / "bots" / ("0" * 24)
     directory.mkdir(parents=True)
@@ -190,9 +181,6 @@ def test_a_removed_bot_is_asked_for_by_repro(arena, home):
     message = f"bot 'b@1': it is not at {directory} any more; use --bot-path PATH"
     refused(arena, "repro", "cup/1", "--seat", "1", message=message)
     assert arena("verify", "cup")[0] == 0
-
-
-# seasons, and what a leaderboard counts
 
 
 def matches_of(arena, *arguments):
@@ -266,9 +254,6 @@ def test_a_leaderboard_may_begin_at_a_date(arena, home):
     assert matches_of(arena, "--since", "959h") == matches_of(arena, "--since", ago[:10], "--tournament", "trial") - 1
     none = "No tournament of these was begun since 2999-01-01 00:00 (UTC).\n"
     assert arena("leaderboard", "--since", "2999-01-01")[2] == none
-
-
-# the overview
 
 
 def test_without_a_command_a_home_is_shown(arena, home):

@@ -37,9 +37,6 @@ def lab(directory, capsys, monkeypatch):
     return lambda *arguments: call("lab", *arguments)
 
 
-# explore
-
-
 def test_a_tree_is_shown_within_80_columns(lab):
     out = printed_alone(lab, "explore", "differences", "-o", "size=4", "--plies", "2", "--top", "3")
     lines = out.splitlines()
@@ -91,9 +88,6 @@ def test_a_book_without_a_line_is_not_written(lab, chosen, lines):
     assert (code, err) == (2, f"arena: --book 'x.toml': none of {lines} fits; nothing is written\n")
 
 
-# kernels, and the line of arena doctor
-
-
 @pytest.fixture
 def anew(tmp_path, capsys, monkeypatch):
     """Return a function that runs a command with an empty cache."""
@@ -135,9 +129,6 @@ def test_without_a_compiler_a_sentence_says_so(anew, monkeypatch):
     assert anew("lab", "kernels")[0] == 0
 
 
-# puzzles
-
-
 @pytest.mark.slow
 def test_puzzles_are_listed_without_their_solutions_and_kept(lab, directory):
     out = printed_alone(lab, "puzzles", "cup", "--count", "2")
@@ -168,9 +159,6 @@ def test_puzzles_are_written_as_json_and_into_a_file(lab, tmp_path):
     assert {one["choices"][one["solution"]]["outcome"] == one["goal"] for one in found["puzzles"]} == {True}
     assert lab("puzzles", "cup", "--count", "2", "--html", tmp_path / "p.html")[0] == 0
     assert (tmp_path / "p.html").read_text().count("<details>") == 2
-
-
-# quality
 
 
 def test_the_text_has_eleven_measures_and_is_80_columns_wide(lab):
@@ -237,8 +225,6 @@ def test_a_game_from_outside_is_measured_by_its_rules(lab):
     code, out, _ = lab("quality", "tests.amazons:Amazons", *quick, "--within", "1s")
     assert (code, "11 Length and branching" in out) == (0, True)
 
-
-# what they refuse
 
 REFUSED = [
     ("kernel", "did you mean 'kernels'"),

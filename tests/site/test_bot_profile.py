@@ -233,9 +233,6 @@ def test_one_encounter_is_shown_as_one_encounter_and_several_with_their_interval
     assert "one encounter" not in page_of(home, "c").text
 
 
-# two bots
-
-
 def head_to_head_of(home, bot="a", rival="b"):
     return model_of(home, "versus", bot=bot, rival=rival)
 

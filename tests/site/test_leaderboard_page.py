@@ -115,9 +115,6 @@ def test_a_home_without_matches_has_its_pages(home):
     assert "No bot was submitted or entered yet" in page.text
 
 
-# the list of bots
-
-
 def test_bots_are_listed_by_name_with_their_best_rank(year, monkeypatch):
     stored = [StoredBot("New", "1", "d", "bot.toml", "2026-01-01T00:00:00+00:00")]
     monkeypatch.setattr(type(year.store), "submitted_bots", lambda _: stored)

@@ -192,9 +192,6 @@ def test_the_number_that_ranks_is_a_column_and_what_referees_read_is_folded(home
     assert folded == ["balance", "method"]
 
 
-# all tournaments
-
-
 def test_an_empty_home_says_how_to_begin(home):
     page = checked(home, "overview")
     assert "0 tournaments, 0 matches" in page.text
@@ -259,9 +256,6 @@ def test_of_many_tournaments_there_are_pages(home):
     assert third.older is None
     assert "121 tournaments" in checked(home, "overview", before=second.older).text
     assert [found["href"] for found in Parsed(html_of(home, "overview")).all("a", rel="next")] == ["/?before=72"]
-
-
-# why a bot has its rank
 
 
 def test_every_rival_is_listed_with_what_was_scored(home):

@@ -20,8 +20,6 @@ POSTS = [operation for operation in OPERATIONS if operation.method == "POST"]
 LOGIN = {"name": "ann", "password": PASSWORD}
 
 
-# other sites
-
 NOT_OURS = [
     {"sec-fetch-site": "cross-site"},
     {"sec-fetch-site": "same-site"},
@@ -104,9 +102,6 @@ async def test_public_pages_are_the_same_bytes_for_everybody(world):
             assert all("Cookie" not in answer.headers.get("vary", "") for answer in answers)
 
 
-# sessions
-
-
 @pytest.mark.parametrize("way", ["sign-in", "invitation"])
 async def test_a_session_that_was_there_before_is_never_gone_on_with(world, way):
     client = world.browser("ann")
@@ -150,9 +145,6 @@ async def test_a_token_that_is_none_is_refused_everywhere_and_not_repeated(world
         assert header[10:] == "" or header[10:] not in response.text
 
 
-# places
-
-
 @pytest.mark.parametrize(
     "place",
     ["//evil.example", "/\\evil.example", "\\\\evil.example", "https://evil.example", "https:evil.example",
@@ -179,9 +171,6 @@ async def test_who_must_sign_in_is_led_back_to_this_site_alone(world):
         response = await world.client().get(path)
         assert "set-cookie" not in response.headers
         assert response.headers.get("location", "/sign-in?").startswith("/sign-in?")
-
-
-# guessing
 
 
 async def guess(world, name, address, times):
@@ -285,9 +274,6 @@ async def test_200_uses_of_one_invitation_at_once_make_one_account(world):
     assert len(world.store.accounts.all()) == 5
 
 
-# proxies and hosts
-
-
 async def test_forged_headers_of_a_proxy_change_nothing(world):
     client = world.client("192.0.2.9", "http", "192.0.2.5:8000")
     forged = {"x-forwarded-proto": "https", "x-forwarded-for": "127.0.0.1", "forwarded": "for=127.0.0.1;proto=https",
@@ -336,9 +322,6 @@ async def test_what_a_proxy_says_about_the_client_is_an_address_or_nothing(world
     assert (await world.client("::ffff:192.0.2.77").post("/sign-in", data=LOGIN)).status_code == 303
     addresses = {session.address for session in world.store.sessions.all(world.store.accounts.get("ann"))}
     assert addresses == {"", "192.0.2.77"}
-
-
-# secrets
 
 
 SECRETS = ["a secret that is typed", "another secret, typed"]

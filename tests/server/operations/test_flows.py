@@ -26,9 +26,6 @@ async def sign_in(client, name, password=PASSWORD, **fields):
     return await client.post("/sign-in", data={"name": name, "password": password, **fields})
 
 
-# signing in
-
-
 async def test_signing_in_leads_on_and_sets_a_cookie_for_this_host_alone(world):
     client = world.client()
     page = await client.get("/sign-in", params={"next": "/bots"})
@@ -89,9 +86,6 @@ async def test_who_must_sign_in_first_is_led_back(world):
     assert response.headers["location"] == "/sign-in?next=%2Faccount%3Fcode%3DBCDF-GHJK"
     page = await client.get(response.headers["location"])
     assert 'value="/account?code=BCDF-GHJK"' in page.text
-
-
-# invitations
 
 
 async def test_a_director_invites_and_the_invited_opens_an_account(world):
@@ -197,9 +191,6 @@ async def test_a_new_link_for_who_forgot_the_password(world):
     assert (await dora.post("/people/nobody/link")).status_code == 404
 
 
-# one's own account
-
-
 async def test_sessions_are_listed_and_ended_in_another_browser(world):
     here, there = world.browser("ann"), world.browser("ann")
     page = await here.get("/account", headers={"accept": JSON})
@@ -303,9 +294,6 @@ async def test_who_leaves_is_gone(world):
 async def test_a_token_that_may_not_is_told_what_would_help(world, who, scopes, path, sentence):
     response = await world.program(who, *map(Scope, scopes)).post(path, json={})
     assert (response.status_code, response.json()["error"].endswith(sentence)) == (403, True)
-
-
-# looking after people
 
 
 async def test_an_account_is_closed_and_opened_again_and_everybody_reads_why(world):

@@ -56,9 +56,6 @@ def test_a_unit_is_escaped():
     assert "<b>" not in history([Point(1, 25.0), Point(2, 25.0)], unit="<b>")
 
 
-# ratings after each tournament
-
-
 def point(bot, tournament, mu, margin=1.0, at="2026-01-01"):
     values = {"game": "g", "rank": 1, "bots": 2, "exposure": mu - 3, "matches": 2, "score_percent": 50.0}
     return RatingPoint(bot=bot, tournament=tournament, at=at, mu=mu, margin_95=margin, **values)
