@@ -86,6 +86,12 @@ class Live:
     def send(self, text):
         self.page.evaluate("(text) => send(text)", text)
 
+    def event(self, seconds, *answers):
+        """Let an event come, these answers for who asks then, and time pass."""
+        self.answer(*answers)
+        self.send(EVENT)
+        self.wait(seconds)
+
     def cut(self, is_away=False):
         self.page.evaluate("(isAway) => { window.isAway = isAway; stream.close(); }", is_away)
 
@@ -112,9 +118,7 @@ def live(context):
 
 def test_the_page_is_fetched_when_the_stream_opens_and_after_each_event(live):
     assert live.asked == 1, "what has happened since it was loaded"
-    live.answer({"text": "first"})
-    live.send(EVENT)
-    live.wait(1)
+    live.event(1, {"text": "first"})
     assert (live.asked, live.text) == (2, "first")
     live.send(EVENT.replace("tournaments/t", "tournaments/u"))
     live.wait(60)
@@ -129,9 +133,7 @@ def test_an_event_that_comes_in_pieces_is_one(live):
 
 
 def test_a_page_that_is_late_is_fetched_again_when_it_may_be_there(live):
-    live.answer({"text": "old", "headers": {"retry-after": "7"}}, {"text": "new"})
-    live.send(EVENT)
-    live.wait(1)
+    live.event(1, {"text": "old", "headers": {"retry-after": "7"}}, {"text": "new"})
     assert (live.asked, live.text) == (2, "old")
     live.wait(5)
     assert live.asked == 2
@@ -142,14 +144,10 @@ def test_a_page_that_is_late_is_fetched_again_when_it_may_be_there(live):
 
 
 def test_a_page_that_was_late_often_is_new_ten_seconds_after_it_is_there(live):
-    live.answer(*[{"headers": {"retry-after": "1"}}] * 40)
-    live.send(EVENT)
-    live.wait(600)
+    live.event(600, *[{"headers": {"retry-after": "1"}}] * 40)
     asked = live.asked
     assert 40 <= asked <= 42
-    live.answer({"headers": {"retry-after": "300"}}, {"text": "new"})
-    live.send(EVENT)
-    live.wait(12)
+    live.event(12, {"headers": {"retry-after": "300"}}, {"text": "new"})
     assert live.text == "new"
 
 
@@ -157,9 +155,7 @@ def test_a_page_that_was_late_often_is_new_ten_seconds_after_it_is_there(live):
     "answer", [{"status": 500, "text": "defect"}, {"status": 503, "text": "away"}, {"hangs": True}]
 )
 def test_after_an_answer_that_is_no_page_it_is_asked_for_again(live, answer):
-    live.answer(answer, {"text": "new"})
-    live.send(EVENT)
-    live.wait(1)
+    live.event(1, answer, {"text": "new"})
     assert (live.asked, live.text) == (2, "as it was")
     live.wait(36)
     assert (live.asked, live.text) == (3, "new")
@@ -167,9 +163,7 @@ def test_after_an_answer_that_is_no_page_it_is_asked_for_again(live, answer):
 
 @pytest.mark.slow(sample=True)
 def test_a_page_that_waits_is_fetched_at_once_when_the_server_is_back(live):
-    live.answer({"headers": {"retry-after": "300"}}, {"text": "new"})
-    live.send(EVENT)
-    live.wait(1)
+    live.event(1, {"headers": {"retry-after": "300"}}, {"text": "new"})
     assert live.asked == 2
     live.cut()
     live.wait(3)
@@ -177,9 +171,7 @@ def test_a_page_that_waits_is_fetched_at_once_when_the_server_is_back(live):
 
 
 def test_a_page_that_is_gone_is_left_alone(live):
-    live.answer({"status": 404, "text": "not found"})
-    live.send(EVENT)
-    live.wait(1)
+    live.event(1, {"status": 404, "text": "not found"})
     live.page.evaluate("window.stream = null")
     live.wait(600)
     assert (live.asked, live.text) == (2, "as it was")
@@ -202,9 +194,7 @@ def test_events_that_come_while_a_tab_joins_do_not_put_it_off(live):
 
 def test_a_page_that_is_about_another_match_follows_that_one(live):
     newer = '<body data-topics="tournaments/t tournaments/t/matches/2"><p id="part" data-live>new</p></body>'
-    live.answer({"html": newer}, {"html": newer})
-    live.send(EVENT)
-    live.wait(2)
+    live.event(2, {"html": newer}, {"html": newer})
     assert live.text == "new"
     assert live.page.evaluate("streams") == ["tournaments/t", "tournaments/t,tournaments/t/matches/2"]
 
@@ -266,9 +256,7 @@ def test_what_was_typed_stays_when_the_part_around_it_is_replaced(context):
     form = f'<div id="part" data-live>{{}}<form>{fields}</form></div>'
     live = Live(context, form.format("before"))
     live.page.locator("[name=why]").fill("typed")
-    live.page.evaluate("(html) => { answers.push({ html }); }", form.format("after"))
-    live.send(EVENT)
-    live.wait(1)
+    live.event(1, {"html": form.format("after")})
     assert live.text.startswith("after")
     assert live.page.locator("[name=why]").input_value() == "typed"
     assert live.page.locator("[name=text]").input_value() == "one"
