@@ -18,6 +18,15 @@ def own_errors(errors):
     return "".join(line for line in errors.splitlines(True) if "Another arena on this machine plays on" not in line)
 
 
+def command_lines(processes):
+    """Return the words of the command lines of those that run."""
+    lines = {}
+    for process in processes:
+        with suppress(OSError):
+            lines[process] = Path(f"/proc/{process}/cmdline").read_bytes().decode(errors="replace").split("\0")
+    return lines
+
+
 @contextmanager
 def no_process_left():
     """Check that no process is left; a PostgreSQL server of other tests may start workers whenever it likes."""

@@ -20,6 +20,7 @@ from arena.store.home import ArenaHome
 from arena.store.results.values import OwnedBot
 from tests.analysis.text.tournaments import play
 from tests.lab.made_puzzles import longer_puzzle, made_puzzle
+from tests.written_bots import kit_bot
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 """The first of them draws no windows, which takes a third less time."""
@@ -45,16 +46,6 @@ bot = "arena:random_legal"
 """A ladder that is played within seconds."""
 
 PASSWORD = "correct horse battery"
-BOT = """from arena.botkit import run
-
-
-def choose(game, state, clock):
-    return game.LEGAL(state)[0]
-
-
-run(choose)
-"""
-
 NOTE = "</script><img src=x onerror=alert(1)> \x1b[31m \u202edlrow ]]> {{7*7}} =cmd()"
 
 
@@ -171,7 +162,7 @@ def contained():
 
 def submit_bot(page, site, path, name):
     """Submit the bot with a name for the method that lists legal actions."""
-    path.write_text(BOT.replace("LEGAL", name))
+    path.write_text(kit_bot(action=f"game.{name}(state)[0]"))
     page.goto(f"{site}/submissions")
     page.get_by_label("Your bot").set_input_files(path)
     page.get_by_role("button", name="Hand it in").click()

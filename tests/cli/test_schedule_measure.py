@@ -14,6 +14,7 @@ from arena.store.home import ArenaHome
 from arena.tournament import measurement
 from tests.cli.calls import as_json, printed_alone, refusal
 from tests.conftest import BOTS
+from tests.written_bots import kit_bot
 
 GAME = 'game = "differences"\noptions = { size = 4 }\n'
 
@@ -32,10 +33,7 @@ def written(tmp_path):
 
 
 def bot_that(tmp_path, name, line):
-    (tmp_path / f"{name}.py").write_text(
-        "import time\nfrom arena.botkit import run\n\n\n"
-        f"def choose(game, state, clock):\n    {line}\n    return game.legal_actions(state)[0]\n\n\nrun(choose)\n"
-    )
+    (tmp_path / f"{name}.py").write_text(kit_bot(f"import time; {line}"))
     return tmp_path / f"{name}.py"
 
 

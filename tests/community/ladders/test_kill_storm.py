@@ -16,15 +16,17 @@ import threading
 import time
 import zipfile
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
+from arena.sandbox.isolation import reaper
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.schema import rates
 from arena.store.people.values import FINAL, Role, Scope, SubmissionState
 from tests import needs
 from tests.community.ladders import conftest
+from tests.leftovers import command_lines
+from tests.waiting import wait_until
 
 LADDER = conftest.LADDER.replace("[ladder]\nmatches = 6\n", "")
 """Without an end."""
@@ -113,8 +115,8 @@ class Site:
             self.end()
             self.start()
             return True
-        for pid in descendants(self.process.pid):
-            if PROGRAMS[part] in command_of(pid):
+        for pid, words in command_lines(reaper.descendants(self.process.pid)).items():
+            if PROGRAMS[part] in " ".join(words):
                 os.kill(pid, signal.SIGKILL)
                 return True
         return False
@@ -122,21 +124,6 @@ class Site:
     def end(self):
         self.process.wait()
         self.process.stdout.close()
-
-
-def command_of(pid):
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-    except OSError:
-        return ""
-
-
-def descendants(pid):
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except OSError:
-        return []
-    return [int(child) for child in children] + [other for child in children for other in descendants(int(child))]
 
 
 def run_out(people):
@@ -150,10 +137,7 @@ def recorded(home):
 
 
 def until(condition, what):
-    deadline = time.monotonic() + DEADLINE_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.1)
+    wait_until(condition, DEADLINE_SECONDS, lambda: what)
 
 
 @pytest.mark.slow

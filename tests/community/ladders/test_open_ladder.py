@@ -7,20 +7,13 @@ from arena.community.ladders.open_ladder import OpenLadder
 from arena.community.submissions.submission import submit
 from arena.tournament.director import run_tournament
 from tests.community.ladders.conftest import LADDER
-
-BOT = """from arena.botkit import run
-
-def choose(game, state, clock):
-    return game.legal_actions(state)[{index}]
-
-run(choose)
-"""
+from tests.written_bots import kit_bot
 
 
 def submit_bot(home, tmp_path, name, version, index=0, games='["differences"]'):
     directory = tmp_path / f"{name}-{version}"
     directory.mkdir()
-    (directory / "bot.py").write_text(BOT.format(index=index))
+    (directory / "bot.py").write_text(kit_bot(action=f"game.legal_actions(state)[{index}]"))
     (directory / "bot.toml").write_text(
         f'name = "{name}"\nversion = "{version}"\ncommand = ["python3", "bot.py"]\ngames = {games}\n'
     )

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -23,6 +22,7 @@ from arena.tournament.corrections.corrected_tournament import void_matches
 from arena.tournament.directors.supervised_run import Shutdown, SupervisedRun
 from tests.community.ladders.conftest import LADDER
 from tests.leftovers import own_errors
+from tests.waiting import wait_until
 
 DEADLINE_SECONDS = 60.0
 LOG = logging.getLogger("arena.ladder")
@@ -202,27 +202,20 @@ class Program:
         self.process.communicate()
 
 
-def until(condition):
-    deadline = time.monotonic() + DEADLINE_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
 @pytest.mark.slow
 def test_a_killed_program_stays_paused_and_sigterm_ends_it_with_the_match_recorded(home, people, file):
     file.write_text(LADDER.replace("matches = 6", "matches = 100000"))
     with Program(home, file):
-        until(lambda: recorded(home) > 0)
+        wait_until(lambda: recorded(home) > 0)
         want(people, DesiredState.PAUSE)
-        until(lambda: state(people) is DirectorState.PAUSED)
+        wait_until(lambda: state(people) is DirectorState.PAUSED)
     paused_at = recorded(home)
     people.directors.report_state("open", "ladder", DirectorState.IDLE)
     with Program(home, file) as program:
-        until(lambda: state(people) is DirectorState.PAUSED)
+        wait_until(lambda: state(people) is DirectorState.PAUSED)
         assert recorded(home) == paused_at
         want(people, DesiredState.PLAY)
-        until(lambda: recorded(home) > paused_at)
+        wait_until(lambda: recorded(home) > paused_at)
         program.process.send_signal(signal.SIGTERM)
         assert program.process.wait(DEADLINE_SECONDS) == 0
     assert home.store.tournament("open").finished_at is None
@@ -241,7 +234,7 @@ def test_a_match_that_takes_too_long_does_not_keep_sigterm_waiting(home, people,
     limit = "[time_control]\nper_action_seconds = 600.0\n"
     file.write_text(LADDER.replace('"arena:minimal"', f'"{directory}"') + limit)
     with Program(home, file, stderr=subprocess.PIPE) as program:
-        until(lambda: (found := people.directors.report("open").figures).playing or found.recorded)
+        wait_until(lambda: (found := people.directors.report("open").figures).playing or found.recorded)
         program.process.send_signal(signal.SIGTERM)
         assert program.process.wait(DEADLINE_SECONDS) == 0
         assert own_errors(program.process.stderr.read()) == ""

@@ -9,11 +9,8 @@ from arena.site.matches.playing import PlayMenu
 from arena.store.home import ArenaHome
 from arena.store.people.play_slots import MENU_SECONDS
 from arena.store.results.events import Commits
-
-BOT = """from arena.botkit import run
-
-run(lambda game, state, clock: game.legal_actions(state)[0])
-"""
+from tests.store.people.conftest import FakeClock
+from tests.written_bots import kit_bot
 
 
 class Matches:
@@ -43,16 +40,10 @@ class Matches:
         pass
 
 
-class Clock:
-    seconds = 0.0
-
-    def __call__(self):
-        return self.seconds
-
-
 @pytest.fixture
 def world(tmp_path):
-    matches, clock = Matches(), Clock()
+    matches, clock = Matches(), FakeClock()
+    clock.seconds = 0.0
     with (
         ArenaHome(tmp_path) as home,
         contextlib.closing(MenuMaker(home, 4, True)) as menu,
@@ -64,7 +55,7 @@ def world(tmp_path):
 
 
 def submit(home, tmp_path):
-    (tmp_path / "mine.py").write_text(BOT)
+    (tmp_path / "mine.py").write_text(kit_bot())
     copy = home.bots.copy_in(tmp_path / "mine.py")
     home.bots.add(copy)
     return tmp_path / "bots" / copy.digest

@@ -12,30 +12,11 @@ from arena.games import make_game
 from arena.store.people.unrated_match import MatchState, PlayRequest, hinted_action
 from tests.best_play import brute_force
 from tests.community.play.conftest import actions, view
+from tests.written_bots import kit_bot
 
 pytestmark = pytest.mark.slow
 
-FIRST = """from arena.botkit import run
-
-
-def choose(game, state, clock):
-    {}
-    return game.legal_actions(state)[0]
-
-
-run(choose)
-"""
-
-NOTING = """from arena.botkit import Choice, run
-
-
-def choose(game, state, clock):
-    legal = game.legal_actions(state)
-    return Choice(legal[0], note=f"of {len(legal)}")
-
-
-run(choose)
-"""
+NOTING = kit_bot("legal = game.legal_actions(state)", action='Choice(legal[0], note=f"of {len(legal)}")')
 
 
 @pytest.mark.parametrize("game", ["plaid", "plusminus", "multiplication"])
@@ -66,7 +47,7 @@ def test_every_game_can_be_played_to_its_end(hosted, game):
 
 def test_among_three_a_bot_plays_two_seats_and_one_that_forfeits_stays_out_after_an_undo(hosted):
     """After a restart, too; and the end says that it forfeited, and how."""
-    label = hosted.submit(FIRST.format("if game.seat_to_act(state) == 1: raise ValueError"), "mine")
+    label = hosted.submit(kit_bot("if game.seat_to_act(state) == 1: raise ValueError"), "mine")
     one = hosted.ready(hosted.begin("coprimality", bot=label, seat=2, size=4, players=3))
     assert view(one)["shown"]["names"] == [f"{label} (seat 0)", f"{label} (seat 1)", "you"]
     begun = actions(one)
@@ -133,7 +114,7 @@ def test_notes_stay_with_the_actions_that_stay_when_one_is_taken_back_and_after_
     ids=["exit", "illegal", "timeout", "limit"],
 )
 def test_a_bot_that_misbehaves_ends_the_match_with_a_sentence(hosted, line, milliseconds, reason):
-    label = hosted.submit(FIRST.format(line), "mine")
+    label = hosted.submit(kit_bot(line), "mine")
     one = hosted.ready(hosted.begin(bot=label, milliseconds=milliseconds, size=4))
     assert one.position.state is MatchState.PERSON
     one = hosted.request(one, PlayRequest.ACT, "a1")
@@ -173,7 +154,7 @@ def test_the_match_continues_when_the_play_host_is_killed(playing):
 
 
 def test_the_match_continues_when_its_process_is_killed_while_the_bot_thinks(playing):
-    label = playing.submit(FIRST.format("import time; time.sleep(2)"), "slow")
+    label = playing.submit(kit_bot("import time; time.sleep(2)"), "slow")
     playing.start()
     one = playing.ready(playing.begin(bot=label, size=6))
     act_until_seen_thinking(playing, one)
@@ -202,7 +183,7 @@ def slots_of(pid):
 
 
 def test_who_resigns_frees_the_place_while_the_bot_thinks(hosted):
-    label = hosted.submit(FIRST.format("import time; time.sleep(60)"), "slow")
+    label = hosted.submit(kit_bot("import time; time.sleep(60)"), "slow")
     thinking = [hosted.begin(bot=label, seat=1, size=4) for _ in range(2)]
     while any(hosted.matches.find(one.secret).position.state is not MatchState.BOT for one in thinking):
         time.sleep(0.02)

@@ -9,8 +9,8 @@ import pytest
 
 from arena.store.home import open_people
 from arena.store.people.unrated_match import MatchState
-from tests.community.play.test_play_host import FIRST
 from tests.leftovers import no_process_left
+from tests.written_bots import kit_bot
 
 PROGRAM = "import sys; from arena.community.play.slot import main; main(sys.argv[1:])"
 
@@ -33,7 +33,7 @@ def play_until(directory, matches, secret, state):
 
 @pytest.mark.slow
 def test_a_match_that_is_left_while_its_bot_thinks_can_be_played_on_at_once(tmp_path, playing):
-    label = playing.submit(FIRST.format("import time; time.sleep(600)"), "mine")
+    label = playing.submit(kit_bot("import time; time.sleep(600)"), "mine")
     playing.matches.set_menu("{}", 4)
     one = playing.begin(bot=label, seat=1, size=4, milliseconds=60_000)
     with no_process_left(), open_people(tmp_path) as people:

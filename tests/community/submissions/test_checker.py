@@ -23,14 +23,9 @@ from arena.store.people.people_store import PeopleStore
 from arena.store.people.submission_rows import CLAIM_SECONDS, Claim
 from arena.store.people.values import Role, SubmissionState, is_timeout
 from tests.store.people.conftest import FakeClock
+from tests.written_bots import kit_bot
 
-GOOD = b"""from arena.botkit import run
-
-def choose(game, state, clock):
-    return game.legal_actions(state)[0]
-
-run(choose, name="{name}", version="1")
-"""
+GOOD = kit_bot().encode()
 BROKEN = GOOD.replace(b"legal_actions", b"legal_action")
 
 
@@ -55,6 +50,11 @@ class Arena:
         number = self.submit_bot(*args, **options)
         assert self.checker.check_next()
         return self.people.submissions.find(number)
+
+    def rejected(self, *args, **options):
+        one = self.checked(*args, **options)
+        assert one.state is SubmissionState.REJECTED
+        return one
 
     def bots(self):
         return [bot.label for bot in self.home.store.submitted_bots()]
@@ -86,8 +86,7 @@ def test_a_bot_that_plays_is_listed_and_its_name_is_its_authors_for_good(arena):
 
 
 def test_the_author_of_a_broken_bot_sees_the_line_and_no_place_of_the_machine(arena, tmp_path):
-    one = arena.checked(BROKEN)
-    assert one.state is SubmissionState.REJECTED
+    one = arena.rejected(BROKEN)
     assert "'Plusminus' object has no attribute 'legal_action'" in one.report
     assert 'File "first.py", line 4, in choose' in one.report
     assert "to fix it:" in one.report
@@ -104,8 +103,7 @@ def test_the_author_of_a_broken_bot_sees_the_line_and_no_place_of_the_machine(ar
     ],
 )
 def test_what_is_no_bot_is_rejected_in_a_sentence(arena, data, name, sentence):
-    one = arena.checked(data, name)
-    assert one.state is SubmissionState.REJECTED
+    one = arena.rejected(data, name)
     assert sentence in one.reason
     assert arena.bots() == []
 
@@ -123,8 +121,7 @@ def test_an_archive_is_unpacked_and_what_is_wrong_with_it_is_said(arena):
     good = zipped(**{"packed/bot.py": GOOD, "packed/bot.toml": manifest})
     assert arena.checked(good, "mine.zip").bot == "packed@3"
     evil = zipped(**{"packed/bot.py": GOOD, "../evil.py": GOOD})
-    refused = arena.checked(evil, "mine.zip")
-    assert refused.state is SubmissionState.REJECTED
+    refused = arena.rejected(evil, "mine.zip")
     assert "mine.zip" in refused.reason
     assert "../evil.py" in refused.reason
     assert arena.bots() == ["packed@3"]
@@ -135,16 +132,14 @@ def test_an_archive_is_unpacked_and_what_is_wrong_with_it_is_said(arena):
 def test_the_names_of_the_house_are_nobodys(arena, tmp_path, name):
     (tmp_path / "mine.py").write_bytes(GOOD)
     assert submit(arena.home, tmp_path / "mine.py").refusal is None
-    one = arena.checked(GOOD + b"# another\n", name)
-    assert one.state is SubmissionState.REJECTED
+    one = arena.rejected(GOOD + b"# another\n", name)
     assert "belongs to another author" in one.reason
     assert arena.bots() == ["mine@1"]
 
 
 def test_what_a_bot_writes_may_be_anything(arena):
     noisy = b"import sys\nsys.stderr.buffer.write(b'a\\0b\\xff\\n')\nsys.stderr.flush()\n" + BROKEN
-    one = arena.checked(noisy)
-    assert one.state is SubmissionState.REJECTED
+    one = arena.rejected(noisy)
     assert "\0" not in one.report
 
 
@@ -274,8 +269,7 @@ def quick_keeper(monkeypatch):
 @pytest.mark.slow
 def test_a_check_has_a_deadline(arena, monkeypatch, quick_keeper):
     monkeypatch.setattr(checker_module, "MAX_CHECK_SECONDS", 0.5)
-    one = arena.checked(SLOW)
-    assert one.state is SubmissionState.REJECTED
+    one = arena.rejected(SLOW)
     assert one.reason == "the check took longer than 30 minutes and was stopped"
     assert arena.bots() == []
     assert list((arena.home.directory / "bots").iterdir()) == []
@@ -325,8 +319,7 @@ def test_the_copies_of_an_author_are_bounded(arena, monkeypatch):
     ada = arena.persons["ada"].number
     assert arena.people.submissions.copy_bytes(ada) == len(GOOD)
     monkeypatch.setattr(checker_module, "MAX_COPIES_BYTES", 2 * len(GOOD))
-    more = arena.checked(GOOD + b"#", "second.py")
-    assert more.state is SubmissionState.REJECTED
+    more = arena.rejected(GOOD + b"#", "second.py")
     assert more.reason == (
         f"bot 'second@1': its copy has {len(GOOD) + 1} bytes, and those of your accepted bots have {len(GOOD)} bytes;"
         f" expected at most {2 * len(GOOD)} bytes together"
@@ -347,19 +340,12 @@ def test_a_report_has_no_places_of_the_machine(tmp_path):
         assert report.shown(line) == shown
 
 
-SLOW = b"""import time
-from arena.botkit import run
-
-def choose(game, state, clock):
-    time.sleep(60)
-
-run(choose, name="slow", version="1")
-"""
-SLOW_TO_START = SLOW.replace(b"run(choose", b"choose(0, 0, 0)\nrun(choose")
+SLOW_ONCE = kit_bot("import time; time.sleep(60)").encode()
+SLOW_TO_START = SLOW_ONCE.replace(b"run(choose", b"choose(0, 0, 0)\nrun(choose")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("bot", [SLOW, SLOW_TO_START])
+@pytest.mark.parametrize("bot", [SLOW_ONCE, SLOW_TO_START])
 @pytest.mark.parametrize(("load", "matches"), [(0.0, 1), (1000.0, 2)])
 def test_the_first_timeout_on_a_busy_machine_is_tried_once_more_and_can_be_checked_again(
     arena, monkeypatch, load, matches, bot
@@ -368,8 +354,7 @@ def test_the_first_timeout_on_a_busy_machine_is_tried_once_more_and_can_be_check
     monkeypatch.setattr(submission_module, "play_match", lambda *a, **o: played.append(a[0]) or play_match(*a, **o))
     monkeypatch.setattr(submission_module.os, "getloadavg", lambda: (load, load, load))
     monkeypatch.setattr(submission_module, "TRIAL_TIME", replace(submission_module.TRIAL_TIME, startup_seconds=2.0))
-    one = arena.checked(bot, "slow.py")
-    assert one.state is SubmissionState.REJECTED
+    one = arena.rejected(bot, "slow.py")
     assert len(played) == matches
     assert ("tried once more" in one.report.for_operator()) == (matches == 2)
     assert is_timeout(one.reason.for_operator())

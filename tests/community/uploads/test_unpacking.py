@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from arena.sandbox.isolation.reaper import UPLOAD_PREFIX
 from tests import needs
 from tests.community.uploads.archives import BOT, MANIFEST, File, bot_tar, bot_zip, make_zip, tar_file, tree
 from tests.community.uploads.hostile import HOSTILE
+from tests.waiting import wait_until
 
 LEVELS = ("none", "limits", "landlock", "bubblewrap")
 
@@ -265,7 +265,4 @@ def test_what_a_killed_process_has_unpacked_is_removed_by_the_next(tmp_path, tem
     process.communicate()
     code = "from arena.sandbox.isolation.launcher import open_launcher; open_launcher()"
     subprocess.run([sys.executable, "-c", code], env=os.environ | {"TMPDIR": str(temporary)}, check=True)
-    deadline = time.monotonic() + 10
-    while list(temporary.iterdir()) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert list(temporary.iterdir()) == []
+    wait_until(lambda: not list(temporary.iterdir()))

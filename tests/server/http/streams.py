@@ -19,8 +19,8 @@ AT = "2026-11-22T12:00:00+00:00"
 
 
 class Clock:
-    def __init__(self):
-        self.now = 100.0
+    def __init__(self, now=100.0):
+        self.now = now
 
     def __call__(self):
         return self.now

@@ -13,18 +13,11 @@ from arena.server.http.connections import (
     UNREAD_SECONDS,
     Connections,
 )
-from tests.server.http.streams import listening
+from tests.server.http.streams import Clock, listening
 
 PAGE = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 LONG_BYTES = 32 * 1024 * 1024
 WHOLE = b"x" * LONG_BYTES
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self):
-        return self.now
 
 
 async def app(scope, _, send):
@@ -41,7 +34,7 @@ async def app(scope, _, send):
 
 class Served:
     def __init__(self, most):
-        self.clock = Clock()
+        self.clock = Clock(0.0)
         self.connections = Connections(most, self.clock)
         self.writers = []
 

@@ -20,6 +20,7 @@ import pytest
 
 from arena.store.home import ArenaHome
 from tests.browser.conftest import chromium, expect, fresh_parts, shown_parts  # noqa: F401
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.soak
 
@@ -169,13 +170,6 @@ class Storm:
             if process is not None:
                 process.kill()
                 process.wait()
-
-
-def wait_until(is_right, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not is_right():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 @pytest.fixture

@@ -15,14 +15,14 @@ from pathlib import Path
 import pytest
 
 from arena.base.definition import GameChoice
-from arena.cli.group import run
 from arena.lab.matches.puzzle import keep_puzzles
 from arena.sandbox.isolation import reaper
 from arena.server.operating.service_programs import SERVICES
 from arena.store.home import ArenaHome
 from arena.store.results.values import OwnedBot
+from tests.cli.calls import calling, refusal
 from tests.lab.made_puzzles import made_puzzle
-from tests.leftovers import own_errors
+from tests.leftovers import command_lines, own_errors
 from tests.server.conftest import add_tournament
 from tests.store.results.samples import definition, line, record
 from tests.test_light_processes import WEB, loaded_too_much
@@ -229,14 +229,6 @@ def test_the_password_of_a_database_server_is_in_no_command_line_but_the_one_tha
         assert server.end()[0] == 0
 
 
-def command_lines(processes):
-    lines = {}
-    for process in processes:
-        with contextlib.suppress(OSError):
-            lines[process] = Path(f"/proc/{process}/cmdline").read_bytes().decode().split("\0")
-    return lines
-
-
 @pytest.mark.slow(sample=True)
 def test_a_database_that_is_locked_by_a_writer_is_read(directory):
     with (
@@ -259,22 +251,18 @@ def test_a_database_that_is_locked_by_a_writer_is_read(directory):
     ],
 )
 def test_where_it_can_not_listen_is_one_sentence(directory, arguments, sentence, capsys):
-    assert run(["serve", "--home", str(directory), *arguments]) == 2
-    errors = capsys.readouterr().err
-    assert sentence in errors
-    assert errors.count("\n") == 1
+    assert sentence in refusal(calling(directory, capsys), "serve", *arguments)
 
 
 def test_a_port_in_use_is_one_sentence(directory, capsys):
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        assert run(["serve", "--home", str(directory), "--port", str(port)]) == 2
-    assert f"--port {port}: another program listens on it; expected a free one" in capsys.readouterr().err
+        sentence = refusal(calling(directory, capsys), "serve", "--port", port)
+    assert f"--port {port}: another program listens on it; expected a free one" in sentence
 
 
 def test_a_home_that_is_not_there_is_one_sentence(tmp_path, capsys):
-    assert run(["serve", "--home", str(tmp_path / "none")]) == 2
-    assert "there is no tournament yet" in capsys.readouterr().err
+    assert "there is no tournament yet" in refusal(calling(tmp_path / "none", capsys), "serve")
     assert not (tmp_path / "none").exists()
 
 
@@ -290,5 +278,4 @@ def test_in_an_empty_directory_it_waits_for_the_first_tournament(tmp_path):
 
 def test_without_the_extra_it_says_what_to_install(directory, capsys, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "uvicorn" else object())
-    assert run(["serve", "--home", str(directory)]) == 2
-    assert "pip install 'grid-arena[web]'" in capsys.readouterr().err
+    assert "pip install 'grid-arena[web]'" in refusal(calling(directory, capsys), "serve")

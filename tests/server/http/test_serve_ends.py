@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import zipfile
 from functools import partial
 from pathlib import Path
@@ -20,17 +19,10 @@ from arena.store.people.values import Role, SubmissionState
 from tests import needs
 from tests.leftovers import own_errors
 from tests.tournament.executors.test_conformance import wait_for_the_end_of
+from tests.waiting import wait_until
+from tests.written_bots import kit_bot
 
-NEVER_ANSWERS = """from arena.botkit import run
-import time
-
-
-def choose(game, state, clock):
-    time.sleep(1_000_000)
-
-
-run(choose)
-"""
+NEVER_ANSWERS = kit_bot("import time; time.sleep(1_000_000)")
 NEVER_BUILT = """name = "built"
 version = "1"
 command = ["python3", "bot.py"]
@@ -70,11 +62,8 @@ class BusySite:
         self._wait_until(lambda: any(b"1000000" in _command_line(pid) for pid in self.processes()))
 
     def _wait_until(self, is_so):
-        deadline = time.monotonic() + 120
-        while not is_so():
-            assert time.monotonic() < deadline
-            assert self.process.poll() is None, self.process.communicate()
-            time.sleep(0.05)
+        ended = lambda: self.process.poll() is not None and self.process.communicate()  # noqa: E731
+        wait_until(is_so, explained=ended, alive=[self.process])
 
     def end(self):
         """End it however it is; its services end with it."""

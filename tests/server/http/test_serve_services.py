@@ -4,14 +4,12 @@ import json
 import signal
 import subprocess
 import sys
-import time
 import urllib.request
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from arena.cli.group import run
 from arena.community.submissions.upload_directory import UploadDirectory
 from arena.community.uploads.containment import NO_CHECKER, can_contain_uploads, note_containment, noted_refusal
 from arena.sandbox.isolation import reaper
@@ -19,8 +17,10 @@ from arena.server.operating.service_programs import SERVICES
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.values import Role, SubmissionState
 from tests import needs
-from tests.leftovers import own_errors
-from tests.server.http.test_serve import command_lines, served
+from tests.cli.calls import calling, refusal
+from tests.leftovers import command_lines, own_errors
+from tests.server.http.test_serve import served
+from tests.waiting import wait_until
 
 REFUSED = {
     ("--only", "web", "--ladder", "x.toml"): "--ladder: --only web has no use for it",
@@ -35,9 +35,7 @@ REFUSED = {
 
 @pytest.mark.parametrize(("arguments", "sentence"), REFUSED.items(), ids=" ".join)
 def test_what_a_service_cannot_do_is_said_in_a_sentence(tmp_path, capsys, arguments, sentence):
-    assert run(["--home", str(tmp_path), "serve", *arguments]) == 2
-    [line] = capsys.readouterr().err.splitlines()
-    assert sentence in line
+    assert sentence in refusal(calling(tmp_path, capsys), "serve", *arguments)
 
 
 class Alone:
@@ -62,14 +60,6 @@ class Alone:
         return self.process.returncode, out, own_errors(err)
 
 
-def wait_until(is_so, *processes):
-    deadline = time.monotonic() + 120
-    while not is_so():
-        assert time.monotonic() < deadline
-        assert all(one.process.poll() is None for one in processes)
-        time.sleep(0.05)
-
-
 def is_locked(home, part):
     path = home / "parts" / f"{part}.lock"
     return path.exists() and path.read_text() != ""
@@ -78,7 +68,7 @@ def is_locked(home, part):
 @pytest.mark.slow
 def test_what_checks_and_plays_ends_quietly_with_all_that_it_has_started(tmp_path):
     with Alone(tmp_path, "work") as alone:
-        wait_until(lambda: len(services_below(alone)) == len(SERVICES), alone)
+        wait_until(lambda: len(services_below(alone)) == len(SERVICES), alive=[alone.process])
         started = services_below(alone)
         ended, out, err = alone.end(signal.SIGINT)
         assert (ended, out, err.strip()) == (130, "", "")  # behind ^C comes the end of a line
@@ -96,16 +86,16 @@ def test_a_second_one_on_a_home_is_refused_and_the_first_works_on(tmp_path, caps
     with ArenaHome(tmp_path):
         pass
     with Alone(tmp_path, "work") as first:
-        wait_until(lambda: is_locked(tmp_path, "work"), first)
+        wait_until(lambda: is_locked(tmp_path, "work"), alive=[first.process])
         holder = f"(process {first.process.pid}); nothing was changed"
         for arguments in (["--only", "work"], ["--open-to", "authors", "--port", "0"]):
-            assert run(["--home", str(tmp_path), "serve", *arguments]) == 2
-            assert capsys.readouterr().err == f"arena: {tmp_path}: another arena serve runs its work {holder}\n"
+            sentence = refusal(calling(tmp_path, capsys), "serve", *arguments)
+            assert sentence == f"{tmp_path}: another arena serve runs its work {holder}"
         assert first.process.poll() is None
         with served("--home", tmp_path, "--only", "web", "--open-to", "authors") as web:
             assert web.get("/submissions")[0] == 200
-            assert run(["--home", str(tmp_path), "serve", "--open-to", "authors", "--port", "0"]) == 2
-            assert "another arena serve runs its web (process" in capsys.readouterr().err
+            sentence = refusal(calling(tmp_path, capsys), "serve", "--open-to", "authors", "--port", "0")
+            assert "another arena serve runs its web (process" in sentence
 
 
 @pytest.mark.slow
@@ -118,7 +108,7 @@ def test_the_pages_say_what_the_checker_has_found_out(tmp_path):
         served("--home", tmp_path, "--only", "web", "--open-to", "authors") as web,
         Alone(tmp_path, "work", "--ladder", "none") as checker,
     ):
-        wait_until(lambda: noted_refusal(tmp_path) != NO_CHECKER, checker)
+        wait_until(lambda: noted_refusal(tmp_path) != NO_CHECKER, alive=[checker.process])
         assert _submissions(web)["refusal"] == noted_refusal(tmp_path) == refusal
         assert checker.end(signal.SIGTERM)[0] == 0
 
@@ -135,10 +125,13 @@ def test_what_is_submitted_waits_for_the_checker_and_the_other_way_round(tmp_pat
         with open_people(tmp_path) as people:
             number = _submit_bot(tmp_path, people, ada)
             with Alone(tmp_path, "work", "--ladder", "none") as checker:
-                wait_until(lambda: people.submissions.find(number).state is not SubmissionState.WAITING, checker)
+                wait_until(
+                    lambda: people.submissions.find(number).state is not SubmissionState.WAITING,
+                    alive=[checker.process],
+                )
                 web.process.kill()  # the checker does without
                 web.process.wait()
-                wait_until(lambda: people.submissions.find(number).finished_at is not None, checker)
+                wait_until(lambda: people.submissions.find(number).finished_at is not None, alive=[checker.process])
                 assert noted_refusal(tmp_path) == ""
                 assert checker.end(signal.SIGTERM)[0] == 0
 

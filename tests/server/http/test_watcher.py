@@ -2,7 +2,6 @@
 
 import logging
 import shutil
-import time
 
 import pytest
 
@@ -20,6 +19,7 @@ from arena.store.results.live_state import RunProgress
 from arena.store.results.values import StoredBot
 from tests.databases import DATABASES, on_both
 from tests.store.results.samples import definition, line, record
+from tests.waiting import wait_until
 
 
 @pytest.fixture(params=DATABASES)
@@ -298,9 +298,7 @@ def test_its_thread_looks_by_itself(place, home, tournament):
     watcher = Watcher(opened, changes.append)
     watcher.start()
     home.store.record(tournament, [record(1)])
-    deadline = time.monotonic() + 60
-    while not changes and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_until(lambda: changes)
     watcher.stop()
     opened.close()
     assert kinds(changes[0]) == [(1, 2, EventKind.RESULTS)]

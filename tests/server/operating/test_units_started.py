@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import urllib.request
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import pytest
 
 from arena.cli.group import run
 from arena.community.uploads.containment import NO_CHECKER, noted_refusal
+from tests.waiting import wait_until
 
 PLACE = Path("/run/systemd/system")
 USER = "daemon"
@@ -50,13 +50,6 @@ def main_process(unit):
     return int(systemctl("show", "--property=MainPID", "--value", unit))
 
 
-def wait_until(is_so):
-    deadline = time.monotonic() + 120
-    while not is_so():
-        assert time.monotonic() < deadline, journal()
-        time.sleep(0.1)
-
-
 def get(path):
     with urllib.request.urlopen(f"http://127.0.0.1:{PORT}{path}", timeout=120) as response:
         return response.status, json.loads(response.read())
@@ -89,7 +82,7 @@ def test_they_start_confine_bots_are_replaced_without_a_failed_request_and_end(u
     assert active() == {"arena-web.socket", *services}
     assert get("/health.json")[0] == 200
 
-    wait_until(lambda: noted_refusal(home) != NO_CHECKER)
+    wait_until(lambda: noted_refusal(home) != NO_CHECKER, explained=journal)
     has_one_hierarchy = Path("/sys/fs/cgroup/cgroup.controllers").exists()
     assert (noted_refusal(home) == "") is has_one_hierarchy, noted_refusal(home)
 
@@ -113,7 +106,7 @@ def test_they_start_confine_bots_are_replaced_without_a_failed_request_and_end(u
     assert all(before[name] != after[name] for name in services)
 
     os.kill(after["arena-web.service"], 9)
-    wait_until(lambda: main_process("arena-web.service") not in (0, after["arena-web.service"]))
+    wait_until(lambda: main_process("arena-web.service") not in (0, after["arena-web.service"]), explained=journal)
     assert get("/health.json")[0] == 200
 
     systemctl("stop", "arena.target", "arena-*")
