@@ -27,7 +27,7 @@ IDLE_SECONDS = 300.0
 """A person who has done nothing for so long gives up the slot."""
 SLOTS_OF_A_PERSON = 2
 GIVES_WAY_SECONDS = 10.0
-"""A visitor who has done nothing for so long gives up the slot for a new match of the same network."""
+"""A visitor who has done nothing for so long gives up the slot for another match of the same network."""
 LONG_HELD_SECONDS = 1800.0
 """A visitor who has held a slot for so long in all gives it up when nobody else's is free."""
 MENU_SECONDS = 60.0
@@ -77,9 +77,9 @@ class PlaySlots:
             has_members = connection.execute(select(people.c.id).limit(1)).first() is not None
             theirs = visitors & (matches.c.network == network)
             most = slots_of_a_network(slots) if has_members else slots
-            if own is None and _count(connection, theirs) >= most:
+            if _count(connection, theirs) >= most:
                 self._give_way(connection, theirs)
-            wait = counted(int(IDLE_SECONDS if own is not None else GIVES_WAY_SECONDS), "second")
+            wait = counted(int(GIVES_WAY_SECONDS), "second")
             sign_in = "sign in, or " if has_members else ""
             if not has_room(theirs, most):
                 raise UsageError(
@@ -94,7 +94,7 @@ class PlaySlots:
             raise UsageError(f"all {slots} slots are taken now; {TRY_AGAIN}")
 
     def _give_way(self, connection: Connection, which: ColumnElement[bool]) -> None:
-        """Free the slot of a visitor who has left a match for a new one, as far as anybody can tell: the idlest one."""
+        """Free the slot of a visitor who has left a match for another, as far as anybody can tell: the idlest one."""
         idle = which & (matches.c.state == MatchState.PERSON) & matches.c.wish.is_(None)
         idle &= matches.c.acted_at <= self._clock.text(-GIVES_WAY_SECONDS)
         row = connection.execute(select(matches).where(idle).order_by(matches.c.acted_at, matches.c.id)).first()

@@ -385,9 +385,12 @@ def test_a_match_that_its_visitor_has_left_gives_way_to_the_next_and_can_be_cont
     later(matches, now, GIVES_WAY_SECONDS)
     with pytest.raises(UsageError, match="visitors from one network have 1 slot at most"):
         begin(matches)  # the arena is at the next one, so that is not left
-    matches.end(following.number, "You resigned.")
+    claim = matches.claim(following.number)
+    assert claim.write(position(MatchState.PERSON), "digest")
     matches.request(left.number, PlayRequest.ACT, 0, "a1")
-    assert matches.find(left.secret).has_slot
+    assert (matches.find(left.secret).has_slot, matches.find(following.secret).has_slot) == (True, False)
+    with pytest.raises(UsageError, match=r"1 slot at most; sign in, or try again .* idle for 10 seconds"):
+        matches.request(following.number, PlayRequest.ACT, 0, "a1")  # the arena is at the first one
 
 
 @on_both
