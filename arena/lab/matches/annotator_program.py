@@ -185,18 +185,19 @@ def main(arguments: list[str]) -> int:
     note = ProblemNote(directory, "annotator", "away")
 
     def annotate() -> None:
-        keep_trying(lambda: _run(directory, note), _log, "no matches can be annotated now", note)
+        keep_trying(lambda: run_until_idle(directory, note), _log, "no matches can be annotated now", note)
 
     return run_service(int(parent), NICENESS, annotate)
 
 
-def _run(directory: str, note: ProblemNote) -> None:
+def run_until_idle(directory: str, note: ProblemNote) -> None:
+    """Annotate until there has been nothing to do for a while; StoreError where no home is, or not now."""
     with contextlib.ExitStack() as opened:
+        home = opened.enter_context(ArenaHome(directory, must_exist=True))  # one that is away is not made again
         try:
             opened.enter_context(FileLock(Path(directory, LOCK_FILE), "another arena serve annotates"))
         except StoreError:
             return  # it is at work already, or nothing can be kept here
-        home = opened.enter_context(ArenaHome(directory))
         home.store.analysis_requests.forget_claimed()
         commits = opened.enter_context(contextlib.closing(Commits([home.store.commit_signal()], LOOK_SECONDS)))
         annotations, idleness = Annotations(home), Idleness()

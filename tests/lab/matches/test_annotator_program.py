@@ -4,6 +4,10 @@ import itertools
 import sqlite3
 from contextlib import closing
 
+import pytest
+
+from arena.base.errors import UsageError
+from arena.base.programs.service_program import ProblemNote
 from arena.lab.matches import annotator_program
 from arena.lab.matches.annotating import TournamentAnnotator
 from arena.lab.matches.annotator_program import Annotations
@@ -117,3 +121,10 @@ def test_rules_from_elsewhere_are_not_run_for_a_request(home):
     home.store.analysis_requests.add(tournament, 1)
     assert Annotations(home).step()
     assert (annotated(home, "elsewhere"), home.store.analysis_requests.find(tournament, 1).state) == (0, "done")
+
+
+def test_a_home_that_is_away_is_not_made_again(tmp_path):
+    away = tmp_path / "away"
+    with pytest.raises(UsageError, match="there is no tournament yet"):
+        annotator_program.run_until_idle(str(away), ProblemNote(away, "annotator"))
+    assert not away.exists()
