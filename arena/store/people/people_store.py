@@ -22,7 +22,8 @@ from arena.store.people.unrated_matches import UnratedMatches
 from arena.store.people.values import Clock, Now
 from arena.store.results.connection import Database
 from arena.store.results.events import CommitSignal
-from arena.store.results.whole_database import Schema, WholeDatabase, bring_up_to_date, create_tables
+from arena.store.results.schema import create_tables
+from arena.store.results.whole_database import Schema, WholeDatabase, bring_up_to_date
 
 FILE_MODE = 0o600
 

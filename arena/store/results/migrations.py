@@ -15,9 +15,8 @@ from sqlalchemy.schema import CreateColumn
 
 from arena.base.errors import StoreError
 from arena.base.stored import is_whole
-from arena.store.results.schema import metadata
+from arena.store.results.schema import create_tables, metadata
 from arena.store.results.statements import Sitting, count_again, insert_seats
-from arena.store.results.whole_database import create_tables
 
 SEATS_AT_A_TIME = 20_000
 

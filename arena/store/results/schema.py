@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import fields
 from enum import StrEnum
+from functools import cache
 from typing import Any, ClassVar, TypeVar
 
 import sqlalchemy as sa
-from sqlalchemy import Column, ForeignKey, Index, MetaData, Table
+from sqlalchemy import Column, Connection, ForeignKey, Index, MetaData, Table
+from sqlalchemy.dialects import registry
+from sqlalchemy.schema import CreateIndex, CreateTable
 
 from arena.base.enums import AnalysisState, CorrectionKind, EventKind, FaultKind
 from arena.base.errors import StoreError
@@ -316,3 +319,21 @@ analysis_requests = Table(
     Column("searched_seconds", Integer, nullable=False),
     Column("arena", String(64), nullable=False),
 )
+
+
+def create_tables(connection: Connection, metadata: MetaData) -> None:
+    """Create the tables and indexes that are missing."""
+    for statement in _statements(metadata, connection.dialect.name):
+        connection.exec_driver_sql(statement)
+
+
+@cache
+def _statements(metadata: MetaData, name: str) -> tuple[str, ...]:
+    """Return what creates tables, as a dialect writes it: compiling it takes longer than a file takes to do it."""
+    dialect = registry.load(name)()
+    statements: list[str] = []
+    for table in metadata.sorted_tables:
+        statements.append(str(CreateTable(table, if_not_exists=True).compile(dialect=dialect)))
+        indexes = sorted(table.indexes, key=lambda index: str(index.name))
+        statements += [str(CreateIndex(index, if_not_exists=True).compile(dialect=dialect)) for index in indexes]
+    return tuple(statements)

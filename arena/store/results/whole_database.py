@@ -5,14 +5,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing, suppress
-from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 from urllib.parse import quote
 
 from sqlalchemy import Column, Connection, MetaData, Table, func, inspect, select, text
-from sqlalchemy.dialects import registry
-from sqlalchemy.schema import CreateIndex, CreateTable
 
 from arena.base.errors import StoreError
 from arena.base.known_server import IDENTITY_FILE, MAX_CHARACTERS, session_name
@@ -25,7 +22,7 @@ from arena.store.results.connection import (
     reason_of,
     shown_url,
 )
-from arena.store.results.schema import SCHEMA_VERSION, meta, metadata
+from arena.store.results.schema import SCHEMA_VERSION, create_tables, meta, metadata
 
 # The version of a database: its tables are created, or migrated, when it is opened.
 
@@ -96,24 +93,6 @@ def _version(connection: Connection, schema: Schema, shown: str) -> int | None:
     if text is not None and not (text.isdecimal() and int(text[:9]) > 0):
         raise StoreError(f"{shown}: the database's version is {text[:20]!r}; expected a number")
     return int(text[:9]) if text is not None else None
-
-
-def create_tables(connection: Connection, metadata: MetaData) -> None:
-    """Create the tables and indexes that are missing."""
-    for statement in _statements(metadata, connection.dialect.name):
-        connection.exec_driver_sql(statement)
-
-
-@cache
-def _statements(metadata: MetaData, name: str) -> tuple[str, ...]:
-    """Return what creates tables, as a dialect writes it: compiling it takes longer than a file takes to do it."""
-    dialect = registry.load(name)()
-    statements: list[str] = []
-    for table in metadata.sorted_tables:
-        statements.append(str(CreateTable(table, if_not_exists=True).compile(dialect=dialect)))
-        indexes = sorted(table.indexes, key=lambda index: str(index.name))
-        statements += [str(CreateIndex(index, if_not_exists=True).compile(dialect=dialect)) for index in indexes]
-    return tuple(statements)
 
 
 # The home to which a database on a server belongs: programs of its site work there, and none of another home.
