@@ -164,7 +164,9 @@ async def test_why_it_was_rejected_is_for_its_author_alone(world):
                 assert b"print()" not in answer.content
     own = (await world.client.get("/submissions/1", headers=world.as_("ada"))).json()
     assert (own["details"]["reason"], own["details"]["report"]) == ("canary-reason", "canary-report")
-    assert own["line"]["state"] == "refused"
+    assert own["line"]["state"] == "refused"  # the word of the JSON; people read another one
+    for path, word in (("/submissions/1", "It is rejected."), ("/submissions", "<td>rejected</td>")):
+        assert word in (await world.client.get(path, headers=world.as_("ada") | {"accept": "text/html"})).text
 
 
 async def test_an_author_gets_back_what_was_submitted_and_no_browser_runs_it(world):
