@@ -1,7 +1,8 @@
-"""What this system has: confinement of bots needs Linux, and the level ``none`` any POSIX system."""
+"""What this system has: confinement of bots needs Linux, and the level ``none`` any POSIX system; and its addresses."""
 
 from __future__ import annotations
 
+import ipaddress
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -25,3 +26,16 @@ def run_on(cores: Iterable[int]) -> None:
     """Keep this process on some cores, where the system can; OSError if it has not got them."""
     if CAN_PIN:
         os.sched_setaffinity(0, cores)
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine reaches an address.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("192.168.0.7")
+    (True, True, False)
+    """
+    try:
+        address = ipaddress.ip_address(host)
+        return (getattr(address, "ipv4_mapped", None) or address).is_loopback
+    except ValueError:
+        return host.rstrip(".").lower() == "localhost"

@@ -10,7 +10,7 @@ from arena.lab.measures.measure import Cluster, Measure, Row, Unit, exactly, sha
 from arena.lab.measures.report import QualityReport, survey_quality
 from arena.lab.measures.survey import Plan
 from arena.lab.solving.limits import Limits
-from arena.site.pages.estimate_charts import plots_of
+from arena.site.publish.estimate_charts import plots_of
 from arena.site.publish.one_file import quality_page
 from tests.site.parsed import Parsed
 

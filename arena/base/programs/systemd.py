@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ipaddress
 import os
 import socket
 
@@ -95,19 +94,3 @@ def watchdog_seconds() -> float | None:
     if not (text.isascii() and text.isdecimal()) or len(text) > 15 or int(text) == 0 or process != str(os.getpid()):
         return None
     return int(text) / 1e6
-
-
-# Which addresses only this machine reaches.
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether only this machine reaches an address.
-
-    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("192.168.0.7")
-    (True, True, False)
-    """
-    try:
-        address = ipaddress.ip_address(host)
-        return (getattr(address, "ipv4_mapped", None) or address).is_loopback
-    except ValueError:
-        return host.rstrip(".").lower() == "localhost"

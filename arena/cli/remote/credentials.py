@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
 from arena.base.errors import UsageError
-from arena.base.programs.systemd import is_loopback
+from arena.base.machine import is_loopback
 from arena.base.stored import from_json_text, from_stored
 from arena.base.text import shortened_text
 from arena.store.people.secret import is_token

@@ -17,8 +17,8 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from arena.base.errors import SiteAwayError, SiteError, UsageError
+from arena.base.machine import is_loopback
 from arena.base.names import is_printable
-from arena.base.programs.systemd import is_loopback
 from arena.base.text import size_text
 from arena.cli.remote.credentials import SiteAddress
 

@@ -186,7 +186,7 @@ PLY_COLUMNS = (*NOTE_COLUMNS[:2], Column("ply", "ply"), *NOTE_COLUMNS[2:4])
 
 
 def _print_notes(tournament: str | None, game: str | None, by_ply: bool, table_format: str) -> None:
-    from arena.base.noted_numbers import noted_numbers
+    from arena.analysis.measures.noted_numbers import noted_numbers
 
     with open_home(must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)

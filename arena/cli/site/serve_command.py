@@ -14,8 +14,9 @@ import click
 from click.core import ParameterSource
 
 from arena.base.errors import UsageError
+from arena.base.machine import is_loopback
 from arena.base.programs.log_lines import FORMAT_VARIABLE, FORMATS, TEXT, set_up_logging
-from arena.base.programs.systemd import is_loopback, take_inherited_socket
+from arena.base.programs.systemd import take_inherited_socket
 from arena.base.shipped import PREFIX
 from arena.cli.terminal.common import open_home
 from arena.cli.terminal.global_options import global_option

@@ -14,7 +14,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
 from arena.base.errors import UploadError, UsageError
-from arena.base.programs.systemd import is_loopback
+from arena.base.machine import is_loopback
 from arena.base.text import size_text
 from arena.community.submissions.upload_directory import MAX_UPLOAD_BYTES, Received, Receiving, UploadDirectory
 from arena.server.http.endpoint import content_type_of, not_taken, read_body

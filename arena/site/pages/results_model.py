@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from annotated_types import Ge, Le, Len
 from pydantic import field_validator
 
+from arena.analysis.measures.noted_numbers import noted_numbers
 from arena.base.enums import FaultKind, Termination
-from arena.base.noted_numbers import noted_numbers
 from arena.base.records import MatchRecord
 from arena.site.frame.model import AsWritten, Model, ModelOfTournament, Name, Parameters, Table
 from arena.site.matches.match_model import MatchFault

@@ -22,11 +22,11 @@ from arena.site.matches.games_model import PuzzleParameters, PuzzlesPage, Puzzle
 from arena.site.matches.match_model import ViewedMatch
 from arena.site.matches.viewed_match import viewed_match
 from arena.site.pages.charts import Point
-from arena.site.pages.estimate_charts import EstimatePlot, key_mark, plots_of, stroke
 from arena.site.pages.report import Report, ReportBuilder
 from arena.site.pages.results import listed_result
 from arena.site.pages.results_model import ListedResult
 from arena.site.pages.tournament_model import TournamentParameters
+from arena.site.publish.estimate_charts import EstimatePlot, key_mark, plots_of, stroke
 from arena.site.render import Setting, asset, render_template
 from arena.store.home import ArenaHome
 from arena.store.results.values import StoredTournament

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.base.programs.systemd import is_loopback
+from arena.base.machine import is_loopback
 from arena.server.http.hosts import Hosts
 
 

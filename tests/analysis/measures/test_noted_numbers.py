@@ -1,6 +1,6 @@
 """Numbers that bots report: means computed by hand."""
 
-from arena.base.noted_numbers import MAX_KEYS, noted_numbers
+from arena.analysis.measures.noted_numbers import MAX_KEYS, noted_numbers
 from tests.site.matches import record
 
 

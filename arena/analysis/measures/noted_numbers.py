@@ -13,7 +13,7 @@ from arena.base.text import shortened_text
 PHASES = 3
 """Of a match after its opening, of equal length: beginning, middle and end."""
 MAX_KEYS = 24
-"""Of a bot; those that come first count."""
+"""The most numbers of a bot; those that come first count."""
 MAX_PLY = 2000
 """Later plies count as this one."""
 MAX_NUMBER = 1e300
@@ -82,7 +82,8 @@ class NotedNumber:
 def noted_numbers(records: Iterable[MatchRecord], bots: Iterable[str] | None = None) -> list[NotedNumber]:
     """Return what bots have reported, by bot and in the order of keys; of some bots (``name@version``), or all.
 
-    What else is in a note, and notes that are no maps, do not count. Who asks may read the notes of these bots.
+    What else is in a note, and notes that are no maps, do not count. Callers make sure that the reader may
+    see the notes of these bots.
     """
     wanted = None if bots is None else frozenset(bots)
     found: dict[str, dict[str, NotedNumber]] = {}
