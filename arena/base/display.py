@@ -29,7 +29,7 @@ _load: Callable[[], Presenter]
 
 
 def present_with(load: Callable[[], Presenter]) -> None:
-    """Set what returns the presenter; it is called when a value is first shown."""
+    """Register the function that loads the presenter; it is called when a value is first shown."""
     global _load
     _load = load
 

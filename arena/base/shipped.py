@@ -16,7 +16,7 @@ from arena.base.version import __version__
 # ``arena:greedy`` is an example bot wherever a bot is named, and ``arena:quickstart`` an example tournament wherever a
 # tournament file is. An installed package has the files inside itself, a checkout next to the package.
 #
-# No other module looks at its own place: it may move to another room.
+# No other module uses ``__file__``, so modules can be moved to another room.
 
 PREFIX = "arena:"
 

@@ -4,6 +4,8 @@
 >>> ratings = rate_results([(("a", "b"), (1, 2)), (("b", "a", "c"), (1, 1, 3))])
 >>> ratings["a"].mu > ratings["b"].mu > ratings["c"].mu
 True
+
+Standings of tournaments are rated by ``fit_encounters`` (``field_fit.py``), whose errors need more than ratings.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 1. Expectation propagation over the set of results (``set_fit.py``), with the draw probability matched to it.
 2. The prior's width is estimated from the field: with a prior too wide, adaptive pairing and small numbers of matches
    make intervals miss. Three imaginary bots of the usual width keep the estimate sane in a small field.
-3. The full covariance: the precision of the prior plus the likelihood terms of all results (``truncation.py``).
+3. The full covariance: the precision of the prior plus the likelihood terms of all results (``ep_messages.py``).
 4. A bootstrap over encounters, the unit that is independent: the matches of one encounter share an opening, and often
    cancel. Encounters are drawn again with replacement, the prior's mean is drawn from the prior (Newton, Polson
    and Xu, "Weighted Bayesian Bootstrap", 2021), and the fit is moved by one Newton step.

@@ -184,7 +184,7 @@ class SetFit:
         return *corrections((mean[0] - mean[1]) / c, self.draw_margin / c, is_draw), c
 
     def _sweep_multiway(self, messages: MultiwayMessages, damping: float, joint: JointGaussian | SparseJoint) -> None:
-        """Rate every result of three or more, all from the same beliefs; see ``truncation.py``."""
+        """Rate every result of three or more, all from the same beliefs; see ``ep_messages.py``."""
         mean, variance = self._cavities(messages.members, messages.pi, messages.tau)
         terms = gaussian_terms(mean, variance, messages.is_draw, self.draw_margin, self._beta, messages.truncations)
         messages.truncations = terms.truncations

@@ -1,4 +1,4 @@
-"""The table of pages."""
+"""The table of pages of what is stored; ``server/operations`` has those of people who sign in, ask or play."""
 
 from __future__ import annotations
 

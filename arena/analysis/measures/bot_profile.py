@@ -27,7 +27,7 @@ from arena.store.results.values import Correction, StoredFault, StoredTournament
 # How bots did against rivals: the one place that counts it, for profiles and for comparisons of two.
 #
 # Wins, draws and losses count every match. The score is a mean over encounters: the two matches of an opening with
-# seats exchanged belong together, and a duplicate shows nothing new (``ratings/repeats.py``), so matches are no
+# seats exchanged belong together, and a duplicate shows nothing new (``ratings/result_arrays.py``), so matches are no
 # independent observations and encounters are. Its interval is 1.96 standard errors of that mean, with the variance of
 # the encounters drawn a little towards a coin's (``ratings/consistency.py``).
 

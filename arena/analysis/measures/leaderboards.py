@@ -28,7 +28,7 @@ from arena.store.results.values import StoredTournament
 #
 # A leaderboard depends on all matches of its tournaments, and every bot's profile shows one line of it. Where pages are
 # built it rests (``resting_leaderboards.py``). A file is for one game after one tournament; its key says from which
-# records and by which code its lines were computed. As in ``standings_file.py``, nothing in a file is trusted.
+# records and by which code its lines were computed. As in ``standings_cache.py``, nothing in a file is trusted.
 
 LAYOUT = 1
 MAX_FILE_BYTES = 16 * 1024 * 1024
@@ -46,8 +46,8 @@ class Leaderboard:
     lines: tuple[Standing, ...]
 
 
-class _NotThereError(Exception):
-    """There is no such file, or another one."""
+class _CacheMissError(Exception):
+    """No file has this key."""
 
 
 def leaderboard(
@@ -57,31 +57,31 @@ def leaderboard(
     counting = [tournament for tournament in tournaments if game is None or game in tournament.games]
     if not counting:
         return Leaderboard(matches=0, lines=())
-    board = _found(store, counting, game, cache_directory)
+    board = _leaderboard_without_authors(store, counting, game, cache_directory)
     return replace(board, lines=with_authors(board.lines, counting))
 
 
-def _found(
+def _leaderboard_without_authors(
     store: Store, counting: Sequence[StoredTournament], game: str | None, cache_directory: Path | None
 ) -> Leaderboard:
     """Return the leaderboard without authors, which no file may hold: people who leave are deleted everywhere."""
     if cache_directory is None:
         return _compute(store, counting, game)
-    path, key = _place_of(cache_directory, store, counting, game)
-    with suppress(_NotThereError):
+    path, key = _file_and_key(cache_directory, store, counting, game)
+    with suppress(_CacheMissError):
         return _read(path, key)
     resting = resting_leaderboards()
     if resting is None:
-        return _kept(path, key, lambda: _compute(store, counting, game))
+        return _read_or_compute(path, key, lambda: _compute(store, counting, game))
     what = path, tuple((one.name, one.finished_at, len(one.corrections)) for one in counting)
-    return resting.newest(what, lambda: _kept(path, key, lambda: _compute(store, counting, game)))
+    return resting.newest(what, lambda: _read_or_compute(path, key, lambda: _compute(store, counting, game)))
 
 
-def _kept(path: Path, key: str, compute: Callable[[], Leaderboard]) -> Leaderboard:
+def _read_or_compute(path: Path, key: str, compute: Callable[[], Leaderboard]) -> Leaderboard:
     """Return a leaderboard from its file, or compute and write it."""
     try:
         return _read(path, key)
-    except _NotThereError:
+    except _CacheMissError:
         board = compute()
         _write(path, key, board)
         return board
@@ -92,7 +92,7 @@ def keep_leaderboard(
 ) -> None:
     """Cache the leaderboard of some tournaments, the oldest first, whose standings were computed for another reason."""
     if tournaments:
-        path, key = _place_of(cache_directory, store, tournaments, game)
+        path, key = _file_and_key(cache_directory, store, tournaments, game)
         lines = tuple(replace(line, author="", is_author_claimed=False, is_function=False) for line in table.lines)
         _write(path, key, Leaderboard(matches=table.matches, lines=lines))
 
@@ -107,7 +107,7 @@ def _compute(store: Store, tournaments: Sequence[StoredTournament], game: str | 
     return Leaderboard(matches=table.matches, lines=without(table, unlisted(tournaments, game)).lines)
 
 
-def _place_of(
+def _file_and_key(
     directory: Path, store: Store, tournaments: Sequence[StoredTournament], game: str | None
 ) -> tuple[Path, str]:
     numbers = [tournament.number for tournament in tournaments]
@@ -130,14 +130,14 @@ def _read(path: Path, key: str) -> Leaderboard:
         text, digest = content[: -len(digest_of(b""))], content[-len(digest_of(b"")) :]
         stored = mapping_of(from_json_text(text.decode(), _PLACE), _PLACE) if digest == digest_of(text) else {}
         if stored.get("layout") != LAYOUT or stored.get("key") != key:
-            raise _NotThereError
+            raise _CacheMissError
         lines = tuple(map(standing_from, list_of(stored.get("lines"), _PLACE)))
         matches = stored.get("matches")
         if not isinstance(matches, int) or not is_whole(matches, 0):
-            raise _NotThereError
+            raise _CacheMissError
         return Leaderboard(matches=matches, lines=lines)
     except (OSError, StoreError, UnicodeDecodeError) as error:
-        raise _NotThereError from error
+        raise _CacheMissError from error
 
 
 # Ratings over time: within a tournament, and from one tournament to the next.
@@ -203,7 +203,7 @@ def _after_round(store: Store, tournament: StoredTournament, end: RoundEnd, dire
     records = [tournament.created_at, len(tournament.corrections), tournament.definition_text, *end]
     path = directory / f"{_hash([store.server, tournament.number, 'round', end.round])}.leaderboard"
     key = _hash([code_digest(), records])
-    return _kept(path, key, compute)
+    return _read_or_compute(path, key, compute)
 
 
 def mu_histories(

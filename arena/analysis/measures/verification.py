@@ -67,9 +67,9 @@ def _line_problems(store: Store, tournament: StoredTournament, skipped: set[int]
         if c.details.disqualified_matches is DisqualifiedMatches.ANNUL and c.details.entrant is not None
     }
     left_out = frozenset(skipped)
-    unknown = {"has a record": set(recorded), "is left out": skipped, "is set aside": aside}
+    not_scheduled = {"has a record": set(recorded), "is left out": skipped, "is set aside": aside}
     for line in store.schedule(tournament):
-        for matches in unknown.values():
+        for matches in not_scheduled.values():
             matches.discard(line.match)
         if line.match not in recorded:
             if tournament.finished_at is not None and line.match not in left_out:
@@ -78,7 +78,7 @@ def _line_problems(store: Store, tournament: StoredTournament, skipped: set[int]
         for entrant in annulled.keys() & set(line.seats):
             bot = tournament.definition.entrants[entrant].label
             yield f"match {line.match}: {bot} is disqualified (correction {annulled[entrant]}), but its record counts"
-    for state, matches in unknown.items():
+    for state, matches in not_scheduled.items():
         yield from (f"match {match}: it {state}, but it is not in the schedule" for match in sorted(matches))
 
 

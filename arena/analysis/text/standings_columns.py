@@ -28,7 +28,7 @@ class StatColumn:
 
     Attributes:
         key: its name in JSON and CSV, in snake_case.
-        meaning: what README.md says about it.
+        meaning: what ``docs/reference/columns.md`` and the site say about it.
         value: what it shows of a bot, as JSON has it.
         formatted: the value as people read it; by default the value.
         kind: the type of the value, for data frames.

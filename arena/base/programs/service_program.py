@@ -25,15 +25,17 @@ from arena.base.errors import UsageError
 from arena.base.names import as_file_name
 from arena.base.programs.log_lines import set_up_logging
 
-# What keeps a service of the site from its work, as a file in the home, where the page of the site's health reads it.
+# Notes about problems: what keeps a service of the site from its work is a file in the home, which the page of health
+# reads.
 #
 # Not in a database, for that may be what is away.
 
 DIRECTORY = "parts"
+"""Of a home: earlier versions called services parts."""
 SUFFIX = ".trouble"
 MAX_CHARACTERS = 500
 MAX_NOTES = 50
-"""That are read."""
+"""The most notes that are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,7 @@ class _Termination:
             raise TerminatedError
 
     def come_again(self, unraisable: sys.UnraisableHookArgs) -> None:
-        """Let SIGTERM come again that has come where Python drops exceptions, such as in a callback of a reference."""
+        """Send SIGTERM again if Python dropped its exception, as it does in a callback of a reference."""
         if unraisable.exc_type is TerminatedError:
             self._is_dropped = True  # the next one may come while a busy machine starts the thread
             threading.Thread(target=self._repeat, daemon=True).start()

@@ -33,7 +33,7 @@ class UploadFile:
         return data
 
 
-# What a compressed tar is compressed from: as a stream, within the budget, and with nothing behind its end.
+# Decompress a tar as a stream, within the budget, and with nothing behind its end.
 
 XZ_MEMORY_BYTES = 80 * MEBIBYTE
 """What unpacking may take after ``xz -9``."""
@@ -119,12 +119,12 @@ def _decompressed(file: UploadFile, compression: Compression) -> Iterator[bytes]
     try:
         for data in _pieces(file):
             if decompressor.eof:
-                _check_behind(data, compression)
+                _check_trailing_bytes(data, compression)
                 continue
             yield decompressor.decompress(data, CHUNK_BYTES)
             while not (decompressor.eof or decompressor.needs_input):
                 yield decompressor.decompress(b"", CHUNK_BYTES)
-            _check_behind(decompressor.unused_data, compression)
+            _check_trailing_bytes(decompressor.unused_data, compression)
     except (zlib.error, lzma.LZMAError, OSError, EOFError) as error:
         if "limit" in str(error).lower():
             raise RejectedError(
@@ -136,7 +136,7 @@ def _decompressed(file: UploadFile, compression: Compression) -> Iterator[bytes]
         raise RejectedError(f"its {compression.name} ends in the middle; expected a whole file")
 
 
-def _check_behind(data: bytes, compression: Compression) -> None:
+def _check_trailing_bytes(data: bytes, compression: Compression) -> None:
     """Raise RejectedError for anything but zeros, with which writers to tapes and pipes fill the last block."""
     if data.strip(b"\0"):
         raise RejectedError(f"something lies behind the end of its {compression.name}; expected nothing there")

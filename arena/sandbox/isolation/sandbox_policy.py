@@ -57,8 +57,8 @@ SPARE_PROCESSES = 32
 
 
 NO_CORE = 1
-"""Where ``core_pattern`` names a program, it is sent the memory of a crashed process at 0 as well, but not at 1
-(core(5), fs/coredump.c); a file of one byte is not written either."""
+"""Where ``core_pattern`` names a program, Linux sends it the memory of a crashed process also at a limit of 0, but not
+at 1 (core(5), fs/coredump.c); a file of one byte is not written either."""
 _IN_PLACE_RULE = "its links and #! lines may lead to its own files, programs of the system and the arena's own Python"
 
 
@@ -70,7 +70,7 @@ class Isolation:
         groups: whether control groups limit the sum of memory and processes.
         user_namespace: whether the bots of an ordinary user get their own file systems, by a user namespace.
         builds: whether it is for builds. Compilers change the modes of files; where no view of its own protects the
-            files of others, bots are rejected that and builds are not.
+            files of others, the filter of system calls denies this to bots and allows it to builds.
     """
 
     level: IsolationLevel = IsolationLevel.NONE

@@ -31,7 +31,7 @@ from arena.server.operating.service_programs import (
     Program,
     ServiceKind,
 )
-from arena.server.operating.service_programs import LADDER_PART as LADDER
+from arena.server.operating.service_programs import LADDER_SERVICE as LADDER
 from arena.store.home import VISITORS_VARIABLE, ArenaHome, open_people
 from arena.store.people.contest import ContestPhase, phase_of
 from arena.store.people.people_store import PeopleStore

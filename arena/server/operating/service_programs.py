@@ -43,13 +43,13 @@ class ServiceKind:
 
 CHECKER = ServiceKind("checker", "checks what authors submit", "arena.community.submissions.checker_program")
 CONTESTS = ServiceKind("contests", "plays contests", "arena.community.contests.director_program")
-LADDER_PART = ServiceKind("ladder", "plays a ladder", "arena.community.ladders.director_program")
+LADDER_SERVICE = ServiceKind("ladder", "plays a ladder", "arena.community.ladders.director_program")
 RESULTS = ServiceKind("results", "signs the results of contests", "arena.community.contests.results_program")
 PLAY = ServiceKind("play", "lets people play against bots", "arena.community.play.host_program")
 ANNOTATOR = ServiceKind(
     "annotator", "finds out what actions of recorded matches lost", "arena.lab.matches.annotator_program"
 )
-SERVICES = (CHECKER, CONTESTS, LADDER_PART, RESULTS, PLAY, ANNOTATOR)
+SERVICES = (CHECKER, CONTESTS, LADDER_SERVICE, RESULTS, PLAY, ANNOTATOR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +73,12 @@ def programs(
     for name in names:
         if names.count(name) > 1:
             raise UsageError(f"--ladder: two files have the name {name!r}; expected each ladder once")
-    place = os.fspath(directory)
+    home = os.fspath(directory)
     return (
-        *(Program(service, (place,)) for service in (CHECKER, CONTESTS, RESULTS)),
-        *(Program(LADDER_PART, (place, file), name) for name, file in ladders),
-        Program(PLAY, (place, str(play_slots))),
-        Program(ANNOTATOR, (place,)),
+        *(Program(service, (home,)) for service in (CHECKER, CONTESTS, RESULTS)),
+        *(Program(LADDER_SERVICE, (home, file), name) for name, file in ladders),
+        Program(PLAY, (home, str(play_slots))),
+        Program(ANNOTATOR, (home,)),
     )
 
 
@@ -88,7 +88,7 @@ def locked_for_visitors(directory: Path, play_slots: int, has_store_elsewhere: b
 
     There are none where nothing can be kept, or where another process has started them: it holds the lock.
     """
-    place, is_there = os.fspath(directory), has_store_elsewhere or (directory / DATABASE_FILE).exists()
+    home, is_there = os.fspath(directory), has_store_elsewhere or (directory / DATABASE_FILE).exists()
     with ExitStack() as locks:
         try:
             if not is_there or unwritable_reason(directory):
@@ -98,8 +98,8 @@ def locked_for_visitors(directory: Path, play_slots: int, has_store_elsewhere: b
             yield ()
             return
         may_play = play_slots > 0 and not has_people(directory)
-        play = Program(PLAY, (place, str(play_slots)), of_visitors=True)
-        yield (*((play,) if may_play else ()), Program(ANNOTATOR, (place,)))
+        play = Program(PLAY, (home, str(play_slots)), of_visitors=True)
+        yield (*((play,) if may_play else ()), Program(ANNOTATOR, (home,)))
 
 
 def lock_path(directory: Path, name: str) -> Path:
@@ -141,7 +141,7 @@ def problems(directory: str | os.PathLike[str], people: PeopleStore) -> Iterator
     if reason := unwritable_reason(directory):
         public = f"the arena's home can't be written: nothing new is kept; {SEE_LOG}"
         yield HealthProblem(HOME, f"the arena's home can't be written: {directory}: {reason}", public)
-    yield from _away(Path(directory))
+    yield from _missing_worker(Path(directory))
     try:
         yield from _of_ladders(people, noted)
         yield from _of_contests(people)
@@ -173,22 +173,22 @@ def _public(name: str) -> str:
     return f"{does} can't do all of its work; {SEE_LOG}"
 
 
-def _known(service: str, sentence: str) -> HealthProblem:
+def _public_problem(service: str, sentence: str) -> HealthProblem:
     return HealthProblem(service, sentence, sentence)
 
 
-def _away(directory: Path) -> Iterator[HealthProblem]:
-    """Yield that nothing checks and plays any more, also by units of an earlier arena."""
+def _missing_worker(directory: Path) -> Iterator[HealthProblem]:
+    """Yield a problem if the process of all services has run here and does not now, also one of an earlier version."""
     path, web = lock_path(directory, WORK), lock_path(directory, WEB)
     has_worked = any(one != web for one in path.parent.glob("*.lock"))
     if has_worked and not (path.exists() and is_file_locked(path)):
-        yield _known(WORK, "the process that checks and plays does not run (arena serve --only work)")
+        yield _public_problem(WORK, "the process that checks and plays does not run (arena serve --only work)")
 
 
 def _of_ladders(people: PeopleStore, noted: list[HealthProblem]) -> Iterator[HealthProblem]:
     for one in people.directors.reports(LADDER):
         if people.directors.is_silent(one):
-            yield _known("ladder", f"{one.tournament}: its program does not run")
+            yield _public_problem("ladder", f"{one.tournament}: its program does not run")
         elif one.state in IN_DIFFICULTY and not _is_noted(one.sentence, noted):
             public = public_sentence(one.state, one.sentence) or one.state
             yield HealthProblem(
@@ -214,7 +214,7 @@ def _of_submissions(people: PeopleStore) -> Iterator[HealthProblem]:
     failed, unfinished = people.submissions.failed_checks()
     if failed:
         what = f"the arena could not check {counted(len(failed), 'submission')}, the last one {failed[-1]}"
-        yield _known("checker", f"{what}; {SEE_LOG}")
+        yield _public_problem("checker", f"{what}; {SEE_LOG}")
     if unfinished:
         what = f"submission {unfinished[0]} is checked again, as an earlier check ended without a result"
-        yield _known("checker", f"{what}; {SEE_LOG}")
+        yield _public_problem("checker", f"{what}; {SEE_LOG}")

@@ -40,10 +40,10 @@ class StagedTournament:
         self._line_of = array("Q", bytes(8 * (matches + 1)))  # at the index of a match; 0 without a record
         self._corrections = 0
         self._last_keys: dict[str, tuple[int, int]] = {}
-        self._waiting: defaultdict[str, Any] = defaultdict(list)  # rows, by the fields of ``Addition``
+        self._buffered: defaultdict[str, Any] = defaultdict(list)  # rows, by the fields of ``Addition``
         self._rows = self._bytes = 0
 
-    def place_of(self, match: int) -> str:
+    def line_prefix(self, match: int) -> str:
         """Return where the record of a match is, as the beginning of a sentence."""
         return f"line {self._line_of[match]}: "
 
@@ -54,8 +54,8 @@ class StagedTournament:
         if line.match != len(self._line_of) or not all(is_whole(number, 0, MAX_INTEGER) for number in numbers):
             raise StoreError(f"expected match {len(self._line_of)} of the schedule")
         self._line_of.append(0)
-        self._waiting["lines"].append(line)
-        self._wait()
+        self._buffered["lines"].append(line)
+        self._count_and_flush()
 
     def take_record(self, value: Mapping[str, Any], line: int, size_bytes: int) -> None:
         """Take a record, which is in this line."""
@@ -63,15 +63,15 @@ class StagedTournament:
         if self._line_of[match]:
             raise StoreError(f"match {match} appears twice, first in line {self._line_of[match]}")
         self._line_of[match] = line
-        self._waiting["records"].append(_unread(match, value))
-        self._wait(size_bytes)
+        self._buffered["records"].append(_unchecked_row(match, value))
+        self._count_and_flush(size_bytes)
 
     def take_set_aside(self, correction: object, record: object, size_bytes: int) -> None:
         """Take a record that a correction has set aside."""
         values = mapping_of(record, "a record that was set aside")
         match, number = self._key("set_aside", values.get("match"), correction)
-        self._waiting["set_aside"].append((number, _unread(match, values)))
-        self._wait(size_bytes)
+        self._buffered["set_aside"].append((number, _unchecked_row(match, values)))
+        self._count_and_flush(size_bytes)
 
     def take_correction(self, value: object) -> None:
         """Take a correction."""
@@ -79,15 +79,15 @@ class StagedTournament:
         self._corrections += 1
         if correction.number != self._corrections:
             raise StoreError(f"expected correction {self._corrections}")
-        self._waiting["corrections"].append(correction)
-        self._wait()
+        self._buffered["corrections"].append(correction)
+        self._count_and_flush()
 
     def take_skipped(self, value: object) -> None:
         """Take a match that is not played."""
         values = mapping_of(value, "a skipped match")
         key = self._key("skipped", values.get("match"), values.get("correction"))
-        self._waiting["skipped"].append(Skipped(*key))
-        self._wait()
+        self._buffered["skipped"].append(Skipped(*key))
+        self._count_and_flush()
 
     def take_void(self, value: object) -> None:
         """Take a try without a result."""
@@ -95,16 +95,16 @@ class StagedTournament:
         reason, at = values.get("reason"), values.get("at")
         if not (isinstance(reason, str) and is_text(reason) and isinstance(at, str) and is_text(at)):
             raise StoreError("expected the reason and the time of a void try")
-        self._waiting["voids"].append(VoidTry(self._match(values.get("match")), reason, at))
-        self._wait()
+        self._buffered["voids"].append(VoidTry(self._match(values.get("match")), reason, at))
+        self._count_and_flush()
 
     def take_corrections(self, corrections: Sequence[Correction]) -> None:
         """Take the log of the tournament here, for an export that has none."""
-        self._waiting["corrections"] += corrections
+        self._buffered["corrections"] += corrections
 
     def write(self) -> None:
         """Write what was taken and is not written yet."""
-        waiting, self._waiting, self._rows, self._bytes = self._waiting, defaultdict(list), 0, 0
+        waiting, self._buffered, self._rows, self._bytes = self._buffered, defaultdict(list), 0, 0
         self._store.add(
             Addition(
                 tournament=self._tournament.number,
@@ -115,7 +115,7 @@ class StagedTournament:
             )
         )
 
-    def _wait(self, size_bytes: int = 0) -> None:
+    def _count_and_flush(self, size_bytes: int = 0) -> None:
         self._rows += 1
         self._bytes += size_bytes
         if self._rows >= ROWS_AT_A_TIME or self._bytes >= BYTES_AT_A_TIME:
@@ -146,5 +146,5 @@ def _whole(name: str, value: object) -> int:
     return value
 
 
-def _unread(match: int, record: Mapping[str, Any]) -> RecordRow:
+def _unchecked_row(match: int, record: Mapping[str, Any]) -> RecordRow:
     return RecordRow(match, 0, "", "[]", "[]", "", "", "", as_json(record), ())
