@@ -45,7 +45,7 @@ MAX_TEXT_BYTES = 64 * 1024
 MAX_DAYS = 400
 DEFAULT_FROZEN_HOURS = 4.0
 KNOCKOUT, QUALIFICATION = "knockout", "qualification"
-_SOME_TIME = datetime(FIRST_YEAR, 1, 1, tzinfo=UTC)
+_STAND_IN_TIME = datetime(FIRST_YEAR, 1, 1, tzinfo=UTC)
 
 
 def read_contest(text: str, where: str = "contest") -> Contest:
@@ -78,19 +78,19 @@ def _reading_of(values: dict[str, Any], where: str) -> ContestReading:
 
 
 def _keys_of(values: dict[str, Any]) -> tuple[ContestKeys, set[str], list[Mistake]]:
-    """Return the keys with others in place of those that are wrong by themselves, which these are, and why."""
+    """Return the keys, with stand-ins for wrong values; the names of the wrong keys; and the mistakes."""
     try:
         return ContestKeys.model_validate(values), set(), []
     except ValidationError as error:
         wrong = {str(fault["loc"][0]) for fault in error.errors(include_url=False) if fault["loc"]}
         mistakes = mistakes_of(ContestKeys, error)
-    right = {key: value for key, value in values.items() if key not in wrong}
+    valid = {key: value for key, value in values.items() if key not in wrong}
     if QUALIFICATION in wrong:
-        right[QUALIFICATION] = {"places": 2}  # it has a tournament with a name
-    return ContestKeys.model_validate(_IN_PLACE_OF_WRONG | right), wrong, mistakes
+        valid[QUALIFICATION] = {"places": 2}  # it has a tournament with a name
+    return ContestKeys.model_validate(_STAND_INS | valid), wrong, mistakes
 
 
-_IN_PLACE_OF_WRONG = {
+_STAND_INS = {
     "name": "a",
     "title": "a",
     "game": "differences",
@@ -98,46 +98,46 @@ _IN_PLACE_OF_WRONG = {
     "deadline_at": datetime(FIRST_YEAR, 1, 2),
     "time_zone": "UTC",
 }
-"""Values of keys without a default; nothing is said about them."""
+"""Stand-ins for wrong keys that have no default; no mistake is reported about them."""
 
 
-_ATTRIBUTES = {
+_DEPENDENT_ATTRIBUTES = {
     "game": ("game", "options", "players"),
     "options": ("options", "players"),
     "time_zone": ("time_zone", "opens_at", "deadline_at", "reveal_at"),
     QUALIFICATION: ("stages",),
     "final": ("stages",),
 }
-"""What else of a contest is not as it was written if a key is wrong."""
+"""The attributes of a contest that differ from its text if a key is wrong; by default, the one of the same name."""
 
 
 class _Builder:
-    """Makes a contest of keys, each of which is right by itself, and collects what is wrong with them together."""
+    """Makes a contest from keys that are each valid, and collects the mistakes in their combination."""
 
     def __init__(self, keys: ContestKeys, wrong: Collection[str] = ()) -> None:
-        """Prepare; keys in ``wrong`` have not the values that were written, and nothing checks what depends on them."""
+        """Prepare; keys in ``wrong`` have stand-in values, and no check looks at what depends on them."""
         self._keys, self._wrong = keys, wrong
         self.mistakes: list[Mistake] = []
-        self.wrong = {attribute for key in wrong for attribute in _ATTRIBUTES.get(key, (key,))}
+        self.wrong = {attribute for key in wrong for attribute in _DEPENDENT_ATTRIBUTES.get(key, (key,))}
         self._choice: GameChoice | None = None
 
     @property
     def _frozen_hours(self) -> float:
         return DEFAULT_FROZEN_HOURS if self._keys.frozen_hours is None else self._keys.frozen_hours
 
-    def _are_right(self, *keys: str) -> bool:
+    def _are_valid(self, *keys: str) -> bool:
         return not any(key in self._wrong for key in keys)
 
     def build(self) -> Contest:
         keys = self._keys
         times = {key: self._instant(key) for key in TIMES}
-        players, options = self._game()
+        players, options = self._players_and_options()
         stages = tuple(self._stages())
         self.mistakes += self._contradictions()
-        self.mistakes += self._order(**times)
+        self.mistakes += self._time_mistakes(**times)
         values: dict[str, Any] = {part.name: getattr(keys, part.name, None) for part in fields(Contest)}
         values |= {key: None if at is None else utc_text(at) for key, at in times.items()}
-        values |= {key: values[key] or utc_text(_SOME_TIME) for key in ("opens_at", "deadline_at")}
+        values |= {key: values[key] or utc_text(_STAND_IN_TIME) for key in ("opens_at", "deadline_at")}
         values |= {key: tuple(dict.fromkeys(values[key])) for key in ("invited", "house_bots")}
         values |= {
             "options": options,
@@ -150,9 +150,9 @@ class _Builder:
         return Contest(**values)
 
     def _instant(self, key: str) -> datetime | None:
-        """Return a time of the text in UTC; None if it is left out, or is no time or two in its zone."""
+        """Return the time of a key in UTC; None if it is missing, or does not come exactly once in the time zone."""
         local: datetime | None = getattr(self._keys, key)
-        if local is None or not self._are_right(key, "time_zone"):
+        if local is None or not self._are_valid(key, "time_zone"):
             return None
         times = instants(local, self._keys.time_zone)
         if len(times) == 1:
@@ -163,7 +163,7 @@ class _Builder:
         self.wrong.add(key)
         return None
 
-    def _order(
+    def _time_mistakes(
         self, opens_at: datetime | None, deadline_at: datetime | None, reveal_at: datetime | None
     ) -> Iterator[Mistake]:
         keys = self._keys
@@ -172,7 +172,7 @@ class _Builder:
                 sentence = f"expected a time after {{opens_at}}, and at most {MAX_DAYS} days after it"
                 yield Mistake("deadline_at", sentence, keys.deadline_at.isoformat())
             hours = (deadline_at - opens_at) / timedelta(hours=1)
-            is_frozen = keys.results is ContestResults.FROZEN and self._are_right("results", "frozen_hours")
+            is_frozen = keys.results is ContestResults.FROZEN and self._are_valid("results", "frozen_hours")
             if is_frozen and self._frozen_hours > hours > 0:
                 sentence = f"expected at most {hours:.8g}, the hours from {{opens_at}} to {{deadline_at}}"
                 yield Mistake("frozen_hours", sentence, f"{self._frozen_hours:g}")
@@ -182,13 +182,13 @@ class _Builder:
 
     def _contradictions(self) -> Iterator[Mistake]:
         keys = self._keys
-        if keys.invited and keys.entrants is not ContestEntrants.INVITED and self._are_right("entrants"):
+        if keys.invited and keys.entrants is not ContestEntrants.INVITED and self._are_valid("entrants"):
             yield Mistake("invited", f"only with {{entrants=invited}}, but {{entrants={keys.entrants}}}")
         try:
             workers_that_fit(limits := Limits(**keys.limits.model_dump()))
         except UsageError as error:
             yield Mistake("limits.cores", str(error).partition(": ")[2], str(limits.cores))
-        if not self._are_right("results"):
+        if not self._are_valid("results"):
             return
         if keys.frozen_hours is not None and keys.results is not ContestResults.FROZEN:
             yield Mistake("frozen_hours", f"only with {{results=frozen}}, but {{results={keys.results}}}")
@@ -197,9 +197,9 @@ class _Builder:
         if keys.ladders and keys.results is ContestResults.OPEN:
             yield Mistake("ladders", "only with {results=frozen} or {results=sealed}, but {results=open}")
 
-    def _game(self) -> tuple[int, dict[str, Any]]:
+    def _players_and_options(self) -> tuple[int, dict[str, Any]]:
         """Return the most players of the game, and all its options."""
-        if not self._are_right("game", "options"):
+        if not self._are_valid("game", "options"):
             return 0, {}
         try:
             game = make_game(self._keys.game, **self._keys.options)
@@ -221,19 +221,19 @@ class _Builder:
 
     def _stage_mistakes(self, keys: StageKeys, places: int | None) -> Iterator[Mistake]:
         yield from stage_mistakes(keys, is_final=places is None)
-        if self._are_right("house_bots"):
+        if self._are_valid("house_bots"):
             yield from challenger_mistakes(keys, self._keys.house_bots)
         if self._choice is None:
             return
         yield from game_mistakes(keys, self._choice)
         players, house = self._choice.players, len(self._keys.house_bots)
-        if places is not None and self._are_right("house_bots") and places + house < players:
+        if places is not None and self._are_valid("house_bots") and places + house < players:
             yield Mistake("places", f"expected at least {players - house}, for a match of {players}", str(places))
 
-    def _stage(self, place: str, keys: StageKeys, places: int | None) -> StageRules:
-        if self._are_right(place):
-            found = self._stage_mistakes(keys, places)
-            self.mistakes += [replace(one, place=f"{place}.{one.place}") for one in found]
+    def _stage(self, stage: str, keys: StageKeys, places: int | None) -> StageRules:
+        if self._are_valid(stage):
+            mistakes = self._stage_mistakes(keys, places)
+            self.mistakes += [replace(mistake, place=f"{stage}.{mistake.place}") for mistake in mistakes]
         settings = keys.format_settings()
         if keys.format == KNOCKOUT and settings.get("seeding") is None:  # else it needs a power of two
             is_ranked = places is None and self._keys.qualification is not None
@@ -251,9 +251,9 @@ class _Builder:
 
 
 def instants(local: datetime, time_zone: str) -> list[datetime]:
-    """Return which times (UTC) a wall clock of a time zone shows as this one: usually one.
+    """Return the times (UTC) at which a wall clock of a time zone shows this time: usually one.
 
-    None where clocks are put forward over it, and two where they are put back over it.
+    No time if clocks are put forward over it, and two if they are put back over it.
     """
     zone = ZoneInfo(time_zone)
     times = {local.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1)}

@@ -1,4 +1,4 @@
-"""The two homes of a contest: the hidden one, and how matches get from it to the public one."""
+"""The two homes of a contest, public and embargoed, and how matches move between them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from arena.store.people.people_store import PeopleStore
 from arena.store.results.values import StoredTournament
 from arena.tournament.transfer.new_tournament import NewTournament
 
-# What is in the home of the arena can be seen by everybody, in one way or another. So hidden matches are not there:
-# results are frozen by copying what was played into this home and playing on here, and revealed by taking it back.
+# Everybody can see what is in the home of the arena, in one way or another. So embargoed matches are not stored there:
+# to freeze results, the arena copies the tournaments into the embargoed home and plays on there; to reveal them, it
+# moves the tournaments back.
 
 MODE = 0o700
 
@@ -25,45 +26,45 @@ def open_embargoed_home(directory: str | os.PathLike[str] | None, name: str) -> 
     """Open the embargoed home of a contest; create it if it does not exist."""
     path = embargoed_home_path(directory, name)
     try:
-        for place in (path.parent, path):
-            place.mkdir(MODE, parents=True, exist_ok=True)
-            place.chmod(MODE)
+        for folder in (path.parent, path):
+            folder.mkdir(MODE, parents=True, exist_ok=True)
+            folder.chmod(MODE)
     except OSError as error:
         raise StoreError(f"{path}: can't be written: {error.strerror}") from error
     return ArenaHome(path, store=path / DATABASE_FILE)
 
 
-def hide(home: ArenaHome, hidden: ArenaHome, stored: StoredContest, tournament: str) -> None:
-    """Copy what was played of a tournament into the embargoed home, all of it or nothing, unless it is there."""
-    if _own(home, stored, tournament) is None or hidden.store.find_tournament(tournament) is not None:
+def hide(home: ArenaHome, embargoed: ArenaHome, stored: StoredContest, tournament: str) -> None:
+    """Copy a tournament and its matches into the embargoed home, all or nothing, unless it is there already."""
+    if _contest_tournament(home, stored, tournament) is None or embargoed.store.find_tournament(tournament) is not None:
         return
-    with home.store.lock(tournament), hidden.store.lock(tournament):
-        shown = _own(home, stored, tournament)
+    with home.store.lock(tournament), embargoed.store.lock(tournament):
+        shown = _contest_tournament(home, stored, tournament)
         if shown is not None:
-            NewTournament(home.store.as_source(), shown).copy(hidden.store)
+            NewTournament(home.store.as_source(), shown).copy(embargoed.store)
 
 
-def take_back(home: ArenaHome, hidden: ArenaHome, stored: StoredContest) -> None:
-    """Move what was played in the embargoed home into the public home, in the place of what was shown.
+def take_back(home: ArenaHome, embargoed: ArenaHome, stored: StoredContest) -> None:
+    """Move the tournaments of the embargoed home into the public home, replacing the copies there.
 
-    Each tournament moves in one transaction; done again, it is the same.
+    Each tournament moves in one transaction, and a second call changes nothing.
     """
     for name in stored.contest.tournaments:
-        _own(home, stored, name)
+        _contest_tournament(home, stored, name)
     for name in stored.contest.tournaments:
-        with hidden.store.lock(name), home.store.lock(name):
-            played = _own(hidden, stored, name)
+        with embargoed.store.lock(name), home.store.lock(name):
+            played = _contest_tournament(embargoed, stored, name)
             if played is None:
                 continue
-            taken, shown = NewTournament(hidden.store.as_source(), played), _own(home, stored, name)
+            copy, shown = NewTournament(embargoed.store.as_source(), played), _contest_tournament(home, stored, name)
             if shown is None:
-                taken.copy(home.store)
+                copy.copy(home.store)
             else:
-                taken.copy(home.store, in_place_of=shown)
+                copy.copy(home.store, in_place_of=shown)
 
 
-def _own(home: ArenaHome, stored: StoredContest, tournament: str) -> StoredTournament | None:
-    """Return a tournament, None if it is not in this home; raise UsageError if it is not the contest's."""
+def _contest_tournament(home: ArenaHome, stored: StoredContest, tournament: str) -> StoredTournament | None:
+    """Return a tournament of the contest; None if it is not in this home. Raise UsageError if it is another's."""
     found = home.store.find_tournament(tournament)
     if found is not None and found.definition.rng_seed != stored.rng_seed_of(tournament):
         raise UsageError(
@@ -73,22 +74,22 @@ def _own(home: ArenaHome, stored: StoredContest, tournament: str) -> StoredTourn
 
 
 def remove_embargoed_home_of(home: ArenaHome, contest: Contest) -> None:
-    """Remove what is left of the embargoed home of a contest whose results everybody can see."""
+    """Remove what is left of the embargoed home of a contest whose results are public."""
     if has_embargoed_home(home.directory, contest.name):
         remove_embargoed_home(home, open_embargoed_home(home.directory, contest.name), contest)
     remove_tree(str(embargoed_home_path(home.directory, contest.name)))
 
 
-def remove_embargoed_home(home: ArenaHome, hidden: ArenaHome, contest: Contest) -> None:
-    """Remove an embargoed home of which everything was taken back; its logs follow those of the arena's home."""
+def remove_embargoed_home(home: ArenaHome, embargoed: ArenaHome, contest: Contest) -> None:
+    """Remove an embargoed home whose tournaments have moved back; its logs are appended to those of the public home."""
     for name in contest.tournaments:
-        move_log(hidden.log_path(name), home.log_path(name))
-    hidden.close()
-    remove_tree(str(hidden.directory))
+        move_log(embargoed.log_path(name), home.log_path(name))
+    embargoed.close()
+    remove_tree(str(embargoed.directory))
 
 
 class ContestHomes:
-    """The home of the arena, and the hidden one of a contest. Closed with ``close``."""
+    """The home of the arena, and the embargoed one of a contest. Closed with ``close``."""
 
     def __init__(self, home: ArenaHome, people: PeopleStore) -> None:
         self.public, self._people = home, people
@@ -101,21 +102,21 @@ class ContestHomes:
             self._embargoed = None
 
     def of(self, stored: StoredContest) -> tuple[ContestHome, ArenaHome]:
-        """Return the home in which matches of a contest are now, with all that was played before.
+        """Return the home that has the matches of a contest now, with all that were played before.
 
-        Embargoed results stay so until the reveal, also if the clock is put back.
+        Embargoed results stay embargoed until the reveal, even if the clock is put back.
         """
-        is_hidden = playing_home(stored, self._people.contests.now()) is ContestHome.EMBARGOED
-        if not is_hidden and (stored.revealed_at is not None or not self._has_embargoed(stored)):
+        is_embargoed = playing_home(stored, self._people.contests.now()) is ContestHome.EMBARGOED
+        if not is_embargoed and (stored.revealed_at is not None or not self._has_embargoed(stored)):
             return ContestHome.PUBLIC, self.public
-        hidden = self._opened(stored)
+        embargoed = self._opened(stored)
         for tournament in stored.contest.tournaments:
-            hide(self.public, hidden, stored, tournament)
-        tell_owners(self._people, self.public.store, [hidden.store])
-        return ContestHome.EMBARGOED, hidden
+            hide(self.public, embargoed, stored, tournament)
+        tell_owners(self._people, self.public.store, [embargoed.store])
+        return ContestHome.EMBARGOED, embargoed
 
     def reveal(self, stored: StoredContest) -> None:
-        """Let everybody see everything. Killed at any moment, it is done again."""
+        """Make all results public. If the process is killed meanwhile, the next call completes it."""
         if self._has_embargoed(stored):
             take_back(self.public, self._opened(stored), stored)
         self._people.contests.set_revealed(stored)
@@ -129,5 +130,5 @@ class ContestHomes:
     def _opened(self, stored: StoredContest) -> ArenaHome:
         if self._embargoed is None:
             self._embargoed = open_embargoed_home(self.public.directory, stored.name)
-            self._embargoed.bots = self.public.bots  # where those are that play in it
+            self._embargoed.bots = self.public.bots  # its bots are in the public home
         return self._embargoed

@@ -1,4 +1,4 @@
-"""Where a contest has its files, and whether there is something to do for it; asked often, so it loads nothing."""
+"""Where the files of a contest are, and whether its director has work. Services ask often, so it loads little."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def embargoed_home_path(directory: str | os.PathLike[str] | None, name: str) -> 
 
 
 def has_embargoed_home(directory: str | os.PathLike[str] | None, name: str) -> bool:
-    """Return whether something of a contest is hidden."""
+    """Return whether a contest has an embargoed home."""
     return (embargoed_home_path(directory, name) / DATABASE_FILE).exists()
 
 
@@ -29,7 +29,7 @@ def result_path(home: Path, contest: str) -> Path:
 
 
 def is_reveal_due(stored: StoredContest, now: str) -> bool:
-    """Return whether to reveal results: a director has asked for it, or everything is played and the time has come."""
+    """Return whether to reveal results now: a director has asked for it, or all is played and the time has come."""
     if stored.contest.results is ContestResults.OPEN or stored.revealed_at is not None:
         return False
     if stored.reveal_asked_at is not None:
@@ -46,5 +46,5 @@ def has_work(stored: StoredContest, people: PeopleStore) -> bool:
         return False
     if phase not in (ContestPhase.PLAYED, ContestPhase.FINISHED) or stored.stage is not ContestStage.PLAYED:
         return True
-    is_asked = any(people.requests.next(name) is not None for name in stored.contest.tournaments)
-    return is_asked or is_reveal_due(stored, now)
+    has_request = any(people.requests.next(name) is not None for name in stored.contest.tournaments)
+    return has_request or is_reveal_due(stored, now)

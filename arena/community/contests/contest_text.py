@@ -70,7 +70,7 @@ def _line(key: str, value: Any) -> str:
     return f"{key} = {toml_text(value)}"
 
 
-# Reading a contest in a process of its own: who answers requests loads no formats and runs no rules of games.
+# A process of its own reads a contest, so that the web process loads no formats and runs no rules of games.
 
 TIMEOUT_SECONDS = 20.0
 
@@ -79,7 +79,7 @@ def read_apart(text: str, where: str = "contest") -> ContestReading:
     """Return what can be read of a text, and every mistake; raise DefinitionError if it is no TOML, or too long."""
     context = multiprocessing.get_context("spawn")
     receiving, sending = context.Pipe(duplex=False)
-    process = context.Process(target=_read, args=(text, where, sending), daemon=True)
+    process = context.Process(target=_read_and_send, args=(text, where, sending), daemon=True)
     with receiving:
         try:
             with sending, starting_process():
@@ -99,8 +99,8 @@ def read_apart(text: str, where: str = "contest") -> ContestReading:
     return from_stored(ContestReading, answer["reading"], where)
 
 
-def _read(text: str, where: str, sending: Connection) -> None:
-    """Read a text and send what it means, or what is wrong, as JSON. Runs in the process."""
+def _read_and_send(text: str, where: str, sending: Connection) -> None:
+    """Read a text, and send the reading or the refusal as JSON. Runs in the process that ``read_apart`` starts."""
     from arena.community.contests.contest_file import reading_of
 
     try:
@@ -121,9 +121,9 @@ def change(store: Store, people: PeopleStore, by: str, name: str, new: ContestRe
     return people.contests.change(by, name, new, reason, taken)
 
 
-def _taken_names(store: Store, new: ContestReading, its_own: Collection[str] = ()) -> list[Mistake]:
+def _taken_names(store: Store, new: ContestReading, own: Collection[str] = ()) -> list[Mistake]:
     names = new.contest.tournaments if new.has_right("name") else ()
-    taken = [name for name in names if name not in its_own and store.find_tournament(name) is not None]
+    taken = [name for name in names if name not in own and store.find_tournament(name) is not None]
     return [Mistake("name", f"there is a tournament {name!r} already") for name in taken]
 
 
@@ -138,7 +138,7 @@ def template_names() -> tuple[str, ...]:
 
 
 def template_summary(template: str) -> str:
-    """Return what a template is good for, which its first line says."""
+    """Return what a template is for, from its first line."""
     first = (_DIRECTORY / f"{template}.toml").read_text(encoding="utf-8").partition("\n")[0]
     return first.partition(": ")[2].removesuffix(".")
 

@@ -31,7 +31,7 @@ from arena.tournament.directors.supervised_run import Shutdown
 PAUSE_SECONDS = 1.0
 SHUTDOWN_SECONDS = 4.0
 AGAIN_SECONDS = 5.0
-"""Before the process of a contest that has ended is started again."""
+"""Pause before restarting the process of a contest that has failed."""
 NICENESS = 2
 """The site comes first."""
 
@@ -54,7 +54,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _supervise(directory: str, processes: _Processes, note: ProblemNote) -> None:
-    _remove_what_is_left(directory)
+    _remove_revealed_homes(directory)
     with open_people(directory) as people:
         idleness, is_busy = Idleness(), True
         while not idleness.is_over(is_busy):
@@ -64,8 +64,8 @@ def _supervise(directory: str, processes: _Processes, note: ProblemNote) -> None
             time.sleep(PAUSE_SECONDS)
 
 
-def _remove_what_is_left(directory: str) -> None:
-    """Remove embargoed homes of revealed contests, where the program was killed before it could."""
+def _remove_revealed_homes(directory: str) -> None:
+    """Remove embargoed homes of revealed contests that a killed program has left."""
     with ArenaHome(directory) as home, open_people(directory) as people:
         for stored in people.contests.all():
             if phase_of(stored, people.contests.now()) is ContestPhase.FINISHED:
@@ -75,7 +75,7 @@ def _remove_what_is_left(directory: str) -> None:
 class _Processes:
     def __init__(self, directory: str) -> None:
         self._directory = directory
-        self._programs: Programs[str] = Programs(_play, SHUTDOWN_SECONDS)
+        self._programs: Programs[str] = Programs(_run_contest, SHUTDOWN_SECONDS)
         self._not_before: defaultdict[str, float] = defaultdict(float)
         self._notes: dict[str, ProblemNote] = {}
 
@@ -105,13 +105,13 @@ class _Processes:
         self._programs.close()
 
 
-def _play(parent: int, directory: str, name: str) -> None:
+def _run_contest(parent: int, directory: str, name: str) -> None:
     """Play a contest until there is nothing to do for now. Runs in a process of its own."""
-    run_service(parent, 0, lambda: _play_here(directory, name))
+    run_service(parent, 0, lambda: _play_contest(directory, name))
     end_now(0)
 
 
-def _play_here(directory: str, name: str) -> None:
+def _play_contest(directory: str, name: str) -> None:
     with ArenaHome(directory) as home, open_people(directory) as people:
         shutdown = Shutdown()
         shutdown.on_sigterm()

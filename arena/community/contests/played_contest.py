@@ -25,33 +25,33 @@ from arena.tournament.executors.worker_start import workers_that_fit
 from arena.tournament.run import Order, Refresh, RunControl
 
 ASK_SECONDS = 0.5
-"""Between two times that the database is asked what has become of the contest."""
+"""Between two queries for the state of the contest."""
 
 _log = logging.getLogger("arena.contest")
 
 
-def told_by(stored: StoredContest, contests: Contests) -> str:
+def contest_revealed_by(stored: StoredContest, contests: Contests) -> str:
     """Return the contest of the same game and bots whose embargoed results public matches would tell; "" for none."""
     names = {entry.bot.rpartition("@")[0] for entry in contests.entries_of(stored)}
     games, now = (stored.contest.game,), contests.now()
     others = (rest for rest in contests.rests() if rest.contest.name != stored.name)
-    found = (rest.contest.name for rest in others if any(rest.holds(name, games, now) for name in names))
-    return next(found, "")
+    revealed = (rest.contest.name for rest in others if any(rest.holds(name, games, now) for name in names))
+    return next(revealed, "")
 
 
 class StageControl(RunControl):
-    """Ends a run when its matches belong into the other home, or when the contest is to go on without them."""
+    """Ends a run when its matches belong in the other home, or when the contest moves on without them."""
 
     def __init__(
-        self, stored: StoredContest, contests: Contests, home: ContestHome, also: Sequence[RunControl]
+        self, stored: StoredContest, contests: Contests, home: ContestHome, controls: Sequence[RunControl]
     ) -> None:
-        """Prepare; of the controls in ``also``, the first that does not let the run continue decides."""
-        self._stored, self._contests, self._home, self._also = stored, contests, home, also
+        """Prepare; of the other controls, the first that does not let the run continue decides."""
+        self._stored, self._contests, self._home, self._controls = stored, contests, home, controls
         self._asked_at = time.monotonic()
-        self._is_over = self._tells_others = False
+        self._is_over = self._reveals_embargoed = False
 
     def order(self) -> Order:
-        """Return what the run is to do. What must not be seen is not recorded where it could be."""
+        """Return what the run is to do. It abandons matches whose results would be public too early."""
         if (
             self._home is ContestHome.PUBLIC
             and playing_home(self._stored, self._contests.now()) is ContestHome.EMBARGOED
@@ -60,22 +60,24 @@ class StageControl(RunControl):
         if not self._is_over and time.monotonic() - self._asked_at >= ASK_SECONDS:
             self._asked_at = time.monotonic()
             self._is_over = self._has_moved_on()
-        if self._tells_others:
+        if self._reveals_embargoed:
             return Order.ABANDON
         if self._is_over:
             return Order.STOP
-        return next((order for one in self._also if (order := one.order()) is not Order.PLAY), Order.PLAY)
+        return next((order for control in self._controls if (order := control.order()) is not Order.PLAY), Order.PLAY)
 
     def _has_moved_on(self) -> bool:
         try:
-            known = self._contests.get(self._stored.name)
-            self._tells_others = self._home is ContestHome.PUBLIC and bool(told_by(known, self._contests))
+            current = self._contests.get(self._stored.name)
+            self._reveals_embargoed = self._home is ContestHome.PUBLIC and bool(
+                contest_revealed_by(current, self._contests)
+            )
         except DatabaseError as error:
             _log.warning("contest %s can't be read: %s", self._stored.name, error)
             return False
-        before, self._stored = self._stored, known
-        has_new_request = known.cancelled_at is not None or known.reveal_asked_at != before.reveal_asked_at
-        return has_new_request or (known.stage is ContestStage.ENTRIES and are_entries_known(known, self._contests))
+        before, self._stored = self._stored, current
+        has_new_request = current.cancelled_at is not None or current.reveal_asked_at != before.reveal_asked_at
+        return has_new_request or (current.stage is ContestStage.ENTRIES and are_entries_known(current, self._contests))
 
 
 def are_entries_known(stored: StoredContest, contests: Contests) -> bool:
@@ -116,7 +118,7 @@ class StageRuns:
         if desired is DesiredState.DRAIN and self._drained == definition.name:
             supervised.report(DirectorState.DRAINED)
             return False
-        if place is ContestHome.PUBLIC and (other := told_by(stored, self._people.contests)):
+        if place is ContestHome.PUBLIC and (other := contest_revealed_by(stored, self._people.contests)):
             raise UsageError(f"it waits until the results of the contest {other} are revealed, which it would tell")
         supervised.begin()
         progress = run_tournament(
@@ -135,11 +137,11 @@ class StageRuns:
         return progress.is_complete
 
     def has_requests(self, stored: StoredContest) -> bool:
-        """Return whether something was asked of a tournament that it has."""
+        """Return whether a director has requested something of a tournament of the contest."""
         return any(self._people.requests.next(name) is not None for name in stored.contest.tournaments)
 
     def carry_out_requests(self, stored: StoredContest) -> None:
-        """Do what was asked of its tournaments."""
+        """Carry out the requests of directors to its tournaments."""
         _, home = self._homes.of(stored)
         for name in stored.contest.tournaments:
             self._supervised(name, home).carry_out_requests()
@@ -148,12 +150,12 @@ class StageRuns:
         return SupervisedRun(tournament, PROGRAM, home, self._people, self._shutdown)
 
 
-# Plays a contest, step by step. Its row and the two homes alone decide the next step, so that nothing is lost or done
-# twice when the program is killed between two steps or in the middle of one.
+# Playing a contest, step by step. Only its row and the two homes decide the next step, so a program that is killed
+# between two steps, or in the middle of one, loses nothing and repeats nothing.
 
 WAIT_SECONDS = 1.0
 REST_SECONDS = 10.0
-"""Before what can't be done now is tried again."""
+"""Pause before trying again what failed."""
 
 
 class PlayedContest:
@@ -180,7 +182,7 @@ class PlayedContest:
         self._homes.close()
 
     def step(self) -> float | None:
-        """Do the next step; return after how many seconds to look again, None if there is nothing to do for now."""
+        """Do the next step; return the seconds until the next look, None if there is nothing to do for now."""
         stored = self._people.contests.get(self._name)
         if not has_work(stored, self._people):
             return None
@@ -188,16 +190,16 @@ class PlayedContest:
             if is_reveal_due(stored, self._people.contests.now()):
                 self._homes.reveal(stored)
                 return 0.0
-            pause_seconds = self._go_on(stored)
+            pause_seconds = self._next_step(stored)
         except UsageError as error:
             self._note(str(error))
             return REST_SECONDS
         self._note("")
         return pause_seconds
 
-    def _go_on(self, stored: StoredContest) -> float:
+    def _next_step(self, stored: StoredContest) -> float:
         if self._runs.has_requests(stored):
-            if stored.stage is ContestStage.PLAYED:  # matches may have to be played again, whenever this is killed
+            if stored.stage is ContestStage.PLAYED:  # set first: if this is killed, matches may have to be played again
                 stored = self._people.contests.set_stage(stored, ContestStage.FINAL)
             self._runs.carry_out_requests(stored)
         if stored.stage is ContestStage.ENTRIES:
@@ -241,7 +243,7 @@ class PlayedContest:
             played = home.store.tournament(stored.contest.qualification_name)
             if played.finished_at is None and not self._play_qualification(stored):  # it was corrected
                 return WAIT_SECONDS
-        bots = self._begun(stored, stored.name) or self._finalists(stored, home)
+        bots = self._entrants_so_far(stored, stored.name) or self._finalists(stored, home)
         if not self._runs.play(stored, definition_of(stored, stored.contest.final, stored.name, bots)):
             return WAIT_SECONDS
         self._people.contests.set_stage(stored, ContestStage.PLAYED)
@@ -252,7 +254,7 @@ class PlayedContest:
         if is_ladder(rules):
             definition = definition_of(stored, rules, name, self._entrants(stored))
             return self._runs.play(stored, ladder_until(definition, self._hours_left(stored, rules)))
-        bots = self._begun(stored, name) or self._entrants(stored)
+        bots = self._entrants_so_far(stored, name) or self._entrants(stored)
         return self._runs.play(stored, definition_of(stored, rules, name, bots))
 
     def _hours_left(self, stored: StoredContest, rules: StageRules) -> float | None:
@@ -276,7 +278,7 @@ class PlayedContest:
             _log.warning("contest %s: %s", stored.name, error)
             return None
 
-    # who plays
+    # the entrants
 
     def _bots_of(self, stored: StoredContest) -> ContestBots:
         if self._bots is None:
@@ -291,11 +293,11 @@ class PlayedContest:
 
     def _entrants(self, stored: StoredContest) -> list[Bot]:
         bots = self._bots_of(stored)
-        own = (bots.find(one.bot) for one in self._people.contests.entries_of(stored))
+        own = (bots.find(entry.bot) for entry in self._people.contests.entries_of(stored))
         return [*own, *bots.house_in(stored.contest.stages[0])]
 
-    def _begun(self, stored: StoredContest, tournament: str) -> list[Bot]:
-        """Return who plays in a tournament that has begun, which stays whatever becomes of the one before."""
+    def _entrants_so_far(self, stored: StoredContest, tournament: str) -> list[Bot]:
+        """Return the entrants of a tournament that has begun; a correction of the stage before does not change them."""
         _, home = self._homes.of(stored)
         begun = home.store.find_tournament(tournament)
         if begun is None:
@@ -309,6 +311,6 @@ class PlayedContest:
         if rules is None or rules.places is None:
             return self._entrants(stored)
         bots = self._bots_of(stored)
-        entered = {one.bot for one in self._people.contests.entries_of(stored)}
+        entered = {entry.bot for entry in self._people.contests.entries_of(stored)}
         first = first_of(home.store, stored.contest.qualification_name, rules.places, entered)
         return [*map(bots.find, first), *bots.house_in(stored.contest.final)]  # the best seed first

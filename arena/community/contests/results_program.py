@@ -1,4 +1,4 @@
-"""Makes the signed results of contests, once everybody may see everything; again after a correction."""
+"""Makes the signed results of contests, once all results are public, and again after a correction."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 
 
 def version_of(path: Path) -> str:
-    """Return of which records a result is; "" without one."""
+    """Return the version of the result in a file; "" without one."""
     try:
         with zipfile.ZipFile(path) as archive:
             return archive.comment.decode("utf-8", "replace")
@@ -41,7 +41,10 @@ def version_of(path: Path) -> str:
 
 def current_version(tournaments: Sequence[StoredTournament]) -> str:
     """Return the version of a result of these tournaments as they are now."""
-    states = (f"{one.name} {one.recorded} {one.finished_at} {len(one.corrections)}" for one in tournaments)
+    states = (
+        f"{tournament.name} {tournament.recorded} {tournament.finished_at} {len(tournament.corrections)}"
+        for tournament in tournaments
+    )
     return "; ".join((f"arena {__version__}", "without what bots wrote", *states))
 
 
@@ -51,7 +54,7 @@ def make_result(home: ArenaHome, contest: str, tournaments: Sequence[StoredTourn
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="arena-result-") as directory:
         folder, packed = Path(directory, "folder"), path.with_suffix(".new")
-        names = [one.name for one in tournaments]
+        names = [tournament.name for tournament in tournaments]
         publish(home, names, folder, max_matches=MATCH_PAGES, key=signing_key(home.directory))
         with contextlib.suppress(FileNotFoundError):
             packed.unlink()
@@ -63,7 +66,7 @@ def make_result(home: ArenaHome, contest: str, tournaments: Sequence[StoredTourn
 def _pack(folder: Path, path: Path, contest: str, version: str) -> None:
     with zipfile.ZipFile(path, "x", zipfile.ZIP_DEFLATED) as archive:
         archive.comment = version.encode()
-        for file in sorted(one for one in folder.rglob("*") if one.is_file()):
+        for file in sorted(path_in_folder for path_in_folder in folder.rglob("*") if path_in_folder.is_file()):
             entry = zipfile.ZipInfo(f"{contest}/{file.relative_to(folder).as_posix()}", _FIRST_DAY)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o644 << 16
@@ -72,13 +75,13 @@ def _pack(folder: Path, path: Path, contest: str, version: str) -> None:
                     target.write(piece)
 
 
-# No request makes one: that takes long, and anybody may ask.
+# No request of a visitor makes a result: that takes long, and anybody may ask.
 
 PAUSE_SECONDS = 2.0
 AGAIN_SECONDS = 60.0
-"""A result that could not be made is tried again then, or when more is recorded."""
+"""Pause before trying again to make a result that failed, unless more is recorded sooner."""
 NICENESS = 10
-"""Everything that is played and looked at comes first."""
+"""Matches and pages come first."""
 
 _log = logging.getLogger("arena.base.results")
 
@@ -113,7 +116,7 @@ class _Failure:
 
 
 class ResultMaker:
-    """Makes results, and remembers those that can't be made, so that nothing is said of them twice."""
+    """Makes results, and remembers those that can't be made, so that it logs each failure once."""
 
     def __init__(self, seconds: Callable[[], float] = lambda: time.monotonic()) -> None:
         self._seconds = seconds
@@ -121,16 +124,18 @@ class ResultMaker:
 
     @property
     def has_failed(self) -> bool:
-        """Whether a result could not be made, which is tried again."""
+        """Whether it could not make a result, and will try again."""
         return bool(self._failures)
 
     def make_results(self, home: ArenaHome, people: PeopleStore) -> None:
         """Make the results that are missing, or older than what was recorded; one that can't be made stops no other."""
         for stored in people.contests.all():
-            if _is_over(stored, people.contests.now()):
+            if _are_results_public(stored, people.contests.now()):
                 found = [home.store.find_tournament(name) for name in stored.contest.tournaments]
-                tournaments = [one for one in found if one is not None]
-                if len(tournaments) == len(found) and all(one.finished_at is not None for one in tournaments):
+                tournaments = [tournament for tournament in found if tournament is not None]
+                if len(tournaments) == len(found) and all(
+                    tournament.finished_at is not None for tournament in tournaments
+                ):
                     self._make_result(home, stored.name, tournaments)
 
     def _make_result(self, home: ArenaHome, contest: str, tournaments: list[StoredTournament]) -> None:
@@ -155,7 +160,7 @@ class ResultMaker:
             note.clear()
 
 
-def _is_over(stored: StoredContest, now: str) -> bool:
+def _are_results_public(stored: StoredContest, now: str) -> bool:
     return phase_of(stored, now) is ContestPhase.FINISHED and visible(stored, (), now).has_all
 
 

@@ -39,12 +39,12 @@ def chosen(contest: Contest, candidates: Iterable[ContestEntry], plays: Callable
     """
     entered: dict[tuple[int, str], ContestEntry] = {}
     counts: Counter[int] = Counter()
-    for one in candidates:
-        key = (one.person, one.bot.rpartition("@")[0])
-        if key not in entered and counts[one.person] < contest.bots_per_author and plays(one.bot):
-            entered[key] = one
-            counts[one.person] += 1
-    return sorted(entered.values(), key=lambda one: one.submission)
+    for entry in candidates:
+        key = (entry.person, entry.bot.rpartition("@")[0])
+        if key not in entered and counts[entry.person] < contest.bots_per_author and plays(entry.bot):
+            entered[key] = entry
+            counts[entry.person] += 1
+    return sorted(entered.values(), key=lambda entry: entry.submission)
 
 
 class ContestBots:
@@ -63,7 +63,7 @@ class ContestBots:
         return self._house
 
     def house_in(self, rules: StageRules) -> tuple[Bot, ...]:
-        """Return the bots of the house that play in a stage: none in a knockout, where they would throw people out."""
+        """Return the house bots that play in a stage: none in a knockout, where they would eliminate authors' bots."""
         return self.house if rules.has_house_bots else ()
 
     def plays(self, label: str) -> bool:
@@ -74,18 +74,18 @@ class ContestBots:
 
     def find(self, label: str) -> Bot:
         """Return a bot of the contest; raise UsageError if it can't be launched now."""
-        own = next((bot for bot in self.house if bot.label == label), None)
-        return own or self._home.bots.find(label)
+        house_bot = next((bot for bot in self.house if bot.label == label), None)
+        return house_bot or self._home.bots.find(label)
 
     def like(self, entrant: Bot) -> Bot:
-        """Return the bot that an entrant of a stored tournament is, with where it is on this machine.
+        """Return the bot on this machine that is an entrant of a stored tournament.
 
-        It has the files of the entrant, but another name if it has taken the place of somebody.
+        It has the name of the entrant, even if a bot with the same files has another name here.
         """
-        own = next((bot for bot in self.house if bot.digest == entrant.digest), None)
-        same = (bot.label for bot in self._home.store.submitted_bots() if bot.digest == entrant.digest)
-        found = own or self._home.bots.find(next(same, entrant.label))
-        return replace(found, name=entrant.name, version=entrant.version)
+        house_bot = next((bot for bot in self.house if bot.digest == entrant.digest), None)
+        equal = (bot.label for bot in self._home.store.submitted_bots() if bot.digest == entrant.digest)
+        bot_here = house_bot or self._home.bots.find(next(equal, entrant.label))
+        return replace(bot_here, name=entrant.name, version=entrant.version)
 
     def _loaded(self, label: str) -> Bot | None:
         try:
@@ -133,8 +133,8 @@ def definition_of(stored: StoredContest, rules: StageRules, name: str, bots: Seq
 
 
 def _fitted_until(rules: StageRules, bots: int) -> Until | None:
-    """Return what is to be decided among those who play: all of it, if no more play than count as the best;
-    and a budget in which every pair meets.
+    """Return when a stage ends, adapted to the number of bots: all groups are to be decided if no more bots play than
+    count as the best, and the budget lets every pair meet.
     """
     until = rules.until
     if until is None:
@@ -147,14 +147,14 @@ def _fitted_until(rules: StageRules, bots: int) -> Until | None:
 
 
 def _fitted_settings(rules: StageRules, bots: Sequence[Bot], players: int) -> Mapping[str, Any]:
-    """Return the settings of a format for those who play, whose number nobody knew when they were written."""
+    """Return the settings of a format, adapted to the number of bots, which was unknown when they were written."""
     settings = dict(rules.settings)
     if settings.get("rounds") is not None:  # without repeating a pairing
         settings["rounds"] = min(settings["rounds"], len(bots) - 1 + len(bots) % 2)
     if settings.get("groups") is not None:
         settings["groups"] = min(settings["groups"], comb(len(bots), players))
     if settings.get("challengers"):
-        last = {bot.name: bot for bot in bots}  # those of the house come last
+        last = {bot.name: bot for bot in bots}  # house bots come last
         names = Counter(bot.name for bot in bots)
         settings["challengers"] = [
             name if names[name] == 1 or name not in last else last[name].label for name in settings["challengers"]
@@ -175,8 +175,8 @@ def first_of(store: Store, tournament: str, places: int, among: Collection[str])
     """
     stored = store.tournament(tournament)
     entrants = stored.definition.entrants
-    away = out_of_table(stored.corrections) | gone(absences(stored.corrections))
-    out = {entrants[k].label for k in away}
+    absent = out_of_table(stored.corrections) | gone(absences(stored.corrections))
+    out = {entrants[k].label for k in absent}
     return [label for label in _ranked(store, stored) if label in among and label not in out][:places]
 
 

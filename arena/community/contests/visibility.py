@@ -1,4 +1,4 @@
-"""What somebody may see of a contest: decided here, and nowhere else."""
+"""What a person may see of a contest: only this module decides."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def visible(stored: StoredContest, permissions: Collection[Permission], now: str
 
 
 def visible_phase(stored: StoredContest, permissions: Collection[Permission], now: str) -> ContestPhase:
-    """Return how far a contest is, as somebody may know: when hidden matches end depends on how they went."""
+    """Return the phase that a person may know: the end of embargoed matches would reveal something of their results."""
     phase = phase_of(stored, now)
     is_secret = phase is ContestPhase.PLAYED and not visible(stored, permissions, now).has_all
     return ContestPhase.PLAYING if is_secret else phase
@@ -55,17 +55,17 @@ def embargoed_tournaments(
     contests: Iterable[StoredContest], permissions: Collection[Permission], now: str
 ) -> frozenset[EmbargoedTournament]:
     """Return the tournaments of which somebody may not see all results, nor what is said about them since."""
-    seen = ((stored, visible(stored, permissions, now)) for stored in contests)
+    visibilities = ((stored, visible(stored, permissions, now)) for stored in contests)
     return frozenset(
-        EmbargoedTournament(name, one.hidden_since)
-        for stored, one in seen
-        if one.hidden_since is not None and not one.has_all
+        EmbargoedTournament(name, visibility.hidden_since)
+        for stored, visibility in visibilities
+        if visibility.hidden_since is not None and not visibility.has_all
         for name in stored.contest.tournaments
     )
 
 
 def playing_home(stored: StoredContest, now: str) -> ContestHome:
-    """Return where a match that ends now is written: where only those read who may see it."""
+    """Return the home for a match that ends now, which only people who may see it can read."""
     return ContestHome.PUBLIC if visible(stored, (), now).has_all else ContestHome.EMBARGOED
 
 
