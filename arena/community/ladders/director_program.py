@@ -1,4 +1,4 @@
-"""The director of a ladder: plays while there is something to learn, then waits for somebody new."""
+"""The director of a ladder: plays while ratings are imprecise, then waits for new entrants."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from arena.tournament.executors.worker_start import workers_that_fit
 from arena.tournament.progress import Progress
 
 ASK_SECONDS = 0.5
-"""Between two looks whether anything was committed."""
+"""Between two checks for new commits."""
 LOOK_SECONDS = 5.0
-"""Between two looks at the desired state and at who has entered, if nothing was."""
+"""Between two checks of the desired state and the entrants, without a commit."""
 FIRST_REST_SECONDS = 5.0
 LONGEST_REST_SECONDS = 600.0
 """Between two runs whose matches are all void; each is twice as long as the one before."""
@@ -44,7 +44,7 @@ class SupervisedLadder:
         note_success: Callable[[], None] = lambda: None,
         now: Callable[[], float] = lambda: time.monotonic(),
     ) -> None:
-        """Prepare; ``note_success`` is called again and again while it plays or waits."""
+        """Prepare; it calls ``note_success`` regularly while it plays or waits."""
         self._ladder, self._supervised, self._home = ladder, supervised, home
         self._resting = RestingBots(supervised)
         self._note_success = note_success
@@ -59,17 +59,17 @@ class SupervisedLadder:
         self._rest_sentence = ""
 
     def supervise(self, shutdown: Shutdown, commits: Commits, idleness: Idleness) -> None:
-        """Play, wait and carry out requests, until shutdown or until ``idleness`` has lasted."""
+        """Play, wait and carry out requests, until shutdown or until ``idleness`` is over."""
         while not shutdown.is_asked:
-            look_at = self._now() + self.step()
+            next_look_at = self._now() + self.step()
             self._note_success()
             if idleness.is_over(self._is_busy):
                 return
-            while not shutdown.is_asked and (left := look_at - self._now()) > 0 and not commits.are_new():
+            while not shutdown.is_asked and (left := next_look_at - self._now()) > 0 and not commits.are_new():
                 shutdown.sleep(min(left, ASK_SECONDS))
 
     def step(self) -> float:
-        """Do what is to be done next; return after how many seconds to look again, 0 for at once."""
+        """Do the next step; return the seconds until the next look, 0 for at once."""
         if self._supervised.carry_out_requests():
             self._is_up_to_date, self._rests_until = False, self._now()
         desired = self._supervised.desired_state
@@ -86,7 +86,7 @@ class SupervisedLadder:
         if desired is DesiredState.PLAY:
             self._is_drained = False
             if self._is_up_to_date:
-                return self._wait_for_somebody()
+                return self._wait_for_entrants()
         return self._play()
 
     def _refreshed(self) -> Definition | None:
@@ -96,13 +96,13 @@ class SupervisedLadder:
             self._resting.enter(changed.entrants)
         return changed
 
-    def _wait_for_somebody(self) -> float:
-        """Wait, and report if too few can be paired; at once if it was corrected on the machine's command line."""
-        found = self._home.store.find_tournament(self._supervised.tournament)
-        if found is not None and len(found.corrections) != self._corrections:
-            self._corrections, self._is_up_to_date = len(found.corrections), False
+    def _wait_for_entrants(self) -> float:
+        """Wait, and report if too few bots can be paired; look again at once after a correction by the command line."""
+        stored = self._home.store.find_tournament(self._supervised.tournament)
+        if stored is not None and len(stored.corrections) != self._corrections:
+            self._corrections, self._is_up_to_date = len(stored.corrections), False
             return 0.0
-        shortage = self._shortage_of(found)
+        shortage = self._shortage_of(stored)
         if shortage and shortage != self._shortage:
             _log.warning("%s: %s", self._supervised.tournament, shortage)
         self._shortage = shortage
@@ -111,17 +111,17 @@ class SupervisedLadder:
     def _shortage_of(self, stored: StoredTournament | None) -> str:
         """Return how many bots are missing, and what would help; "" if enough can be paired.
 
-        The ladder's file has enough of them, so that those who are missing are disqualified or have withdrawn.
+        The ladder's file has enough bots, so the missing ones are disqualified or have withdrawn.
         """
         definition, players = self._ladder.definition(), self._ladder.players
         gone = {stored.definition.entrants[k].label for k in stored.definition.gone} if stored is not None else set()
-        there = sum(bot.label not in gone for bot in definition.entrants)
-        if there >= players:
+        present = sum(bot.label not in gone for bot in definition.entrants)
+        if present >= players:
             return ""
         games = all_of(list(dict.fromkeys(choice.game for choice in definition.games)))
-        missing = counted(players - there, "more bot")
+        missing = counted(players - present, "more bot")
         return (
-            f"a match has {players} players, and {there or 'none'} can be paired; submit {missing} for {games},"
+            f"a match has {players} players, and {present or 'none'} can be paired; submit {missing} for {games},"
             " or undo a disqualification or withdrawal, and it continues by itself"
         )
 
@@ -134,8 +134,8 @@ class SupervisedLadder:
         self._is_busy = True
         definition = self._ladder.definition()
         self._resting.enter(definition.entrants)
-        found = self._home.store.find_tournament(definition.name)
-        self._corrections = len(found.corrections) if found is not None else 0
+        stored = self._home.store.find_tournament(definition.name)
+        self._corrections = len(stored.corrections) if stored is not None else 0
         self._supervised.begin()
         progress = run_tournament(
             definition,
@@ -159,12 +159,12 @@ class SupervisedLadder:
         self._supervised.listen(progress)
 
     def _rest(self, given_up: int) -> None:
-        """Try again later, and each time later still until a match is recorded."""
+        """Rest before the next run, twice as long each time until a match is recorded."""
         seconds = self._rest_seconds
         self._rests_until = self._now() + seconds
         self._rest_seconds = min(2 * seconds, LONGEST_REST_SECONDS)
-        what = f"{counted(given_up, 'match')} stayed void" if given_up else "the last matches were void"
-        self._rest_sentence = f"{what}; it tries again after {duration_text(seconds)}, and each time later"
+        cause = f"{counted(given_up, 'match')} stayed void" if given_up else "the last matches were void"
+        self._rest_sentence = f"{cause}; it tries again after {duration_text(seconds)}, and each time later"
         _log.error("%s: %s", self._supervised.tournament, self._rest_sentence)
 
 
@@ -175,7 +175,7 @@ NICENESS = 2
 
 
 def main(arguments: list[str]) -> int:
-    """Keep a ladder going until SIGTERM; the arguments are the parent process, the home, and the ladder's file."""
+    """Direct a ladder until SIGTERM; the arguments are the parent process, the home, and the ladder's file."""
     parent, directory, path = arguments
     note = ProblemNote(directory, "ladder", path)
 

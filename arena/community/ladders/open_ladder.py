@@ -1,4 +1,4 @@
-"""A ladder with the bots of its file and the submitted ones, and which of these rest."""
+"""A ladder with the bots of its file and the submitted ones, and which of these are resting."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _log = logging.getLogger("arena.ladder")
 
 
 class OpenLadder:
-    """A ladder that submitted bots enter; ``entrants`` are those of the last look."""
+    """A ladder that submitted bots enter; ``entrants`` are those of the latest definition."""
 
     def __init__(self, path: str | os.PathLike[str], home: ArenaHome) -> None:
         """Read a tournament file, or ``arena:NAME``; raise DefinitionError if it is no ladder."""
@@ -59,27 +59,27 @@ class OpenLadder:
         return max(game.players for game in self._file.games)
 
     def definition(self) -> Definition:
-        """Return the ladder with all who are in it now."""
-        self.entrants = tuple(self._present())
+        """Return the ladder with its present entrants."""
+        self.entrants = tuple(self._current_entrants())
         return replace(self._file, entrants=self.entrants)
 
     def refresh(self) -> Definition | None:
         """Return the ladder if its entrants have changed; None if they are the same."""
-        before = self.entrants
+        earlier = self.entrants
         definition = self.definition()
-        return definition if definition.entrants != before else None
+        return definition if definition.entrants != earlier else None
 
-    def _present(self) -> Iterator[Bot]:
-        """Yield those of the file, then the latest version of each other bot."""
+    def _current_entrants(self) -> Iterator[Bot]:
+        """Yield the bots of the file, then the latest version of each other bot."""
         yield from self._file.entrants
-        taken = {bot.name for bot in self._file.entrants}
+        taken_names = {bot.name for bot in self._file.entrants}
         latest = {bot.name: bot for bot in self._home.store.submitted_bots()}
         for name, stored in latest.items():
-            bot = self._found(stored) if name not in taken else None
+            bot = self._built_bot(stored) if name not in taken_names else None
             if bot is not None:
                 yield bot
 
-    def _found(self, stored: StoredBot) -> Bot | None:
+    def _built_bot(self, stored: StoredBot) -> Bot | None:
         """Return a submitted bot, built; None if it can't play here."""
         key = (stored.label, stored.digest)
         if key not in self._bots:
@@ -101,10 +101,10 @@ class OpenLadder:
         return bot
 
 
-# Bots that rest on a ladder: a contest hides their results, or their author has used up a quota.
+# Bots rest on a ladder while a contest hides their results, or after their author has used up a quota.
 
 ASK_SECONDS = 0.5
-"""Between two looks at contests; a rest that is known begins with its second."""
+"""Between two queries for contests; a rest that is known begins on time."""
 
 MAX_NAMED = 5
 
@@ -116,7 +116,7 @@ class RestingBots(RunControl):
     """
 
     def __init__(self, supervised: SupervisedRun) -> None:
-        """Prepare; what ``kept`` orders holds, too."""
+        """Prepare; the run also follows the orders of ``supervised``."""
         self._supervised = supervised
         self.scheduling = supervised.scheduling
         self._bots: dict[str, tuple[str, ...]] = {}
@@ -125,24 +125,24 @@ class RestingBots(RunControl):
         self._suspended: frozenset[str] = frozenset()
 
     def look(self, bots: Iterable[Bot]) -> bool:
-        """Keep resting bots of the ladder away, also of those given before; return whether others rest than before."""
+        """Keep resting bots, of these and of earlier ones, away; return whether other bots rest than before."""
         before, self._supervised.scheduling.away = self._supervised.scheduling.away, frozenset()
         self.enter(bots)
         return self._supervised.scheduling.away != before
 
     def enter(self, bots: Iterable[Bot]) -> None:
-        """Keep those away, too, who have come and rest."""
+        """Also keep those of the new entrants away that rest."""
         self._bots |= {bot.label: bot.games for bot in bots}
         self._asked_at = self._counted_at = float("-inf")
-        self._supervised.scheduling.away |= self._away() | self._beyond_quota()
+        self._supervised.scheduling.away |= self._resting_for_contests() | self._beyond_quota()
         self._supervised.remark = self._remark()
 
     def order(self) -> Order:
-        """Return what the run is to do: what somebody plays who rests is not recorded."""
-        away, before = self._away(), self._supervised.scheduling.away
-        if not away <= before:
+        """Return what the run is to do; matches of a bot that rests are not recorded."""
+        resting, before = self._resting_for_contests(), self._supervised.scheduling.away
+        if not resting <= before:
             return Order.ABANDON
-        return Order.STOP if away | self._beyond_quota() != before else self._supervised.order()
+        return Order.STOP if resting | self._beyond_quota() != before else self._supervised.order()
 
     def _beyond_quota(self) -> frozenset[str]:
         """Count what bots wrote since the last look; return the bots of authors over their quota of today."""
@@ -158,7 +158,7 @@ class RestingBots(RunControl):
             self._counted_at = time.monotonic()
         return self._suspended
 
-    def _away(self) -> frozenset[str]:
+    def _resting_for_contests(self) -> frozenset[str]:
         if time.monotonic() - self._asked_at >= ASK_SECONDS:
             try:
                 self._rests, self._asked_at = self._supervised.people.contests.rests(), time.monotonic()
@@ -166,9 +166,9 @@ class RestingBots(RunControl):
                 if self._rests is None:
                     raise
                 _log.warning("%s: who rests can't be read: %s", self._supervised.tournament, error)
-        return frozenset(label for rest in self._rests or () for label in self._resting(rest))
+        return frozenset(label for rest in self._rests or () for label in self._resting_for(rest))
 
-    def _resting(self, rest: Rest) -> list[str]:
+    def _resting_for(self, rest: Rest) -> list[str]:
         now = self._supervised.people.contests.now()
         return [label for label, games in self._bots.items() if rest.holds(label.rpartition("@")[0], games, now)]
 
@@ -181,12 +181,14 @@ class RestingBots(RunControl):
             return ""
         bots, size = sorted(self._suspended), size_text(MAX_DAILY_BYTES)
         named = bots[:MAX_NAMED] + ([f"{len(bots) - MAX_NAMED} more"] if len(bots) > MAX_NAMED else [])
-        are = "is" if len(bots) == 1 else "are"
-        return f"{all_of(named)} {are} suspended until 00:00 UTC: their author's bots wrote more than {size} today"
+        verb = "is" if len(bots) == 1 else "are"
+        return f"{all_of(named)} {verb} suspended until 00:00 UTC: their author's bots wrote more than {size} today"
 
     def _rest_remark(self) -> str:
-        names = sorted(rest.contest.name for rest in self._rests or () if self._resting(rest))
+        names = sorted(rest.contest.name for rest in self._rests or () if self._resting_for(rest))
         if not names:
             return ""
-        of = f"contest {names[0]} rest until its" if len(names) == 1 else f"contests {all_of(names)} rest until their"
-        return f"bots that can enter the {of} results are revealed"
+        contests_text = (
+            f"contest {names[0]} rest until its" if len(names) == 1 else f"contests {all_of(names)} rest until their"
+        )
+        return f"bots that can enter the {contests_text} results are revealed"

@@ -32,23 +32,23 @@ MAX_BOTS = 500
 
 
 class MenuMaker:
-    """Says what can be chosen; what it knows of a bot, it need not read again. Closed with ``close``."""
+    """Makes the menu of games and bots; it reads each bot once. Closed with ``close``."""
 
     def __init__(self, home: ArenaHome, slots: int, has_submitted_bots: bool) -> None:
         """Prepare; without ``has_submitted_bots``, bots of strangers are not launched here."""
         self._home, self._slots, self._has_submitted_bots = home, slots, has_submitted_bots
         self._examples = tuple(_example(name) for name in example_bots())
-        self._known: dict[StoredBot, PlayableBot | None] = {}
+        self._playable_bots: dict[StoredBot, PlayableBot | None] = {}
         self._signal, self._signalled = home.store.commit_signal(), ""
 
     def may_have_changed(self) -> bool:
-        """Return whether anything was committed since this was last asked: a bot may have been accepted."""
+        """Return whether anything was committed since the last call: a bot may have been accepted."""
         before, self._signalled = self._signalled, self._signal.read()
         return self._signalled != before
 
     def forget_missing(self) -> None:
-        """Look again for the files of bots that were not there."""
-        self._known = {bot: found for bot, found in self._known.items() if found is not None}
+        """Let the next menu look again for the files of bots that were missing."""
+        self._playable_bots = {bot: playable for bot, playable in self._playable_bots.items() if playable is not None}
 
     def close(self) -> None:
         """Close what it has opened."""
@@ -64,11 +64,11 @@ class MenuMaker:
     def _submitted(self) -> list[PlayableBot]:
         latest = {bot.name: bot for bot in self._home.store.submitted_bots()}
         for bot in latest.values():
-            if bot not in self._known:
-                self._known[bot] = self._loaded(bot)
-        return [found for bot in latest.values() if (found := self._known[bot]) is not None]
+            if bot not in self._playable_bots:
+                self._playable_bots[bot] = self._playable_bot(bot)
+        return [playable for bot in latest.values() if (playable := self._playable_bots[bot]) is not None]
 
-    def _loaded(self, bot: StoredBot) -> PlayableBot | None:
+    def _playable_bot(self, bot: StoredBot) -> PlayableBot | None:
         try:
             return PlayableBot(name=bot.label, label=bot.label, games=self._home.bots.find(bot.label).games)
         except ArenaError:  # its files are not here now
@@ -76,7 +76,7 @@ class MenuMaker:
 
 
 def playable_game(name: str) -> PlayableGame | None:
-    """Return a game as it can be played; None if its rules aren't here, or so few can't play it."""
+    """Return a game as it can be played; None if its rules are missing, or it has more seats than a match here."""
     try:
         game = find_game(name)
     except ArenaError:
@@ -102,11 +102,11 @@ def _example(name: str) -> PlayableBot:
     return PlayableBot(name=f"{PREFIX}{name}", label=bot.label, games=bot.games)
 
 
-# The play host: a process for each unrated match that somebody plays, and never more than there are slots.
+# The play host: a process for each unrated match that is being played, and never more than there are slots.
 
 PRUNE_SECONDS = 3600.0
 NEWS_SECONDS = 1.0
-"""From a look at what can be chosen to the next: a ladder may commit all the time."""
+"""Between two looks at the menu: a ladder may commit all the time."""
 SHUTDOWN_SECONDS = 1.5
 """For all matches together: the site waits for this."""
 
@@ -131,10 +131,10 @@ class Host:
         self._pruned_at = self._menu_at = self._looked_at = float("-inf")
 
     def step(self) -> None:
-        """Do what there is to do now."""
+        """Update the menu, and start and end processes as needed."""
         self._write_menu()
         for number, code in self._programs.ended():
-            if code < 0:  # it was killed, and could not release its claim
+            if code < 0:  # it was killed before it could release its claim
                 self._matches.release_left(number)
         running = self._programs.running
         if not (self._commits.are_new() or running):  # whoever plays may leave a slot to others
@@ -145,11 +145,11 @@ class Host:
 
     @property
     def is_used(self) -> bool:
-        """Whether somebody plays."""
+        """Whether a match is being played."""
         return bool(self._programs.running)
 
     def _write_menu(self) -> None:
-        """Write what can be chosen when it has changed, and now and then to report."""
+        """Write the menu when it has changed, and at intervals, which shows that the host is running."""
         now = self._clock()
         is_due = now - self._menu_at >= MENU_SECONDS / 12
         if is_due:
@@ -165,20 +165,20 @@ class Host:
             self._matches.prune()
 
     def close(self) -> None:
-        """End all processes; their matches go on when a play host is here again."""
+        """End all processes; the next play host continues their matches."""
         self._programs.close()
 
 
 # The program of the play host: it lets people play against bots in the browser, until it is ended.
 #
-# It has one core for itself and its bots where workers of tournaments have others: ``executors/worker_start.py``
-# gives them the first ones. Where they share one, it stands back.
+# Where the machine has several cores, it and its bots use the last ones: ``executors/worker_start.py`` gives the first
+# ones to workers of tournaments. On a single core, its niceness gives them priority.
 
 PAUSE_SECONDS = 0.05
 UNUSED_PAUSE_SECONDS = 0.5
 """While nobody plays; a process for a match takes longer to start."""
 LOOK_SECONDS = 5.0
-"""From one look at who waits to the next, if nothing is committed."""
+"""Between two looks for waiting matches, if nothing is committed."""
 NICENESS = 10
 """Matches of tournaments come first."""
 CORES_PER_PLAY_CORE = 4

@@ -1,7 +1,7 @@
-"""One unrated match while somebody plays it: the rules, the bot, and what the person wants to do.
+"""One unrated match while it is being played: the rules, the bot, and the requests of the person.
 
-The referee of every match plays it. When it is resumed, after an action was taken back or a process was
-killed, the actions so far are the opening of a new one, so bots need to know nothing of it.
+The usual referee plays it. After an action was taken back or a process was killed, a new match resumes it with the
+actions so far as its opening, so bots notice nothing.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ _log = logging.getLogger("arena.community.play")
 
 
 class Slot:
-    """A match that is played on; ``busy_until`` is the deadline of the present step, None during the person's turn."""
+    """A match in progress; ``busy_until`` is the deadline of the present step, None during the person's turn."""
 
     def __init__(self, claim: MatchClaim, match: UnratedMatch, bots: BotRegistry, isolation: Isolation) -> None:
         self.busy_until: float | None = None
@@ -89,7 +89,7 @@ class Slot:
         self._choices, self._digest = match.choices, match.bot_digest
         self._person = match.choices.seat
         self._options: dict[str, Any] = json.loads(match.choices.options)
-        self._actions = [Played(*one) for one in json.loads(match.position.actions)]
+        self._actions = [Played(*fields) for fields in json.loads(match.position.actions)]
         seconds = match.choices.per_action_milliseconds / 1000
         self._control = TimeControl(per_action_seconds=seconds, startup_seconds=STARTUP_SECONDS, clock=ClockKind.CPU)
         self._pool = BotPool(isolation)
@@ -100,7 +100,7 @@ class Slot:
 
     def play(self) -> None:
         """Play until the match is over, its person has left, or the claim is lost."""
-        self._is_busy()
+        self._set_deadline()
         try:
             with self._pool:
                 self._play()
@@ -111,14 +111,14 @@ class Slot:
             self._claim.release(has_failed=True)
         except OptionError as error:
             self._claim.end(MatchState.OVER, f"With these options it can't be played: {error}"[:MAX_REASON_CHARACTERS])
-        except (GameError, _CannotGoOnError) as error:
+        except (GameError, _CannotContinueError) as error:
             self._claim.end(MatchState.FAILED, str(error)[:MAX_REASON_CHARACTERS])
         except (ArenaError, OSError):
             _log.exception("unrated match %d", self._claim.number)
             self._claim.end(MatchState.FAILED, OUR_FAILURE)
 
-    def _is_busy(self) -> None:
-        """Note that the present step ends within a time that is known."""
+    def _set_deadline(self) -> None:
+        """Set the deadline of the present step."""
         seconds = self._control.per_action_seconds or 0.0
         turn_seconds = MAX_SEATS * self._control.startup_seconds + wall_limit_seconds(seconds, on_cpu_clock=True)
         self.busy_until = time.monotonic() + RULES_SECONDS + turn_seconds + SPARE_SECONDS
@@ -126,15 +126,15 @@ class Slot:
     def _play(self) -> None:
         self._game = self._within_time(lambda: make_game(self._choices.game, **self._options))
         if not self._person < self._game.players <= MAX_SEATS:
-            raise _CannotGoOnError(f"Only matches of two to {MAX_SEATS} seats can be played here.")
+            raise _CannotContinueError(f"Only matches of two to {MAX_SEATS} seats can be played here.")
         self._bot = self._find_bot()
         if self._choices.challenger:
-            self._challenger = self._found(self._choices.challenger)
+            self._challenger = self._load_named_bot(self._choices.challenger)
         seats = range(self._game.players)
         self._names = [f"{self._bot.label} (seat {seat})" if len(seats) > SEATS else self._bot.label for seat in seats]
         self._names[self._person] = self._challenger.label if self._challenger else PERSON_NAME
         build_bots([self._bot, *([self._challenger] if self._challenger else [])], self._isolation)
-        people = {} if self._challenger else {self._person: HumanPlayer(self._ask)}
+        people = {} if self._challenger else {self._person: HumanPlayer(self._ask_person)}
         while True:
             try:
                 record = self._pool.play(self._spec(), self._observe, people)
@@ -144,18 +144,18 @@ class Slot:
                 del self._actions[undone.kept :]
 
     def _find_bot(self) -> Bot:
-        """Return the bot, which has to be the one with which the match began."""
-        bot = self._found(self._choices.bot)
+        """Return the bot, which must have the same files as when the match began."""
+        bot = self._load_named_bot(self._choices.bot)
         if self._digest and bot.digest != self._digest:
-            raise _CannotGoOnError(f"The files of {bot.label} are other ones than when this match began.")
+            raise _CannotContinueError(f"The files of {bot.label} are other ones than when this match began.")
         self._digest = bot.digest
         return bot
 
-    def _found(self, name: str) -> Bot:
+    def _load_named_bot(self, name: str) -> Bot:
         try:
             return load_bot(bot_path(name)) if name.startswith(PREFIX) else self._bots.find(name)
         except UnknownNameError as error:
-            raise _CannotGoOnError(f"The bot {name} is not here any more.") from error
+            raise _CannotContinueError(f"The bot {name} is not here any more.") from error
 
     def _spec(self) -> MatchSpec:
         bots = [self._bot] * self._game.players
@@ -168,7 +168,7 @@ class Slot:
             bots=tuple(bots),
             rng_seed=0,
             opening=0 if self._actions else None,
-            opening_actions=tuple(one.action for one in self._actions),
+            opening_actions=tuple(played.action for played in self._actions),
             time_control=self._control,
             ply_limit=MAX_PLIES,
         )
@@ -176,10 +176,10 @@ class Slot:
     def _observe(self, game: Game[Any], state: Any, actions: Sequence[Sequence[Any]]) -> None:
         """Note a position, after the opening and after each action; write it while the bot thinks."""
         self._rules, self._state = game, state
-        faults = {one.seat: str(one.kind) for one in self._faults_so_far()}
+        faults = {fault_so_far.seat: str(fault_so_far.kind) for fault_so_far in self._faults_so_far()}
         for seat, action in actions[len(self._actions) :]:
             self._actions.append(Played(seat, action, fault="" if action is not None else faults.get(seat, "")))
-        self._is_busy()
+        self._set_deadline()
         if self._challenger is not None:
             if time.monotonic() - self._written_at < WRITE_SECONDS:
                 return
@@ -193,8 +193,8 @@ class Slot:
 
     def _end(self, record: MatchRecord) -> None:
         if earlier := self._faults_before(record.opening_plies):
-            out = {one.seat for one in earlier}
-            later = [one for one in record.faults if one.seat not in out]
+            out = {fault.seat for fault in earlier}
+            later = [fault for fault in record.faults if fault.seat not in out]
             record = replace(record, faults=(*earlier, *later), termination=Termination.FORFEIT)
         self._add_seconds_and_notes(record.cpu_seconds, record.notes.for_operator())
         self._write(MatchState.OVER, record, self._annotation(record))
@@ -202,16 +202,16 @@ class Slot:
     def _faults_before(self, opening_plies: int) -> list[Fault]:
         """Return the faults of the seats that are out in the opening of a match that was resumed."""
         return [
-            Fault(seat=one.seat, kind=FaultKind(one.fault), ply=ply, detail=BotText(""))
-            for ply, one in enumerate(self._actions[:opening_plies])
-            if one.fault
+            Fault(seat=played.seat, kind=FaultKind(played.fault), ply=ply, detail=BotText(""))
+            for ply, played in enumerate(self._actions[:opening_plies])
+            if played.fault
         ]
 
     def _annotation(self, record: MatchRecord) -> Annotation | None:
-        """Return what the actions of both lost; None if two bots played, or the lab does not know the game."""
+        """Return what the actions of both seats lost; None if two bots played, or the lab does not know the game."""
         if self._challenger or not is_analysed_here(record.game, self._game.players):
             return None
-        whole = replace(record, opening=None, opening_plies=0)  # a match that was resumed begins with an opening
+        whole_match = replace(record, opening=None, opening_plies=0)  # a match that was resumed begins with an opening
         limits = Limits(deadline=time.monotonic() + ANALYSIS_SECONDS, memory_bytes=ANALYSIS_BYTES)
         part_seconds = ANALYSIS_SECONDS / 2
         try:
@@ -219,7 +219,7 @@ class Slot:
                 RULES_SECONDS,
                 lambda: (
                     Annotator(record.game, self._options, limits, part_seconds, prepare_seconds=part_seconds)
-                    .annotate(whole)
+                    .annotate(whole_match)
                     .annotation
                 ),
             )
@@ -269,16 +269,16 @@ class Slot:
         except OutOfTimeError as error:
             raise GameError(self._choices.game, "its methods", f"take longer than {RULES_SECONDS:g} s") from error
 
-    # what the person does
+    # the requests of the person
 
-    def _ask(self, seat: int, request: Request) -> Any:
+    def _ask_person(self, seat: int, request: Request) -> Any:
         if self._pool.referee is not None:
             self._add_seconds_and_notes(self._pool.referee.live().cpu_seconds, self._pool.referee.notes)
         self._write(MatchState.PERSON)
         while True:
             self.busy_until = None
             match = self._claim.read()
-            self._is_busy()
+            self._set_deadline()
             if match is None:
                 raise LeftMatchError("")
             if match.request is PlayRequest.ACT:
@@ -297,7 +297,7 @@ class Slot:
                 time.sleep(LOOK_SECONDS)
 
     def _hint(self) -> str:
-        actions = [[one.seat, one.action] for one in self._actions]
+        actions = [[played.seat, played.action] for played in self._actions]
         try:
             answer = ask_bot(
                 self._bot,
@@ -319,12 +319,12 @@ class Slot:
             raise LeftMatchError("")
 
 
-class _CannotGoOnError(ArenaError):
-    """A match can't be played on, for a reason that people may know."""
+class _CannotContinueError(ArenaError):
+    """A match can't continue, for a reason that the person may know."""
 
 
 def main(arguments: list[str]) -> None:
-    """Play a match on; the arguments are the parent process, the home, the bot's isolation, and the match's number."""
+    """Continue a match; the arguments are the parent process, the home, the bot's isolation, and the match's number."""
     parent, directory, isolation, number = arguments
     run_service(int(parent), 0, lambda: _play(directory, isolation, int(number)))
     end_now(0)
@@ -338,23 +338,23 @@ def _play(directory: str, isolation: str, number: int) -> None:
             return
         try:
             slot = Slot(claim, match, home.bots, choose_isolation(isolation))
-            threading.Thread(target=_keep_up, args=(claim, slot), daemon=True).start()
+            threading.Thread(target=_keep_claim, args=(claim, slot), daemon=True).start()
             slot.play()
         except TerminatedError:
             claim.release()  # the next play host continues it at once
             raise
 
 
-def _keep_up(claim: MatchClaim, slot: Slot) -> None:
-    """Keep the claim up. If it is lost, or the rules never return, this process ends, and its bot with it."""
+def _keep_claim(claim: MatchClaim, slot: Slot) -> None:
+    """Keep the claim. If it is lost, or the rules never return, end this process, and its bot with it."""
     while True:
         time.sleep(CLAIM_SECONDS / 5)
-        until = slot.busy_until
+        deadline = slot.busy_until
         try:
             is_kept = claim.keep()
         except DatabaseError:
             continue  # if it lasts, the claim is lost
-        if until is not None and time.monotonic() > until:
+        if deadline is not None and time.monotonic() > deadline:
             os.kill(os.getpid(), signal.SIGKILL)
         if not is_kept:
             os.kill(os.getpid(), signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""An unrated match by the rules: what its page shows, and where on the board a person's actions are."""
+"""What the page of an unrated match shows, and where on the board a person's actions are."""
 
 from __future__ import annotations
 
@@ -62,17 +62,17 @@ def places_on(
     squares = _squares(shapes)
     if squares and any(as_square(action) for action in playable or played):
         texts = {square: one.text for one in legal if (square := as_square(one.action)) is not None}
-        inside = _contents(shapes, names, person)
+        contents = _contents(shapes, names, person)
         refusals = _refusals(game, state, squares, playable)
         return [
-            _place_of_square(square, texts.get(square, ""), inside.get(square, []), refusals.get(square, ""))
+            _place_of_square(square, texts.get(square, ""), contents.get(square, []), refusals.get(square, ""))
             for square in squares
         ]
     shown = legal[:MAX_PLACES]
     targets = action_targets(game, state, [one.action for one in shown])
     gaps = _gaps(targets)
-    found = [(one.text, target) for one, target in zip(shown, targets, strict=True) if target is not None]
-    return [_place_of_target(text, target, gaps) for text, target in found]
+    placed = [(one.text, target) for one, target in zip(shown, targets, strict=True) if target is not None]
+    return [_place_of_target(text, target, gaps) for text, target in placed]
 
 
 def _squares(shapes: Iterable[Sequence[Any]]) -> list[Square]:
@@ -86,20 +86,20 @@ def _squares(shapes: Iterable[Sequence[Any]]) -> list[Square]:
 
 
 def _refusals(game: Game[Any], state: Any, squares: Iterable[Square], playable: Collection[Any]) -> dict[Square, str]:
-    """Return why squares can't be played now, by the rules; nothing where no square can, as none is expected then."""
+    """Return why squares can't be played now, by the rules; nothing if no square can, as nobody expects one then."""
     free = {square for action in playable if (square := as_square(action)) is not None}
-    found: dict[Square, str] = {}
+    refusals: dict[Square, str] = {}
     for square in squares if free else ():
         if square not in free:
             try:
                 game.apply(state, square)
             except IllegalActionError as error:
-                found[square] = error.reason[:MAX_REFUSAL_CHARACTERS]
-    return found
+                refusals[square] = error.reason[:MAX_REFUSAL_CHARACTERS]
+    return refusals
 
 
 def _contents(shapes: Iterable[Sequence[Any]], names: Sequence[str], person: int | None) -> dict[Square, list[str]]:
-    found: dict[Square, list[str]] = {}
+    contents: dict[Square, list[str]] = {}
     for kind, *values in shapes:
         description, x, y = "", values[0], values[1]
         if kind == "mark":
@@ -113,8 +113,8 @@ def _contents(shapes: Iterable[Sequence[Any]], names: Sequence[str], person: int
         elif kind == "rect" and str(values[-1]).startswith("seat") and max(values[2:4]) <= 1:
             description, x, y = f"of seat {values[-1][4:]}", x + values[2] / 2, y + values[3] / 2
         if description:
-            found.setdefault((int(x) + 1, int(y) + 1), []).append(description)
-    return found
+            contents.setdefault((int(x) + 1, int(y) + 1), []).append(description)
+    return contents
 
 
 def _place_of_square(square: Square, text: str, contents: Sequence[str], refusal: str) -> Place:
@@ -212,9 +212,9 @@ def view_of(
     ``annotation`` what is known of its actions.
     """
     faults = ended.faults if ended is not None else ()
-    seconds = tuple(one.seconds for one in actions)
+    seconds = tuple(played_action.seconds for played_action in actions)
     record = replace(
-        record_of_nobody(path, game, state, [[one.seat, one.action] for one in actions]),
+        record_of_nobody(path, game, state, [[played_action.seat, played_action.action] for played_action in actions]),
         bots=tuple(names),
         ranks=tuple(final_ranks(game, state, [fault.seat for fault in faults])),
         termination=ended.termination if ended is not None else Termination.NORMAL,
@@ -226,30 +226,32 @@ def view_of(
     is_over = ended is not None
     unfinished = "" if is_over else "This match is being played."
     shown = viewed_match(record, {}, len(actions), most=1, unfinished=unfinished, reader=person, annotation=annotation)
-    due = None if is_over else game.seat_to_act(state)
-    playable = [] if due is None else game.legal_actions(state)
-    is_persons_turn = due is not None and due == person
+    seat_to_act = None if is_over else game.seat_to_act(state)
+    playable = [] if seat_to_act is None else game.legal_actions(state)
+    is_persons_turn = seat_to_act is not None and seat_to_act == person
     legal = [Legal(action, _text_of(game, action)) for action in playable] if is_persons_turn else []
     listed = actions[-MAX_LISTED:]
-    played = [one.action for one in actions[-1:]]
+    played = [played_action.action for played_action in actions[-1:]]
     return PlayView(
         shown=shown,
         places=tuple(places_on(game, state, shown.board, legal, playable, played, names, person)),
-        legal=tuple(one.text for one in legal[:MAX_LEGAL]),
+        legal=tuple(played_action.text for played_action in legal[:MAX_LEGAL]),
         legal_count=len(legal),
         action_format=game.action_format[:MAX_TEXT_CHARACTERS],
         actions=tuple(
             PlayedAction(
-                seat=one.seat,
-                text=_text_of(game, one.action),
-                seconds=one.seconds,
+                seat=played_action.seat,
+                text=_text_of(game, played_action.action),
+                seconds=played_action.seconds,
                 mark=annotation.mark(index) if annotation is not None else "",
             )
-            for index, one in enumerate(listed, len(actions) - len(listed))
+            for index, played_action in enumerate(listed, len(actions) - len(listed))
         ),
         left_out=len(actions) - len(listed),
         notes=tuple(
-            f"{ply}: {note_text(one.note)}" for ply, one in enumerate(actions, 1) if is_over and one.note is not None
+            f"{ply}: {note_text(played_action.note)}"
+            for ply, played_action in enumerate(actions, 1)
+            if is_over and played_action.note is not None
         )[-MAX_LISTED:],
         result=result_sentence(record, names, person) if is_over else "",
         analysis=_analysis_sentence(annotation, shown.turning) if annotation is not None else "",
