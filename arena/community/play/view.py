@@ -212,9 +212,9 @@ def view_of(
     ``annotation`` what is known of its actions.
     """
     faults = ended.faults if ended is not None else ()
-    seconds = tuple(played_action.seconds for played_action in actions)
+    seconds = tuple(played.seconds for played in actions)
     record = replace(
-        record_of_nobody(path, game, state, [[played_action.seat, played_action.action] for played_action in actions]),
+        record_of_nobody(path, game, state, [[played.seat, played.action] for played in actions]),
         bots=tuple(names),
         ranks=tuple(final_ranks(game, state, [fault.seat for fault in faults])),
         termination=ended.termination if ended is not None else Termination.NORMAL,
@@ -231,27 +231,27 @@ def view_of(
     is_persons_turn = seat_to_act is not None and seat_to_act == person
     legal = [Legal(action, _text_of(game, action)) for action in playable] if is_persons_turn else []
     listed = actions[-MAX_LISTED:]
-    played = [played_action.action for played_action in actions[-1:]]
+    last_actions = [played.action for played in actions[-1:]]
     return PlayView(
         shown=shown,
-        places=tuple(places_on(game, state, shown.board, legal, playable, played, names, person)),
-        legal=tuple(played_action.text for played_action in legal[:MAX_LEGAL]),
+        places=tuple(places_on(game, state, shown.board, legal, playable, last_actions, names, person)),
+        legal=tuple(action.text for action in legal[:MAX_LEGAL]),
         legal_count=len(legal),
         action_format=game.action_format[:MAX_TEXT_CHARACTERS],
         actions=tuple(
             PlayedAction(
-                seat=played_action.seat,
-                text=_text_of(game, played_action.action),
-                seconds=played_action.seconds,
+                seat=played.seat,
+                text=_text_of(game, played.action),
+                seconds=played.seconds,
                 mark=annotation.mark(index) if annotation is not None else "",
             )
-            for index, played_action in enumerate(listed, len(actions) - len(listed))
+            for index, played in enumerate(listed, len(actions) - len(listed))
         ),
         left_out=len(actions) - len(listed),
         notes=tuple(
-            f"{ply}: {note_text(played_action.note)}"
-            for ply, played_action in enumerate(actions, 1)
-            if is_over and played_action.note is not None
+            f"{ply}: {note_text(played.note)}"
+            for ply, played in enumerate(actions, 1)
+            if is_over and played.note is not None
         )[-MAX_LISTED:],
         result=result_sentence(record, names, person) if is_over else "",
         analysis=_analysis_sentence(annotation, shown.turning) if annotation is not None else "",
