@@ -1,4 +1,4 @@
-"""Checks what authors have submitted, one after the other: unpacked, built and tried out, all confined."""
+"""Checks submissions, one after the other: unpacks, builds and tries out each bot, all confined."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from arena.store.results.values import OwnedBot
 
 
 class StoppedError(BaseException):
-    """The work was stopped. Not an ``Exception``, which what is stopped may well catch."""
+    """The work was stopped. Not an ``Exception``, which the stopped work may well catch."""
 
 
 @contextmanager
@@ -65,20 +65,20 @@ def stoppable() -> Iterator[Callable[[], None]]:
         signal.signal(signal.SIGUSR1, earlier)
 
 
-# What a bot does wrong is in the report for its author. What the arena does wrong makes the submission fail, or wait
-# for another try; it is never blamed on the bot.
+# The report tells the author what the bot does wrong. If the arena fails, the submission fails or waits for another
+# try; the bot is never blamed for that.
 
 KEEP_EVERY_SECONDS = CLAIM_SECONDS / 6
 MAX_TRIES = 3
 MAX_CHECK_SECONDS = 1800.0
-"""Of all of it: a build has 300 s, and a match of a slow bot against itself takes minutes."""
+"""For a whole check: a build has 300 s, and a match of a slow bot against itself takes minutes."""
 MAX_COPIES_BYTES = 1024 * MEBIBYTE
 """Of an author's accepted bots together, in all versions; recorded matches can be verified without them."""
 
 BOT_NAME = re.compile(r"[A-Za-z0-9]+(?:[ ._-][A-Za-z0-9]+)*")
 NAME_RULE = "expected letters a-z or A-Z and digits, with single spaces, '.', '_' or '-' between them"
 
-_TAKEN = "this name, or one that looks like it, belongs to another author"
+_NAME_TAKEN = "this name, or one that looks like it, belongs to another author"
 _OUR_FAILURE = "the arena could not check it; that is no fault of the bot, so hand it in again"
 
 _TOO_LONG = f"the check took longer than {MAX_CHECK_SECONDS / 60:.0f} minutes and was stopped"
@@ -109,20 +109,20 @@ class Checker:
             return True
         try:
             self._check_claimed(claim)
-        except KeyboardInterrupt:  # this checker is to end: the next one begins at once
-            with contextlib.suppress(DatabaseError):  # then it begins when the claim has run out
+        except KeyboardInterrupt:  # this checker ends; after the release, the next one begins at once
+            with contextlib.suppress(DatabaseError):  # then the next one begins when the claim has expired
                 claim.release()
             raise
         return True
 
     def _check_claimed(self, claim: Claim) -> None:
         decided: tuple[SubmissionState, str] | None = None
-        with _kept_up(claim, str(self._home.directory)) as report:
+        with _report_of(claim, str(self._home.directory)) as report:
             try:
                 with stoppable() as report.stop:
                     decided = self._check(claim, report)
             except StoppedError:
-                close_launcher()  # which ends what is left, and forgets an answer that nobody has read
+                close_launcher()  # ends what is left of the build, and drops its unread answer
                 decided = self._stopped(claim, report)
             except (UsageError, VoidMatchError, OSError):
                 _log.exception("submission %d could not be checked", claim.submission.number)
@@ -134,12 +134,12 @@ class Checker:
         state, reason = decided
         if not claim.finish(state, report.text(), reason, report.bot, report.copy_bytes):
             _log.warning("submission %d was decided otherwise while it was checked", claim.submission.number)
-            self._forget(claim, report)
+            self._unlist_withdrawn(claim, report)
             tell_owners(self._people, self._home.store)  # its author may have left meanwhile
         self._release_name(claim, report.bot)
 
     def _stopped(self, claim: Claim, report: _Report) -> tuple[SubmissionState, str]:
-        """Return what becomes of a submission whose check was stopped; if it was withdrawn, nothing does."""
+        """Return the decision on a submission whose check was stopped; without effect if it was withdrawn."""
         report.is_listed = self._was_listed(claim, report.bot)
         if report.is_listed:
             return SubmissionState.ACCEPTED, ""
@@ -153,36 +153,36 @@ class Checker:
         return bot is not None and listed.get(bot, "") >= claim.submission.created_at
 
     def _give_up(self, claim: Claim) -> None:
-        """Decide about a submission that has ended its checkers: it is accepted if its bot was listed before that."""
-        one = claim.submission
-        if self._was_listed(claim, one.bot):
-            claim.finish(SubmissionState.ACCEPTED, f"{one.bot} is accepted")
+        """Decide on a submission that has crashed its checkers: accept it if its bot was listed before the crash."""
+        submission = claim.submission
+        if self._was_listed(claim, submission.bot):
+            claim.finish(SubmissionState.ACCEPTED, f"{submission.bot} is accepted")
         else:
             claim.finish(SubmissionState.FAILED, "", _OUR_FAILURE)
-            self._release_name(claim, one.bot)
+            self._release_name(claim, submission.bot)
 
     def _check(self, claim: Claim, report: _Report) -> tuple[SubmissionState, str]:
-        def accept(bot: Bot) -> None:
+        def check_copied_bot(bot: Bot) -> None:
             report.bot = bot.label
             report.add(f"{bot.label}: copied")
             if BOT_NAME.fullmatch(bot.name) is None:
                 raise BotDefinitionError(f"bot {bot.label!r}: {NAME_RULE}")
             owner = self._people.submissions.owner(bot.name)
-            if self._is_of_the_house(bot) or owner not in (None, claim.submission.person):
-                raise BotDefinitionError(f"bot {bot.label!r}: {_TAKEN}")
+            if self._is_name_of_the_house(bot) or owner not in (None, claim.submission.person):
+                raise BotDefinitionError(f"bot {bot.label!r}: {_NAME_TAKEN}")
             self._require_room(claim, bot)
 
-        def own(bot: Bot) -> None:
-            report.copy_bytes = self._require_room(claim, bot)  # with what its build has made
+        def claim_name(bot: Bot) -> None:
+            report.copy_bytes = self._require_room(claim, bot)  # includes what the build has made
             if not self._people.submissions.own_bot_name(claim.submission.person, bot.name):
-                raise BotDefinitionError(f"bot {bot.label!r}: {_TAKEN}")
+                raise BotDefinitionError(f"bot {bot.label!r}: {_NAME_TAKEN}")
             if claim.keep(report.text(), bot.label):  # known before it can be listed
                 self._home.store.set_owner(OwnedBot(bot.label, bot.digest, claim.submission.author))
 
         with self._uploads.named(claim.submission.upload, claim.submission.file_name) as path:
             try:
-                result = submit(self._home, path, report.add, before_trial=accept, before_listing=own)
-            except (BotDefinitionError, UploadError) as error:  # all else is the machine's fault
+                result = submit(self._home, path, report.add, before_trial=check_copied_bot, before_listing=claim_name)
+            except (BotDefinitionError, UploadError) as error:  # any other error is the machine's fault
                 sentence = report.shown(str(error).replace(f"{path.parent}/", ""))
                 report.add(sentence)
                 return SubmissionState.REJECTED, sentence
@@ -208,29 +208,34 @@ class Checker:
             )
         return size_bytes
 
-    def _is_of_the_house(self, bot: Bot) -> bool:
-        """Return whether a bot's name, or one that looks like it, is that of a bot that no author has submitted."""
+    def _is_name_of_the_house(self, bot: Bot) -> bool:
+        """Return whether a bot has the name of a bot that no author has submitted, or one that looks like it."""
         if self._people.submissions.owner(bot.name) is not None:
             return False
         names = {*example_bots(), *(stored.name for stored in self._home.store.submitted_bots())}
         return look_alike_key(bot.name) in map(look_alike_key, names)
 
-    def _forget(self, claim: Claim, report: _Report) -> None:
-        """Unlist a bot that this check has listed, and whose author has withdrawn it."""
-        one = self._people.submissions.find(claim.submission.number)
-        if report.is_listed and report.bot is not None and one is not None and one.state is SubmissionState.WITHDRAWN:
+    def _unlist_withdrawn(self, claim: Claim, report: _Report) -> None:
+        """Unlist a bot that this check has listed although its author has withdrawn it meanwhile."""
+        submission = self._people.submissions.find(claim.submission.number)
+        if (
+            report.is_listed
+            and report.bot is not None
+            and submission is not None
+            and submission.state is SubmissionState.WITHDRAWN
+        ):
             with contextlib.suppress(UsageError):
                 self._home.bots.remove(report.bot)
 
     def _release_name(self, claim: Claim, label: str | None) -> None:
-        """Let others have the name that this check has given to its author, if nothing of that name was accepted."""
+        """Free the name that this check has given to its author, unless a bot of that name was accepted."""
         name = (label or "").rpartition("@")[0]
         if name and all(stored.name != name for stored in self._home.store.submitted_bots()):
             self._people.submissions.release_bot_name(claim.submission.person, name)
 
 
 class _Report:
-    """The lines of a report, and the bot it is about; written in one thread and read in another."""
+    """The lines of a report, and its bot; one thread writes it, and another reads it."""
 
     def __init__(self, home: str) -> None:
         self.bot: str | None = None
@@ -238,17 +243,17 @@ class _Report:
         self.copy_bytes: int | None = None
         self.stop: Callable[[], None] = lambda: None
         self._lines: list[str] = []
-        python = re.escape(f"{Path(sys.executable).parent}/")
-        own = re.escape(str(package_directory()))
-        self._places = re.compile(
+        interpreter_path = re.escape(f"{Path(sys.executable).parent}/")
+        package_path = re.escape(str(package_directory()))
+        self._machine_paths = re.compile(
             "|".join(
                 (
                     rf"{re.escape(home)}/bots/[0-9a-f]+/(?=[^/])",
                     rf"{re.escape(home)}/uploads/{CHECKING}[^/]+/",
                     rf"(?:/[^/\s'\"]+)*/{UPLOAD_PREFIX}[^/\s'\"]+/(?:tree/)?",
                     rf"{re.escape(home)}/",
-                    f"{own}/",
-                    python,
+                    f"{package_path}/",
+                    interpreter_path,
                 )
             )
         )
@@ -257,17 +262,17 @@ class _Report:
         self._lines.append(self.shown(line))
 
     def shown(self, line: str) -> str:
-        """Return a line without the places of the machine: the author has other ones."""
+        """Return a line without directories of this machine, which mean nothing to the author."""
         visible = line.encode("utf-8", "replace").decode().replace("\0", "\ufffd")  # no NUL in PostgreSQL
-        return self._places.sub("", visible)
+        return self._machine_paths.sub("", visible)
 
     def text(self) -> str:
         return "\n".join(self._lines)
 
 
 @contextlib.contextmanager
-def _kept_up(claim: Claim, home: str) -> Iterator[_Report]:
-    """Give a report that is written to the database again and again, which keeps the claim up."""
+def _report_of(claim: Claim, home: str) -> Iterator[_Report]:
+    """Give a report, and write it to the database at intervals, which keeps the claim."""
     report, is_over = _Report(home), threading.Event()
 
     def keep() -> None:

@@ -34,7 +34,7 @@ def main(arguments: list[str]) -> int:
     def check() -> None:
         containment = can_contain_uploads()
         note_containment(directory, "" if containment.is_enough else containment.reason)
-        if not containment.is_enough:  # it is tried again later
+        if not containment.is_enough:  # the supervisor tries again later
             _log.error("nothing is checked: %s", containment.reason)
             note.report(f"nothing is checked: {containment.reason}")
             return
@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> int:
 
 
 class CheckerLock:
-    """The lock of the one checker that is at work on a home, which the system releases when its process ends."""
+    """The lock of the one checker that works on a home; the system releases it when its process ends."""
 
     def __init__(self, directory: str) -> None:
         path = Path(directory, DIRECTORY, "checking.lock")
@@ -53,7 +53,7 @@ class CheckerLock:
         self._is_held = False
 
     def is_held(self) -> bool:
-        """Return whether this process has the lock, having tried to take it."""
+        """Take the lock if it is free; return whether this process has it."""
         if not self._is_held:
             with contextlib.suppress(StoreError):
                 self._held.enter_context(self._lock)
@@ -61,7 +61,7 @@ class CheckerLock:
         return self._is_held
 
     def close(self) -> None:
-        """Release it."""
+        """Release the lock."""
         self._held.close()
         self._is_held = False
 
@@ -86,7 +86,7 @@ def _run(directory: str, note: ProblemNote) -> None:
 
 
 def _check_all(checker: Checker) -> bool:
-    """Check what waits; return whether there was anything."""
+    """Check all waiting submissions; return whether there were any."""
     has_checked = False
     while checker.check_next():
         has_checked = True

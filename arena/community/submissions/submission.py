@@ -74,15 +74,15 @@ def submit(
         before_trial(bot)
         if home.bots.is_submitted(bot):
             return Submission(bot, is_old=True)
-        refused = _try_out(bot, listener, external_games)
-        if refused is None:
+        rejection = _try_out(bot, listener, external_games)
+        if rejection is None:
             before_listing(bot)
     except BaseException:
         home.bots.discard(bot)
         raise
-    if refused is not None:
+    if rejection is not None:
         home.bots.discard(bot)
-        return refused
+        return rejection
     home.bots.add(bot)
     return Submission(bot)
 
@@ -97,7 +97,7 @@ def _try_out(bot: Bot, listener: Callable[[str], None], external_games: Sequence
         except UsageError as error:
             raise BotDefinitionError(f"{bot.label}: games: {error}") from error
         record = play_match(name, [bot] * players, time_control=TRIAL_TIME)
-        if record.faults and is_timeout(_reason(bot, name, record.faults[0])) and _is_busy():
+        if record.faults and is_timeout(_reason(bot, name, record.faults[0])) and _is_machine_busy():
             listener(f"{name}: it took too long, but the machine is busy with other work, so it is tried once more")
             record = play_match(name, [bot] * players, time_control=TRIAL_TIME)
         if record.faults:
@@ -114,6 +114,6 @@ def _reason(bot: Bot, game: str, fault: Fault) -> str:
     return f"{bot.label} is rejected: in {game} at ply {fault.ply}: {fault.kind}: {fault.detail.for_operator()}"
 
 
-def _is_busy() -> bool:
+def _is_machine_busy() -> bool:
     """Return whether as many processes want to run as there are cores: a bot may be slow by no fault of its own."""
     return os.getloadavg()[0] >= len(os.sched_getaffinity(0))

@@ -1,4 +1,4 @@
-"""The bytes that authors submit, each in a file of its own, and whose the bots of a home are."""
+"""The uploads of authors, each in a file of its own, and the owners of the bots of a home."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from arena.store.results.values import OwnedBot
 MAX_UPLOAD_BYTES = 32 * MEBIBYTE
 PROGRAM_MODE = 0o700
 MAX_NAME_CHARACTERS = 60
-"""With four bytes each, still a file name; what is left out is its beginning, for the ending says what it is."""
+"""With four bytes each, still a file name. Longer names lose their beginning, as the ending tells the format."""
 MAX_RECEIVING = 16
-"""Uploads at a time: together they are not larger than what is spared."""
+"""Uploads at a time: together they fit into ``SPARE_BYTES``."""
 RECEIVING_OF_A_PERSON = 2
-"""Of these, so that nobody takes all the places."""
+"""Of these, so that one person can't block all others."""
 SPARE_BYTES = 512 * MEBIBYTE
-"""Free on the disk, or nothing more is taken."""
+"""No upload is taken if less is free on the disk."""
 
 _NAME = re.compile(r"[0-9a-f]{16}-[0-9a-f]{16}")
 UNFINISHED_SECONDS = 3600.0
@@ -43,7 +43,7 @@ UNFINISHED_SECONDS = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """An upload that has come in whole. No two uploads share a file, so that either can be removed."""
+    """A complete upload. No two uploads share a file, so that either can be removed."""
 
     name: str
     digest: str
@@ -54,13 +54,13 @@ class UploadDirectory:
     """A directory of uploads."""
 
     def __init__(self, directory: Path, upload_obstacle: Callable[[], str] = lambda: "") -> None:
-        """Prepare; ``why_not`` returns why nothing is taken here, "" if uploads are."""
+        """Prepare; ``upload_obstacle`` returns why no uploads are taken here, "" if they are."""
         self._directory, self._upload_obstacle = directory, upload_obstacle
-        self._receiving: list[int | None] = []  # whose uploads come in now
+        self._receiving: list[int | None] = []  # the people whose uploads are coming in
 
     @property
     def refusal(self) -> str:
-        """Why nothing is taken here; "" if uploads are."""
+        """Why no uploads are taken here; "" if they are."""
         return self._upload_obstacle()
 
     def path(self, name: str) -> Path:
@@ -69,7 +69,7 @@ class UploadDirectory:
         return self._directory / name
 
     def receive(self, person: int | None = None) -> Receiving:
-        """Return what takes a new upload, piece by piece, of a person with an account or of nobody.
+        """Return the receiver of a new upload, of a person with an account or of nobody.
 
         Raises:
             UsageError: if nothing is taken here, the person sends too many already, the directory can't be written, or
@@ -86,7 +86,9 @@ class UploadDirectory:
             raise UsageError("uploads can't be taken now: too many come in at once; try again in a minute")
         try:
             self._directory.mkdir(parents=True, exist_ok=True)
-            disks = [os.statvfs(place) for place in (self._directory, tempfile.gettempdir())]  # forms are kept there
+            disks = [
+                os.statvfs(place) for place in (self._directory, tempfile.gettempdir())
+            ]  # which has the files of forms
             if any(disk.f_bavail * disk.f_frsize < SPARE_BYTES for disk in disks):
                 raise UsageError("uploads can't be taken now: the disk of the arena is nearly full")
             descriptor, name = tempfile.mkstemp(prefix=RECEIVING, dir=self._directory)
@@ -101,7 +103,7 @@ class UploadDirectory:
 
     @contextlib.contextmanager
     def named(self, name: str, file_name: str) -> Iterator[Path]:
-        """Give an upload under the name that its author gave it, as far as that is one: its ending says what it is."""
+        """Give an upload under its author's name for it, made a valid file name: the ending tells the format."""
         with tempfile.TemporaryDirectory(prefix=CHECKING, dir=self._directory) as directory:
             path = Path(directory) / as_file_name(file_name[-MAX_NAME_CHARACTERS:])
             path.hardlink_to(self.path(name))
@@ -111,7 +113,7 @@ class UploadDirectory:
             yield path
 
     def remove_unfinished(self, prefix: str) -> None:
-        """Remove what a process has left that was killed long ago; ``prefix`` is ``RECEIVING`` or ``CHECKING``."""
+        """Remove what a process left that was killed long ago; ``prefix`` is ``RECEIVING`` or ``CHECKING``."""
         for path in self._directory.glob(f"{prefix}*"):
             with contextlib.suppress(OSError):
                 if time.time() - path.lstat().st_mtime > UNFINISHED_SECONDS:
@@ -119,7 +121,7 @@ class UploadDirectory:
 
 
 class Receiving:
-    """An upload that is coming in. A context manager: what was not kept is removed at the end."""
+    """An upload that is coming in. A context manager: unless kept, the upload is removed at the end."""
 
     def __init__(self, directory: Path, descriptor: int, path: Path, when_over: Callable[[], None]) -> None:
         self._directory, self._path, self._when_over = directory, path, when_over
@@ -132,12 +134,12 @@ class Receiving:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._when_over()
-        with contextlib.suppress(OSError):  # what was not written yet
+        with contextlib.suppress(OSError):  # buffered bytes may not fit on the disk
             self._file.close()
         self._path.unlink(missing_ok=True)
 
     def write(self, data: bytes) -> None:
-        """Take a piece; raise UploadError if there is too much, UsageError if the disk is full."""
+        """Write a piece; raise UploadError if the upload is too large, UsageError if the disk is full."""
         self._size_bytes += len(data)
         if self._size_bytes > MAX_UPLOAD_BYTES:
             raise UploadError(f"the upload is larger than {size_text(MAX_UPLOAD_BYTES)}")
@@ -148,7 +150,7 @@ class Receiving:
             raise _cannot_be_taken(error) from error
 
     def keep(self) -> Received:
-        """Keep what has come, for good; raise UploadError if nothing has, UsageError if the disk is full."""
+        """Keep the upload for good; raise UploadError if it is empty, UsageError if the disk is full."""
         if not self._size_bytes:
             raise UploadError("the upload is empty")
         try:
@@ -166,18 +168,18 @@ def _cannot_be_taken(error: OSError) -> UsageError:
     return UsageError(f"uploads can't be taken now: {error.strerror}")
 
 
-# Tells the homes whose the bots in their tournaments are: the database of people knows it, and pages read the homes.
+# Homes get the owners of their bots from the database of people, because pages read only the homes.
 #
-# A home has no more of a person than the name with each bot that was accepted, and nothing of whoever has left.
+# Of a person, a home has only the name, beside each accepted bot, and nothing after the person has left.
 
 
 def tell_owners(people: PeopleStore, home: Store, others: Iterable[Store] = ()) -> None:
     """Write the owners of bots into homes, without the names of those who have left."""
-    listed = {bot.label: bot.digest for bot in home.submitted_bots()}
-    known = home.owners().by_bot
+    listed_digests = {bot.label: bot.digest for bot in home.submitted_bots()}
+    earlier_owners = home.owners().by_bot
     owned = []
     for label, person in people.submissions.owners().items():
-        digest = listed.get(label) or (known[label].digest if label in known else "")
+        digest = listed_digests.get(label) or (earlier_owners[label].digest if label in earlier_owners else "")
         owned += [OwnedBot(label, digest, person)] if digest else []
     for store in (home, *others):
         store.set_owners(owned)

@@ -1,4 +1,4 @@
-"""Whether this machine can contain what strangers submit, and the note that the checker leaves of it."""
+"""Whether this machine can contain uploads of strangers, and the note of the checker about it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def can_contain_uploads(wanted: str = "auto") -> Containment:
     return Containment(True, f"uploads are contained: unpacked, built and run at {isolation.label}", isolation)
 
 
-# What the checker has found out about this machine, for a web process that can't try it out itself.
+# The checker notes its finding for the web process, which can't test the machine itself.
 
 MAX_CHARACTERS = 2000
 NO_CHECKER = "nothing is taken before the checker has begun its work: arena serve --only work"
@@ -49,7 +49,7 @@ NO_CHECKER = "nothing is taken before the checker has begun its work: arena serv
 
 def note_containment(directory: str | os.PathLike[str], refusal: str) -> None:
     """Note in a home why no uploads are checked here; "" if they are."""
-    path = _path(directory)
+    path = _note_path(directory)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
@@ -61,10 +61,10 @@ def note_containment(directory: str | os.PathLike[str], refusal: str) -> None:
 
 def noted_refusal(directory: str | os.PathLike[str]) -> str:
     """Return why the checker of a home checks nothing; "" if it does."""
-    with contextlib.suppress(OSError), _path(directory).open(encoding="utf-8", errors="replace") as file:
+    with contextlib.suppress(OSError), _note_path(directory).open(encoding="utf-8", errors="replace") as file:
         return file.read(MAX_CHARACTERS)
     return NO_CHECKER
 
 
-def _path(directory: str | os.PathLike[str]) -> Path:
+def _note_path(directory: str | os.PathLike[str]) -> Path:
     return Path(directory) / "parts" / "containment"

@@ -44,7 +44,7 @@ class UnpackLimits:
 DEFAULT_LIMITS = UnpackLimits()
 
 FREE_BYTES = 4 * MEBIBYTE
-"""This much may be unpacked from any upload, however small: tables and empty boards shrink to nearly nothing."""
+"""Any upload may unpack to this much, however small it is: tables and empty boards compress to nearly nothing."""
 
 
 class RejectedError(Exception):
@@ -76,7 +76,7 @@ class Budget:
             )
 
 
-# The names in an upload: which are accepted, and that no two of them are one file on any system.
+# The names in an upload: which are accepted. No two may be the same file on any system.
 
 _NOT_ON_WINDOWS = '<>:"|?*'
 _DEVICES = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])", re.IGNORECASE)
@@ -87,17 +87,17 @@ _BELOW = "expected a path below the bot's directory"
 
 
 def shown(name: bytes | str) -> str:
-    """Return a name as it stands in a sentence; what can't be seen is escaped."""
+    """Return a name for a sentence, with invisible characters escaped."""
     return shortened_text(repr(name.decode(errors="backslashreplace") if isinstance(name, bytes) else name))
 
 
 class EntryNames:
-    """The paths in one upload, as they are read."""
+    """The paths in one upload, checked as they are read."""
 
     def __init__(self, limits: UnpackLimits) -> None:
         self._limits = limits
-        self._known: dict[str, tuple[str, bool]] = {}  # the path, and whether it is a directory, by what it is equal to
-        self._given: set[str] = set()
+        self._paths_by_key: dict[str, tuple[str, bool]] = {}  # each path, and whether it is a directory, by its key
+        self._entry_paths: set[str] = set()
 
     def add(self, name: bytes, is_directory: bool) -> tuple[str, ...]:
         """Return the names on the way to an entry; none for the directory of the upload itself."""
@@ -105,21 +105,21 @@ class EntryNames:
         for count in range(1, len(parts) + 1):
             self._add("/".join(parts[:count]), is_directory or count < len(parts))
         path = "/".join(parts)
-        if parts and path in self._given:
+        if parts and path in self._entry_paths:
             raise RejectedError(f"{shown(path)} is in it twice; expected every name once")
-        self._given.add(path)
+        self._entry_paths.add(path)
         return parts
 
     def _add(self, path: str, is_directory: bool) -> None:
-        before = self._known.setdefault(_equal_to(path), (path, is_directory))
-        if before[0] != path:
+        earlier = self._paths_by_key.setdefault(_path_key(path), (path, is_directory))
+        if earlier[0] != path:
             raise RejectedError(
-                f"{shown(before[0])} and {shown(path)} are one name where case or the form of accents doesn't count;"
+                f"{shown(earlier[0])} and {shown(path)} are one name where case or the form of accents doesn't count;"
                 " expected names that differ in more"
             )
-        if before[1] != is_directory:
+        if earlier[1] != is_directory:
             raise RejectedError(f"{shown(path)} is both a file and a directory in it; expected one of them")
-        if len(self._known) > self._limits.entries:
+        if len(self._paths_by_key) > self._limits.entries:
             raise RejectedError(too_many_entries(self._limits))
 
 
@@ -186,8 +186,8 @@ def _check_part(part: str, name: bytes, limits: UnpackLimits) -> None:
         raise RejectedError(f"{shown(name)}: a name that is a device on Windows; expected another")
 
 
-def _equal_to(path: str) -> str:
-    """Return what all paths have in common that some file system takes for the same."""
+def _path_key(path: str) -> str:
+    """Return a key that is equal for all paths that some file system treats as the same."""
     return unicodedata.normalize("NFD", unicodedata.normalize("NFD", path).casefold())
 
 
@@ -254,7 +254,7 @@ class TreeWriter:
         self._directory = directory
         self._limits = limits
         self._names = EntryNames(limits)
-        self._made: set[tuple[str, ...]] = {()}
+        self._directories_made: set[tuple[str, ...]] = {()}
         self.files = 0
 
     def write(self, entry: Entry) -> None:
@@ -268,9 +268,9 @@ class TreeWriter:
 
     def _make_directories(self, parts: tuple[str, ...]) -> None:
         for count in range(1, len(parts) + 1):
-            if parts[:count] not in self._made:
+            if parts[:count] not in self._directories_made:
                 self._directory.joinpath(*parts[:count]).mkdir(0o700)
-                self._made.add(parts[:count])
+                self._directories_made.add(parts[:count])
 
     def _write_file(self, path: Path, entry: Entry) -> None:
         chunks = filter(None, entry.chunks)

@@ -22,16 +22,16 @@ from arena.community.uploads.upload_file import CHUNK_BYTES, Compression, Stream
 _BLOCK = 512
 _ZEROS = bytes(_BLOCK)
 MAX_EXTENSION_BYTES = 16 * 1024
-"""Of a header that belongs to an entry: a long name, or what pax knows besides."""
+"""Of a header that extends an entry: a long name, or the attributes of pax."""
 
 MAX_PADDING_BYTES = 1024 * 1024
-"""Of zeros behind the end; tar writes records of 10,240 bytes unless it is asked for larger ones."""
+"""Of zeros behind the end; tar writes records of 10,240 bytes by default."""
 
 _OTHER_NUMBERS = (slice(108, 116), slice(116, 124), slice(136, 148), slice(329, 337), slice(337, 345))
-"""Owner, group, time and device: nobody needs them, but some readers take an entry without them for the end."""
+"""Owner, group, time and device: unused here, but some readers take an entry without them for the end."""
 
 _LARGE = (b"\x80", b"\xff")
-"""What a number begins with that is not octal."""
+"""First bytes of numbers that are not octal."""
 
 _FILE_TYPES, _DIRECTORY_TYPE = (b"0", b"\0"), b"5"
 _LONG_NAME, _PAX, _PAX_OF_ALL = b"L", b"x", b"g"
@@ -46,7 +46,7 @@ _REFUSED = {
 }
 _UNUSED_KEYS = ("atime", "charset", "comment", "ctime", "gid", "gname", "mtime", "uid", "uname")
 _UNUSED_PREFIXES = ("LIBARCHIVE.", "SCHILY.")
-"""What pax may say besides and nobody needs: owners, times and attributes."""
+"""Of owners, times and attributes, which pax may have and nobody needs here."""
 
 
 class _Header(NamedTuple):

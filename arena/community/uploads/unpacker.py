@@ -1,7 +1,7 @@
-"""The program that unpacks an archive, to be run confined: its stdin is the upload, and it writes below $HOME.
+"""The program that unpacks an archive in a sandbox: its stdin is the upload, and it writes below $HOME.
 
-Its answer is one line of JSON. It then waits to be killed, so that what it has written stays until the arena has taken
-it: the file system that holds it may be its own.
+Its answer is one line of JSON. It then waits to be killed, so that its files stay until the arena has copied them: they
+may be on a file system that ends with it.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from arena.community.uploads.entry import RejectedError, TreeWriter, UnpackLimit
 from arena.community.uploads.upload_file import FORMATS, ZIP, ArchiveFormat, UploadFile, check_start
 
 TREE = "tree"
-"""The directory in its scratch directory that it writes to."""
+"""The directory below its scratch directory to which it writes."""
 
 
 MEMORY_BYTES = 160 * MEBIBYTE
-"""What it may use beside the files that it writes, which may lie in memory too."""
+"""Its limit in addition to the files that it writes, which may be in memory too."""
 
 
 def unpack_below(descriptor: int, archive_format: ArchiveFormat, directory: Path, limits: UnpackLimits) -> None:
@@ -67,6 +67,6 @@ def main() -> None:
 
 
 def _lower(limit: int, value: int) -> None:
-    """Lower a limit of this process, also at the levels that have none."""
+    """Lower a limit of this process, also at isolation levels that set none."""
     _, hard = resource.getrlimit(limit)
     resource.setrlimit(limit, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))

@@ -54,20 +54,20 @@ def packed(path: str | os.PathLike[str]) -> Iterator[PackedBot]:
     Raises:
         BotDefinitionError: if there is no bot, or it has files that can't be submitted.
     """
-    place = Path(bot_path(path))
-    if place.is_dir():
+    bot_file = Path(bot_path(path))
+    if bot_file.is_dir():
         with tempfile.TemporaryFile() as archive:
-            _pack(place, archive)
+            _pack(bot_file, archive)
             size_bytes = archive.tell()
             archive.seek(0)
-            yield PackedBot(archive, f"{place.resolve().name}.tar.gz", size_bytes)
+            yield PackedBot(archive, f"{bot_file.resolve().name}.tar.gz", size_bytes)
         return
     try:
-        file = open(place, "rb", opener=open_at_once)  # noqa: SIM115 - closed below
+        file = open(bot_file, "rb", opener=open_at_once)  # noqa: SIM115 - closed below
     except OSError as error:
         raise BotDefinitionError(f"bot {str(path)!r}: can't be read: {error.strerror}") from error
     with file:
-        yield PackedBot(file, place.name, os.fstat(file.fileno()).st_size)
+        yield PackedBot(file, bot_file.name, os.fstat(file.fileno()).st_size)
 
 
 def _pack(directory: Path, archive: BinaryIO) -> None:
@@ -84,7 +84,7 @@ def _pack(directory: Path, archive: BinaryIO) -> None:
             tar.addfile(entry, io.BytesIO(data))
 
 
-# Unpacks what a stranger submits: an archive in a confined process, whose answer and whose files are not trusted.
+# A confined process unpacks archives of strangers; neither its answer nor its files are trusted.
 
 MAX_ANSWER_BYTES = 16 * 1024
 MAX_SENTENCE_CHARACTERS = 600
@@ -96,10 +96,10 @@ sys.modules["arena"] = importlib.util.module_from_spec(spec)
 from arena.community.uploads.unpacker import main
 main()
 """
-"""Needs no more than this package and Python's own: what else is installed is not loaded, and need not be readable."""
+"""It needs only this package and the standard library: other packages are not loaded, and need not be readable."""
 
 _SPARE_BYTES = 16 * MEBIBYTE
-"""Of files on a file system, beyond what they hold: they fill whole pages."""
+"""For the rest of the pages that files fill on a file system."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Unpacked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Answer:
-    """The answer of the process: why the upload is rejected, or why the machine could not unpack it; "" if not so."""
+    """The answer of the process: why the upload is rejected, or why the machine could not unpack it; else ""."""
 
     refused: str = ""
     failed: str = ""
@@ -142,7 +142,7 @@ def unpack(
     """
     name = upload.name if name is None else name
     try:
-        with _opened(upload, limits) as descriptor, _removed_on_error(into):
+        with _open_upload(upload, limits) as descriptor, _removed_on_error(into):
             archive_format = format_by_name(name)
             if archive_format is None:
                 return _take_file(descriptor, into, name, limits)
@@ -161,14 +161,16 @@ class _FailedError(Exception):
 
 
 @contextlib.contextmanager
-def _opened(upload: Path, limits: UnpackLimits) -> Iterator[int]:
+def _open_upload(upload: Path, limits: UnpackLimits) -> Iterator[int]:
     descriptor = os.open(upload, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
             raise RejectedError("it is no plain file; expected an archive or a program")
-        if found.st_size > limits.upload_bytes:
-            raise RejectedError(f"it has {size_text(found.st_size)}; expected at most {size_text(limits.upload_bytes)}")
+        if status.st_size > limits.upload_bytes:
+            raise RejectedError(
+                f"it has {size_text(status.st_size)}; expected at most {size_text(limits.upload_bytes)}"
+            )
         yield descriptor
     finally:
         os.close(descriptor)
@@ -198,9 +200,9 @@ def _take_file(descriptor: int, into: Path, name: str, limits: UnpackLimits) -> 
         )
     target = into / name
     with target.open("xb") as written:
-        place = 0
-        while chunk := os.pread(descriptor, min(MEBIBYTE, size_bytes - place), place):
-            place += written.write(chunk)
+        offset = 0
+        while chunk := os.pread(descriptor, min(MEBIBYTE, size_bytes - offset), offset):
+            offset += written.write(chunk)
     target.chmod(0o755 if is_program else 0o644)
     return Unpacked(target, 1, size_bytes)
 
@@ -209,7 +211,7 @@ def _unpack_confined(
     descriptor: int, archive_format: ArchiveFormat, into: Path, limits: UnpackLimits, isolation: Isolation
 ) -> TreeSize:
     with Subprocess(_program(archive_format, limits), isolation, _process_limits(limits), descriptor) as process:
-        answer = _wait(process, limits)
+        answer = _wait_for_answer(process, limits)
         if answer.refused:
             raise RejectedError(_printable(answer.refused))
         if answer.failed:
@@ -243,13 +245,13 @@ def _process_limits(limits: UnpackLimits) -> Limits:
     )
 
 
-def _wait(process: Subprocess, limits: UnpackLimits) -> _Answer:
+def _wait_for_answer(process: Subprocess, limits: UnpackLimits) -> _Answer:
     line = b""
     deadline = time.monotonic() + limits.wall_seconds
     while not line.endswith(b"\n") and len(line) <= MAX_ANSWER_BYTES:
         line += process.read_stdout() or b""
         if process.has_exited():
-            raise _ended(process, limits)
+            raise _error_after_exit(process, limits)
         if time.monotonic() > deadline:
             raise _FailedError(f"it took more than {limits.wall_seconds:g} s, and the machine may be busy")
         if (broken := process.monitor.sample()) is not None:
@@ -262,8 +264,8 @@ def _wait(process: Subprocess, limits: UnpackLimits) -> _Answer:
         raise _FailedError("the process gave no answer") from error
 
 
-def _ended(process: Subprocess, limits: UnpackLimits) -> RejectedError | _FailedError:
-    """Return the error for a process that has ended without an answer: the upload's only if it broke a limit."""
+def _error_after_exit(process: Subprocess, limits: UnpackLimits) -> RejectedError | _FailedError:
+    """Return the error for a process that ended without an answer; only if it broke a limit, the upload is to blame."""
     if "SIGXCPU" in process.exit_text:
         return RejectedError(
             f"unpacking it takes more than {limits.cpu_seconds} s of CPU time; expected no more than that"
@@ -271,12 +273,12 @@ def _ended(process: Subprocess, limits: UnpackLimits) -> RejectedError | _Failed
     broken = process.broken_limit_after_exit()
     if broken:
         return RejectedError(f"unpacking it takes {broken}")
-    last = process.stderr_text.take().strip().rpartition("\n")[2]
-    return _FailedError(_printable(f"the process ended with {process.exit_text}: {last}"))
+    last_line = process.stderr_text.take().strip().rpartition("\n")[2]
+    return _FailedError(_printable(f"the process ended with {process.exit_text}: {last_line}"))
 
 
 def _copy(tree: int, into: Path, limits: UnpackLimits) -> TreeSize:
-    """Copy what the process has written, whatever that is."""
+    """Copy the files that the process has written, within bounds, as they are untrusted."""
     bounds = TreeBounds(files=limits.entries, size_bytes=limits.total_bytes, depth=limits.depth + 1)
     try:
         if tree < 0:
@@ -290,12 +292,14 @@ def _find_bot(tree: Path, may_hold_many: bool) -> Path:
     """Return the bot's directory, which is the only one at the top if the top has no manifest; or its only file."""
     if (tree / MANIFEST).is_file():
         return tree
-    top = [path for path in tree.iterdir() if not left_out_as(path.name)]  # macOS packs some beside the directory
-    if len(top) == 1 and (top[0].is_file() or (top[0] / MANIFEST).is_file()):
-        return top[0]
+    entries_at_top = [path for path in tree.iterdir() if not left_out_as(path.name)]  # macOS adds files of its own
+    if len(entries_at_top) == 1 and (entries_at_top[0].is_file() or (entries_at_top[0] / MANIFEST).is_file()):
+        return entries_at_top[0]
     if may_hold_many:
         return tree
-    names = ", ".join(shown(path.name) for path in sorted(top)[:3]) + (", …" if len(top) > 3 else "")
+    names = ", ".join(shown(path.name) for path in sorted(entries_at_top)[:3]) + (
+        ", …" if len(entries_at_top) > 3 else ""
+    )
     raise RejectedError(
         f"there is no {MANIFEST} at its top or in its only directory, but {names}; expected one ({LEAST}), or a single"
         " program"
@@ -306,7 +310,7 @@ def _printable(text: str) -> str:
     return "".join(letter if is_printable(letter) else "�" for letter in text[:MAX_SENTENCE_CHARACTERS])
 
 
-# A bot on the command line that may be an archive: unpacked for as long as it is needed.
+# A bot on the command line may be an archive, which is unpacked for as long as it is needed.
 
 
 def is_archive(path: str | os.PathLike[str]) -> bool:
@@ -322,8 +326,8 @@ def opened_bot(
     if not is_archive(path):
         yield path
         return
-    with unpacking_place() as place:
-        tree = place / "tree"
+    with unpacking_place() as directory:
+        tree = directory / "tree"
         unpacked = unpack(Path(path), tree)
         listener(f"{path}: {unpacked.entries:,} files and directories, {size_text(unpacked.size_bytes)}")
         try:
@@ -335,9 +339,9 @@ def opened_bot(
 @contextlib.contextmanager
 def unpacking_place() -> Iterator[Path]:
     """Give a new directory, removed at the end; if this process is killed, by the next that launches bots."""
-    open_launcher()  # which removes what killed processes have left
-    place = Path(os.path.realpath(tempfile.mkdtemp(prefix=f"{UPLOAD_PREFIX}{process_tag()}-")))
+    open_launcher()  # it removes the files of killed processes
+    directory = Path(os.path.realpath(tempfile.mkdtemp(prefix=f"{UPLOAD_PREFIX}{process_tag()}-")))
     try:
-        yield place
+        yield directory
     finally:
-        remove_tree(str(place))
+        remove_tree(str(directory))

@@ -1,4 +1,4 @@
-"""The upload itself: its format by its name, read at places or as a stream, never as a whole."""
+"""The upload: its format by its name, and reading it at offsets or as a stream, never as a whole."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class UploadFile:
         self.size_bytes = os.fstat(descriptor).st_size
 
     def read_at(self, offset: int, count: int) -> bytes:
-        """Return this number of bytes from a place; raise RejectedError if the file ends before."""
+        """Return this number of bytes from an offset; raise RejectedError if the file ends before."""
         data = b""
         while len(data) < count and (more := os.pread(self._descriptor, count - len(data), offset + len(data))):
             data += more
@@ -36,7 +36,7 @@ class UploadFile:
 # Decompress a tar as a stream, within the budget, and with nothing behind its end.
 
 XZ_MEMORY_BYTES = 80 * MEBIBYTE
-"""What unpacking may take after ``xz -9``."""
+"""Enough memory to unpack the output of ``xz -9``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def _check_trailing_bytes(data: bytes, compression: Compression) -> None:
         raise RejectedError(f"something lies behind the end of its {compression.name}; expected nothing there")
 
 
-# How something is submitted: a zip, a tar, or a single file, by its name.
+# The format of an upload, by its name: a zip, a tar, or a single file.
 
 _ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
 _START_BYTES = 262

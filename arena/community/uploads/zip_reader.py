@@ -37,11 +37,11 @@ MAX_COMMENT_BYTES = 1024
 """Of the zip; GitHub writes the hash of a commit there."""
 
 MAX_VERSION = 63
-"""What readers of zips know of, times ten."""
+"""The latest version of the format that readers know, times ten."""
 
 _IS_ENCRYPTED, HAS_DESCRIPTOR = 1 << 0, 1 << 3
 _ACCEPTED_FLAGS = 0b110 | HAS_DESCRIPTOR | 1 << 11
-"""How hard it was compressed, that the sizes follow, and that the name is UTF-8."""
+"""Compression level, sizes behind the data, and names in UTF-8."""
 
 STORED, DEFLATED = 0, 8
 _METHODS = {9: "Deflate64", 12: "bzip2", 14: "LZMA", 93: "Zstandard", 95: "xz", 98: "PPMd", 99: "AES"}
@@ -78,13 +78,15 @@ class ZipEntry:
 
 
 def read_directory(file: UploadFile, limits: UnpackLimits) -> list[tuple[ZipEntry, int]]:
-    """Return the entries of a zip in the order in which they lie there, each with the place of its data."""
+    """Return the entries of a zip in the order of their offsets, each with the offset of its data."""
     count, start, end = _find_directory(file, limits)
     entries = sorted(_central_entries(file, count, start, end), key=lambda entry: entry.offset)
     following = [*(entry.offset for entry in entries[1:]), start]
     if entries[0].offset:
         raise RejectedError(f"{entries[0].offset:,} bytes lie before its first entry; expected nothing before")
-    return [(entry, _data_place(file, entry, next_one)) for entry, next_one in zip(entries, following, strict=True)]
+    return [
+        (entry, _data_offset(file, entry, next_offset)) for entry, next_offset in zip(entries, following, strict=True)
+    ]
 
 
 def _find_directory(file: UploadFile, limits: UnpackLimits) -> tuple[int, int, int]:
@@ -93,10 +95,10 @@ def _find_directory(file: UploadFile, limits: UnpackLimits) -> tuple[int, int, i
         raise RejectedError(f"a zip of {file.size_bytes} bytes; expected one with files in it")
     tail_bytes = min(file.size_bytes, _LOCATOR_BYTES + _END.size + MAX_COMMENT_BYTES)
     tail = file.read_at(file.size_bytes - tail_bytes, tail_bytes)
-    place = _find_end(tail)
-    _, disk, first_disk, on_disk, count, size, start, _ = _END.unpack_from(tail, place)
-    end = file.size_bytes - tail_bytes + place
-    if tail[max(0, place - _LOCATOR_BYTES) :].startswith(_LOCATOR_SIGNATURE) or _IN_ZIP64 in (size, start):
+    end_in_tail = _find_end(tail)
+    _, disk, first_disk, on_disk, count, size, start, _ = _END.unpack_from(tail, end_in_tail)
+    end = file.size_bytes - tail_bytes + end_in_tail
+    if tail[max(0, end_in_tail - _LOCATOR_BYTES) :].startswith(_LOCATOR_SIGNATURE) or _IN_ZIP64 in (size, start):
         raise RejectedError(f"it is a zip64; {_NO_ZIP64} or 65,535 files")
     if disk or first_disk or on_disk != count:
         raise RejectedError("it is one part of a zip in several; expected a whole one")
@@ -130,29 +132,29 @@ def _find_end(tail: bytes) -> int:
 
 def _central_entries(file: UploadFile, count: int, start: int, end: int) -> Iterator[ZipEntry]:
     """Yield the entries of the directory, which must fill it."""
-    place = start
+    position = start
     for _ in range(count):
-        if end - place < _CENTRAL.size:
+        if end - position < _CENTRAL.size:
             raise RejectedError(f"its directory has fewer than the {count:,} entries that it claims")
-        header = _CENTRAL.unpack(file.read_at(place, _CENTRAL.size))
+        header = _CENTRAL.unpack(file.read_at(position, _CENTRAL.size))
         signature, _, version, flags, method, _, _, crc, packed, size, *lengths, disk, _, external, offset = header
         name_bytes, extra_bytes, comment_bytes = lengths
-        place += _CENTRAL.size + name_bytes + extra_bytes + comment_bytes
-        if signature != _CENTRAL_SIGNATURE or place > end:
+        position += _CENTRAL.size + name_bytes + extra_bytes + comment_bytes
+        if signature != _CENTRAL_SIGNATURE or position > end:
             raise RejectedError("its directory is damaged: what is there is no entry; expected a whole zip")
-        text = file.read_at(place - name_bytes - extra_bytes - comment_bytes, name_bytes + extra_bytes)
+        text = file.read_at(position - name_bytes - extra_bytes - comment_bytes, name_bytes + extra_bytes)
         name = text[:name_bytes]
         _check_extra(name, text[name_bytes:])
         if disk or _IN_ZIP64 in (packed, size, offset):
             raise RejectedError(f"{shown(name)}: an entry in the manner of zip64; {_NO_ZIP64}")
-        _check_how(name, version, flags, method)
+        _check_method(name, version, flags, method)
         mode = external >> 16
         yield ZipEntry(name, flags, method, crc, packed, size, mode, external & 0xFFFF, offset)
-    if place != end:
+    if position != end:
         raise RejectedError(f"its directory has more than the {count:,} entries that it claims")
 
 
-def _check_how(name: bytes, version: int, flags: int, method: int) -> None:
+def _check_method(name: bytes, version: int, flags: int, method: int) -> None:
     if version & 0xFF > MAX_VERSION:
         raise RejectedError(f"{shown(name)}: made for version {version / 10:.1f} of zip; expected an ordinary zip")
     if flags & _IS_ENCRYPTED or method == 99:
@@ -160,18 +162,20 @@ def _check_how(name: bytes, version: int, flags: int, method: int) -> None:
     if flags & ~_ACCEPTED_FLAGS:
         raise RejectedError(f"{shown(name)}: flags {flags:#06x}, for encryption or patches; expected an ordinary zip")
     if method not in (STORED, DEFLATED):
-        how = _METHODS.get(method, "a method")
-        raise RejectedError(f"{shown(name)}: compressed by {how} ({method}); expected Deflate (8), or not at all (0)")
+        method_name = _METHODS.get(method, "a method")
+        raise RejectedError(
+            f"{shown(name)}: compressed by {method_name} ({method}); expected Deflate (8), or not at all (0)"
+        )
 
 
 def _check_extra(name: bytes, extra: bytes) -> dict[int, bytes]:
     fields: dict[int, bytes] = {}
-    place = 0
-    while len(extra) - place >= 4:
-        number, count = struct.unpack_from("<2H", extra, place)
-        fields[number] = extra[place + 4 : place + 4 + count]
-        place += 4 + count
-    if place != len(extra):
+    position = 0
+    while len(extra) - position >= 4:
+        number, count = struct.unpack_from("<2H", extra, position)
+        fields[number] = extra[position + 4 : position + 4 + count]
+        position += 4 + count
+    if position != len(extra):
         raise RejectedError(f"{shown(name)}: its extra fields are damaged; expected a whole zip")
     other_name = fields.get(_NAME_FIELD, b"")[5:]
     if other_name and other_name != name:
@@ -179,19 +183,19 @@ def _check_extra(name: bytes, extra: bytes) -> dict[int, bytes]:
     return fields
 
 
-def _data_place(file: UploadFile, entry: ZipEntry, following: int) -> int:
+def _data_offset(file: UploadFile, entry: ZipEntry, following: int) -> int:
     """Return where the data of an entry begins; it must agree with the directory and end at the next entry."""
-    place: int = entry.offset + _LOCAL.size
-    if place > following:
+    data_offset: int = entry.offset + _LOCAL.size
+    if data_offset > following:
         raise RejectedError(f"{shown(entry.name)}: it overlaps with what follows; expected entries behind each other")
     header = _LOCAL.unpack(file.read_at(entry.offset, _LOCAL.size))
     signature, _, flags, method, _, _, crc, packed, size, name_bytes, extra_bytes = header
     if signature != _LOCAL_SIGNATURE:
         raise RejectedError(f"{shown(entry.name)}: there is no entry at byte {entry.offset:,}; expected it there")
-    text = file.read_at(place, min(name_bytes + extra_bytes, following - place))
-    place += name_bytes + extra_bytes
+    text = file.read_at(data_offset, min(name_bytes + extra_bytes, following - data_offset))
+    data_offset += name_bytes + extra_bytes
     name = text[:name_bytes]
-    behind = following - place - entry.packed_bytes
+    behind = following - data_offset - entry.packed_bytes
     if behind < 0:
         raise RejectedError(f"{shown(entry.name)}: it overlaps with what follows; expected entries behind each other")
     if (name, flags, method) != (entry.name, entry.flags, entry.method):
@@ -202,7 +206,7 @@ def _data_place(file: UploadFile, entry: ZipEntry, following: int) -> int:
     fields = _check_extra(name, text[name_bytes:])
     if _IN_ZIP64 in (packed, size):
         packed, size = _zip64_sizes(entry.name, fields)
-    unknown = 0 if flags & HAS_DESCRIPTOR else None  # they follow
+    unknown = 0 if flags & HAS_DESCRIPTOR else None  # the values follow the data
     pairs = ((crc, entry.crc), (packed, entry.packed_bytes), (size, entry.size_bytes))
     if any(before not in (known, unknown) for before, known in pairs):
         raise RejectedError(
@@ -210,7 +214,7 @@ def _data_place(file: UploadFile, entry: ZipEntry, following: int) -> int:
             " CRCs or compressed sizes; expected the same"
         )
     _check_behind(file.read_at(following - behind, min(behind, 32)), entry, behind)
-    return place
+    return data_offset
 
 
 def _zip64_sizes(name: bytes, fields: dict[int, bytes]) -> tuple[int, int]:
@@ -246,9 +250,9 @@ def zip_entries(file: UploadFile, limits: UnpackLimits) -> Iterator[Entry]:
         names.add(entry.name, entry.is_directory)
         _check_entry(entry, limits)
     budget.check(sum(entry.size_bytes for entry, _ in entries))
-    for entry, place in entries:
+    for entry, data_offset in entries:
         may_execute = bool(entry.mode & 0o100) if entry.mode else None
-        chunks = _contents(file, entry, place, budget)
+        chunks = _contents(file, entry, data_offset, budget)
         yield Entry(entry.name, entry.is_directory, entry.size_bytes, may_execute, chunks)
 
 
@@ -265,10 +269,10 @@ def _check_entry(entry: ZipEntry, limits: UnpackLimits) -> None:
         raise RejectedError(f"{shown(entry.name)}: a directory with {entry.size_bytes:,} bytes; expected none")
 
 
-def _contents(file: UploadFile, entry: ZipEntry, place: int, budget: Budget) -> Iterator[bytes]:
+def _contents(file: UploadFile, entry: ZipEntry, data_offset: int, budget: Budget) -> Iterator[bytes]:
     """Yield what an entry holds: as many bytes as it claims, with the CRC that it claims."""
     crc, size_bytes = 0, 0
-    for chunk in _unpacked(file, entry, place):
+    for chunk in _unpacked(file, entry, data_offset):
         size_bytes += len(chunk)
         if size_bytes > entry.size_bytes:
             raise RejectedError(
@@ -283,10 +287,10 @@ def _contents(file: UploadFile, entry: ZipEntry, place: int, budget: Budget) -> 
         raise RejectedError(f"{shown(entry.name)}: its CRC is {crc:08x} and not {entry.crc:08x}: it is damaged")
 
 
-def _unpacked(file: UploadFile, entry: ZipEntry, place: int) -> Iterator[bytes]:
+def _unpacked(file: UploadFile, entry: ZipEntry, data_offset: int) -> Iterator[bytes]:
     inflater = None if entry.method == STORED else zlib.decompressobj(-zlib.MAX_WBITS)
-    for offset in range(place, place + entry.packed_bytes, CHUNK_BYTES):
-        data = file.read_at(offset, min(CHUNK_BYTES, place + entry.packed_bytes - offset))
+    for offset in range(data_offset, data_offset + entry.packed_bytes, CHUNK_BYTES):
+        data = file.read_at(offset, min(CHUNK_BYTES, data_offset + entry.packed_bytes - offset))
         if inflater is None:
             yield data
         else:
@@ -298,7 +302,7 @@ def _unpacked(file: UploadFile, entry: ZipEntry, place: int) -> Iterator[bytes]:
 def _inflated(inflater: zlib._Decompress, data: bytes, entry: ZipEntry) -> Iterator[bytes]:
     chunk = b"any"
     try:
-        while not inflater.eof and (data or chunk):  # some may come out when all has gone in
+        while not inflater.eof and (data or chunk):  # output may remain when all input is consumed
             chunk = inflater.decompress(data, CHUNK_BYTES)
             data = inflater.unconsumed_tail
             yield chunk
