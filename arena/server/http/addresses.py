@@ -45,7 +45,7 @@ class Addresses(Generic[Target]):
             if takes_suffix:
                 self._rooms.add(segments[0])
         for paths in self._by_length.values():
-            paths.sort(key=lambda one: [segment.startswith("{") for segment in one[0]])
+            paths.sort(key=lambda entry: [segment.startswith("{") for segment in entry[0]])
 
     def find(self, raw_path: bytes) -> Match[Target]:
         """Return the match of a path as it was sent, without the query; raise ProblemError without one."""
@@ -69,20 +69,20 @@ class Addresses(Generic[Target]):
         if not raw_path.startswith(b"/"):
             raise bad_address("The address does not begin with a slash.")
         raw = raw_path[1:].split(b"/")
-        suffix = next((one for one in SUFFIXES if raw[-1].endswith(one.encode())), "")
+        suffix = next((candidate for candidate in SUFFIXES if raw[-1].endswith(candidate.encode())), "")
         with_suffix = [decoded(segment) for segment in raw]
-        without = [*with_suffix[:-1], decoded(raw[-1].removesuffix(suffix.encode()))]
+        without_suffix = [*with_suffix[:-1], decoded(raw[-1].removesuffix(suffix.encode()))]
         for segments, target, takes_suffix in self._by_length.get(len(raw), ()):
-            given = without if takes_suffix and suffix else with_suffix
-            fields = _fields(segments, given, is_index=takes_suffix and bool(suffix))
+            values = without_suffix if takes_suffix and suffix else with_suffix
+            fields = _fields(segments, values, is_index=takes_suffix and bool(suffix))
             if fields is not None:
                 return Match(target, fields, suffix if takes_suffix else "")
         return None
 
 
-def _fields(segments: tuple[str, ...], given: list[str], is_index: bool) -> dict[str, str] | None:
+def _fields(segments: tuple[str, ...], values: list[str], is_index: bool) -> dict[str, str] | None:
     fields = {}
-    for segment, value in zip(segments, given, strict=True):
+    for segment, value in zip(segments, values, strict=True):
         if segment.startswith("{"):
             if not value:
                 return None

@@ -1,4 +1,4 @@
-"""How the server is, which only it knows."""
+"""The health of the server, and the site as an ASGI application."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ from arena.site.pages.overview_model import BuilderHealth, HealthPage
 from arena.site.render import asset, asset_digests
 
 PROBLEMS_SECONDS = 1.0
-"""From one look at what is wrong with programs to the next: it reads a database, and anybody may ask."""
+"""Between two reads of health problems: each reads a database, and anybody may ask."""
 
 _log = logging.getLogger("arena.server.http")
 
 
 class Health:
-    """Knows the services of the server."""
+    """Collects the health of the server and its services."""
 
     def __init__(
         self,
@@ -72,41 +72,41 @@ class Health:
         self._reading = asyncio.Lock()
 
     async def page(self) -> HealthPage:
-        """Return how the server is."""
+        """Return the page of the server's health."""
         lost_at, problems = self._versions.lost_at, await self._newest_problems()
         changed_at = self._events.changed_at if self._events else None
         return HealthPage(
-            is_store_readable=lost_at is None and self._is_there(),
-            is_home_writable=all(one.service != HOME for one in problems),
+            is_store_readable=lost_at is None and self._is_home_readable(),
+            is_home_writable=all(problem.service != HOME for problem in problems),
             version=__version__,
             store_lost_seconds=None if lost_at is None else round(self._now() - lost_at, 1),
             running_seconds=round(self._now() - self._started_at, 1),
             builders=tuple(
-                BuilderHealth(lane=lane, processes=len(one.processes), most_processes=one.limits.processes)
-                for lane, one in self._builders.items()
+                BuilderHealth(lane=lane, processes=len(problem.processes), most_processes=problem.limits.processes)
+                for lane, problem in self._builders.items()
             ),
             event_readers=self._events.readers if self._events else 0,
             last_change_seconds=None if changed_at is None else round(self._now() - changed_at, 1),
             csp_reports=self._csp_reports.count,
-            troubles=tuple(dict.fromkeys(one.public for one in problems if one.public)),
+            troubles=tuple(dict.fromkeys(problem.public for problem in problems if problem.public)),
         )
 
     async def _newest_problems(self) -> tuple[HealthProblem, ...]:
-        """Return the health problems of programs, read in a thread, once for all who ask."""
+        """Return the health problems of programs, read in a thread once for all requests."""
         async with self._reading:
             if self._now() - self._problems_at >= PROBLEMS_SECONDS:
-                found = await anyio.to_thread.run_sync(self._read_problems)
-                self._log_new(found)
-                self._problems, self._problems_at = found, self._now()
+                newest = await anyio.to_thread.run_sync(self._read_problems)
+                self._log_new(newest)
+                self._problems, self._problems_at = newest, self._now()
             return self._problems
 
-    def _log_new(self, found: tuple[HealthProblem, ...]) -> None:
+    def _log_new(self, newest: tuple[HealthProblem, ...]) -> None:
         """Log all health problems of this process; the other services write their own logs."""
-        for one in found:
-            if one.service in (WEB, HOME) and one not in self._problems:
-                _log.error("%s", one.sentence)
+        for problem in newest:
+            if problem.service in (WEB, HOME) and problem not in self._problems:
+                _log.error("%s", problem.sentence)
 
-    def _is_there(self) -> bool:
+    def _is_home_readable(self) -> bool:
         try:
             self._home()
         except ArenaError:
@@ -239,17 +239,17 @@ class Site:
         return self._events.readers if self._events is not None else 0
 
     async def start(self) -> None:
-        """Begin to watch the store, and start the programs beside it."""
+        """Start watching the store, and start the supervisor of the other programs."""
         if self._supervisor is not None:
             self._supervisor.start()
         if self._events is not None:
             self._watching = asyncio.create_task(self._events.run())
 
     def end_streams(self) -> None:
-        """End the streams, which would else keep the server from ending, and the programs beside it, meanwhile."""
+        """End the streams, which keep the server from ending, and begin to end the programs that it has started."""
         if self._ending is None:
-            beside = (self._supervisor.close(),) if self._supervisor is not None else ()
-            self._ending = tuple(map(asyncio.create_task, beside))
+            closings = (self._supervisor.close(),) if self._supervisor is not None else ()
+            self._ending = tuple(map(asyncio.create_task, closings))
         if self._end_streams is not None:
             self._end_streams()
         if self._events is not None:

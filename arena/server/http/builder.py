@@ -48,17 +48,17 @@ MAX_LOG_CHARACTERS = 4000
 def main() -> None:
     """Answer requests until there are no more."""
     requests, answers = _take_pipes()
-    start = BuilderStart.model_validate_json(read_frame(requests) or b"")
-    end_with(start.parent, signal.SIGKILL)  # the rules of a game may keep all threads from running
+    settings = BuilderStart.model_validate_json(read_frame(requests) or b"")
+    end_with(settings.parent, signal.SIGKILL)  # the rules of a game may keep all threads from running
     gc.set_threshold(GARBAGE_THRESHOLD)
-    if start.memory_bytes is not None:
-        resource.setrlimit(resource.RLIMIT_AS, (start.memory_bytes, start.memory_bytes))
-    sys.path[:] = start.import_path
+    if settings.memory_bytes is not None:
+        resource.setrlimit(resource.RLIMIT_AS, (settings.memory_bytes, settings.memory_bytes))
+    sys.path[:] = settings.import_path
     let_leaderboards_rest(RestingLeaderboards())
     waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(requests, waiting), daemon=True).start()
-    builder = _Builder(start)
-    builder.prepare()  # a reader waits for this, so it is not nice yet
+    builder = _Builder(settings)
+    builder.prepare()  # before the niceness is lowered, as a reader waits for this
     be_nice(NICENESS)
     payloads = [b""]  # it is ready
     while True:
@@ -74,7 +74,7 @@ class _Builder:
         self._opened: OpenedHome | None = None
 
     def prepare(self) -> None:
-        """Import what builds the pages of its lane, and open the home; if that fails, its first page says why."""
+        """Import the builders of the pages of its lane, and open the home; if that fails, its first page says why."""
         for page in PAGES:
             if page.lane is self._start.lane:
                 page.function()
@@ -100,12 +100,12 @@ class _Builder:
         page = PAGE_BY_NAME[request.page]
         parameters = page.parameters.model_validate(request.parameters)
         opened = self._open()
-        started, worked = time.monotonic(), time.process_time()
+        started, cpu_started = time.monotonic(), time.process_time()
         home = opened()
         value = read_whole(lambda: page.build(home, parameters)).model_dump_json().encode()
         if len(value) > MAX_FRAME_BYTES:
             raise FrameError(f"the page {page.name} has {len(value)} bytes")
-        return BuiltValue(value, time.monotonic() - started, time.process_time() - worked)
+        return BuiltValue(value, time.monotonic() - started, time.process_time() - cpu_started)
 
 
 def _failure(error: Exception) -> BuildAnswer:
@@ -116,7 +116,7 @@ def _failure(error: Exception) -> BuildAnswer:
 
 
 def _take_pipes() -> tuple[BinaryIO, BinaryIO]:
-    """Return the pipes from and to the web process; what rules read and print meets the null device."""
+    """Return the pipes from and to the web process; games read from and print to the null device instead."""
     requests, answers = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
@@ -126,7 +126,7 @@ def _take_pipes() -> tuple[BinaryIO, BinaryIO]:
 
 
 def _receive(requests: BinaryIO, waiting: queue.SimpleQueue[bytes]) -> None:
-    """Pass requests on; end the process after the last, whatever it does then."""
+    """Pass requests on; at their end, end the process even if it is building a page."""
     with contextlib.suppress(FrameError, OSError):
         while (payload := read_frame(requests)) is not None:
             waiting.put(payload)

@@ -1,4 +1,4 @@
-"""What the web process and its builders tell each other: JSON in frames, and the value of a page as it was built."""
+"""The messages between the web process and its builders: JSON in frames, and the values of pages."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def read_frame(file: BinaryIO) -> bytes | None:
         return None
     if len(head) < _LENGTH.size:
         raise FrameError("a frame ends early")
-    length = _bounded(head)
+    length = _checked_length(head)
     payload = file.read(length)
     if len(payload) < length:
         raise FrameError("a frame ends early")
@@ -55,22 +55,20 @@ def read_frame(file: BinaryIO) -> bytes | None:
 async def receive_frame(reader: asyncio.StreamReader) -> bytes:
     """Return the payload of the next frame; raise FrameError if it is malformed, or the process has ended."""
     try:
-        return await reader.readexactly(_bounded(await reader.readexactly(_LENGTH.size)))
+        return await reader.readexactly(_checked_length(await reader.readexactly(_LENGTH.size)))
     except asyncio.IncompleteReadError as error:
         raise FrameError("a frame ends early") from error
 
 
-def _bounded(head: bytes) -> int:
+def _checked_length(head: bytes) -> int:
     (length,) = _LENGTH.unpack(head)
     if length > MAX_FRAME_BYTES:
         raise FrameError(f"a frame of {length} bytes; expected at most {MAX_FRAME_BYTES}")
     return int(length)
 
 
-# What the web process and its builders say to each other, as JSON.
-#
-# The first message has what a builder needs to know, and an empty frame says that it is ready. Then each request has an
-# answer; one without a problem is followed by a frame with the value of the page.
+# The messages are JSON. The first one has the settings of a builder, which answers with an empty frame when it is
+# ready. Then each request has an answer; an answer without a problem is followed by a frame with the value of the page.
 
 
 class BuilderStart(Model):

@@ -1,4 +1,4 @@
-"""Builder processes, as the web process sees them: whose turn it is, and when a process starts and ends."""
+"""Builder processes from the side of the web process: which page is next, and when a process starts and ends."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from arena.site.frame.model import Lane, Page, Parameters
 from arena.store.home import STORE_VARIABLE
 
 MAX_WAITING = 256
-"""Pages that wait for their turn; each is one that several readers may wait for."""
+"""Pages that wait for their turn; several readers may wait for each."""
 
 FIRST_PER_LATER = 3
-"""How many pages that nobody has seen yet have their turn before one that is only out of date."""
+"""How many pages that nobody has seen yet go before one that is only out of date."""
 
 BUSY = Problem(
     status=503,
@@ -45,7 +45,7 @@ BUSY = Problem(
 
 
 class FairQueue:
-    """Lets a few be built at a time; the others wait, each kind in the order of their arrival."""
+    """Admits a few builds at a time; the others wait, each kind in the order of arrival."""
 
     def __init__(self, at_once: int, max_waiting: int = MAX_WAITING) -> None:
         self.refused = 0
@@ -62,12 +62,12 @@ class FairQueue:
 
     @property
     def busy(self) -> int:
-        """How many have their turn now."""
+        """How many pages have their turn now."""
         return self._at_once - self._free
 
     @property
     def waiting(self) -> int:
-        """How many wait for their turn."""
+        """How many pages wait for their turn."""
         return len(self._first) + len(self._later)
 
     @asynccontextmanager
@@ -80,7 +80,7 @@ class FairQueue:
         try:
             yield
         finally:
-            self._pass_on()
+            self._give_next_turn()
 
     async def _wait(self, queue: deque[asyncio.Future[None]]) -> None:
         if self.waiting >= self._max_waiting:
@@ -92,13 +92,13 @@ class FairQueue:
             await waiter
         except asyncio.CancelledError:
             if waiter.cancelled():
-                with suppress(ValueError):  # it was passed over
+                with suppress(ValueError):  # it was skipped already
                     queue.remove(waiter)
-            else:  # it was its turn when it left
-                self._pass_on()
+            else:  # it got its turn as it was cancelled
+                self._give_next_turn()
             raise
 
-    def _pass_on(self) -> None:
+    def _give_next_turn(self) -> None:
         while self._first or self._later:
             is_later = bool(self._later) and (not self._first or self._first_in_a_row >= FIRST_PER_LATER)
             self._first_in_a_row = self._first_in_a_row + 1 if self._later and not is_later else 0
@@ -146,11 +146,11 @@ class Builders:
         *,
         is_apart: bool = False,
     ) -> None:
-        """Prepare builders; with ``is_apart``, the database is the file in the directory in any case."""
+        """Prepare; with ``is_apart``, the database is always the file in the directory."""
         self.lane = lane
         self.limits = limits or LIMITS[lane]
         self._directory, self._store = directory, store
-        self._left_out = {STORE_VARIABLE, CREDENTIALS_VARIABLE} if is_apart else set()
+        self._hidden_variables = {STORE_VARIABLE, CREDENTIALS_VARIABLE} if is_apart else set()
         self.queue = FairQueue(self.limits.processes)
         self._running: set[_Builder] = set()
         self._idle: list[_Builder] = []
@@ -159,7 +159,7 @@ class Builders:
 
     @property
     def processes(self) -> tuple[int, ...]:
-        """The ids of the processes that there are now."""
+        """The ids of the running processes."""
         return tuple(sorted(builder.process.pid for builder in self._running))
 
     async def build(self, page: Page, parameters: Parameters, is_first: bool = True) -> BuiltValue:
@@ -177,7 +177,7 @@ class Builders:
         try:
             async with self.queue.turn(is_first=False):
                 if not self._running:
-                    self._keep(await self._new_one())
+                    self._keep(await self._start_ready())
         except ProblemError:
             pass  # a page that needs one says so
         finally:
@@ -185,19 +185,19 @@ class Builders:
 
     async def _ask(self, request: BuildRequest) -> BuiltValue:
         started = time.monotonic()
-        builder = self._idle_one()
+        builder = self._take_idle()
         answer = await self._answer_of(builder, request) if builder is not None else None
-        if answer is None:  # it may have ended while it was idle
-            answer = await self._answer_of(await self._new_one(), request)
+        if answer is None:  # an idle builder may have ended meanwhile
+            answer = await self._answer_of(await self._start_ready(), request)
         if answer is None:
             _log.warning("a builder of %s has crashed with the page %s", self.lane, request.page)
             raise ProblemError(CRASHED)
-        how, value = answer
-        if how.log:
-            _log.warning("the page %s: %s", request.page, how.log)
-        if how.problem is not None:
-            raise ProblemError(how.problem)
-        return BuiltValue(value, min(how.seconds, time.monotonic() - started), how.cpu_seconds)
+        outcome, value = answer
+        if outcome.log:
+            _log.warning("the page %s: %s", request.page, outcome.log)
+        if outcome.problem is not None:
+            raise ProblemError(outcome.problem)
+        return BuiltValue(value, min(outcome.seconds, time.monotonic() - started), outcome.cpu_seconds)
 
     async def _answer_of(self, builder: _Builder, request: BuildRequest) -> tuple[BuildAnswer, bytes] | None:
         """Return the answer of a builder; None if it has crashed."""
@@ -205,7 +205,7 @@ class Builders:
             async with asyncio.timeout(self.limits.seconds):
                 answer = await builder.ask(request)
         except TimeoutError:
-            raise ProblemError(_took_too_long(self.limits.seconds)) from None
+            raise ProblemError(_timeout_problem(self.limits.seconds)) from None
         except (FrameError, ValidationError, OSError):
             return None
         else:
@@ -215,19 +215,19 @@ class Builders:
             if builder not in self._idle:
                 self._end(builder)
 
-    def _idle_one(self) -> _Builder | None:
+    def _take_idle(self) -> _Builder | None:
         if not self._idle:
             return None
         builder = self._idle.pop()
         builder.cancel_end()
         return builder
 
-    async def _new_one(self) -> _Builder:
-        starting = asyncio.create_task(self._start())
+    async def _start_ready(self) -> _Builder:
+        start = asyncio.create_task(self._start())
         try:
-            builder = await asyncio.shield(starting)
+            builder = await asyncio.shield(start)
         except asyncio.CancelledError:
-            self._end(await starting)  # whoever begins to start a process has to end it
+            self._end(await start)  # nobody else knows of this process
             raise
         except OSError as error:
             _log.warning("a builder of %s can't be started: %s", self.lane, error)
@@ -246,7 +246,7 @@ class Builders:
         return builder
 
     async def _start(self) -> _Builder:
-        environment = {name: value for name, value in os.environ.items() if name not in self._left_out}
+        environment = {name: value for name, value in os.environ.items() if name not in self._hidden_variables}
         return await _Builder.start(self.lane, self._directory, self._store, self.limits.memory_bytes, environment)
 
     def _keep(self, builder: _Builder) -> None:
@@ -333,7 +333,7 @@ class _Builder:
                 os.killpg(self.process.pid, signal.SIGKILL)
 
 
-def _took_too_long(seconds: float) -> Problem:
+def _timeout_problem(seconds: float) -> Problem:
     return Problem(
         status=503,
         title="This page takes too long",

@@ -1,4 +1,4 @@
-"""What the watcher of the store tells those who wait for changes, and a reader of the events."""
+"""The changes that the watcher of the store reports, and the readers of a stream of events."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class StoreState:
         if topic == ARENA:
             return self.total
         if topic == CONTESTS:
-            return self.contests + len(self.tournaments)  # for one may have begun
+            return self.contests + len(self.tournaments)  # a tournament of one may have begun
         played = sum(self.last_events.get(number, 0) for number in self.entered.numbers(topic))
         return self.outside + played + self.entered.submitted(topic)
 
@@ -69,15 +69,15 @@ class StoreState:
 
         What is before ``NAMES_END`` in it changes after a person has left: then nothing earlier may be shown.
         """
-        found = []
+        texts = []
         for topic in topics:
             if topic.tournament is not None:
                 number = self.tournaments.get(topic.tournament)
-                found.append("gone" if number is None else f"{number}.{self.corrected.get(number, 0)}")
+                texts.append("gone" if number is None else f"{number}.{self.corrected.get(number, 0)}")
             else:
                 numbers = self.corrected if topic == ARENA else self.entered.numbers(topic)
-                found.append(f"{sum(self.corrected.get(number, 0) for number in numbers)}")
-        return " ".join([f"{self.owners}{NAMES_END}{self.store}", *found])
+                texts.append(f"{sum(self.corrected.get(number, 0) for number in numbers)}")
+        return " ".join([f"{self.owners}{NAMES_END}{self.store}", *texts])
 
     def cursor(self, topics: Iterable[Topic]) -> Cursor:
         """Return the place of a reader that has read everything; topics that are not there are left out."""
@@ -141,11 +141,11 @@ class Change:
 
 # A reader of a stream of events.
 #
-# What is sent is a chain of chunks that all readers of the same topics share: a reader only knows its place in it. A
-# reader that reads slowly costs no more than others, and one that has fallen too far behind is dropped.
+# All readers of the same topics share a chain of chunks; a reader only knows its position in it. So a slow reader costs
+# no more than others, and a reader that falls too far behind is dropped.
 
 MAX_BEHIND_BYTES = 256 * 1024
-"""A reader that has not taken this much is dropped."""
+"""A reader is dropped if more bytes than this wait for it."""
 
 
 class Chunk:
@@ -165,7 +165,7 @@ class Reader:
     __slots__ = ("_first", "_is_dropped", "_is_ended", "_last", "_waiter", "at")
 
     def __init__(self, at: Chunk) -> None:
-        """Prepare a reader that is sent what comes after a chunk."""
+        """Prepare a reader of the chunks after this one."""
         self.at = at
         self._is_dropped = False
         self._first = b""
@@ -174,11 +174,11 @@ class Reader:
         self._waiter: asyncio.Future[None] | None = None
 
     def put_first(self, data: bytes) -> None:
-        """Set what is sent before all else."""
+        """Set the bytes that are sent first."""
         self._first = data
 
     async def take(self) -> bytes:
-        """Return what is to be sent next, as soon as there is something; nothing at the end of the stream."""
+        """Wait for the next bytes to send, and return them; none at the end of the stream."""
         while not (self._is_ended or self._first or self.at.following):
             self._waiter = asyncio.get_running_loop().create_future()
             try:
@@ -196,12 +196,12 @@ class Reader:
         return b"".join(parts)
 
     def wake(self) -> None:
-        """Let it see that there is something to take."""
+        """Wake it if it waits for bytes."""
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
     def end(self, last: bytes = b"") -> None:
-        """End its stream, after what it has not taken yet and something last."""
+        """End its stream after the bytes that wait for it, and these last ones."""
         self._is_ended = True
         self._last = last
         self.wake()

@@ -1,4 +1,4 @@
-"""The readers of the same topics: what has happened becomes text once for all of them."""
+"""The readers of the same topics: each event becomes text once for all of them."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from arena.server.http.topics import ARENA, ARENA_LOG, Cursor, Topic, live_log, 
 from arena.store.results.events import EventDetails
 
 #
-# Events of a tournament are sent at most once a second, states of a match at most four times, so that readers who ask
-# for the page again at each of them ask no more often than that.
+# Events of a tournament are sent at most once a second, states of a match at most four times a second. So readers that
+# fetch the page again at each event do this no more often.
 
 SECONDS_BETWEEN_EVENTS = 1.0
 SECONDS_BETWEEN_STATES = 0.25
 HEARTBEAT_SECONDS = 15.0
 
 MAX_PENDING = 1000
-"""Events that wait to be sent; with more, readers read everything again."""
+"""Events that may wait to be sent; beyond that, readers read everything again."""
 
 _NO_DETAILS = EventDetails()
 
@@ -36,7 +36,7 @@ class Subscription:
 
 
 class Channel:
-    """The readers of some topics, and what they are sent.
+    """The readers of a set of topics, and the events for them.
 
     Attributes:
         end: of the chain of chunks.
@@ -49,19 +49,33 @@ class Channel:
     """
 
     def __init__(self, key: frozenset[Subscription], state: StoreState, now: float) -> None:
-        """Begin with what happens after a state of the store."""
+        """Begin after a state of the store."""
         self.key = key
         self.readers: set[Reader] = set()
         self.end = Chunk()
         self.sent_at = now
-        self.places = dict(state.cursor(sorted((one.topic for one in key), key=lambda topic: topic.path)).places)
-        self.counted = {one.topic.counter: one.topic for one in key if one.topic.tournament is None}
-        self.matches = {(one.tournament, one.topic.match) for one in key if one.topic.match is not None}
+        self.places = dict(
+            state.cursor(sorted((subscription.topic for subscription in key), key=lambda topic: topic.path)).places
+        )
+        self.counted = {
+            subscription.topic.counter: subscription.topic
+            for subscription in key
+            if subscription.topic.tournament is None
+        }
+        self.matches = {
+            (subscription.tournament, subscription.topic.match)
+            for subscription in key
+            if subscription.topic.match is not None
+        }
         self.known_matches: set[tuple[int, int]] = set()
         self.watched: set[tuple[int, int]] = set()
         self._store = state.store
-        self._wholes = {one.tournament for one in key if one.topic.tournament is not None and one.topic.match is None}
-        self._paths = {one.tournament: Topic(one.topic.tournament).path for one in key}
+        self._whole_tournaments = {
+            subscription.tournament
+            for subscription in key
+            if subscription.topic.tournament is not None and subscription.topic.match is None
+        }
+        self._paths = {subscription.tournament: Topic(subscription.topic.tournament).path for subscription in key}
         self._events: dict[int, list[LoggedEvent]] = {}
         self._live: dict[tuple[int, int], LoggedLiveMatch | None] = {}
         self._progressed: set[str] = set()
@@ -71,24 +85,24 @@ class Channel:
 
     @property
     def tournaments(self) -> set[int]:
-        """The tournaments it is about."""
-        return {one.tournament for one in self.key if one.topic.tournament is not None}
+        """The numbers of the tournaments in its topics."""
+        return {subscription.tournament for subscription in self.key if subscription.topic.tournament is not None}
 
     @property
     def cursor(self) -> Cursor:
         """The place of a reader that has read all chunks."""
         return Cursor(self._store, self.places)
 
-    # what has happened
+    # adding events
 
     def add_event(self, event: LoggedEvent) -> None:
         """Add an event of one of its tournaments, to be sent."""
-        if event.tournament not in self._events and event.tournament not in self._missed and not self._is_about(event):
+        if event.tournament not in self._events and event.tournament not in self._missed and not self._concerns(event):
             self.places[tournament_log(event.tournament)] = event.stored.seq
             return
-        waiting = self._events.setdefault(event.tournament, [])
-        waiting.append(event)
-        if len(waiting) > MAX_PENDING:
+        events_waiting = self._events.setdefault(event.tournament, [])
+        events_waiting.append(event)
+        if len(events_waiting) > MAX_PENDING:
             self.add_missed(event.tournament, event.stored.seq)
 
     def add_missed(self, tournament: int, number: int) -> None:
@@ -105,8 +119,8 @@ class Channel:
         self._live[place] = None
 
     def add_progress(self, tournament: int) -> None:
-        """Note that there is news of how far the run of a tournament is."""
-        if tournament in self._wholes:
+        """Note that the progress of a tournament's run has changed."""
+        if tournament in self._whole_tournaments:
             self._progressed.add(self.path_of(tournament))
         if ARENA_LOG in self.counted:
             self._progressed.add(ARENA.path)
@@ -116,14 +130,14 @@ class Channel:
         self._totals = {counter: state.total_of(topic) for counter, topic in self.counted.items()}
         return any(total != self.places[counter] for counter, total in self._totals.items())
 
-    # when and what to send
+    # sending events
 
     def due_at(self) -> float | None:
         """Return from when on something can be sent (monotonic seconds); None if there is nothing."""
-        waiting = list(self._waiting())
-        return min(self._not_before.get(log, 0.0) for log in waiting) if waiting else None
+        logs = list(self._logs_waiting())
+        return min(self._not_before.get(log, 0.0) for log in logs) if logs else None
 
-    def _waiting(self) -> Iterator[str]:
+    def _logs_waiting(self) -> Iterator[str]:
         for counter, total in self._totals.items():
             if total != self.places[counter]:
                 yield counter
@@ -133,8 +147,8 @@ class Channel:
         yield from map(_progress_of, self._progressed)
 
     def flush(self, now: float) -> bool:
-        """Append to the chain what can be sent now; return whether there was something."""
-        ready = {log for log in self._waiting() if self._not_before.get(log, 0.0) <= now}
+        """Append to the chain what can be sent now; return whether there was anything."""
+        ready = {log for log in self._logs_waiting() if self._not_before.get(log, 0.0) <= now}
         states = {live_log(*place) for place in self._live}
         for log in ready:
             self._not_before[log] = now + (SECONDS_BETWEEN_STATES if log in states else SECONDS_BETWEEN_EVENTS)
@@ -143,7 +157,7 @@ class Channel:
         return bool(data)
 
     def beat(self, now: float) -> None:
-        """Append what shows that the stream is alive, and how far it is."""
+        """Append a comment that keeps the stream alive, and its cursor."""
         self._append(b": alive\n" + id_line(self.cursor) + b"\n", now)
 
     def _append(self, data: bytes, now: float) -> None:
@@ -176,12 +190,12 @@ class Channel:
         """Yield what is sent for events of one tournament, and move a reader's places over them."""
         for event in events:
             places[tournament_log(event.tournament)] = event.stored.seq
-            if self._is_about(event):
+            if self._concerns(event):
                 data = _event_data(event, self.path_of(event.tournament))
                 yield _frame(event.stored.kind, Cursor(self._store, places), data)
 
-    def _is_about(self, event: LoggedEvent) -> bool:
-        if event.tournament in self._wholes:
+    def _concerns(self, event: LoggedEvent) -> bool:
+        if event.tournament in self._whole_tournaments:
             return True
         return any(event.concerns(match) for tournament, match in self.matches if tournament == event.tournament)
 
