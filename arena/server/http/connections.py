@@ -1,4 +1,4 @@
-"""Connections: those that send no request, or read no response, do not stay.
+"""Connections: the server ends those that send no request or read no response.
 
 uvicorn bounds neither the time and size of a request's head, nor how many requests come before the first is answered,
 nor how long and how much a response waits for its reader.
@@ -19,13 +19,13 @@ HEAD_SECONDS = 10.0
 """From the connection, or the response before, to the end of the head of a request."""
 
 UNREAD_SECONDS = 20.0
-"""How long no byte of a response may be taken."""
+"""How long a client may take no byte of a response."""
 
 MAX_UNREAD_BYTES = 128 * 2**20
-"""Of the responses that wait for their readers, on all connections together."""
+"""Of responses that clients have not taken, on all connections together."""
 
 MAX_WAITING_REQUESTS = 32
-"""On a connection, behind the one that is being answered: browsers send none."""
+"""On a connection, behind the one that is being answered; browsers send none."""
 
 SWEEP_SECONDS = 2.0
 MAX_HEAD_BYTES = 32 * 1024
@@ -41,9 +41,9 @@ class Connections:
         self._most, self.now = most, now
         self._all: set[Connection] = set()
         self._waiting_since: dict[Connection, float] = {}
-        """In the order of time."""
+        """The oldest first."""
         self._unread: dict[Connection, int] = {}
-        """The bytes that were not taken when they were last looked at, in the order of time."""
+        """The bytes that were not taken at the last look, the oldest look first."""
         self._unread_bytes = 0
         self.is_ending = False
 
@@ -51,13 +51,13 @@ class Connections:
         return len(self._all)
 
     def add(self, connection: Connection) -> None:
-        """Take a new connection."""
+        """Add a new connection."""
         self._all.add(connection)
         if len(self._all) > self._most:
             next(iter(self._waiting_since), connection).transport.abort()
 
     def end_after_response(self) -> None:
-        """Let each response from now on, and those that are being made, be the last on its connection."""
+        """Close each connection after its present or next response."""
         self.is_ending = True
         for connection in self._all:
             connection.end_after_response()
@@ -82,17 +82,17 @@ class Connections:
         self._waiting_since.pop(connection, None)
 
     def written(self, connection: Connection) -> None:
-        """Note that a response was written; if too much waits for its readers, those that wait longest are ended."""
+        """Note that a response was written; beyond a bound of unread bytes, end the connections that wait longest."""
         self._set_unread(connection, connection.transport.get_write_buffer_size())
         if self._unread_bytes <= MAX_UNREAD_BYTES:
             return
-        for one in list(self._unread):
-            self._set_unread(one, one.transport.get_write_buffer_size())
-        for one in list(self._unread):
+        for waiting in list(self._unread):
+            self._set_unread(waiting, waiting.transport.get_write_buffer_size())
+        for waiting in list(self._unread):
             if self._unread_bytes <= MAX_UNREAD_BYTES // 2:
                 break
-            self._set_unread(one, 0)
-            one.transport.abort()
+            self._set_unread(waiting, 0)
+            waiting.transport.abort()
 
     def _set_unread(self, connection: Connection, unread_bytes: int) -> None:
         self._unread_bytes += unread_bytes - self._unread.get(connection, 0)
@@ -102,16 +102,16 @@ class Connections:
             self._unread.pop(connection, None)
 
     def end_overdue(self) -> None:
-        """End the connections whose clients keep us waiting."""
+        """End the connections whose clients are too slow."""
         now = self.now()
-        for connection in [one for one in self._all if one.is_unread(now)]:
+        for connection in [candidate for candidate in self._all if candidate.is_unread(now)]:
             connection.transport.abort()
-        for connection in [one for one, since in self._waiting_since.items() if now - since > HEAD_SECONDS]:
+        for connection in [candidate for candidate, since in self._waiting_since.items() if now - since > HEAD_SECONDS]:
             if connection.transport.get_write_buffer_size() == 0:
                 connection.transport.abort()
 
     async def watch(self) -> None:
-        """End overdue connections until it is cancelled."""
+        """End overdue connections at intervals, until cancelled."""
         while True:
             await asyncio.sleep(SWEEP_SECONDS)
             self.end_overdue()
@@ -122,7 +122,7 @@ class Connection(HttpToolsProtocol):
 
     def __init__(self, *args: Any, connections_of_server: Connections, **values: Any) -> None:
         super().__init__(*args, **values)
-        self._others = connections_of_server
+        self._connections = connections_of_server
         self._head_bytes = 0
         self._unread_bytes = 0
         self._read_at = 0.0
@@ -131,24 +131,24 @@ class Connection(HttpToolsProtocol):
         """Begin to wait for a request."""
         super().connection_made(transport)
         self._wait()
-        self._others.add(self)
+        self._connections.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End."""
+        """Forget the connection."""
         super().connection_lost(exc)
-        self._others.remove(self)
+        self._connections.remove(self)
 
     def data_received(self, data: bytes) -> None:
         """Parse what has arrived, unless the head of the request is too long."""
         self._head_bytes += len(data)
         super().data_received(data)
-        if self._others.is_waiting(self) and self._head_bytes > MAX_HEAD_BYTES:
+        if self._connections.is_waiting(self) and self._head_bytes > MAX_HEAD_BYTES:
             self.transport.abort()
 
     def on_message_begin(self) -> None:
         """Begin a request."""
         super().on_message_begin()
-        if not self._others.is_waiting(self):
+        if not self._connections.is_waiting(self):
             self._wait()
 
     def on_headers_complete(self) -> None:
@@ -156,26 +156,26 @@ class Connection(HttpToolsProtocol):
         if len(self.pipeline) >= MAX_WAITING_REQUESTS:
             self.transport.abort()
             raise ConnectionAbortedError("too many requests before a response")  # ends the parsing of what has arrived
-        self._others.answer(self)
+        self._connections.answer(self)
         super().on_headers_complete()
-        if self._others.is_ending:
+        if self._connections.is_ending:
             self.end_after_response()
 
     def on_response_complete(self) -> None:
         """Wait for the next request."""
         super().on_response_complete()
-        self._others.written(self)
+        self._connections.written(self)
         if not self.pipeline and not self.transport.is_closing():
             self._wait()
 
     def end_after_response(self) -> None:
-        """Let the response that is being made be the last one here."""
+        """Close the connection after the response that is being made."""
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.keep_alive = False
 
     def _wait(self) -> None:
         self._head_bytes = 0
-        self._others.wait(self)
+        self._connections.wait(self)
 
     def is_unread(self, now: float) -> bool:
         """Return whether its client has taken no byte of a response for too long."""
@@ -186,7 +186,7 @@ class Connection(HttpToolsProtocol):
 
 
 def raise_descriptor_limit() -> int:
-    """Let this process have many connections, as far as it may, and return how many."""
+    """Raise the limit of open files as far as possible; return how many connections fit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = WANTED_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, WANTED_DESCRIPTORS)
     if soft != resource.RLIM_INFINITY and soft < wanted:

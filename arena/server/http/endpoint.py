@@ -1,4 +1,4 @@
-"""Addresses that are no pages: how they are described to programs, reports of browsers, and feeds."""
+"""Addresses that are not pages: their descriptions for programs, reports of browsers, and feeds."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ REFUSALS = {
     421: "The request names a host that is not this one.",
     422: "What is stored can't be shown, or the rules of the game fail.",
 }
-"""What any address that is read can end with."""
+"""The refusals of any GET."""
 TOO_LONG = {414: "The address is too long."}
-"""What an address with a field in its path can end with."""
+"""The refusal of an address with a field in its path."""
 NOT_CHANGED = {"304": {"description": "It is as `If-None-Match` says."}}
 
 
@@ -117,7 +117,7 @@ def not_taken(status: int, sentence: str) -> ProblemError:
     return ProblemError(Problem(status=status, title="Not taken", error=sentence))
 
 
-# Reports of browsers that something on a page was not allowed to run: counted, and a few of them logged.
+# Browsers report what the content security policy has blocked on a page: all reports are counted, and a few logged.
 
 MAX_REPORT_BYTES = 8 * 1024
 MAX_LOGGED_PER_MINUTE = 10
@@ -212,5 +212,5 @@ def _operation(kind: str) -> dict[str, Any]:
         **TOO_LONG,
         503: "The store can't be read.",
     }
-    found = operation(f"The latest results of a {kind}, as an Atom feed.", "application/atom+xml", [name], refusals)
-    return {**found, "responses": found["responses"] | NOT_CHANGED}
+    described = operation(f"The latest results of a {kind}, as an Atom feed.", "application/atom+xml", [name], refusals)
+    return {**described, "responses": described["responses"] | NOT_CHANGED}

@@ -1,4 +1,4 @@
-"""``/events``: what happens, as server-sent events, from the store's log to the readers."""
+"""``/events``: the events in the store's log as server-sent events for readers."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def event_endpoint(hub: Hub) -> Endpoint:
 
     async def answer(request: Request) -> Response:
         query = request.query_params
-        last_id = request.headers.get("last-event-id")  # later than the cursor with which the stream began
-        place = last_id or query.get("cursor")
-        cursor = parse_cursor(place) if place else None
+        last_id = request.headers.get("last-event-id")  # newer than the cursor in the address
+        cursor_text = last_id or query.get("cursor")
+        cursor = parse_cursor(cursor_text) if cursor_text else None
         topics = parse_topics(",".join(query.getlist("topics")))
         if request.method == "HEAD":
             return Response(headers=HEADERS)
@@ -58,7 +58,7 @@ class EventStream(Response):
         self._take, self._end, self._leave = take, end, leave
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send."""
+        """Send events until the stream ends or the client disconnects."""
         gone = asyncio.create_task(self._end_when_gone(receive))
         try:
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
@@ -106,7 +106,7 @@ OPERATION = operation(
 
 
 WATCH_SECONDS = 30.0
-"""How long a match is watched, once the store was asked to."""
+"""How long a request in the store to watch a match lasts."""
 
 RENEW_SECONDS = 10.0
 
@@ -150,7 +150,7 @@ class Events:
         """Hand a change over to the loop; called in the watcher's thread."""
         self.changed_at = time.monotonic()
         if self._loop is not None:
-            with contextlib.suppress(RuntimeError):  # it has just ended
+            with contextlib.suppress(RuntimeError):  # the loop has just ended
                 self._loop.call_soon_threadsafe(self._hub.apply, change)
 
     async def _renew_watches(self) -> None:
@@ -171,5 +171,5 @@ class Events:
         try:
             for tournament, match in sorted(watched):
                 self._home().store.live_state(tournament).watch(match, WATCH_SECONDS)
-        except StoreError as error:  # then the match is seen when it is over
+        except StoreError as error:  # readers then see only the result of the match
             log.warning("what is watched can't be written: %s", error)

@@ -1,4 +1,4 @@
-"""``/guide``: how to write a bot and hand it in here, and the documentation."""
+"""``/guide``: how to write a bot and submit it here, and the documentation."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from arena.site.render import Setting, render_template
 HTML = "text/html; charset=utf-8"
 MAX_KEPT = 100
 ELSEWHERE = {"/docs": GUIDE, "/help": GUIDE, "/about": GUIDE, "/protocol": f"{GUIDE}/protocol"}
-"""What people try, and where it is."""
+"""Addresses that people guess, and the pages they mean."""
 
 
 class Guide:
-    """Answers with the pages of the guide; commands in them name the address by which the site was asked."""
+    """Answers with the pages of the guide; their commands have the address under which the client reached the site."""
 
     def __init__(self, links: ServedLinks) -> None:
         self._links = links
@@ -35,11 +35,11 @@ class Guide:
     @property
     def endpoints(self) -> tuple[Endpoint, ...]:
         """The addresses of the guide, and others that lead there."""
-        others = ELSEWHERE if self._links.play else {**ELSEWHERE, "/play": f"{GUIDE}/playing_in_the_browser"}
+        other_addresses = ELSEWHERE if self._links.play else {**ELSEWHERE, "/play": f"{GUIDE}/playing_in_the_browser"}
         fields = {GUIDE: (), f"{GUIDE}/{{page}}": ("page",), f"{GUIDE}/{{chapter}}/{{page}}": ("chapter", "page")}
         return (
             *(Endpoint(path=path, handler=self._answer, operation=_operation(names)) for path, names in fields.items()),
-            *(Endpoint(path=path, handler=_leading_to(target)) for path, target in others.items()),
+            *(Endpoint(path=path, handler=_leading_to(target)) for path, target in other_addresses.items()),
         )
 
     async def _answer(self, request: Request) -> Response:
@@ -85,7 +85,7 @@ LOCAL_COMMANDS = ("arena play plaid my_bot.py arena:random_legal", "arena check 
 
 
 def _commands(site: str) -> tuple[str, ...]:
-    """Return the commands that hand a bot in at a site, as they have to be typed there."""
+    """Return the commands that submit a bot to a site."""
     is_plain = site.startswith("http://") and site.removeprefix("http://").rsplit(":", 1)[0].strip("[]") not in LOCAL
     option = " --plain-http" if is_plain else ""
     return (*LOCAL_COMMANDS, f"arena site login {site}{option}", f"arena submit my_bot.py --to {site}{option}")
@@ -93,7 +93,7 @@ def _commands(site: str) -> tuple[str, ...]:
 
 def _leading_to(target: str) -> Handler:
     async def answer(_: Request) -> Response:
-        return RedirectResponse(target, 307)  # people may be let in later, who play
+        return RedirectResponse(target, 307)  # temporary, as the site may be opened to people later
 
     return answer
 
@@ -102,5 +102,5 @@ def _operation(fields: tuple[str, ...]) -> dict[str, object]:
     names = [{"name": name, "in": "path", "required": True, "schema": NAME_SCHEMA} for name in fields]
     refusals = {400: "The address is not right.", 404: "The guide has no such page.", **TOO_LONG} if fields else {}
     summary = "A page of the guide." if fields else "How to write a bot and submit it here, and the documentation."
-    found = operation(summary, "text/html", names, refusals)
-    return {**found, "responses": found["responses"] | NOT_CHANGED}
+    described = operation(summary, "text/html", names, refusals)
+    return {**described, "responses": described["responses"] | NOT_CHANGED}

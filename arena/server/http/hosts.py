@@ -1,4 +1,4 @@
-"""Who asks, and by which name of ours: hosts, addresses of clients, and proxies that are believed."""
+"""Hosts that the site answers to, addresses of clients, and trusted proxies."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from arena.analysis.text.tables import printable
 from arena.base.errors import UsageError
 from arena.server.http.problems import Problem
 
-# Which names the site answers to. A page elsewhere may give its own name our address, and then read what it asks for:
-# names that nobody has given us are refused.
+# The site answers only to names that its director allows: else a page elsewhere could let its own name point to our
+# address, and read the responses (DNS rebinding).
 
 LOCAL = ("localhost", "127.0.0.1", "::1")
 
@@ -26,7 +26,7 @@ MAX_HOST_CHARACTERS = 255
 
 
 class Hosts:
-    """The names that are answered to: those of this machine, the one it listens on, and those that are allowed."""
+    """The names that the site answers to: those of this machine, the one it listens on, and the allowed ones."""
 
     def __init__(self, host: str = "127.0.0.1", allowed: Iterable[str] = ()) -> None:
         """Prepare to answer under the name that is listened on, and other allowed ones.
@@ -37,7 +37,7 @@ class Hosts:
         self._takes_any_address = _is_every_address(host)
 
     def has(self, header: str) -> bool:
-        """Return whether the value of a ``Host`` header is a name that is answered to; its port may be any."""
+        """Return whether the site answers to the value of a ``Host`` header; any port will do."""
         match = _HOST.fullmatch(header[: MAX_HOST_CHARACTERS + 1])
         if match is None:
             return False
@@ -48,20 +48,20 @@ class Hosts:
         """Return an application that passes requests for allowed names on, and answers others with a problem."""
 
         async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
-            given = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
-            if len(given) == 1 and self.has(given[0]):
+            host_headers = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+            if len(host_headers) == 1 and self.has(host_headers[0]):
                 await app(scope, receive, send)
                 return
-            response = problem_response(Request(scope), _refusal(given))
+            response = problem_response(Request(scope), _refusal(host_headers))
             await response(scope, receive, send)
 
         return guarded
 
 
-def _refusal(given: list[str]) -> Problem:
-    if len(given) != 1:
+def _refusal(host_headers: list[str]) -> Problem:
+    if len(host_headers) != 1:
         return Problem(status=400, title="Which host?", error="The request needs one Host header.")
-    host = printable(given[0][:MAX_HOST_CHARACTERS])
+    host = printable(host_headers[0][:MAX_HOST_CHARACTERS])
     error = f"This server is not {host!r}; its director can allow the name: arena serve --allowed-host NAME"
     return Problem(status=421, title="Not this host", error=error)
 
@@ -85,9 +85,9 @@ def _is_every_address(host: str) -> bool:
     return _is_address(host) and ipaddress.ip_address(host).is_unspecified
 
 
-# From where it is asked: the address that is shown to the person, and the network whose requests are counted.
+# The address of a client, which its person sees, and its network, whose requests are counted.
 #
-# Streams stay open, so that counting requests does not bound them: networks share their places.
+# Streams stay open, so a rate of requests does not bound them; networks share a number of places instead.
 
 Holder = TypeVar("Holder")
 
@@ -96,7 +96,7 @@ NETWORK_BITS = 64
 
 
 def address_of(request: Request) -> str:
-    """Return the address that asks, in its one form; "" for what is no address, as a proxy may say."""
+    """Return the address of the client in canonical form; "" if a proxy has sent no valid one."""
     try:
         address = ipaddress.ip_address(request.client.host if request.client is not None else "")
     except ValueError:
@@ -127,13 +127,13 @@ class Places(Generic[Holder]):
         self._end = end
         self._network_of: dict[Holder, str] = {}
         self._of_network: dict[str, dict[Holder, None]] = {}
-        """In the order in which they came."""
+        """The oldest first."""
 
     def __len__(self) -> int:
         return len(self._network_of)
 
     def make_room(self, network: str, most: int) -> bool:
-        """Return whether there is a place for one more of a network; the newest of the largest one may lose its own."""
+        """Return whether a network can have one more place; the largest network may lose its newest one for it."""
         if len(self) < most:
             return True
         largest = max(self._of_network.values(), key=len, default={})
@@ -145,7 +145,7 @@ class Places(Generic[Holder]):
         return True
 
     def add(self, network: str, holder: Holder) -> None:
-        """Give a place to somebody."""
+        """Give a place to a holder."""
         self._network_of[holder] = network
         self._of_network.setdefault(network, {})[holder] = None
 
@@ -158,7 +158,7 @@ class Places(Generic[Holder]):
                 del self._of_network[network]
 
 
-# Which proxies are believed when they say for whom they ask, and by what protocol: those that are named.
+# Only proxies that the director names are trusted about the address and the protocol of a client.
 
 
 def checked_proxies(addresses: Iterable[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Who reads which events, which matches are watched ply by ply, and sending."""
+"""The hub: which readers get which events, and which matches are watched ply by ply."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class WatchedMatches:
             StoreError: if the store can't be read.
         """
         for place in channel.matches - channel.known_matches:
-            is_to_be_played = await self._ask(channel, place)
+            is_to_be_played = await self._is_to_be_played(channel, place)
             if is_to_be_played is None:
                 raise ProblemError(_no_match(f"{channel.path_of(place[0])}/matches/{place[1]}"))
             if not is_to_be_played:
@@ -60,7 +60,7 @@ class WatchedMatches:
             else:
                 channel.known_matches.discard(place)
 
-    async def _ask(self, channel: Channel, place: tuple[int, int]) -> bool | None:
+    async def _is_to_be_played(self, channel: Channel, place: tuple[int, int]) -> bool | None:
         """Return whether a match is to be played, also considering what happens to it during the query."""
         while True:
             channel.known_matches.add(place)
@@ -73,13 +73,13 @@ class WatchedMatches:
                 return is_to_be_played
 
     async def add_again(self) -> None:
-        """Watch the matches of which that is not known: they may be played again, or there were too many."""
+        """Watch matches that may have to be played again, or for which there was no room before."""
         for channel in list(self._channels):
             if len(self.places) >= MAX_WATCHED:
                 return
             try:
                 await self.add(channel)
-            except ProblemError:  # it has gone from the schedule, and its readers know that something has changed
+            except ProblemError:  # the match has left the schedule, and its readers were sent that event
                 continue
 
     def note(self, event: LoggedEvent) -> None:
@@ -100,11 +100,9 @@ def _no_match(path: str) -> Problem:
     return Problem(status=404, title="Not found", error=f"topic {path!r}: the schedule has no such match")
 
 
-# Who reads which events, and sending them.
-#
-# All of it runs in the loop of the server, except for what is read from the store. A reader joins a channel, one for
-# all readers of the same topics: it is first sent what has happened between its cursor and the channel's, from the
-# store, and then what the channel's readers are sent, so that nothing is missed and nothing comes twice.
+# The hub runs in the loop of the server; only reads of the store are in threads. A reader joins the channel of all
+# readers of the same topics: it first gets the events between its cursor and the channel's from the store, and then the
+# events of the channel, so that it misses none and gets none twice.
 
 MAX_READERS = 4000
 RETRY_SECONDS = 10
@@ -150,7 +148,7 @@ class Hub:
         """
         topics = tuple(topics)
         if cursor is not None and cursor.store != self._state.store:
-            cursor = Cursor(self._state.store, {})  # places in another store are none in this one
+            cursor = Cursor(self._state.store, {})  # cursors count differently in another store
         subscriptions = self._subscriptions(topics)
         if self.is_closed or not self._places.make_room(network, MAX_READERS):
             raise ProblemError(_TOO_MANY)
@@ -161,7 +159,7 @@ class Hub:
         try:
             first = await self._backlog(channel, dict(channel.places), cursor)
             await self.watched.add(channel)
-            reader.put_first(b"".join([*self._gone(topics if cursor else ()), first]))
+            reader.put_first(b"".join([*self._reload_frames(topics if cursor else ()), first]))
         except BaseException:
             self.leave(channel, reader)
             raise
@@ -178,17 +176,17 @@ class Hub:
 
     def _subscriptions(self, topics: Sequence[Topic]) -> frozenset[Subscription]:
         known = self._state.tournaments
-        found = {
+        subscriptions = {
             Subscription(topic, known[topic.tournament] if topic.tournament is not None else 0)
             for topic in topics
             if topic.tournament is None or topic.tournament in known
         }
-        if not found:
+        if not subscriptions:
             raise UnknownNameError("tournament", next(topic.tournament or "" for topic in topics), known)
-        return frozenset(found)
+        return frozenset(subscriptions)
 
-    def _gone(self, topics: Iterable[Topic]) -> list[bytes]:
-        """Return the events about tournaments that are no longer there, or not under this name."""
+    def _reload_frames(self, topics: Iterable[Topic]) -> list[bytes]:
+        """Return the frames for tournaments that were deleted or renamed."""
         known = self._state.tournaments
         gone = {topic.path for topic in topics if topic.tournament is not None and topic.tournament not in known}
         return [reload_frame(path) for path in sorted(gone)]
@@ -198,29 +196,33 @@ class Hub:
         self._waiting.discard(channel)
 
     async def _backlog(self, channel: Channel, now: dict[str, int], cursor: Cursor | None) -> bytes:
-        """Return what a reader is sent before it joins all others of its channel."""
-        read = {log: cursor.places[log] for log in now if log in cursor.places} if cursor else now
-        places = now | read
-        here = Cursor(self._state.store, places)
+        """Return the frames that bring a reader up to its channel."""
+        numbers_read = {log: cursor.places[log] for log in now if log in cursor.places} if cursor else now
+        places = now | numbers_read
+        own_cursor = Cursor(self._state.store, places)
         frames = [b"retry: 2000\n\n"]
         for tournament in sorted(channel.tournaments):
             log = tournament_log(tournament)
-            events = await self._events_between(tournament, read.get(log), now[log])
+            events = await self._events_between(tournament, numbers_read.get(log), now[log])
             later = [] if events is None else list(channel.event_frames(events, places))
             places[log] = now[log]
             if events is None or sum(map(len, [*frames, *later])) > MAX_BEHIND_BYTES:
-                later = [reload_frame(channel.path_of(tournament), here)]
+                later = [reload_frame(channel.path_of(tournament), own_cursor)]
             frames += later
         for place in sorted(channel.matches):
             log, live = live_log(*place), self._live.get(place)
             places[log] = now[log]
-            if live is not None and live.stored.seq == now[log] and (cursor is None or read.get(log) != now[log]):
-                frames.append(channel.live_frame(live, here))
+            if (
+                live is not None
+                and live.stored.seq == now[log]
+                and (cursor is None or numbers_read.get(log) != now[log])
+            ):
+                frames.append(channel.live_frame(live, own_cursor))
         for counter, topic in sorted(channel.counted.items()):
-            if read.get(counter) != now[counter]:
+            if numbers_read.get(counter) != now[counter]:
                 places[counter] = now[counter]
-                frames.append(changed_frame(topic, now[counter], here))
-        return b"".join([*frames, id_line(here), b"\n"])
+                frames.append(changed_frame(topic, now[counter], own_cursor))
+        return b"".join([*frames, id_line(own_cursor), b"\n"])
 
     async def _events_between(self, tournament: int, after: int | None, last: int) -> Sequence[LoggedEvent] | None:
         """Return the events after one number, up to another; None if they are not all there."""
@@ -230,10 +232,10 @@ class Hub:
             return None
         return await self._logs.events_between(tournament, after, last)
 
-    # what has happened
+    # changes of the store
 
     def apply(self, change: Change) -> None:
-        """Take in what has changed in the store."""
+        """Pass a change of the store to the channels that it concerns."""
         self._state = change.state
         if change.is_replaced:
             self._live.clear()
@@ -288,7 +290,7 @@ class Hub:
         return max(0.0, min([*due, self._swept_at + SWEEP_SECONDS]) - self.clock())
 
     def flush(self) -> list[Channel]:
-        """Make ready to be sent what can be sent now; return the channels that have something."""
+        """Prepare what can be sent now; return the channels that have something to send."""
         now, flushed = self.clock(), []
         for channel in list(self._waiting):
             if channel.flush(now):
@@ -298,7 +300,7 @@ class Hub:
         return flushed
 
     def sweep(self) -> list[Channel]:
-        """Drop readers that are too slow, and let the others know that we are there; return the channels to wake."""
+        """Drop readers that are too slow, and send heartbeats to quiet channels; return these."""
         now = self._swept_at = self.clock()
         quiet = [channel for channel in self._channels if now - channel.sent_at >= HEARTBEAT_SECONDS]
         for channel in quiet:

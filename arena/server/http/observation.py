@@ -1,4 +1,4 @@
-"""What happens to every request and response: it is counted and logged, and gets the headers that protect readers."""
+"""Middleware for every request: counts and logs it, and adds security headers to its response."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from arena.base.programs.log_lines import FIELDS, REQUEST
 
-# What is said has no address, path, query, header or name: the template of the address, and the number of whoever
-# asked.
+# Logs and counts have no address, path, query, header or name: only the template of the address, and the number of the
+# person.
 
 ROUTE, ACTOR = "arena.route", "arena.actor"
 """In the scope of a request: the template of its address, and the number of the person who asks."""
@@ -22,11 +22,11 @@ UNKNOWN_ROUTE = "unknown"
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 OTHER_METHOD = "OTHER"
 NO_ANSWER = 0
-"""In place of a status: whoever asked has gone before an answer began."""
+"""In place of a status: the client disconnected before the response began."""
 
 OUR_FAULT = 500
 REQUEST_HEADER = b"x-request-id"
-"""Of an answer that says that something is wrong here, so that its reader can say which; others are alike for all."""
+"""Header of responses with status 500 and above, so that readers can report the request; others have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ def observing(
     """Return an application that gives each request an id, and calls the observers when its answer begins."""
 
     async def observed(scope: Scope, receive: Receive, send: Send) -> None:
-        number, started_at = os.urandom(6).hex(), now()
-        REQUEST.set(number)
+        request_id, started_at = os.urandom(6).hex(), now()
+        REQUEST.set(request_id)
         has_begun = False
 
         def report(status: int) -> None:
@@ -70,7 +70,7 @@ def observing(
             if message["type"] == "http.response.start":
                 has_begun = True
                 if message["status"] >= OUR_FAULT:
-                    headers = [*message.get("headers", ()), (REQUEST_HEADER, number.encode())]
+                    headers = [*message.get("headers", ()), (REQUEST_HEADER, request_id.encode())]
                     message = {**message, "headers": headers}
                 report(message["status"])
             await send(message)
@@ -88,7 +88,7 @@ _log = logging.getLogger("arena.requests")
 
 
 def log_request(answered: Answered) -> None:
-    """Write the line of a request."""
+    """Log a request."""
     milliseconds = round(1000 * answered.seconds, 1)
     fields = {
         "method": answered.method,
@@ -103,11 +103,11 @@ def log_request(answered: Answered) -> None:
 
 
 def let_requests_be_logged() -> None:
-    """Let lines of requests through, whatever the level of other messages is."""
+    """Log requests, whatever the level of other messages is."""
     _log.setLevel(logging.INFO)
 
 
-# The headers of every response: browsers run nothing but our own files, and tell us when something else tried.
+# The headers of every response: browsers run only our own files, and report attempts to run anything else.
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"

@@ -53,9 +53,11 @@ def document(pages: Sequence[Page], endpoints: Iterable[Endpoint]) -> dict[str, 
             operation = {"operationId": identifier_of(endpoint.path), **endpoint.operation}
             paths[endpoint.path] = {method.lower(): operation for method in endpoint.methods}
         if descriptions := endpoint.descriptions():
-            paths[endpoint.path] = {method.lower(): one.operation for method, one in descriptions.items()}
-            for one in descriptions.values():
-                schemas |= one.schemas
+            paths[endpoint.path] = {
+                method.lower(): description.operation for method, description in descriptions.items()
+            }
+            for description in descriptions.values():
+                schemas |= description.schemas
             components["securitySchemes"] = _SECURITY
     return {
         "openapi": "3.1.0",
@@ -76,8 +78,8 @@ def _schemas(pages: Sequence[Page]) -> dict[str, Any]:
     models: list[tuple[type[BaseModel], Literal["serialization", "validation"]]] = [(Problem, "serialization")]
     for page in pages:
         models += [(page.model, "serialization"), (page.parameters, "validation")]
-    _, found = models_json_schema(models, ref_template=f"{SCHEMAS}{{model}}")
-    return dict(found["$defs"])
+    _, schema = models_json_schema(models, ref_template=f"{SCHEMAS}{{model}}")
+    return dict(schema["$defs"])
 
 
 def _paths(page: Page, schemas: Mapping[str, Any]) -> dict[str, Any]:

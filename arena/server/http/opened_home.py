@@ -1,4 +1,4 @@
-"""The home while its pages are shown: opened again when its database was replaced or has come back."""
+"""The home of a running server: opened again when its database was replaced or has come back."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class OpenedHome:
         self._home = ArenaHome(directory, must_exist=True, store=store)
         self.directory = self._home.directory
         self.is_file = self._home.store.server is None
-        self._identity = self._find()
+        self._identity = self._identity_now()
 
     def __call__(self) -> ArenaHome:
         """Return the home; raise StoreError if it can't be opened any more."""
         with self._lock:
-            identity = self._find()
+            identity = self._identity_now()
             if identity != self._identity:
                 self._home.close()
                 self._home = self._reopened()
@@ -36,7 +36,7 @@ class OpenedHome:
 
     @property
     def audience(self) -> Audience:
-        """Who reads what bots have said on its pages; the database is not needed for that."""
+        """Who reads the output of bots on its pages; known without the database."""
         return self._home.audience
 
     def _reopened(self) -> ArenaHome:
@@ -45,7 +45,7 @@ class OpenedHome:
         except StoreError as error:
             raise DatabaseError(str(error)) from error
 
-    def _find(self) -> _Identity | None:
+    def _identity_now(self) -> _Identity | None:
         """Return which file the database is; None for a server, which is asked at each query."""
         if not self.is_file:
             return None
