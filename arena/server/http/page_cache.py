@@ -21,10 +21,10 @@ from arena.server.http.value_builder import ValueBuilder
 from arena.site.frame.model import Lane, Page, Parameters
 
 MAX_BYTES = 24 * 1024 * 1024
-"""Of all values and what was made of them."""
+"""Of all values and their renderings."""
 
 ENTRY_BYTES = 1000
-"""Of an entry without a value, and of what is around one."""
+"""Of an entry without its value."""
 
 CURRENT_SECONDS = 5.0
 QUIET_CURRENT_SECONDS = 60.0
@@ -37,14 +37,14 @@ each that it takes to build. Looking again costs at most a twentieth of a core.
 
 OLD_SECONDS = 60.0
 OLD_LATE_SECONDS = 2.0
-"""An outdated value that is older says as of when it is; a reader waits longer for the next if a builder is free."""
+"""A page with an older outdated value shows its time; a reader waits longer for the next if a builder is free."""
 
 FRESHEN_SECONDS = 0.5
-"""Between two times that a value which rests is brought up to date by a few look-ups."""
+"""Between two times that a few look-ups bring a resting value up to date."""
 
 FAILURE_SECONDS = 1.0
 SLOW_FAILURE_SECONDS = 30.0
-"""How long a failure is remembered; the second one is of pages that take too long or crash their builder."""
+"""How long a failure is remembered; the second one for pages that take too long or crash their builder."""
 
 _log = logging.getLogger("arena.server.http")
 
@@ -66,7 +66,7 @@ class Found:
 
 
 class _Stamp(NamedTuple):
-    """The version, the progress and the corrections of what a page shows, when a build began."""
+    """The version, the progress and the corrections of a page's topics when a build began."""
 
     version: str
     progress: str
@@ -102,7 +102,7 @@ class PageCache:
         max_bytes: int = MAX_BYTES,
         reads_all: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Begin with none; ``reads_all`` returns whether readers may read what bots wrote, until a home has people."""
+        """Begin empty; ``reads_all`` returns whether readers may read what bots wrote, until a home has people."""
         self._reads_all = reads_all
         self._builder, self._versions, self._now, self._max_bytes = builder, versions, now, max_bytes
         self._entries: OrderedDict[tuple[str, Parameters], _Entry] = OrderedDict()
@@ -110,7 +110,7 @@ class PageCache:
 
     @property
     def size_bytes(self) -> int:
-        """How much is kept."""
+        """The size of all entries."""
         return self._bytes
 
     def prepare(self, lane: Lane) -> None:
@@ -129,7 +129,7 @@ class PageCache:
         if entry.value is not None and (
             entry.value.names != names_of(corrections) or (entry.value.has_all_words and not self._reads_all())
         ):
-            entry.value = None  # it may have the name of somebody who has left, or words that were not for everybody
+            entry.value = None  # it may name a person who has left, or have words that are not for all readers
         progress = self._versions.progress_of(topics)
         stamp = _Stamp(self._versions.version_of(topics), progress, corrections)
         if self._age_seconds(entry, stamp) > OLD_SECONDS:
@@ -137,24 +137,24 @@ class PageCache:
         deadline = self._now() + self._patience_seconds(entry, page, corrections, first_seconds, late_seconds)
         while not self._is_current(entry, stamp):
             if entry.failure is not None and self._now() < entry.failed_until:
-                return self._late(entry, stamp)
+                return self._found_late(entry, stamp)
             if entry.building is None:
                 if self._now() < (entry.value.rests_until(corrections) if entry.value else 0.0):
-                    await self._freshened(entry, page)
-                    return self._late(entry, stamp)
+                    await self._wait_for_freshening(entry, page)
+                    return self._found_late(entry, stamp)
                 entry.building = asyncio.create_task(self._build(entry, page, parameters, stamp))
             seconds = deadline - self._now()
             if seconds <= 0:
-                await self._freshened(entry, page)
-                return self._late(entry, stamp)
+                await self._wait_for_freshening(entry, page)
+                return self._found_late(entry, stamp)
             await asyncio.wait({entry.building}, timeout=seconds)
             stamp = stamp._replace(version=self._versions.version_of(topics))
         entry.current_at = self._now()
-        self._weigh(entry)
+        self._count_bytes(entry)
         return Found(value=entry.value, is_current=True)
 
-    async def _freshened(self, entry: _Entry, page: Page) -> None:
-        """Bring a value that rests up to date by a few look-ups, now and then."""
+    async def _wait_for_freshening(self, entry: _Entry, page: Page) -> None:
+        """Bring a resting value up to date by a few look-ups, if the last time was long enough ago."""
         is_due = entry.freshening is None and bool(page.freshener) and self._now() >= entry.freshen_at
         if is_due and entry.value is not None:
             entry.freshen_at = self._now() + FRESHEN_SECONDS
@@ -172,7 +172,7 @@ class PageCache:
                 entry.value = value.saying(json)
         finally:
             entry.freshening = None
-            self._weigh(entry)
+            self._count_bytes(entry)
 
     def _patience_seconds(
         self, entry: _Entry, page: Page, corrections: str, first_seconds: float, late_seconds: float
@@ -182,7 +182,7 @@ class PageCache:
             return first_seconds
         most_seconds = max(late_seconds, LATE_SECONDS)
         if entry.building is not None and self._now() - entry.began_at > most_seconds:
-            return 0.0  # it takes long, or waits for others
+            return 0.0  # the build is slow, or waits for others
         if entry.value.is_before(corrections):
             return most_seconds
         has_to_wait = entry.building is None and self._builder.is_busy(page.lane)
@@ -207,7 +207,7 @@ class PageCache:
         seconds = max(least_seconds, CURRENT_PER_BUILD_SECOND * value.build_seconds)
         return self._now() - value.built_at < seconds
 
-    def _late(self, entry: _Entry, stamp: _Stamp) -> Found:
+    def _found_late(self, entry: _Entry, stamp: _Stamp) -> Found:
         value, problem, lost_at = entry.value, entry.failure, self._versions.lost_at
         is_away = lost_at is not None or (problem is not None and problem.is_store_away)
         if value is None or not is_away:
@@ -221,11 +221,11 @@ class PageCache:
                 age_seconds=age_seconds if age_seconds > OLD_SECONDS else None,
                 ready_seconds=max(1.0, ready_at - self._now()),
             )
-        since = lost_at if lost_at is not None and value.version == stamp.version else entry.current_at
-        return Found(value=value, problem=problem, age_seconds=self._now() - since, is_store_away=True)
+        current_at = lost_at if lost_at is not None and value.version == stamp.version else entry.current_at
+        return Found(value=value, problem=problem, age_seconds=self._now() - current_at, is_store_away=True)
 
     def _entry(self, page: Page, parameters: Parameters) -> _Entry:
-        """Return the entry of a page; a new one begins with what an earlier server has kept."""
+        """Return the entry of a page; a new one loads the value that an earlier server has kept."""
         key = (page.name, parameters)
         entry = self._entries.get(key)
         if entry is None:
@@ -240,8 +240,8 @@ class PageCache:
         try:
             earlier = await self._builder.earlier(page, parameters, has_all_words)
             if earlier is not None:
-                kept, (json, seconds, _, age_seconds) = earlier
-                state, _, names = kept.partition(NAMES_END)
+                kept_version, (json, seconds, _, age_seconds) = earlier
+                state, _, names = kept_version.partition(NAMES_END)
                 version, _, progress = state.partition(" ")
                 built_at = self._now() - rest_seconds(seconds, None)
                 entry.value = Value(
@@ -250,7 +250,7 @@ class PageCache:
                 entry.current_at = self._now() - age_seconds
         finally:
             entry.loading = None
-            self._weigh(entry)
+            self._count_bytes(entry)
 
     async def _build(self, entry: _Entry, page: Page, parameters: Parameters, stamp: _Stamp) -> None:
         entry.began_at = self._now()
@@ -258,10 +258,10 @@ class PageCache:
         try:
             built = await self._builder.build(page, parameters, entry.value is None)
         except Exception as error:
-            self._fail(entry, page, error, self._now() - entry.began_at)
+            self._note_failure(entry, page, error, self._now() - entry.began_at)
         else:
             if has_all_words and not self._reads_all():
-                return  # the first people have come meanwhile
+                return  # the home has got people meanwhile
             now = self._now()
             names = names_of(stamp.corrections)
             value = Value(
@@ -276,12 +276,12 @@ class PageCache:
                 has_all_words=has_all_words,
             )
             self._accept(entry, value)
-            # with its progress, else "being played" would be current when no run is left
-            kept = f"{stamp.version} {stamp.progress}{NAMES_END}{names}"
-            await self._builder.keep(page, parameters, kept, built, has_all_words)
+            # with the progress, else "being played" would stay current when no run is left
+            kept_version = f"{stamp.version} {stamp.progress}{NAMES_END}{names}"
+            await self._builder.keep(page, parameters, kept_version, built, has_all_words)
         finally:
             entry.building = None
-            self._weigh(entry)
+            self._count_bytes(entry)
 
     def _accept(self, entry: _Entry, value: Value) -> None:
         """Take a value that was built; an equal one keeps its renderings."""
@@ -290,19 +290,19 @@ class PageCache:
             value.take_over(earlier)
         entry.value, entry.failure, entry.current_at = value, None, value.built_at
 
-    def _fail(self, entry: _Entry, page: Page, error: Exception, seconds: float) -> None:
+    def _note_failure(self, entry: _Entry, page: Page, error: Exception, seconds: float) -> None:
         problem = problem_of(error)
         if problem is DEFECT:
             _log.error("the page %s can't be built", page.name, exc_info=error)
         elif problem.is_store_away and entry.failure is None:
             _log.warning("the page %s: %s", page.name, text_of(error))
         if problem.status < 500:
-            entry.value = None  # what it shows is no longer there
+            entry.value = None  # what the page shows does not exist any more
         is_slow = problem.status >= 500 and not problem.is_store_away and problem.retry_after_seconds is None
         entry.failure = problem
         entry.failed_until = self._now() + (SLOW_FAILURE_SECONDS if is_slow else FAILURE_SECONDS)
 
-    def _weigh(self, entry: _Entry) -> None:
+    def _count_bytes(self, entry: _Entry) -> None:
         """Count the bytes of an entry, and remove the least recently used ones."""
         size_bytes = ENTRY_BYTES + (entry.value.size_bytes if entry.value is not None else 0)
         self._bytes += size_bytes - entry.size_bytes

@@ -43,15 +43,15 @@ from arena.site.pages.overview_model import HealthPage, OverviewPage, OverviewPa
 from arena.site.render import Setting, render, render_template
 
 FIRST_PAGE = OverviewParameters()
-"""The parameters of the first page; older tournaments have no board."""
+"""The parameters of the first page; its further pages have no board."""
 
 HOLD_SECONDS = 10.0
-"""A board stays at least this long: nobody can follow matches of a moment, and each costs a builder."""
+"""How long a board stays at least: nobody can follow shorter matches, and each board costs a builder."""
 BOARD_SECONDS = 1.0
 """How long a reader waits for a board that was never built."""
 NEWER_BOARD_SECONDS = HURRIED_SECONDS
 SERVER_FAILED = 500
-"""From this status on, a page may be there the next time, as after a builder that took too long on a busy machine."""
+"""From this status on, another try may succeed, as after a builder that took too long on a busy machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,31 +72,31 @@ class FeaturedBoard:
 
 
 class FeaturedMatch:
-    """Chooses the match, and holds it for a while."""
+    """Chooses the match for the first page, and holds it for a while."""
 
     def __init__(self, cache: PageCache, now: Callable[[], float] = lambda: time.monotonic()) -> None:
         self._cache, self._now = cache, now
-        self._read: Value | None = None
-        self._newest: tuple[str, int] | None = None
-        self._held: tuple[str, int] | None = None
+        self._overview_read: Value | None = None
+        self._newest_match: tuple[str, int] | None = None
+        self._held_match: tuple[str, int] | None = None
         self._held_until = float("-inf")
 
     async def board(self, overview: Value) -> FeaturedBoard | None:
         """Return the board for a value of the first page; None without one."""
-        if overview is not self._read:
-            self._newest = await anyio.to_thread.run_sync(
+        if overview is not self._overview_read:
+            self._newest_match = await anyio.to_thread.run_sync(
                 lambda: OverviewPage.model_validate_json(overview.json).featured
             )
-            self._read = overview
-        if self._newest != self._held and (self._now() >= self._held_until or self._newest is None):
-            self._held, self._held_until = self._newest, self._now() + HOLD_SECONDS
-        if self._held is None:
+            self._overview_read = overview
+        if self._newest_match != self._held_match and (self._now() >= self._held_until or self._newest_match is None):
+            self._held_match, self._held_until = self._newest_match, self._now() + HOLD_SECONDS
+        if self._held_match is None:
             return None
-        tournament, match = self._held
+        tournament, match = self._held_match
         page, parameters = PAGE_BY_NAME["match"], MatchParameters(tournament=tournament, match=match)
         found = await self._cache.find(page, parameters, BOARD_SECONDS, NEWER_BOARD_SECONDS)
         if found.value is None and found.problem is not None:
-            self._held_until = float("-inf")  # it may be gone: the next reader gets the newest
+            self._held_until = float("-inf")  # the match may be gone: choose again for the next reader
         version = "" if found.value is None else f"{found.value.version} {found.value.built_at}"
         return FeaturedBoard(
             value=found.value,
@@ -151,7 +151,7 @@ class PageResponses:
         parameters = page.parameters.model_validate({**query, **fields})
         request.scope[IS_EMBEDDABLE] = parameters.may_be_framed
         if page.lane is Lane.SERVER:
-            return await self._of_server(request, page, parameters, suffix, table)
+            return await self._server_page(request, page, parameters, suffix, table)
         found = await self._find(request, page, parameters, is_program=bool(suffix))
         if found.value is None:
             return self._without_value(request, found.problem, suffix)
@@ -164,7 +164,7 @@ class PageResponses:
         make = partial(self._rendered, page, parameters, found.value, suffix, table, setting, match)
         aged = {} if found.age_seconds is None else {"age": f"{found.age_seconds:.0f}"}
         if found.is_store_away:
-            one = await make()  # it says how old it is
+            rendering = await make()  # not kept, as it shows its age
             headers = {"cache-control": NOT_KEPT, "retry-after": "5", **aged}
         else:
             notice = (
@@ -174,25 +174,25 @@ class PageResponses:
                 if board
                 else ""
             )
-            one = await found.value.rendered(suffix, table, make, f"{notice} {setting.as_of}")
+            rendering = await found.value.rendered(suffix, table, make, f"{notice} {setting.as_of}")
             late = {"cache-control": NOT_KEPT, "retry-after": str(ceil(found.ready_seconds)), **aged}
             is_current = found.is_current and not (board and board.is_late)
             headers = {"cache-control": PAGE_CACHING} if is_current else late
-        return response_of(one, request.headers, headers)
+        return response_of(rendering, request.headers, headers)
 
     async def _find(self, request: Request, page: Page, parameters: Parameters, *, is_program: bool) -> Found:
         first_seconds = PROGRAM_SECONDS if is_program else FIRST_SECONDS[page.lane]
         late_seconds = LATE_SECONDS if is_program or _prefers_to_wait(request) else HURRIED_SECONDS
         return await self._cache.find(page, parameters, first_seconds, late_seconds)
 
-    async def _of_server(
+    async def _server_page(
         self, request: Request, page: Page, parameters: Parameters, suffix: str, table: str | None
     ) -> Response:
         model = await self._health()
         value = Value(model.model_dump_json().encode(), "", 0.0, 0.0)
-        one = await self._rendered(page, parameters, value, suffix, table, Setting(links=self._links))
+        rendering = await self._rendered(page, parameters, value, suffix, table, Setting(links=self._links))
         status = 200 if model.is_well else 503
-        return response_of(one, request.headers, {"cache-control": NOT_KEPT}, status)
+        return response_of(rendering, request.headers, {"cache-control": NOT_KEPT}, status)
 
     def _setting(
         self, page: Page, parameters: Parameters, found: Found, frozen: Frozen | None, others: tuple[str, ...]
@@ -253,7 +253,7 @@ class PageResponses:
         if suffix or wants_json(request) or request.scope["path"].endswith((".json", ".csv")):
             shown: dict[str, Any] = {"error": problem.error, "status": problem.status, "title": problem.title}
             if problem.fields:
-                shown["fields"] = [one.model_dump() for one in problem.fields]
+                shown["fields"] = [field.model_dump() for field in problem.fields]
             body = json.dumps(shown)
             return response_of(rendered(body.encode(), JSON), request.headers, headers, problem.status)
         setting = Setting(links=self._links)
@@ -273,12 +273,12 @@ class PageResponses:
 
 
 def wants_json(request: Request) -> bool:
-    """Return whether a program asks."""
+    """Return whether the client asks for JSON, as programs do."""
     accepted = request.headers.get("accept", "").lower()
     return "application/json" in accepted and "text/html" not in accepted
 
 
 def _prefers_to_wait(request: Request) -> bool:
-    """Return whether a reader asks to wait for the newest (RFC 7240, 4.3), as a page does that has heard of news."""
+    """Return whether a client prefers to wait for the newest value (RFC 7240, 4.3), as live pages do after an event."""
     preferences = request.headers.get("prefer", "").lower().split(",")
-    return any(one.strip().startswith("wait=") for one in preferences)
+    return any(preference.strip().startswith("wait=") for preference in preferences)

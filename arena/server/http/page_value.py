@@ -1,4 +1,4 @@
-"""The value of a page, the response that was made of it, its version, and how long it is good for."""
+"""The value of a page, its renderings, its version, and how long it rests before the next build."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOT_KEPT = "no-store"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendered:
-    """The bytes of a response, and the same by gzip; None where that would not be shorter."""
+    """The bytes of a response, and the same compressed by gzip; None if that is not shorter."""
 
     body: bytes
     compressed: bytes | None
@@ -36,7 +36,7 @@ class Rendered:
 
 
 def rendered(body: bytes, content_type: str) -> Rendered:
-    """Return bytes as they are kept."""
+    """Return bytes with their compressed form and digest."""
     compressed = gzip.compress(body, GZIP_LEVEL, mtime=0) if len(body) >= MIN_COMPRESSED_BYTES else None
     return Rendered(
         body=body,
@@ -46,18 +46,18 @@ def rendered(body: bytes, content_type: str) -> Rendered:
     )
 
 
-def response_of(one: Rendered, request_headers: Headers, headers: dict[str, str], status: int = 200) -> Response:
+def response_of(rendering: Rendered, request_headers: Headers, headers: dict[str, str], status: int = 200) -> Response:
     """Return the response to a request: compressed if the reader takes that, and empty if it has the same already."""
-    compressed = one.compressed if _takes_gzip(request_headers.get("accept-encoding", "")) else None
-    tag = f'"{one.digest}-gzip"' if compressed is not None else f'"{one.digest}"'
-    own = {"content-type": one.content_type, "vary": "Accept, Accept-Encoding"}
+    compressed = rendering.compressed if _takes_gzip(request_headers.get("accept-encoding", "")) else None
+    tag = f'"{rendering.digest}-gzip"' if compressed is not None else f'"{rendering.digest}"'
+    own = {"content-type": rendering.content_type, "vary": "Accept, Accept-Encoding"}
     if status == 200:
         own["etag"] = tag
-        if _has_one_of(request_headers.getlist("if-none-match"), one.digest):
+        if _has_one_of(request_headers.getlist("if-none-match"), rendering.digest):
             return Response(status_code=304, headers={**headers, "etag": tag, "vary": own["vary"]})
     if compressed is not None:
         own["content-encoding"] = "gzip"
-    return Response(one.body if compressed is None else compressed, status, {**headers, **own})
+    return Response(rendering.body if compressed is None else compressed, status, {**headers, **own})
 
 
 def _takes_gzip(accepted: str) -> bool:
@@ -78,9 +78,9 @@ def _has_one_of(values: list[str], digest: str) -> bool:
 
 
 LATE_SECONDS = 0.3
-"""How long a reader who prefers to wait is kept from an earlier value, unless the next takes longer or has to wait."""
+"""How long a reader who prefers to wait waits for the next value, unless its build is slow or has to wait."""
 HURRIED_SECONDS = 0.05
-"""The same of a reader who has just come; the page is live a moment later."""
+"""The same for a first visit; the page updates itself a moment later."""
 
 REST_PER_CPU_SECOND = 10.0
 MAX_CROWDING = 3.0
@@ -103,7 +103,7 @@ MAX_RENDERINGS = 30
 """Of a value; a board on the first page is another one after each ply."""
 
 NAMES_END = "|"
-"""In the text of corrections."""
+"""Ends the part of a text of corrections that ``names_of`` returns."""
 
 
 def names_of(corrections: str) -> str:
@@ -132,27 +132,27 @@ class Value:
     names: str = ""
     cpu_seconds: float | None = None
     has_all_words: bool = False
-    _rendering: dict[tuple[str, str | None, str], asyncio.Task[Rendered]] = field(default_factory=dict)
+    _renderings: dict[tuple[str, str | None, str], asyncio.Task[Rendered]] = field(default_factory=dict)
 
     @property
     def size_bytes(self) -> int:
         """How much memory it takes."""
-        done = [task.result() for task in self._rendering.values() if task.done() and not task.cancelled()]
-        return len(self.json) + sum(one.size_bytes for one in done)
+        done = [task.result() for task in self._renderings.values() if task.done() and not task.cancelled()]
+        return len(self.json) + sum(rendering.size_bytes for rendering in done)
 
     async def rendered(
         self, suffix: str, table: str | None, render: Callable[[], Coroutine[None, None, Rendered]], notice: str = ""
     ) -> Rendered:
         """Return the rendering for a suffix, a table and a notice; ``render`` makes it once."""
         key = (suffix, table, notice)
-        if key not in self._rendering:
-            self._rendering[key] = asyncio.create_task(render())
-            while len(self._rendering) > MAX_RENDERINGS:
-                del self._rendering[next(iter(self._rendering))]
+        if key not in self._renderings:
+            self._renderings[key] = asyncio.create_task(render())
+            while len(self._renderings) > MAX_RENDERINGS:
+                del self._renderings[next(iter(self._renderings))]
         try:
-            return await asyncio.shield(self._rendering[key])
+            return await asyncio.shield(self._renderings[key])
         except Exception:
-            self._rendering.pop(key, None)
+            self._renderings.pop(key, None)
             raise
 
     def is_before(self, corrections: str) -> bool:
@@ -166,12 +166,12 @@ class Value:
         return self.built_at + rest_seconds(self.build_seconds, self.cpu_seconds)
 
     def saying(self, json: bytes) -> Value:
-        """Return the same with something newer that did not take a build."""
-        return replace(self, json=json, _rendering={})
+        """Return the value with newer JSON that did not take a build."""
+        return replace(self, json=json, _renderings={})
 
     def take_over(self, earlier: Value) -> None:
-        """Keep what was made of an earlier value that says the same."""
-        self._rendering = earlier._rendering
+        """Keep the renderings of an earlier value with the same JSON."""
+        self._renderings = earlier._renderings
 
 
 class Versions(Protocol):

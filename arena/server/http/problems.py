@@ -1,4 +1,4 @@
-"""What is wrong with a request, or with us: a status, a title and a sentence, as a page or as JSON."""
+"""Problems of a request or of the server: a status, a title and a sentence, as a page or as JSON."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ STORE_AWAY = Problem(
     retry_after_seconds=5,
     is_store_away=True,
 )
-"""Its own text may name directories of the machine."""
+"""In place of the error's own text, which may name directories of the machine."""
 
 
 STORE_UNWRITABLE = Problem(
@@ -111,11 +111,11 @@ CHANGING = Problem(
     error="A tournament was changed each time that it was read; try again in a few seconds.",
     retry_after_seconds=2,
 )
-"""As while bots enter a ladder again and again; nothing is wrong with what is stored."""
+"""Such as while bots enter a ladder one after the other; the stored data is fine."""
 
 
 MALFORMED_STATUS = 422
-"""What is stored, or what a game says, is not as it has to be."""
+"""For malformed stored data, and for rules that fail."""
 
 
 def problem_of(error: Exception) -> Problem:
@@ -149,13 +149,13 @@ def problem_of(error: Exception) -> Problem:
 
 
 class AwayLog:
-    """Tells the log why a database can't be used, which the responses leave to it."""
+    """Logs why a database can't be used, which responses do not say."""
 
     def __init__(self, now: Callable[[], float] = lambda: time.monotonic()) -> None:
         self._now, self._reported, self._reported_at = now, "", float("-inf")
 
     def note(self, error: Exception) -> None:
-        """Take an error; of a database it is logged, and the same again after a minute."""
+        """Log an error of a database, and the same error again only after a minute."""
         sentence = str(error)
         is_new = sentence != self._reported or self._now() - self._reported_at >= REPORT_AGAIN_SECONDS
         if isinstance(error, DatabaseError | NoHomeError) and is_new:

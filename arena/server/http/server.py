@@ -30,16 +30,16 @@ KEEP_ALIVE_SECONDS = 5
 GRACE_SECONDS = 1
 """For responses that are being sent when the server ends; streams are ended before."""
 HANDOVER_SECONDS = 1.0
-"""In which requests still come on connections that were accepted before another server has the socket."""
+"""How long the server still answers requests on connections that it has accepted before the handover."""
 HANDOVER_GRACE_SECONDS = 10
 
 SWITCH_SECONDS = 0.0005
-"""For so long a thread that computes keeps the loop from going on, each time that the loop has waited or sent. With
-Python's 0.005 s, a page that is rendered for a moment delays every request of that moment several times.
+"""How long a computing thread may delay the loop each time that the loop has waited or sent. With Python's 0.005 s, a
+page that is being rendered delays every request meanwhile several times.
 """
 
 DATE_SECONDS = 1.0
-"""From one date of responses to the next."""
+"""Between two updates of the date in responses."""
 
 LOW_PORTS = 1024
 MAX_BESIDE = 20
@@ -79,7 +79,7 @@ def _bind_failure(host: str, port_text: str, port: int, error: OSError) -> str:
 
 
 class _Server(uvicorn.Server):
-    """A server that ends its streams first, and leaves signals to ``serve``."""
+    """A server that ends its streams first, and handles signals in the loop."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class _Server(uvicorn.Server):
 
     def _end(self, number: signal.Signals) -> None:
         self.is_interrupted = self.is_interrupted or number == signal.SIGINT
-        _log.setLevel(logging.CRITICAL)  # that it ends what takes too long
+        _log.setLevel(logging.CRITICAL)  # silences uvicorn's error about ending slow responses
         self.force_exit = self.should_exit
         self.should_exit = True
         self._is_to_end.set()
@@ -128,20 +128,20 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._end_streams()
         if self._handed_over is not None:
-            await self._answer_what_was_accepted(self._handed_over)
+            await self._answer_accepted(self._handed_over)
         await super().shutdown(sockets)
 
-    async def _answer_what_was_accepted(self, connections: Connections) -> None:
-        """Leave new connections to the next server, and answer those that only this one can answer."""
+    async def _answer_accepted(self, connections: Connections) -> None:
+        """Leave new connections to the next server, and answer requests on those already accepted."""
         loop = asyncio.get_running_loop()
         for server in self.servers:
             for listening in server.sockets:
                 loop.remove_reader(listening.fileno())
         connections.end_after_response()
         deadline = time.monotonic() + HANDOVER_SECONDS
-        await asyncio.sleep(HANDOVER_SECONDS / 20)  # until those that were just accepted are connections
+        await asyncio.sleep(HANDOVER_SECONDS / 20)  # until connections just accepted are registered
         for server in self.servers:
-            server.close()  # which drops what has been accepted and is no connection yet
+            server.close()  # this drops sockets that are accepted but not registered
         while len(connections) and time.monotonic() < deadline and not self.force_exit:
             await asyncio.sleep(HANDOVER_SECONDS / 100)
 
@@ -149,7 +149,7 @@ class _Server(uvicorn.Server):
 class _SecondServer(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave the signals to the other one."""
+        """Leave the signals to the main server."""
         yield
 
 
@@ -227,7 +227,7 @@ def _config(app: ASGIApp, **options: Any) -> uvicorn.Config:
 
 
 async def _answer_watchdog() -> None:
-    """Show the service manager, if it asks, that requests are answered."""
+    """Notify the watchdog of the service manager, if there is one, while the loop runs."""
     seconds = watchdog_seconds()
     while seconds is not None:
         notify("WATCHDOG=1")

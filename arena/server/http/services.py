@@ -1,4 +1,4 @@
-"""Programs that are started when there is something for them to do; one that fails is started again."""
+"""Services: programs that run while they have work, and start again after a failure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from arena.base.programs.service_program import NOTHING_TO_DO
 FIRST_PAUSE_SECONDS = 1.0
 LONGEST_PAUSE_SECONDS = 30.0
 STEADY_SECONDS = 60.0
-"""A program that has run for so long begins with the first pause again."""
+"""After running this long, a program begins with the first pause again."""
 SHUTDOWN_SECONDS = 5.0
 
 _log = logging.getLogger("arena.server.http")
@@ -52,16 +52,16 @@ class Service:
 
     @property
     def problem(self) -> str:
-        """How it has failed, until it has worked for a while or has had nothing to do; "" for not at all."""
+        """Its last failure, until it has run for a while or has had nothing to do; "" without one."""
         is_steady = self.pid is not None and self._now() - self._started_at > STEADY_SECONDS
         return "" if self.rests or is_steady else self._failure
 
     def start(self) -> None:
-        """Begin to start it whenever it is wanted, and again if it fails."""
+        """Start the task that starts the program whenever it is wanted, and again if it fails."""
         self._task = asyncio.create_task(self._keep_running())
 
     def want(self) -> None:
-        """Say that there is something for it to do."""
+        """Note that there is work for it."""
         self._is_wanted.set()
 
     async def _keep_running(self) -> None:
@@ -76,7 +76,7 @@ class Service:
                 if code == NOTHING_TO_DO:
                     pause_seconds, self.rests, self._failure = FIRST_PAUSE_SECONDS, True, ""
                     continue
-            except OSError as error:  # no process can be started now
+            except OSError as error:  # the system can't start a process now
                 code = error.strerror
             pause_seconds = (
                 FIRST_PAUSE_SECONDS if self._now() - self._started_at > STEADY_SECONDS else 2 * pause_seconds
@@ -98,7 +98,7 @@ class Service:
         return await self._process.wait()
 
     async def close(self) -> None:
-        """End it."""
+        """End the program and its task."""
         if self._task is None:
             return
         self._task.cancel()

@@ -1,4 +1,4 @@
-"""Starts each service when the databases tell of work for it; it ends when it has had none for a while."""
+"""The supervisor: starts each service when the databases have work for it; a service ends when it has had none."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ from arena.store.people.people_store import PeopleStore
 from arena.store.results.events import Commits
 
 ASK_SECONDS = 0.5
-"""Between two looks whether anything was committed."""
+"""Between two checks for new commits."""
 LOOK_SECONDS = 5.0
-"""Between two looks if nothing was: a contest begins when its time has come."""
+"""Between two looks without a commit: a contest begins when its time has come."""
 STAY_SECONDS = 10.0
-"""Between two times that it is reported for an idle service that it is there."""
+"""Between two reports on behalf of an idle service."""
 UNCONTAINED_SECONDS = 600.0
 """After which the checker tries again whether this machine can contain uploads."""
 
@@ -64,7 +64,7 @@ class View:
 
     @cached_property
     def bots(self) -> str:
-        """Stands for the bots that were submitted."""
+        """A text that changes with the submitted bots."""
         return str(hash(tuple((bot.label, bot.digest) for bot in self.home.store.submitted_bots())))
 
 
@@ -76,21 +76,25 @@ def _checker(view: View, _: Program) -> Look:
 
 
 def _contests(view: View, _: Program) -> Look:
-    return Look(" ".join(one.name for one in view.people.contests.all() if has_work(one, view.people)))
+    return Look(" ".join(stored.name for stored in view.people.contests.all() if has_work(stored, view.people)))
 
 
 def _results(view: View, _: Program) -> Look:
     states = []
     for stored in view.people.contests.all():
         if phase_of(stored, view.now) is ContestPhase.FINISHED and visible(stored, (), view.now).has_all:
-            found = (view.home.store.find_tournament(name) for name in stored.contest.tournaments)
-            states += [f"{one.name} {one.recorded} {one.finished_at} {len(one.corrections)}" for one in found if one]
+            tournaments = (view.home.store.find_tournament(name) for name in stored.contest.tournaments)
+            states += [
+                f"{tournament.name} {tournament.recorded} {tournament.finished_at} {len(tournament.corrections)}"
+                for tournament in tournaments
+                if tournament
+            ]
     return Look("", "; ".join(states))
 
 
 def _play(view: View, _: Program) -> Look:
     waiting = " ".join(map(str, view.people.unrated_matches.waiting()))
-    today = view.now[:10]  # every day it removes what is old
+    today = view.now[:10]  # it removes old matches every day
     return Look(waiting, f"{view.bots} {view.home.store.totals()[0]} {today}")
 
 
@@ -116,7 +120,7 @@ def _changed_at(file: str) -> int:
         return 0
 
 
-_LOOKS: Mapping[ServiceKind, Callable[[View, Program], Look]] = {
+_LOOK_BY_SERVICE: Mapping[ServiceKind, Callable[[View, Program], Look]] = {
     CHECKER: _checker,
     CONTESTS: _contests,
     LADDER: _ladder,
@@ -133,24 +137,24 @@ class _Watched:
         self._note = ProblemNote(program.arguments[0], program.service.name, f"ended {program.ladder}".strip())
 
     def is_wanted(self, view: View) -> bool:
-        """Return whether to start it, and note that it was started."""
+        """Return whether to start the service now, and note the work that it is started for."""
         if not self.service.rests:
             return False
-        look = _LOOKS[self.program.service](view, self.program)
+        look = _LOOK_BY_SERVICE[self.program.service](view, self.program)
         is_new = look.state != self._state or look.waiting not in ("", self._waiting)
         self._waiting = look.waiting
         self._state = look.state
         return is_new
 
     def note_problem(self) -> None:
-        """Note that it ends again and again, where the page of the site's health reads it."""
+        """Note the failure of the service for the health page, or clear the note."""
         if self.service.problem:
             self._note.report(self.service.problem)
         else:
             self._note.clear()
 
     def stay(self, people: PeopleStore) -> None:
-        """Report in its place while it rests."""
+        """Report for the service while it rests."""
         if not self.service.rests:
             return
         if self.program.ladder:
@@ -164,20 +168,20 @@ def _service(program: Program) -> Service:
     return Service(program.service.module, program.arguments, environment=environment)
 
 
-def _is_wanted(one: _Watched, view: View) -> bool:
-    """Return whether to start a service; it also starts if its work can't be read, for it reports the reason."""
+def _is_wanted(watched: _Watched, view: View) -> bool:
+    """Return whether to start a service; if its work can't be read, it starts too, to report the reason."""
     try:
-        return one.is_wanted(view)
-    except DatabaseError:  # it is away
+        return watched.is_wanted(view)
+    except DatabaseError:  # the supervisor tries again
         raise
     except Exception as error:
-        if one.service.rests:
-            _log.error("what there is for the service %s to do can't be read: %s", one.program.service.name, error)
-        return one.service.rests
+        if watched.service.rests:
+            _log.error("what there is for the service %s to do can't be read: %s", watched.program.service.name, error)
+        return watched.service.rests
 
 
 class Supervisor:
-    """Looks what there is to do, in a thread, and keeps the programs running that have something."""
+    """Looks for work in a thread, and runs the programs that have some."""
 
     def __init__(
         self,
@@ -186,26 +190,26 @@ class Supervisor:
         opened_people: Callable[[Path], PeopleStore] = open_people,
     ) -> None:
         self._directory, self._opened_people = directory, opened_people
-        self._watched = [_Watched(one, _service(one)) for one in programs]
+        self._watched = [_Watched(program, _service(program)) for program in programs]
         self._is_over = threading.Event()
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin, in a running loop."""
+        """Start watching; called in a running loop."""
         self._loop = asyncio.get_running_loop()
-        for one in self._watched:
-            one.service.start()
-        self._thread = threading.Thread(target=self._keep_watching, name="arena-supervisor", daemon=True)
+        for watched in self._watched:
+            watched.service.start()
+        self._thread = threading.Thread(target=self._watch_until_closed, name="arena-supervisor", daemon=True)
         self._thread.start()
 
     async def close(self) -> None:
         """End all programs."""
         self._is_over.set()
-        await asyncio.gather(*(one.service.close() for one in self._watched))
+        await asyncio.gather(*(watched.service.close() for watched in self._watched))
         if self._thread is not None:
             await asyncio.to_thread(self._thread.join)
 
-    def _keep_watching(self) -> None:
+    def _watch_until_closed(self) -> None:
         keep_trying(
             self._watch,
             _log,
@@ -228,20 +232,20 @@ class Supervisor:
             while not self._is_over.is_set():
                 if commits.are_new():
                     view = View(home, people)
-                    for one in self._watched:
-                        if _is_wanted(one, view):
-                            self._loop.call_soon_threadsafe(one.service.want)
-                for one in self._watched:
-                    one.note_problem()
+                    for watched in self._watched:
+                        if _is_wanted(watched, view):
+                            self._loop.call_soon_threadsafe(watched.service.want)
+                for watched in self._watched:
+                    watched.note_problem()
                 if time.monotonic() - reported_at >= STAY_SECONDS:
                     reported_at = time.monotonic()
-                    for one in self._watched:
-                        one.stay(people)
+                    for watched in self._watched:
+                        watched.stay(people)
                 self._is_over.wait(ASK_SECONDS)
 
 
 def run_work(directory: Path, programs: Sequence[Program]) -> bool:
-    """Keep all services going until SIGTERM or Ctrl-C; return whether it was Ctrl-C."""
+    """Supervise all services until SIGTERM or Ctrl-C; return whether it was Ctrl-C."""
     return asyncio.run(_work(Supervisor(directory, programs)))
 
 

@@ -1,4 +1,4 @@
-"""What readers of events can name, how far they have come, and what changes for bots and games."""
+"""Topics and cursors of events, and the index of bots and games in tournaments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from arena.base.text import shortened_text
 from arena.store.results.tournament_reader import Roster
 from arena.store.results.values import StoredBot
 
-# A topic is the path of its page, but for that of all there is.
+# A topic is the path of its page, except for the topic of everything.
 
 MAX_TOPICS = 20
 """Of a stream: a browser shares one among all its tabs."""
@@ -29,10 +29,10 @@ ARENA_LOG = "a"
 """The log that counts all changes."""
 
 CONTESTS_LOG = "k"
-"""What stands in cursors for how contests are."""
+"""The name in cursors of the changes of contests."""
 
 _MAX_MATCH = 2**31 - 1
-"""As the pages of matches."""
+"""The same as on pages of matches."""
 
 _MAX_MATCH_DIGITS = len(str(_MAX_MATCH))
 _MAX_ENCODED_CHARACTERS = 2_000
@@ -70,7 +70,7 @@ class Topic:
 
     @cached_property
     def counter(self) -> str:
-        """The name in cursors of what counts the changes of several tournaments together; not for one tournament."""
+        """The name in cursors of the count of changes of several tournaments; unused for one tournament."""
         if self.is_contests:
             return CONTESTS_LOG
         return ARENA_LOG if self == ARENA else f"c{blake2b(self.path.encode(), digest_size=6).hexdigest()}"
@@ -117,7 +117,7 @@ def _is_match(text: str) -> bool:
     return text.isascii() and text.isdecimal() and len(text) <= _MAX_MATCH_DIGITS and 0 < int(text) <= _MAX_MATCH
 
 
-# How far a reader of events has come, as a text that it gives back to be sent what follows.
+# A cursor says how far a reader of events has come; the reader returns it to get the events after it.
 
 _PART = r"-(?:a|k|c[0-9a-f]{12}|\d{1,18}(?:m\d{1,10})?)\.\d{1,18}"
 _CURSOR = re.compile(rf"[0-9a-f]{{8}}(?:{_PART}){{0,{2 * MAX_TOPICS}}}", re.ASCII)
@@ -135,7 +135,7 @@ def live_log(tournament: int, match: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """A place in several logs: the number of the last event that was read, by log, as this very store counts."""
+    """The number of the last event that was read, by log; each store counts by itself."""
 
     store: str
     places: Mapping[str, int]
@@ -152,7 +152,7 @@ def parse_cursor(text: str) -> Cursor:
     return Cursor(store, {log: int(place) for log, _, place in (part.partition(".") for part in parts)})
 
 
-# What changes for a bot, two bots or a game: tournaments they are in, and versions of the bot that are submitted.
+# Pages of bots and games change with the tournaments they are in, and with submitted versions of the bots.
 
 _MAX_NUMBER = 2**48 - 1
 """Numbers in cursors have at most 18 digits."""
@@ -183,5 +183,5 @@ class Entered:
         return reduce(set.__and__, (self._of_bot.get(bot, set()) for bot in topic.bots)) if topic.bots else set()
 
     def submitted(self, topic: Topic) -> int:
-        """Return a number that is another one when versions of the bots of a topic were submitted or removed."""
+        """Return a number that changes when versions of the bots of a topic are submitted or removed."""
         return sum(self._submitted.get(bot, 0) for bot in topic.bots) & _MAX_NUMBER

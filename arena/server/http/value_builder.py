@@ -1,4 +1,4 @@
-"""Builds the value of a page where its lane says, and keeps what took long for the next start of the server."""
+"""Builds the value of a page in its lane, and keeps values that took long for the next start of the server."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from arena.server.http.problems import ProblemError
 from arena.site.frame.model import Lane, Model, Page, Parameters
 from arena.store.results.values import read_whole
 
-# A home may belong to another user, so nothing in a file is trusted: it must be a plain file of a bounded size, with
-# the key of the page and a digest. Its value is checked like that of a builder. Any other file is ignored.
+# A home may belong to another user, so snapshots are not trusted: each must be a plain file of bounded size, with the
+# key of its page and a digest. Its value is checked like that of a builder. Other files are ignored.
 
 LAYOUT = 2
 MAX_FILE_BYTES = 8 * 1024 * 1024
@@ -50,7 +50,7 @@ class _Head(Model):
 
 
 class Snapshots:
-    """The files, the latest of each page."""
+    """The snapshots in files: the latest of each page."""
 
     def __init__(self, cache_directory: Path) -> None:
         """Prepare to read and write in the cache directory of a home."""
@@ -78,7 +78,7 @@ class Snapshots:
             return
         with contextlib.suppress(OSError):
             self._directory.mkdir(parents=True, exist_ok=True)
-            if self._directory.is_symlink() or self._directory.parent.is_symlink():  # it leads out of the home
+            if self._directory.is_symlink() or self._directory.parent.is_symlink():  # a link may lead out of the home
                 return
             self._make_room(len(line) + len(value.json))
             with tempfile.NamedTemporaryFile(dir=self._directory, suffix=_SUFFIX, delete=False) as file:
@@ -92,7 +92,7 @@ class Snapshots:
                     raise
 
     def clear(self) -> None:
-        """Remove all files, as after somebody has left whose name may be in them."""
+        """Remove all files, such as after a person has left whose name may be in them."""
         with contextlib.suppress(OSError):
             for path, _ in _files(self._directory):
                 path.unlink(missing_ok=True)
@@ -177,7 +177,7 @@ class ValueBuilder:
         """Return the value of a page, sooner if nobody has seen it yet."""
         if page.lane is Lane.ROWS:
             async with self._rows.turn(is_first):
-                return await self._in_thread(lambda: self._from_rows(page, parameters))
+                return await self._in_thread(lambda: self._build_from_rows(page, parameters))
         await self._in_thread(lambda: self._require_tournament(parameters))
         value = await self._builders[page.lane].build(page, parameters, is_first)
         try:
@@ -193,13 +193,13 @@ class ValueBuilder:
         if isinstance(name, str):
             self._home().store.tournament(name)
 
-    def _from_rows(self, page: Page, parameters: Parameters) -> BuiltValue:
-        started, worked = time.monotonic(), time.thread_time()
+    def _build_from_rows(self, page: Page, parameters: Parameters) -> BuiltValue:
+        started, cpu_started = time.monotonic(), time.thread_time()
         json = read_whole(lambda: page.build(self._home(), parameters)).model_dump_json().encode()
-        return BuiltValue(json, time.monotonic() - started, time.thread_time() - worked)
+        return BuiltValue(json, time.monotonic() - started, time.thread_time() - cpu_started)
 
     async def freshened(self, page: Page, json: bytes) -> bytes:
-        """Return the value of a page that rests, with what a few look-ups find."""
+        """Return the value of a resting page, brought up to date by a few look-ups."""
 
         def freshen() -> bytes:
             model = page.model.model_validate_json(json)
@@ -215,10 +215,10 @@ class ValueBuilder:
             return None
 
         def read() -> tuple[str, BuiltValue] | None:
-            kept = snapshots.read(page, parameters, has_all_words)
-            if kept is not None:
-                page.model.model_validate_json(kept[1].json)
-            return kept
+            snapshot = snapshots.read(page, parameters, has_all_words)
+            if snapshot is not None:
+                page.model.model_validate_json(snapshot[1].json)
+            return snapshot
 
         try:
             return await self._in_thread(read)

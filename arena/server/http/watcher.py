@@ -1,4 +1,4 @@
-"""A thread that watches the store and says what has changed, and what the hub asks the store."""
+"""The watcher: a thread that reports changes of the store; and the queries of the hub to the store."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ MAX_LOGS = 100
 KEEP_NAMES = frozenset(
     {EventKind.SCHEDULE, EventKind.RESULTS, EventKind.FINISHED, EventKind.REOPENED, EventKind.ANNOTATED}
 )
-"""What happens to a tournament while it is played, and what is found out about it; its name stays."""
+"""Events of play and of analysis, which do not change the name of a tournament."""
 
 NO_CORRECTIONS = KEEP_NAMES | {EventKind.DEFINITION}
-"""Nor is it a correction that a bot enters a ladder, which may happen often; pages show that when they have rested."""
+"""A bot that enters a ladder is no correction either: it may happen often, and pages show it when they have rested."""
 
 log = logging.getLogger("arena.server.http")
 
@@ -64,7 +64,7 @@ class Watcher:
         self._opened = home()
         self._signal = self._opened.store.commit_signal()
         self._signalled = ""
-        self._place = ""
+        self._store_place = ""
         self._seqs: Mapping[str, int] = {}
         self._rosters: dict[int, Roster] = {}
         self._submitted: list[StoredBot] = []
@@ -106,7 +106,7 @@ class Watcher:
             pause = self.look()
 
     def look(self) -> float:
-        """Look at the store once, and say what has changed; return how long to pause."""
+        """Look at the store once, and report a change; return how many seconds to pause."""
         began = self._clock()
         try:
             change = self._look()
@@ -136,14 +136,14 @@ class Watcher:
             change = Change(state=replace(self.state, contests=contests))
         else:
             return None
-        self._signalled, self.state = signalled, change.state  # if reading fails, it is read again
+        self._signalled, self.state = signalled, change.state  # only after reading, so that a failed read is repeated
         return change
 
     # reading
 
     def _read(self, store: Store, place: str, contests: int) -> Change:
         seqs, before = store.events.topics(), self.state
-        is_replaced = self._is_another(seqs, place)
+        is_replaced = self._is_another_store(seqs, place)
         known = {} if is_replaced else self._seqs
         changed = {n: (after, last) for n, last in _by_number("tournament", seqs).items()
                    if 0 < (after := known.get(tournament_topic(n), 0)) < last}  # fmt: skip
@@ -155,7 +155,7 @@ class Watcher:
         has_bots = known.get(BOTS, 0) != seqs.get(BOTS, 0) or not known
         entered = self._entered(store, known, last_events, events, missed, has_bots)
         self._replacements += is_replaced
-        self._seqs, self._place = seqs, place
+        self._seqs, self._store_place = seqs, place
         total = sum(seqs.values()) - sum(_by_number("live", seqs).values())
         state = StoreState(
             store=hashlib.blake2b(f"{place} {self._replacements}".encode(), digest_size=4).hexdigest(),
@@ -189,22 +189,26 @@ class Watcher:
         missed: frozenset[int],
         has_bots: bool,
     ) -> Entered:
-        """Return which bots and games are in which tournaments, and who is submitted; it reads only what is new."""
+        """Return the index of bots and games in tournaments and of submitted bots; it reads only what is new."""
         rosters = {n: roster for n, roster in self._rosters.items() if known and n in last_events}
         changed = {event.tournament for event in events if _may_rename(event)} | missed
-        wanted = {number for number in last_events if number not in rosters or number in changed}
-        if not wanted and rosters.keys() == self._rosters.keys() and not has_bots:
+        unread = {number for number in last_events if number not in rosters or number in changed}
+        if not unread and rosters.keys() == self._rosters.keys() and not has_bots:
             return self.state.entered
-        self._rosters = rosters | (store.rosters(wanted if len(wanted) <= MAX_LOGS else None) if wanted else {})
+        self._rosters = rosters | (store.rosters(unread if len(unread) <= MAX_LOGS else None) if unread else {})
         self._submitted = store.submitted_bots() if has_bots else self._submitted
         return Entered(self._rosters, self._submitted)
 
-    def _is_another(self, seqs: Mapping[str, int], place: str) -> bool:
+    def _is_another_store(self, seqs: Mapping[str, int], place: str) -> bool:
         """Return whether the store is not the one that was read before, or an earlier copy of it."""
-        if not self._place:
+        if not self._store_place:
             return False
         is_back = sum(seqs.values()) < sum(self._seqs.values())
-        return place != self._place or is_back or any(seqs.get(topic, seq) < seq for topic, seq in self._seqs.items())
+        return (
+            place != self._store_place
+            or is_back
+            or any(seqs.get(topic, seq) < seq for topic, seq in self._seqs.items())
+        )
 
     def _live(
         self, store: Store, seqs: Mapping[str, int], known: Mapping[str, int]
@@ -212,14 +216,16 @@ class Watcher:
         before = self.state.last_states if known else {}
         live, last_states = list[LoggedLiveMatch](), dict[tuple[int, int], int]()
         for number, last in _by_number("live", seqs).items():
-            own = {match: seq for (tournament, match), seq in before.items() if tournament == number}
+            seqs_of_matches = {match: seq for (tournament, match), seq in before.items() if tournament == number}
             if last != known.get(live_topic(number), 0):
                 now = store.live_state(number).seqs()
-                new = _new_live_matches(store, number, [match for match, seq in now.items() if seq > own.get(match, 0)])
+                new = _new_live_matches(
+                    store, number, [match for match, seq in now.items() if seq > seqs_of_matches.get(match, 0)]
+                )
                 live += new
-                own = {match: own[match] for match in now if match in own}
-                own |= {one.stored.summary.match: one.stored.seq for one in new}
-            last_states |= {(number, match): seq for match, seq in own.items()}
+                seqs_of_matches = {match: seqs_of_matches[match] for match in now if match in seqs_of_matches}
+                seqs_of_matches |= {live_match.stored.summary.match: live_match.stored.seq for live_match in new}
+            last_states |= {(number, match): seq for match, seq in seqs_of_matches.items()}
         return tuple(live), last_states
 
 
@@ -234,11 +240,11 @@ def _new_events(store: Store, changed: Mapping[int, tuple[int, int]]) -> tuple[t
         return (), frozenset(changed)
     events, missed = list[LoggedEvent](), set[int]()
     for number, (after, last) in changed.items():
-        found = events_between(store, number, after, last)
-        if found is None:
+        new_events = events_between(store, number, after, last)
+        if new_events is None:
             missed.add(number)
         else:
-            events += [LoggedEvent(number, event) for event in found]
+            events += [LoggedEvent(number, event) for event in new_events]
     return tuple(events), frozenset(missed)
 
 
@@ -288,7 +294,7 @@ def _parsed(topics: tuple[str, ...]) -> tuple[Topic, ...]:
     return parse_topics(",".join(topics)) if topics else ()
 
 
-# What the hub asks the store: the events of a log, and which matches are still to be played.
+# The queries of the hub: the events of a log, and whether a match is still to be played.
 
 READS_AT_ONCE = 4
 
@@ -304,8 +310,8 @@ class StoreLogs:
 
     async def events_between(self, tournament: int, after: int, last: int) -> Sequence[LoggedEvent] | None:
         """Return the events of a tournament after one number, up to another; None if they are not all kept."""
-        found = await self._read(lambda store: events_between(store, tournament, after, last))
-        return None if found is None else [LoggedEvent(tournament, event) for event in found]
+        events = await self._read(lambda store: events_between(store, tournament, after, last))
+        return None if events is None else [LoggedEvent(tournament, event) for event in events]
 
     async def is_to_be_played(self, tournament: int, match: int) -> bool | None:
         """Return whether a match is still to be played; None if there is no such match."""
