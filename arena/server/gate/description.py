@@ -1,4 +1,4 @@
-"""Operations as the OpenAPI document describes them: what is sent, what is returned, who may, and the refusals."""
+"""OpenAPI descriptions of operations: requests, responses, permissions and refusals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from arena.server.http.openapi import SCHEMAS, SESSION, TOKEN, identifier_of
 from arena.store.people.values import PERMISSIONS, SCOPE_PERMISSIONS, Permission, Role
 
 _HTML, _STREAM = "text/html", "text/event-stream"
-_IN_PIECES = ("application/octet-stream", "application/zip")
+_RANGE_TYPES = ("application/octet-stream", "application/zip")
 """Files on the disk, of which a program may ask for a piece."""
 
 
@@ -87,7 +87,11 @@ def _parameters(operation: Operation, fields: dict[str, Any]) -> list[dict[str, 
 
 
 def _body(operation: Operation, fields: dict[str, Any]) -> dict[str, Any]:
-    sent = {name: one for name, one in fields["properties"].items() if not _is_in_path(operation, name)}
+    sent = {
+        name: schema_of_field
+        for name, schema_of_field in fields["properties"].items()
+        if not _is_in_path(operation, name)
+    }
     if not sent:
         return {}
     required = [name for name in fields.get("required", ()) if name in sent]
@@ -109,7 +113,7 @@ def _responses(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
     if operation.media_type:
         content: dict[str, Any] = {operation.media_type: {"schema": {"type": "string", "format": "binary"}}}
         responses["200"] = {"description": operation.summary, "content": content}
-        if operation.media_type in _IN_PIECES:
+        if operation.media_type in _RANGE_TYPES:
             responses["206"] = {"description": "The piece of it that `Range` names.", "content": content}
     elif operation.model is None:
         schema = {
@@ -126,13 +130,13 @@ def _responses(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
         responses["200"] = {"description": operation.summary, "content": content}
     if operation.method == "GET" and operation.who is not Who.ANYBODY:
         responses["303"] = {"description": "Sign in first; a browser is led to the page for that."}
-    if operation.method == "GET" and operation.media_type not in (*_IN_PIECES, _STREAM):
+    if operation.method == "GET" and operation.media_type not in (*_RANGE_TYPES, _STREAM):
         responses |= NOT_CHANGED
     return responses | {str(status): problem_answer(text) for status, text in sorted(_refusals(operation).items())}
 
 
 def _refusals(operation: Operation) -> dict[int, str]:
-    found = {
+    refusals = {
         400: "What was sent is not right; the sentence says what is expected.",
         401: "Sign in first, or the token is not right.",
         403: "It may not be done by who asks, not by a page of another site, or not without https.",
@@ -142,17 +146,17 @@ def _refusals(operation: Operation) -> dict[int, str]:
         503: "The database can't be read, or too many ask; `Retry-After` says when to ask again.",
     }
     if _is_in_path(operation, "secret"):
-        found[404] = "The link can't be used: it was, it has expired, or nobody made it; always the same sentence."
+        refusals[404] = "The link can't be used: it was, it has expired, or nobody made it; always the same sentence."
     if "{" in operation.path:
-        found |= TOO_LONG
-    if operation.media_type in _IN_PIECES:
-        found[416] = "The file has no such piece."
+        refusals |= TOO_LONG
+    if operation.media_type in _RANGE_TYPES:
+        refusals[416] = "The file has no such piece."
     if operation.method != "GET":
-        found |= {
+        refusals |= {
             408: "What is sent takes too long.",
             413: "What is sent is too long.",
             415: "What is sent is neither a form nor JSON.",
         }
     if operation.rate is not None or operation.takes_password:
-        found[429] = "It was done too often; `Retry-After` says when to try again."
-    return found
+        refusals[429] = "It was done too often; `Retry-After` says when to try again."
+    return refusals

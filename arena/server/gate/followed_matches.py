@@ -84,7 +84,7 @@ class FollowedMatches:
 
         Beyond a bound, the network with most streams loses one; if it is this one, ProblemError is raised.
         """
-        of_match = Counter(one.number for one in self._followers)[number]
+        of_match = Counter(other.number for other in self._followers)[number]
         if self._closing.is_set() or of_match >= MAX_OF_A_MATCH or not self._places.make_room(network, MAX_FOLLOWERS):
             raise ProblemError(TOO_MANY)
         follower = Follower(number, shown, may_follow, lambda: self._leave(follower))
@@ -125,7 +125,7 @@ class FollowedMatches:
             return
         self._checked_at, self._has_news = self._now(), False
         followers = list(self._followers)
-        allowed = await anyio.to_thread.run_sync(lambda: [one.may_follow() for one in followers])
+        allowed = await anyio.to_thread.run_sync(lambda: [candidate.may_follow() for candidate in followers])
         for follower, may_follow in zip(followers, allowed, strict=True):
             if not may_follow:
                 follower.end()

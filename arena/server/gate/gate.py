@@ -1,6 +1,6 @@
 """The gate: checks every operation in this order: origin, person, permission, rate; then reads what was sent.
 
-Whoever may not do something learns nothing about it: the response is the same, whether it exists or not.
+A person who may not do something learns nothing about it: the response is the same whether it exists or not.
 """
 
 from __future__ import annotations
@@ -105,11 +105,11 @@ class Gate:
     def endpoints(self) -> tuple[Endpoint, ...]:
         """The addresses of the operations."""
         return tuple(
-            _endpoint(path, self._answering(by_method), by_method) for path, by_method in self._by_path.items()
+            _endpoint(path, self._handler_of(by_method), by_method) for path, by_method in self._by_path.items()
         )
 
     def end_streams(self) -> None:
-        """End the streams, which would else keep the server from ending."""
+        """End the streams, which keep the server from ending."""
         self._followed.end_streams()
 
     async def close(self) -> None:
@@ -117,7 +117,7 @@ class Gate:
         await self._followed.close()
         await self._builders.close()
 
-    def _answering(self, by_method: dict[str, Operation]) -> Any:
+    def _handler_of(self, by_method: dict[str, Operation]) -> Any:
         async def answer(request: Request) -> Response:
             method = "GET" if request.method == "HEAD" else request.method
             return await self._answer(request, by_method[method])
@@ -129,7 +129,7 @@ class Gate:
             check_origin(request)
         if not operation.is_in_the_open:
             check_encryption(request)
-        actor = await anyio.to_thread.run_sync(self._admit, request, operation, limiter=self._threads)
+        actor = await anyio.to_thread.run_sync(self._admitted_actor, request, operation, limiter=self._threads)
         if actor is None:
             return to_sign_in(request)
         request.scope[ACTOR] = actor.number
@@ -142,7 +142,7 @@ class Gate:
             elif operation.method != "GET":
                 sent = await fields_of(request, operation.max_body_bytes)
             sent |= request.path_params
-            visit, result = await self._do(request, operation, actor, sent, received)
+            visit, result = await self._run_operation(request, operation, actor, sent, received)
         except (UsageError, ValidationError) as error:
             self._away_log.note(error)
             problem = problem_of_sent(request, operation, sent, error)
@@ -153,7 +153,7 @@ class Gate:
             if received is not None:
                 await anyio.to_thread.run_sync(self._remove_unless_kept, received, limiter=self._threads)
         match result:
-            case Problem():  # here, so that the log has no error about what was sent before one of the page
+            case Problem():  # not in the except clause: else logs would link an error of the page to the form
                 return await self._form_again(request, operation, actor, sent, result)
             case Done():
                 return done_response(request, result)
@@ -183,7 +183,7 @@ class Gate:
         if not self._people.submissions.has_upload(received.name):
             self._uploads.remove(received.name)
 
-    async def _do(
+    async def _run_operation(
         self,
         request: Request,
         operation: Operation,
@@ -211,8 +211,10 @@ class Gate:
             result = await anyio.to_thread.run_sync(result.finish, models, limiter=self._threads)
         elif isinstance(result, ToShow):
             is_program = wants_json(request)
-            found = [await self._builders.kept(result.home, *page, is_program=is_program) for page in result.pages]
-            result = await anyio.to_thread.run_sync(result.finish, found, limiter=self._threads)
+            kept_models = [
+                await self._builders.kept(result.home, *page, is_program=is_program) for page in result.pages
+            ]
+            result = await anyio.to_thread.run_sync(result.finish, kept_models, limiter=self._threads)
         return visit, result
 
     async def _form_again(
@@ -220,20 +222,20 @@ class Gate:
     ) -> Response:
         """Return the page with the form, the problem and what was sent; if that fails as well, the problem."""
         page = self._by_path[operation.form]["GET"]
-        known = {name: value for name, value in sent.items() if name in page.fields.model_fields}
+        known_fields = {name: value for name, value in sent.items() if name in page.fields.model_fields}
         try:
-            visit, model = await self._do(request, page, actor, known)
+            visit, model = await self._run_operation(request, page, actor, known_fields)
         except (UsageError, ValidationError) as error:
             raise ProblemError(problem) from error
         refusal = Refusal(problem=problem, sent=_as_in_forms(sent), action=operation.path.rpartition("/")[2])
         return await self._page(request, page, visit, model, refusal)
 
-    def _admit(self, request: Request, operation: Operation) -> Actor | None:
+    def _admitted_actor(self, request: Request, operation: Operation) -> Actor | None:
         """Return who may do it; None for a visitor who has to sign in first."""
         actor = actor_of(request, self._people)
         if may(actor, operation):
             has_person = actor.person is not None and operation.who is not Who.ANYBODY
-            self._count(operation, f"person {actor.number}" if has_person else network_of(address_of(request)))
+            self._spend_rate(operation, f"person {actor.number}" if has_person else network_of(address_of(request)))
             return actor
         if actor.person is None:
             if operation.method == "GET" and not wants_json(request):
@@ -249,9 +251,9 @@ class Gate:
             return False
         return now.number == actor.number and may(now, operation)
 
-    def _count(self, operation: Operation, whose: str) -> None:
+    def _spend_rate(self, operation: Operation, requester: str) -> None:
         if operation.rate is not None:
-            wait = self._people.rates.take(f"{operation.path} {whose}", operation.rate)
+            wait = self._people.rates.take(f"{operation.path} {requester}", operation.rate)
             if wait:
                 raise too_often(wait)
 
@@ -266,21 +268,21 @@ def _endpoint(path: str, handler: Any, by_method: Mapping[str, Operation]) -> En
 
 
 def _as_in_forms(sent: Mapping[str, Any]) -> dict[str, str | list[str]]:
-    """Return what a form could have sent: JSON may have anything, and pages show texts and lists of them."""
+    """Return the values that a form could have sent: JSON may have others, which pages can't show again."""
     return {
         name: value.replace("\r\n", "\n") if isinstance(value, str) else value
         for name, value in sent.items()
-        if isinstance(value, str) or (isinstance(value, list) and all(isinstance(one, str) for one in value))
+        if isinstance(value, str) or (isinstance(value, list) and all(isinstance(item, str) for item in value))
     }
 
 
 def _refusal(actor: Actor, role: Role, operation: Operation) -> str:
-    wanted = operation.who
-    if actor.token is None or (isinstance(wanted, Permission) and wanted not in PERMISSIONS[role]):
+    required = operation.who
+    if actor.token is None or (isinstance(required, Permission) and required not in PERMISSIONS[role]):
         return f"Your role, {role}, may not do this."
-    good_for = [scope for scope, granted in SCOPE_PERMISSIONS.items() if wanted in granted]
-    if good_for and not operation.only_in_browser:
-        return f"This token may not do this; make one with the scope {good_for[0]} on your account page"
+    sufficient_scopes = [scope for scope, granted in SCOPE_PERMISSIONS.items() if required in granted]
+    if sufficient_scopes and not operation.only_in_browser:
+        return f"This token may not do this; make one with the scope {sufficient_scopes[0]} on your account page"
     return "A token may not do this; sign in with a browser."
 
 

@@ -1,4 +1,4 @@
-"""The homes that operations read: the one that everybody sees, and those of contests with embargoed results."""
+"""The homes that operations read: the public one, and those of contests with embargoed results."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Homes:
         return HomePlace(embargoed_home_path(self.public.directory, contest), is_apart=True)
 
     def has_embargoed(self, contest: str) -> bool:
-        """Return whether something of a contest is in an embargoed home."""
+        """Return whether a contest has an embargoed home."""
         return has_embargoed_home(self.public.directory, contest)
 
     @contextmanager
@@ -76,7 +76,7 @@ class Homes:
 
 
 @dataclass(slots=True, eq=False)
-class _Shown:
+class _CachedPage:
     model: Model | None = None
     stamp: object = None
     rests_until: float = 0.0
@@ -90,7 +90,7 @@ class HomeBuilders:
         self._homes, self._now = homes, now
         self._builders: dict[HomePlace, Builders] = {}
         self._ending: set[asyncio.Task[None]] = set()
-        self._shown: dict[tuple[HomePlace, Page, Parameters], _Shown] = {}
+        self._cached: dict[tuple[HomePlace, Page, Parameters], _CachedPage] = {}
 
     async def build(self, place: HomePlace, page: Page, parameters: Parameters) -> Model:
         """Return what a page of a home shows; raise ProblemError if it can't be built."""
@@ -101,18 +101,18 @@ class HomeBuilders:
             Lane.BOARDS, str(place.directory), place.store, LIMITS, is_apart=place.is_apart
         )
         self._builders[place] = builders  # as the latest
-        for other in [one for one in self._builders if one != place][: 1 - MAX_BUILDERS or None]:
-            self._end(self._builders.pop(other))
+        for oldest in [key for key in self._builders if key != place][: 1 - MAX_BUILDERS or None]:
+            self._end(self._builders.pop(oldest))
         return await builders.build(page, parameters)
 
     async def newest(self, place: HomePlace, page: Page, parameters: Parameters) -> Model:
         """Return what a page shows; an embargoed page is not built again before its home has changed."""
         if not place.is_apart:
             return await self.build(place, page, parameters)
-        shown, stamp = self._shown_at((place, page, parameters)), _stamp(place.directory / DATABASE_FILE)
-        if shown.model is None or shown.stamp != stamp:
-            shown.model, shown.stamp = await self.build(place, page, parameters), stamp
-        return shown.model
+        cached, stamp = self._cached_page((place, page, parameters)), _stamp(place.directory / DATABASE_FILE)
+        if cached.model is None or cached.stamp != stamp:
+            cached.model, cached.stamp = await self.build(place, page, parameters), stamp
+        return cached.model
 
     async def kept(self, place: HomePlace, page: Page, parameters: Parameters, *, is_program: bool) -> Model | None:
         """Return what a page shows; it is not built again before its home has changed and it has rested.
@@ -125,37 +125,39 @@ class HomeBuilders:
             if found.value is None:
                 return None
             return await anyio.to_thread.run_sync(page.model.model_validate_json, found.value.json)
-        shown = self._shown_at((place, page, parameters))
+        cached = self._cached_page((place, page, parameters))
         stamp = _stamp(place.directory / DATABASE_FILE)
-        is_current = shown.model is not None and shown.stamp == stamp
-        if shown.building is None and not is_current and self._now() >= shown.rests_until:
-            shown.building = asyncio.create_task(self._build(shown, stamp, place, page, parameters))
-        if shown.building is not None:
-            await asyncio.wait((shown.building,), timeout=seconds)
-        return shown.model
+        is_current = cached.model is not None and cached.stamp == stamp
+        if cached.building is None and not is_current and self._now() >= cached.rests_until:
+            cached.building = asyncio.create_task(self._build(cached, stamp, place, page, parameters))
+        if cached.building is not None:
+            await asyncio.wait((cached.building,), timeout=seconds)
+        return cached.model
 
-    def _shown_at(self, key: tuple[HomePlace, Page, Parameters]) -> _Shown:
-        shown = self._shown.pop(key, None) or _Shown()
-        self._shown[key] = shown  # as the latest
-        for other in list(self._shown)[:-MAX_KEPT]:
-            if self._shown[other].building is None:
-                del self._shown[other]
-        return shown
+    def _cached_page(self, key: tuple[HomePlace, Page, Parameters]) -> _CachedPage:
+        cached = self._cached.pop(key, None) or _CachedPage()
+        self._cached[key] = cached  # as the latest
+        for other in list(self._cached)[:-MAX_KEPT]:
+            if self._cached[other].building is None:
+                del self._cached[other]
+        return cached
 
-    async def _build(self, shown: _Shown, stamp: object, place: HomePlace, page: Page, parameters: Parameters) -> None:
+    async def _build(
+        self, cached: _CachedPage, stamp: object, place: HomePlace, page: Page, parameters: Parameters
+    ) -> None:
         began_at = self._now()
         try:
             value = await self._value(place, page, parameters)
-            shown.model = await anyio.to_thread.run_sync(page.model.model_validate_json, value.json)
-            rest = rest_seconds(value.seconds, value.cpu_seconds)
+            cached.model = await anyio.to_thread.run_sync(page.model.model_validate_json, value.json)
+            pause_seconds = rest_seconds(value.seconds, value.cpu_seconds)
         except Exception as error:
-            shown.model = None
-            rest = max(FAILURE_SECONDS, rest_seconds(self._now() - began_at, None))
+            cached.model = None
+            pause_seconds = max(FAILURE_SECONDS, rest_seconds(self._now() - began_at, None))
             if problem_of(error) is DEFECT:
                 _log.error("the page %s can't be built", page.name, exc_info=error)
         finally:
-            shown.building = None
-        shown.stamp, shown.rests_until = stamp, self._now() + rest
+            cached.building = None
+        cached.stamp, cached.rests_until = stamp, self._now() + pause_seconds
 
     def _end(self, builders: Builders) -> None:
         ending = asyncio.create_task(builders.close())
@@ -164,7 +166,7 @@ class HomeBuilders:
 
     async def close(self) -> None:
         """End the processes."""
-        tasks = [shown.building for shown in self._shown.values() if shown.building is not None]
+        tasks = [cached.building for cached in self._cached.values() if cached.building is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -172,11 +174,11 @@ class HomeBuilders:
 
 
 def _stamp(database: Path) -> tuple[tuple[int, int], ...]:
-    """Return what differs after a commit to a database in a file."""
+    """Return a value that changes with every commit to a database in a file."""
     files = (database, database.with_name(f"{database.name}-wal"))
-    found = []
+    stats = []
     for path in files:
         with suppress(OSError):
             status = path.stat()
-            found.append((status.st_mtime_ns, status.st_size))
-    return tuple(found)
+            stats.append((status.st_mtime_ns, status.st_size))
+    return tuple(stats)

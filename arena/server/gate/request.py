@@ -56,15 +56,17 @@ def actor_of(request: Request, people: PeopleStore) -> Actor:
     """
     authorization = request.headers.get("authorization")
     if authorization is not None:
-        return _of_token(authorization, people)
+        return _actor_of_token(authorization, people)
     secret = session_secret(request)
-    found = people.sessions.find(secret) if secret is not None else None
-    if found is None:
+    signed_in = people.sessions.find(secret) if secret is not None else None
+    if signed_in is None:
         return VISITOR
-    return Actor(person=found.person, permissions=PERMISSIONS[found.person.role], session=found.session.number)
+    return Actor(
+        person=signed_in.person, permissions=PERMISSIONS[signed_in.person.role], session=signed_in.session.number
+    )
 
 
-def _of_token(authorization: str, people: PeopleStore) -> Actor:
+def _actor_of_token(authorization: str, people: PeopleStore) -> Actor:
     scheme, _, token = authorization.partition(" ")
     owner = people.tokens.find(token) if scheme.lower() == "bearer" and is_token(token) else None
     if owner is None:
@@ -156,13 +158,13 @@ async def fields_of(request: Request, max_bytes: int = MAX_BODY_BYTES) -> dict[s
     if not body:
         return {}
     if content_type == FORM:
-        return _of_form(body)
+        return _fields_of_form(body)
     if content_type == JSON:
-        return _of_json(body)
+        return _fields_of_json(body)
     raise not_taken(415, f"Expected one of the types {FORM}, {JSON}.")
 
 
-def _of_form(body: bytes) -> dict[str, Any]:
+def _fields_of_form(body: bytes) -> dict[str, Any]:
     try:
         pairs = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MAX_FIELDS, errors="strict")
     except ValueError:
@@ -174,15 +176,15 @@ def by_name(pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """Return fields by name; one that is sent more than once is a list."""
     fields: dict[str, Any] = {}
     for name, value in pairs:
-        known = fields.get(name)
-        if known is None:
+        earlier = fields.get(name)
+        if earlier is None:
             fields[name] = value
         else:
-            fields[name] = [*(known if isinstance(known, list) else [known]), value]
+            fields[name] = [*(earlier if isinstance(earlier, list) else [earlier]), value]
     return fields
 
 
-def _of_json(body: bytes) -> dict[str, Any]:
+def _fields_of_json(body: bytes) -> dict[str, Any]:
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
@@ -225,15 +227,15 @@ async def receive_upload(
     try:
         async with asyncio.timeout(UPLOAD_SECONDS):
             if content_type == FILE:
-                return {}, await _of_body(request, uploads.receive(person))
+                return {}, await _file_of_body(request, uploads.receive(person))
             return await _file_of_form(
                 request, uploads.receive(person)
-            )  # before anything is read: it may be that nothing is taken
+            )  # first, as it raises an error if no uploads are taken
     except TimeoutError:
         raise not_taken(408, f"A file is sent within {UPLOAD_SECONDS:g} s.") from None
 
 
-async def _of_body(request: Request, upload: Receiving) -> Received:
+async def _file_of_body(request: Request, upload: Receiving) -> Received:
     with upload as receiving:
         async for piece in _pieces(request):
             if piece:
@@ -274,7 +276,7 @@ async def _bounded(request: Request) -> AsyncGenerator[bytes, None]:
 
 
 async def _pieces(request: Request) -> AsyncGenerator[bytes, None]:
-    """Yield what comes fast enough; the time that the arena takes for it does not count."""
+    """Yield the body in pieces while it comes fast enough; time that the arena itself takes does not count."""
     stream, left_seconds, time = request.stream(), GRACE_SECONDS, asyncio.get_running_loop().time
     while True:
         began = time()

@@ -39,10 +39,10 @@ class Refusal:
     @property
     def wrong(self) -> dict[str, str]:
         """What is wrong with each field, by its name."""
-        found: dict[str, list[str]] = {}
-        for one in self.problem.fields:
-            found.setdefault(one.field, []).append(one.error)
-        return {field: "; ".join(errors) for field, errors in found.items() if field}
+        errors_by_field: dict[str, list[str]] = {}
+        for field_problem in self.problem.fields:
+            errors_by_field.setdefault(field_problem.field, []).append(field_problem.error)
+        return {field: "; ".join(errors) for field, errors in errors_by_field.items() if field}
 
 
 def page_response(
@@ -60,7 +60,7 @@ def page_response(
     """
     headers = {"cache-control": NOT_KEPT} | ({"retry-after": "1"} if operation.is_late(model) else {})
     if wants_json(request) or not operation.template:
-        response = response_of(rendered(model.model_dump_json().encode(), JSON), _asked(request), headers)
+        response = response_of(rendered(model.model_dump_json().encode(), JSON), _request_headers(request), headers)
     else:
         html = render_template(
             operation.template,
@@ -76,7 +76,7 @@ def page_response(
             wrong=refusal.wrong if refusal is not None else {},
         )
         status = refusal.problem.status if refusal is not None else 200
-        response = response_of(rendered(html.encode(), HTML), _asked(request), headers, status)
+        response = response_of(rendered(html.encode(), HTML), _request_headers(request), headers, status)
     response.headers["vary"] += ", Cookie, Authorization"
     return response
 
@@ -89,7 +89,7 @@ def done_response(request: Request, done: Done) -> Response:
     """Lead a browser elsewhere; tell a program what was done."""
     if wants_json(request):
         body = json.dumps({"done": done.sentence, "to": done.to}).encode()
-        response = response_of(rendered(body, JSON), _asked(request), {"cache-control": NOT_KEPT})
+        response = response_of(rendered(body, JSON), _request_headers(request), {"cache-control": NOT_KEPT})
     else:
         response = Response(status_code=303, headers={"location": done.to, "cache-control": NOT_KEPT})
     if done.session is not None:
@@ -112,7 +112,7 @@ def document_response(request: Request, result: Document) -> Response:
         "content-security-policy": "sandbox",
         "content-disposition": f'attachment; filename="{name}"',
     }
-    return response_of(rendered(result.content, result.media_type), _asked(request), headers)
+    return response_of(rendered(result.content, result.media_type), _request_headers(request), headers)
 
 
 def home_page_response(request: Request, result: OfHome) -> Response:
@@ -127,19 +127,19 @@ def home_page_response(request: Request, result: OfHome) -> Response:
             notice_address=result.notice_address,
         )
         content, kind = render(result.page, result.parameters, result.model, setting).encode(), HTML
-    response = response_of(rendered(content, kind), _asked(request), {"cache-control": NOT_KEPT})
+    response = response_of(rendered(content, kind), _request_headers(request), {"cache-control": NOT_KEPT})
     response.headers["vary"] += ", Cookie, Authorization"
     return response
 
 
-def _asked(request: Request) -> Headers:
+def _request_headers(request: Request) -> Headers:
     if request.method in ("GET", "HEAD"):
         return request.headers
     return Headers({"accept-encoding": request.headers.get("accept-encoding", "")})
 
 
 def place_of_ours(text: str) -> str:
-    """Return a path that is on this site for certain: what else was sent becomes the account."""
+    """Return a path if it is certainly on this site; else that of the account."""
     is_plain = text.isascii() and text.isprintable() and "\\" not in text and len(text) <= MAX_PLACE_CHARACTERS
     return text if is_plain and text.startswith("/") and not text.startswith("//") else "/account"
 
@@ -147,15 +147,15 @@ def place_of_ours(text: str) -> str:
 def to_sign_in(request: Request) -> Response:
     """Lead a visitor to the page on which one signs in, and then back."""
     query = request.scope["query_string"].decode("latin-1")
-    place = quote(request.url.path) + (f"?{query}" if query else "")
-    headers = {"location": f"/sign-in?{urlencode({'next': place_of_ours(place)})}", "cache-control": NOT_KEPT}
+    next_path = quote(request.url.path) + (f"?{query}" if query else "")
+    headers = {"location": f"/sign-in?{urlencode({'next': place_of_ours(next_path)})}", "cache-control": NOT_KEPT}
     return Response(status_code=303, headers=headers)
 
 
-# What is wrong with what was sent: all of it at once, each with its field.
+# Errors in the fields that were sent: all at once, each with its field.
 
 MAX_FIELDS = 50
-"""That are listed."""
+"""Field errors that a response lists."""
 MAX_ERROR_CHARACTERS = 500
 
 
@@ -165,26 +165,27 @@ def problem_of_sent(
     """Return the problem for what was sent."""
     fields: Sequence[FieldProblem]
     if isinstance(error, ValidationError):
-        fields = _of_form(error, operation)
-        if any(one.field in request.path_params for one in fields):
+        fields = _field_problems(error, operation)
+        if any(field.field in request.path_params for field in fields):
             return Problem(status=404, title="Not found", error="There is nothing at this address.")
     else:
         fields = operation.fields_refused(error, sent, wants_json(request))
     if fields:
-        return _about(fields)
+        return _problem_of_fields(fields)
     problem = problem_of(error)
     title = "Not done" if problem.status == 400 else problem.title
     return problem.model_copy(update={"title": title, "error": _as_sentence(problem.error)})
 
 
-def _about(fields: Sequence[FieldProblem]) -> Problem:
+def _problem_of_fields(fields: Sequence[FieldProblem]) -> Problem:
     listed = tuple(
-        one.model_copy(update={"error": printable(one.error[:MAX_ERROR_CHARACTERS])}) for one in dict.fromkeys(fields)
+        field.model_copy(update={"error": printable(field.error[:MAX_ERROR_CHARACTERS])})
+        for field in dict.fromkeys(fields)
     )
     if len(listed) > MAX_FIELDS:
         left_out = FieldProblem(field="", title="", error=f"{len(listed) - MAX_FIELDS} more mistakes are not listed")
         listed = (*listed[:MAX_FIELDS], left_out)
-    sentence = "; ".join(one.sentence for one in listed)
+    sentence = "; ".join(field.sentence for field in listed)
     return Problem(status=400, title="Not done", error=_as_sentence(sentence), fields=listed)
 
 
@@ -193,18 +194,18 @@ def _as_sentence(text: str) -> str:
     return text if text.endswith((".", "?", "!")) else f"{text}."
 
 
-def _of_form(error: ValidationError, operation: Operation) -> list[FieldProblem]:
+def _field_problems(error: ValidationError, operation: Operation) -> list[FieldProblem]:
     """Return the errors by field. They do not repeat values: one of them may be a password."""
-    return [_field_problem(dict(one), operation) for one in error.errors(include_url=False, include_input=False)]
+    return [_field_problem(dict(fault), operation) for fault in error.errors(include_url=False, include_input=False)]
 
 
 def _field_problem(fault: Mapping[str, Any], operation: Operation) -> FieldProblem:
     name = str(fault["loc"][0]) if fault["loc"] else ""
-    known = operation.fields.model_fields.get(name)
-    place = shortened_text(".".join(map(str, fault["loc"])))
+    field_info = operation.fields.model_fields.get(name)
+    field_path = shortened_text(".".join(map(str, fault["loc"])))
     return FieldProblem(
-        field=name if known is not None else "",
-        title=(known.title if known is not None else None) or repr(place),
+        field=name if field_info is not None else "",
+        title=(field_info.title if field_info is not None else None) or repr(field_path),
         error=_error_of(fault),
     )
 

@@ -173,7 +173,7 @@ MEASURE_SECONDS = 300.0
 """How often files are measured, which takes a while where there are many."""
 MAX_ENTRIES = 1_000_000
 SILENT = "silent"
-"""In place of what a program does that does not run."""
+"""In place of the state of a program that does not run."""
 
 DIRECTORIES = ("uploads", "bots", "cache", "logs", CONTESTS_DIRECTORY)
 FILES = {"results": DATABASE_FILE, "people": PEOPLE_FILE}
@@ -224,13 +224,13 @@ class StateMetrics:
     def _of_builders(self) -> Iterator[Metric]:
         lanes = self._builders.items()
         for name, meaning, value in (
-            ("processes", "Builder processes that there are.", lambda one: len(one.processes)),
-            ("busy", "Builders that build a page.", lambda one: one.queue.busy),
-            ("waiting", "Pages that wait for a builder.", lambda one: one.queue.waiting),
+            ("processes", "Builder processes that there are.", lambda builders: len(builders.processes)),
+            ("busy", "Builders that build a page.", lambda builders: builders.queue.busy),
+            ("waiting", "Pages that wait for a builder.", lambda builders: builders.queue.waiting),
         ):
-            samples = [Sample(value(one), {"lane": str(lane)}) for lane, one in lanes]
+            samples = [Sample(value(builders), {"lane": str(lane)}) for lane, builders in lanes]
             yield _gauge(f"arena_builders_{name}", meaning, samples)
-        refused = [Sample(one.queue.refused, {"lane": str(lane)}) for lane, one in lanes]
+        refused = [Sample(builders.queue.refused, {"lane": str(lane)}) for lane, builders in lanes]
         yield _counter("arena_builders_refused_total", "Pages that were refused because too many waited.", refused)
 
     def _of_results(self) -> Iterator[Metric]:
@@ -257,19 +257,19 @@ class StateMetrics:
 
     def _of_ladders(self, people: PeopleStore) -> Iterator[Metric]:
         reports = people.directors.reports(LADDER)
-        states = Counter(SILENT if people.directors.is_silent(one) else str(one.state) for one in reports)
+        states = Counter(SILENT if people.directors.is_silent(report) else str(report.state) for report in reports)
         samples = [Sample(states[state], {"state": state}) for state in (*map(str, DirectorState), SILENT)]
         yield _gauge("arena_ladders", "Ladders by what their programs do.", samples)
 
     def _of_problems(self) -> Iterator[Metric]:
-        counts = Counter(one.service for one in self._problems())
+        counts = Counter(problem.service for problem in self._problems())
         names = (HOME, WEB, WORK, *(service.name for service in SERVICES))
         samples = [Sample(counts[name], {"part": name}) for name in names]
         yield _gauge("arena_troubles", "What is wrong with the services, as /health says in sentences.", samples)
 
     def _of_disk(self) -> Iterator[Metric]:
         if self._measured_at is None or self._now() - self._measured_at >= MEASURE_SECONDS:
-            self._sizes, self._measured_at = self._measured(), self._now()
+            self._sizes, self._measured_at = self._measure_sizes(), self._now()
         yield _gauge(
             "arena_disk_bytes",
             f"Bytes of files in the home, measured every {MEASURE_SECONDS:g} s.",
@@ -278,7 +278,7 @@ class StateMetrics:
         disk = os.statvfs(self._directory)
         yield _gauge("arena_disk_free_bytes", "Free on the disk of the home.", [Sample(disk.f_bavail * disk.f_frsize)])
 
-    def _measured(self) -> dict[str, int]:
+    def _measure_sizes(self) -> dict[str, int]:
         sizes = {service: _size_bytes(self._directory / service) for service in DIRECTORIES}
         for service, name in FILES.items():
             files = [self._directory / f"{name}{ending}" for ending in ("", "-wal")]

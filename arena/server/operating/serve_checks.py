@@ -127,17 +127,17 @@ def _people_state(directory: Path) -> tuple[str, int | None, tuple[str, ...]]:
 
 
 def _memory_bytes() -> int | None:
-    found = []
+    sizes = []
     with contextlib.suppress(OSError, ValueError):
-        found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     with contextlib.suppress(OSError, ValueError):
-        found.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    return min(found, default=None)
+        sizes.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return min(sizes, default=None)
 
 
 def _free_bytes(directory: Path) -> int:
-    there = next(place for place in (directory, *directory.parents) if place.exists())
-    disk = os.statvfs(there)
+    existing = next(path for path in (directory, *directory.parents) if path.exists())
+    disk = os.statvfs(existing)
     return disk.f_bavail * disk.f_frsize
 
 
@@ -151,10 +151,10 @@ def _is_clock_kept() -> bool | None:
 
 def _port_problem(host: str, port: int) -> str:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as one:
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    with socket.socket(family, socket.SOCK_STREAM) as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            one.bind((host, port))
+            listening.bind((host, port))
         except OSError as error:
             return os.strerror(error.errno) if error.errno else str(error)
     return ""

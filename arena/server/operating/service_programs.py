@@ -137,22 +137,22 @@ OVER = (ContestPhase.FINISHED, ContestPhase.CANCELLED)
 def problems(directory: str | os.PathLike[str], people: PeopleStore) -> Iterator[HealthProblem]:
     """Yield what is wrong now with the services of a home, its ladders and contests."""
     noted = list(noted_problems(directory))
-    yield from (replace(one, public=_public(one.service)) for one in noted)
+    yield from (replace(problem, public=_public(problem.service)) for problem in noted)
     if reason := unwritable_reason(directory):
         public = f"the arena's home can't be written: nothing new is kept; {SEE_LOG}"
         yield HealthProblem(HOME, f"the arena's home can't be written: {directory}: {reason}", public)
     yield from _missing_worker(Path(directory))
     try:
-        yield from _of_ladders(people, noted)
-        yield from _of_contests(people)
-        yield from _of_submissions(people)
+        yield from _ladder_problems(people, noted)
+        yield from _contest_problems(people)
+        yield from _submission_problems(people)
     except ArenaError as error:
         unread = "the database of people can't be read"
         yield HealthProblem(WEB, f"{unread}: {error}", f"{unread}; {SEE_LOG}")
 
 
 def unwritable_reason(directory: str | os.PathLike[str]) -> str:
-    """Return why nothing can be written in a home, "" if it can: no number of free bytes says that for all disks."""
+    """Return why a home can't be written, "" if it can: it tries, as free bytes don't tell that for all disks."""
     try:
         with tempfile.TemporaryFile(dir=directory, buffering=0) as file:
             written = file.write(PROBE) or 0
@@ -162,15 +162,15 @@ def unwritable_reason(directory: str | os.PathLike[str]) -> str:
 
 
 def public_sentence(state: DirectorState, sentence: str) -> str:
-    """Return what everybody may know of what a ladder's program says of itself."""
+    """Return the public part of the sentence of a ladder's program."""
     return CANNOT_BE_PLAYED if state is DirectorState.UNABLE and sentence else sentence
 
 
 def _public(name: str) -> str:
-    does = next(
+    subject = next(
         (f"the service that {service.summary}" for service in SERVICES if service.name == name), "a service of the site"
     )
-    return f"{does} can't do all of its work; {SEE_LOG}"
+    return f"{subject} can't do all of its work; {SEE_LOG}"
 
 
 def _public_problem(service: str, sentence: str) -> HealthProblem:
@@ -180,41 +180,41 @@ def _public_problem(service: str, sentence: str) -> HealthProblem:
 def _missing_worker(directory: Path) -> Iterator[HealthProblem]:
     """Yield a problem if the process of all services has run here and does not now, also one of an earlier version."""
     path, web = lock_path(directory, WORK), lock_path(directory, WEB)
-    has_worked = any(one != web for one in path.parent.glob("*.lock"))
+    has_worked = any(lock != web for lock in path.parent.glob("*.lock"))
     if has_worked and not (path.exists() and is_file_locked(path)):
         yield _public_problem(WORK, "the process that checks and plays does not run (arena serve --only work)")
 
 
-def _of_ladders(people: PeopleStore, noted: list[HealthProblem]) -> Iterator[HealthProblem]:
-    for one in people.directors.reports(LADDER):
-        if people.directors.is_silent(one):
-            yield _public_problem("ladder", f"{one.tournament}: its program does not run")
-        elif one.state in IN_DIFFICULTY and not _is_noted(one.sentence, noted):
-            public = public_sentence(one.state, one.sentence) or one.state
+def _ladder_problems(people: PeopleStore, noted: list[HealthProblem]) -> Iterator[HealthProblem]:
+    for report in people.directors.reports(LADDER):
+        if people.directors.is_silent(report):
+            yield _public_problem("ladder", f"{report.tournament}: its program does not run")
+        elif report.state in IN_DIFFICULTY and not _is_noted(report.sentence, noted):
+            public = public_sentence(report.state, report.sentence) or report.state
             yield HealthProblem(
-                "ladder", f"{one.tournament}: {one.sentence or one.state}", f"{one.tournament}: {public}"
+                "ladder", f"{report.tournament}: {report.sentence or report.state}", f"{report.tournament}: {public}"
             )
 
 
 def _is_noted(sentence: str, noted: list[HealthProblem]) -> bool:
     """Return whether a ladder that can't be played has noted the same sentence."""
-    return bool(sentence) and any(one.sentence.endswith(sentence) for one in noted)
+    return bool(sentence) and any(problem.sentence.endswith(sentence) for problem in noted)
 
 
-def _of_contests(people: PeopleStore) -> Iterator[HealthProblem]:
+def _contest_problems(people: PeopleStore) -> Iterator[HealthProblem]:
     now = people.contests.now()
     for stored in people.contests.all():
         if stored.stage_note and phase_of(stored, now) not in OVER:
             sentence = f"contest {stored.name} does not go on; its page tells its directors why"
             is_known = stored.contest.results is ContestResults.OPEN or stored.revealed_at is not None
-            yield HealthProblem("contests", sentence, sentence if is_known else "")  # it may be about what is hidden
+            yield HealthProblem("contests", sentence, sentence if is_known else "")  # it may be about embargoed results
 
 
-def _of_submissions(people: PeopleStore) -> Iterator[HealthProblem]:
+def _submission_problems(people: PeopleStore) -> Iterator[HealthProblem]:
     failed, unfinished = people.submissions.failed_checks()
     if failed:
-        what = f"the arena could not check {counted(len(failed), 'submission')}, the last one {failed[-1]}"
-        yield _public_problem("checker", f"{what}; {SEE_LOG}")
+        sentence = f"the arena could not check {counted(len(failed), 'submission')}, the last one {failed[-1]}"
+        yield _public_problem("checker", f"{sentence}; {SEE_LOG}")
     if unfinished:
-        what = f"submission {unfinished[0]} is checked again, as an earlier check ended without a result"
-        yield _public_problem("checker", f"{what}; {SEE_LOG}")
+        sentence = f"submission {unfinished[0]} is checked again, as an earlier check ended without a result"
+        yield _public_problem("checker", f"{sentence}; {SEE_LOG}")

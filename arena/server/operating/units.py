@@ -67,7 +67,13 @@ def units(installation: Installation) -> dict[str, str]:
 
 def _service(name: str, installation: Installation, options: Sequence[str]) -> str:
     has_network = installation.has_network or (name == WEB_SERVICE and installation.has_metrics)
-    places = (str(installation.home), sys.executable, sys.base_prefix, str(package_directory()), *installation.ladders)
+    paths_used = (
+        str(installation.home),
+        sys.executable,
+        sys.base_prefix,
+        str(package_directory()),
+        *installation.ladders,
+    )
     values = {
         "ARENA": f"{shlex.quote(sys.executable)} -P -m arena",
         "FAMILIES": " AF_INET AF_INET6" if has_network else "",
@@ -75,7 +81,7 @@ def _service(name: str, installation: Installation, options: Sequence[str]) -> s
         "HOME": str(installation.home),
         "OPTIONS": "".join(f" {option}" for option in options),
         "PRIVATE_NETWORK": "no" if has_network else "yes",
-        "PROTECT_HOME": "read-only" if any(place.startswith(UNSEEN) for place in places) else "yes",
+        "PROTECT_HOME": "read-only" if any(path.startswith(UNSEEN) for path in paths_used) else "yes",
         "USER": installation.user,
     }
     return _filled(name, values)
@@ -88,15 +94,15 @@ def _filled(name: str, values: dict[str, str]) -> str:
 
 def _check(installation: Installation) -> None:
     """Raise UsageError for what systemd would read as something else."""
-    places: Sequence[tuple[str, str]] = (
+    paths: Sequence[tuple[str, str]] = (
         ("--home", str(installation.home)),
         ("this Python", sys.executable),
         *(("--ladder", ladder) for ladder in installation.ladders if not ladder.startswith(PREFIX)),
     )
-    for what, place in places:
-        if _PATH.fullmatch(place) is None:
+    for option, path in paths:
+        if _PATH.fullmatch(path) is None:
             raise UsageError(
-                f"{what} {place!r}: expected an absolute path of letters, digits and . _ + @ : , = - / alone"
+                f"{option} {path!r}: expected an absolute path of letters, digits and . _ + @ : , = - / alone"
             )
     if _USER.fullmatch(installation.user) is None:
         raise UsageError(f"--user {installation.user!r}: expected the name of a user of this machine, such as arena")
