@@ -164,8 +164,8 @@ def _account(visit: Visit, bots: tuple[MyBot, ...] = ()) -> AccountPage:
     return AccountPage.of(
         person,
         sessions=tuple(
-            SessionLine.of(one, is_this=one.number == visit.actor.session, device=device_text(one.device))
-            for one in visit.people.sessions.all(person)
+            SessionLine.of(session, is_this=session.number == visit.actor.session, device=device_text(session.device))
+            for session in visit.people.sessions.all(person)
         ),
         tokens=tuple(_token(token, visit) for token in visit.people.tokens.all(person)),
         scopes=scopes_of(person.role),
@@ -299,9 +299,11 @@ def show_own_data(visit: Visit) -> OwnDataPage:
     return OwnDataPage(
         account=_account(visit),
         bot_names=tuple(visit.people.submissions.names_of(visit.person)),
-        submissions=tuple(_submission(one, visit) for one in submitted),
+        submissions=tuple(_own_submission(one, visit) for one in submitted),
         older=submitted[-1].number if len(submitted) >= LISTED else None,
-        matches=tuple(_match(one, audience) for one in visit.people.unrated_matches.of_person(visit.person.number)),
+        matches=tuple(
+            _played_match(one, audience) for one in visit.people.unrated_matches.of_person(visit.person.number)
+        ),
         votes=tuple(OwnVote.of(one) for one in visit.people.votes.found(person_id=visit.person.number)),
         puzzle_tries=tuple(OwnTry.of(one) for one in visit.people.puzzle_tries.found(person_id=visit.person.number)),
         questions=tuple(
@@ -325,29 +327,33 @@ def _forget_name(visit: Visit) -> None:
     """Remove the name of whoever has left from homes, and from pages that are kept for the next start of a server."""
     public = visit.homes.public()
     with ExitStack() as opened:
-        hidden = [opened.enter_context(visit.homes.embargoed(one.name)) for one in visit.people.contests.all()]
-        tell_owners(visit.people, public.store, [home.store for home in hidden if home is not None])
+        embargoed = [
+            opened.enter_context(visit.homes.embargoed(contest.name)) for contest in visit.people.contests.all()
+        ]
+        tell_owners(visit.people, public.store, [home.store for home in embargoed if home is not None])
     Snapshots(public.cache_directory).clear()
 
 
-def _submission(one: Submission, visit: Visit) -> OwnSubmission:
+def _own_submission(submission: Submission, visit: Visit) -> OwnSubmission:
     return OwnSubmission(
-        line=line_of(one, visit), details=details_of(one, visit), has_upload=visit.uploads.path(one.upload).is_file()
+        line=line_of(submission, visit),
+        details=details_of(submission, visit),
+        has_upload=visit.uploads.path(submission.upload).is_file(),
     )
 
 
-def _match(one: UnratedMatch, audience: Audience) -> PlayedMatch:
+def _played_match(match: UnratedMatch, audience: Audience) -> PlayedMatch:
     return PlayedMatch.of(
-        one,
-        one.choices,
-        state=one.position.state,
-        actions=one.position.actions if reads_bot(audience, one.choices.bot) else _without_notes(one),
+        match,
+        match.choices,
+        state=match.position.state,
+        actions=match.position.actions if reads_bot(audience, match.choices.bot) else _without_notes(match),
     )
 
 
-def _without_notes(one: UnratedMatch) -> str:
+def _without_notes(match: UnratedMatch) -> str:
     """Return the actions of a match as JSON; what the bot noted is for its author."""
-    actions = [[seat, action, seconds, None] for seat, action, seconds, *_ in json.loads(one.position.actions)]
+    actions = [[seat, action, seconds, None] for seat, action, seconds, *_ in json.loads(match.position.actions)]
     return json.dumps(actions)
 
 

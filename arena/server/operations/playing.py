@@ -88,7 +88,7 @@ def show_play(visit: Visit) -> PlayPage:
     bot = bot_of(bots, wanted.bot)
     person = visit.actor.number
     own = visit.people.unrated_matches.of_person(person, challenges=False) if person is not None else []
-    shown = {bot.name for bot in bots} | {one.choices.bot for one in own}
+    shown = {bot.name for bot in bots} | {match.choices.bot for match in own}
     return PlayPage(
         games=tuple(game for game in menu.games if bot is None or bot.plays(game.name)),
         game=game,
@@ -97,7 +97,7 @@ def show_play(visit: Visit) -> PlayPage:
         seconds=SECONDS,
         refusal=menu.refusal,
         remarks=tuple(resting.remarks(everything.bots)),
-        own=tuple(OwnMatch.of(one, one.choices, one.position, address=address_of(one)) for one in own),
+        own=tuple(OwnMatch.of(match, match.choices, match.position, address=address_of(match)) for match in own),
         authors=authors_of(visit.people, shown),
     )
 
@@ -131,36 +131,36 @@ def _games_of(visit: Visit, label: str) -> tuple[str, ...]:
 
 
 def _begun(visit: Visit, choices: Choices, actions: str = "[]") -> Done:
-    one = visit.people.unrated_matches.begin(choices, visit.actor.number, network_of(visit.address), actions)
-    return Done(to=address_of(one), sentence="the match begins")
+    match = visit.people.unrated_matches.begin(choices, visit.actor.number, network_of(visit.address), actions)
+    return Done(to=address_of(match), sentence="the match begins")
 
 
 def show_match(visit: Visit) -> UnratedMatchPage:
     """An unrated match, as it is now."""
-    one = _own(visit)
-    position = one.position
+    match = _own(visit)
+    position = match.position
     view = PlayView.model_validate_json(position.view) if position.view else None
-    if view is not None and not reads_bot(audience_of(visit), one.choices.bot):
+    if view is not None and not reads_bot(audience_of(visit), match.choices.bot):
         view = view.model_copy(update={"notes": ()})
-    has_acted = any(seat == one.choices.seat for seat, *_ in json.loads(position.actions))
+    has_acted = any(seat == match.choices.seat for seat, *_ in json.loads(position.actions))
     is_over = position.state in ENDED
     return UnratedMatchPage.of(
-        one,
-        one.choices,
+        match,
+        match.choices,
         position,
-        address=address_of(one),
-        options=json.loads(one.choices.options),
-        seconds=one.choices.per_action_milliseconds / 1000,
+        address=address_of(match),
+        options=json.loads(match.choices.options),
+        seconds=match.choices.per_action_milliseconds / 1000,
         may_undo=has_acted and position.state is MatchState.PERSON,
-        may_ask=not one.choices.challenger and _may_ask(visit, one),
-        rest=resting_bots(visit).refusal(one.choices.bot, _games_of(visit, one.choices.bot)),
-        hint=hinted_action(one.answer),
+        may_ask=not match.choices.challenger and _may_ask(visit, match),
+        rest=resting_bots(visit).refusal(match.choices.bot, _games_of(visit, match.choices.bot)),
+        hint=hinted_action(match.answer),
         outcome=outcome_of(position.reason) or (view.result if view is not None and is_over else ""),
         view=view,
         idle_minutes=round(IDLE_SECONDS / 60),
-        authors=authors_of(visit.people, {one.choices.bot, one.choices.challenger} - {""}),
-        variations=tuple(_variations_of(visit, one)),
-        ballot=_ballot_of(visit, one),
+        authors=authors_of(visit.people, {match.choices.bot, match.choices.challenger} - {""}),
+        variations=tuple(_variations_of(visit, match)),
+        ballot=_ballot_of(visit, match),
     )
 
 
@@ -172,8 +172,8 @@ def outcome_of(reason: str) -> str:
 
 def follow_match(visit: Visit) -> Follow:
     """Says each time that an unrated match has changed, as server-sent events."""
-    one = _own(visit)
-    return Follow(number=one.number, shown=one.shown)
+    match = _own(visit)
+    return Follow(number=match.number, shown=match.shown)
 
 
 def act(visit: Visit) -> Done:
@@ -188,77 +188,77 @@ def undo(visit: Visit) -> Done:
 
 def hint(visit: Visit) -> Done:
     """Ask the bot what it would do in one's place."""
-    one = _own(visit)
-    _check_person_plays(one)
-    if not _may_ask(visit, one):
-        raise UsageError(f"{one.choices.bot} belongs to another author; example bots give hints, and your own")
+    match = _own(visit)
+    _check_person_plays(match)
+    if not _may_ask(visit, match):
+        raise UsageError(f"{match.choices.bot} belongs to another author; example bots give hints, and your own")
     return _request(visit, PlayRequest.HINT)
 
 
-def _may_ask(visit: Visit, one: UnratedMatch) -> bool:
+def _may_ask(visit: Visit, match: UnratedMatch) -> bool:
     """Return whether a bot gives hints: those of another author tell nobody what they would do."""
-    name = one.choices.bot.rpartition("@")[0]
+    name = match.choices.bot.rpartition("@")[0]
     return not name or visit.people.submissions.owner(name) in (None, visit.actor.number)
 
 
 def _request(visit: Visit, request: PlayRequest, action: str = "") -> Done:
-    one = _own(visit)
-    _check_person_plays(one)
-    check_plays(visit, one.choices.bot)
-    visit.people.unrated_matches.request(one.number, request, visit.fields.plies, action)
-    return Done(to=address_of(one), sentence="the play host was asked")
+    match = _own(visit)
+    _check_person_plays(match)
+    check_plays(visit, match.choices.bot)
+    visit.people.unrated_matches.request(match.number, request, visit.fields.plies, action)
+    return Done(to=address_of(match), sentence="the play host was asked")
 
 
 def resign(visit: Visit) -> Done:
     """End an unrated match."""
-    one = _own(visit)
-    visit.people.unrated_matches.end(one.number, "You stopped it." if one.choices.challenger else "You resigned.")
-    return Done(to=address_of(one), sentence="the match is over")
+    match = _own(visit)
+    visit.people.unrated_matches.end(match.number, "You stopped it." if match.choices.challenger else "You resigned.")
+    return Done(to=address_of(match), sentence="the match is over")
 
 
 def retry(visit: Visit) -> Done:
     """Try again what the arena could not do."""
-    one = _own(visit)
-    check_plays(visit, one.choices.bot)
-    visit.people.unrated_matches.retry(one.number)
-    return Done(to=address_of(one), sentence="it is tried again")
+    match = _own(visit)
+    check_plays(visit, match.choices.bot)
+    visit.people.unrated_matches.retry(match.number)
+    return Done(to=address_of(match), sentence="it is tried again")
 
 
 def again(visit: Visit) -> Done:
     """Begin another match of the same kind, or a variation of this one."""
-    one = _own(visit)
-    _check_person_plays(one)
-    check_plays(visit, one.choices.bot)
-    choices = _varied(visit, one, visit.fields.change) if visit.fields.change else one.choices
+    match = _own(visit)
+    _check_person_plays(match)
+    check_plays(visit, match.choices.bot)
+    choices = _varied(visit, match, visit.fields.change) if visit.fields.change else match.choices
     step = visit.fields.swap not in (False, "")
     return _begun(visit, replace(choices, seat=(choices.seat + step) % seats_of(choices)))
 
 
 def vote(visit: Visit) -> Done:
     """Say which of a match and its variation one has enjoyed more."""
-    one = _own(visit)
-    _check_person_plays(one)
-    check_plays(visit, one.choices.bot)
-    if not one.choices.compared or not _is_played(one):
-        raise UsageError(TOO_SHORT if one.choices.compared else "this match is no variation of another one")
-    visit.people.votes.cast(one.number, visit.fields.choice)
-    return Done(to=address_of(one), sentence="your vote is counted")
+    match = _own(visit)
+    _check_person_plays(match)
+    check_plays(visit, match.choices.bot)
+    if not match.choices.compared or not _is_played(match):
+        raise UsageError(TOO_SHORT if match.choices.compared else "this match is no variation of another one")
+    visit.people.votes.cast(match.number, visit.fields.choice)
+    return Done(to=address_of(match), sentence="your vote is counted")
 
 
-def _is_played(one: UnratedMatch) -> bool:
+def _is_played(match: UnratedMatch) -> bool:
     """Return whether a person has played a match; actions before a position that was played on took no time."""
-    actions = json.loads(one.position.actions)
-    own = sum(seat == one.choices.seat for seat, *_ in actions)
+    actions = json.loads(match.position.actions)
+    own = sum(seat == match.choices.seat for seat, *_ in actions)
     answers = sum(seconds is not None for _, _, seconds, *_ in actions)
-    return one.position.state is MatchState.OVER and min(own, answers) >= MIN_ACTIONS
+    return match.position.state is MatchState.OVER and min(own, answers) >= MIN_ACTIONS
 
 
-def _variations_of(visit: Visit, one: UnratedMatch) -> dict[str, Choices]:
+def _variations_of(visit: Visit, match: UnratedMatch) -> dict[str, Choices]:
     """Return the choices for each variation of a match, by what it changes: ``NAME=VALUE``."""
-    game = next((game for game in menu_of(visit.people).games if game.name == one.choices.game), None)
-    if game is None or one.choices.challenger or seats_of(one.choices) != SEATS or not _is_played(one):
+    game = next((game for game in menu_of(visit.people).games if game.name == match.choices.game), None)
+    if game is None or match.choices.challenger or seats_of(match.choices) != SEATS or not _is_played(match):
         return {}
-    options = {option.name: option.default for option in game.options} | json.loads(one.choices.options)
+    options = {option.name: option.default for option in game.options} | json.loads(match.choices.options)
     changed = {
         f"{option.name}={value}": json.dumps(options | {option.name: value}, sort_keys=True)
         for option in game.options
@@ -267,7 +267,7 @@ def _variations_of(visit: Visit, one: UnratedMatch) -> dict[str, Choices]:
         if value != options[option.name]
     }
     compared = json.dumps(options, sort_keys=True)
-    return {change: replace(one.choices, options=text, compared=compared) for change, text in changed.items()}
+    return {change: replace(match.choices, options=text, compared=compared) for change, text in changed.items()}
 
 
 def _values(option: GameOption) -> tuple[int | str, ...]:
@@ -275,41 +275,41 @@ def _values(option: GameOption) -> tuple[int | str, ...]:
     return values if len(values) <= MAX_VALUES else ()
 
 
-def _varied(visit: Visit, one: UnratedMatch, change: str) -> Choices:
+def _varied(visit: Visit, match: UnratedMatch, change: str) -> Choices:
     """Return the choices for a variation of a match; raise UsageError for one that it does not have."""
-    offered = _variations_of(visit, one)
+    offered = _variations_of(visit, match)
     if change not in offered:
         raise UsageError(f"change {change!r:.80}: expected {any_of(list(offered))}" if offered else TOO_SHORT)
     return offered[change]
 
 
-def _ballot_of(visit: Visit, one: UnratedMatch) -> Ballot | None:
+def _ballot_of(visit: Visit, match: UnratedMatch) -> Ballot | None:
     """Return the question after a variation; None for any other match."""
-    if not one.choices.compared:
+    if not match.choices.compared:
         return None
-    first, second = (json.loads(text) for text in (one.choices.compared, one.choices.options))
+    first, second = (json.loads(text) for text in (match.choices.compared, match.choices.options))
     option = next(name for name, value in second.items() if first[name] != value)
-    choice = visit.people.votes.after(one.number)
-    return Ballot(option=option, values=(first[option], second[option]), is_open=_is_played(one), choice=choice)
+    choice = visit.people.votes.after(match.number)
+    return Ballot(option=option, values=(first[option], second[option]), is_open=_is_played(match), choice=choice)
 
 
 def _own(visit: Visit) -> UnratedMatch:
     """Return the match at an address; to others than the person who began it, it does not exist."""
     secret = visit.fields.match
-    one = visit.people.unrated_matches.find(secret) if is_secret(secret) else None
-    if one is None or one.person not in (None, visit.actor.number):
+    match = visit.people.unrated_matches.find(secret) if is_secret(secret) else None
+    if match is None or match.person not in (None, visit.actor.number):
         raise bad_address("There is no match of yours at this address.", 404)
-    return one
+    return match
 
 
-def _check_person_plays(one: UnratedMatch) -> None:
-    if one.choices.challenger:
+def _check_person_plays(match: UnratedMatch) -> None:
+    if match.choices.challenger:
         raise UsageError("two bots play this match; nobody can act in it")
 
 
-def address_of(one: UnratedMatch) -> str:
+def address_of(match: UnratedMatch) -> str:
     """Return the path of the page of a match."""
-    return f"/play/{one.secret}"
+    return f"/play/{match.secret}"
 
 
 def _change(what: str, handler: Handler, fields: type[Fields], rate: Rate = ACTIONS) -> Operation:

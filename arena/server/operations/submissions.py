@@ -126,12 +126,12 @@ def show_submissions(visit: Visit) -> SubmissionsPage:
     seconds = visit.people.submissions.seconds_to_check()
     waiting = visit.people.submissions.unfinished()
     counts = visit.people.submissions.queue().counts
-    latest = [one for one in visit.people.submissions.latest() if one.state not in UNFINISHED]
+    latest = [submission for submission in visit.people.submissions.latest() if submission.state not in UNFINISHED]
     return SubmissionsPage(
-        waiting=tuple(line_of(one, visit) for one in waiting),
+        waiting=tuple(line_of(submission, visit) for submission in waiting),
         waiting_count=sum(counts.get(state, 0) for state in UNFINISHED),
         seconds_each=median(seconds) if seconds else None,
-        latest=tuple(line_of(one, visit) for one in latest),
+        latest=tuple(line_of(submission, visit) for submission in latest),
         may_submit=visit.actor.person is not None and Permission.SUBMIT in visit.actor.permissions,
         refusal=visit.uploads.refusal,
         max_upload_bytes=MAX_UPLOAD_BYTES,
@@ -155,93 +155,102 @@ def submit(visit: Visit) -> Done:
     sent: NewSubmission = visit.fields
     assert visit.received is not None
     came = visit.received
-    one = visit.people.submissions.add(visit.person, came.name, came.digest, came.size_bytes, sent.file_name, sent.note)
+    submission = visit.people.submissions.add(
+        visit.person, came.name, came.digest, came.size_bytes, sent.file_name, sent.note
+    )
     for name in visit.people.submissions.uploads_beyond(visit.person, MAX_KEPT_BYTES):
         visit.uploads.remove(name)
-    return Done(to=f"/submissions/{one.number}", sentence=f"submission {one.number} is {one.state}")
+    return Done(
+        to=f"/submissions/{submission.number}", sentence=f"submission {submission.number} is {submission.state}"
+    )
 
 
 def show_submission(visit: Visit) -> SubmissionPage:
     """A submission, and what became of it."""
     number, person = visit.fields.number, visit.actor.person
     own = visit.people.submissions.find_own(person, number) if person is not None else None
-    one = own or visit.people.submissions.find_listed(number)
-    if one is None:
+    submission = own or visit.people.submissions.find_listed(number)
+    if submission is None:
         raise bad_address(f"There is no submission {number}.", 404)
-    is_accepted = one.state is SubmissionState.ACCEPTED
-    rest = rest_of(one, visit) if own is not None and is_accepted else ""
-    ratings = first_ratings(visit.homes.public().store, {one.bot}) if is_accepted and one.bot is not None else ()
+    is_accepted = submission.state is SubmissionState.ACCEPTED
+    rest = rest_of(submission, visit) if own is not None and is_accepted else ""
+    ratings = (
+        first_ratings(visit.homes.public().store, {submission.bot})
+        if is_accepted and submission.bot is not None
+        else ()
+    )
     return SubmissionPage(
-        line=line_of(one, visit),
+        line=line_of(submission, visit),
         ahead=visit.people.submissions.ahead_of(number),
         details=details_of(own, visit, rest, _suspended(visit))
         if own is not None and _may_see_details(visit)
         else None,
         ratings=ratings,
-        is_awaited=is_accepted and not ratings and not rest and _is_fresh(one, visit),
+        is_awaited=is_accepted and not ratings and not rest and _is_fresh(submission, visit),
     )
 
 
-def rest_of(one: ListedSubmission, visit: Visit) -> str:
+def rest_of(submission: ListedSubmission, visit: Visit) -> str:
     """Return until when an accepted bot rests; "" if it plays."""
     resting = resting_bots(visit)
     if not resting.rests:
         return ""
     try:
-        bot = visit.homes.public().bots.find(one.bot or "")
+        bot = visit.homes.public().bots.find(submission.bot or "")
     except ArenaError:  # its files are not here now
         return ""
     rest = resting.of(bot.label, bot.games)
     return rest_sentence(rest, resting.now) if rest is not None else ""
 
 
-def _is_fresh(one: ListedSubmission, visit: Visit) -> bool:
+def _is_fresh(submission: ListedSubmission, visit: Visit) -> bool:
     submissions = visit.people.submissions
-    return one.finished_at is not None and submissions.seconds_since(one.finished_at) < AWAITED_SECONDS
+    return submission.finished_at is not None and submissions.seconds_since(submission.finished_at) < AWAITED_SECONDS
 
 
 def withdraw(visit: Visit) -> Done:
     """Withdraw a submission before it is decided."""
-    one = own_submission(visit)
-    visit.people.submissions.withdraw(visit.person, one.number)
-    return Done(to=f"/submissions/{one.number}", sentence=f"submission {one.number} is withdrawn")
+    submission = own_submission(visit)
+    visit.people.submissions.withdraw(visit.person, submission.number)
+    return Done(to=f"/submissions/{submission.number}", sentence=f"submission {submission.number} is withdrawn")
 
 
 def check_again(visit: Visit) -> Done:
     """Check a submission again whose bot took too long: the machine may have been busy."""
-    one = own_submission(visit)
-    if not _may_check_again(one, visit):
+    submission = own_submission(visit)
+    if not _may_check_again(submission, visit):
         raise UsageError(
-            f"submission {one.number}: only a bot that a timeout rejected is checked again, while its file is kept"
+            f"submission {submission.number}: only a bot that a timeout rejected is checked again, while its file is"
+            " kept"
         )
-    visit.people.submissions.check_again(visit.person, one.number)
-    return Done(to=f"/submissions/{one.number}", sentence=f"submission {one.number} is checked again")
+    visit.people.submissions.check_again(visit.person, submission.number)
+    return Done(to=f"/submissions/{submission.number}", sentence=f"submission {submission.number} is checked again")
 
 
-def _may_check_again(one: Submission, visit: Visit) -> bool:
-    has_timed_out = one.state is SubmissionState.REJECTED and is_timeout(one.reason.for_operator())
-    return has_timed_out and visit.uploads.path(one.upload).is_file()
+def _may_check_again(submission: Submission, visit: Visit) -> bool:
+    has_timed_out = submission.state is SubmissionState.REJECTED and is_timeout(submission.reason.for_operator())
+    return has_timed_out and visit.uploads.path(submission.upload).is_file()
 
 
 def download(visit: Visit) -> Download:
     """The submitted file, for its author."""
-    one = own_submission(visit)
-    path = visit.uploads.path(one.upload)
+    submission = own_submission(visit)
+    path = visit.uploads.path(submission.upload)
     if not path.is_file():
-        raise bad_address(f"The file of submission {one.number} is not here any more.", 404)
-    return Download(path=path, name=one.file_name)
+        raise bad_address(f"The file of submission {submission.number} is not here any more.", 404)
+    return Download(path=path, name=submission.file_name)
 
 
 def own_submission(visit: Visit) -> Submission:
     """Return a submission of whoever asks; those of others are not there."""
-    one = visit.people.submissions.find_own(visit.person, visit.fields.number)
-    if one is None:
+    submission = visit.people.submissions.find_own(visit.person, visit.fields.number)
+    if submission is None:
         raise bad_address(f"You have no submission {visit.fields.number}.", 404)
-    return one
+    return submission
 
 
-def _is_own(one: ListedSubmission, visit: Visit) -> bool:
-    return visit.actor.person is not None and visit.actor.person.name == one.author
+def _is_own(submission: ListedSubmission, visit: Visit) -> bool:
+    return visit.actor.person is not None and visit.actor.person.name == submission.author
 
 
 def _may_see_details(visit: Visit) -> bool:
@@ -249,12 +258,12 @@ def _may_see_details(visit: Visit) -> bool:
     return visit.actor.session is not None or Permission.SUBMIT in visit.actor.permissions
 
 
-def line_of(one: ListedSubmission, visit: Visit) -> SubmissionLine:
+def line_of(submission: ListedSubmission, visit: Visit) -> SubmissionLine:
     """Return what everybody may know of a submission."""
     return SubmissionLine.of(
-        one,
-        bot=one.bot if one.state is SubmissionState.ACCEPTED or _is_own(one, visit) else None,
-        is_own=_is_own(one, visit),
+        submission,
+        bot=submission.bot if submission.state is SubmissionState.ACCEPTED or _is_own(submission, visit) else None,
+        is_own=_is_own(submission, visit),
     )
 
 
@@ -263,17 +272,17 @@ def _hint_of(report: str) -> str:
     return last.removeprefix(HINT) if last.startswith(HINT) else ""
 
 
-def details_of(one: Submission, visit: Visit, rest: str = "", suspended: str = "") -> SubmissionDetails:
+def details_of(submission: Submission, visit: Visit, rest: str = "", suspended: str = "") -> SubmissionDetails:
     """Return what its author may know of a submission."""
-    audience = author_of([one.subject]) if _is_own(one, visit) else EVERYBODY
-    report = one.report.shown_to(audience, one.subject) or ""
+    audience = author_of([submission.subject]) if _is_own(submission, visit) else EVERYBODY
+    report = submission.report.shown_to(audience, submission.subject) or ""
     return SubmissionDetails.of(
-        one,
-        reason=one.reason.shown_to(audience, one.subject) or "",
+        submission,
+        reason=submission.reason.shown_to(audience, submission.subject) or "",
         hint=_hint_of(report),
         report=report,
-        may_withdraw=one.state in UNFINISHED,
-        may_check_again=_may_check_again(one, visit),
+        may_withdraw=submission.state in UNFINISHED,
+        may_check_again=_may_check_again(submission, visit),
         suspended=suspended,
         rest=rest,
     )
