@@ -21,32 +21,32 @@ ANALYSES = Rate(10, DAY_SECONDS)
 
 def ask_for_analysis(visit: Visit) -> Done:
     """Ask for the analysis of a recorded match that everybody sees; asking again changes nothing."""
-    wanted, store = visit.fields, visit.homes.public().store
-    tournament = store.tournament(wanted.tournament)
-    record = store.find_record(tournament, wanted.match)
-    if record is None and wanted.match > (last := store.last_match(tournament)):
-        raise UnknownNameError("match", str(wanted.match), [f"1 to {last}"] if last else [])
+    sent, store = visit.fields, visit.homes.public().store
+    tournament = store.tournament(sent.tournament)
+    record = store.find_record(tournament, sent.match)
+    if record is None and sent.match > (last := store.last_match(tournament)):
+        raise UnknownNameError("match", str(sent.match), [f"1 to {last}"] if last else [])
     if record is None:
-        raise UsageError(f"match {wanted.match} of {wanted.tournament} has no record, so there is nothing to analyse")
+        raise UsageError(f"match {sent.match} of {sent.tournament} has no record, so there is nothing to analyse")
     annotation = annotation_of(store, tournament, record)
-    found = analysis_of(store, tournament, record, annotation)
-    if found.may_be_asked_for:
+    analysis = analysis_of(store, tournament, record, annotation)
+    if analysis.may_be_asked_for:
         store.analysis_requests.check_room()
         person = visit.actor.number
         whose = network_of(visit.address) if person is None else f"person {person}"
         if wait := visit.people.rates.take(f"analyses of {whose}", ANALYSES):
             raise too_often(wait)
         store.analysis_requests.add(tournament, record.match)
-        found = analysis_of(store, tournament, record, annotation)
-    elif found.state is AnalysisState.NONE:
-        raise UsageError(found.sentence)
-    # the page with a ply is another one than that which a browser, or the site, may keep of before
+        analysis = analysis_of(store, tournament, record, annotation)
+    elif analysis.state is AnalysisState.NONE:
+        raise UsageError(analysis.sentence)
+    # the address has a ply, so that neither the browser nor the site answers with an older cached page
     point = turning_point(record, annotation) if annotation is not None else None
     ply = len(record.actions) if point is None else point.ply
     values = {"tournament": tournament.name, "match": record.match, "ply": ply}
     return Done(
         to=f"{address_of(PAGE_BY_NAME['match'], values)}#analysis",
-        sentence=found.sentence or "all its positions are known",
+        sentence=analysis.sentence or "all its positions are known",
     )
 
 

@@ -1,7 +1,7 @@
-"""What bots wrote, for their authors and for directors; and how an author's own bots do.
+"""The output of bots, for their authors and for directors; and the state of an author's own bots.
 
-Public pages have none of it, so it has addresses of its own. Whoever may not read it gets the same
-answer, whether there is something or not.
+Public pages have no output of bots, so it has its own addresses. A person who may not read it gets the same answer
+whether there is any or not.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class EmbargoedMatch(MatchParameters):
 
 
 def audience_of(visit: Visit) -> Audience:
-    """Return what whoever asks may read: everything, what the own bots say, or nothing."""
+    """Return the output that the person who asks may read: all, that of their own bots, or none."""
     actor = visit.actor
     if Permission.DIRECT in actor.permissions:
         return OPERATOR
@@ -57,7 +57,7 @@ def audience_of(visit: Visit) -> Audience:
 
 
 def reads_bot(audience: Audience, bot: str) -> bool:
-    """Return whether an audience reads what a bot says in the browser; what example bots say is for everybody."""
+    """Return whether an audience may read the output of a bot; everybody may read that of example bots."""
     return bot.startswith(PREFIX) or audience.may_read(bot)
 
 
@@ -66,7 +66,7 @@ def show_match_logs(visit: Visit) -> MatchLogs:
     sent: MatchParameters = visit.fields
     audience = audience_of(visit)
     address = address_of(PAGE_BY_NAME["match"], {"tournament": sent.tournament, "match": sent.match})
-    return _found(visit.homes.public(), sent, audience, address or "")
+    return _match_logs(visit.homes.public(), sent, audience, address or "")
 
 
 def show_embargoed_logs(visit: Visit) -> MatchLogs:
@@ -76,9 +76,9 @@ def show_embargoed_logs(visit: Visit) -> MatchLogs:
     address = address_of(PAGE_BY_NAME["match"], {"tournament": sent.tournament, "match": sent.match})
     with visit.homes.embargoed(stored.name) as home:
         if home is None or sent.tournament not in stored.contest.tournaments:
-            _refuse()
-        found = _found(home, sent, OPERATOR, f"/contests/{stored.name}/hidden{address}")
-        return found.model_copy(update={"is_hidden": True})
+            _raise_nothing_here()
+        logs = _match_logs(home, sent, OPERATOR, f"/contests/{stored.name}/hidden{address}")
+        return logs.model_copy(update={"is_hidden": True})
 
 
 def show_bot_logs(visit: Visit) -> BotLogs:
@@ -87,34 +87,34 @@ def show_bot_logs(visit: Visit) -> BotLogs:
     audience, store = audience_of(visit), visit.homes.public().store
     labels = [label for label in store.labels_of(sent.bot) if audience.may_read(label)]
     if not labels:
-        _refuse()
+        _raise_nothing_here()
     faults = sorted(
         (fault for label in labels for fault in store.faults_of(label, MAX_MATCHES)),
         key=lambda fault: (store.tournament(fault.tournament).number, fault.match),
     )
     places = list(dict.fromkeys((fault.tournament, fault.match) for fault in reversed(faults)))[:MAX_MATCHES]
-    found = []
+    logs = []
     for tournament, match in places:
         address = address_of(PAGE_BY_NAME["match"], {"tournament": tournament, "match": match}) or ""
-        found.append(_logs(store.record_of(tournament, match), tournament, audience, address, labels))
+        logs.append(_logs(store.record_of(tournament, match), tournament, audience, address, labels))
     latest = store.matches_of(labels).latest(MAX_NOTED_MATCHES)
     numbers = reported_numbers((record for _, record in latest), labels)
-    return BotLogs(bot=sent.bot, numbers=numbers, matches=tuple(found))
+    return BotLogs(bot=sent.bot, numbers=numbers, matches=tuple(logs))
 
 
-def _refuse() -> NoReturn:
+def _raise_nothing_here() -> NoReturn:
     raise bad_address(NOTHING, 404)
 
 
-def _found(home: ArenaHome, sent: MatchParameters, audience: Audience, address: str) -> MatchLogs:
+def _match_logs(home: ArenaHome, sent: MatchParameters, audience: Audience, address: str) -> MatchLogs:
     if audience == Audience():
-        _refuse()
+        _raise_nothing_here()
     try:
         record = home.store.find_record(sent.tournament, sent.match)
     except UnknownNameError:
         record = None
     if record is None or not any(map(audience.may_read, record.bots)):
-        _refuse()
+        _raise_nothing_here()
     return _logs(record, sent.tournament, audience, address, record.bots)
 
 
@@ -128,12 +128,12 @@ def _logs(record: MatchRecord, tournament: str, audience: Audience, address: str
             SeatLog(
                 bot=bot,
                 seat=seat,
-                exit=report.exit_shown_to(audience, bot, has_fault=any(one.seat == seat for one in record.faults)),
+                exit=report.exit_shown_to(audience, bot, has_fault=any(fault.seat == seat for fault in record.faults)),
                 stderr=report.stderr.shown_to(audience, bot) or "",
                 faults=tuple(
-                    MatchFault(seat=seat, kind=one.kind, ply=one.ply, detail=one.told_to(audience, bot))
-                    for one in record.faults
-                    if one.seat == seat
+                    MatchFault(seat=seat, kind=fault.kind, ply=fault.ply, detail=fault.told_to(audience, bot))
+                    for fault in record.faults
+                    if fault.seat == seat
                 ),
                 notes=tuple(
                     Noted(ply=ply + 1, text=note_text(note)) for ply, note in noted if record.actions[ply][0] == seat
@@ -159,7 +159,7 @@ _NEXT = {
 def person_pages(visit: Visit) -> tuple[tuple[Page, PersonParameters], ...]:
     """Return the page that rates the bots of the person who asks; nothing while the arena knows no such bot."""
     owners = visit.homes.public().store.owners().by_bot.values()
-    if all(one.person != visit.person.name for one in owners):
+    if all(owner.person != visit.person.name for owner in owners):
         return ()
     return ((PAGE_BY_NAME["person"], PersonParameters(person=visit.person.name)),)
 
@@ -167,37 +167,37 @@ def person_pages(visit: Visit) -> tuple[tuple[Page, PersonParameters], ...]:
 def my_bots(visit: Visit, page: PersonPage | None) -> tuple[MyBot, ...]:
     """Return the bots of whoever asks, the latest submitted first; ``page`` is the public one, if it is there."""
     newest: dict[str, Submission] = {}
-    for one in visit.people.submissions.of(visit.person):
-        name = one.bot.rpartition("@")[0] if one.bot else one.file_name
-        newest.setdefault(name, one)
-    return tuple(_my_bot(visit, name, one, page) for name, one in list(newest.items())[:MAX_BOTS])
+    for submission in visit.people.submissions.of(visit.person):
+        name = submission.bot.rpartition("@")[0] if submission.bot else submission.file_name
+        newest.setdefault(name, submission)
+    return tuple(_my_bot(visit, name, submission, page) for name, submission in list(newest.items())[:MAX_BOTS])
 
 
-def _my_bot(visit: Visit, name: str, one: Submission, page: PersonPage | None) -> MyBot:
-    details = details_of(one, visit)
+def _my_bot(visit: Visit, name: str, submission: Submission, page: PersonPage | None) -> MyBot:
+    details = details_of(submission, visit)
     ratings = tuple(_ratings(visit, name, page)) if page is not None else ()
     return MyBot(
         name=name,
-        submission=line_of(one, visit),
+        submission=line_of(submission, visit),
         reason=details.reason,
         hint=details.hint,
         may_check_again=details.may_check_again,
         ratings=ratings,
         has_logs=page is not None and any(bot.name == name and bot.tournaments for bot in page.bots),
         next_step=_next_step(
-            visit, one, ratings, details.may_check_again, is_known=page is not None or not person_pages(visit)
+            visit, submission, ratings, details.may_check_again, is_known=page is not None or not person_pages(visit)
         ),
     )
 
 
 def _next_step(
-    visit: Visit, one: Submission, ratings: Sequence[MyRating], may_check_again: bool, is_known: bool
+    visit: Visit, submission: Submission, ratings: Sequence[MyRating], may_check_again: bool, is_known: bool
 ) -> str:
     if may_check_again:
         return "Check it again if it is quick enough by itself: the machine may have been busy."
-    if one.state is not SubmissionState.ACCEPTED:
-        return _NEXT[one.state]
-    if rest := rest_of(one, visit):
+    if submission.state is not SubmissionState.ACCEPTED:
+        return _NEXT[submission.state]
+    if rest := rest_of(submission, visit):
         return f"Nothing to do: it {rest}."
     if not ratings:
         if not is_known:
@@ -210,16 +210,18 @@ def _ratings(visit: Visit, name: str, page: PersonPage) -> Iterator[MyRating]:
     versions = next((bot.versions for bot in page.bots if bot.name == name), ())
 
     def age(point: RatingPoint) -> tuple[int, str, int]:
-        """Return what is larger for a later point, and at one time for that of the newer version."""
+        """Return a sort key: later points are larger, and at the same time those of newer versions."""
         return point.round or 0, point.at, -versions.index(point.bot) if point.bot in versions else -len(versions)
 
     points: dict[str, list[RatingPoint]] = {}
     for point in page.history:
         if point.bot.rpartition("@")[0] == name:
             points.setdefault(point.tournament, []).append(point)
-    for own in points.values():
-        latest = max(own, key=age)
-        earlier = [point for point in own if visit.people.submissions.seconds_since(point.at) >= DAY_SECONDS]
+    for points_of_tournament in points.values():
+        latest = max(points_of_tournament, key=age)
+        earlier = [
+            point for point in points_of_tournament if visit.people.submissions.seconds_since(point.at) >= DAY_SECONDS
+        ]
         before = max(earlier, key=age, default=None)
         yield MyRating.of(
             latest,
@@ -227,9 +229,9 @@ def _ratings(visit: Visit, name: str, page: PersonPage) -> Iterator[MyRating]:
             places_won=None if before is None else before.rank - latest.rank,
         )
     if not points:
-        for one in page.ratings:
-            if one.line.label.rpartition("@")[0] == name:
-                yield MyRating.of(one.line, bot=one.line.label, game=one.game, bots=one.bots, tournament="")
+        for rating in page.ratings:
+            if rating.line.label.rpartition("@")[0] == name:
+                yield MyRating.of(rating.line, bot=rating.line.label, game=rating.game, bots=rating.bots, tournament="")
 
 
 OPERATIONS = (

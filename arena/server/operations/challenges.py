@@ -64,7 +64,8 @@ def show_challenges(visit: Visit) -> ChallengesPage:
         refusal=menu.refusal,
         remarks=tuple(resting.remarks(everything.bots)),
         own=tuple(
-            OwnChallenge.of(one, one.choices, one.position, address=address_of(one), outcome=_ended(one)) for one in own
+            OwnChallenge.of(one, one.choices, one.position, address=address_of(one), outcome=_outcome(one))
+            for one in own
         ),
         authors=authors_of(visit.people, shown),
     )
@@ -74,10 +75,10 @@ def _challengers(resting: RestingBots, menu: PlayMenu) -> tuple[PlayableBot, ...
     return tuple(bot for bot in menu.bots if bot.name.rpartition("@")[0] in resting.own)
 
 
-def _ended(one: UnratedMatch) -> str:
-    if one.position.state not in ENDED or not one.position.view:
-        return outcome_of(one.position.reason)
-    return outcome_of(one.position.reason) or PlayView.model_validate_json(one.position.view).result
+def _outcome(match: UnratedMatch) -> str:
+    if match.position.state not in ENDED or not match.position.view:
+        return outcome_of(match.position.reason)
+    return outcome_of(match.position.reason) or PlayView.model_validate_json(match.position.view).result
 
 
 def challenge(visit: Visit) -> Done:
@@ -87,8 +88,8 @@ def challenge(visit: Visit) -> Done:
     own = next((bot for bot in _challengers(resting, menu) if sent.challenger in (bot.name, bot_name(bot))), None)
     if own is None:
         raise UsageError(f"challenger {sent.challenger!r:.80}: expected a bot of yours that can be played here")
-    found = bot_of(menu.bots, sent.bot)
-    rival = found.name if found is not None else sent.bot
+    rival_bot = bot_of(menu.bots, sent.bot)
+    rival = rival_bot.name if rival_bot is not None else sent.bot
     check_plays(visit, rival)
     choices = chosen(menu, sent.model_copy(update={"bot": rival}))
     if seats_of(choices) != SEATS:
@@ -99,8 +100,8 @@ def challenge(visit: Visit) -> Done:
         raise too_often(wait)
     seats = (0, 1) if sent.both_seats not in (False, "") else (choices.seat,)
     for seat in seats:
-        one = replace(choices, seat=seat, challenger=own.name)
-        visit.people.unrated_matches.begin(one, visit.person.number, network_of(visit.address))
+        choices_of_seat = replace(choices, seat=seat, challenger=own.name)
+        visit.people.unrated_matches.begin(choices_of_seat, visit.person.number, network_of(visit.address))
     return Done(to="/challenges", sentence=f"{own.name} plays {rival}: {counted(len(seats), 'match')}")
 
 

@@ -53,12 +53,12 @@ from arena.store.people.values import Permission
 CHANGES = Rate(120, 3600.0)
 """Each starts a process that reads the text."""
 MAX_BODY_BYTES = 4 * MAX_TEXT_CHARACTERS
-"""A form writes a character as three and more."""
+"""Form encoding may take several bytes for a character."""
 
 HOUSE_BOTS = tuple(PREFIX + bot for bot in example_bots())
 GAMES = ("differences", "plaid", "plusminus", "coprimality", "multiplication")
 FINAL_FORMATS = ("round-robin", "swiss", "knockout")
-"""Both by name: who answers requests loads neither. A gauntlet needs challengers, which the form has no field for."""
+"""Games and formats by name, as the web process loads neither. The form has no field for challengers of a gauntlet."""
 
 
 class Cancellation(ContestNamed):
@@ -104,9 +104,9 @@ def _with_typed(sent: FormSoFar, old: Template, new: Template) -> Template:
     old_game = sent.before.partition(" ")[2] or old.fields["game"]
     has_chosen = sent.game not in ("", old_game) or old_game != old.fields["game"]
     game = sent.game if has_chosen else new.fields["game"]
-    options = _begun_options(new, game)
+    options = _options_in_template(new, game)
     if game == old_game and "options" in sent.model_fields_set:
-        begun = _begun_options(old, game)
+        begun = _options_in_template(old, game)
         options |= {
             name: value for name, value in (read_options(sent.options) or {}).items() if begun.get(name) != value
         }
@@ -120,27 +120,33 @@ def _with_typed(sent: FormSoFar, old: Template, new: Template) -> Template:
     )
 
 
-def _begun_options(template: Template, game: str) -> dict[str, Any]:
+def _options_in_template(template: Template, game: str) -> dict[str, Any]:
     return json.loads(template.fields["options"]) if game == template.fields["game"] else {}
 
 
 def _form(visit: Visit, template: Template) -> ToShow:
     fields = template.fields
-    given = {
+    shown_options = {
         name: value if isinstance(value, int | str) else json.dumps(value)
         for name, value in json.loads(fields["options"]).items()
     }
 
     def finish(models: Sequence[Model | None]) -> NewContestPage:
-        known = (option for model in models if isinstance(model, GamePage) for option in model.options)
-        options = (one.model_copy(update={"value": given.get(one.name, one.default)}) for one in known)
+        options_of_game = (option for model in models if isinstance(model, GamePage) for option in model.options)
+        options = (
+            option.model_copy(update={"value": shown_options.get(option.name, option.default)})
+            for option in options_of_game
+        )
         return page.model_copy(update={"options": tuple(options)})
 
     page = NewContestPage(
         template=visit.fields.template,
         fields=fields,
         titles=titles_of(NewContest),
-        choices={**CHOICES, "template": tuple((one, f"{one}: {template_summary(one)}") for one in template_names())},
+        choices={
+            **CHOICES,
+            "template": tuple((name, f"{name}: {template_summary(name)}") for name in template_names()),
+        },
         game=fields["game"],
         options=(),
         games=GAMES,

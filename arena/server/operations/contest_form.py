@@ -26,8 +26,8 @@ from arena.store.people.contest import Contest, ContestEntrants, ContestResults
 MAX_TEXT_CHARACTERS = 64 * 1024
 _OPTION_NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 
-# How a value of a contest is written in a field of the form, and what was sent in TOML: a text of another kind
-# stays a text, which the contest then rejects.
+# Conversions between the values of a contest, the fields of the form, and TOML. A text that is not of the expected kind
+# becomes a TOML string, which the contest then rejects.
 
 _TIME = re.compile(r"(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(:\d{2})?", re.ASCII)
 _NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?", re.ASCII)
@@ -37,9 +37,9 @@ _BETWEEN_NAMES = re.compile(r"[\s,;]+")
 
 
 def time_value(text: str) -> str:
-    """Return a day and time, as browsers send it, as TOML; any other text as such, which is then refused."""
-    found = _TIME.fullmatch(text.strip())
-    return f"{found[1]}T{found[2]}{found[3] or ':00'}" if found else toml_text(text)
+    """Return a date and time from a browser as TOML; any other text as a string, which the contest then rejects."""
+    parts = _TIME.fullmatch(text.strip())
+    return f"{parts[1]}T{parts[2]}{parts[3] or ':00'}" if parts else toml_text(text)
 
 
 def names_value(text: str) -> str:
@@ -48,7 +48,7 @@ def names_value(text: str) -> str:
 
 
 def _number(text: str) -> str:
-    """Return a number as TOML; any other text as such, which the contest then rejects."""
+    """Return a number as TOML; any other text as a string, which the contest then rejects."""
     number = text.strip()
     return number if _NUMBER.fullmatch(number) and len(number) <= _MAX_DIGITS else toml_text(text)
 
@@ -59,8 +59,8 @@ def _mebibytes(text: str) -> str:
 
 
 def _options(text: str) -> str:
-    found = read_options(text)
-    return toml_text(text if found is None else found)
+    options = read_options(text)
+    return toml_text(text if options is None else options)
 
 
 def _no_number(text: str) -> None:
@@ -70,8 +70,8 @@ def _no_number(text: str) -> None:
 def read_options(text: str) -> dict[str, Any] | None:
     """Return the options of a game from JSON; None if it is no object, or TOML can't say it."""
     try:
-        found = json.loads(text or "{}", parse_constant=_no_number)
-        return found if isinstance(found, dict) and is_plain(found) and toml_text(found) else None
+        options = json.loads(text or "{}", parse_constant=_no_number)
+        return options if isinstance(options, dict) and is_plain(options) and toml_text(options) else None
     except (ValueError, RecursionError):
         return None
 
@@ -208,7 +208,7 @@ CHOICES = {
 }
 """The values of fields, and what pages call them."""
 
-_OF_KEYS = {
+_FIELD_BY_KEY = {
     "time_control": "per_action_seconds",
     "limits": "memory_mib",
     "qualification.places": "places",
@@ -223,24 +223,24 @@ def fields_refused(error: UsageError, sent: Mapping[str, Any], is_program: bool)
     text = sent.get("text")
     has_text = isinstance(text, str) and bool(text.strip())
     if isinstance(error, ContestError):
-        found = _of_text(error) if has_text else _of_fields(error, is_program)
-        return tuple(sorted(found, key=lambda one: [*TITLES, ""].index(one.field)))
+        problems = _problems_of_text(error) if has_text else _problems_of_fields(error, is_program)
+        return tuple(sorted(problems, key=lambda problem: [*TITLES, ""].index(problem.field)))
     if isinstance(error, DefinitionError) and has_text:
         return (FieldProblem(field="text", title=TITLES["text"], error=str(error)),)
     return ()
 
 
-def _of_text(error: ContestError) -> Iterator[FieldProblem]:
-    for one in error.mistakes:
-        if one.place == "reason":
-            yield _problem_of(one, is_program=False)
+def _problems_of_text(error: ContestError) -> Iterator[FieldProblem]:
+    for mistake in error.mistakes:
+        if mistake.place == "reason":
+            yield _problem_of(mistake, is_program=False)
         else:
-            yield FieldProblem(field="text", title=TITLES["text"], error=one.text)
+            yield FieldProblem(field="text", title=TITLES["text"], error=mistake.text)
 
 
-def _of_fields(error: ContestError, is_program: bool) -> Iterator[FieldProblem]:
-    for one in error.mistakes:
-        yield _problem_of(one, is_program)
+def _problems_of_fields(error: ContestError, is_program: bool) -> Iterator[FieldProblem]:
+    for mistake in error.mistakes:
+        yield _problem_of(mistake, is_program)
 
 
 def _problem_of(mistake: Mistake, is_program: bool) -> FieldProblem:
@@ -267,11 +267,11 @@ def field_of(place: str) -> str:
     """Return the field that a place in the text of a contest comes from; "" if none does."""
     key = place.partition("[")[0]
     first = key.partition(".")[0]
-    field = _OF_KEYS.get(key) or _OF_KEYS.get(first) or first
+    field = _FIELD_BY_KEY.get(key) or _FIELD_BY_KEY.get(first) or first
     return field if field in TITLES else ""
 
 
-# A contest as the fields of a form, and back to the TOML text that is read: only there is anything checked.
+# A contest becomes fields of the form, and the fields become TOML again; only the reader of the TOML checks them.
 
 NO_QUALIFICATION = "none"
 EXAMPLE_NAME = "spring"
@@ -312,7 +312,7 @@ def form_template(name: str, now: datetime) -> Template:
 
 @cache
 def _ladder() -> Mapping[str, float]:
-    """Return how a ladder ends that is a qualification: as that of the template of a cup does."""
+    """Return the settings of a ladder as qualification: those of the template of a cup."""
     table: Mapping[str, float] = tomllib.loads(template_text("cup", EXAMPLE_NAME, "UTC", datetime.now(UTC)))[
         "qualification"
     ]["ladder"]

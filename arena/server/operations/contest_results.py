@@ -67,7 +67,7 @@ def _embargoed_fields(page: Page) -> type[BaseModel]:
     return create_model(f"Hidden{page.parameters.__name__}", __base__=page.parameters, name=name)
 
 
-def _showing(page: Page) -> Handler:
+def _show_embargoed(page: Page) -> Handler:
     def show(visit: Visit) -> ToBuild:
         stored, place = embargoed_contest(visit)
         parameters = page.parameters.model_validate(visit.fields.model_dump(exclude={"name"}))
@@ -156,9 +156,9 @@ def grade_rows(
     entries = tuple(entries)
     ranked = {line.person: line for line in grade_lines(entries, played)}
     bots = {person: tuple(entry.bot for entry in entries if entry.author == person) for person in ranked}
-    known = {person.casefold() for person in (*ranked, *rejected)}
-    absent = [name for name in guests if name.casefold() not in known]
-    found = grades_of(
+    listed_people = {person.casefold() for person in (*ranked, *rejected)}
+    absent = [name for name in guests if name.casefold() not in listed_people]
+    grades = grades_of(
         [Student(person, bots.get(person, ())) for person in dict.fromkeys((*ranked, *rejected, *absent))],
         list(_table_lines(played)),
         Scheme(),
@@ -168,16 +168,16 @@ def grade_rows(
     )
     rows = [
         GradeRow.model_validate(
-            {**(ranked.get(one.student) or UNRANKED).model_dump(), "person": one.student}
-            | {"state": one.state, "group": one.group, "grade": one.grade, "reason": one.reason}
+            {**(ranked.get(grade.student) or UNRANKED).model_dump(), "person": grade.student}
+            | {"state": grade.state, "group": grade.group, "grade": grade.grade, "reason": grade.reason}
         )
-        for one in found
+        for grade in grades
     ]
     return tuple(sorted(rows, key=lambda row: (*place_order(row), list(GradeState).index(row.state), row.person)))
 
 
 def _table_lines(played: Sequence[TournamentPage]) -> Iterator[TableLine]:
-    """Yield the lines of the final, and behind them those of who is only in the qualification."""
+    """Yield the lines of the final, and then those of bots that are only in the qualification."""
     seen: set[str] = set()
     for page in played:
         for line in page.standings:
@@ -200,7 +200,7 @@ OPERATIONS = (
             "GET",
             f"/contests/{{name}}/hidden{page.path}",
             Permission.DIRECT,
-            _showing(page),
+            _show_embargoed(page),
             _embargoed_fields(page),
             summary=f"For directors, while results are hidden. {page.summary}",
             model=page.model,

@@ -138,16 +138,16 @@ def _stage_text(stage: StageRules) -> str:
     return ", ".join(parts)
 
 
-# Whether anything has changed that everybody may know of contests: what their pages follow.
+# A number that changes with the public state of contests, which their pages follow.
 #
-# Nothing else is in it: what is played in secret, what a program notes and what directors ask for must not show in when
-# pages change.
+# It depends on nothing else: the time of a change must not reveal embargoed matches, notes of programs or requests of
+# directors.
 
 _log = logging.getLogger("arena.server.http")
 
 
 class ContestNews:
-    """What everybody may know of contests, as a number that is another one when it has changed."""
+    """The public state of contests, as a number that changes with it."""
 
     def __init__(self, people: PeopleStore, result_path: Callable[[str], Path]) -> None:
         self._people, self._result_path = people, result_path
@@ -187,11 +187,11 @@ class ContestNews:
         self._signal.close()
 
     def _number_at(self, now: str) -> int:
-        seen = [self._seen(stored, now) for stored in self._rows.contests]
-        text = json.dumps([seen, self._rows.unfinished])
+        states = [self._public_state(stored, now) for stored in self._rows.contests]
+        text = json.dumps([states, self._rows.unfinished])
         return int.from_bytes(blake2b(text.encode(), digest_size=6).digest())
 
-    def _seen(self, stored: StoredContest, now: str) -> list[Any]:
+    def _public_state(self, stored: StoredContest, now: str) -> list[Any]:
         contest, hidden_since = stored.contest, visible(stored, (), now).hidden_since
         return [
             repr(contest),
@@ -207,7 +207,7 @@ class ContestNews:
 
 def frozen_results(contests: Iterable[StoredContest], tournament: str, now: str) -> Frozen | None:
     """Return whether results of a tournament are hidden, and the address of its contest; None outside contests."""
-    stored = next((one for one in contests if tournament in one.contest.tournaments), None)
+    stored = next((candidate for candidate in contests if tournament in candidate.contest.tournaments), None)
     if stored is None:
         return None
     if stored.revealed_at is not None or stored.contest.results is ContestResults.OPEN:

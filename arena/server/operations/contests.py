@@ -66,10 +66,10 @@ def show_contest(visit: Visit) -> ContestPage | ToShow:
     """A contest: its rules, deadline and entries, and where its results are."""
     stored = found_contest(visit)
     page = _page(visit, stored)
-    seen = visible(stored, visit.actor.permissions, visit.people.contests.now())
-    place, pages = played_pages(visit, stored) if seen.has_all else (visit.homes.public_place, ())
+    visibility = visible(stored, visit.actor.permissions, visit.people.contests.now())
+    place, pages = played_pages(visit, stored) if visibility.has_all else (visit.homes.public_place, ())
     if stored.name not in (parameters.tournament for _, parameters in pages):
-        return page  # no final has begun that who asks may see
+        return page  # no final has begun that this person may see
     entries = visit.people.contests.entries_of(stored)
 
     def finish(models: Sequence[Model | None]) -> ContestPage:
@@ -86,11 +86,11 @@ def show_contest(visit: Visit) -> ContestPage | ToShow:
 
 def _page(visit: Visit, stored: StoredContest) -> ContestPage:
     now = visit.people.contests.now()
-    contest, seen = stored.contest, visible(stored, visit.actor.permissions, now)
+    contest, visibility = stored.contest, visible(stored, visit.actor.permissions, now)
     entries = visit.people.contests.entries_of(stored)
     line = contest_line(stored, len(entries), visit.actor.permissions, now)
     own = visit.actor.person.name if visit.actor.person is not None else None
-    hidden_since = seen.hidden_since
+    hidden_since = visibility.hidden_since
     reveal_at = contest.reveal_at if stored.revealed_at is None else None
     return ContestPage.of(
         stored,
@@ -101,10 +101,12 @@ def _page(visit: Visit, stored: StoredContest) -> ContestPage:
         reveal_at=contest_time(contest, reveal_at, now) if reveal_at is not None else None,
         is_revealed=stored.revealed_at is not None,
         rules=rules_of(contest),
-        entries=tuple(EntryLine.of(one, is_own=one.author == own, handed_in_at=one.submitted_at) for one in entries),
+        entries=tuple(
+            EntryLine.of(entry, is_own=entry.author == own, handed_in_at=entry.submitted_at) for entry in entries
+        ),
         is_short=len(entries) + len(contest.house_bots) * contest.stages[0].has_house_bots < contest.players,
         unchecked=0 if stored.closed_at else len(visit.people.contests.unfinished_of(stored)),
-        tournaments=_tournaments(visit, stored, seen),
+        tournaments=_tournaments(visit, stored, visibility),
         may_submit=line.phase in CAN_BE_ENTERED and _may_enter(visit, contest),
         result=None,
         is_late=False,
@@ -116,7 +118,7 @@ def _page(visit: Visit, stored: StoredContest) -> ContestPage:
 
 
 def _messages(visit: Visit, stored: StoredContest) -> tuple[ContestMessageLine, ...]:
-    """Return what whoever asks may read; in a browser, it is seen then."""
+    """Return the messages that the reader may read; in a browser, mark them as seen."""
     store, person = visit.people.contest_messages, visit.actor.number
     is_director = Permission.DIRECT in visit.actor.permissions
     found = store.of(stored.number, person, is_director=is_director)
@@ -152,17 +154,17 @@ def _may_enter(visit: Visit, contest: Contest) -> bool:
     return contest.entrants is ContestEntrants.EVERYBODY or person.name.lower() in names
 
 
-def _tournaments(visit: Visit, stored: StoredContest, seen: Visibility) -> tuple[ContestTournament, ...]:
+def _tournaments(visit: Visit, stored: StoredContest, visibility: Visibility) -> tuple[ContestTournament, ...]:
     contest, public = stored.contest, visit.homes.public().store
     titles = {
         contest.qualification_name: "Qualification",
         contest.name: "Final" if contest.qualification else "Matches",
     }
     hidden: set[str] = set()
-    if seen.home is ContestHome.EMBARGOED:
+    if visibility.home is ContestHome.EMBARGOED:
         with visit.homes.embargoed(contest.name) as home:
             hidden = {name for name in contest.tournaments if home and home.store.find_tournament(name) is not None}
-    found = (
+    tournaments = (
         ContestTournament(
             name=name,
             title=titles[name],
@@ -171,18 +173,18 @@ def _tournaments(visit: Visit, stored: StoredContest, seen: Visibility) -> tuple
         )
         for name in contest.tournaments
     )
-    return tuple(one for one in found if one.is_public or one.is_hidden)
+    return tuple(tournament for tournament in tournaments if tournament.is_public or tournament.is_hidden)
 
 
 def topics_of(page: ContestPage) -> tuple[str, ...]:
-    """Return what a reader has to hear of to see the page of a contest change; none of it is hidden."""
+    """Return the topics whose events change the page of a contest; none of them is embargoed."""
     result = page.result
     shows_public = result is not None and not result.is_hidden
     return (CONTESTS.path, *((f"tournaments/{quote(page.line.name, safe='')}",) if shows_public else ()))
 
 
 def shows_embargoed(page: ContestPage) -> bool:
-    """Return whether there is more on the page of a contest than everybody may know."""
+    """Return whether the page of a contest shows embargoed results or settings."""
     return page.changes is not None and page.hidden_since is not None
 
 

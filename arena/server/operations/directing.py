@@ -109,10 +109,8 @@ class DirectingPage(Model):
     is_hidden: bool
 
 
-# Pausing and correcting supervised tournaments of the site: ladders and contests.
-#
-# The operations write requests with their reasons into the public log; the program of the tournament does them
-# between matches.
+# Operations to pause and correct supervised tournaments of the site: ladders and contests. They write requests with
+# their reasons into the public log; the program of the tournament carries them out between matches.
 
 MAX_MATCHES = 1000
 """In one request to void some."""
@@ -130,7 +128,7 @@ def _numbers(sent: object) -> object:
 
 
 WITH_LATER_STAGES = ("knockout",)
-"""Formats by name: who answers requests loads none."""
+"""Formats by name, as the web process loads none."""
 
 
 class Directed(Fields):
@@ -182,15 +180,17 @@ class Undoing(Reasoned):
 def show_ladders(visit: Visit) -> LaddersPage:
     """The supervised ladders, and what each is doing."""
     return LaddersPage(
-        ladders=tuple(_kept(visit, report) for report in visit.people.directors.reports(LADDER)),
+        ladders=tuple(_status(visit, report) for report in visit.people.directors.reports(LADDER)),
         may_direct=visit.actor.person is not None and Permission.DIRECT in visit.actor.permissions,
     )
 
 
 def show_services(visit: Visit) -> ServicesPage:
     """What is wrong with the services of the site, in full."""
-    found = problems(visit.homes.public.directory, visit.people)
-    return ServicesPage(troubles=tuple(ServiceProblem(part=one.service, sentence=one.sentence) for one in found))
+    health_problems = problems(visit.homes.public.directory, visit.people)
+    return ServicesPage(
+        troubles=tuple(ServiceProblem(part=problem.service, sentence=problem.sentence) for problem in health_problems)
+    )
 
 
 def show_directing(visit: Visit) -> DirectingPage:
@@ -201,18 +201,18 @@ def show_directing(visit: Visit) -> DirectingPage:
         raise bad_address(f"No service of this site supervises a tournament {name!r:.80}.", 404)
     contest = next((one for one in visit.people.contests.all() if name in one.contest.tournaments), None)
     is_hidden = contest is not None and has_embargoed(visit, contest)
-    found = _tournament(visit, name, contest if is_hidden else None)
+    tournament = _tournament(visit, name, contest if is_hidden else None)
     requests = tuple(map(RequestLine.of, visit.people.requests.of(name)))
     return DirectingPage(
-        kept=_kept(visit, report),
+        kept=_status(visit, report),
         program=report.program,
         requests=requests,
-        entrants=_entrants(found) if found is not None else (),
+        entrants=_entrants(tournament) if tournament is not None else (),
         replacements=_replacements(visit) if report.program != LADDER else (),
-        may_annul=found is None or found.definition.format not in WITH_LATER_STAGES,
+        may_annul=tournament is None or tournament.definition.format not in WITH_LATER_STAGES,
         is_finished=report.program != LADDER  # which others may still enter
-        and found is not None
-        and found.finished_at is not None
+        and tournament is not None
+        and tournament.finished_at is not None
         and all(one.state in (RequestState.DONE, RequestState.REFUSED) for one in requests),
         contest=contest.name if contest is not None else "",
         is_hidden=is_hidden,
@@ -239,8 +239,8 @@ def _replacements(visit: Visit) -> tuple[str, ...]:
     return tuple(bot.label for bot in reversed(submitted[-MAX_REPLACEMENTS:]))
 
 
-def _sets(state: DesiredState) -> Handler:
-    """Return the handler that writes what a director wants of a tournament."""
+def _set_state(state: DesiredState) -> Handler:
+    """Return the handler that sets the desired state of a tournament."""
 
     def handler(visit: Visit) -> Done:
         sent: Reasoned = visit.fields
@@ -250,8 +250,8 @@ def _sets(state: DesiredState) -> Handler:
     return handler
 
 
-def _asks(kind: str, subject_of: Callable[[Any], str]) -> Handler:
-    """Return the handler that writes a request; ``subject_of`` returns what of the fields it is about."""
+def _add_request(kind: str, subject_of: Callable[[Any], str]) -> Handler:
+    """Return the handler that adds a request; ``subject_of`` returns its subject from the fields."""
 
     def handler(visit: Visit) -> Done:
         sent: Reasoned = visit.fields
@@ -273,7 +273,7 @@ def _done(sent: Reasoned, sentence: str) -> Done:
     return Done(to=directing_address(sent.tournament), sentence=sentence)
 
 
-def _kept(visit: Visit, report: DirectorReport) -> SupervisedRunStatus:
+def _status(visit: Visit, report: DirectorReport) -> SupervisedRunStatus:
     people, is_operator = visit.people, Permission.MANAGE_PEOPLE in visit.actor.permissions
     desired = people.directors.desired_state(report.tournament)
     figures = report.figures
@@ -320,17 +320,19 @@ OPERATIONS = (
         "directing.html.jinja",
         is_asked_for_again=lambda _: True,
     ),
-    _directed("pause", "Let no match begin; those that are being played end.", _sets(DesiredState.PAUSE)),
-    _directed("resume", "Let matches begin again.", _sets(DesiredState.PLAY)),
-    _directed("drain", "Let the round be finished, and no other begin.", _sets(DesiredState.DRAIN)),
-    _directed("withdraw", "Let an entrant withdraw.", _asks("withdraw", attrgetter("bot")), Withdrawal),
-    _directed("disqualify", "Disqualify an entrant.", _asks("disqualify", attrgetter("bot")), Disqualification),
+    _directed("pause", "Let no match begin; those that are being played end.", _set_state(DesiredState.PAUSE)),
+    _directed("resume", "Let matches begin again.", _set_state(DesiredState.PLAY)),
+    _directed("drain", "Let the round be finished, and no other begin.", _set_state(DesiredState.DRAIN)),
+    _directed("withdraw", "Let an entrant withdraw.", _add_request("withdraw", attrgetter("bot")), Withdrawal),
+    _directed("disqualify", "Disqualify an entrant.", _add_request("disqualify", attrgetter("bot")), Disqualification),
     _directed(
         "replace",
         "Give an entrant the files of another bot of the arena.",
-        _asks("replace", attrgetter("bot")),
+        _add_request("replace", attrgetter("bot")),
         Replacement,
     ),
-    _directed("void", "Let matches not count, and be played again.", _asks("void", _matches), Voiding),
-    _directed("undo", "Undo a correction.", _asks("undo", lambda sent: f"correction {sent.correction}"), Undoing),
+    _directed("void", "Let matches not count, and be played again.", _add_request("void", _matches), Voiding),
+    _directed(
+        "undo", "Undo a correction.", _add_request("undo", lambda sent: f"correction {sent.correction}"), Undoing
+    ),
 )

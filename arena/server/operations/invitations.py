@@ -72,8 +72,8 @@ def show_invitation(visit: Visit) -> InvitationPage:
     secret = visit.fields.secret
     if not is_secret(secret):
         raise InvitationError
-    found = visit.people.invitations.find(secret)
-    return InvitationPage.of(found, secret=secret, name_rule=NAME_RULE, password_rule=PASSWORD_RULE)
+    invitation = visit.people.invitations.find(secret)
+    return InvitationPage.of(invitation, secret=secret, name_rule=NAME_RULE, password_rule=PASSWORD_RULE)
 
 
 def accept(visit: Visit) -> Done:
@@ -81,8 +81,8 @@ def accept(visit: Visit) -> Done:
     sent: Acceptance = visit.fields
     if not is_secret(sent.secret):
         raise InvitationError
-    found = visit.people.invitations.find(sent.secret)
-    name = found.person or sent.name.strip()
+    invitation = visit.people.invitations.find(sent.secret)
+    name = invitation.person or sent.name.strip()
     if not is_person_name(name):
         raise UsageError(f"name {name!r:.80}: {NAME_RULE}")
     check_password(sent.password, name)
@@ -113,7 +113,7 @@ def import_people(visit: Visit) -> Document:
     )
 
 
-def _of_roster(error: UsageError, _: Mapping[str, Any], __: bool) -> tuple[FieldProblem, ...]:
+def _roster_problems(error: UsageError, _: Mapping[str, Any], __: bool) -> tuple[FieldProblem, ...]:
     mistakes = error.mistakes if isinstance(error, RosterError) else ()
     return tuple(FieldProblem(field="roster", title=f"line {line}", error=text) for line, text in mistakes)
 
@@ -129,9 +129,9 @@ def invite_again(visit: Visit) -> NewInvitationPage:
 def end_invitation(visit: Visit) -> Done:
     """End an invitation that nobody has used."""
     number = visit.fields.number
-    found = next((one for one in visit.people.invitations.all() if one.number == number), None)
-    if found is not None:
-        check_may_give(visit, found.role)
+    invitation = next((candidate for candidate in visit.people.invitations.all() if candidate.number == number), None)
+    if invitation is not None:
+        check_may_give(visit, invitation.role)
         visit.people.invitations.end(number, visit.person.name)
     return Done(to="/people", sentence="the invitation has ended")
 
@@ -188,7 +188,7 @@ OPERATIONS = (
         rate=IMPORTS,
         media_type="text/csv",
         max_body_bytes=3 * MAX_ROSTER_BYTES + MAX_BODY_BYTES,  # a form writes some letters as three
-        fields_refused=_of_roster,
+        fields_refused=_roster_problems,
     ),
     Operation("POST", "/people/invitations/{number}/end", Permission.INVITE_AUTHORS, end_invitation, Numbered),
     Operation(

@@ -299,7 +299,8 @@ def show_people(visit: Visit) -> PeoplePage:
         roles=roles,
         may_change_roles=Permission.MANAGE_PEOPLE in visit.actor.permissions,
         invitations=tuple(
-            InvitationLine.of(one, may_be_ended=one.role in roles) for one in visit.people.invitations.all()
+            InvitationLine.of(invitation, may_be_ended=invitation.role in roles)
+            for invitation in visit.people.invitations.all()
         ),
     )
 

@@ -29,7 +29,7 @@ NOBODY_PLAYS = "nobody can play here now"
 MAX_PLIES = 1000
 """Before a position that is played on."""
 HOUSE_BOTS = (f"{PREFIX}mcts", f"{PREFIX}greedy")
-"""Which play on against a visitor where the bot of the match is not offered, the first of them that is."""
+"""Bots that continue a match against a visitor if its own bot is not offered; the first one that is offered plays."""
 
 
 class PlayParameters(Fields):
@@ -108,8 +108,8 @@ def played_on(menu: PlayMenu, sent: NewMatch, record: MatchRecord | None) -> tup
         raise UsageError(f"ply = {sent.ply}: {which} ends after ply {len(record.actions)}; expected an earlier one")
     seat = record.actions[sent.ply][0]
     bots = [bot for bot in menu.bots if bot.plays(record.game)]
-    wanted = (sent.bot, record.bots[1 - seat], *HOUSE_BOTS)
-    bot = next((found for name in wanted if name and (found := bot_of(bots, name)) is not None), None)
+    preferred_bots = (sent.bot, record.bots[1 - seat], *HOUSE_BOTS)
+    bot = next((candidate for name in preferred_bots if name and (candidate := bot_of(bots, name)) is not None), None)
     new = sent.model_copy(
         update={"game": record.game, "bot": bot.name if bot else "", "seat": seat, "options": dict(record.options)}
     )
@@ -127,9 +127,9 @@ def menu_of(people: PeopleStore) -> PlayMenu:
         return PlayMenu(games=(), bots=(), slots=0, refusal=NOBODY_PLAYS)
 
 
-def bot_of(bots: Sequence[PlayableBot], wanted: str) -> PlayableBot | None:
-    """Return the bot that is meant by what it is chosen by, its name and version, or its name alone."""
-    return next((bot for bot in bots if wanted in (bot.name, bot.label, bot_name(bot))), None)
+def bot_of(bots: Sequence[PlayableBot], name: str) -> PlayableBot | None:
+    """Return the bot with this name in the menu, ``name@version``, or name without version; None without one."""
+    return next((bot for bot in bots if name in (bot.name, bot.label, bot_name(bot))), None)
 
 
 def bot_name(bot: PlayableBot) -> str:
@@ -161,17 +161,17 @@ def seats_of(choices: Choices) -> int:
 
 def _value(option: GameOption, given: int | str) -> int | str:
     if option.choices:
-        found = next((choice for choice in option.choices if str(choice) == str(given)), None)
+        value = next((choice for choice in option.choices if str(choice) == str(given)), None)
     else:
         text = str(given).strip()
         is_number = len(text) <= 9 and text.isascii() and text.isdecimal()
-        found = int(text) if is_number and (option.minimum or 0) <= int(text) <= (option.maximum or 0) else None
-    if found is None:
+        value = int(text) if is_number and (option.minimum or 0) <= int(text) <= (option.maximum or 0) else None
+    if value is None:
         raise UsageError(f"{option.name} = {str(given)!r:.80}: expected {option.accepted}")
-    return found
+    return value
 
 
-# Bots that rest while results of a contest are hidden, for whoever asks: an author plays against the own ones.
+# Bots rest while a contest hides its results; only their authors can play against them.
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,8 +192,8 @@ class RestingBots:
 
     def refusal(self, bot: str, games: Collection[str]) -> str:
         """Return why whoever asks can't play against a bot; "" if they can."""
-        found = None if self.is_own(bot) else self.of(bot, games)
-        return "" if found is None else f"{bot} {rest_sentence(found, self.now)}"
+        rest = None if self.is_own(bot) else self.of(bot, games)
+        return "" if rest is None else f"{bot} {rest_sentence(rest, self.now)}"
 
     def offered(self, menu: PlayMenu) -> PlayMenu:
         """Return what can be chosen by whoever asks."""
@@ -217,7 +217,7 @@ class RestingBots:
 
 
 def resting_bots(visit: Visit) -> RestingBots:
-    """Return who rests now, for whoever asks."""
+    """Return the bots that rest now, from the view of the person who asks."""
     person, contests = visit.actor.person, visit.people.contests
     own = visit.people.submissions.names_of(person) if person is not None else ()
     return RestingBots(tuple(contests.rests()), frozenset(own), contests.now())

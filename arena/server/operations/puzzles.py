@@ -36,7 +36,7 @@ def show_puzzle_answer(visit: Visit) -> PuzzleAnswerPage:
     """What one has answered to a puzzle, and the ratings of both; before that, the actions to choose from."""
     puzzle, person = _puzzle_of(visit), visit.person.number
     tries = visit.people.puzzle_tries.found(person_id=person)
-    is_solved = next((one.is_solved for one in tries if one.puzzle == puzzle.key), None)
+    is_solved = next((puzzle_try.is_solved for puzzle_try in tries if puzzle_try.puzzle == puzzle.key), None)
     return PuzzleAnswerPage(
         tournament=visit.fields.tournament,
         puzzle=visit.fields.puzzle,
@@ -84,7 +84,16 @@ def _ratings(tries: tuple[PuzzleTry, ...]) -> dict[str, PuzzleRating]:
     from arena.ratings.environment import CONFIDENCE_95  # 0.2 s and 12 MB, which few servers need
     from arena.ratings.rated_results import fit_counted
 
-    results = [(((str(one.person_id), one.puzzle), (int(not one.is_solved), int(one.is_solved))), 1) for one in tries]
+    results = [
+        (
+            (
+                (str(puzzle_try.person_id), puzzle_try.puzzle),
+                (int(not puzzle_try.is_solved), int(puzzle_try.is_solved)),
+            ),
+            1,
+        )
+        for puzzle_try in tries
+    ]
     fitted = fit_counted(results, draw_probability=DRAWS, polished=False).ratings
     return {name: PuzzleRating(mu=rating.mu, margin_95=CONFIDENCE_95 * rating.sigma) for name, rating in fitted.items()}
 
