@@ -145,9 +145,9 @@ def insert_person(connection: Connection, name: str, role: Role, at: str, passwo
     _check_role(role)
     key = look_alike_key(name)
     keys = (key, digest_of(key))
-    taken = connection.execute(select(people.c.name).where(people.c.look_alike_key.in_(keys))).scalar()
-    if taken is not None:
-        is_same = taken.lower() == name.lower()
+    similar_name = connection.execute(select(people.c.name).where(people.c.look_alike_key.in_(keys))).scalar()
+    if similar_name is not None:
+        is_same = similar_name.lower() == name.lower()
         raise UsageError(
             f"name {name!r}: it is taken" if is_same else f"name {name!r}: it looks too much like the name of somebody"
         )
@@ -247,13 +247,13 @@ class Invitations(TimedRepository):
 
         def invite(connection: Connection) -> list[str]:
             mistakes, secrets, now = list(roster.mistakes), [], self._clock.text()
-            for one in roster.newcomers:
+            for newcomer in roster.newcomers:
                 try:
-                    person = insert_person(connection, one.name, one.role, now)
+                    person = insert_person(connection, newcomer.name, newcomer.role, now)
                 except UsageError as error:
-                    mistakes.append((one.line, str(error)))
+                    mistakes.append((newcomer.line, str(error)))
                 else:
-                    secrets.append(self._insert(connection, one.role, person, by, days))
+                    secrets.append(self._insert(connection, newcomer.role, person, by, days))
             if mistakes:
                 raise RosterError(mistakes)
             add_line(connection, now, by, "made accounts from a list for", counted_people(roster.newcomers), "")

@@ -62,19 +62,23 @@ class Votes(TimedRepository):
         network = row.network if row.person_id is None else None
         new = {"person_id": row.person_id, "network": network, "match_id": match, "game": row.game}
         new |= {"first_options": row.compared, "second_options": row.options}
-        who = votes.c.network == network if network is not None else votes.c.person_id == row.person_id
-        both = (row.compared, row.options)
-        same = (votes.c.game == row.game) & votes.c.first_options.in_(both) & votes.c.second_options.in_(both)
-        connection.execute(delete(votes).where(who, same))
+        of_voter = votes.c.network == network if network is not None else votes.c.person_id == row.person_id
+        compared_options = (row.compared, row.options)
+        same = (
+            (votes.c.game == row.game)
+            & votes.c.first_options.in_(compared_options)
+            & votes.c.second_options.in_(compared_options)
+        )
+        connection.execute(delete(votes).where(of_voter, same))
         connection.execute(votes.insert(), new | {"choice": choice, "at": self._clock.text()})
 
     def after(self, match: int) -> Enjoyed | None:
         """Return the vote after a match; None without one."""
         return self._database.scalar(select(votes.c.choice).where(votes.c.match_id == match))
 
-    def found(self, **which: int | str) -> list[Vote]:
+    def found(self, **filters: int | str) -> list[Vote]:
         """Return the votes of a person, ``person_id``, or of a ``game``, the latest first."""
-        rows = self._database.rows(select(votes).filter_by(**which).order_by(votes.c.id.desc()))
+        rows = self._database.rows(select(votes).filter_by(**filters).order_by(votes.c.id.desc()))
         return [value_of(Vote, row) for row in rows]
 
 
@@ -126,7 +130,7 @@ class PuzzleTries(TimedRepository):
         connection.execute(delete(puzzle_tries).where(puzzle_tries.c.id.not_in(latest)))
         return True
 
-    def found(self, **which: int | str) -> list[PuzzleTry]:
+    def found(self, **filters: int | str) -> list[PuzzleTry]:
         """Return the tries of a person, ``person_id``, to a ``puzzle``, or all, the latest first."""
-        rows = self._database.rows(select(puzzle_tries).filter_by(**which).order_by(puzzle_tries.c.id.desc()))
+        rows = self._database.rows(select(puzzle_tries).filter_by(**filters).order_by(puzzle_tries.c.id.desc()))
         return [value_of(PuzzleTry, row, is_solved=bool(row.is_solved)) for row in rows]

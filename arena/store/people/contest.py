@@ -253,7 +253,7 @@ class ContestReading:
 
     def has_right(self, *attributes: str) -> bool:
         """Return whether these attributes of the contest are what was written."""
-        return not any(one in self.wrong for one in attributes)
+        return not any(attribute in self.wrong for attribute in attributes)
 
     def check(self, *others: Mistake) -> Contest:
         """Return the contest, or raise ContestError with every mistake, ``others`` included."""

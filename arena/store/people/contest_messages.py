@@ -93,22 +93,22 @@ class ContestMessages(TimedRepository):
     ) -> None:
         """Answer a question, for whoever asked or for all; a second answer takes the place of the first."""
         stored = locked_contest(connection, contest)
-        which = (contest_messages.c.id == number) & (contest_messages.c.contest_id == stored.number)
-        which &= contest_messages.c.is_question == 1
+        is_asked = (contest_messages.c.id == number) & (contest_messages.c.contest_id == stored.number)
+        is_asked &= contest_messages.c.is_question == 1
         now = self._clock.text()
         news = _next_news(connection, stored.number)
         values = {"answer": text, "answered_at": now, "is_for_all": int(is_for_all), "news": news}
-        if connection.execute(contest_messages.update().where(which).values(values)).rowcount != 1:
+        if connection.execute(contest_messages.update().where(is_asked).values(values)).rowcount != 1:
             raise UsageError(f"question {number}: the contest {contest!r} has no such question")
         if is_for_all:
             add_line(connection, now, by, "answered a question for all in the contest", contest, "")
 
     def of(self, contest: int, reader: int | None, *, is_director: bool) -> list[ContestMessage]:
         """Return the messages that somebody may read, the latest first."""
-        which = contest_messages.c.contest_id == contest
+        is_readable = contest_messages.c.contest_id == contest
         if not is_director:
-            which &= _for(reader)
-        query = select(contest_messages).where(which).order_by(contest_messages.c.id.desc()).limit(MAX_MESSAGES)
+            is_readable &= _for(reader)
+        query = select(contest_messages).where(is_readable).order_by(contest_messages.c.id.desc()).limit(MAX_MESSAGES)
         return [_message_of(row) for row in self._database.rows(query)]
 
     def asked_by(self, person: int) -> list[ContestMessage]:
@@ -118,8 +118,8 @@ class ContestMessages(TimedRepository):
 
     def seen(self, contest: int, person: int) -> int:
         """Return the number of the last news that a person has seen."""
-        which = (contest_reads.c.contest_id == contest) & (contest_reads.c.person_id == person)
-        return self._database.scalar(select(contest_reads.c.seen).where(which)) or 0
+        of_person = (contest_reads.c.contest_id == contest) & (contest_reads.c.person_id == person)
+        return self._database.scalar(select(contest_reads.c.seen).where(of_person)) or 0
 
     @writes
     def note_seen(self, connection: Connection, contest: int, person: int, news: int) -> None:
@@ -131,10 +131,10 @@ class ContestMessages(TimedRepository):
 
     def unseen(self, person: int, *, is_director: bool) -> Mapping[int, int]:
         """Return how many messages are new for a person, by contest; for directors, open questions count too."""
-        seen = select(contest_reads.c.seen).where(
+        last_seen = select(contest_reads.c.seen).where(
             contest_reads.c.contest_id == contest_messages.c.contest_id, contest_reads.c.person_id == person
         )
-        is_new = _for(person) & (contest_messages.c.news > func.coalesce(seen.scalar_subquery(), 0))
+        is_new = _for(person) & (contest_messages.c.news > func.coalesce(last_seen.scalar_subquery(), 0))
         if is_director:
             is_new |= (contest_messages.c.is_question == 1) & contest_messages.c.answered_at.is_(None)
         query = select(contest_messages.c.contest_id, func.count()).where(is_new)
@@ -183,4 +183,4 @@ def _message_of(row: Any) -> ContestMessage:
 
 def last_news(messages: Iterable[ContestMessage]) -> int:
     """Return the number of the last news among messages; 0 without any."""
-    return max((one.news for one in messages), default=0)
+    return max((message.news for message in messages), default=0)

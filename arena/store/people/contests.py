@@ -121,8 +121,8 @@ class Contests(TimedRepository):
             add_line(connection, *line, details=details)  # which lets others wait
             others = [one for one in all_contests(connection) if one.number != stored.number]
             invited = invitation_mistakes(connection, new, stored.contest.invited)
-            changes, taken = change_mistakes(stored, new, now), tournament_mistakes(new, others)
-            new.check(*faults, *changes, *taken, *invited)
+            forbidden, names_taken = change_mistakes(stored, new, now), tournament_mistakes(new, others)
+            new.check(*faults, *forbidden, *names_taken, *invited)
             has_begun = stored.contest.opens_at <= now
             is_frozen = has_begun and stored.freeze_at is not None and stored.freeze_at <= now
             values = {
@@ -182,9 +182,9 @@ class Contests(TimedRepository):
         """Say that no submission can come any more that counts; nothing changes up to the deadline."""
         end_submitting(connection)
         now = self._clock.text()
-        known = locked_contest(connection, stored.name)
-        is_closed = known.closed_at is None and now > known.contest.deadline_at
-        return _updated(connection, known, {"closed_at": now}) if is_closed else known
+        current = locked_contest(connection, stored.name)
+        is_closed = current.closed_at is None and now > current.contest.deadline_at
+        return _updated(connection, current, {"closed_at": now}) if is_closed else current
 
     def _set(self, stored: StoredContest, values: dict[str, Any]) -> StoredContest:
         return self._database.write(lambda connection: _updated(connection, stored, values))
@@ -238,7 +238,7 @@ class Contests(TimedRepository):
     @writes
     def set_entries(self, connection: Connection, stored: StoredContest, entries: Iterable[ContestEntry]) -> None:
         """Say which bots have entered."""
-        rows = [{"contest_id": stored.number, "bot": one.bot, "submission_id": one.submission} for one in entries]
+        rows = [{"contest_id": stored.number, "bot": entry.bot, "submission_id": entry.submission} for entry in entries]
         connection.execute(delete(contest_entries).where(contest_entries.c.contest_id == stored.number))
         if rows:
             connection.execute(contest_entries.insert(), rows)

@@ -111,10 +111,17 @@ class Requests(TimedRepository):
         row = connection.execute(change.returning(requests)).one_or_none()
         if row is None or is_done:
             return
-        one = _request_of(row)
-        bot = one.arguments.get("bot")
-        about = f"{bot} in {one.tournament}" if bot else one.tournament
-        line = (now, THE_ARENA, f"could not {one.kind}", about[:MAX_SUBJECT_CHARACTERS], one.reason, one.tournament)
+        request = _request_of(row)
+        bot = request.arguments.get("bot")
+        about = f"{bot} in {request.tournament}" if bot else request.tournament
+        line = (
+            now,
+            THE_ARENA,
+            f"could not {request.kind}",
+            about[:MAX_SUBJECT_CHARACTERS],
+            request.reason,
+            request.tournament,
+        )
         add_line(connection, *line, details=outcome)
 
 
@@ -205,8 +212,8 @@ class Directors(TimedRepository):
 
     def stay(self, tournament: str) -> None:
         """Say for a program that rests that it is there, and that what it said last holds."""
-        seen = reports.update().where(reports.c.tournament == tournament).values(seen_at=self._clock.text())
-        self._database.execute(seen)
+        update = reports.update().where(reports.c.tournament == tournament).values(seen_at=self._clock.text())
+        self._database.execute(update)
 
     def report(self, tournament: str) -> DirectorReport | None:
         """Return the last status of the program of a tournament; None if it never was a supervised run."""

@@ -68,10 +68,14 @@ class PlaySlots:
         may_displace = own is None or person is not None or self.held_seconds(own) < LONG_HELD_SECONDS
         visitors = others & matches.c.person_id.is_(None)
 
-        def has_room(which: ColumnElement[bool], most: int) -> bool:
-            if _count(connection, which) < most:
+        def has_room(condition: ColumnElement[bool], most: int) -> bool:
+            if _count(connection, condition) < most:
                 return True
-            return may_displace and self._displace(connection, which & visitors) and _count(connection, which) < most
+            return (
+                may_displace
+                and self._displace(connection, condition & visitors)
+                and _count(connection, condition) < most
+            )
 
         if person is None:
             has_members = connection.execute(select(people.c.id).limit(1)).first() is not None
@@ -93,21 +97,21 @@ class PlaySlots:
         if not has_room(others, slots):
             raise UsageError(f"all {slots} slots are taken now; {TRY_AGAIN}")
 
-    def _give_way(self, connection: Connection, which: ColumnElement[bool]) -> None:
+    def _give_way(self, connection: Connection, condition: ColumnElement[bool]) -> None:
         """Free the slot of a visitor who has left a match for another, as far as anybody can tell: the idlest one."""
-        idle = which & (matches.c.state == MatchState.PERSON) & matches.c.wish.is_(None)
+        idle = condition & (matches.c.state == MatchState.PERSON) & matches.c.wish.is_(None)
         idle &= matches.c.acted_at <= self._clock.text(-GIVES_WAY_SECONDS)
         row = connection.execute(select(matches).where(idle).order_by(matches.c.acted_at, matches.c.id)).first()
         if row is not None:
             left = LEFT | {"held_seconds": self.held_seconds(row)}
             connection.execute(matches.update().where(matches.c.id == row.id).values(left))
 
-    def _displace(self, connection: Connection, which: ColumnElement[bool]) -> bool:
+    def _displace(self, connection: Connection, condition: ColumnElement[bool]) -> bool:
         """Free the slot of the match that has held slots the longest, and too long; return whether there is one.
 
         A match in which the arena has something to do keeps its slot until that is done.
         """
-        thinking = which & (matches.c.state == MatchState.PERSON) & matches.c.wish.is_(None)
+        thinking = condition & (matches.c.state == MatchState.PERSON) & matches.c.wish.is_(None)
         rows = connection.execute(select(matches).where(thinking).order_by(matches.c.id)).all()
         longest = max(rows, key=self.held_seconds, default=None)
         if longest is None or (held := self.held_seconds(longest)) < LONG_HELD_SECONDS:
@@ -127,8 +131,8 @@ def slots_of_a_network(slots: int) -> int:
     return max(1, slots_of_visitors(slots) - 1)
 
 
-def _count(connection: Connection, which: ColumnElement[bool]) -> int:
-    return connection.execute(select(func.count()).select_from(matches).where(which)).scalar() or 0
+def _count(connection: Connection, condition: ColumnElement[bool]) -> int:
+    return connection.execute(select(func.count()).select_from(matches).where(condition)).scalar() or 0
 
 
 def one_at_a_time(connection: Connection) -> None:
@@ -154,8 +158,8 @@ class MatchClaim:
 
     def read(self) -> UnratedMatch | None:
         """Return the match as it is now; None if the claim is lost, or the match has no slot any more."""
-        one = self._rows.one(self._holds())
-        return one if one is not None and one.has_slot else None
+        match = self._rows.one(self._holds())
+        return match if match is not None and match.has_slot else None
 
     def write(self, position: Position, bot_digest: str, is_resumed: bool = False) -> bool:
         """Write the position of the match; return whether the claim held.

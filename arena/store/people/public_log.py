@@ -43,14 +43,14 @@ class PublicLog(Repository):
 
         The numbers have no gaps, which would tell that something is held back.
         """
-        kept_back = ((log.c.tournament == one.name) & (log.c.at >= one.since) for one in hidden)
-        seen = log.c.tournament.is_(None) | not_(or_(false(), *kept_back))
+        held_back = ((log.c.tournament == tournament.name) & (log.c.at >= tournament.since) for tournament in hidden)
+        is_visible = log.c.tournament.is_(None) | not_(or_(false(), *held_back))
 
         def read(connection: Connection) -> list[LogEntry]:
-            count = connection.execute(select(func.count()).select_from(log).where(seen)).scalar_one()
+            count = connection.execute(select(func.count()).select_from(log).where(is_visible)).scalar_one()
             last = count if before is None else min(count, before - 1)
             first = max(0, last - most)
-            page = select(log).where(seen).order_by(log.c.number).offset(first).limit(last - first)
+            page = select(log).where(is_visible).order_by(log.c.number).offset(first).limit(last - first)
             lines = (row._mapping for row in connection.execute(page))
             return [LogEntry(**{**line, "number": number}) for number, line in enumerate(lines, first + 1)][::-1]
 

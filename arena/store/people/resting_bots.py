@@ -54,8 +54,8 @@ def rest_of(rests: Iterable[Rest], label: str, games: Collection[str], now: str)
     It plays ``games``, none for all; ``now`` is a stored time.
     """
     name = label.rpartition("@")[0] or label
-    found = [one for one in rests if one.holds(name, games, now)]
-    return max(found, key=lambda one: (one.contest.contest.reveal_at or "~", one.contest.number), default=None)
+    current = [rest for rest in rests if rest.holds(name, games, now)]
+    return max(current, key=lambda rest: (rest.contest.contest.reveal_at or "~", rest.contest.number), default=None)
 
 
 def rest_sentence(rest: Rest, now: str) -> str:
@@ -73,13 +73,15 @@ def rest_sentence(rest: Rest, now: str) -> str:
 
 def all_rests(connection: Connection) -> list[Rest]:
     """Return the rests of all contests, those included that have not begun."""
-    found = [(stored, since) for stored in all_contests(connection) if (since := rest_begins_at(stored)) is not None]
-    if not found:
+    beginnings = [
+        (stored, since) for stored in all_contests(connection) if (since := rest_begins_at(stored)) is not None
+    ]
+    if not beginnings:
         return []
     submitted, entered = _submitted(connection), _entered(connection)
     return [
         Rest(stored, since, frozenset(_names(stored.contest, submitted)) | entered.get(stored.number, frozenset()))
-        for stored, since in found
+        for stored, since in beginnings
     ]
 
 
@@ -108,7 +110,7 @@ def _submitted(connection: Connection) -> list[Row[Any]]:
 
 
 def _entered(connection: Connection) -> dict[int, frozenset[str]]:
-    found: dict[int, frozenset[str]] = {}
+    names_in: dict[int, frozenset[str]] = {}
     for row in connection.execute(select(contest_entries.c.contest_id, contest_entries.c.bot)):
-        found[row.contest_id] = found.get(row.contest_id, frozenset()) | {row.bot.rpartition("@")[0]}
-    return found
+        names_in[row.contest_id] = names_in.get(row.contest_id, frozenset()) | {row.bot.rpartition("@")[0]}
+    return names_in

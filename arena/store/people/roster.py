@@ -43,14 +43,14 @@ class Roster:
     def rows(self, links: Sequence[str]) -> list[dict[str, str]]:
         """Return the rows of the table of invitations: what the roster has, and each person's link."""
         return [
-            {NAME: one.name, ROLE: str(one.role), **one.others, LINK: link}
-            for one, link in zip(self.newcomers, links, strict=True)
+            {NAME: newcomer.name, ROLE: str(newcomer.role), **newcomer.others, LINK: link}
+            for newcomer, link in zip(self.newcomers, links, strict=True)
         ]
 
 
 def counted_people(newcomers: Sequence[Newcomer]) -> str:
     """Return how many people there are in each role: "24 authors, 1 director"."""
-    counts = Counter(one.role for one in newcomers)
+    counts = Counter(newcomer.role for newcomer in newcomers)
     return ", ".join(counted(counts[role], role) for role in MEMBER_ROLES if counts[role])
 
 
@@ -78,10 +78,10 @@ def roster_of(data: bytes, roles: Collection[Role] = MEMBER_ROLES) -> Roster:
         raise RosterError(
             [(rows[-1][0] if rows else 1, f"expected 1 to {MAX_PEOPLE:,} people; there are {len(rows):,}")]
         )
-    found = _Reader(headings, roles)
+    reader = _Reader(headings, roles)
     for line, cells in rows:
-        found.read(line, cells)
-    return Roster(tuple(found.newcomers), tuple(found.mistakes))
+        reader.read(line, cells)
+    return Roster(tuple(reader.newcomers), tuple(reader.mistakes))
 
 
 class _Reader:
@@ -114,7 +114,7 @@ class _Reader:
         if not is_person_name(name):
             return f"name {name!r:.80}: {ACCEPTED}"
         if role not in self._roles:
-            return f"role {role!r:.40}: expected {any_of([str(one) for one in self._roles])}"
+            return f"role {role!r:.40}: expected {any_of([str(accepted) for accepted in self._roles])}"
         if (earlier := self._lines.get(look_alike_key(name))) is not None:
             return f"name {name!r}: line {earlier} has it already, or one that looks like it"
         return ""
@@ -123,15 +123,15 @@ class _Reader:
 def _mistake_of_headings(headings: list[str]) -> str:
     if len(headings) > MAX_COLUMNS:
         return f"expected at most {MAX_COLUMNS} columns; there are {len(headings)}"
-    twice = next((one for one in headings if headings.count(one) > 1), None)
+    twice = next((heading for heading in headings if headings.count(heading) > 1), None)
     if twice is not None:
         return f"heading {twice!r:.60}: two columns have it"
-    for one in headings:
-        mistake = _mistake_of_cell(one) or (
-            "it is the column of the links" if one == LINK else "" if one else "it is empty"
+    for heading in headings:
+        mistake = _mistake_of_cell(heading) or (
+            "it is the column of the links" if heading == LINK else "" if heading else "it is empty"
         )
         if mistake:
-            return f"heading {one!r:.60}: {mistake}"
+            return f"heading {heading!r:.60}: {mistake}"
     return ""
 
 

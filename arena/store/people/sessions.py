@@ -78,9 +78,9 @@ class Sessions(TimedRepository):
             "address": address[:MAX_ADDRESS_CHARACTERS],
         }
         of_person = sessions.c.person_id == person.number
-        kept = select(sessions.c.id).where(of_person).order_by(sessions.c.id.desc()).limit(MAX_SESSIONS)
+        newest = select(sessions.c.id).where(of_person).order_by(sessions.c.id.desc()).limit(MAX_SESSIONS)
         connection.execute(sessions.insert(), row)
-        connection.execute(delete(sessions).where(of_person, sessions.c.id.not_in(kept)))
+        connection.execute(delete(sessions).where(of_person, sessions.c.id.not_in(newest)))
         connection.execute(delete(sessions).where(sessions.c.expires_at <= self._clock.text()))
         return secret
 
@@ -93,14 +93,14 @@ class Sessions(TimedRepository):
         )
 
         row, person = self._database.read(lambda connection: _with_owner(connection, query))
-        found = SignedIn(person, value_of(Session, row)) if person is not None else None
-        if found is not None and found.session.seen_at <= self._clock.text(-TOUCH_SECONDS):
-            self._touch(found.session)
-        return found
+        signed_in = SignedIn(person, value_of(Session, row)) if person is not None else None
+        if signed_in is not None and signed_in.session.seen_at <= self._clock.text(-TOUCH_SECONDS):
+            self._touch(signed_in.session)
+        return signed_in
 
     def _touch(self, session: Session) -> None:
-        seen = {"seen_at": self._clock.text(), "expires_at": self._clock.text(IDLE_SECONDS)}
-        change = sessions.update().where(sessions.c.id == session.number).values(seen)
+        times = {"seen_at": self._clock.text(), "expires_at": self._clock.text(IDLE_SECONDS)}
+        change = sessions.update().where(sessions.c.id == session.number).values(times)
         with contextlib.suppress(UnwritableError):  # who is signed in can read as before
             self._database.execute(change)
 
@@ -187,12 +187,12 @@ class Tokens(TimedRepository):
         query = select(tokens).where(tokens.c.digest == digest_of(token), tokens.c.expires_at > self._clock.text())
 
         row, person = self._database.read(lambda connection: _with_owner(connection, query))
-        found = TokenOwner(person, _token_of(row)) if person is not None else None
-        if found is not None and (found.token.seen_at or "") <= self._clock.text(-TOUCH_SECONDS):
-            seen = tokens.update().where(tokens.c.id == found.token.number).values(seen_at=self._clock.text())
+        owner = TokenOwner(person, _token_of(row)) if person is not None else None
+        if owner is not None and (owner.token.seen_at or "") <= self._clock.text(-TOUCH_SECONDS):
+            update = tokens.update().where(tokens.c.id == owner.token.number).values(seen_at=self._clock.text())
             with contextlib.suppress(UnwritableError):  # it can be used to read as before
-                self._database.execute(seen)
-        return found
+                self._database.execute(update)
+        return owner
 
     def all(self, person: Person) -> list[Token]:
         """Return the tokens of a person, the latest first."""

@@ -56,8 +56,8 @@ def find_contest(connection: Connection, name: str) -> StoredContest:
     """Return a contest, or raise UnknownNameError."""
     row = connection.execute(select(contests).where(contests.c.name == name)).one_or_none()
     if row is None:
-        known = connection.execute(select(contests.c.name).order_by(contests.c.name)).scalars()
-        raise UnknownNameError("contest", name, known)
+        names = connection.execute(select(contests.c.name).order_by(contests.c.name)).scalars()
+        raise UnknownNameError("contest", name, names)
     return contest_of(row)
 
 

@@ -171,8 +171,8 @@ class Claim:
             "finished_at": self._clock.text(),
             "claim": None,
         }
-        known = {"bot": bot, "copy_bytes": copy_bytes}
-        return self._change(values | {name: value for name, value in known.items() if value is not None})
+        optional = {"bot": bot, "copy_bytes": copy_bytes}
+        return self._change(values | {name: value for name, value in optional.items() if value is not None})
 
     def release(self) -> bool:
         """Let it wait again, as if nobody had begun to check it; return whether the claim held until now."""
@@ -225,8 +225,8 @@ def claim_next(database: Database, clock: Clock, is_alone: bool = False) -> Clai
         }
         connection.execute(submissions.update().where(submissions.c.id == row.id).values(values))
         author = connection.execute(select(people.c.name).where(people.c.id == row.person_id)).scalar_one()
-        known = {"person": row.person_id, "author": author, "tries": row.tries + 1}
-        return Claim(database, clock, value_of(ClaimedSubmission, row, **known), secret)
+        further = {"person": row.person_id, "author": author, "tries": row.tries + 1}
+        return Claim(database, clock, value_of(ClaimedSubmission, row, **further), secret)
 
     return database.write(claim)
 

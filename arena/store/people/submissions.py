@@ -102,9 +102,11 @@ class Submissions(BotNames):
             lock_person(connection, person.number)
             if connection.execute(select(people.c.closed_at).where(people.c.id == person.number)).scalar():
                 raise UsageError("the account is closed")
-            known = connection.execute(select(submissions.c.id).where(same).order_by(submissions.c.id.desc())).scalar()
-            if known is not None:
-                return get_submission(connection, known)
+            earlier = connection.execute(
+                select(submissions.c.id).where(same).order_by(submissions.c.id.desc())
+            ).scalar()
+            if earlier is not None:
+                return get_submission(connection, earlier)
             self._take_place(connection, person)
             share_submitting(connection)
             row["created_at"] = self._clock.text()
@@ -145,8 +147,8 @@ class Submissions(BotNames):
         """Return a submission of a person; None for one of others, which takes as long as for one that is not there."""
         return self._find((submissions.c.id == number) & (submissions.c.person_id == person.number))
 
-    def _find(self, which: ColumnElement[bool]) -> Submission | None:
-        row = self._database.row(all_submissions().where(which))
+    def _find(self, condition: ColumnElement[bool]) -> Submission | None:
+        row = self._database.row(all_submissions().where(condition))
         return submission_of(row) if row is not None else None
 
     def find_listed(self, number: int) -> ListedSubmission | None:
@@ -177,8 +179,8 @@ class Submissions(BotNames):
     def of(self, person: Person, before: int | None = None) -> list[Submission]:
         """Return the latest submissions of a person, the latest first, before a number if there is one."""
         mine = submissions.c.person_id == person.number
-        which = mine if before is None else mine & (submissions.c.id < before)
-        query = all_submissions().where(which).order_by(submissions.c.id.desc()).limit(LISTED)
+        condition = mine if before is None else mine & (submissions.c.id < before)
+        query = all_submissions().where(condition).order_by(submissions.c.id.desc()).limit(LISTED)
         return [submission_of(row) for row in self._database.rows(query)]
 
     def owners(self) -> dict[str, str]:

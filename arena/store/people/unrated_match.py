@@ -47,8 +47,8 @@ def hint_sentence(bot: str, action: str) -> str:
 
 def hinted_action(answer: str) -> str:
     """Return the action that an answer hints at; "" if it is no hint."""
-    _, found, action = answer.rpartition(_WOULD_PLAY)
-    return action.removesuffix(".") if found else ""
+    _, phrase, action = answer.rpartition(_WOULD_PLAY)
+    return action.removesuffix(".") if phrase else ""
 
 
 class Shown(NamedTuple):
@@ -191,14 +191,14 @@ play_menu = Table(
 class UnratedRows(TimedRepository):
     """The rows in a database."""
 
-    def one(self, which: ColumnElement[bool]) -> UnratedMatch | None:
+    def one(self, condition: ColumnElement[bool]) -> UnratedMatch | None:
         """Return a match; None without one."""
-        row = self._database.row(select(unrated_matches).where(which))
+        row = self._database.row(select(unrated_matches).where(condition))
         return self.match_of(row) if row is not None else None
 
-    def write(self, which: ColumnElement[bool], values: dict[str, Any]) -> bool:
+    def write(self, condition: ColumnElement[bool], values: dict[str, Any]) -> bool:
         """Change a match; return whether there was one."""
-        statement = unrated_matches.update().where(which).values(values).returning(unrated_matches.c.id)
+        statement = unrated_matches.update().where(condition).values(values).returning(unrated_matches.c.id)
         return self._database.write(lambda connection: connection.execute(statement).scalar()) is not None
 
     def match_of(self, row: Row[Any]) -> UnratedMatch:

@@ -72,8 +72,8 @@ class UnratedMatches(TimedRepository):
 
     def keep_menu(self) -> None:
         """Say that what can be chosen is still so."""
-        kept = play_menu.update().values(at=self._clock.text())
-        self._database.execute(kept)
+        update = play_menu.update().values(at=self._clock.text())
+        self._database.execute(update)
 
     def menu(self) -> str | None:
         """Return what can be chosen; None if no play host is at work."""
@@ -113,10 +113,10 @@ class UnratedMatches(TimedRepository):
 
     def of_person(self, person: int, *, challenges: bool | None = None) -> list[UnratedMatch]:
         """Return the latest matches of a person, the latest first; only ``challenges``, or none of them."""
-        which = matches.c.person_id == person
+        condition = matches.c.person_id == person
         if challenges is not None:
-            which &= matches.c.challenger != "" if challenges else matches.c.challenger == ""
-        query = select(matches).where(which).order_by(matches.c.acted_at.desc(), matches.c.id)
+            condition &= matches.c.challenger != "" if challenges else matches.c.challenger == ""
+        query = select(matches).where(condition).order_by(matches.c.acted_at.desc(), matches.c.id)
         return [self._rows.match_of(row) for row in self._database.rows(query.limit(LISTED))]
 
     def shown(self, numbers: Collection[int]) -> dict[int, Shown]:
@@ -180,7 +180,7 @@ class UnratedMatches(TimedRepository):
         """Claim a match; None if another has, or if it has been tried too often: then it has failed."""
         secret, now = new_secret(), self._clock.text()
         is_free = or_(matches.c.claimed_until.is_(None), matches.c.claimed_until < now)
-        here = (matches.c.id == number) & matches.c.state.not_in(ENDED) & is_free
+        is_claimable = (matches.c.id == number) & matches.c.state.not_in(ENDED) & is_free
         failed = {"state": MatchState.FAILED, "reason": OUR_FAILURE, "wish": None} | LEFT
         finishing = self._clock.text(FINISHING_SECONDS)
         values = {
@@ -189,9 +189,11 @@ class UnratedMatches(TimedRepository):
             "tries": matches.c.tries + 1,
             "slot_until": case((matches.c.slot_until > finishing, matches.c.slot_until), else_=finishing),
         }
-        connection.execute(matches.update().where(here, matches.c.tries >= MAX_TRIES).values(failed))
-        taken = connection.execute(matches.update().where(here).values(values).returning(matches.c.id)).scalar()
-        return MatchClaim(self._rows, self._clock, number, secret) if taken is not None else None
+        connection.execute(matches.update().where(is_claimable, matches.c.tries >= MAX_TRIES).values(failed))
+        claimed = connection.execute(
+            matches.update().where(is_claimable).values(values).returning(matches.c.id)
+        ).scalar()
+        return MatchClaim(self._rows, self._clock, number, secret) if claimed is not None else None
 
     def release_left(self, number: int | None = None) -> None:
         """Release the claim that a killed program has left on a match; None for all matches, where none is played."""
