@@ -124,17 +124,17 @@ def insert_addition(connection: Connection, addition: Addition) -> None:
     number = _tournament(connection, addition)
     insert_lines(connection, number, addition.lines)
     recorded: list[int] = []
-    for some in chunks(addition.records, RECORDS_AT_A_TIME):
-        insert_records(connection, number, some)
-        recorded += (row.match for row in some)
+    for rows in chunks(addition.records, RECORDS_AT_A_TIME):
+        insert_records(connection, number, rows)
+        recorded += (row.match for row in rows)
     key = {"tournament_id": number}
     for tries in chunks(addition.voids):
         connection.execute(voids.insert(), [{**key, **void._asdict()} for void in tries])
     for logged in chunks(addition.corrections):
         connection.execute(corrections.insert(), [{**key, **correction_row(line)} for line in logged])
-    for away in chunks(addition.set_aside, RECORDS_AT_A_TIME):
-        connection.execute(set_aside.insert(), [{**key, **_row_aside(*pair)} for pair in away])
-        add_to_counters(connection, number, Counters(record_bytes=sum(len(row.record) for _, row in away)))
+    for pairs in chunks(addition.set_aside, RECORDS_AT_A_TIME):
+        connection.execute(set_aside.insert(), [{**key, **_row_aside(*pair)} for pair in pairs])
+        add_to_counters(connection, number, Counters(record_bytes=sum(len(row.record) for _, row in pairs)))
     for left_out in chunks(addition.skipped):
         connection.execute(skipped.insert(), [{**key, **line._asdict()} for line in left_out])
     add_event(connection, number, EventKind.IMPORTED, about_matches(recorded))

@@ -217,12 +217,12 @@ def _check_room(waiting: Sequence[AskedMatch]) -> None:
         raise UsageError(f"{len(waiting)} matches wait for their analysis; ask again when some are done")
 
 
-def _is_about(asked: AskedMatch) -> ColumnElement[bool]:
-    return and_(requests.c.tournament_id == asked.tournament, requests.c.match == asked.match)
+def _is_about(match: AskedMatch) -> ColumnElement[bool]:
+    return and_(requests.c.tournament_id == match.tournament, requests.c.match == match.match)
 
 
-def _content(asked: AskedMatch) -> Any:
-    own = and_(records.c.tournament_id == asked.tournament, records.c.match == asked.match)
+def _content(match: AskedMatch) -> Any:
+    own = and_(records.c.tournament_id == match.tournament, records.c.match == match.match)
     return select(records.c.actions_hash).where(own)
 
 
@@ -230,15 +230,15 @@ def _waiting(connection: Connection) -> list[AskedMatch]:
     return _matches(connection, requests.c.state == AnalysisState.WAITING)
 
 
-def _matches(connection: Connection, which: ColumnElement[bool]) -> list[AskedMatch]:
+def _matches(connection: Connection, condition: ColumnElement[bool]) -> list[AskedMatch]:
     """Return those of tournaments that are not in the trash, the latest last."""
-    query = select(requests.c.tournament_id, requests.c.match).join(tournaments).where(which)
-    found = connection.execute(query.where(tournaments.c.deleted_at.is_(None)).order_by(requests.c.number))
-    return [AskedMatch(*row) for row in found]
+    query = select(requests.c.tournament_id, requests.c.match).join(tournaments).where(condition)
+    rows = connection.execute(query.where(tournaments.c.deleted_at.is_(None)).order_by(requests.c.number))
+    return [AskedMatch(*row) for row in rows]
 
 
 def _announce(connection: Connection, *changed: AskedMatch) -> None:
     """Tell readers of these matches what has become of them, and readers of those that wait that places change."""
-    found = sorted({*changed, *_waiting(connection)})
-    for tournament, asked in groupby(found, key=lambda one: one.tournament):
-        add_event(connection, tournament, EventKind.ANNOTATED, about_matches([one.match for one in asked]))
+    concerned = sorted({*changed, *_waiting(connection)})
+    for tournament, matches in groupby(concerned, key=lambda match: match.tournament):
+        add_event(connection, tournament, EventKind.ANNOTATED, about_matches([match.match for match in matches]))

@@ -162,8 +162,10 @@ def _make(connection: Connection, tournament: StoredTournament, change: Change, 
     key = tournament.number
     query = select(func.max(corrections.c.number, type_=Integer)).where(corrections.c.tournament_id == key)
     number = (connection.execute(query).scalar() or 0) + 1
-    made = Correction(number=number, kind=change.kind, reason=change.reason, made_at=made_at, details=change.details)
-    connection.execute(corrections.insert(), {"tournament_id": key, **correction_row(made)})
+    correction = Correction(
+        number=number, kind=change.kind, reason=change.reason, made_at=made_at, details=change.details
+    )
+    connection.execute(corrections.insert(), {"tournament_id": key, **correction_row(correction)})
     _move_aside(connection, key, change.set_aside, number)
     if change.details.undoes is not None:
         _bring_back(connection, key, change.details.undoes, number)
@@ -172,7 +174,7 @@ def _make(connection: Connection, tournament: StoredTournament, change: Change, 
     insert_lines(connection, key, change.lines)
     _update(connection, tournament, change)
     add_event(connection, key, EventKind.CORRECTION, about_matches(change.set_aside, correction=number), made_at)
-    return made
+    return correction
 
 
 def correction_row(correction: Correction) -> dict[str, Any]:
@@ -186,10 +188,10 @@ def correction_row(correction: Correction) -> dict[str, Any]:
 def _move_aside(connection: Connection, tournament: int, chosen: Iterable[int], correction: int) -> None:
     by_key = select(*(records.c[key].label(key) for key in _RECORD_COLUMNS))
     for chunk in chunks(chosen):
-        here = and_(records.c.tournament_id == tournament, records.c.match.in_(chunk))
-        faults_here = and_(faults.c.tournament_id == tournament, faults.c.match.in_(chunk))
+        of_records = and_(records.c.tournament_id == tournament, records.c.match.in_(chunk))
+        of_faults = and_(faults.c.tournament_id == tournament, faults.c.match.in_(chunk))
         faults_of: dict[int, list[list[Any]]] = {}
-        for row in connection.execute(select(faults).where(faults_here).order_by(faults.c.match, faults.c.seat)):
+        for row in connection.execute(select(faults).where(of_faults).order_by(faults.c.match, faults.c.seat)):
             faults_of.setdefault(row.match, []).append([row.seat, row.bot, row.kind])
         rows = [
             {
@@ -197,12 +199,12 @@ def _move_aside(connection: Connection, tournament: int, chosen: Iterable[int], 
                 **{"tournament_id": tournament, "correction": correction},
                 "faults": as_json(faults_of.get(row.match, [])),
             }
-            for row in connection.execute(by_key.where(here))
+            for row in connection.execute(by_key.where(of_records))
         ]
         if rows:
             connection.execute(set_aside.insert(), rows)
-            connection.execute(faults.delete().where(faults_here))
-            connection.execute(records.delete().where(here))
+            connection.execute(faults.delete().where(of_faults))
+            connection.execute(records.delete().where(of_records))
             remove_seats(connection, tournament, map(_sitting, rows))
             add_to_counters(connection, tournament, Counters(record_count=-len(rows)))
 

@@ -230,15 +230,15 @@ class Commits:
         ``most_seconds`` pass at most from a look to the next if nothing is committed.
         """
         self._signals, self._most_seconds, self._now = signals, most_seconds, now
-        self._seen: list[str] = []
+        self._last_texts: list[str] = []
         self._look_at = now()
 
     def are_new(self) -> bool:
         """Return whether something may have been committed since the last time, or that is long ago."""
-        seen = [signal.read() for signal in self._signals]
-        if seen == self._seen and self._now() < self._look_at:
+        texts = [signal.read() for signal in self._signals]
+        if texts == self._last_texts and self._now() < self._look_at:
             return False
-        self._seen, self._look_at = seen, self._now() + self._most_seconds
+        self._last_texts, self._look_at = texts, self._now() + self._most_seconds
         return True
 
     def close(self) -> None:

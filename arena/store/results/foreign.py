@@ -82,7 +82,7 @@ def _beside(path: Path, ending: str) -> Path:
 
 def _sizes(path: Path) -> dict[str, tuple[int, int]]:
     """Return the size and the time of the last change of each of a database's files."""
-    found = {}
+    sizes = {}
     for ending in ("", "-wal", "-shm", "-journal"):
         file = _beside(path, ending)
         try:
@@ -93,10 +93,10 @@ def _sizes(path: Path) -> dict[str, tuple[int, int]]:
             raise StoreError(f"{file}: can't be read: {error.strerror}") from error
         if not stat.S_ISREG(status.st_mode):
             raise StoreError(f"{file}: expected an ordinary file")
-        found[ending] = (status.st_size, status.st_mtime_ns)
-    if "" not in found:
+        sizes[ending] = (status.st_size, status.st_mtime_ns)
+    if "" not in sizes:
         raise StoreError(f"{path.parent}: there is no arena database here (arena.sqlite3); expected an arena's home")
-    return found
+    return sizes
 
 
 def _check_space(path: Path, directory: Path) -> None:

@@ -73,8 +73,8 @@ def director_file_lock(directory: Path, tournament: str) -> FileLock:
 
 def file_lock_holders(directory: Path, tournaments: Iterable[str]) -> dict[str, str]:
     """Return which tournaments have a director now, and its process."""
-    found = {tournament: _holder_of(_lock_path(directory, tournament)) for tournament in tournaments}
-    return {tournament: holder for tournament, holder in found.items() if holder is not None}
+    holders = {tournament: _holder_of(_lock_path(directory, tournament)) for tournament in tournaments}
+    return {tournament: holder for tournament, holder in holders.items() if holder is not None}
 
 
 def is_file_locked(path: Path) -> bool:

@@ -76,14 +76,14 @@ class MatchLine:
 
 def match_lines(database: Database, keys: Collection[MatchKey]) -> list[MatchLine]:
     """Return matches in the order of their keys, without those that have no record; StoreError at a malformed row."""
-    found: dict[MatchKey, MatchLine] = {}
+    line_of: dict[MatchKey, MatchLine] = {}
     for tournament in {key.tournament for key in keys}:
-        wanted = [key.match for key in keys if key.tournament == tournament]
-        for some in chunks(wanted, PIECE_LINES):
-            query = _LINES.where(records.c.tournament_id == tournament, records.c.match.in_(some))
+        numbers = [key.match for key in keys if key.tournament == tournament]
+        for chunk in chunks(numbers, PIECE_LINES):
+            query = _LINES.where(records.c.tournament_id == tournament, records.c.match.in_(chunk))
             for row in database.rows(query):
-                found[MatchKey(row.tournament_id, row.match)] = _line(row)
-    return [found[key] for key in keys if key in found]
+                line_of[MatchKey(row.tournament_id, row.match)] = _line(row)
+    return [line_of[key] for key in keys if key in line_of]
 
 
 _SCHEDULED = and_(matches.c.tournament_id == records.c.tournament_id, matches.c.match == records.c.match)
@@ -194,9 +194,9 @@ class BotMatches:
     def numbered_results(self) -> Iterator[tuple[int, StoredResult]]:
         """Yield the number of each match and its result, as ``results`` does."""
         for number, keys in groupby(self._keys(), key=lambda key: key.tournament):
-            for some in chunks(key.match for key in keys):
+            for chunk in chunks(key.match for key in keys):
                 columns = select(records.c.match, *_RESULT, *_HASHES).where(records.c.tournament_id == number)
-                chosen = columns.where(records.c.match.in_(some)).order_by(records.c.match)
+                chosen = columns.where(records.c.match.in_(chunk)).order_by(records.c.match)
                 for match, encounter, game, bots, ranks, *hashes in self._database.rows(chosen):
                     seated = stored_bots_and_ranks(bots, ranks)
                     yield match, StoredResult(number, encounter, game, *seated, *hashes)
@@ -204,13 +204,13 @@ class BotMatches:
     def latest(self, count: int) -> list[tuple[int, MatchRecord]]:
         """Return the number of the tournament and the record of the latest matches, the last first."""
         keys = list(islice(self._keys(newest_first=True), count))
-        found: dict[MatchKey, str] = {}
-        whole = select(records.c.tournament_id, records.c.match, records.c.record)
-        for number, ours in groupby(keys, key=lambda key: key.tournament):  # SQLite has no index for a list of pairs
-            for some in chunks(key.match for key in ours):
-                chosen = whole.where(records.c.tournament_id == number, records.c.match.in_(some))
-                found |= {MatchKey(number, match): text for _, match, text in self._database.rows(chosen)}
-        return [(key.tournament, record_from(key.match, found[key])) for key in keys if key in found]
+        text_of: dict[MatchKey, str] = {}
+        records_query = select(records.c.tournament_id, records.c.match, records.c.record)
+        for number, group in groupby(keys, key=lambda key: key.tournament):  # SQLite has no index for a list of pairs
+            for chunk in chunks(key.match for key in group):
+                chosen = records_query.where(records.c.tournament_id == number, records.c.match.in_(chunk))
+                text_of |= {MatchKey(number, match): text for _, match, text in self._database.rows(chosen)}
+        return [(key.tournament, record_from(key.match, text_of[key])) for key in keys if key in text_of]
 
     def lines(self, count: int, after: MatchKey | None = None) -> list[MatchLine]:
         """Return a page of the matches behind a match, the last first."""
@@ -225,13 +225,13 @@ class BotMatches:
 
     def tournaments(self) -> list[int]:
         """Return the numbers of the tournaments in which one of the bots has a recorded match, in order."""
-        found = set()
+        numbers = set()
         for bot in self._bots:
             query = select(func.min(seats.c.tournament_id, type_=Integer)).where(seats.c.bot == bot)
             last = -1
             while (number := self._database.rows(query.where(seats.c.tournament_id > last))[0][0]) is not None:
-                found.add(last := number)
-        return sorted(found & self._tournaments)
+                numbers.add(last := number)
+        return sorted(numbers & self._tournaments)
 
     def _keys(self, newest_first: bool = False, after: MatchKey | None = None) -> Iterator[MatchKey]:
         sign = -1 if newest_first else 1

@@ -47,13 +47,13 @@ def labels_of(database: Database, bot: str) -> list[str]:
         return [bot]
 
     def read(connection: Connection) -> list[str]:
-        found: list[str] = []
+        labels: list[str] = []
         last = f"{bot}@"
         while True:
             label = connection.execute(_NEXT, {"last": last, "end": bot + _AFTER_AT}).scalar()
             if label is None:
-                return found
-            found.append(last := label)
+                return labels
+            labels.append(last := label)
 
     return database.read(read)
 
@@ -68,14 +68,14 @@ def latest_matches(database: Database, tournaments: Collection[int], count: int)
     number_of = {tournament_topic(number): number for number in tournaments}
     query = select(events).where(events.c.kind.in_((EventKind.RESULTS, EventKind.IMPORTED)))
     query = query.order_by(events.c.at.desc(), events.c.topic, events.c.seq.desc()).limit(MAX_EVENTS_READ)
-    found: dict[MatchKey, None] = {}
+    keys: dict[MatchKey, None] = {}
     for row in database.each(query):
         if row.topic in number_of:
             event = stored_event(row)
-            found |= dict.fromkeys(MatchKey(number_of[row.topic], match) for match in reversed(event.details.matches))
-        if len(found) >= count:
+            keys |= dict.fromkeys(MatchKey(number_of[row.topic], match) for match in reversed(event.details.matches))
+        if len(keys) >= count:
             break
-    return list(found)[:count]
+    return list(keys)[:count]
 
 
 # Pages of the recorded matches of a tournament, by bot, rival, game, termination and fault.
@@ -144,12 +144,12 @@ class MatchLists(Repository):
             return MatchPage(lines=(), next=None)
         sign = 1 if oldest_first else -1
         walks = [_Walk(self._database, tournament, path, after, sign, limit) for path in paths]
-        found = [match for match, _ in groupby(merge(*walks, key=lambda match: sign * match))]
+        fitting = [match for match, _ in groupby(merge(*walks, key=lambda match: sign * match))]
         ends = [sign * walk.end for walk in walks if walk.end is not None]
         if ends:  # beyond the nearest of them, not everything has been checked
-            found = [match for match in found if sign * match <= min(ends)]
-        last = found[limit - 1] if len(found) > limit else sign * min(ends) if ends else None
-        lines = match_lines(self._database, [MatchKey(tournament, match) for match in found[:limit]])
+            fitting = [match for match in fitting if sign * match <= min(ends)]
+        last = fitting[limit - 1] if len(fitting) > limit else sign * min(ends) if ends else None
+        lines = match_lines(self._database, [MatchKey(tournament, match) for match in fitting[:limit]])
         return MatchPage(lines=tuple(lines), next=last)
 
     def _ways(self, chosen: MatchFilter) -> list[list[_Path]]:
@@ -240,17 +240,17 @@ class _Walk:
         self.end: int | None = None
 
     def __iter__(self) -> Iterator[int]:
-        found, checked, rows, last = 0, 0, self._limit + 1, self._after
+        fitting, checked, rows, last = 0, 0, self._limit + 1, self._after
         while pieces := self._read(last, rows):
             for match, fits in pieces:
                 if fits:
-                    found += 1
+                    fitting += 1
                     yield match
                 last = match
             checked += len(pieces)
             if len(pieces) < rows:
                 return
-            if found > self._limit or checked >= MAX_CHECKED:
+            if fitting > self._limit or checked >= MAX_CHECKED:
                 self.end = last
                 return
             rows = PIECE_ROWS

@@ -39,9 +39,9 @@ def migrate(connection: Connection, version: int) -> None:
 def _add_columns(connection: Connection) -> None:
     present = sa.inspect(connection)
     for name in sorted(metadata.tables.keys() & set(present.get_table_names())):
-        known = {column["name"] for column in present.get_columns(name)}
+        names = {column["name"] for column in present.get_columns(name)}
         for column in metadata.tables[name].columns:
-            if column.name not in known:
+            if column.name not in names:
                 default = None if column.nullable else _DEFAULTS.get(column.name, "0")
                 new = sa.Column(column.name, column.type, nullable=column.nullable, server_default=default)
                 sa.Table(name, sa.MetaData(), new)
@@ -107,16 +107,16 @@ def _fill_seats(connection: Connection) -> None:
     query = sa.select(*records.c).order_by(records.c.tournament_id, records.c.match).limit(SEATS_AT_A_TIME)
     last = (-1, -1)
     while rows := connection.execute(query.where(key > last)).all():
-        for number, some in groupby(rows, key=lambda row: row.tournament_id):
-            insert_seats(connection, number, sorted((Sitting(*row[1:]) for row in some), key=lambda sat: sat.bots))
+        for number, group in groupby(rows, key=lambda row: row.tournament_id):
+            insert_seats(connection, number, sorted((Sitting(*row[1:]) for row in group), key=lambda sat: sat.bots))
         last = rows[-1][:2]
 
 
 def _begin_logs(connection: Connection) -> None:
     """Give every tournament an event, as if it had been imported when it ended."""
-    found = sa.text("SELECT id, coalesce(finished_at, created_at), record_count FROM tournaments ORDER BY id")
+    ended = sa.text("SELECT id, coalesce(finished_at, created_at), record_count FROM tournaments ORDER BY id")
     matches = sa.text('SELECT "match" FROM records WHERE tournament_id = :number ORDER BY "match" DESC LIMIT 20')
-    for number, at, count in connection.execute(found).all():
+    for number, at, count in connection.execute(ended).all():
         latest = [match for match in connection.execute(matches, {"number": number}).scalars() if is_whole(match)]
         body = json.dumps({"matches": latest[::-1], "match_count": count}, separators=(",", ":"))
         topic = {"topic": f"tournament/{number}"}

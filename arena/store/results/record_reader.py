@@ -224,11 +224,11 @@ class RecordReader(TournamentReader):
 
     def reasons_without_result(self, tournament: StoredTournament) -> dict[int, str]:
         """Return why each match that was tried and has no record was void, the last time."""
-        tried = select(voids.c.match, voids.c.reason).where(
+        query = select(voids.c.match, voids.c.reason).where(
             voids.c.tournament_id == tournament.number,
             ~exists().where(records.c.tournament_id == voids.c.tournament_id, records.c.match == voids.c.match),
         )
-        return dict(self._database.rows(tried.order_by(voids.c.id)))
+        return dict(self._database.rows(query.order_by(voids.c.id)))
 
     def void_tries(self, tournament: StoredTournament | str) -> list[tuple[int, str]]:
         """Return ``(match, reason)`` of every void try."""

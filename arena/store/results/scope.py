@@ -78,17 +78,17 @@ class Seasons(Repository):
     def all(self) -> list[Season]:
         """Return all seasons, by name."""
         query = select(seasons.c.name, tournaments.c.name, tournaments.c.deleted_at).join(tournaments)
-        found: dict[str, list[str]] = {}
+        names_of: dict[str, list[str]] = {}
         for season, tournament, deleted_at in self._database.rows(query.order_by(tournaments.c.id)):
-            found.setdefault(season, []).extend([] if deleted_at else [tournament])
-        return [Season(name, tuple(names)) for name, names in sorted(found.items())]
+            names_of.setdefault(season, []).extend([] if deleted_at else [tournament])
+        return [Season(name, tuple(names)) for name, names in sorted(names_of.items())]
 
     def get(self, name: str) -> Season:
         """Return a season by its name, or raise UnknownNameError."""
-        known = {season.name: season for season in self.all()}
-        if name not in known:
-            raise UnknownNameError("season", name, known)
-        return known[name]
+        season_of = {season.name: season for season in self.all()}
+        if name not in season_of:
+            raise UnknownNameError("season", name, season_of)
+        return season_of[name]
 
     def add(self, name: str, chosen: Sequence[StoredTournament]) -> None:
         """Add tournaments to a season, which begins with its first; those it has already are not added again.

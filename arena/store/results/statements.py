@@ -175,7 +175,9 @@ def scheduled_match(line: Any, definition: Definition) -> ScheduledMatch:
     values = dict(zip(_LINE_COLUMNS, line, strict=True))
     del values["tournament_id"]
     values["seats"] = _seats(line.seats, line.game, definition, where)
-    values["opening_actions"] = tuple(tuple(one) if isinstance(one, list) else one for one in opening_actions)
+    values["opening_actions"] = tuple(
+        tuple(action) if isinstance(action, list) else action for action in opening_actions
+    )
     return ScheduledMatch(**values)
 
 
@@ -329,13 +331,13 @@ def insert_records(connection: Connection, number: int, rows: Sequence[RecordRow
     insert_seats(connection, number, (Sitting(row.match, row.game, row.bots, row.ranks) for row in rows))
     size = sum(len(row.record) for row in rows)
     add_to_counters(connection, number, Counters(record_count=len(rows), record_bytes=size))
-    found = [
+    fault_rows = [
         {**key, "match": row.match, "seat": seat, "game": row.game, "bot": bot, "kind": kind}
         for row in rows
         for seat, bot, kind in row.faults
     ]
-    if found:
-        connection.execute(faults.insert(), found)
+    if fault_rows:
+        connection.execute(faults.insert(), fault_rows)
 
 
 def without_faults(row: RecordRow) -> dict[str, Any]:

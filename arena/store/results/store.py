@@ -252,10 +252,10 @@ class Store(RecordReader, WholeDatabase):
                 add_event(connection, number, EventKind.RESULTS, about_matches([row.match for row in new]))
 
         def record_the_rest(connection: Connection) -> None:
-            wanted = [row.match for row in rows]
-            query = select(records.c.match).where(records.c.tournament_id == number, records.c.match.in_(wanted))
-            known = {match for (match,) in connection.execute(query)}
-            record(connection, [row for row in rows if row.match not in known])
+            numbers = [row.match for row in rows]
+            query = select(records.c.match).where(records.c.tournament_id == number, records.c.match.in_(numbers))
+            recorded = {match for (match,) in connection.execute(query)}
+            record(connection, [row for row in rows if row.match not in recorded])
 
         self._database.write(record, again=record_the_rest)
 
@@ -282,25 +282,25 @@ class Store(RecordReader, WholeDatabase):
 
         self._database.write(make)
 
-    def set_owner(self, one: OwnedBot) -> None:
+    def set_owner(self, bot: OwnedBot) -> None:
         """Say whose a bot is that nobody has seen yet."""
-        self._database.write(lambda connection: connection.execute(owner_row(connection, one)))
+        self._database.write(lambda connection: connection.execute(owner_row(connection, bot)))
 
     def set_owners(self, owned: Iterable[OwnedBot]) -> None:
         """Make whose bots are what it should be, for all of them; pages that were built before are not shown again."""
-        wanted = {one.bot: one for one in owned}
+        new = {owned_bot.bot: owned_bot for owned_bot in owned}
 
         def write(connection: Connection) -> None:
-            known = read_owners(connection).by_bot
-            if known == wanted:
+            stored = read_owners(connection).by_bot
+            if stored == new:
                 return
             if connection.dialect.name == "sqlite":
                 connection.exec_driver_sql("PRAGMA secure_delete = ON")
-            for bot in known.keys() - wanted.keys():
+            for bot in stored.keys() - new.keys():
                 connection.execute(owners.delete().where(owners.c.bot == bot))
-            for bot, one in wanted.items():
-                if known.get(bot) != one:
-                    connection.execute(owner_row(connection, one))
+            for bot, owned_bot in new.items():
+                if stored.get(bot) != owned_bot:
+                    connection.execute(owner_row(connection, owned_bot))
             advance(connection, OWNERS)
 
         self._database.write(write)

@@ -107,15 +107,15 @@ class TournamentReader(Repository):
             StoreError: if it is not deleted, or several had this name.
         """
         deleted = self.deleted_tournaments()
-        found = [tournament for tournament in deleted if name in (tournament.name, tournament.trash_name)]
-        if not found and self.find_tournament(name) is not None:
+        matching = [tournament for tournament in deleted if name in (tournament.name, tournament.trash_name)]
+        if not matching and self.find_tournament(name) is not None:
             raise StoreError(f"tournament {name!r} is not in the trash")
-        if not found:
+        if not matching:
             raise UnknownNameError("deleted tournament", name, [tournament.name for tournament in deleted])
-        if len(found) > 1:
-            choice = any_of([tournament.trash_name for tournament in found])
-            raise StoreError(f"{len(found)} deleted tournaments had the name {name!r}; expected {choice}")
-        return found[0]
+        if len(matching) > 1:
+            choice = any_of([tournament.trash_name for tournament in matching])
+            raise StoreError(f"{len(matching)} deleted tournaments had the name {name!r}; expected {choice}")
+        return matching[0]
 
     def _numbers(self, scope: Scope) -> list[int]:
         columns = (tournaments.c.id, tournaments.c.name, tournaments.c.format, tournaments.c.created_at)
@@ -124,11 +124,11 @@ class TournamentReader(Repository):
         named = self._named(scope, [row.name for row in rows]) if scope.is_named else {row.name for row in rows}
         return [row.id for row in rows if row.name in named and scope.includes(row.format, row.created_at)]
 
-    def _named(self, scope: Scope, known: Sequence[str]) -> set[str]:
+    def _named(self, scope: Scope, names: Sequence[str]) -> set[str]:
         """Return the names of the tournaments that a scope names, or its season has."""
         for name in scope.tournaments:
-            if name not in known:
-                raise UnknownNameError("tournament", name, known)
+            if name not in names:
+                raise UnknownNameError("tournament", name, names)
         if scope.season is None:
             return set(scope.tournaments)
         season = self.seasons.get(scope.season)
@@ -217,14 +217,14 @@ class TournamentReader(Repository):
 
         The size of the records is for people; a record that was edited is a problem by itself.
         """
-        wanted = self._database.read(lambda connection: counted(connection, tournament.number))
+        actual = self._database.read(lambda connection: counted(connection, tournament.number))
         names = ("match_count", "record_count")
         query = select(*(tournaments.c[name] for name in names)).where(tournaments.c.id == tournament.number)
         return [
-            f"the counter {name} is {value}, but should be {getattr(wanted, name)}"
+            f"the counter {name} is {value}, but should be {getattr(actual, name)}"
             for row in self._database.rows(query)
             for name, value in zip(names, row, strict=True)
-            if value != getattr(wanted, name)
+            if value != getattr(actual, name)
         ]
 
     def latest_tournament(self) -> StoredTournament:
@@ -289,13 +289,13 @@ class TournamentReader(Repository):
         tournament = self._stored(tournament)
         columns = (matches.c.match, matches.c.encounter, matches.c.round, matches.c.game, matches.c.seats)
         chosen = select(*columns).where(matches.c.tournament_id == tournament.number).order_by(matches.c.match)
-        definition, known, last = tournament.definition, dict[tuple[str, int], tuple[int, ...]](), 0
+        definition, seats_of, last = tournament.definition, dict[tuple[str, int], tuple[int, ...]](), 0
         while rows := self._database.rows(chosen.where(matches.c.match > last).limit(SEATINGS_CHUNK_ROWS)):
             for last, encounter, number, game, text in rows:
-                if (text, game) not in known:
+                if (text, game) not in seats_of:
                     with self._unless_changed(tournament):
-                        known[text, game] = seats_in_line(text, game, last, definition)
-                yield Seating(last, encounter, number, known[text, game])
+                        seats_of[text, game] = seats_in_line(text, game, last, definition)
+                yield Seating(last, encounter, number, seats_of[text, game])
 
     def seatings_counted(self, tournament: StoredTournament | str) -> dict[tuple[int, tuple[int, ...]], int]:
         """Count the matches of the schedule by the number of their game and their seats."""
@@ -310,17 +310,19 @@ class TournamentReader(Repository):
         return counts
 
     def _lines(
-        self, tournament: StoredTournament | str, after_round: int, *which: ColumnElement[bool]
+        self, tournament: StoredTournament | str, after_round: int, *conditions: ColumnElement[bool]
     ) -> Iterator[ScheduledMatch]:
         tournament = self._stored(tournament)
-        chosen = select(matches).where(matches.c.tournament_id == tournament.number, *which).order_by(matches.c.match)
+        chosen = (
+            select(matches).where(matches.c.tournament_id == tournament.number, *conditions).order_by(matches.c.match)
+        )
         chosen = chosen.where(matches.c.round > after_round) if after_round else chosen
         definition, last = tournament.definition, 0
         while lines := self._database.rows(chosen.where(matches.c.match > last).limit(CHUNK_ROWS)):
             with self._unless_changed(tournament):
-                found = [scheduled_match(line, definition) for line in lines]
-            last = found[-1].match
-            yield from found
+                scheduled = [scheduled_match(line, definition) for line in lines]
+            last = scheduled[-1].match
+            yield from scheduled
 
     @contextmanager
     def _unless_changed(self, tournament: StoredTournament) -> Iterator[None]:

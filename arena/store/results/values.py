@@ -95,19 +95,19 @@ def absences(corrections: Sequence[Correction]) -> tuple[Absence, ...]:
     """
     undone = undone_by(corrections)
     late = entered(corrections)
-    found: list[Absence] = []
+    by_correction: list[Absence] = []
     for c in corrections:
         entrant, first = c.details.entrant, c.details.absent_from
         if entrant is None or first is None or (c.kind is CorrectionKind.UNDO and entrant in late):
             continue
         if c.number not in undone:
-            found.append(Absence(entrant=entrant, first_round=first))
+            by_correction.append(Absence(entrant=entrant, first_round=first))
         elif c.details.last_round < undone[c.number].details.last_round:
             last = undone[c.number].details.last_round
-            found.append(Absence(entrant=entrant, first_round=c.details.last_round + 1, last_round=last))
-    away = gone(found)
+            by_correction.append(Absence(entrant=entrant, first_round=c.details.last_round + 1, last_round=last))
+    absent = gone(by_correction)
     missed = (absence for c in corrections if c.number not in undone for absence in c.details.missed)
-    return (*found, *(absence for absence in missed if absence.entrant in away))
+    return (*by_correction, *(absence for absence in missed if absence.entrant in absent))
 
 
 def out_of_table(corrections: Sequence[Correction]) -> frozenset[int]:
@@ -160,14 +160,14 @@ class Owners:
 
     def owner(self, label: str, digest: str) -> str | None:
         """Return the owner of a bot: "" for somebody who has left, None if nobody submitted these files."""
-        found = self.by_bot.get(label)
-        return found.person if found is not None and found.digest == digest else None
+        owned_bot = self.by_bot.get(label)
+        return owned_bot.person if owned_bot is not None and owned_bot.digest == digest else None
 
     def authorship(self, bot: Bot) -> Authorship:
         """Return who wrote a bot."""
         owner = self.owner(bot.label, bot.digest)
         if owner is None and bot.submitted:  # under another name, which a tournament file gives it
-            same = {one.person for one in self.by_bot.values() if one.digest == bot.digest}
+            same = {owned_bot.person for owned_bot in self.by_bot.values() if owned_bot.digest == bot.digest}
             owner = next(iter(same)) if len(same) == 1 else None
         if owner is None:
             return Authorship(author=bot.author, words=bot.author)
@@ -223,11 +223,11 @@ class StoredTournament:
         stored = _definition(self.name, self.definition_text)
         if not self.corrections:
             return stored
-        found = absences(self.corrections)
-        entrants = {c.details.entrant for c in self.corrections} | {absence.entrant for absence in found}
+        derived = absences(self.corrections)
+        entrants = {c.details.entrant for c in self.corrections} | {absence.entrant for absence in derived}
         if not all(k is None or 0 <= k < len(stored.entrants) for k in entrants):
             raise StoreError(f"tournament {self.name!r}: its log of corrections names an entrant that it does not have")
-        return replace(stored, absences=found)
+        return replace(stored, absences=derived)
 
     @property
     def left_out(self) -> frozenset[str]:

@@ -114,7 +114,7 @@ class Owner(NamedTuple):
         """
         if self.identity != home.identity:
             return True
-        (path, _, host), (other, _, its_host) = (one.place.rpartition(" on ") for one in (self, home))
+        (path, _, host), (other, _, its_host) = (owner.place.rpartition(" on ") for owner in (self, home))
         if host != its_host:
             return bool(connection.scalar(_HAS_SESSION, {"name": session_name(host)}))
         with suppress(OSError), (Path(path) / IDENTITY_FILE).open(errors="replace") as file:
@@ -158,10 +158,10 @@ class WholeDatabase(Repository):
         StoreError if it belongs to another one, and ``is_adopted`` does not say to take it over.
         """
         if self._database.is_server:
-            found = self._database.write(lambda connection: self._owner(connection, home, is_adopted))
-            if found != home:
+            owner = self._database.write(lambda connection: self._owner(connection, home, is_adopted))
+            if owner != home:
                 raise StoreError(
-                    f"{self._database.shown}: it belongs to the home {found.place}, and this is"
+                    f"{self._database.shown}: it belongs to the home {owner.place}, and this is"
                     f" {home.place}; give each home databases of its own, or, if the other one is gone, run:"
                     " arena site people adopt"
                 )
@@ -171,9 +171,9 @@ class WholeDatabase(Repository):
         insert = insert_into(connection, self._meta).values(row)
         connection.execute(insert.on_conflict_do_nothing())
         value = connection.execute(select(self._meta.c.value).where(self._meta.c.key == OWNER)).scalar_one()
-        found = Owner(*value.partition(" ")[::2])
-        if found == home or (not is_adopted and found.keeps_out(home, connection)):
-            return found
+        stored = Owner(*value.partition(" ")[::2])
+        if stored == home or (not is_adopted and stored.keeps_out(home, connection)):
+            return stored
         connection.execute(insert.on_conflict_do_update(index_elements=[self._meta.c.key], set_=row))
         return home
 
