@@ -67,10 +67,10 @@ class BotRegistry:
     def find(self, text: str, args: Sequence[str] = ()) -> Bot:
         """Return a submitted bot by ``name`` (its latest version) or ``name@version``, or raise UnknownNameError."""
         bots = self._store.submitted_bots()
-        found = [bot for bot in bots if text in (bot.name, bot.label)]
-        if not found:
+        matching = [bot for bot in bots if text in (bot.name, bot.label)]
+        if not matching:
             raise UnknownNameError("bot", text, [bot.label for bot in bots])
-        stored = found[-1]
+        stored = matching[-1]
         loaded = load_bot(self._directory / stored.digest / stored.entry, args, is_known=self.is_known)
         loaded = known_by(loaded, stored.digest)
         if loaded.digest != stored.digest:
@@ -130,7 +130,7 @@ class BotRegistry:
 
     def _submitted_before(self, bot: Bot) -> Bot | None:
         """Return the copy of a bot that was submitted with files that are left out now."""
-        stored = next((one for one in self._store.submitted_bots() if one.label == bot.label), None)
+        stored = next((submitted for submitted in self._store.submitted_bots() if submitted.label == bot.label), None)
         is_same = stored is not None and bot.digest != stored.digest == known_by(bot, stored.digest).digest
         return self.find(bot.label) if is_same else None
 
@@ -145,8 +145,10 @@ class BotRegistry:
     def discard(self, bot: Bot) -> None:
         """Remove the files of a copied bot that was rejected, unless it has entered a tournament without submission."""
         files = str(self._directory / bot.digest)
-        tournaments = (one for store in chain([self._store], self._others()) for one in store.tournaments())
-        if any(entrant.directory == files for one in tournaments for entrant in one.definition.entrants):
+        tournaments = (
+            tournament for store in chain([self._store], self._others()) for tournament in store.tournaments()
+        )
+        if any(entrant.directory == files for tournament in tournaments for entrant in tournament.definition.entrants):
             return
         if all(stored.digest != bot.digest for stored in self._store.submitted_bots()):
             self._remove_files(bot.digest)
@@ -163,14 +165,14 @@ class BotRegistry:
             UsageError: if a tournament needs its files.
         """
         submitted = self._store.submitted_bots()
-        found = next((bot for bot in submitted if bot.label == label), None)
-        if found is None:
+        stored = next((bot for bot in submitted if bot.label == label), None)
+        if stored is None:
             raise UnknownNameError("bot", label, [bot.label for bot in submitted])
-        if as_file_name(found.digest) != found.digest:  # the list may come from another arena
-            raise StoreError(f"bot {label!r}: its digest in the database, {found.digest!r}, is malformed")
-        if self._is_last(found):
-            self._require_unneeded(found)
-        return found
+        if as_file_name(stored.digest) != stored.digest:  # the list may come from another arena
+            raise StoreError(f"bot {label!r}: its digest in the database, {stored.digest!r}, is malformed")
+        if self._is_last(stored):
+            self._require_unneeded(stored)
+        return stored
 
     def remove(self, label: str) -> None:
         """Remove a submitted bot (``name@version``), and its files unless another submitted bot has the same ones.
@@ -181,16 +183,16 @@ class BotRegistry:
             UnknownNameError: if no such bot has been submitted.
             UsageError: if a tournament needs its files.
         """
-        found = self.removable(label)
-        is_last = self._is_last(found)
-        self._store.remove_bot(found)
+        stored = self.removable(label)
+        is_last = self._is_last(stored)
+        self._store.remove_bot(stored)
         if is_last:
             try:
-                self._require_unneeded(found)  # a ladder may have paired it meanwhile; from now on none does
+                self._require_unneeded(stored)  # a ladder may have paired it meanwhile; from now on none does
             except UsageError:
-                self._store.add_bot(found)
+                self._store.add_bot(stored)
                 raise
-            self._remove_files(found.digest)
+            self._remove_files(stored.digest)
 
     def _is_last(self, bot: StoredBot) -> bool:
         return all(other == bot or other.digest != bot.digest for other in self._store.submitted_bots())
@@ -206,8 +208,8 @@ class BotRegistry:
                         " nothing was changed"
                     )
 
-    def recorded(self, tournament: StoredTournament, label: str, place: Path | None) -> RecordedBot:
-        """Return a bot (``name@version``) of a recorded match, at its recorded path or at ``place``.
+    def recorded(self, tournament: StoredTournament, label: str, path: Path | None) -> RecordedBot:
+        """Return a bot (``name@version``) of a recorded match, at its recorded path or at ``path``.
 
         Raises:
             UsageError: if it is not there any more, or the recorded path can't be trusted, for example because the home
@@ -220,17 +222,17 @@ class BotRegistry:
             raise StoreError(f"bot {label!r}: it has a record in tournament {tournament.name!r}, but did not enter it")
         if entrant.is_function:
             raise UsageError(f"bot {label!r} is a Python function: it plays only in a process that has it")
-        if place is None and not entrant.directory:
+        if path is None and not entrant.directory:
             raise UsageError(f"bot {label!r}: the record does not say where it was; use --bot-path PATH")
-        bot = entrant if place is None else load_bot(place, is_known=self.is_known)
+        bot = entrant if path is None else load_bot(path, is_known=self.is_known)
         if not Path(bot.directory).is_dir() or not all(Path(file).exists() for file in bot.own_files):
             raise UsageError(f"bot {label!r}: it is not at {bot.directory} any more; use --bot-path PATH")
-        if place is None:
+        if path is None:
             _check_place(bot)
         own = [single_file(Path(file)) for file in bot.own_files]
         digest = digest_of(own or bot_files(Path(bot.directory), bool(bot.build)))
         changed = known_by(replace(bot, digest=digest), entrant.digest).digest != entrant.digest
-        if changed and bot.build and place is None:
+        if changed and bot.build and path is None:
             raise UsageError(
                 f"bot {label!r}: the files in {bot.directory} have changed since, and building it would write there;"
                 " use --bot-path PATH"
@@ -269,6 +271,6 @@ def _copy(files: Sequence[BotFile], target: Path) -> None:
     remove_stale_directories(str(target.parent), CLEANUP_SECONDS)
     prefix = f"{COPY_PREFIX}{process_tag()}-"
     with tempfile.TemporaryDirectory(prefix=prefix, dir=target.parent, ignore_cleanup_errors=True) as unfinished:
-        whole = Path(unfinished) / "bot"
-        copy_files(files, whole)
-        whole.rename(target)
+        complete = Path(unfinished) / "bot"
+        copy_files(files, complete)
+        complete.rename(target)

@@ -73,13 +73,13 @@ def open_people(directory: str | os.PathLike[str] | None = None) -> PeopleStore:
 
     if os.environ.get(VISITORS_VARIABLE):
         return open_visitors(directory)
-    place = home_path(directory).resolve()
-    url, file = people_url(), place / PEOPLE_FILE
-    if url is None and not file.exists() and (known := noted_server(place, PEOPLE)):
-        raise StoreError(reminder(place, PEOPLE, known))
+    home = home_path(directory).resolve()
+    url, file = people_url(), home / PEOPLE_FILE
+    if url is None and not file.exists() and (server := noted_server(home, PEOPLE)):
+        raise StoreError(reminder(home, PEOPLE, server))
     people = PeopleStore(url or file)
     if people.server is not None:
-        note_server(place, PEOPLE, people.server)
+        note_server(home, PEOPLE, people.server)
     return people
 
 
@@ -94,11 +94,11 @@ def votes_between(game: str, directory: str | os.PathLike[str] | None = None) ->
     """Return the votes between variations of a game in a home, of its people and of who only looked."""
     opens = [open_people] if has_people(directory) else []
     opens += [open_visitors] if (home_path(directory) / VISITORS_FILE).exists() else []
-    found = []
+    votes = []
     for opening in opens:
         with opening(directory) as people:
-            found += people.votes.found(game=game)
-    return found
+            votes += people.votes.found(game=game)
+    return votes
 
 
 def own_databases(
@@ -111,23 +111,23 @@ def own_databases(
     """
     from arena.store.results.whole_database import Owner
 
-    place = home_path(directory).resolve()
+    path = home_path(directory).resolve()
     with contextlib.ExitStack() as opened:
-        stores: list[Store | PeopleStore] = [opened.enter_context(ArenaHome(place, store=store)).store]
-        if has_people(place):
-            stores.append(opened.enter_context(open_people(place)))
-        on_servers = [one for one in stores if one.server is not None]
+        stores: list[Store | PeopleStore] = [opened.enter_context(ArenaHome(path, store=store)).store]
+        if has_people(path):
+            stores.append(opened.enter_context(open_people(path)))
+        on_servers = [database for database in stores if database.server is not None]
         if on_servers:
-            home = Owner(identity_of(place), f"{place} on {socket.gethostname()}")
-        for one in on_servers:
-            one.belong_to(home, is_adopted)
-        return [one.server or "" for one in on_servers]
+            home = Owner(identity_of(path), f"{path} on {socket.gethostname()}")
+        for database in on_servers:
+            database.belong_to(home, is_adopted)
+        return [database.server or "" for database in on_servers]
 
 
 def has_people(directory: str | os.PathLike[str] | None = None) -> bool:
     """Return whether a home has people: without, ``open_people`` would make the database."""
-    place = home_path(directory)
-    return people_url() is not None or (place / PEOPLE_FILE).exists() or noted_server(place, PEOPLE) != ""
+    home = home_path(directory)
+    return people_url() is not None or (home / PEOPLE_FILE).exists() or noted_server(home, PEOPLE) != ""
 
 
 def uploads_path(directory: str | os.PathLike[str] | None = None) -> Path:
@@ -171,14 +171,14 @@ class ArenaHome:
         from arena.store.results.store import Store
 
         self._audience = audience
-        place = home_path(directory)
+        chosen = home_path(directory)
         try:
-            self.directory = place.resolve()
+            self.directory = chosen.resolve()
             path = self.directory / DATABASE_FILE
             is_there = path.exists()
         except (OSError, ValueError, RuntimeError) as error:  # too long a name, a NUL, a ring of links
             reason = getattr(error, "strerror", None) or "this is no path"
-            raise StoreError(f"home {shortened_text(str(place))!r}: {reason}") from error
+            raise StoreError(f"home {shortened_text(str(chosen))!r}: {reason}") from error
         server = store or store_url()
         known = "" if server else noted_server(self.directory, RESULTS)
         if known and not is_there:
@@ -321,10 +321,10 @@ def restore_tournament(home: ArenaHome, name: str, new_name: str | None = None) 
     deleted = home.store.deleted_tournament(name)
     if new_name is not None:
         check_tournament_name(new_name, "new name", home.bots)
-    back = deleted.name if new_name is None else new_name
-    with home.store.lock(deleted.trash_name), home.store.lock(back):
-        restored = home.store.restore(home.store.deleted_tournament(deleted.trash_name), back)
-        move_log(home.log_path(deleted.trash_name), home.log_path(back))
+    restored_name = deleted.name if new_name is None else new_name
+    with home.store.lock(deleted.trash_name), home.store.lock(restored_name):
+        restored = home.store.restore(home.store.deleted_tournament(deleted.trash_name), restored_name)
+        move_log(home.log_path(deleted.trash_name), home.log_path(restored_name))
         return restored
 
 

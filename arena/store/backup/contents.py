@@ -121,9 +121,9 @@ def _require_utf_8(path: str) -> None:
 
 def other_entries(home: Path) -> list[str]:
     """Return what a home has that no part of the arena has put there, and that is in no backup."""
-    known = {*TREES, *NOT_KEPT, *(f"{name}{ending}" for name in DATABASES for ending in ("", "-wal", "-shm"))}
+    arena_names = {*TREES, *NOT_KEPT, *(f"{name}{ending}" for name in DATABASES for ending in ("", "-wal", "-shm"))}
     try:
-        return sorted(entry.name for entry in os.scandir(home) if entry.name not in known)
+        return sorted(entry.name for entry in os.scandir(home) if entry.name not in arena_names)
     except FileNotFoundError:  # all of it is on a server
         return []
     except OSError as error:
@@ -204,11 +204,11 @@ class ManifestWriter:
         self._file, self._digest = file, sha256()
         self._write(Head(arena_backup=FORM, arena=__version__, made_at=made_at))
 
-    def add(self, kept: KeptFile) -> None:
+    def add(self, file: KeptFile) -> None:
         """Write the line of a file."""
-        self._write(kept)
+        self._write(file)
         self.files += 1
-        self.size_bytes += kept.bytes
+        self.size_bytes += file.bytes
 
     def finish(self) -> str:
         """Write the last line, and return the digest that is in it."""
@@ -263,5 +263,5 @@ class ManifestReader:
         return line
 
     def _parsed(self, kind: type[OneLine], line: bytes) -> OneLine:
-        place = f"{self._where}: line {self._line_number}"
-        return check_json(kind, line, f"{place}: this is not the manifest of a backup")
+        location = f"{self._where}: line {self._line_number}"
+        return check_json(kind, line, f"{location}: this is not the manifest of a backup")

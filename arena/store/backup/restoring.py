@@ -87,21 +87,21 @@ class BackupReader:
     def files(self) -> Iterator[KeptFile]:
         """Yield the files of the manifest; UsageError if it is malformed, not whole, or names what no backup has."""
         has_results = False
-        for kept in self._manifest.files():
-            problem = _problem_of(kept.path)
+        for file in self._manifest.files():
+            problem = _problem_of(file.path)
             if problem is not None:
-                raise UsageError(f"{self._where}: file {kept.path[:80]!r}: {problem}")
-            has_results |= kept.path == RESULTS
-            yield kept
+                raise UsageError(f"{self._where}: file {file.path[:80]!r}: {problem}")
+            has_results |= file.path == RESULTS
+            yield file
         if not has_results:
             raise UsageError(f"{self._where}: it names no {RESULTS}; expected the backup of a home")
 
-    def copy(self, kept: KeptFile, write: Write = lambda _: None) -> None:
+    def copy(self, listed: KeptFile, write: Write = lambda _: None) -> None:
         """Write a file piece by piece, and no more of it than the manifest says."""
-        where = f"{self._folder.shown}/{kept.path}"
-        digest, left = sha256(), kept.bytes
+        where = f"{self._folder.shown}/{listed.path}"
+        digest, left = sha256(), listed.bytes
         try:
-            file = self._folder.open(kept.path)
+            file = self._folder.open(listed.path)
         except (OSError, ValueError) as error:
             raise UsageError(f"{where}: can't be read: {getattr(error, 'strerror', None) or error}") from error
         with file:
@@ -111,7 +111,7 @@ class BackupReader:
                 write(piece)
             if left or _read(file.read, 1, where):
                 raise UsageError(f"{where}: it is {'shorter' if left else 'longer'} than the manifest says")
-        if digest.hexdigest() != kept.sha256:
+        if digest.hexdigest() != listed.sha256:
             raise UsageError(f"{where}: its digest is not that of the manifest")
 
 
@@ -145,10 +145,10 @@ def verify_backup(directory: Path) -> tuple[int, int, str]:
     """Read a whole backup, and return its number of files and bytes, and its manifest's digest."""
     files = size_bytes = 0
     with BackupReader(directory) as backup:
-        for kept in backup.files():
-            backup.copy(kept)
+        for file in backup.files():
+            backup.copy(file)
             files += 1
-            size_bytes += kept.bytes
+            size_bytes += file.bytes
         return files, size_bytes, backup.digest
 
 
@@ -212,28 +212,28 @@ def _require_empty(directory: Path, shown: str) -> None:
         return
     if not directory.is_dir():
         raise UsageError(f"{shown}: expected an empty directory, or nothing there")
-    found = min((path.name for path in directory.iterdir()), default=None)
-    if found is not None:
-        what = f"it has {shortened_text(found)!r}"
-        rest = "; a restore has been interrupted there, remove it" if found.startswith(STAGING) else ""
-        raise UsageError(f"{shown}: {what}; a backup is only restored into an empty directory{rest}")
+    entry = min((path.name for path in directory.iterdir()), default=None)
+    if entry is not None:
+        problem = f"it has {shortened_text(entry)!r}"
+        advice = "; a restore has been interrupted there, remove it" if entry.startswith(STAGING) else ""
+        raise UsageError(f"{shown}: {problem}; a backup is only restored into an empty directory{advice}")
 
 
 def _take_files(reader: BackupReader, staging: Path) -> int:
     count = 0
-    for kept in reader.files():
-        require_space(staging, kept.bytes)
-        path = staging / kept.path
-        tree = TREES.get(kept.path.split("/")[0])
+    for listed in reader.files():
+        require_space(staging, listed.bytes)
+        path = staging / listed.path
+        tree = TREES.get(listed.path.split("/")[0])
         if tree is not None:
             _make_directories(staging, path.parent, tree)
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _PRIVATE_MODE)
         except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
-            raise UsageError(f"file {kept.path[:80]!r}: the backup names it twice, or as a directory too") from error
+            raise UsageError(f"file {listed.path[:80]!r}: the backup names it twice, or as a directory too") from error
         with os.fdopen(descriptor, "wb") as file:
-            reader.copy(kept, file.write)
-            os.fchmod(file.fileno(), _mode_of(kept, tree))
+            reader.copy(listed, file.write)
+            os.fchmod(file.fileno(), _mode_of(listed, tree))
         count += 1
     return count
 
@@ -250,10 +250,10 @@ def _make_directories(staging: Path, directory: Path, tree: Tree) -> None:
             part.chmod(tree.directory_mode)
 
 
-def _mode_of(kept: KeptFile, tree: Tree | None) -> int:
+def _mode_of(file: KeptFile, tree: Tree | None) -> int:
     if tree is None:
         return _PRIVATE_MODE
-    return tree.program_mode if kept.is_program else tree.file_mode
+    return tree.program_mode if file.is_program else tree.file_mode
 
 
 def _take_databases(staging: Path, backup: Path, target: Target) -> bool:
@@ -276,10 +276,10 @@ def _take_databases(staging: Path, backup: Path, target: Target) -> bool:
         (RESULTS, target.store, known_server.RESULTS),
         (PEOPLE, target.people if has_people else None, known_server.PEOPLE),
     )
-    for name, server, what in servers:
+    for name, server, contents in servers:
         if server is not None:
             (staging / name).unlink()
-            known_server.note_server(staging, what, shown_url(server))
+            known_server.note_server(staging, contents, shown_url(server))
     return has_people
 
 

@@ -52,15 +52,15 @@ def make_backup(home: ArenaHome, out: Path, *, with_logs: bool = False) -> Backu
     if not out.parent.is_dir():
         raise UsageError(f"{shown}: there is no directory {str(out.parent)!r}")
     try:
-        beside = tempfile.mkdtemp(prefix=f".{out.name[:40]}.", dir=out.parent)  # for its owner alone
+        staging = tempfile.mkdtemp(prefix=f".{out.name[:40]}.", dir=out.parent)  # for its owner alone
         try:
-            made = _write(home, Path(beside), with_logs)
-            Path(beside).rename(out)  # fails where something has come meanwhile, but for an empty directory
+            backup = _write(home, Path(staging), with_logs)
+            Path(staging).rename(out)  # fails where something has come meanwhile, but for an empty directory
         finally:
-            remove_tree(beside, REMOVAL_SECONDS)
+            remove_tree(staging, REMOVAL_SECONDS)
     except OSError as error:
         raise UsageError(f"{shown}: can't be written: {error.strerror or error}") from error
-    return made
+    return backup
 
 
 def _write(home: ArenaHome, folder: Path, with_logs: bool) -> Backup:
@@ -119,13 +119,13 @@ def _measured(folder: Path, name: str) -> KeptFile:
 
 
 def _copy_tree(home: Path, paths: Iterable[str], folder: Path, manifest: ManifestWriter) -> None:
-    made: set[Path] = set()
+    made_directories: set[Path] = set()
     with Folder(home) as source:
         for path in paths:
             target = folder / path
-            if target.parent not in made:
+            if target.parent not in made_directories:
                 _make_directories(folder, target.parent)
-                made = {target.parent}  # of one directory after the other
+                made_directories = {target.parent}  # of one directory after the other
             try:
                 manifest.add(_copied(source, path, target))
             except FileNotFoundError:  # removed meanwhile
