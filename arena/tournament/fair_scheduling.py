@@ -50,18 +50,18 @@ class TimeQuotas:
         self, seconds: float, ended: Sequence[EndedMatch], playing: Collection[int], present: Collection[str]
     ) -> None:
         """Charge the time since the last call, in which the matches of ``ended`` were recorded."""
-        weights = {one.match: min(seconds, sum(one.seconds.values())) for one in ended}
+        weights = {record.match: min(seconds, sum(record.seconds.values())) for record in ended}
         weights |= dict.fromkeys(playing, seconds)
         total = sum(weights.values())
         for match, weight in weights.items():
             self._shares[match] = self._shares.get(match, 0.0) + (seconds * weight / total if total else 0.0)
-        for one in ended:
-            self._charge(one, self._shares.pop(one.match), present)
+        for record in ended:
+            self._charge(record, self._shares.pop(record.match), present)
         self._shares = {match: share for match, share in self._shares.items() if match in playing}
 
-    def _charge(self, one: EndedMatch, share: float, present: Collection[str]) -> None:
-        thought = sum(one.seconds.values())
-        costs = {bot: share * seconds / thought if thought else 0.0 for bot, seconds in one.seconds.items()}
+    def _charge(self, record: EndedMatch, share: float, present: Collection[str]) -> None:
+        thought = sum(record.seconds.values())
+        costs = {bot: share * seconds / thought if thought else 0.0 for bot, seconds in record.seconds.items()}
         for bot, owed in self._owed.items():
             self._owed[bot] = owed - sum(cost for other, cost in costs.items() if other != bot)
         for bot, cost in costs.items():
@@ -186,16 +186,16 @@ class FairScheduling:
         """Note what came of matches since the last call; return who rests from now on because of void ones."""
         now = self._now()
         ended = [_ended(result.row) for result in results if isinstance(result, Played)]
-        playing = {one.match for one in executor.playing()}
-        self._shares.pass_time(now - self._seen_at, ended, playing - {one.match for one in ended}, present)
+        playing = {live.match for live in executor.playing()}
+        self._shares.pass_time(now - self._seen_at, ended, playing - {record.match for record in ended}, present)
         self._seen_at = now
         began: list[str] = []
         for result in results:
             if isinstance(result, Void) and result.game_error is None:
                 began += self.voids.note_void([bot.label for bot in result.spec.bots])
-        for one in ended:
-            self.voids.note_recorded(one.seconds)
-            self.text_bytes.update(one.text_bytes)
+        for record in ended:
+            self.voids.note_recorded(record.seconds)
+            self.text_bytes.update(record.text_bytes)
         return began
 
     def resting(self) -> frozenset[str]:
@@ -209,9 +209,9 @@ class FairScheduling:
     def suspended(self) -> list[SuspendedBot]:
         """Return every suspended bot, with the reason."""
         resting = self.voids.resting()
-        found = [SuspendedBot(bot, False, seconds) for bot, seconds in sorted(resting.items())]
+        behind_voids = [SuspendedBot(bot, False, seconds) for bot, seconds in sorted(resting.items())]
         slow = sorted(self._shares.over_quota().items())
-        return found + [SuspendedBot(bot, True, seconds) for bot, seconds in slow if bot not in resting]
+        return behind_voids + [SuspendedBot(bot, True, seconds) for bot, seconds in slow if bot not in resting]
 
 
 def _ended(row: RecordRow) -> EndedMatch:

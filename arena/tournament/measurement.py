@@ -44,7 +44,7 @@ class Measurement:
     @property
     def failures(self) -> dict[str, BotFailures]:
         """The bots that have failed."""
-        return {bot: found for bot, found in self.bots.items() if found.count}
+        return {bot: failures for bot, failures in self.bots.items() if failures.count}
 
 
 class _TimeIsUpError(Exception):
@@ -57,7 +57,7 @@ def measure(definition: Definition, lines: Mapping[int, Sequence[ScheduledMatch]
     in_turn = [line for line in chain(*zip_longest(*lines.values())) if line is not None]
     queue = WorkQueue(_until(time.monotonic() + BEGIN_SECONDS, [spec_of(line, definition) for line in in_turn]))
     job = job_of(definition, definition.entrants, workers)
-    found = Measurement()
+    measurement = Measurement()
     ends: list[float] = []
     with suppress(_TimeIsUpError), open_executor("local", job) as executor:
         stop_at = time.monotonic() + MAX_SECONDS
@@ -65,16 +65,16 @@ def measure(definition: Definition, lines: Mapping[int, Sequence[ScheduledMatch]
             for result in results:
                 queue.done(result.match)
                 if isinstance(result, Void):
-                    found.voids.append(result.reason)
+                    measurement.voids.append(result.reason)
                 elif isinstance(result, Played):
                     ends.append(time.monotonic())
-                    _add(found, record_from(result.match, result.row.record), game_of[result.match])
+                    _add(measurement, record_from(result.match, result.row.record), game_of[result.match])
             if time.monotonic() > stop_at:
-                found.is_cut = True
+                measurement.is_cut = True
                 raise _TimeIsUpError
     if definition.fresh_bots:
-        found.start_seconds = _start_seconds(found, ends, workers)
-    return found
+        measurement.start_seconds = _start_seconds(measurement, ends, workers)
+    return measurement
 
 
 def _until(deadline: float, specs: Sequence[MatchSpec]) -> Iterator[MatchSpec]:
@@ -84,23 +84,23 @@ def _until(deadline: float, specs: Sequence[MatchSpec]) -> Iterator[MatchSpec]:
         yield spec
 
 
-def _add(found: Measurement, record: MatchRecord, game: int) -> None:
+def _add(measurement: Measurement, record: MatchRecord, game: int) -> None:
     for bot in record.bots:
-        found.bots.setdefault(bot, BotFailures()).matches += 1
+        measurement.bots.setdefault(bot, BotFailures()).matches += 1
     for fault in record.faults:
-        failures = found.bots[record.bots[fault.seat]]
+        failures = measurement.bots[record.bots[fault.seat]]
         failures.count += 1
         failures.first = failures.first or fault
     if not record.faults:
-        found.records.setdefault(game, []).append(record)
+        measurement.records.setdefault(game, []).append(record)
 
 
-def _start_seconds(found: Measurement, ends: Sequence[float], workers: int) -> float:
+def _start_seconds(measurement: Measurement, ends: Sequence[float], workers: int) -> float:
     """Return the time of a worker between its matches, from when all workers had played one to the end."""
     counted = len(ends) - workers
     if counted <= 0:
         return 0.0
-    records = [record for own in found.records.values() for record in own]
+    records = [record for own in measurement.records.values() for record in own]
     seconds = [second for record in records for second in record.wall_seconds if second is not None]
     playing = sum(seconds) / max(1, len(records))
     return max(0.0, workers * (ends[-1] - ends[workers - 1]) / counted - playing)

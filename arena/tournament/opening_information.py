@@ -125,27 +125,27 @@ def is_judged_by_playouts(choice: GameChoice, plies: int) -> bool:
 
 def with_openings(definition: Definition) -> Definition:
     """Return a definition with its openings chosen, if they are still to be."""
-    if all(one.lines for one in definition.openings):
+    if all(openings.lines for openings in definition.openings):
         return definition
     chosen = []
     for number, (choice, own) in enumerate(zip(definition.games, definition.openings, strict=True)):
         seed = derived_seed("information of openings", definition.rng_seed, number)
-        wanted = _wanted(definition)
-        lines = own.lines or _chosen_lines(choice, definition.opening_plies, definition.rng_seed, seed, wanted)
+        count = _wanted(definition)
+        lines = own.lines or _chosen_lines(choice, definition.opening_plies, definition.rng_seed, seed, count)
         chosen.append(replace(own, lines=lines))
     return replace(definition, openings=tuple(chosen))
 
 
 def has_openings_to_choose(definition: Definition) -> bool:
     """Return whether a definition is still without the openings that tell most."""
-    return any(one.choose is OpeningChoice.INFORMATION and not one.lines for one in definition.openings)
+    return any(openings.choose is OpeningChoice.INFORMATION and not openings.lines for openings in definition.openings)
 
 
 def _wanted(definition: Definition) -> int:
     return MOST_OPENINGS if format_class(definition).needs_results else min(definition.encounters, MOST_OPENINGS)
 
 
-def _chosen_lines(choice: GameChoice, plies: int, rng_seed: int, seed: int, wanted: int) -> tuple[str, ...]:
+def _chosen_lines(choice: GameChoice, plies: int, rng_seed: int, seed: int, count: int) -> tuple[str, ...]:
     game = make_game(choice.game, **choice.options)
     checked = checked_game(game, choice.game)
     if is_judged_by_playouts(choice, plies):
@@ -155,20 +155,20 @@ def _chosen_lines(choice: GameChoice, plies: int, rng_seed: int, seed: int, want
                 f'openings: choose = "information": {choice.game} with {dict(choice.options)!r:.200} is judged by'
                 f' random playouts of its kernel, which is not there: {kernel}; expected more plies, or "random"'
             )
-        drawn = list(_distinct(openings(checked, plies, rng_seed), max(CANDIDATES * wanted, LEAST_CANDIDATES)))
-        return tuple(text_of(checked, one) for one in most_even(game, drawn, seed, _share(wanted, len(drawn))))
-    candidates = list(evaluated(choice, plies, rng_seed, seed, max(CANDIDATES * wanted, LEAST_CANDIDATES)))
-    chosen = most_informative(candidates, _share(wanted, len(candidates)))
-    return tuple(text_of(checked, one.opening) for one in chosen)
+        drawn = list(_distinct(openings(checked, plies, rng_seed), max(CANDIDATES * count, LEAST_CANDIDATES)))
+        return tuple(text_of(checked, opening) for opening in most_even(game, drawn, seed, _share(count, len(drawn))))
+    candidates = list(evaluated(choice, plies, rng_seed, seed, max(CANDIDATES * count, LEAST_CANDIDATES)))
+    chosen = most_informative(candidates, _share(count, len(candidates)))
+    return tuple(text_of(checked, opening.opening) for opening in chosen)
 
 
-def _share(wanted: int, candidates: int) -> int:
-    return min(wanted, candidates if candidates < LEAST_CANDIDATES else candidates // 2)
+def _share(count: int, candidates: int) -> int:
+    return min(count, candidates if candidates < LEAST_CANDIDATES else candidates // 2)
 
 
 def most_even(game: Game[Any], candidates: Sequence[Opening], seed: int, count: int) -> list[Opening]:
     """Return the ``count`` openings from which random playouts end nearest to even, in the order of the candidates."""
-    margins = [playout_margin(game, one, derived_seed(seed, number)) for number, one in enumerate(candidates)]
+    margins = [playout_margin(game, opening, derived_seed(seed, number)) for number, opening in enumerate(candidates)]
     ranked = sorted(range(len(candidates)), key=lambda number: (margins[number].square, number))
     return [candidates[number] for number in sorted(ranked[:count])]
 
@@ -186,13 +186,13 @@ def evaluated(choice: GameChoice, plies: int, rng_seed: int, seed: int, most: in
     for number, opening in enumerate(_distinct(openings(checked, plies, rng_seed), most)):
         if number >= LEAST_CANDIDATES and states > _STATES:
             return
-        found = slip_encounters(
+        slips = slip_encounters(
             rules, opening, seed=derived_seed(seed, number), count=ENCOUNTERS, slips_permille=SLIPS_PERMILLE
         )
-        if found is None:
+        if slips is None:
             raise DefinitionError(_too_many_states(choice, plies, None, 0))
-        states += found.states
-        yield Evaluated(opening=opening, lead=found.lead, square=found.square)
+        states += slips.states
+        yield Evaluated(opening=opening, lead=slips.lead, square=slips.square)
 
 
 def _distinct(drawn: Iterator[Opening], most: int) -> Iterator[Opening]:
@@ -223,10 +223,10 @@ def most_informative(candidates: Sequence[Evaluated], count: int) -> list[Evalua
     return [candidates[k] for k in chosen]
 
 
-def information(found: Sequence[Evaluated]) -> float:
+def information(openings: Sequence[Evaluated]) -> float:
     """Return the information of an encounter that begins with each of these openings equally often."""
-    lead = sum(one.lead for one in found) / len(found)
-    square = sum(one.square for one in found) / len(found)
+    lead = sum(opening.lead for opening in openings) / len(openings)
+    square = sum(opening.square for opening in openings) / len(openings)
     return lead**2 / (square - lead**2) if square > lead**2 else 0.0
 
 

@@ -123,17 +123,17 @@ def read_lines(game: Game[Any], lines: Sequence[str], where: str) -> list[Openin
         raise DefinitionError(f"{where}: {len(lines):,} openings; expected 1 to {MAX_LINES:,}")
     numbers: dict[Opening, int] = {}
     for number, text in enumerate(lines, 1):
-        place = f"{where}: opening {number} ({shortened_text(repr(text))})"
-        opening = _read(game, text, place)
+        opening_shown = f"{where}: opening {number} ({shortened_text(repr(text))})"
+        opening = _read(game, text, opening_shown)
         if opening in numbers:
-            raise DefinitionError(f"{place}: it is opening {numbers[opening]} as well")
+            raise DefinitionError(f"{opening_shown}: it is opening {numbers[opening]} as well")
         numbers[opening] = number
     return list(numbers)
 
 
-def _read(game: Game[Any], text: str, place: str) -> Opening:
+def _read(game: Game[Any], text: str, where: str) -> Opening:
     if len(text) > MAX_TEXT:
-        raise DefinitionError(f"{place}: more than {MAX_TEXT:,} characters")
+        raise DefinitionError(f"{where}: more than {MAX_TEXT:,} characters")
     state = game.initial_state()
     actions = []
     for word in text.split():
@@ -141,15 +141,15 @@ def _read(game: Game[Any], text: str, place: str) -> Opening:
             action = game.parse_action(word)
             state = game.apply(state, action)
         except IllegalActionError as error:
-            raise DefinitionError(f"{place}: {shortened_text(repr(word))} is illegal: {error.reason}") from error
+            raise DefinitionError(f"{where}: {shortened_text(repr(word))} is illegal: {error.reason}") from error
         actions.append(action)
         if _is_chosen(state):
             raise DefinitionError(
-                f"{place}: {shortened_text(repr(word))} is for seat 1 to say; expected a shorter opening"
+                f"{where}: {shortened_text(repr(word))} is for seat 1 to say; expected a shorter opening"
             )
         if game.is_over(state) or game.seats_out(state):
             ends = "ends the match" if game.is_over(state) else "takes a seat out of the match"
-            raise DefinitionError(f"{place}: {shortened_text(repr(word))} {ends}; expected a shorter opening")
+            raise DefinitionError(f"{where}: {shortened_text(repr(word))} {ends}; expected a shorter opening")
     return tuple(actions)
 
 
@@ -164,11 +164,11 @@ class ListedOpenings:
 
     def take(self, number: int) -> Opening:
         """Return the opening of a number, from 0."""
-        turn, place = divmod(number, len(self._openings))
+        turn, index = divmod(number, len(self._openings))
         if turn != self._turn:
             self._order = _order(len(self._openings), *self._seed, turn)
             self._turn = turn
-        return self._openings[self._order[place]]
+        return self._openings[self._order[index]]
 
 
 def _order(length: int, *seed: object) -> list[int]:
@@ -203,8 +203,10 @@ def read_book(path: Path, choice: GameChoice) -> tuple[Opening, ...]:
     """Return the openings of a book for a game with its options."""
     book = check_model(BookFile, read_toml(path, DefinitionError), path, DefinitionError)
     if book.game != choice.game:
-        given = shortened_text(repr(book.game))
-        raise DefinitionError(f"{path}: game = {given}: expected a book for the tournament's game, {choice.game!r}")
+        game_shown = shortened_text(repr(book.game))
+        raise DefinitionError(
+            f"{path}: game = {game_shown}: expected a book for the tournament's game, {choice.game!r}"
+        )
     try:
         game = make_game(book.game, **book.options)
     except UsageError as error:

@@ -74,10 +74,10 @@ def parse_parameter(text: str) -> TuningParameter:
     Numbers without a decimal point make a parameter of whole numbers. It starts in the middle of its range by default.
     """
     expected = "expected NAME=LOW..HIGH or NAME=LOW..HIGH@START, such as rollouts=10..1000@100 or c=0.1..2.0"
-    found = _PARAMETER.fullmatch(text.strip())
-    if found is None:
+    parsed = _PARAMETER.fullmatch(text.strip())
+    if parsed is None:
         raise UsageError(f"--param {text!r}: {expected}")
-    name, *numbers = found.groups()
+    name, *numbers = parsed.groups()
     is_whole = not any("." in number for number in numbers if number)
     low, high = float(numbers[0]), float(numbers[1])
     if not (isfinite(low) and low < high):
@@ -103,12 +103,14 @@ def check_parameters(parameters: Sequence[TuningParameter], args: Sequence[str])
 
 def default_args(parameters: Sequence[TuningParameter]) -> list[str]:
     """Return the arguments by which bots usually take parameters: ``--name {name}`` for each."""
-    return [part for one in parameters for part in (f"--{one.name.replace('_', '-')}", f"{{{one.name}}}")]
+    return [
+        part for parameter in parameters for part in (f"--{parameter.name.replace('_', '-')}", f"{{{parameter.name}}}")
+    ]
 
 
 def filled_args(args: Sequence[str], values: Mapping[str, str]) -> list[str]:
     """Return arguments with values in place of ``{name}``; other braces are left as they are."""
-    return [re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], found[0]), arg) for arg in args]
+    return [re.sub(r"\{(\w+)\}", lambda braces: values.get(braces[1], braces[0]), arg) for arg in args]
 
 
 # Each round is a tournament in the format ``trials``, and depends on the results of earlier rounds alone. So a run that
@@ -163,15 +165,15 @@ class TuningPlan:
     @property
     def start(self) -> Values:
         """The values before tuning."""
-        return tuple(one.text_of(one.start) for one in self.parameters)
+        return tuple(parameter.text_of(parameter.start) for parameter in self.parameters)
 
     def values_at(self, point: Point) -> Values:
         """Return the values at a point."""
-        return tuple(one.value_at(share) for one, share in zip(self.parameters, point, strict=True))
+        return tuple(parameter.value_at(share) for parameter, share in zip(self.parameters, point, strict=True))
 
     def point_of(self, values: Values) -> Point:
         """Return where values are, each from 0 to 1."""
-        return tuple(one.share_of(value) for one, value in zip(self.parameters, values, strict=True))
+        return tuple(parameter.share_of(value) for parameter, value in zip(self.parameters, values, strict=True))
 
 
 class TuningVerdict(StrEnum):

@@ -146,44 +146,44 @@ class World:
 
     def totals(self, encounters: Floats) -> PairTotals:
         """Return what the first ``encounters`` of each pair, by the numbers of the bots, come to."""
-        wanted = np.rint(encounters[self._rows, self._columns]).astype(np.int64)
-        counts = self._first(wanted)
-        self._known = np.concatenate([self._known, wanted[None]])
+        numbers = np.rint(encounters[self._rows, self._columns]).astype(np.int64)
+        counts = self._first(numbers)
+        self._known = np.concatenate([self._known, numbers[None]])
         self._counts = np.concatenate([self._counts, counts[None]])
         points, ties = counts @ OUTCOMES[:, 0], counts @ OUTCOMES[:, 1]
         squares = counts @ OUTCOMES[:, 0] ** 2
         totals = PairTotals.empty(len(self.strengths))
         for matrix, upper, lower in (
-            (totals.encounters, wanted, wanted),
-            (totals.points, points, wanted - points),
-            (totals.squares, squares, wanted - 2 * points + squares),
+            (totals.encounters, numbers, numbers),
+            (totals.points, points, numbers - points),
+            (totals.squares, squares, numbers - 2 * points + squares),
             (totals.ties, ties, ties),
         ):
             matrix[self._rows, self._columns], matrix[self._columns, self._rows] = upper, lower
         return totals
 
-    def _first(self, wanted: Integers) -> Integers:
+    def _first(self, numbers: Integers) -> Integers:
         """Return how often each outcome occurs among the first encounters of each pair."""
-        pairs = np.arange(len(wanted))
-        below = np.where(self._known <= wanted, self._known, -1).argmax(0)
-        above = np.where(self._known >= wanted, self._known, np.iinfo(np.int64).max).argmin(0)
-        is_within = self._known[above, pairs] >= wanted
+        pairs = np.arange(len(numbers))
+        below = np.where(self._known <= numbers, self._known, -1).argmax(0)
+        above = np.where(self._known >= numbers, self._known, np.iinfo(np.int64).max).argmin(0)
+        is_within = self._known[above, pairs] >= numbers
         start, counts = self._known[below, pairs], self._counts[below, pairs]
-        further = self._generator.multinomial(wanted - start, self._chances)
+        further = self._generator.multinomial(numbers - start, self._chances)
         if is_within.any():
             known = self._counts[above, pairs] - counts
-            further[is_within] = self._drawn(known[is_within], (wanted - start)[is_within])
+            further[is_within] = self._drawn(known[is_within], (numbers - start)[is_within])
         return np.asarray(counts + further)
 
-    def _drawn(self, known: Integers, wanted: Integers) -> Integers:
+    def _drawn(self, outcomes: Integers, numbers: Integers) -> Integers:
         """Draw that many of known encounters, without putting them back."""
-        found = np.zeros_like(known)
-        left, wanted = known.sum(1), wanted.copy()
-        for outcome in range(known.shape[1]):
-            left = left - known[:, outcome]
-            found[:, outcome] = self._generator.hypergeometric(known[:, outcome], left, wanted)
-            wanted -= found[:, outcome]
-        return found
+        drawn = np.zeros_like(outcomes)
+        left, numbers = outcomes.sum(1), numbers.copy()
+        for outcome in range(outcomes.shape[1]):
+            left = left - outcomes[:, outcome]
+            drawn[:, outcome] = self._generator.hypergeometric(outcomes[:, outcome], left, numbers)
+            numbers -= drawn[:, outcome]
+        return drawn
 
     def wrong(self, claims: dict[Pair, MadeClaim], indifference: float) -> list[WrongClaim]:
         """Return the claims that do not hold."""
@@ -219,8 +219,8 @@ def play_until(world: World, until: Until) -> SimulatedUntil:
     deciding, looks = _played(world, until)
     look = deciding.look
     still_open = len(look.open) if look is not None else 0
-    wanted = (len(look.needed) if look is not None else 0) - still_open
-    encounters = _fixed_encounters(world, until, wanted)
+    settled = (len(look.needed) if look is not None else 0) - still_open
+    encounters = _fixed_encounters(world, until, settled)
     pairs = size * (size - 1) // 2
     return SimulatedUntil(
         matches=_matches(deciding),
@@ -244,14 +244,14 @@ def _played(world: World, until: Until) -> tuple[Deciding, int]:
     return deciding, looks
 
 
-def _fixed_encounters(world: World, until: Until, wanted: int) -> int | None:
+def _fixed_encounters(world: World, until: Until, pairs: int) -> int | None:
     """Return the fewest encounters of each pair after which a single look decides that many pairs of the verdict."""
 
     def decides(encounters: int) -> bool:
         size = len(world.strengths)
         everybody = encounters * (1.0 - np.eye(size))
         look = Decision(until, range(size)).look(world.totals(everybody), is_once=True)
-        return len(look.needed) - len(look.open) >= wanted
+        return len(look.needed) - len(look.open) >= pairs
 
     few, enough = 0, 1
     while not decides(enough):

@@ -366,7 +366,7 @@ def test_a_worker_begins_no_match_that_it_has_been_given_ahead(write_definition)
                 recorded.append(result.match)
                 queue.done(result.match)
             if not queue.is_closed and any(time.time() - one.since > 0.3 for one in executor.playing()):
-                given = [spec.match for spec in executor._workers[0].given]
+                given = [spec.match for spec in executor._workers[0].unanswered]
                 queue.close()
     assert len(given) == 2
     assert recorded == given[:1]

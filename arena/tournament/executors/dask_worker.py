@@ -64,13 +64,13 @@ def unpack_bot(archive: BotArchive, base: Path) -> Bot:
     target = base / f"{bot.name}@{bot.version}-{bot.digest or 'unknown'}"
     if not target.exists():
         with tempfile.TemporaryDirectory(dir=base, ignore_cleanup_errors=True) as unfinished:
-            whole = Path(unfinished) / "bot"
+            complete = Path(unfinished) / "bot"
             for name, is_executable, data in archive.files:
-                path = whole / name
+                path = complete / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(data)
                 path.chmod(0o755 if is_executable else 0o644)
-            whole.rename(target)
+            complete.rename(target)
 
     def moved(text: str) -> str:
         if text == OWN_PYTHON:
@@ -116,20 +116,20 @@ class DaskWorker:
         open_launcher()
         self._pool = BotPool(isolation, settings.limits, settings.fresh_bots)
         self._one_at_a_time = threading.Lock()
-        self._rest = contextlib.ExitStack()  # in which the bots are watched
+        self._watching = contextlib.ExitStack()  # in which the bots are watched
 
     def play(self, specs: Sequence[MatchSpec]) -> list[JobResult]:
         """Play matches one after another."""
         with self._one_at_a_time, kept_on(self._cores):
-            self._rest.close()
+            self._watching.close()
             try:
                 return [self._play(spec) for spec in specs]
             finally:
-                self._rest.enter_context(self._pool.watched())
+                self._watching.enter_context(self._pool.watched())
 
     def _play(self, spec: MatchSpec) -> JobResult:
-        here = replace(spec, bots=tuple(self._bots[bot.label] for bot in spec.bots))
-        result = play_spec(self._pool, here)
+        local_spec = replace(spec, bots=tuple(self._bots[bot.label] for bot in spec.bots))
+        result = play_spec(self._pool, local_spec)
         if isinstance(result, Void):  # with the bots as the cluster knows them
             return result._replace(spec=replace(spec, void_tries=result.spec.void_tries))
         return result
@@ -137,7 +137,7 @@ class DaskWorker:
     def close(self) -> None:
         """End all bots and remove their files."""
         with self._one_at_a_time:
-            self._rest.close()
+            self._watching.close()
             self._pool.close()
         close_launcher()
         self._locks.close()

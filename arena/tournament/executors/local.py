@@ -41,15 +41,15 @@ MIN_SPECS = 2
 
 
 class WorkerProcess:
-    """A worker process with the matches that it has not answered; it plays the first, and should have ``wanted``."""
+    """A worker process with the matches that it has not answered; it plays the first, and should have ``target``."""
 
     def __init__(self, process: BaseProcess, pipe: Connection[Any, Any], watching: Connection[Any, Any]) -> None:
         self.process = process
         self.pipe = pipe
         self.is_ready = False
-        self.given: deque[MatchSpec] = deque()
+        self.unanswered: deque[MatchSpec] = deque()
         self.since = 0.0
-        self.wanted = MIN_SPECS
+        self.target = MIN_SPECS
         self._watching = watching
         self._watched: frozenset[int] = frozenset()
         self._unsent: list[MatchSpec] = []
@@ -59,9 +59,9 @@ class WorkerProcess:
 
     def give(self, spec: MatchSpec) -> None:
         """Add a match; ``send`` sends it."""
-        if not self.given:
+        if not self.unanswered:
             self.since = time.time()
-        self.given.append(spec)
+        self.unanswered.append(spec)
         self._unsent.append(spec)
 
     def send(self) -> None:
@@ -75,7 +75,7 @@ class WorkerProcess:
         """Tell it which of the matches that it has been given are watched, if that has changed."""
         if not matches and not self._watched:
             return
-        watched = matches.intersection(spec.match for spec in self.given)
+        watched = matches.intersection(spec.match for spec in self.unanswered)
         if watched != self._watched:
             self._watched = watched
             with contextlib.suppress(ConnectionError):
@@ -154,8 +154,8 @@ class LocalExecutor(Executor):
         if self.notice:
             log.warning("%s", self.notice)
         self._settings = [
-            replace(one, cores=cores, shares_cores=bool(self.notice))
-            for one, cores in zip(self._settings, pinned, strict=True)
+            replace(settings, cores=cores, shares_cores=bool(self.notice))
+            for settings, cores in zip(self._settings, pinned, strict=True)
         ]
         return self
 
@@ -190,8 +190,8 @@ class LocalExecutor(Executor):
 
     def playing(self) -> list[Playing]:
         """Return the matches that are being played now."""
-        ready = (worker for worker in self._workers if worker.is_ready and worker.given)
-        return [Playing(worker.given[0].match, worker.since) for worker in ready]
+        ready = (worker for worker in self._workers if worker.is_ready and worker.unanswered)
+        return [Playing(worker.unanswered[0].match, worker.since) for worker in ready]
 
     def watch(self, matches: frozenset[int]) -> None:
         """Have the workers send the states of these matches."""
@@ -203,7 +203,7 @@ class LocalExecutor(Executor):
         return live
 
     def _is_busy(self) -> bool:
-        return any(worker.given for worker in self._workers)
+        return any(worker.unanswered for worker in self._workers)
 
     def _collect(self, queue: WorkQueue, timeout_seconds: float) -> list[JobResult]:
         by_pipe = {worker.pipe: worker for worker in self._workers}
@@ -217,13 +217,13 @@ class LocalExecutor(Executor):
             try:
                 for message in worker.receive():
                     if isinstance(message, NotBegun):
-                        queue.requeue(worker.given.popleft())
+                        queue.requeue(worker.unanswered.popleft())
                     else:
                         self._take(message, worker, answers)
             except (EOFError, ConnectionError):
                 answers += self._replace(queue, worker)
             if answers:
-                worker.wanted = min(max(MIN_SPECS, len(answers) + 1), MAX_SPECS)
+                worker.target = min(max(MIN_SPECS, len(answers) + 1), MAX_SPECS)
                 worker.since = time.time()
             results += answers
         return results
@@ -237,7 +237,7 @@ class LocalExecutor(Executor):
             self._starts.note_ready()
         else:
             answers.append(message)
-            worker.given.popleft()
+            worker.unanswered.popleft()
             self._live.pop(message.match, None)
 
     def _continue_stopped(self) -> None:
@@ -262,7 +262,7 @@ class LocalExecutor(Executor):
         for depth in range(1, MAX_SPECS + 1):
             for number in range(len(self._settings)):
                 worker = self._workers[number] if number < len(self._workers) else None
-                if worker is not None and len(worker.given) >= min(depth, worker.wanted):
+                if worker is not None and len(worker.unanswered) >= min(depth, worker.target):
                     continue
                 spec = queue.take()
                 if spec is None:
@@ -307,15 +307,15 @@ class LocalExecutor(Executor):
         worker.process.join()
         code = worker.process.exitcode or 0
         worker.close()
-        given = list(worker.given)
+        specs = list(worker.unanswered)
         ending = f"signal {-code}" if code < 0 else f"exit status {code}"
-        lost = [Void(spec, f"the worker ended ({ending})") for spec in given[:1]]
+        lost = [Void(spec, f"the worker ended ({ending})") for spec in specs[:1]]
         if not worker.is_ready:
             self._starts.note_end(code)
             lost = lost if code < 0 else []  # it failed before it could begin; a killed one may have begun
-        for spec in given[len(lost) :]:
+        for spec in specs[len(lost) :]:
             queue.requeue(spec)
-        for spec in given:
+        for spec in specs:
             self._live.pop(spec.match, None)
         self._log.renew()
         number = self._workers.index(worker)

@@ -67,15 +67,15 @@ def _open_in_process(url: str, job: Job) -> Executor | None:
 
 
 def _open_dask(url: str, job: Job) -> Executor | None:
-    here = re.fullmatch(r"dask://local(?:\?processes=([1-9][0-9]{0,3}))?", url)
-    there = re.fullmatch(r"dask(?:\+([a-z]+))?://([^?\s]+)", url)
-    if here is None and (there is None or not _is_address(there[2])):
+    local = re.fullmatch(r"dask://local(?:\?processes=([1-9][0-9]{0,3}))?", url)
+    remote = re.fullmatch(r"dask(?:\+([a-z]+))?://([^?\s]+)", url)
+    if local is None and (remote is None or not _is_address(remote[2])):
         return None
     from arena.tournament.executors.dask import DaskExecutor  # needs an optional package
 
-    if here is not None:
-        return DaskExecutor(job, processes=int(here[1]) if here[1] else None)
-    return DaskExecutor(job, f"{there[1] or 'tcp'}://{there[2]}") if there is not None else None
+    if local is not None:
+        return DaskExecutor(job, processes=int(local[1]) if local[1] else None)
+    return DaskExecutor(job, f"{remote[1] or 'tcp'}://{remote[2]}") if remote is not None else None
 
 
 def _is_address(text: str) -> bool:
@@ -116,7 +116,7 @@ class InProcessExecutor(Executor):
         self._log = JoinedLog(job.log_path, multiprocessing.get_context("spawn"))
         self._watched: frozenset[int] = frozenset()
         self._weight = LiveWeight()
-        self._rest = contextlib.ExitStack()  # in which the bots are watched
+        self._watching = contextlib.ExitStack()  # in which the bots are watched
         self._since = 0.0
         self._looks = deque([-math.inf] * LOOKS_A_SECOND, maxlen=LOOKS_A_SECOND)
 
@@ -129,7 +129,7 @@ class InProcessExecutor(Executor):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         """End the bots."""
-        self._rest.close()
+        self._watching.close()
         self._pool.close()
         self._pinned.close()
         self._locks.close()
@@ -137,7 +137,7 @@ class InProcessExecutor(Executor):
 
     def run(self, queue: WorkQueue) -> Iterator[list[JobResult]]:
         """Play matches, one for each list."""
-        self._rest.close()
+        self._watching.close()
         while (spec := queue.take()) is not None:
             self._since = time.time()
             if spec.match in self._watched:  # the matches before it may have taken all looks of this second
@@ -145,7 +145,7 @@ class InProcessExecutor(Executor):
             result = play_spec(self._pool, spec, self._look if self.meanwhile is not None else None)
             self._pool.freeze_kept()  # what the director does now may take any time
             yield [result]
-        self._rest.enter_context(self._pool.watched())
+        self._watching.enter_context(self._pool.watched())
 
     def _look(self) -> None:
         now = time.monotonic()

@@ -96,9 +96,9 @@ def shared_cores_text(cores: Sequence[int]) -> str:
     """Return the sentence about cores that another arena has; empty if there are none."""
     if not cores:
         return ""
-    which = f"core {cores[0]}" if len(cores) == 1 else f"cores {', '.join(map(str, cores))}"
+    named = f"core {cores[0]}" if len(cores) == 1 else f"cores {', '.join(map(str, cores))}"
     return (
-        f"Another arena on this machine plays on {which}, which this run shares: its bots may take time from these, and"
+        f"Another arena on this machine plays on {named}, which this run shares: its bots may take time from these, and"
         " records say shares_cores. Use fewer workers, or one arena at a time."
     )
 

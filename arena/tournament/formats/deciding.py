@@ -86,11 +86,11 @@ class Deciding:
         self._repeats = np.zeros((entrants, entrants))
         self._allowed = np.zeros((entrants, entrants), dtype=bool)
         takes_part = set(active)
-        known = [pairing for pairing in pairings if takes_part.issuperset(pairing)]
-        for first, second in known:
+        playing = [pairing for pairing in pairings if takes_part.issuperset(pairing)]
+        for first, second in playing:
             self._allowed[[first, second], [second, first]] = True
         self._stage = 0 if len(active) > LARGE_FIELD else OPENING_STAGES
-        begun = islice(known, OPENING_ROUNDS * (len(active) // 2)) if self._stage < OPENING_STAGES else known
+        begun = islice(playing, OPENING_ROUNDS * (len(active) // 2)) if self._stage < OPENING_STAGES else playing
         for first, second in begun:
             self._require(first, second, max(until.min_encounters, 1))
 

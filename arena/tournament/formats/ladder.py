@@ -191,7 +191,7 @@ class Ladder(Format[LadderSettings]):
         rated = [(bot, self._ratings[bot]) for k in self._present() if (bot := self.field.bots[k]) in self._ratings]
         return tuple(
             EntrantRating(bot=bot, mu=rating.mu, margin_95=CONFIDENCE_95 * rating.sigma)
-            for bot, rating in nlargest(MAX_LEAST_CERTAIN, rated, key=lambda one: one[1].sigma)
+            for bot, rating in nlargest(MAX_LEAST_CERTAIN, rated, key=lambda pair: pair[1].sigma)
         )
 
     def plan(self) -> str:
@@ -202,10 +202,10 @@ class Ladder(Format[LadderSettings]):
             None if settings.margin_95 is None else f"when the widest interval is ± {settings.margin_95:g}",
             None if settings.hours is None else f"when a run has lasted {duration_text(3600 * settings.hours)}",
         ]
-        found = [limit for limit in limits if limit is not None]
-        if not found:
+        stops = [limit for limit in limits if limit is not None]
+        if not stops:
             return "runs until it is stopped"
-        *first, last = found
+        *first, last = stops
         return "stops " + " or ".join([", ".join(first), last] if first else [last])
 
     def _is_over(self, available: Sequence[int]) -> bool:

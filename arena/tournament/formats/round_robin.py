@@ -25,21 +25,21 @@ from arena.tournament.formats.format import Field, FixedFormat, Pairing, Round
 MAX_ATTEMPTS = 1000
 
 
-def balanced_groups(entrants: int, players: int, wanted: int, rng_seed: int) -> list[Pairing]:
+def balanced_groups(entrants: int, players: int, count: int, rng_seed: int) -> list[Pairing]:
     """Return different groups in which everybody plays equally often, within two, and meets all about equally."""
     played: Counter[int] = Counter()
     met: Counter[tuple[int, int]] = Counter()
-    seen: set[Pairing] = set()
+    taken: set[Pairing] = set()
     groups = []
-    for number in range(wanted):
+    for number in range(count):
         for attempt in range(MAX_ATTEMPTS):
             group = _fill(entrants, players, played, met, (rng_seed, number, attempt), looseness=attempt // 100)
-            if group not in seen:
+            if group not in taken:
                 break
         else:  # nearly all groups are taken: the free one whose members have played least
-            free = (other for other in combinations(range(entrants), players) if other not in seen)
-            group = min(free, key=lambda other: sorted((played[k] for k in other), reverse=True))
-        seen.add(group)
+            free = (group for group in combinations(range(entrants), players) if group not in taken)
+            group = min(free, key=lambda group: sorted((played[k] for k in group), reverse=True))
+        taken.add(group)
         groups.append(group)
         played.update(group)
         met.update((a, b) for a in group for b in group if a != b)
@@ -99,18 +99,18 @@ class RoundRobin(FixedFormat[RoundRobinSettings]):
 
     def __init__(self, field: Field[RoundRobinSettings]) -> None:
         super().__init__(field)
-        players, wanted = field.players, field.settings.groups
+        players, groups = field.players, field.settings.groups
         if players == 2:
-            if wanted is not None:
-                raise DefinitionError(f"round_robin.groups = {wanted}: only for games of three or more players")
+            if groups is not None:
+                raise DefinitionError(f"round_robin.groups = {groups}: only for games of three or more players")
             return
         possible = comb(field.entrants, players)
-        if wanted is not None and wanted > possible:
+        if groups is not None and groups > possible:
             raise DefinitionError(
-                f"round_robin.groups = {wanted}: {field.entrants} entrants make {possible} groups of {players};"
+                f"round_robin.groups = {groups}: {field.entrants} entrants make {possible} groups of {players};"
                 f" expected at most {possible}"
             )
-        if (wanted or possible) > MAX_GROUPS:
+        if (groups or possible) > MAX_GROUPS:
             raise DefinitionError(
                 f"entrants: {field.entrants} entrants make {possible} groups of {players}; set round_robin.groups to at"
                 f" most {MAX_GROUPS}"
@@ -119,13 +119,13 @@ class RoundRobin(FixedFormat[RoundRobinSettings]):
     def rounds(self) -> Iterator[Round]:
         """Yield the rounds of one pass."""
         entrants, players = self.field.entrants, self.field.players
-        wanted = self.field.settings.groups
+        groups = self.field.settings.groups
         if players == 2:
             yield from circle(entrants)
-        elif wanted is None or wanted == comb(entrants, players):
+        elif groups is None or groups == comb(entrants, players):
             yield Round(tuple(combinations(range(entrants), players)))
         else:
-            yield Round(tuple(balanced_groups(entrants, players, wanted, self.field.rng_seed)))
+            yield Round(tuple(balanced_groups(entrants, players, groups, self.field.rng_seed)))
 
     def late_pairings(self, entrant: int) -> tuple[Pairing, ...]:
         """Return every group of an entrant and the others; raise DefinitionError if only some of them meet."""

@@ -176,23 +176,23 @@ class Swiss(Format[SwissSettings]):
         if done >= self._rounds:
             return None
         present = set(self._present())
-        order = [place.entrant for place in self.ranking() if place.entrant in present]
+        order = [line.entrant for line in self.ranking() if line.entrant in present]
         if len(order) < 2:
             return None
         for attempt in range(TRIES):
             for bye in self._byes(order):
-                found = self._round(order, bye, attempt)
-                if found is not None and self._leaves_enough(found):
-                    return found
+                paired = self._round(order, bye, attempt)
+                if paired is not None and self._leaves_enough(paired):
+                    return paired
             if not self._is_tight():
                 break
         planned = self._planned_round(order) if self._is_tight() else None
         if planned is not None:
             return planned
         for bye in self._byes(order):
-            found = self._round(order, bye, 0)
-            if found is not None:
-                return found
+            paired = self._round(order, bye, 0)
+            if paired is not None:
+                return paired
         if self.field.absences:
             return None
         raise DefinitionError(
@@ -225,8 +225,8 @@ class Swiss(Format[SwissSettings]):
     def _leaves_enough(self, chosen: Round) -> bool:
         if not self._is_tight():
             return True
-        taken = {frozenset(pair) for pair in [*chosen.pairings, *((bye, BYE_CHAIR) for bye in chosen.byes)]}
-        free = [pair for pair in self._free_pairs() if frozenset(pair) not in taken]
+        paired = {frozenset(pair) for pair in [*chosen.pairings, *((bye, BYE_CHAIR) for bye in chosen.byes)]}
+        free = [pair for pair in self._free_pairs() if frozenset(pair) not in paired]
         return _rounds_in(free, self._to_be_paired(), self._rounds - len(self._cards[0]) - 1) is not None
 
     def _planned_round(self, order: Sequence[int]) -> Round | None:
@@ -296,18 +296,21 @@ def _rounds_in(
     free: Sequence[tuple[int, int]], members: Sequence[int], rounds: int
 ) -> list[list[tuple[int, int]]] | None:
     for seed in range(TRIES):
-        left = dict.fromkeys(free)
-        found: list[list[tuple[int, int]]] = []
-        while len(found) < rounds:
-            weights = {(a, b): -(derived_seed("ahead", seed, len(found), min(a, b), max(a, b)) % 1000) for a, b in left}
+        unused = dict.fromkeys(free)
+        rounds_found: list[list[tuple[int, int]]] = []
+        while len(rounds_found) < rounds:
+            weights = {
+                (a, b): -(derived_seed("ahead", seed, len(rounds_found), min(a, b), max(a, b)) % 1000)
+                for a, b in unused
+            }
             matching = _lightest_matching(members, weights)
             if matching is None:
                 break
-            found.append(matching)
+            rounds_found.append(matching)
             for pair in matching:
-                del left[pair]
+                del unused[pair]
         else:
-            return found
+            return rounds_found
     return None
 
 

@@ -66,8 +66,8 @@ class UntilDecided(Format[Any]):
 
     @property
     def _active(self) -> tuple[int, ...]:
-        left = gone(self.field.absences)
-        return tuple(k for k in self.field.taking_part if k not in left)
+        absent = gone(self.field.absences)
+        return tuple(k for k in self.field.taking_part if k not in absent)
 
     @property
     def deciding(self) -> Deciding:
@@ -134,8 +134,8 @@ class UntilDecided(Format[Any]):
 def _pairings_of(planned: Format[Any]) -> list[Pairing]:
     """Return who meets whom in the first pass of a format."""
     planned = copy(planned)
-    found: list[Pairing] = []
+    pairings: list[Pairing] = []
     while (upcoming := planned.next_round()) is not None:
-        found += upcoming.pairings
+        pairings += upcoming.pairings
         planned.add_results(())
-    return found
+    return pairings

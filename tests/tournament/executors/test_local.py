@@ -51,8 +51,8 @@ def matches(count):
 def play(executor, queue, pipe, count):
     executor._hand_out(queue)
     (worker,) = executor._workers
-    had = len(worker.given)
-    for spec in list(worker.given)[:count]:
+    had = len(worker.unanswered)
+    for spec in list(worker.unanswered)[:count]:
         pipe.send(Void(spec, "not played"))
     assert len(executor._collect(queue, 1.0)) == count
     return had
@@ -80,7 +80,7 @@ def test_matches_are_sent_in_their_order_and_only_once(executor, pipe):
     while pipe.poll():
         received += [spec.match for spec in pipe.recv()]
     assert received == list(range(len(received)))
-    assert len(received) == 8 + len(executor._workers[0].given)
+    assert len(received) == 8 + len(executor._workers[0].unanswered)
 
 
 def test_a_ready_worker_plays_the_first_match_it_has(executor, pipe, monkeypatch):
@@ -91,7 +91,7 @@ def test_a_ready_worker_plays_the_first_match_it_has(executor, pipe, monkeypatch
     pipe.send(Ready())
     executor._collect(matches(0), 1.0)  # at 20
     assert executor.playing() == [(0, 20.0)]
-    pipe.send(Void(executor._workers[0].given[0], "not played"))
+    pipe.send(Void(executor._workers[0].unanswered[0], "not played"))
     executor._collect(matches(0), 1.0)  # at 30
     assert executor.playing() == [(1, 30.0)]
 
@@ -117,13 +117,13 @@ def test_of_the_states_of_a_match_the_latest_is_kept_until_it_is_taken(executor,
     assert executor._collect(matches(0), 1.0) == []
     assert executor.live_matches() == [live(0, 2)]
     assert executor.live_matches() == []
-    assert len(executor._workers[0].given) == 2
+    assert len(executor._workers[0].unanswered) == 2
 
 
 def test_a_match_with_a_result_is_no_longer_live(executor, pipe):
     executor._hand_out(matches(10))
     pipe.send(live(0, 1))
-    pipe.send(Void(executor._workers[0].given[0], "not played"))
+    pipe.send(Void(executor._workers[0].unanswered[0], "not played"))
     pipe.send(live(1, 1))
     assert [result.match for result in executor._collect(matches(0), 1.0)] == [0]
     assert executor.live_matches() == [live(1, 1)]
