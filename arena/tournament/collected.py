@@ -98,9 +98,9 @@ def collected(text: str, base: Path, bots: KnownBots | None = None) -> Iterator[
         UsageError: if nothing is there, or an archive of submissions can't be unpacked.
     """
     with contextlib.ExitStack() as stack:
-        found = _of_text(text, base, bots, stack)
-        _refuse_equal_names(text, found)
-        yield found
+        entries = _of_text(text, base, bots, stack)
+        _refuse_equal_names(text, entries)
+        yield entries
 
 
 class LoadedBots(NamedTuple):
@@ -119,16 +119,16 @@ def load_collected(text: str, base: Path, bots: KnownBots | None, check: Callabl
     """
     loaded = LoadedBots([], [], [])
     try:
-        with collected(text, base, bots) as found:
-            for one in found:
+        with collected(text, base, bots) as entries:
+            for entry in entries:
                 try:
-                    bot = one.load(bots)
+                    bot = entry.load(bots)
                     if check is not None:
                         check(bot)
                     loaded.bots.append(bot)
                 except (BotDefinitionError, UploadError) as error:
                     first = str(error).partition("\n")[0].replace(f"{base.resolve()}/", "")[:MAX_REASON_CHARACTERS]
-                    loaded.rejected.append(Rejected(name=one.name, reason=first))
+                    loaded.rejected.append(Rejected(name=entry.name, reason=first))
                     if check is None:
                         loaded.faults.append(str(error))
     except UsageError as error:
@@ -144,10 +144,10 @@ def is_collection(path: Path) -> bool:
         return False
     if _OF_MOODLE.fullmatch(path.name):
         return True
-    inner = _inside(path)
-    if any(is_archive(one) or (_is_folder(one) and _is_of_somebody(one)) for one in inner):
+    entries = _inside(path)
+    if any(is_archive(entry) or (_is_folder(entry) and _is_of_somebody(entry)) for entry in entries):
         return True
-    programs = [one.name for one in inner if _is_program(one)]
+    programs = [entry.name for entry in entries if _is_program(entry)]
     return len(programs) > 1 and not set(programs) & set(MAIN_FILES)
 
 
@@ -206,9 +206,9 @@ def _names_in(folder: Path, shown: str) -> list[str]:
 
 def _of_archive(path: Path, shown: str, bots: KnownBots | None, stack: contextlib.ExitStack) -> list[Collected]:
     """Return the bot in an archive, or what an archive of submissions holds, at its top or in its only folder."""
-    place = stack.enter_context(unpacking_place())
+    directory = stack.enter_context(unpacking_place())
     try:
-        folder = unpack(path, place / "tree", DOWNLOAD, may_hold_many=True).bot
+        folder = unpack(path, directory / "tree", DOWNLOAD, may_hold_many=True).bot
     except UploadError:  # reported by whoever opens it
         return [_at(path, shown, bots)]
     only = _only(folder) if folder.is_dir() and not _is_download(folder) else None
@@ -220,18 +220,18 @@ def _is_download(folder: Path) -> bool:
     """Return whether a folder was unpacked from a download: folders of persons or archives, and not two bots."""
     if not folder.is_dir() or _has_manifest(folder):
         return False
-    inner = [folder / name for name in _names_in(folder, folder.name)]
-    return any(is_archive(one) or _OF_MOODLE.fullmatch(one.name) for one in inner)
+    entries = [folder / name for name in _names_in(folder, folder.name)]
+    return any(is_archive(entry) or _OF_MOODLE.fullmatch(entry.name) for entry in entries)
 
 
 def _submitted(text: str, bots: KnownBots | None) -> list[Collected]:
     pattern = text.removeprefix(SUBMITTED)
     labels = () if bots is None else bots.labels()
-    by_what = {label if "@" in pattern else label.rpartition("@")[0]: label for label in labels}  # the latest counts
-    found = sorted(label for name, label in by_what.items() if fnmatchcase(name, pattern))
-    if bots is None or not found:
-        raise UnknownNameError("submitted bot", pattern, by_what)
-    return [Collected(label, label, partial(_of_home, bots, label)) for label in found]
+    label_of = {label if "@" in pattern else label.rpartition("@")[0]: label for label in labels}  # the latest counts
+    matching = sorted(label for name, label in label_of.items() if fnmatchcase(name, pattern))
+    if bots is None or not matching:
+        raise UnknownNameError("submitted bot", pattern, label_of)
+    return [Collected(label, label, partial(_of_home, bots, label)) for label in matching]
 
 
 def _of_home(bots: KnownBots, label: str) -> contextlib.AbstractContextManager[Opened]:
@@ -263,8 +263,8 @@ def _opened_at(
             f" program, or a {MANIFEST} ({LEAST})"
         )
     try:
-        with opened_bot(path) as place:
-            bot = as_submitted(load_bot(place, is_known=is_known))
+        with opened_bot(path) as opened:
+            bot = as_submitted(load_bot(opened, is_known=is_known))
             check_name(f"bot {shown!r}: name", name, is_known)
             yield Opened(replace(bot, name=name), is_temporary or is_archive(path))
     except BotDefinitionError as error:
@@ -279,13 +279,13 @@ def _only(folder: Path) -> Path | None:
     return folder / names[0] if len(names) == 1 else None
 
 
-def _refuse_equal_names(text: str, found: Sequence[Collected]) -> None:
-    known: dict[str, Collected] = {}
-    for one in found:
-        before = known.setdefault(one.name, one)
-        if before is not one:
+def _refuse_equal_names(text: str, entries: Sequence[Collected]) -> None:
+    first_of_name: dict[str, Collected] = {}
+    for entry in entries:
+        before = first_of_name.setdefault(entry.name, entry)
+        if before is not entry:
             raise BotDefinitionError(
-                f"{text!r}: {before.shown!r} and {one.shown!r} would both be named {one.name!r}; rename one of them"
+                f"{text!r}: {before.shown!r} and {entry.shown!r} would both be named {entry.name!r}; rename one of them"
             )
 
 
@@ -297,17 +297,19 @@ def write_manifests(path: Path) -> Iterator[Path]:
     """
     if not path.is_dir() or _has_manifest(path):
         return
-    inner = _inside(path)
-    programs = [one for one in inner if _is_program(one)]
-    folders = [one for one in inner if one.is_dir() and not _has_manifest(one)]
-    has_main = any(one.name in MAIN_FILES for one in programs) or _OF_MOODLE.fullmatch(path.name)
-    holds_bots = not has_main and any(is_archive(one) or (one.is_dir() and _is_of_somebody(one)) for one in inner)
+    entries = _inside(path)
+    programs = [entry for entry in entries if _is_program(entry)]
+    folders = [entry for entry in entries if entry.is_dir() and not _has_manifest(entry)]
+    has_main = any(entry.name in MAIN_FILES for entry in programs) or _OF_MOODLE.fullmatch(path.name)
+    holds_bots = not has_main and any(
+        is_archive(entry) or (entry.is_dir() and _is_of_somebody(entry)) for entry in entries
+    )
     if not holds_bots and (programs or not folders):
         yield _write_manifest(path, programs)
         return
     for folder in folders:
         with contextlib.suppress(BotDefinitionError):  # the check says what is wrong with it
-            yield _write_manifest(folder, [one for one in _inside(folder) if _is_program(one)])
+            yield _write_manifest(folder, [entry for entry in _inside(folder) if _is_program(entry)])
 
 
 def _inside(folder: Path) -> list[Path]:
@@ -315,10 +317,12 @@ def _inside(folder: Path) -> list[Path]:
 
 
 def _write_manifest(folder: Path, programs: Sequence[Path]) -> Path:
-    named = [one for name in MAIN_FILES for one in programs if one.name == name] or programs
+    named = [program for name in MAIN_FILES for program in programs if program.name == name] or programs
     if not named or (len(named) > 1 and named is programs):
-        those = ", ".join(repr(one.name) for one in programs[:3]) or "no program"
-        raise BotDefinitionError(f"bot {str(folder)!r}: found {those}; expected one program, or {any_of(MAIN_FILES)}")
+        candidates = ", ".join(repr(program.name) for program in programs[:3]) or "no program"
+        raise BotDefinitionError(
+            f"bot {str(folder)!r}: found {candidates}; expected one program, or {any_of(MAIN_FILES)}"
+        )
     program = named[0].name
     person = _OF_MOODLE.fullmatch(folder.name)
     name = unicodedata.normalize("NFC", person["person"] if person else folder.resolve().name)
@@ -363,12 +367,12 @@ def of_git(text: str, base: Path, bots: KnownBots | None) -> Collected:
 
 @contextlib.contextmanager
 def _opened_of_git(text: str, path: Path, reference: str, name: str, bots: KnownBots | None) -> Iterator[Opened]:
-    with unpacking_place() as place:
-        tar, tree = place / GIT_TAR, place / "tree"
+    with unpacking_place() as directory:
+        tar, tree = directory / GIT_TAR, directory / "tree"
         commit = export_commit(text, path, reference, tar, DEFAULT_LIMITS.upload_bytes)
         try:
-            held = unpack(tar, tree, name=GIT_TAR).bot
-            bot = as_submitted(load_bot(held, is_known=None if bots is None else bots.is_known))
+            unpacked = unpack(tar, tree, name=GIT_TAR).bot
+            bot = as_submitted(load_bot(unpacked, is_known=None if bots is None else bots.is_known))
         except (BotDefinitionError, UploadError) as error:
             raise BotDefinitionError(str(error).replace(str(tree), text).replace(GIT_TAR, text, 1)) from error
         check_name(f"{text!r}: name", name)

@@ -101,19 +101,19 @@ def make_definition(
         DefinitionError: with every fault, each with its place, value and what is accepted.
     """
     if not isinstance(entrants, Mapping | list | tuple):
-        given = shortened_text(repr(entrants))
-        raise DefinitionError(f"tournament {name!r}: entrants = {given}: expected a list of bots, or a map of them")
+        value = shortened_text(repr(entrants))
+        raise DefinitionError(f"tournament {name!r}: entrants = {value}: expected a list of bots, or a map of them")
     names: list[str | None] = [*entrants] if isinstance(entrants, Mapping) else [None] * len(entrants)
     given_bots = list(entrants.values()) if isinstance(entrants, Mapping) else list(entrants)
     tables = [
         {"bot": bot if isinstance(bot, str) else _key(number)} | ({} if title is None else {"name": title})
         for number, (title, bot) in enumerate(zip(names, given_bots, strict=True))
     ]
-    known = {_key(number): bot for number, bot in enumerate(given_bots) if not isinstance(bot, str)}
+    bots_by_key = {_key(number): bot for number, bot in enumerate(given_bots) if not isinstance(bot, str)}
     values = {**keys, "name": name, "game": game, "entrants": tables}
     where = f"tournament {name!r}"
     file = check_model(TournamentFile, values, where, DefinitionError)
-    return _checked(file, Path(), where, bots, known)
+    return _checked(file, Path(), where, bots, bots_by_key)
 
 
 def with_name(definition: Definition, name: str, bots: KnownBots | None = None) -> Definition:
@@ -160,8 +160,8 @@ class _Builder:
         with _collecting(self.faults):
             choose_isolation(file.isolation)
         if file.format not in FORMATS:
-            known = ", ".join(repr(known) for known in FORMATS)
-            self.faults.append(f"format = {file.format!r}: expected {known}")
+            expected = ", ".join(repr(expected) for expected in FORMATS)
+            self.faults.append(f"format = {file.format!r}: expected {expected}")
         self.faults += [f"{key}: {sentence}" for key, sentence in file.tables_of_others()]
         games = self._games_of_file = self._games()
         openings, opening_plies = openings_in(file, self.path.parent, games, self.faults)
@@ -203,42 +203,42 @@ class _Builder:
                 self.faults.append("options: with [[games]], options belong inside each of them")
         choices = []
         for prefix, table in tables:
-            place = f"{prefix}game"
+            key = f"{prefix}game"
             try:
                 game = make_game(table.game, **table.options)
                 choices.append(GameChoice(game=table.game, options=game.options, players=game.players))
             except OptionError as error:
                 self.faults.append(f"{prefix}options.{error.option} = {toml_value(error.value)}: {error.accepted}")
             except UsageError as error:
-                self.faults.append(f"{place}: {error}")
+                self.faults.append(f"{key}: {error}")
         return tuple(choices)
 
     def _entrants(self) -> tuple[Bot, ...]:
         bots: list[Bot] = []
         for number, table in enumerate(self.file.entrants):
-            place = f"entrants[{number}]"
-            for variant in self._variants(table, place):
+            key = f"entrants[{number}]"
+            for variant in self._variants(table, key):
                 try:
                     bot = self._bot(table, variant)
                 except UsageError as error:
-                    self.faults.append(f"{place}: {error}")
+                    self.faults.append(f"{key}: {error}")
                     self._has_all_entrants = False
                     continue
-                self._check_label(f"{place}.name", bot, bots)
+                self._check_label(f"{key}.name", bot, bots)
                 bots.append(bot)
         for bot in self._collected():
             self._check_label("entrants_from: name", bot, bots)
             bots.append(bot)
         return tuple(bots)
 
-    def _check_label(self, place: str, bot: Bot, before: Sequence[Bot]) -> None:
+    def _check_label(self, key: str, bot: Bot, before: Sequence[Bot]) -> None:
         if any(bot.label == other.label for other in before):
             self.faults.append(
-                f"{place} = {bot.name!r}: another entrant has this name and version; give one of them a name of its own"
+                f"{key} = {bot.name!r}: another entrant has this name and version; give one of them a name of its own"
             )
         elif any(in_latin(bot.label) == in_latin(other.label) for other in before):
             self.faults.append(
-                f"{place} = {bot.name!r} ({bot.name.encode('ascii', 'backslashreplace').decode()}): it"
+                f"{key} = {bot.name!r} ({bot.name.encode('ascii', 'backslashreplace').decode()}): it"
                 " looks like the name of another entrant, but has other letters; give one of them another name"
             )
 
@@ -250,11 +250,11 @@ class _Builder:
         from arena.tournament.collected import load_collected  # loads what unpacks and builds, as below
 
         check = self._check_is_whole if file.skip_broken else None
-        found = load_collected(file.entrants_from, self.path.parent, self.bots, check)
-        self.faults += [f"entrants_from: {sentence}" for sentence in found.faults]
-        self._has_all_entrants &= not found.faults
-        self._rejected += found.rejected
-        return found.bots
+        loaded = load_collected(file.entrants_from, self.path.parent, self.bots, check)
+        self.faults += [f"entrants_from: {sentence}" for sentence in loaded.faults]
+        self._has_all_entrants &= not loaded.faults
+        self._rejected += loaded.rejected
+        return loaded.bots
 
     def _check_is_whole(self, bot: Bot) -> None:
         """Raise BotDefinitionError for a bot that does not play the games, or can't be built."""
@@ -265,11 +265,11 @@ class _Builder:
                 raise BotDefinitionError(f"bot {bot.name!r} {problem}")
         build_bots([bot], choose_isolation(self.file.isolation))
 
-    def _variants(self, table: EntrantTable, place: str) -> list[Variant]:
+    def _variants(self, table: EntrantTable, key: str) -> list[Variant]:
         try:
             return variants_of(table.args)
         except DefinitionError as error:
-            self.faults.append(f"{place}.{error}")
+            self.faults.append(f"{key}.{error}")
             self._has_all_entrants = False
             return []
 
@@ -314,8 +314,8 @@ def find_entrant(text: str, args: Sequence[str], base: Path, bots: KnownBots | N
     if text.startswith(GIT):
         from arena.tournament.collected import of_git
 
-        found = of_git(text, base, bots).load(bots)
-        return replace(found, command=(*found.command, *args))
+        bot = of_git(text, base, bots).load(bots)
+        return replace(bot, command=(*bot.command, *args))
     try:
         path = base / bot_path(text)
     except UnknownNameError:

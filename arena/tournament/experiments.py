@@ -154,10 +154,12 @@ def scores_of(results: Sequence[StoredResult], variants: Sequence[Bot]) -> list[
     """Return the share of points of each variant in each of its encounters; duplicate encounters do not count."""
     scores: dict[str, list[float]] = {bot.label: [] for bot in variants}
     encounters = [tuple(of_one) for _, of_one in groupby(results, key=attrgetter("encounter"))]
-    openings = [tuple((result.bots, result.opening_hash) for result in one) for one in encounters]
-    actions = [tuple(result.actions_hash for result in one) for one in encounters]
-    for one, counted in zip(encounters, counting(openings, actions), strict=True):
-        label = next(bot for bot in one[0].bots if bot in scores)
+    openings = [tuple((result.bots, result.opening_hash) for result in encounter) for encounter in encounters]
+    actions = [tuple(result.actions_hash for result in encounter) for encounter in encounters]
+    for encounter, counted in zip(encounters, counting(openings, actions), strict=True):
+        label = next(bot for bot in encounter[0].bots if bot in scores)
         if counted:
-            scores[label].append(sum(points_of(result.ranks, result.bots.index(label)) for result in one) / len(one))
+            scores[label].append(
+                sum(points_of(result.ranks, result.bots.index(label)) for result in encounter) / len(encounter)
+            )
     return list(scores.values())

@@ -101,17 +101,17 @@ def time_left(progress: Progress, elapsed_seconds: float) -> TimeLeft | None:
     """
     rate = progress.played / elapsed_seconds if elapsed_seconds > 0 else 0.0
     limits = progress.stop_limits
-    found = []
+    estimates = []
     if limits is None and rate:
-        found.append(TimeLeft((total_matches(progress) - progress.recorded) / rate))
+        estimates.append(TimeLeft((total_matches(progress) - progress.recorded) / rate))
     if limits is not None and limits.hours is not None:
-        found.append(TimeLeft(3600 * limits.hours - elapsed_seconds))
+        estimates.append(TimeLeft(3600 * limits.hours - elapsed_seconds))
     if limits is not None and limits.matches is not None and rate:
-        found.append(TimeLeft((limits.matches - progress.recorded) / rate))
+        estimates.append(TimeLeft((limits.matches - progress.recorded) / rate))
     if limits is not None and limits.margin_95 is not None and limits.widest_margin is not None and rate:
         growth = (limits.widest_margin / limits.margin_95) ** 2
-        found.append(TimeLeft(progress.recorded * (growth - 1) / rate, is_rough=True))
-    return max(min(found), TimeLeft(0.0)) if found else None
+        estimates.append(TimeLeft(progress.recorded * (growth - 1) / rate, is_rough=True))
+    return max(min(estimates), TimeLeft(0.0)) if estimates else None
 
 
 # What visitors see of a run while it plays: its progress, and the matches that somebody watches.

@@ -33,17 +33,17 @@ def with_corrections(definition: Definition, stored: StoredTournament) -> Defini
     definition = replace(definition, absences=corrected.absences)
     late = late_entrants(stored.corrections)
     numbers = _numbers_by_label(stored, late)
-    given = dict(enumerate(bot for bot in definition.entrants if bot.label not in numbers))
-    if len(given) + len(late) != len(corrected.entrants):
+    entrant_of = dict(enumerate(bot for bot in definition.entrants if bot.label not in numbers))
+    if len(entrant_of) + len(late) != len(corrected.entrants):
         return definition
-    given |= {numbers[bot.label]: bot for bot in definition.entrants if bot.label in numbers}
+    entrant_of |= {numbers[bot.label]: bot for bot in definition.entrants if bot.label in numbers}
     earlier = _replaced_bots(stored)
 
     def corrected_bot(k: int) -> Bot:
         return corrected.entrants[k] if k in corrected.gone else unchanged(corrected.entrants[k])
 
     entrants = [
-        given[k] if k in given and bot_identity(given[k]) not in earlier.get(k, ()) else corrected_bot(k)
+        entrant_of[k] if k in entrant_of and bot_identity(entrant_of[k]) not in earlier.get(k, ()) else corrected_bot(k)
         for k in range(len(corrected.entrants))
     ]
     earlier_settings = [c.details.settings for c in stored.corrections]
@@ -71,14 +71,14 @@ def _replaced_bots(stored: StoredTournament) -> dict[int, list[dict[str, Any]]]:
 
     The one that plays now is not among them, even if it has played before.
     """
-    found: dict[int, list[dict[str, Any]]] = {}
+    replaced_bots: dict[int, list[dict[str, Any]]] = {}
     for c in stored.corrections:
         if c.kind is CorrectionKind.REPLACE and c.details.entrant is not None:
             where = f"correction {c.number} of tournament {stored.name!r}: the replaced bot"
             replaced = bot_identity(bot_from_json(c.details.replaced, where))
             if replaced != bot_identity(stored.definition.entrants[c.details.entrant]):
-                found.setdefault(c.details.entrant, []).append(replaced)
-    return found
+                replaced_bots.setdefault(c.details.entrant, []).append(replaced)
+    return replaced_bots
 
 
 def unchanged(bot: Bot, origin: str = ", which came by a correction,") -> Bot:
@@ -124,33 +124,33 @@ MAX_NAMED = 5
 
 def create_or_resume(definition: Definition, store: Store) -> tuple[Definition, StoredTournament]:
     """Find the tournament in the store, or create it there with its schedule; return its definition too."""
-    found = store.find_tournament(definition.name)
-    if found is None:
+    stored = store.find_tournament(definition.name)
+    if stored is None:
         definition = with_openings(definition)
         return definition, store.create_tournament(definition, schedule(definition))
-    definition = brought_up_to_date(definition, found)
+    definition = brought_up_to_date(definition, stored)
     open_entry = format_class(definition).open_entry
-    differing = differences(found.definition.identity(), definition.identity(), open_entry)
+    differing = differences(stored.definition.identity(), definition.identity(), open_entry)
     if differing:
         raise DefinitionError(
-            f"tournament {definition.name!r} is in the store with {found.recorded} matches recorded, and differs in"
-            f" {_named(differing)}; {_advice(differing, found.definition, definition)}"
+            f"tournament {definition.name!r} is in the store with {stored.recorded} matches recorded, and differs in"
+            f" {_named(differing)}; {_advice(differing, stored.definition, definition)}"
         )
-    if definition.until != found.definition.until:  # in its budget
-        store.reopen(found, definition)
-        found = store.tournament(definition.name)
-    if len(definition.entrants) > len(found.definition.entrants):
-        store.change_definition(found, definition)
-        found = store.tournament(definition.name)
-    return definition, found
+    if definition.until != stored.definition.until:  # in its budget
+        store.reopen(stored, definition)
+        stored = store.tournament(definition.name)
+    if len(definition.entrants) > len(stored.definition.entrants):
+        store.change_definition(stored, definition)
+        stored = store.tournament(definition.name)
+    return definition, stored
 
 
-def brought_up_to_date(definition: Definition, found: StoredTournament) -> Definition:
+def brought_up_to_date(definition: Definition, stored: StoredTournament) -> Definition:
     """Return a definition with what has happened to its tournament since: who entered earlier, and corrections."""
-    definition = _with_stored_digests(with_stored_openings(definition, found.definition), found.definition)
+    definition = _with_stored_digests(with_stored_openings(definition, stored.definition), stored.definition)
     if format_class(definition).open_entry:
-        definition = _with_earlier_entrants(definition, found.definition)
-    return with_corrections(definition, found) if found.corrections else definition
+        definition = _with_earlier_entrants(definition, stored.definition)
+    return with_corrections(definition, stored) if stored.corrections else definition
 
 
 def _with_stored_digests(definition: Definition, stored: Definition) -> Definition:
@@ -162,9 +162,9 @@ def _with_stored_digests(definition: Definition, stored: Definition) -> Definiti
 
 def with_stored_openings(definition: Definition, stored: Definition) -> Definition:
     """Return a definition with the openings that were chosen when its tournament began, if it has none yet."""
-    wanted, chosen = ([one.choose for one in each.openings] for each in (definition, stored))
-    are_missing = any(not one.lines for one in definition.openings)
-    return replace(definition, openings=stored.openings) if are_missing and wanted == chosen else definition
+    choices, stored_choices = ([openings.choose for openings in each.openings] for each in (definition, stored))
+    are_missing = any(not openings.lines for openings in definition.openings)
+    return replace(definition, openings=stored.openings) if are_missing and choices == stored_choices else definition
 
 
 def _named(differing: Sequence[str]) -> str:
@@ -192,8 +192,8 @@ def _with_earlier_entrants(definition: Definition, earlier: Definition) -> Defin
     """Return a ladder with everybody who ever entered, in order of entry; those who left are no longer paired."""
     present = {bot.label: bot for bot in definition.entrants}
     entrants = [present.get(bot.label, bot) for bot in earlier.entrants]
-    known = {bot.label for bot in entrants}
-    entrants += [bot for bot in definition.entrants if bot.label not in known]
+    labels = {bot.label for bot in entrants}
+    entrants += [bot for bot in definition.entrants if bot.label not in labels]
     active = frozenset(number for number, bot in enumerate(entrants) if bot.label in present)
     return replace(definition, entrants=tuple(entrants), active=active)
 
@@ -212,8 +212,8 @@ def differences(stored: dict[str, Any], given: dict[str, Any], may_grow: bool) -
     names += [f"the missing entrant {name!r}" for name in before if name not in now]
     if not may_grow:
         names += [f"the new entrant {name!r}" for name in now if name not in before]
-    both = [name for name in before if name in now]
-    if both != (list(now)[: len(both)] if may_grow else [name for name in now if name in before]):
+    common = [name for name in before if name in now]
+    if common != (list(now)[: len(common)] if may_grow else [name for name in now if name in before]):
         names.append("the order of entrants")
     return names + [
         f"the {'bot' if _without_time(before[name]) != _without_time(now[name]) else 'time_control of'} {name!r}"
@@ -261,10 +261,10 @@ def extended(
             raise UsageError(
                 f"tournament {name!r} plays until it is decided; expected --until-decided, which lets it go on"
             )
-        wanted = _encounters(stored, encounters, matches)
-        if wanted == definition.encounters and stored.finished_at is None:
+        new_count = _encounters(stored, encounters, matches)
+        if new_count == definition.encounters and stored.finished_at is None:
             return definition
-        changed = replace(definition, encounters=wanted)
+        changed = replace(definition, encounters=new_count)
         store.reopen(stored, changed, _further_lines(store, stored, changed))
         return changed
 
@@ -299,10 +299,10 @@ def _encounters(stored: StoredTournament, encounters: int | None, matches: int |
 
 def _require_finished(stored: StoredTournament) -> None:
     if stored.finished_at is None:
-        left = counted(stored.scheduled - stored.recorded, "match")
+        unplayed = counted(stored.scheduled - stored.recorded, "match")
         raise UsageError(
-            f"tournament {stored.name!r} is not finished, with {left} to play: let arena run, or the arena extend that"
-            " was interrupted, finish it first"
+            f"tournament {stored.name!r} is not finished, with {unplayed} to play: let arena run, or the arena extend"
+            " that was interrupted, finish it first"
         )
 
 

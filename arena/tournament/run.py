@@ -133,12 +133,12 @@ class Tries:
         """Return matches that were given up some time ago, at most one for each bot; each has one more try."""
         now = time.monotonic()
         due: list[MatchSpec] = []
-        tried: set[str] = set()
-        for match, one in self._held.items():
-            labels = {bot.label for bot in one.spec.bots}
-            if match in self._progress.given_up and one.again_at <= now and labels.isdisjoint(tried):
-                tried |= labels
-                due.append(one.spec)
+        bots_with_a_try: set[str] = set()
+        for match, held in self._held.items():
+            labels = {bot.label for bot in held.spec.bots}
+            if match in self._progress.given_up and held.again_at <= now and labels.isdisjoint(bots_with_a_try):
+                bots_with_a_try |= labels
+                due.append(held.spec)
                 del self._progress.given_up[match]
                 self._tries[match] = MAX_TRIES - 1
         return due

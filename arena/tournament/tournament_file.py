@@ -52,23 +52,23 @@ def variants_of(args: Sequence[str]) -> list[Variant]:
     lists = [part for arg in parts for part in arg if isinstance(part, tuple)]
     count = prod(len(values) for values in lists)
     if count > MAX_VARIANTS:
-        made = f"{count:,}" if count < _MANY else "too many"
-        raise DefinitionError(f"args: the lists in braces make {made} variants; expected at most {MAX_VARIANTS}")
+        how_many = f"{count:,}" if count < _MANY else "too many"
+        raise DefinitionError(f"args: the lists in braces make {how_many} variants; expected at most {MAX_VARIANTS}")
     return [Variant(_filled(parts, values), values) for values in product(*lists)]
 
 
 def has_lists(args: Sequence[str]) -> bool:
     """Return whether there is a list of values in a bot's arguments."""
-    return any(found[2] is not None and _LIST.fullmatch(found[2]) for arg in args for found in _BRACES.finditer(arg))
+    return any(braces[2] is not None and _LIST.fullmatch(braces[2]) for arg in args for braces in _BRACES.finditer(arg))
 
 
 def _parts(arg: str, where: str) -> list[str | tuple[str, ...]]:
     parts: list[str | tuple[str, ...]] = []
     end = 0
-    for found in _BRACES.finditer(arg):
-        if _LIST.fullmatch(found[1] if found[2] is None else found[2]):
-            parts += [arg[end : found.start()], found[0][1:-1] if found[2] is None else _values(found[2], where)]
-            end = found.end()
+    for braces in _BRACES.finditer(arg):
+        if _LIST.fullmatch(braces[1] if braces[2] is None else braces[2]):
+            parts += [arg[end : braces.start()], braces[0][1:-1] if braces[2] is None else _values(braces[2], where)]
+            end = braces.end()
     return [*parts, arg[end:]]
 
 

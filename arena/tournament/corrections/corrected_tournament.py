@@ -58,10 +58,10 @@ class CorrectedTournament:
     @cached_property
     def left_out(self) -> dict[int, set[int]]:
         """The matches that corrections have taken out of the schedule, each with the numbers of these."""
-        found: dict[int, set[int]] = {}
+        corrections_of: dict[int, set[int]] = {}
         for match, correction in self.store.corrections.skipped(self.stored):
-            found.setdefault(match, set()).add(correction)
-        return found
+            corrections_of.setdefault(match, set()).add(correction)
+        return corrections_of
 
     @cached_property
     def last_round(self) -> int:
@@ -85,14 +85,14 @@ class CorrectedTournament:
     def entrant(self, text: str) -> int:
         """Return the number of an entrant, given as ``name@version``, or by its name if that is clear."""
         bots = self.definition.entrants
-        found = [k for k, bot in enumerate(bots) if bot.label == text]
-        found = found or [k for k, bot in enumerate(bots) if bot.name == text]
-        if not found:
+        numbers = [k for k, bot in enumerate(bots) if bot.label == text]
+        numbers = numbers or [k for k, bot in enumerate(bots) if bot.name == text]
+        if not numbers:
             raise UnknownNameError("entrant", text, [bot.label for bot in bots])
-        if len(found) > 1:
-            labels = ", ".join(bots[k].label for k in found)
+        if len(numbers) > 1:
+            labels = ", ".join(bots[k].label for k in numbers)
             raise UsageError(f"entrant {text!r}: several have this name; expected one of {labels}")
-        return found[0]
+        return numbers[0]
 
     def label(self, entrant: int) -> str:
         """Return the ``name@version`` of an entrant."""
@@ -200,11 +200,11 @@ def void_matches(store: Store, tournament: str, matches: Iterable[int], *, reaso
     A match of an entrant who has withdrawn since can't be played again.
     """
     numbers = frozenset(matches)
-    wanted = tuple(sorted(numbers))
+    in_order = tuple(sorted(numbers))
     with corrected_tournament(store, tournament, reason) as corrected:
-        if not wanted:
+        if not in_order:
             raise UsageError("matches: expected the number of at least one match")
-        missing = [number for number in wanted if number not in corrected.recorded]
+        missing = [number for number in in_order if number not in corrected.recorded]
         if missing:
             shown = shortened_text(", ".join(map(str, missing)))
             raise UsageError(
@@ -214,8 +214,8 @@ def void_matches(store: Store, tournament: str, matches: Iterable[int], *, reaso
         chosen = [line for line in corrected.lines if line.match in numbers]
         corrected.require_current_stage(chosen)
         replays = corrected.replays(chosen)
-        details = CorrectionDetails(matches=wanted, missed=replays.missed)
-        return corrected.make(CorrectionKind.VOID, details, set_aside=wanted, skip=replays.skip)
+        details = CorrectionDetails(matches=in_order, missed=replays.missed)
+        return corrected.make(CorrectionKind.VOID, details, set_aside=in_order, skip=replays.skip)
 
 
 # Undoing a correction: what it has set aside counts again, and what has been played in its place is set aside.
@@ -242,9 +242,9 @@ def _chosen(corrected: CorrectedTournament, number: int | None) -> Correction:
         raise UsageError(f"tournament {name!r} has no correction that could be undone")
     if number is None:
         return corrected.in_force[-1]
-    found = next((c for c in corrected.in_force if c.number == number), None)
-    if found is not None:
-        return found
+    correction = next((c for c in corrected.in_force if c.number == number), None)
+    if correction is not None:
+        return correction
     if number in undone_by(corrected.stored.corrections):
         raise UsageError(f"correction {number} of tournament {name!r} is undone already; nothing was changed")
     numbers = ", ".join(str(c.number) for c in corrected.in_force)
@@ -307,8 +307,8 @@ def _undo_other(corrected: CorrectedTournament, undone: Correction, lines: Seque
     entrant = undone.details.entrant
     if entrant is None or entrant in absent:
         return corrected.make(CorrectionKind.UNDO, _details(undone))
-    back = {line.match for line in lines}
-    own = [line for line in corrected.matches_of(entrant) if line.match not in corrected.recorded | back]
+    restored = {line.match for line in lines}
+    own = [line for line in corrected.matches_of(entrant) if line.match not in corrected.recorded | restored]
     own = [line for line in own if not _is_of_undone_entry(corrected, line)]
     replays = corrected.replays(own, absent)
     unskip = {line.match for line in own} - set(replays.skip)
@@ -340,9 +340,9 @@ def _undo_replacement(corrected: CorrectedTournament, undone: Correction) -> Cor
         corrected.definition, tuple(entrants), advice="first undo the correction that gave it these"
     )
     played = [line for line in corrected.matches_of(entrant) if line.match in corrected.recorded]
-    back = _set_aside_by(corrected, undone)
-    corrected.require_current_stage([*played, *back])
-    returning = {line.match for line in back}
+    restored = _set_aside_by(corrected, undone)
+    corrected.require_current_stage([*played, *restored])
+    returning = {line.match for line in restored}
     replays = corrected.replays([line for line in played if line.match not in returning])
     details = replace(
         _details(undone, replays),

@@ -130,8 +130,8 @@ class SupervisedRun(RunControl):
     @property
     def desired_state(self) -> DesiredState:
         """Its desired state now."""
-        found = self.people.directors.desired_state(self.tournament)
-        return found.state if found is not None else DesiredState.PLAY
+        stored = self.people.directors.desired_state(self.tournament)
+        return stored.state if stored is not None else DesiredState.PLAY
 
     def order(self) -> Order:
         """Return what a run is to do; if the database can't be asked, what it was to do before."""
@@ -192,13 +192,13 @@ class SupervisedRun(RunControl):
 
 def _listed(suspended: Sequence[SuspendedBot]) -> tuple[Suspension, ...]:
     """Return the suspensions that are listed: one that ends while it is read is no news."""
-    lasting = [one for one in suspended if one.seconds >= LEAST_SECONDS]
+    lasting = [bot for bot in suspended if bot.seconds >= LEAST_SECONDS]
     return tuple(map(_stored_suspension, lasting[:LISTED]))
 
 
-def _stored_suspension(one: SuspendedBot) -> Suspension:
-    reason = "paused: slow matches, over its time quota" if one.is_slow else "its matches were void"
-    return Suspension(bot=one.bot, reason=reason, seconds=round(one.seconds, 1))
+def _stored_suspension(suspended: SuspendedBot) -> Suspension:
+    reason = "paused: slow matches, over its time quota" if suspended.is_slow else "its matches were void"
+    return Suspension(bot=suspended.bot, reason=reason, seconds=round(suspended.seconds, 1))
 
 
 KINDS = ("withdraw", "disqualify", "replace", "void", "undo")
@@ -207,18 +207,18 @@ KINDS = ("withdraw", "disqualify", "replace", "void", "undo")
 
 def _done(home: ArenaHome, request: TournamentRequest) -> Correction:
     """Do what was asked for, or raise UsageError for a request of an unknown kind."""
-    store, tournament, reason, given = home.store, request.tournament, request.reason, request.arguments
+    store, tournament, reason, arguments = home.store, request.tournament, request.reason, request.arguments
     if request.kind == "withdraw":
-        return withdraw(store, tournament, given["bot"], reason=reason)
+        return withdraw(store, tournament, arguments["bot"], reason=reason)
     if request.kind == "disqualify":
-        rule = DisqualifiedMatches(given["rule"])
-        return disqualify(store, tournament, given["bot"], reason=reason, matches=rule)
+        rule = DisqualifiedMatches(arguments["rule"])
+        return disqualify(store, tournament, arguments["bot"], reason=reason, matches=rule)
     if request.kind == "replace":
-        return replace_bot(store, tournament, given["bot"], home.bots.find(given["new"]), reason=reason)
+        return replace_bot(store, tournament, arguments["bot"], home.bots.find(arguments["new"]), reason=reason)
     if request.kind == "void":
-        return void_matches(store, tournament, given["numbers"], reason=reason)
+        return void_matches(store, tournament, arguments["numbers"], reason=reason)
     if request.kind == "undo":
-        return undo_correction(store, tournament, given["correction"], reason=reason)
+        return undo_correction(store, tournament, arguments["correction"], reason=reason)
     raise UsageError(f"{request.kind!r}: expected {', '.join(KINDS)}")
 
 
@@ -240,22 +240,24 @@ def carry_out_requests(home: ArenaHome, people: PeopleStore, tournament: str) ->
 
 
 def _carry_out(home: ArenaHome, people: PeopleStore, request: TournamentRequest) -> None:
-    found = home.store.find_tournament(request.tournament)
-    before = max((one.number for one in found.corrections), default=0) if found is not None else 0
-    made = _made_already(found, request)
-    if made is not None:
-        people.requests.finish(request.number, _sentence(made), is_done=True)
+    tournament = home.store.find_tournament(request.tournament)
+    before = (
+        max((correction.number for correction in tournament.corrections), default=0) if tournament is not None else 0
+    )
+    correction = _made_already(tournament, request)
+    if correction is not None:
+        people.requests.finish(request.number, _sentence(correction), is_done=True)
         return
     people.requests.begin(request.number, before)
     try:
-        made = _done(home, request)
+        correction = _done(home, request)
     except DatabaseError:
         raise
     except (ArenaError, KeyError, TypeError, ValueError) as error:
         _log.warning("request %d (%s %s) is refused: %s", request.number, request.kind, request.tournament, error)
         people.requests.finish(request.number, f"{error}", is_done=False)
     else:
-        people.requests.finish(request.number, _sentence(made), is_done=True)
+        people.requests.finish(request.number, _sentence(correction), is_done=True)
 
 
 def _made_already(tournament: StoredTournament | None, request: TournamentRequest) -> Correction | None:
@@ -263,8 +265,11 @@ def _made_already(tournament: StoredTournament | None, request: TournamentReques
     if tournament is None or request.state is not RequestState.BEGUN or request.kind not in KINDS:
         return None
     earlier = request.corrections_before or 0
-    later = [one for one in tournament.corrections if one.number > earlier]
-    return next((one for one in later if one.kind == request.kind and one.reason == request.reason), None)
+    later = [correction for correction in tournament.corrections if correction.number > earlier]
+    return next(
+        (correction for correction in later if correction.kind == request.kind and correction.reason == request.reason),
+        None,
+    )
 
 
 def _sentence(correction: Correction) -> str:

@@ -78,17 +78,17 @@ def check_definition(definition: Definition, external_games: Collection[str]) ->
 
 
 def _check_names(bot: Bot) -> None:
-    for what, text in (("name", bot.name), ("version", bot.version)):
+    for key, text in (("name", bot.name), ("version", bot.version)):
         if not is_name(text):
-            raise StoreError(f"the {what} {shortened_text(text)!r} of an entrant: {ACCEPTED}")
+            raise StoreError(f"the {key} {shortened_text(text)!r} of an entrant: {ACCEPTED}")
 
 
-def check_time(text: str, what: str) -> str:
+def check_time(text: str, key: str) -> str:
     """Return a time from elsewhere; raise StoreError if it is not written as one."""
     try:
         datetime.fromisoformat(text)
     except ValueError:
-        raise StoreError(f"{what} = {shortened_text(text)!r}: expected a time such as 2026-01-31T12:00:00") from None
+        raise StoreError(f"{key} = {shortened_text(text)!r}: expected a time such as 2026-01-31T12:00:00") from None
     return text
 
 
@@ -258,8 +258,8 @@ def checked_row(
                 raise StoreError(f"{name} = {_shown(recorded)}, but the schedule has {_shown(expected)}")
         if replays:
             check_record(record)
-        taken = values if audience.reads_all else record.to_json(audience, key)
-        return row_of(record)._replace(record=as_json(taken))
+        stored = values if audience.reads_all else record.to_json(audience, key)
+        return row_of(record)._replace(record=as_json(stored))
     except ArenaError as error:
         raise RejectedRecordError(line.match, str(error)) from error
     except MALFORMED as error:
@@ -281,7 +281,7 @@ def _comparisons(record: MatchRecord, line: ScheduledMatch, definition: Definiti
     yield (
         "actions of the opening",
         recorded,
-        [list(one) if isinstance(one, tuple) else one for one in line.opening_actions],
+        [list(action) if isinstance(action, tuple) else action for action in line.opening_actions],
     )
     yield "rng_seed", record.rng_seed, line.rng_seed
     yield "time_control", record.time_control, definition.time_control

@@ -224,15 +224,15 @@ class ExportReader:
             raise StoreError("expected a record as `arena tournament export` prints it, with its tournament")
         name = self._name_for(line.value["tournament"])
         if name not in self.tournaments:
-            here = self._home.find_tournament(name)
-            if here is None:
+            stored = self._home.find_tournament(name)
+            if stored is None:
                 raise StoreError(
                     f"tournament {shortened_text(name)!r} is not here, and this export does not define it; begin it"
                     " with arena run, or export it with arena tournament export --whole"
                 )
-            matches = self._home.last_match(here)
-            staged = StagedTournament(self._staging, here.definition, here.created_at, None, matches=matches)
-            staged.take_corrections(here.corrections)
+            matches = self._home.last_match(stored)
+            staged = StagedTournament(self._staging, stored.definition, stored.created_at, None, matches=matches)
+            staged.take_corrections(stored.corrections)
             self.tournaments[name] = staged
         return self.tournaments[name]
 
@@ -287,9 +287,9 @@ class _WholeTournament:
         if not isinstance(exported, list):
             raise StoreError("expected a list of digests")
         is_complete = len(exported) == len(self._unproved)
-        for (number, what), digest, expected in zip(self._unproved, self._chain.digests, exported, strict=False):
+        for (number, line), digest, expected in zip(self._unproved, self._chain.digests, exported, strict=False):
             if digest != expected:
-                change = f"{what} was changed" if is_complete else "a line was removed or added here"
+                change = f"{line} was changed" if is_complete else "a line was removed or added here"
                 raise LineError(number, f"{change} after it was exported")
         if not is_complete:
             raise StoreError("lines before it were removed or added after they were exported")

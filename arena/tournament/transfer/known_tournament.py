@@ -42,7 +42,7 @@ RENAME = "`arena tournament rename` gives one of them another name"
 class _Comparison:
     """The records of both sides: matches with one only there, with the same, with two, and with two results."""
 
-    wanted: set[int] = field(default_factory=set)
+    missing: set[int] = field(default_factory=set)
     already_here: int = 0
     differing: int = 0
     differing_results: int = 0
@@ -60,16 +60,16 @@ class KnownTournament:
     def take(self) -> MergedTournament:
         """Check the missing records, and take them."""
         here, definition = self._here, self._definition
-        found = self._compare_records()
-        if self._lines_taken and found.differing_results:
+        comparison = self._compare_records()
+        if self._lines_taken and comparison.differing_results:
             raise StoreError(
-                f"{counted(found.differing_results, 'match')} ended otherwise there than here, and the rounds that"
+                f"{counted(comparison.differing_results, 'match')} ended otherwise there than here, and the rounds that"
                 f" followed there depend on it; {RENAME}"
             )
-        left = here.scheduled + self._lines_taken - here.recorded - len(found.wanted)
+        left = here.scheduled + self._lines_taken - here.recorded - len(comparison.missing)
         finished = finished_at(definition, left, self._stored_finish)
         has_new_state = definition != here.definition or (finished is None) != (here.finished_at is None)
-        if found.wanted or self._lines_taken or has_new_state or any(self._new_voids()):
+        if comparison.missing or self._lines_taken or has_new_state or any(self._new_voids()):
             self._store.add(
                 Addition(
                     tournament=here.number,
@@ -77,16 +77,16 @@ class KnownTournament:
                     created_at=here.created_at,
                     finished_at=finished,
                     lines=(line for line in self._lines() if line.match > self._lines_here),
-                    records=self._rows(found.wanted),
+                    records=self._rows(comparison.missing),
                     voids=self._new_voids(),
                 )
             )
         return MergedTournament(
             name=here.name,
-            taken=len(found.wanted),
-            already_here=found.already_here,
-            differing=found.differing,
-            differing_results=found.differing_results,
+            taken=len(comparison.missing),
+            already_here=comparison.already_here,
+            differing=comparison.differing,
+            differing_results=comparison.differing_results,
             lines_taken=self._lines_taken,
             left=left,
             is_finished=finished is not None,
@@ -122,7 +122,7 @@ class KnownTournament:
         return self._source.lines(self._there) if self._lines_taken else self._store.schedule(self._here)
 
     def _compare_records(self) -> _Comparison:
-        found = _Comparison()
+        comparison = _Comparison()
         mine = TextsByMatch(self._store.record_texts(self._here))
         theirs = TextsByMatch(self._source.record_texts(self._there))
         set_aside = self._contents_set_aside()
@@ -133,22 +133,22 @@ class KnownTournament:
                 continue
             content = _content(line.match, text_there)
             if text_here is not None and _are_same(_content(line.match, text_here), content):
-                found.already_here += 1
+                comparison.already_here += 1
                 continue
-            known = _for_everybody(content) if set_aside and _is_shortened(content) else content
-            if text_here is None and (line.match, _hash(known)) in set_aside:
-                found.already_here += 1
+            readable = _for_everybody(content) if set_aside and _is_shortened(content) else content
+            if text_here is None and (line.match, _hash(readable)) in set_aside:
+                comparison.already_here += 1
                 continue
             checked_row(text_there, line, self._definition, replays=True)
             if text_here is not None:
-                found.differing += 1
-                found.differing_results += _result(_content(line.match, text_here)) != _result(content)
+                comparison.differing += 1
+                comparison.differing_results += _result(_content(line.match, text_here)) != _result(content)
             elif line.match in left_out:
                 raise RejectedRecordError(line.match, "it has a record there, but a correction here has left it out")
             else:
-                found.wanted.add(line.match)
+                comparison.missing.add(line.match)
         theirs.check_end()
-        return found
+        return comparison
 
     def _contents_set_aside(self) -> set[tuple[int, bytes]]:
         """Return the hashes of the records that were set aside here: they don't count again."""
@@ -158,16 +158,16 @@ class KnownTournament:
         contents = ((record.match, _content(record.match, record.text)) for record in aside)
         return {(match, _hash(form)) for match, content in contents for form in (content, _for_everybody(content))}
 
-    def _rows(self, wanted: set[int]) -> Iterator[RecordRow]:
+    def _rows(self, matches: set[int]) -> Iterator[RecordRow]:
         texts = TextsByMatch(self._source.record_texts(self._there))
         for line in self._lines():
             text = texts.take(line.match)
-            if text is not None and line.match in wanted:
+            if text is not None and line.match in matches:
                 yield checked_row(text, line, self._definition, replays=False)
 
     def _new_voids(self) -> Iterator[VoidTry]:
-        known = set(self._store.as_source().voids(self._here))
-        return (void for void in checked_voids(self._source, self._there) if void not in known)
+        stored = set(self._store.as_source().voids(self._here))
+        return (void for void in checked_voids(self._source, self._there) if void not in stored)
 
 
 def _common_definition(here: StoredTournament, there: StoredTournament) -> Definition:

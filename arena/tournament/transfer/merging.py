@@ -142,6 +142,6 @@ def import_records(
             last_line = line.number
         reader.finish(last_line)
         return tuple(
-            combine(home.store, staging.as_source(), found, external_games, staged.line_prefix)
-            for found, staged in reader.tournaments.items()
+            combine(home.store, staging.as_source(), tournament, external_games, staged.line_prefix)
+            for tournament, staged in reader.tournaments.items()
         )

@@ -133,13 +133,13 @@ class NewTournament:
             raise StoreError(f"match {following.match} has a record that was set aside, but is not in its schedule")
 
     def _left_out(self, scheduled: int) -> set[int]:
-        found = set()
+        matches = set()
         for match, correction in self._source.skipped(self._there):
             self._require_correction(correction, match)
             if not 1 <= match <= scheduled:
                 raise StoreError(f"match {match} is left out by correction {correction}, but is not in its schedule")
-            found.add(match)
-        return found
+            matches.add(match)
+        return matches
 
     def _require_correction(self, number: int, match: int) -> None:
         if number not in self._explaining:
@@ -168,8 +168,8 @@ class NewTournament:
 def temporary_home() -> Iterator[ArenaHome]:
     """Open an empty home, which is removed in the end; $ARENA_STORE has no influence on it."""
     with tempfile.TemporaryDirectory(prefix="arena-home-", ignore_cleanup_errors=True) as directory:
-        place = Path(directory)
-        with ArenaHome(place, store=place / DATABASE_FILE, audience=OPERATOR) as home:
+        path = Path(directory)
+        with ArenaHome(path, store=path / DATABASE_FILE, audience=OPERATOR) as home:
             yield home
 
 
