@@ -71,13 +71,13 @@ def check_rules_command(
 
     def show_progress(positions: int) -> None:
         if is_shown:
-            tried = f"{counted(positions, 'position')} tried, {time.monotonic() - started:.0f} s"
-            click.echo(f"{ERASE_LINE}{printable(game)}: {tried}", nl=False, err=True)
+            progress = f"{counted(positions, 'position')} tried, {time.monotonic() - started:.0f} s"
+            click.echo(f"{ERASE_LINE}{printable(game)}: {progress}", nl=False, err=True)
 
-    given = f" with {', '.join(options)}" if options else ""
+    with_options = f" with {', '.join(options)}" if options else ""
     steps: list[RulesStep] = []
     printed: list[str] = []
-    wanted = RulesCheck(
+    check = RulesCheck(
         game=game,
         given=tuple(options),
         within_seconds=within_seconds,
@@ -85,11 +85,11 @@ def check_rules_command(
         on_progress=show_progress,
     )
     try:
-        for number, step in enumerate(check_rules(wanted, isolation), 1):
+        for number, step in enumerate(check_rules(check, isolation), 1):
             if is_shown:
                 click.echo(ERASE_LINE, nl=False, err=True)
             if not steps and not as_json:
-                click.echo(printable(f"rules of {game}{given}"))
+                click.echo(printable(f"rules of {game}{with_options}"))
             steps.append(step)
             if as_json:
                 _print_rules_json(game, number, step)
@@ -215,7 +215,7 @@ def check_command(
     for game in games:
         find_game(game)
     chosen = _conditions(like, games, {"seconds": seconds, "isolation": isolation})
-    tried = chosen.games, first_openings(chosen), chosen.ply_limit
+    games_and_openings = chosen.games, first_openings(chosen), chosen.ply_limit
     level = choose_isolation(chosen.isolation)
     if writes_manifest:
         for path in (path for text in bots for path in write_manifests(Path(text))):
@@ -232,7 +232,7 @@ def check_command(
             raise UsageError(f"--in-place: bot {text!r} was submitted; expected one that plays from where it lies")
         if not in_place and not bot.submitted:
             bot = as_submitted(bot)
-        steps = check_bot(bot, level, chosen.time_control, games, chosen.limits, *tried)
+        steps = check_bot(bot, level, chosen.time_control, games, chosen.limits, *games_and_openings)
         if as_json:
             failed = [step for number, step in enumerate(steps, 1) if not _print_json(text, number, step)]
         else:
@@ -257,9 +257,9 @@ def _named_by(text: str, stack: ExitStack) -> Iterator[tuple[str, Callable[[], A
     """Yield the bots that a text names, each with what it is called, and how it is opened."""
     if text.startswith((GIT, SUBMITTED)) or is_archive(text) or is_collection(Path(text)):
         home = stack.enter_context(open_home())
-        found = stack.enter_context(collected(text, Path(), home.bots))
-        if [one.shown for one in found] != [text] or text.startswith(GIT):
-            yield from ((one.shown, one.opened_bot) for one in found)
+        entries = stack.enter_context(collected(text, Path(), home.bots))
+        if [entry.shown for entry in entries] != [text] or text.startswith(GIT):
+            yield from ((entry.shown, entry.opened_bot) for entry in entries)
             return
     yield text, partial(_found, text)
 
@@ -275,17 +275,17 @@ def _conditions(like: str | None, games: Sequence[str], values: Mapping[str, Any
     if like is None:
         return replace(conditions(None, "differences", (), values), games=())
     chosen = conditions(like, None, (), values)
-    tried = tuple(choice for choice in chosen.games if choice.game in games or not games)
-    if not tried:
+    games_to_try = tuple(choice for choice in chosen.games if choice.game in games or not games)
+    if not games_to_try:
         have = all_of(list(dict.fromkeys(choice.game for choice in chosen.games)))
         raise UsageError(f"--game {games[0]}: expected a game of the tournament {like!r}, which has {have}")
-    return replace(chosen, games=tried)
+    return replace(chosen, games=games_to_try)
 
 
 def _refuse_with_rules(bots: Sequence[str], games: Sequence[str], flags: Mapping[str, object]) -> None:
-    given = [f"the bot {bot!r}" for bot in bots] + ["--game"] * bool(games) + [name for name in flags if flags[name]]
-    if given:
-        raise UsageError(f"--rules checks the rules of one game, without {given[0]}")
+    refused = [f"the bot {bot!r}" for bot in bots] + ["--game"] * bool(games) + [name for name in flags if flags[name]]
+    if refused:
+        raise UsageError(f"--rules checks the rules of one game, without {refused[0]}")
 
 
 def _launched_or_not(text: str, check: Callable[[], _Result], as_json: bool) -> _Result:
@@ -359,8 +359,8 @@ class _Display:
         numbers = [number for number, _ in self._repeated]
         names = "; ".join(printable(step.name) for _, step in self._repeated)
         first = self._first[self._repeated[0][1].hint]
-        which = f"{numbers[0]:3d}" if len(numbers) == 1 else f"{numbers[0]}-{numbers[-1]}".rjust(3)
-        print_wrapped(f"{which}  {alarming('FAILED')}  ", len(which) + 10, f"like step {first}, also in: {names}")
+        steps = f"{numbers[0]:3d}" if len(numbers) == 1 else f"{numbers[0]}-{numbers[-1]}".rjust(3)
+        print_wrapped(f"{steps}  {alarming('FAILED')}  ", len(steps) + 10, f"like step {first}, also in: {names}")
         self._repeated = []
 
     def _explain(self, step: Step) -> None:

@@ -69,11 +69,11 @@ class Table:
         if game.is_over(state):
             self._draw()
 
-    def rewind(self, kept: int) -> list[Any]:
+    def rewind(self, plies: int) -> list[Any]:
         """Go back to an earlier state; return the actions that lead to it."""
-        self._shown = kept
-        self._show_hint(f"Back to the position after {counted(kept, 'action')}.")
-        return [action for _, action in self._actions[:kept]]
+        self._shown = plies
+        self._show_hint(f"Back to the position after {counted(plies, 'action')}.")
+        return [action for _, action in self._actions[:plies]]
 
     def ask(self, seat: int, request: Any) -> Any:
         """Ask the person in a seat until the answer is a legal action."""
@@ -127,9 +127,9 @@ class Table:
             click.echo(printable_lines(self._game.render_after(self._state, self._actions)), err=True)
 
     def _undo(self, seat: int) -> None:
-        kept = kept_after_undo(self._actions, seat)
-        if kept is not None:
-            raise TakenBackError(kept)
+        plies = kept_after_undo(self._actions, seat)
+        if plies is not None:
+            raise TakenBackError(plies)
         click.echo("You have no action to take back.", err=True)
 
     def _hint(self) -> str:

@@ -61,12 +61,12 @@ def repro_command(
         level = choose_isolation(isolation)
         build_bots([bot], level)
         repro = repeat(record, ProcessPlayer(bot, level, limits, keeps_sent=True), seat, ply)
-        kept = arena_home.keep_input(f"{as_file_name(tournament)}-{number}-seat-{seat}", b"".join(repro.frames))
+        input_file = arena_home.keep_input(f"{as_file_name(tournament)}-{number}-seat-{seat}", b"".join(repro.frames))
     if as_json:
-        print_json(_as_json(record, repro, bot, kept))
+        print_json(_as_json(record, repro, bot, input_file))
     else:
         _show(record, repro, bot)
-        _show_commands(bot, kept)
+        _show_commands(bot, input_file)
     return OK if repro.is_same else FAILED
 
 
@@ -87,7 +87,7 @@ def _show(record: MatchRecord, repro: Reproduction, bot: Bot) -> None:
     click.echo("The same as recorded." if repro.is_same else "Not the same as recorded.")
 
 
-def _as_json(record: MatchRecord, repro: Reproduction, bot: Bot, kept: Path) -> dict[str, object]:
+def _as_json(record: MatchRecord, repro: Reproduction, bot: Bot, input_file: Path) -> dict[str, object]:
     from arena.base.seat_report import fields_of
 
     sent, received = repro.transcript.last_exchange()
@@ -106,14 +106,14 @@ def _as_json(record: MatchRecord, repro: Reproduction, bot: Bot, kept: Path) -> 
         "stderr": repro.stderr,
         "command": bot.command,
         "directory": bot.directory,
-        "input": str(kept),
+        "input": str(input_file),
     }
 
 
-def _show_commands(bot: Bot, kept: Path) -> None:
+def _show_commands(bot: Bot, input_file: Path) -> None:
     from arena.sandbox.isolation.sandbox_policy import clean_environment
 
-    directory, file = shlex.quote(bot.directory), shlex.quote(str(kept))
+    directory, file = shlex.quote(bot.directory), shlex.quote(str(input_file))
     settings = {key: value for key, value in clean_environment("/tmp").items() if key != "ARENA_BOT"}
     environment = " ".join(f"{key}={shlex.quote(value)}" for key, value in settings.items())
     plain = shlex.join(bot.command)

@@ -42,15 +42,15 @@ def analyse_shares(position: Position, limits: Limits, within_seconds: float, *,
     if oracle.kernel_problem and not as_json:
         click.echo(printable(f"The rules in Python are used, slower: {oracle.kernel_problem}"), err=True)
     deadline = time.monotonic() + within_seconds
-    found = oracle.of(position.state, deadline=deadline)
+    shares = oracle.of(position.state, deadline=deadline)
     line = oracle.best_line(position.state, deadline)
     if as_json:
-        print_json(_shares_json(position, seat, found, line))
+        print_json(_shares_json(position, seat, shares, line))
     else:
-        click.echo(_shares_page(position, seat, found, line))
+        click.echo(_shares_page(position, seat, shares, line))
 
 
-def _shares_json(position: Position, seat: int, found: StateShares, line: Sequence[Any]) -> dict[str, Any]:
+def _shares_json(position: Position, seat: int, shares: StateShares, line: Sequence[Any]) -> dict[str, Any]:
     from arena.lab.solving.state_graph import TIE_RULE
 
     return {
@@ -58,40 +58,40 @@ def _shares_json(position: Position, seat: int, found: StateShares, line: Sequen
         "options": dict(position.game.options),
         "ply": position.ply,
         "seat": seat,
-        "shares": found.shares,
-        "paranoid": found.paranoid,
-        "known": found.known,
+        "shares": shares.shares,
+        "paranoid": shares.paranoid,
+        "known": shares.known,
         "tie_rule": TIE_RULE,
         "actions": [
             {
-                "action": one.action,
-                "text": position.game.format_action(one.action),
-                "shares": one.shares,
-                "paranoid": one.paranoid,
+                "action": action.action,
+                "text": position.game.format_action(action.action),
+                "shares": action.shares,
+                "paranoid": action.paranoid,
             }
-            for one in found.actions
+            for action in shares.actions
         ],
         "best_line": list(line),
     }
 
 
-def _shares_page(position: Position, seat: int, found: StateShares, line: Sequence[Any]) -> str:
+def _shares_page(position: Position, seat: int, shares: StateShares, line: Sequence[Any]) -> str:
     from arena.lab.solving.state_graph import TIE_RULE
 
     settings = " ".join(f"{name}={value}" for name, value in position.game.options.items())
     head = f"{position.path} {settings}, ply {position.ply}, seat {seat} to act"
-    lines = [*_wrapped(f"{head}: {_shares_text((found.shares, found.paranoid))}; {TIE_RULE}"), ""]
+    lines = [*_wrapped(f"{head}: {_shares_text((shares.shares, shares.paranoid))}; {TIE_RULE}"), ""]
     groups: dict[Group, list[str]] = {}
-    for one in sorted(found.actions, key=lambda one: (-one.shares[seat], -one.paranoid[seat])):
-        groups.setdefault((one.shares, one.paranoid), []).append(position.game.format_action(one.action))
+    for action in sorted(shares.actions, key=lambda action: (-action.shares[seat], -action.paranoid[seat])):
+        groups.setdefault((action.shares, action.paranoid), []).append(position.game.format_action(action.action))
     for group, actions in groups.items():
         lines += _wrapped(f"{' '.join(actions)}: {_shares_text(group)}", indent=4)
     return "\n".join([*lines, "", *_wrapped(f"Best line: {' '.join(map(position.game.format_action, line))}")])
 
 
 def _shares_text(group: Group) -> str:
-    shares, held = (", ".join(f"{share:g}" for share in one) for one in group)
-    return f"shares {shares}; held against all others {held}"
+    shares, paranoid = (", ".join(f"{share:g}" for share in by_seat) for by_seat in group)
+    return f"shares {shares}; held against all others {paranoid}"
 
 
 def _wrapped(text: str, indent: int = 0) -> list[str]:
@@ -158,10 +158,10 @@ def _of_game(name: str, ply: int | None, file: str | None, options: tuple[str, .
 
     if ply is not None:
         raise UsageError(f"{name} {ply}: a ply belongs to a match, written TOURNAMENT/NUMBER; a game takes --position")
-    given = parse_options(name, options)
+    values = parse_options(name, options)
     if file is not None:
-        return read_position(name, Path(file), given)
-    game = rules_of(name, given)
+        return read_position(name, Path(file), values)
+    game = rules_of(name, values)
     return Position(game=game, path=name, state=game.initial_state(), ply=0)
 
 
@@ -191,8 +191,8 @@ def _as_json(position: Position, analysis: Analysis) -> dict[str, Any]:
         "seat": analysis.seat,
         **analysis.worth.to_json(),
         "actions": [
-            {"action": one.action, "text": one.text, "mark": one.mark, **one.worth.to_json()}
-            for one in analysis.actions
+            {"action": action.action, "text": action.text, "mark": action.mark, **action.worth.to_json()}
+            for action in analysis.actions
         ],
         "best_line": list(analysis.best_line),
     }
@@ -206,21 +206,21 @@ def _text(position: Position, analysis: Analysis) -> str:
     worth = analysis.worth
     lines = [*_wrapped(f"{head}: {worth_text(worth)} ({KNOWN_TEXT[worth.known]})"), ""]
     groups: dict[tuple[str, str], list[AnalysedAction]] = {}
-    for one in sorted(analysis.actions, key=lambda one: _order(one, analysis.seat)):
-        groups.setdefault((worth_text(one.worth), one.mark), []).append(one)
+    for action in sorted(analysis.actions, key=lambda action: _order(action, analysis.seat)):
+        groups.setdefault((worth_text(action.worth), action.mark), []).append(action)
     width = max(len(text) for text, _ in groups)
     for (text, mark), actions in groups.items():
-        names = " ".join(one.text for one in actions)
+        names = " ".join(action.text for action in actions)
         lines += _wrapped(f"{mark:2s} {text:{width}s}  {names}", indent=width + 5)
     if analysis.best_line:
         lines += ["", *_wrapped(f"Best line: {' '.join(map(position.game.format_action, analysis.best_line))}")]
     return "\n".join(lines)
 
 
-def _order(one: AnalysedAction, seat: int) -> tuple[float, float, float]:
+def _order(action: AnalysedAction, seat: int) -> tuple[float, float, float]:
     from arena.lab.matches.annotation import points_for
 
-    worth, sign = one.worth, -1 if seat == 0 else 1
+    worth, sign = action.worth, -1 if seat == 0 else 1
     low = float("-inf") if worth.low is None else worth.low
     high = float("inf") if worth.high is None else worth.high
     sure, possible = (low, high) if seat == 0 else (high, low)

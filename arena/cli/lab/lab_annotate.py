@@ -140,20 +140,20 @@ def _chosen(arena_home: ArenaHome, text: str) -> tuple[StoredTournament, int | N
 
 
 def _require_two(stored: StoredTournament, game: str | None) -> None:
-    players = [one.players for one in stored.definition.games if game in (None, one.game)]
+    players = [choice.players for choice in stored.definition.games if game in (None, choice.game)]
     if 2 not in players:
-        which = f"{stored.name}: a match has {counted(min(players), 'seat')}"
-        raise UsageError(f"{which}; only matches of two can be annotated: for more seats there is no single value")
+        problem = f"{stored.name}: a match has {counted(min(players), 'seat')}"
+        raise UsageError(f"{problem}; only matches of two can be annotated: for more seats there is no single value")
 
 
-def _annotate(found: Iterator[Annotated | NotAnnotated], is_quiet: bool) -> list[NotAnnotated]:
+def _annotate(results: Iterator[Annotated | NotAnnotated], is_quiet: bool) -> list[NotAnnotated]:
     from arena.lab.matches.annotating import NotAnnotated
 
     refused = []
     shows = not is_quiet and sys.stderr.isatty()
-    for count, one in enumerate(found, 1):
-        if isinstance(one, NotAnnotated):
-            refused.append(one)
+    for count, result in enumerate(results, 1):
+        if isinstance(result, NotAnnotated):
+            refused.append(result)
         if shows and count % COUNTS_A_STEP == 0:
             click.echo(f"\r\x1b[K{counted(count, 'match')}", nl=False, err=True)
     if shows:
@@ -163,11 +163,11 @@ def _annotate(found: Iterator[Annotated | NotAnnotated], is_quiet: bool) -> list
 
 def _show_reasons(refused: list[NotAnnotated]) -> None:
     matches: dict[str, list[int]] = {}
-    for one in refused:
-        matches.setdefault(one.reason, []).append(one.match)
+    for refusal in refused:
+        matches.setdefault(refusal.reason, []).append(refusal.match)
     for reason, numbers in list(matches.items())[:MAX_REASONS]:
-        which = f"match {numbers[0]}" if len(numbers) == 1 else f"{counted(len(numbers), 'match')} from {numbers[0]} on"
-        click.echo(printable(f"arena: {which} can't be annotated: {reason}"), err=True)
+        named = f"match {numbers[0]}" if len(numbers) == 1 else f"{counted(len(numbers), 'match')} from {numbers[0]} on"
+        click.echo(printable(f"arena: {named} can't be annotated: {reason}"), err=True)
     if len(matches) > MAX_REASONS:
         click.echo(f"arena: and {len(matches) - MAX_REASONS} more reasons", err=True)
 
@@ -183,7 +183,7 @@ def _show_tournament(
     columns, rows = accuracy_table(accuracy.bots, names, formatted=not as_json)
     report_left_out(accuracy, stored.name, names)
     if as_json:
-        reasons = [{"match": one.match, "reason": one.reason} for one in refused]
+        reasons = [{"match": refusal.match, "reason": refusal.reason} for refusal in refused]
         print_json({"tournament": stored.name, "annotated": annotated, "refused": reasons, "bots": rows})
         return
     click.echo(f"{printable(stored.name)}: {counted(annotated, 'match')} of {stored.recorded} annotated")

@@ -118,7 +118,7 @@ def explore(
     else:
         _show(rules, lines, top, explorer.matches)
     if book is not None:
-        _write(book, rules, game, [one for one in lines if len(one.actions) == plies], outcomes, tournament)
+        _write(book, rules, game, [line for line in lines if len(line.actions) == plies], outcomes, tournament)
     return OK
 
 
@@ -151,19 +151,19 @@ def _print_json(
     rules: Game[Any], game: str, tournament: str | None, matches: int, lines: Sequence[ExploredLine]
 ) -> None:
     head = {"game": game, "options": dict(rules.options), "tournament": tournament, "matches": matches}
-    click.echo(json.dumps(head | {"lines": [_as_dict(rules, one) for one in lines]}))
+    click.echo(json.dumps(head | {"lines": [_as_dict(rules, line) for line in lines]}))
 
 
-def _as_dict(rules: Game[Any], one: ExploredLine) -> dict[str, Any]:
-    worth, results = one.worth, one.results
+def _as_dict(rules: Game[Any], line: ExploredLine) -> dict[str, Any]:
+    worth, results = line.worth, line.results
     return {
-        "actions": [rules.format_action(action) for action in one.actions],
+        "actions": [rules.format_action(action) for action in line.actions],
         "outcome": worth and worth.outcome,
         "margin": worth and worth.margin,
         "low": worth and worth.low,
         "high": worth and worth.high,
         "known": worth and worth.known,
-        "is_best": one.is_best,
+        "is_best": line.is_best,
         "played": results.played,
         "won": results.won,
         "drawn": results.drawn,
@@ -175,7 +175,7 @@ def _show(rules: Game[Any], lines: Sequence[ExploredLine], top: int, matches: in
     rows = list(_rows(rules, lines, top))
     has_matches = bool(matches)
     print_table(COLUMNS if has_matches else COLUMNS[:3], rows, "text")
-    worths = [one.worth for one in lines if one.worth is not None and one.worth.is_exact]
+    worths = [line.worth for line in lines if line.worth is not None and line.worth.is_exact]
     figures = [f"{len(worths):,} of {counted(len(lines), 'line')} solved"]
     if has_matches:
         figures.append(f"{counted(matches, 'match')} played")
@@ -185,17 +185,17 @@ def _show(rules: Game[Any], lines: Sequence[ExploredLine], top: int, matches: in
 def _rows(rules: Game[Any], lines: Sequence[ExploredLine], top: int) -> Iterator[dict[str, Any]]:
     from arena.lab.openings import first_of_each_state
 
-    for one, left_out in first_of_each_state(lines, top):
-        indent = "  " * (len(one.actions) - 1)
+    for line, left_out in first_of_each_state(lines, top):
+        indent = "  " * (len(line.actions) - 1)
         if left_out:
             yield {"line": f"{indent}… {left_out:,} more", "worth": "", "best": "", "played": None}
             continue
-        line = indent + rules.format_action(one.actions[-1])
-        yield row_of(COLUMNS, one.results, line=line, worth=_worth_text(one), best="best" if one.is_best else "")
+        text = indent + rules.format_action(line.actions[-1])
+        yield row_of(COLUMNS, line.results, line=text, worth=_worth_text(line), best="best" if line.is_best else "")
 
 
-def _worth_text(one: ExploredLine) -> str:
-    worth = one.worth
+def _worth_text(line: ExploredLine) -> str:
+    worth = line.worth
     if worth is None:
         return "–"
     if worth.margin is None:
@@ -213,30 +213,30 @@ def _write(
 ) -> None:
     from arena.tournament.openings import book_text
 
-    kept = [one for one in lines if not _ends(rules, one) and (not outcomes or _outcome(one) in outcomes)]
-    if not kept:
+    chosen = [line for line in lines if not _ends(rules, line) and (not outcomes or _outcome(line) in outcomes)]
+    if not chosen:
         raise UsageError(f"--book {str(book)!r}: none of {counted(len(lines), 'line')} fits; nothing is written")
     played = f", played in {tournament}" if tournament is not None else ""
-    about = f"{counted(len(kept), 'opening')} of {game}, by arena lab explore{played}"
-    text = book_text(rules, game, ((one.actions, _line_comment(one)) for one in kept), about)
+    about = f"{counted(len(chosen), 'opening')} of {game}, by arena lab explore{played}"
+    text = book_text(rules, game, ((line.actions, _line_comment(line)) for line in chosen), about)
     write_file(book, text)
-    click.echo(f"{counted(len(kept), 'opening')} written: {printable(str(book))}", err=True)
+    click.echo(f"{counted(len(chosen), 'opening')} written: {printable(str(book))}", err=True)
 
 
-def _outcome(one: ExploredLine) -> str | None:
-    return None if one.worth is None else one.worth.outcome
+def _outcome(line: ExploredLine) -> str | None:
+    return None if line.worth is None else line.worth.outcome
 
 
-def _ends(rules: Game[Any], one: ExploredLine) -> bool:
+def _ends(rules: Game[Any], line: ExploredLine) -> bool:
     state = rules.initial_state()
-    for action in one.actions:
+    for action in line.actions:
         state = rules.apply(state, action)
     return rules.is_over(state) or bool(rules.seats_out(state))
 
 
-def _line_comment(one: ExploredLine) -> str:
-    results = one.results
+def _line_comment(line: ExploredLine) -> str:
+    results = line.results
     played = (
         f"; played {results.played:,}: +{results.won:,} ={results.drawn:,} -{results.lost:,}" if results.played else ""
     )
-    return f"{_worth_text(one)}{played}"
+    return f"{_worth_text(line)}{played}"

@@ -116,9 +116,9 @@ def _build_kernels(games: Iterable[GameChoice]) -> None:
     from arena.games.kernels.loading import has_solver, solver_of
 
     for choice in games:
-        if choice.game in GAMES and has_solver(made := make_game(choice.game, **choice.options)):
+        if choice.game in GAMES and has_solver(rules := make_game(choice.game, **choice.options)):
             with suppress(KernelError):
-                solver_of(made)
+                solver_of(rules)
 
 
 def _show_progress(done: int, count: int) -> None:

@@ -101,11 +101,11 @@ def quality(
         result = _surveyed(_rules(game, values), game, plan, quiet)
         text = _report_text(result)
     else:
-        name, one, other = _compared(game, compare, values)
-        both = [_rules(game, {**values, name: value}) for value in (one, other)]
-        first, second = (_surveyed(rules, game, plan, quiet) for rules in both)
+        name, first_value, second_value = _compared(game, compare, values)
+        both_rules = [_rules(game, {**values, name: value}) for value in (first_value, second_value)]
+        first, second = (_surveyed(rules, game, plan, quiet) for rules in both_rules)
         votes = count_votes(votes_between(game, global_option("home")), game, (first.options, second.options))
-        result = Comparison(option=name, values=(one, other), reports=(first, second), votes=votes)
+        result = Comparison(option=name, values=(first_value, second_value), reports=(first, second), votes=votes)
         text = _comparison_text(result)
     if not quiet:
         click.echo(text)
@@ -121,15 +121,15 @@ def quality(
 def _compared(game: str, text: str, values: dict[str, Any]) -> tuple[str, Any, Any]:
     from arena.games import parse_options
 
-    name, equals, rest = text.partition("=")
-    texts = [one.strip() for one in rest.split(",")]
+    name, equals, values_text = text.partition("=")
+    texts = [value.strip() for value in values_text.split(",")]
     name = name.strip()
     if not equals or len(texts) != 2 or not all(texts) or texts[0] == texts[1]:
         raise UsageError(f"--compare {text!r}: expected an option and two values, such as scoring=distinct,once")
     if name in values:
         raise UsageError(f"--compare {text!r}: {name} is given by --option as well")
-    one, other = (parse_options(game, [f"{name}={value}"])[name] for value in texts)
-    return name, one, other
+    first, second = (parse_options(game, [f"{name}={value}"])[name] for value in texts)
+    return name, first, second
 
 
 def _rules(game: str, values: dict[str, Any]) -> Game[Any]:
@@ -203,23 +203,23 @@ def _line(row: Row) -> str:
     label = textwrap.wrap(printable(f"{row.name}, {row.at}" if row.at else row.name), _LABEL)
     numbers = f"{number_text(row):>9}  {interval_text(row)}"
     first, *others = label
-    return "\n".join([f"   {first:<{_LABEL}}{numbers}".rstrip(), *(f"     {rest}" for rest in others)])
+    return "\n".join([f"   {first:<{_LABEL}}{numbers}".rstrip(), *(f"     {further}" for further in others)])
 
 
 def _comparison_text(comparison: Comparison) -> str:
     from arena.lab.measures.answers import answers_of_comparison
     from arena.lab.measures.measure import number_text
 
-    one, other = (str(value) for value in comparison.values)
-    lines = [f"{'':<{_NARROW + 3}}{one:>9.9} {other:>9.9}  larger by"]
+    first_value, second_value = (str(value) for value in comparison.values)
+    lines = [f"{'':<{_NARROW + 3}}{first_value:>9.9} {second_value:>9.9}  larger by"]
     for difference in comparison.differences():
         if difference.row.at.startswith("ply "):
             continue
-        row, found = difference.row, difference.other
+        row, other_row = difference.row, difference.other
         label = textwrap.wrap(printable(f"{row.name}, {row.at}" if row.at else row.name), _NARROW)
-        numbers = f"{number_text(row):>9} {number_text(found):>9}  {_change_text(difference)}"
+        numbers = f"{number_text(row):>9} {number_text(other_row):>9}  {_change_text(difference)}"
         lines.append(f" {'*' if difference.is_clear else ' '} {label[0]:<{_NARROW}}{numbers}".rstrip())
-        lines += [f"     {rest}" for rest in label[1:]]
+        lines += [f"     {further}" for further in label[1:]]
     lines += ["", *textwrap.wrap(_COMPARED, WIDTH)]
     return "\n".join([*lines, *_answer_lines(answers_of_comparison(comparison))])
 

@@ -77,10 +77,10 @@ def solve(
 
     if is_saved and by not in (None, "table"):
         raise UsageError(f"--save and --by {by}: only a table can be saved")
-    wanted = By.TABLE if is_saved else By(by) if by is not None else None
+    method = By.TABLE if is_saved else By(by) if by is not None else None
     values = parse_options(game, options)
     for rules in _games(game, values, sweep):
-        solution = _solved(rules, game, within_seconds, wanted, is_saved, is_quiet=quiet or as_json)
+        solution = _solved(rules, game, within_seconds, method, is_saved, is_quiet=quiet or as_json)
         if as_json:
             click.echo(json.dumps(solution.to_json()))
         else:
@@ -95,15 +95,15 @@ def _games(game: str, values: dict[str, Any], sweep: str | None) -> Iterator[Gam
     if sweep is None:
         yield rules_of(game, values)
         return
-    found = _SWEEP.fullmatch(sweep)
-    if found is None or not int(found[2]) <= int(found[3]) < int(found[2]) + MAX_SWEPT:
+    parsed = _SWEEP.fullmatch(sweep)
+    if parsed is None or not int(parsed[2]) <= int(parsed[3]) < int(parsed[2]) + MAX_SWEPT:
         raise UsageError(f"--sweep {sweep!r}: expected NAME=LOW..HIGH of at most {MAX_SWEPT} values, such as size=3..9")
-    name = found[1]
+    name = parsed[1]
     if name in values or name not in {option.name for option in find_game(game).OPTIONS}:
-        rules_of(game, {**values, name: int(found[2])})  # an unknown name is refused here
+        rules_of(game, {**values, name: int(parsed[2])})  # an unknown name is refused here
         raise UsageError(f"--sweep {sweep!r}: {name} is given by --option as well")
     refused: list[OptionError] = []
-    for value in range(int(found[2]), int(found[3]) + 1):
+    for value in range(int(parsed[2]), int(parsed[3]) + 1):
         try:
             rules = rules_of(game, {**values, name: value})
         except OptionError as error:
@@ -111,7 +111,7 @@ def _games(game: str, values: dict[str, Any], sweep: str | None) -> Iterator[Gam
             click.echo(printable(f"arena: left out: {error}"), err=True)
             continue
         yield rules
-    if len(refused) > int(found[3]) - int(found[2]):
+    if len(refused) > int(parsed[3]) - int(parsed[2]):
         raise refused[-1]
 
 
@@ -128,9 +128,9 @@ def _solved(
     limits = Limits(deadline=deadline, memory_bytes=free_memory_bytes())
     table = _saved_table(rules, path) if by in (None, "table") and rules.players == 2 else None
     if is_saved and table is None:
-        made = _saved_by_kernel(rules, path, limits, is_quiet)
-        if made is not None:
-            return made
+        solution = _saved_by_kernel(rules, path, limits, is_quiet)
+        if solution is not None:
+            return solution
     solver = Solver(rules, path, limits, table)
     if not is_quiet and table is None and by in (None, "kernel", "table") and (by or not solver.is_proved):
         plan = solver.plan(by)
@@ -216,17 +216,17 @@ def _verdict(solution: Solution) -> str:
     worth = solution.worth
     if worth is None:
         shares = ", ".join(f"{share:g}" for share in solution.shares or ())
-        held = ", ".join(f"{share:g}" for share in solution.paranoid or ())
-        return f"shares of rivals beaten, by seat: {shares}; held against all others together: {held}"
-    who = {"win": "seat 0 wins", "draw": "a draw", "loss": "seat 1 wins"}.get(worth.outcome or "", "")
+        paranoid = ", ".join(f"{share:g}" for share in solution.paranoid or ())
+        return f"shares of rivals beaten, by seat: {shares}; held against all others together: {paranoid}"
+    winner = {"win": "seat 0 wins", "draw": "a draw", "loss": "seat 1 wins"}.get(worth.outcome or "", "")
     if worth.margin is not None:
-        return f"{who}, margin {worth.margin:g}"
+        return f"{winner}, margin {worth.margin:g}"
     bounds = [
         f"at least {worth.low:g}" if worth.low is not None else "",
         f"at most {worth.high:g}" if worth.high is not None else "",
     ]
     margin = " and ".join(filter(None, bounds))
-    return ", ".join(filter(None, (who, f"margin {margin}" if margin else ""))) or "not known"
+    return ", ".join(filter(None, (winner, f"margin {margin}" if margin else ""))) or "not known"
 
 
 def _known(solution: Solution) -> str:
