@@ -113,9 +113,9 @@ class _Contents:
 
 def credentials_path() -> Path:
     """Return where the file is: $ARENA_CREDENTIALS, or arena/credentials.json in $XDG_CONFIG_HOME or ~/.config."""
-    given = os.environ.get(FILE_VARIABLE)
-    if given:
-        return Path(given)
+    file = os.environ.get(FILE_VARIABLE)
+    if file:
+        return Path(file)
     base = os.environ.get("XDG_CONFIG_HOME", "")
     try:
         directory = Path(base) if Path(base).is_absolute() else Path.home() / ".config"
@@ -137,20 +137,20 @@ class Credentials:
 
     def find(self, site: SiteAddress) -> str | None:
         """Return the token for a site."""
-        return next((one.token for one in self.all() if one.site == str(site)), None)
+        return next((credential.token for credential in self.all() if credential.site == str(site)), None)
 
     def put(self, site: SiteAddress, token: str) -> None:
         """Keep a token, in place of the one there was for the site."""
         with self._locked():
-            kept = [one for one in self.all() if one.site != str(site)]
-            if len(kept) >= MAX_SITES:
+            others = [credential for credential in self.all() if credential.site != str(site)]
+            if len(others) >= MAX_SITES:
                 raise UsageError(f"{self._path}: it has {MAX_SITES} sites, as many as it may; sign out of one first")
-            self._write([*kept, Credential(str(site), token)])
+            self._write([*others, Credential(str(site), token)])
 
     def remove(self, site: SiteAddress) -> None:
         """Forget the token for a site."""
         with self._locked():
-            self._write([one for one in self.all() if one.site != str(site)])
+            self._write([credential for credential in self.all() if credential.site != str(site)])
 
     def _read(self) -> bytes | None:
         try:
@@ -192,19 +192,19 @@ class Credentials:
 
     def _write(self, credentials: list[Credential]) -> None:
         """Replace the file at once; it is for its owner alone before anything is in it."""
-        contents = _Contents(tuple(sorted(credentials, key=lambda one: one.site)))
+        contents = _Contents(tuple(sorted(credentials, key=lambda credential: credential.site)))
         data = f"{json.dumps(asdict(contents), indent=2)}\n".encode()
-        beside = self._path.with_name(f".{self._path.name}.{secrets.token_hex(8)}")
+        unfinished = self._path.with_name(f".{self._path.name}.{secrets.token_hex(8)}")
         try:
-            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
+            descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
             try:
                 with os.fdopen(descriptor, "wb") as file:
                     file.write(data)
                     file.flush()
                     os.fsync(descriptor)
-                beside.replace(self._path)
+                unfinished.replace(self._path)
             except BaseException:
-                beside.unlink(missing_ok=True)
+                unfinished.unlink(missing_ok=True)
                 raise
         except OSError as error:
             raise self._unusable(error) from error
@@ -221,7 +221,9 @@ def _credentials_in(data: bytes, where: str) -> list[Credential]:
     contents = from_stored(_Contents, from_json_text(text, where), where)
     if len(contents.sites) > MAX_SITES:
         raise UsageError(f"{where}: it has more than {MAX_SITES} sites")
-    for one in contents.sites:
-        if str(site_address(one.site, may_be_plain=True)) != one.site or not is_token(one.token):
-            raise UsageError(f"{where}: what it has for the site {one.site!r:.80} is not right; sign in there again")
+    for credential in contents.sites:
+        if str(site_address(credential.site, may_be_plain=True)) != credential.site or not is_token(credential.token):
+            raise UsageError(
+                f"{where}: what it has for the site {credential.site!r:.80} is not right; sign in there again"
+            )
     return list(contents.sites)

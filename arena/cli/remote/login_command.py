@@ -172,7 +172,7 @@ def _chosen(credentials: Credentials, url: str | None) -> SiteAddress:
 
     if url is not None:
         return site_address(url, may_be_plain=True)
-    sites = [one.site for one in credentials.all()]
+    sites = [credential.site for credential in credentials.all()]
     if not sites:
         raise UsageError("you are signed in nowhere")
     if len(sites) > 1:

@@ -65,17 +65,17 @@ def follow(
     client: SiteClient, number: int, listener: Callable[[str], None], pause_for: Callable[[float], None] = time.sleep
 ) -> Outcome:
     """Wait until a submission is decided."""
-    shown, pause, away = 0, FIRST_PAUSE_SECONDS, 0
+    shown, pause, failures = 0, FIRST_PAUSE_SECONDS, 0
     while True:
         try:
             answer = client.get_json(f"/submissions/{number}")
         except SiteAwayError as error:
-            away += 1
-            if away >= MAX_TRIES_AWAY:
+            failures += 1
+            if failures >= MAX_TRIES_AWAY:
                 raise
-            pause_for(max(min(2.0**away, MAX_PAUSE_SECONDS), error.retry_after_seconds or 0))
+            pause_for(max(min(2.0**failures, MAX_PAUSE_SECONDS), error.retry_after_seconds or 0))
             continue
-        away = 0
+        failures = 0
         outcome, lines = _read(client, number, answer)
         # the last line may still grow while it is being checked
         ready = lines if outcome is not None else lines[:-1]
@@ -255,11 +255,11 @@ def _challenges(client: SiteClient) -> list[dict[str, object]]:
     answer = Fields(client.get_json("/challenges"), client.no_arena())
     return [
         {
-            **{name: one.text(name) for name in ("challenger", "bot", "game", "state")},
-            "seat": one.whole("seat", 0, 1),
-            "plies": one.whole("plies", 0, MAX_PLIES),
-            "outcome": one.sentence("outcome"),
-            "page": f"{client.site}{one.text('address')}",
+            **{name: challenge.text(name) for name in ("challenger", "bot", "game", "state")},
+            "seat": challenge.whole("seat", 0, 1),
+            "plies": challenge.whole("plies", 0, MAX_PLIES),
+            "outcome": challenge.sentence("outcome"),
+            "page": f"{client.site}{challenge.text('address')}",
         }
-        for one in answer.objects("own", LISTED)
+        for challenge in answer.objects("own", LISTED)
     ]

@@ -70,15 +70,15 @@ def grades_command(
     with open_home(must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
         table = load_standings(arena_home, stored.name)
-    found = grade_tournament(stored, table, students, chosen)
-    rows = [row_of(COLUMNS, one) for one in found]
+    grades = grade_tournament(stored, table, students, chosen)
+    rows = [row_of(COLUMNS, grade) for grade in grades]
     is_json = as_json or (output is not None and not as_csv and output.suffix == ".json")
     if output is not None:
         text = render_table(COLUMNS, rows, "json" if is_json else "csv")
         write_file(output, f"{text.rstrip()}\n")
         click.echo(f"{output}: {counted(len(rows), 'student')}")
     else:
-        print_table(COLUMNS, rows, "json" if is_json else "csv" if as_csv else "text", _footer(found))
+        print_table(COLUMNS, rows, "json" if is_json else "csv" if as_csv else "text", _footer(grades))
     _warn(stored, students, chosen.yardstick)
 
 
@@ -196,8 +196,8 @@ def _lines(path: Path) -> list[bytes]:
     return lines
 
 
-def _footer(found: list[Grade]) -> str:
-    states = [one.state for one in found]
+def _footer(grades: list[Grade]) -> str:
+    states = [grade.state for grade in grades]
     parts = [f"{states.count(state)} {state}" for state in GradeState if state in states]
     return f"{', '.join(parts)}. Bots of a group can't be told apart from its first at 95 %, and share a grade."
 
@@ -209,9 +209,9 @@ def _warn(stored: StoredTournament, students: list[Student] | None, yardstick: s
         click.echo(f"arena: {printable(stored.name)} is not finished: {of_all}; these grades may change", err=True)
     if students is None:
         return
-    known = {yardstick, *(bot for student in students for bot in student.bots)}
+    on_roster = {yardstick, *(bot for student in students for bot in student.bots)}
     entered = [(bot.name, bot.label) for bot in stored.definition.entrants]
-    entered += [(one.name, one.name) for one in stored.definition.rejected]
-    others = dict.fromkeys(name for name, label in entered if not {name, label} & known)
+    entered += [(rejected.name, rejected.name) for rejected in stored.definition.rejected]
+    others = dict.fromkeys(name for name, label in entered if not {name, label} & on_roster)
     if others:
         click.echo(f"arena: on no line of the roster: {', '.join(map(printable, others))}", err=True)

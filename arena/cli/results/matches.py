@@ -68,16 +68,16 @@ def rounds_command(tournament: str | None, number: int | None, table_format: str
             stored = store.tournament(name)
             return stored, rounds_played(store, stored, *chosen)
 
-        stored, found = read_whole(read)
+        stored, played_rounds = read_whole(read)
     if table_format == "text":
-        click.echo(_text(stored, found, number))
+        click.echo(_text(stored, played_rounds, number))
     elif table_format == "json":
-        print_json({"tournament": stored.name, "format": stored.format, **asdict(found)})
+        print_json({"tournament": stored.name, "format": stored.format, **asdict(played_rounds)})
     else:
-        print_table(ROUND_COLUMNS, _rows(found), table_format)
+        print_table(ROUND_COLUMNS, _rows(played_rounds), table_format)
 
 
-def _rows(found: RoundsPlayed) -> list[Row]:
+def _rows(played_rounds: RoundsPlayed) -> list[Row]:
     return [
         {
             "round": played.number,
@@ -86,38 +86,38 @@ def _rows(found: RoundsPlayed) -> list[Row]:
             "recorded": meeting.recorded,
             "scheduled": meeting.scheduled,
         }
-        for played in found.rounds
+        for played in played_rounds.rounds
         for meeting in played.meetings
     ]
 
 
-def _text(stored: StoredTournament, found: RoundsPlayed, number: int | None) -> str:
+def _text(stored: StoredTournament, played_rounds: RoundsPlayed, number: int | None) -> str:
     from arena.analysis.text.rounds_text import Style, bracket_text, round_cards_text, rounds_text
 
     style = Style(width=text_width(), is_ascii=not can_be_printed("┐├½…–"))
     has_several_games = len(stored.games) > 1
     if number is not None:
-        return rounds_text(found.rounds, style, has_several_games)
-    parts = [sentences_text(_head(stored, found))]
-    if found.bracket is not None:
-        parts.append(bracket_text(found.bracket, style))
-    if found.cards is not None:
-        parts.append(round_cards_text(found.cards, style, found.departed))
-    has_table = found.bracket is not None or found.cards is not None
-    shown = [played for played in found.rounds if not (has_table and played.is_complete)]
+        return rounds_text(played_rounds.rounds, style, has_several_games)
+    parts = [sentences_text(_head(stored, played_rounds))]
+    if played_rounds.bracket is not None:
+        parts.append(bracket_text(played_rounds.bracket, style))
+    if played_rounds.cards is not None:
+        parts.append(round_cards_text(played_rounds.cards, style, played_rounds.departed))
+    has_table = played_rounds.bracket is not None or played_rounds.cards is not None
+    shown = [played for played in played_rounds.rounds if not (has_table and played.is_complete)]
     if shown:
         parts.append(rounds_text(shown, style, has_several_games))
-    for how in dict.fromkeys(found.departed.values()) if found.cards is None else ():
-        bots = [bot for bot, departure in found.departed.items() if departure == how]
+    for how in dict.fromkeys(played_rounds.departed.values()) if played_rounds.cards is None else ():
+        bots = [bot for bot, departure in played_rounds.departed.items() if departure == how]
         parts.append(sentences_text(f"{how}: {', '.join(bots)}"))
     return "\n\n".join(parts)
 
 
-def _head(stored: StoredTournament, found: RoundsPlayed) -> str:
+def _head(stored: StoredTournament, played_rounds: RoundsPlayed) -> str:
     entrants = counted(len(stored.definition.entrants), "entrant")
-    head = f"{stored.name}: {stored.format}, {entrants}, {found.status}"
-    first, last = found.rounds[0].number, found.rounds[-1].number
-    if found.bracket is None and found.cards is None and last - first + 1 < found.last:
+    head = f"{stored.name}: {stored.format}, {entrants}, {played_rounds.status}"
+    first, last = played_rounds.rounds[0].number, played_rounds.rounds[-1].number
+    if played_rounds.bracket is None and played_rounds.cards is None and last - first + 1 < played_rounds.last:
         head += f"; rounds {first} to {last} are shown, and --round N shows any"
     return head
 

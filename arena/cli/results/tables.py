@@ -191,14 +191,14 @@ def _print_notes(tournament: str | None, game: str | None, by_ply: bool, table_f
     with open_home(must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
         stored.require_game(game)
-        found = noted_numbers(arena_home.store.records(stored, game))
+        numbers = noted_numbers(arena_home.store.records(stored, game))
     names = stored.definition.shown_names
-    rows = [one.row() | {"bot": names.get(one.bot, one.bot)} for one in found]
+    rows = [noted.row() | {"bot": names.get(noted.bot, noted.bot)} for noted in numbers]
     if by_ply:
         rows = [
             row | {"ply": ply, "actions": mean.count, "mean": mean.value}
-            for row, one in zip(rows, found, strict=True)
-            for ply, mean in sorted(one.plies.items())
+            for row, noted in zip(rows, numbers, strict=True)
+            for ply, mean in sorted(noted.plies.items())
         ]
     footer = "Means of the numbers in notes." if rows else "No bot has reported a number: notes that are maps count."
     print_table(PLY_COLUMNS if by_ply else NOTE_COLUMNS, rows, table_format, footer)

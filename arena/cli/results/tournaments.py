@@ -55,7 +55,7 @@ def tournament_table(
 ) -> tuple[list[Column], list[dict[str, Any]]]:
     """Return the table of tournaments: its columns, and its rows."""
     formatted = table_format not in ("json", "csv")
-    rows = [_row(one, formatted) for one in listed]
+    rows = [_row(tournament, formatted) for tournament in listed]
     columns = _TRASH_COLUMNS if in_trash else _COLUMNS
     if formatted:
         columns = [c for c in columns if c.key not in _OFTEN_EMPTY or any(row[c.key] for row in rows)]
@@ -168,11 +168,11 @@ def season_command(season: str, tournaments: tuple[str, ...], change: str | None
             _print_season(store, season, table_format)
             return
         _change(store, season, change, tournaments)
-        left = next((one.tournaments for one in store.seasons.all() if one.name == season), ())
+        remaining = next((listed.tournaments for listed in store.seasons.all() if listed.name == season), ())
     if table_format == "json":
-        print_json({"season": season, "tournaments": left})
+        print_json({"season": season, "tournaments": remaining})
     else:
-        click.echo(printable(_sentence(season, left, change)))
+        click.echo(printable(_sentence(season, remaining, change)))
 
 
 def _change(store: Store, name: str, change: str, tournaments: Sequence[str]) -> None:
@@ -221,18 +221,18 @@ def print_overview() -> None:
     from arena.analysis.measures.overview import overview
 
     with open_home(must_exist=True) as arena_home:
-        found = overview(arena_home)
-    click.echo(sentences_text(_counts(found)))
-    for listed in found.running:
+        summary = overview(arena_home)
+    click.echo(sentences_text(_counts(summary)))
+    for listed in summary.running:
         played = f"{listed.tournament.recorded:,} of {counted(listed.tournament.scheduled, 'match')}"
         click.echo(sentences_text(f"Now playing: {listed.tournament.name}, {played} ({listed.director})."))
-    if found.latest:
+    if summary.latest:
         click.echo()
         click.echo(
-            table_text(OVERVIEW_COLUMNS, [_overview_row(result) for result in found.latest], names_left_out=False)
+            table_text(OVERVIEW_COLUMNS, [_overview_row(result) for result in summary.latest], names_left_out=False)
         )
     click.echo()
-    _print_commands(_next_commands(found))
+    _print_commands(_next_commands(summary))
 
 
 def _print_commands(commands: Mapping[str, str]) -> None:
@@ -242,9 +242,9 @@ def _print_commands(commands: Mapping[str, str]) -> None:
         click.echo(line if len(line) <= line_width() else printable(f"  {command}"))
 
 
-def _counts(found: Overview) -> str:
-    played = f"{counted(found.tournaments, 'tournament')} with {counted(found.matches, 'match')}"
-    return f"{found.place}: {played}, {counted(found.submitted_bots, 'submitted bot')}."
+def _counts(summary: Overview) -> str:
+    played = f"{counted(summary.tournaments, 'tournament')} with {counted(summary.matches, 'match')}"
+    return f"{summary.place}: {played}, {counted(summary.submitted_bots, 'submitted bot')}."
 
 
 def _overview_row(result: LatestResult) -> dict[str, Any]:
@@ -258,16 +258,16 @@ def _leader(leaders: Leaders) -> str:
     return names if leaders.score_share is None else f"{names}, {100 * leaders.score_share:.1f} % of the points"
 
 
-def _next_commands(found: Overview) -> dict[str, str]:
+def _next_commands(summary: Overview) -> dict[str, str]:
     from arena.store.results.scope import EXPERIMENTS
 
-    if not found.latest:
+    if not summary.latest:
         return {
             "arena quickstart": "play four example bots",
             "arena run FILE": "play a tournament",
             "arena --help": "all commands",
         }
-    newest = [result.listed.tournament for result in found.latest]
+    newest = [result.listed.tournament for result in summary.latest]
     shown = next((stored for stored in newest if stored.format not in EXPERIMENTS), newest[0])
     return {
         f"arena standings {shlex.quote(shown.name)}": "its whole table",

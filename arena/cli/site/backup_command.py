@@ -46,18 +46,18 @@ def make(out: Path, with_logs: bool, as_json: bool) -> None:
     from arena.store.backup.writing import make_backup
 
     with open_home(must_exist=True) as arena_home:
-        made = make_backup(arena_home, out, with_logs=with_logs)
-    if made.left_out:
-        names = ", ".join(made.left_out[:10])
+        backup = make_backup(arena_home, out, with_logs=with_logs)
+    if backup.left_out:
+        names = ", ".join(backup.left_out[:10])
         click.echo(
             printable(f"arena: not in the backup, for no service of the arena has put it there: {names}"), err=True
         )
     if as_json:
-        print_json({"files": made.files, "bytes": made.size_bytes, "digest": made.digest})
+        print_json({"files": backup.files, "bytes": backup.size_bytes, "digest": backup.digest})
         return
-    what = f"{counted(made.files, 'file')}, {short_size_text(made.size_bytes)}"
-    click.echo(printable(f"{out} has {what}. {SECRETS}"))
-    click.echo(f"Its digest is {made.digest}")
+    contents = f"{counted(backup.files, 'file')}, {short_size_text(backup.size_bytes)}"
+    click.echo(printable(f"{out} has {contents}. {SECRETS}"))
+    click.echo(f"Its digest is {backup.digest}")
 
 
 @backup_command.command("verify")

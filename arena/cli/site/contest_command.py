@@ -161,8 +161,8 @@ def change(contest: str, file: Path, reason: str) -> None:
         click.echo(printable(f"Nothing in {file} is different: {contest} stays as it is."))
         return
     click.echo(printable(f"{contest} is changed:"))
-    for one in differences(before, changed):
-        click.echo(printable(f"  {one}"))
+    for difference in differences(before, changed):
+        click.echo(printable(f"  {difference}"))
 
 
 @contest_command.command("reveal")

@@ -103,13 +103,13 @@ def resume(ladder: str, reason: str) -> None:
     click.echo(printable(f"{ladder} is resumed."))
 
 
-def _set_desired_state(ladder: str, state: DesiredState, reason: str, wait_seconds: int, wanted: DirectorState) -> int:
+def _set_desired_state(ladder: str, state: DesiredState, reason: str, wait_seconds: int, reached: DirectorState) -> int:
     with opened_people() as people:
         people.directors.set_desired_state(ladder, state, reason=reason, by=COMMAND_LINE)
         until = time.monotonic() + wait_seconds
         while wait_seconds:
             report = people.directors.report(ladder)
-            if report is None or report.state is wanted or people.directors.is_silent(report):
+            if report is None or report.state is reached or people.directors.is_silent(report):
                 break
             if time.monotonic() >= until:
                 click.echo(printable(f"{ladder} still plays after {counted(wait_seconds, 'second')}."), err=True)

@@ -83,14 +83,14 @@ def _show_what_can_be_served(host: str, port: int, as_json: bool) -> int:
 
     divide_delegated_group()  # as the services do
     directory = home_path(global_option("home")).resolve()
-    found = findings(look_at(directory, global_option("store") or store_url(), host, port))
-    to_mend = len(list(must_be_mended(found)))
+    all_findings = findings(look_at(directory, global_option("store") or store_url(), host, port))
+    to_mend = len(list(must_be_mended(all_findings)))
     if as_json:
-        click.echo(json.dumps([asdict(finding) for finding in found]))
+        click.echo(json.dumps([asdict(finding) for finding in all_findings]))
         return FAILED if to_mend else OK
     click.echo(f"The home is {printable(str(directory))}; the address is {host}, port {port}.\n")
-    width = max(len(finding.thing) for finding in found)
-    for finding in found:
+    width = max(len(finding.thing) for finding in all_findings)
+    for finding in all_findings:
         head = f"{finding.verdict:4}  {finding.thing:{width}}  "
         print_wrapped(head, len(head), printable(finding.sentence))
     if to_mend:
@@ -117,10 +117,10 @@ def _show_levels(results: list[ProbeResult]) -> None:
     user = "as root, and bots under uids of their own" if os.geteuid() == 0 else "as an ordinary user, and so do bots"
     click.echo(f"{system.sysname} {system.release} on {system.machine}, Python {platform.python_version()}")
     click.echo(f"The arena runs {user}.\n")
-    here = [_yes(result) for result in results]
-    width = max(map(len, ["here", *here]))
+    answers = [_yes(result) for result in results]
+    width = max(map(len, ["here", *answers]))
     click.echo(f"{'level':10}  {'here':{width}}  what it restricts\n{'-' * 10}  {'-' * width}  {'-' * 17}")
-    for result, answer in zip(results, here, strict=True):
+    for result, answer in zip(results, answers, strict=True):
         level = result.isolation.level
         print_wrapped(f"{level:10}  {answer:{width}}  ", 10 + 2 + width + 2, level.restricts)
     best = next(
@@ -238,7 +238,7 @@ def units_command(
         if metrics_place(metrics_address, public)[1] == 0:
             raise UsageError(f"--metrics-address {metrics_address!r}: expected a port that is not 0")
         named.append(("--metrics-address", metrics_address))
-    made = units(
+    text_of_unit = units(
         Installation(
             home=home_path(global_option("home")).resolve(),
             user=user,
@@ -251,20 +251,20 @@ def units_command(
             has_network=global_option("store") is not None,
         )
     )
-    for name, text in made.items():
+    for name, text in text_of_unit.items():
         _write(Path(directory) / name, text)
-    removed = list(_remove_earlier(Path(directory), made))
+    removed = list(_remove_earlier(Path(directory), text_of_unit))
     first = "" if Path(directory).resolve() == _OF_SYSTEMD else f" Copy them to {_OF_SYSTEMD} first."
-    click.echo(f"{len(made)} units are in {directory}.{first} To start the arena, now and with the machine:\n")
+    click.echo(f"{len(text_of_unit)} units are in {directory}.{first} To start the arena, now and with the machine:\n")
     if removed:
         click.echo(f"  systemctl stop {' '.join(removed)}")
     click.echo("  systemctl daemon-reload\n  systemctl enable --now arena.target arena-web.socket")
     return OK
 
 
-def _remove_earlier(directory: Path, made: Mapping[str, str]) -> Iterator[str]:
+def _remove_earlier(directory: Path, names: Mapping[str, str]) -> Iterator[str]:
     for path in sorted(directory.glob("arena-*.service")):
-        if path.name not in made and path.read_text(encoding="utf-8", errors="replace").startswith(FIRST_LINE):
+        if path.name not in names and path.read_text(encoding="utf-8", errors="replace").startswith(FIRST_LINE):
             path.unlink()
             yield path.name
 

@@ -239,12 +239,12 @@ def role(person: str, role: str, reason: str) -> None:
 def close(person: str, reason: str, is_confirmed: bool) -> int:
     """Close the account of PERSON: all sessions and tokens end, and nobody can sign in with it."""
     with opened_people() as people:
-        found = people.accounts.get(person)
-        if not confirm(f"Close the account of {found.name}, {_with_article(found.role)}?", is_confirmed):
+        account = people.accounts.get(person)
+        if not confirm(f"Close the account of {account.name}, {_with_article(account.role)}?", is_confirmed):
             return FAILED
-        people.accounts.close(found.name, COMMAND_LINE, reason)
+        people.accounts.close(account.name, COMMAND_LINE, reason)
     click.echo(
-        printable(f"The account of {found.name} is closed; open it again with: arena site people open {found.name}")
+        printable(f"The account of {account.name} is closed; open it again with: arena site people open {account.name}")
     )
     return OK
 

@@ -255,24 +255,24 @@ def _verify_folder(folder: Path, external_games: tuple[str, ...], key: str | Non
     from arena.site.publish.signature import public_key
     from arena.site.publish.verification import verify_folder
 
-    wanted = public_key(key) if key is not None else None
-    found = verify_folder(folder, external_games=external_games, key=wanted, progress=_show_verified)
+    expected_key = public_key(key) if key is not None else None
+    verified = verify_folder(folder, external_games=external_games, key=expected_key, progress=_show_verified)
     if sys.stderr.isatty():
         click.echo("\r\x1b[K", nl=False, err=True)
-    for problem in found.problems:
+    for problem in verified.problems:
         click.echo(printable(f"{folder}: {problem}"), err=True)
-    counts = {"files": found.files, "matches": found.matches, "pages": found.pages}
+    counts = {"files": verified.files, "matches": verified.matches, "pages": verified.pages}
     if as_json:
-        print_json({"folder": str(folder), **counts, "signed_by": found.signed_by, "problems": found.problems})
+        print_json({"folder": str(folder), **counts, "signed_by": verified.signed_by, "problems": verified.problems})
     else:
         parts = [counted(count, noun) for count, noun in zip(counts.values(), ("file", "match", "page"), strict=True)]
-        verdict = counted(len(found.problems), "problem") if found.problems else "all of them hold"
+        verdict = counted(len(verified.problems), "problem") if verified.problems else "all of them hold"
         click.echo(printable(f"{folder}: {', '.join(parts)} checked: {verdict}"))
-        if found.signed_by is not None and not found.problems:
+        if verified.signed_by is not None and not verified.problems:
             click.echo(
-                f"signed with the key {found.signed_by}{'' if key else ', of whom only you can say whose it is'}"
+                f"signed with the key {verified.signed_by}{'' if key else ', of whom only you can say whose it is'}"
             )
-    return FAILED if found.problems else OK
+    return FAILED if verified.problems else OK
 
 
 def _show_verified(noun: str, count: int) -> None:

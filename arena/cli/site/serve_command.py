@@ -225,26 +225,26 @@ def serve_command(
     store = global_option("store")
     proxies = checked_proxies(trusted_proxies)
     is_open = open_to == AUTHORS
-    beside = _programs(chosen_ladders(ladders), play_slots) if is_open and only is None else ()
+    programs = _programs(chosen_ladders(ladders), play_slots) if is_open and only is None else ()
     with ExitStack() as opened:
-        if beside:
+        if programs:
             divide_delegated_group()
         if is_open or (global_option("home") is None and store is None):
             open_home().close()  # so that there is one, which waits for its first tournament
         if is_open:
             own_databases(_directory(), store)
-            opened.enter_context(locked_services(_directory(), [WEB, WORK] if beside else [WEB]))
+            opened.enter_context(locked_services(_directory(), [WEB, WORK] if programs else [WEB]))
         elif only is None:
             is_local = is_loopback(host) and not (public or allowed_hosts or trusted_proxies)
             _pass_store_on()
             locked = locked_for_visitors(_directory(), play_slots if is_local and inherited is None else 0, bool(store))
-            beside = opened.enter_context(locked)
+            programs = opened.enter_context(locked)
         home = opened.enter_context(closing(OpenedHome(global_option("home"), store)))
         people = (
             opened.enter_context(closing(OpenedPeople(_directory(), _upload_obstacle(only), store)))
             if is_open
             else opened.enter_context(closing(OpenedPeople(_directory(), store=store, visitors_only=True)))
-            if any(one.of_visitors for one in beside)
+            if any(program.of_visitors for program in programs)
             else None
         )
         listening = opened.enter_context(inherited or listen(host, port))
@@ -266,7 +266,9 @@ def serve_command(
             end=people.end if people is not None else None,
             observers=observers,
             frozen=people.contest_news.frozen if people is not None else lambda _: None,
-            supervisor=Supervisor(_directory(), beside, open_people if is_open else open_visitors) if beside else None,
+            supervisor=Supervisor(_directory(), programs, open_people if is_open else open_visitors)
+            if programs
+            else None,
         )
         if people is not None:
             people.show_pages_of(site.cache)

@@ -86,12 +86,12 @@ def match_of(text: str) -> tuple[str, int]:
     return tournament, int(number)
 
 
-def warn_of_weak_isolation(wanted: str) -> None:
+def warn_of_weak_isolation(asked_for: str) -> None:
     """Warn on stderr that bots are hardly confined here, unless that level was asked for."""
     from arena.sandbox.isolation.levels import choose_isolation
 
-    level = choose_isolation(wanted).level
-    if wanted == "auto" and level in (IsolationLevel.NONE, IsolationLevel.LIMITS):
+    level = choose_isolation(asked_for).level
+    if asked_for == "auto" and level in (IsolationLevel.NONE, IsolationLevel.LIMITS):
         click.echo(f"arena: bots are hardly confined on this machine ({level}); arena home doctor says why", err=True)
 
 
@@ -250,8 +250,8 @@ def find_bots(texts: Sequence[str], args: str = "") -> list[Any]:
 
 def warn_of_rejected(definition: Definition) -> None:
     """Name on stderr what was left out of the entrants, as broken."""
-    for one in definition.rejected:
-        click.echo(f"arena: left out: {printable(one.name)}: {printable(one.reason)}", err=True)
+    for rejected in definition.rejected:
+        click.echo(f"arena: left out: {printable(rejected.name)}: {printable(rejected.reason)}", err=True)
 
 
 def split_arguments(text: str) -> list[str]:

@@ -49,13 +49,13 @@ def conditions(
     from arena.base.definition import Definition
 
     base = Definition(name="", games=(), entrants=()) if like is None else _read(like)
-    given = {name: value for name, value in values.items() if like is None or is_given(name)}
-    if "seconds" in given:
-        own = {"per_action_seconds": given.pop("seconds"), "bank_seconds": None, "increment_seconds": 0.0}
-        given["time_control"] = replace(base.time_control, **own)
-    if "opening_plies" in given:
-        given["openings"] = ()
-    return replace(_with_games(base, like, game, options, more_options or {}), **given)
+    chosen = {name: value for name, value in values.items() if like is None or is_given(name)}
+    if "seconds" in chosen:
+        keys = {"per_action_seconds": chosen.pop("seconds"), "bank_seconds": None, "increment_seconds": 0.0}
+        chosen["time_control"] = replace(base.time_control, **keys)
+    if "opening_plies" in chosen:
+        chosen["openings"] = ()
+    return replace(_with_games(base, like, game, options, more_options or {}), **chosen)
 
 
 def is_given(option: str) -> bool:
@@ -79,16 +79,16 @@ def _read(like: str) -> Definition:
 
     path = tournament_path(like)
     if os.path.isfile(path):  # noqa: PTH113 - Path.is_file raises an error for a name that is too long
-        found = load_conditions(path)
+        definition = load_conditions(path)
     else:
         try:
             with open_home() as arena_home:
-                found = arena_home.store.tournament(like).definition
+                definition = arena_home.store.tournament(like).definition
         except UnknownNameError as error:
             raise UsageError(f"--like {shortened_text(repr(like))}: there is no such file, and {error}") from error
-    workers_that_fit(found.limits)
-    kept = {name: getattr(found, name) for name in CONDITIONS}
-    return type(found)(name="", entrants=(), **kept)
+    workers_that_fit(definition.limits)
+    values = {name: getattr(definition, name) for name in CONDITIONS}
+    return type(definition)(name="", entrants=(), **values)
 
 
 CONDITIONS = (
@@ -126,7 +126,7 @@ def _with_games(
         if len(games) > 1:
             raise UsageError(f"--option {options[0]}: {like} has {len(games)} games; expected --game with one of them")
         games = (_choice(games[0].game, {**games[0].options, **parse_options(games[0].game, options)}),)
-        openings = tuple(replace(one, lines=()) if one.choose == "information" else one for one in openings)
+        openings = tuple(replace(choice, lines=()) if choice.choose == "information" else choice for choice in openings)
     return replace(base, games=games, openings=openings)
 
 

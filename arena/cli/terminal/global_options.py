@@ -51,8 +51,8 @@ def _remember(context: click.Context, option: click.Parameter, value: Any) -> No
         return
     first = context.meta.setdefault(f"{_META}.{option.name}", value)
     if first != value:
-        given = f"{_shown(value)!r} after the command and {_shown(first)!r} before it"
-        raise UsageError(f"--{option.name}: {given}; expected one of them")
+        both_values = f"{_shown(value)!r} after the command and {_shown(first)!r} before it"
+        raise UsageError(f"--{option.name}: {both_values}; expected one of them")
 
 
 def _shown(value: str) -> str:
@@ -67,10 +67,10 @@ class Subcommands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command."""
-        found = super().get_command(ctx, cmd_name)
-        if found is None and not ctx.resilient_parsing:
+        command = super().get_command(ctx, cmd_name)
+        if command is None and not ctx.resilient_parsing:
             raise UsageError(f"arena {self.name} {cmd_name!r}: {suggestion(cmd_name, self.commands)}")
-        return found
+        return command
 
     def add_command(self, cmd: click.Command, name: str | None = None) -> None:
         """Add a command, which takes the global options as well."""

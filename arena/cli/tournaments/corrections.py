@@ -50,23 +50,32 @@ def correct(tournament: str, as_json: bool, make: Callable[[ArenaHome], Correcti
     from arena.analysis.text.corrections_table import correction_text
 
     with open_home(must_exist=True) as arena_home:
-        made = make(arena_home)
+        correction = make(arena_home)
         stored = arena_home.store.tournament(tournament)
-        lost = sum(made.number == skipped.correction for skipped in arena_home.store.corrections.skipped(stored))
+        lost = sum(correction.number == skipped.correction for skipped in arena_home.store.corrections.skipped(stored))
     if as_json:
-        values = {"tournament": stored.name, "number": made.number, "kind": made.kind, "bot": made.details.bot or None}
-        values |= {"correction": correction_text(made), "reason": made.reason, "made_at": made.made_at}
+        values = {
+            "tournament": stored.name,
+            "number": correction.number,
+            "kind": correction.kind,
+            "bot": correction.details.bot or None,
+        }
+        values |= {
+            "correction": correction_text(correction),
+            "reason": correction.reason,
+            "made_at": correction.made_at,
+        }
         print_json(values | {"left": stored.scheduled - stored.recorded})
         return
-    click.echo(printable(f"Correction {made.number} of {stored.name}: {correction_text(made)}."))
-    if lost and made.kind in (CorrectionKind.VOID, CorrectionKind.REPLACE):
+    click.echo(printable(f"Correction {correction.number} of {stored.name}: {correction_text(correction)}."))
+    if lost and correction.kind in (CorrectionKind.VOID, CorrectionKind.REPLACE):
         click.echo(f"{counted(lost, 'match')} can't be played again, because a bot has left the tournament.")
-    left = stored.scheduled - stored.recorded
-    if left:
-        click.echo(f"The next arena run plays {left} of its {counted(stored.scheduled, 'match')}.")
-    if made.kind is not CorrectionKind.UNDO:
+    unplayed = stored.scheduled - stored.recorded
+    if unplayed:
+        click.echo(f"The next arena run plays {unplayed} of its {counted(stored.scheduled, 'match')}.")
+    if correction.kind is not CorrectionKind.UNDO:
         name = shlex.quote(stored.name)
-        click.echo(printable(f"To take it back: arena correct undo {name} {made.number} --reason TEXT"))
+        click.echo(printable(f"To take it back: arena correct undo {name} {correction.number} --reason TEXT"))
 
 
 @click.command("corrections")

@@ -219,8 +219,8 @@ class _WatchedFile:
 
 
 def _executor_url(executor: str | None, cluster: str | None, local_cluster: int | None) -> str:
-    given = {"--executor": executor, "--cluster": cluster, "--local-cluster": local_cluster}
-    options = [f"{name} {value}" for name, value in given.items() if value is not None]
+    values = {"--executor": executor, "--cluster": cluster, "--local-cluster": local_cluster}
+    options = [f"{name} {value}" for name, value in values.items() if value is not None]
     if len(options) > 1:
         raise UsageError(f"{' and '.join(options)}: expected one of them")
     if cluster is not None:
@@ -267,8 +267,8 @@ def _activation() -> list[tuple[str, str]]:
 
 
 def _next_steps() -> list[tuple[str, str]]:
-    given = [(name, global_option(name)) for name in ("home", "store")]
-    arena = " ".join(["arena", *(f"--{name} {shlex.quote(value)}" for name, value in given if value is not None)])
+    options = [(name, global_option(name)) for name in ("home", "store")]
+    arena = " ".join(["arena", *(f"--{name} {shlex.quote(value)}" for name, value in options if value is not None)])
     return [(step.replace("arena", arena, 1) if "replay" in step else step, purpose) for step, purpose in NEXT_STEPS]
 
 
@@ -302,8 +302,8 @@ def extend_command(
 
     if until and not until_decided:
         raise UsageError(f"--until {until[0]}: expected --until-decided with it")
-    given = {"--encounters": encounters, "--matches": matches, "--until-decided": until_decided or None}
-    ways = [name for name, value in given.items() if value is not None]
+    values = {"--encounters": encounters, "--matches": matches, "--until-decided": until_decided or None}
+    ways = [name for name, value in values.items() if value is not None]
     if len(ways) != 1:
         named = f"{' and '.join(ways)}: " if ways else ""
         raise UsageError(f"{named}expected one of --encounters, --matches and --until-decided")

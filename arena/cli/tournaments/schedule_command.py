@@ -142,13 +142,13 @@ def _measure(definition: Definition, counts: _Counts, slots: int, table_format: 
     if not counts.first:
         raise UsageError(f"tournament {definition.name!r}: no match is scheduled")
     warn_of_weak_isolation(definition.isolation)
-    found = measure(definition, counts.first, slots)
+    measurement = measure(definition, counts.first, slots)
     times = [
-        times_of(found.records.get(number, ()), choice.game, choice.players, found.start_seconds)
+        times_of(measurement.records.get(number, ()), choice.game, choice.players, measurement.start_seconds)
         for number, choice in enumerate(definition.games)
     ]
     matches = _matches_to_play(definition, counts)
-    failures = failure_sentences(found)
+    failures = failure_sentences(measurement)
     if table_format != "text":
         print_table(MEASURED_COLUMNS, measured_rows(times, matches, slots), table_format)
     else:

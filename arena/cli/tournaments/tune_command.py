@@ -64,7 +64,7 @@ def round_notes(plan: TuningPlan, upcoming: TuningRound) -> tuple[str, ...]:
 
 def _setting(plan: TuningPlan, values: Values) -> str:
     pairs = zip(plan.parameters, values, strict=True)
-    return ", ".join(f"{one.name} = {value}" for one, value in pairs)
+    return ", ".join(f"{parameter.name} = {value}" for parameter, value in pairs)
 
 
 def show_tuning(name: str, result: TuningResult) -> None:
@@ -97,7 +97,7 @@ def show_tuning(name: str, result: TuningResult) -> None:
 def tuning_json(name: str, result: TuningResult) -> dict[str, Any]:
     """Return the object of ``--json``."""
     test = result.test
-    names = [one.name for one in result.plan.parameters]
+    names = [parameter.name for parameter in result.plan.parameters]
     return {
         "name": name,
         "start": dict(zip(names, result.plan.start, strict=True)),
@@ -108,8 +108,8 @@ def tuning_json(name: str, result: TuningResult) -> dict[str, Any]:
         if test is None
         else {"encounters": test.encounters, "score": test.score, "low": test.low, "high": test.high},
         "trials": [
-            {"round": one.round, "values": dict(zip(names, one.values, strict=True)), "score": one.score}
-            for one in result.trials
+            {"round": trial.round, "values": dict(zip(names, trial.values, strict=True)), "score": trial.score}
+            for trial in result.trials
         ],
     }
 
@@ -227,7 +227,7 @@ class _Rounds:
     def variant(self, values: Values) -> Bot:
         from arena.tournament.tuning import filled_args
 
-        names = [one.name for one in self.plan.parameters]
+        names = [parameter.name for parameter in self.plan.parameters]
         filled = filled_args(self.template, dict(zip(names, values, strict=True)))
         return replace(self.bot, command=(*self.bot.command, *filled))
 
