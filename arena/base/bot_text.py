@@ -118,8 +118,8 @@ def left_out(texts: Iterable[Any], key: bytes, match: Sequence[Any]) -> list[Lef
 
 def digest_of(texts: Sequence[LeftOut]) -> tuple[str, int]:
     """Return the BLAKE2b digest of commitments, and the length of the texts, rounded up to a power of two."""
-    digest = blake2b(b"".join(one.commitment for one in texts), digest_size=DIGEST_BYTES).hexdigest()
-    size_bytes = sum(len(one.text) for one in texts)
+    digest = blake2b(b"".join(left_out.commitment for left_out in texts), digest_size=DIGEST_BYTES).hexdigest()
+    size_bytes = sum(len(left_out.text) for left_out in texts)
     return digest, max(MIN_LEFT_OUT_BYTES, 1 << (size_bytes - 1).bit_length())
 
 

@@ -85,25 +85,25 @@ def parse_toml(data: bytes, path: Path, error: type[UsageError]) -> dict[str, An
 
 def _toml_problem(text: str, failure: tomllib.TOMLDecodeError) -> str:
     """Return what is wrong in a line, in words for those who have never read TOML's grammar."""
-    place = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", str(failure))
-    if place is None:
+    location = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", str(failure))
+    if location is None:
         return str(failure)
     lines = text.splitlines()
-    number = int(place[1] or len(lines))
+    number = int(location[1] or len(lines))
     line = lines[number - 1].strip() if lines[number - 1 :] else ""
-    found = f"line {number}, {shortened_text(line)!r}: "
-    said = str(failure)[: place.start()]
+    shown = f"line {number}, {shortened_text(line)!r}: "
+    problem = str(failure)[: location.start()]
     key, equals, value = (part.strip() for part in line.partition("="))
-    if said == "Invalid value" and re.match("[^\\W\\d]", value) and value not in ("true", "false"):
-        return f"{found}a text is in quotes: {key} = {json.dumps(value, ensure_ascii=False)}"
-    if said.startswith("Cannot"):
+    if problem == "Invalid value" and re.match("[^\\W\\d]", value) and value not in ("true", "false"):
+        return f"{shown}a text is in quotes: {key} = {json.dumps(value, ensure_ascii=False)}"
+    if problem.startswith("Cannot"):
         is_table = line.startswith("[")
-        what = "this table" if is_table else f"the key {key!r}"
+        subject = "this table" if is_table else f"the key {key!r}"
         several = "; several tables of one name are written [[…]]" if is_table and not line.startswith("[[") else ""
-        return f"{found}{what} is there twice{several}"
+        return f"{shown}{subject} is there twice{several}"
     if not equals and not line.startswith("["):
-        return f'{found}expected a line such as: name = "value"'
-    return f"{found}{said[:1].lower()}{said[1:]}"
+        return f'{shown}expected a line such as: name = "value"'
+    return f"{shown}{problem[:1].lower()}{problem[1:]}"
 
 
 def _check_values(values: dict[str, Any], path: Path, error: type[UsageError]) -> None:
@@ -139,7 +139,7 @@ def check_model(model: type[ModelT], values: dict[str, Any], where: Path | str, 
     try:
         return model.model_validate(values)
     except ValidationError as failure:
-        raise error.of_mistakes(where, (one.text for one in mistakes_of(model, failure))) from failure
+        raise error.of_mistakes(where, (mistake.text for mistake in mistakes_of(model, failure))) from failure
 
 
 def check_json(model: type[ModelT], data: bytes, complaint: str) -> ModelT:
@@ -150,8 +150,8 @@ def check_json(model: type[ModelT], data: bytes, complaint: str) -> ModelT:
         return model.model_validate_json(data)
     except ValidationError as failure:
         first = failure.errors(include_url=False, include_context=False, include_input=False)[0]
-        place = ".".join(map(str, first["loc"]))[:80] or "the text"
-        raise UsageError(f"{complaint}: {place}: {first['msg']}") from failure
+        location = ".".join(map(str, first["loc"]))[:80] or "the text"
+        raise UsageError(f"{complaint}: {location}: {first['msg']}") from failure
 
 
 def mistakes_of(model: type[BaseModel], failure: ValidationError) -> list[Mistake]:
@@ -161,30 +161,30 @@ def mistakes_of(model: type[BaseModel], failure: ValidationError) -> list[Mistak
 
 def _mistake(model: type[BaseModel], fault: dict[str, Any]) -> Mistake:
     location: Sequence[str | int] = [part for part in fault["loc"] if not str(part).startswith("function-")]
-    place = _place(location)
+    key = _place(location)
     if fault["type"] == "extra_forbidden":
-        return Mistake(place, f"unknown key; {suggestion(str(location[-1]), _keys_at(model, location[:-1]))}")
+        return Mistake(key, f"unknown key; {suggestion(str(location[-1]), _keys_at(model, location[:-1]))}")
     if fault["type"] == "missing":
-        return Mistake(place, f"missing (expected {accepted_at(model, location)})")
+        return Mistake(key, f"missing (expected {accepted_at(model, location)})")
     if fault["type"] == "value_error":  # one of ours, in our words
         sentence = str(fault["ctx"]["error"])
         is_of_a_table = isinstance(fault["input"], dict)
     else:
         sentence, is_of_a_table = f"expected {accepted_at(model, location)}", False
-    return Mistake(place, sentence, "" if is_of_a_table else toml_value(fault["input"]))
+    return Mistake(key, sentence, "" if is_of_a_table else toml_value(fault["input"]))
 
 
 def accepted_at(model: type[BaseModel], location: Sequence[str | int]) -> str:
     """Return in words what is accepted at a place in a model."""
-    whole = _schema_of(model)
-    schema = whole
+    root = _schema_of(model)
+    schema = root
     for part in location:
         if isinstance(part, int):
             inner = schema.get("items", {})
         else:
             inner = schema.get("properties", {}).get(part) or schema.get("additionalProperties") or {}
-        schema = _resolved(inner, whole)
-    return _in_words(schema, whole)
+        schema = _resolved(inner, root)
+    return _in_words(schema, root)
 
 
 @cache
@@ -193,18 +193,18 @@ def _schema_of(model: type[BaseModel]) -> dict[str, Any]:
     return model.model_json_schema()
 
 
-def _resolved(schema: dict[str, Any], whole: dict[str, Any]) -> dict[str, Any]:
+def _resolved(schema: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
     """Return a schema without references, and without the null of optional values."""
     kinds = [kind for kind in schema.get("anyOf", []) if kind.get("type") != "null"]
     if len(kinds) == 1:
-        return _resolved(kinds[0], whole)
+        return _resolved(kinds[0], root)
     if "$ref" in schema:
-        found: dict[str, Any] = whole["$defs"][schema["$ref"].rpartition("/")[2]]
-        return found
+        definition: dict[str, Any] = root["$defs"][schema["$ref"].rpartition("/")[2]]
+        return definition
     return schema
 
 
-def _in_words(schema: dict[str, Any], whole: dict[str, Any]) -> str:
+def _in_words(schema: dict[str, Any], root: dict[str, Any]) -> str:
     """Return what a JSON schema accepts, in words; ``unit`` and ``or`` are keys of our own (``json_schema_extra``)."""
     choices = schema.get("enum", [schema["const"]] if "const" in schema else [])
     if choices:
@@ -216,7 +216,7 @@ def _in_words(schema: dict[str, Any], whole: dict[str, Any]) -> str:
         other = f", {schema['or']}" if "or" in schema else ""
         return f"{number}{unit}{_bounds(schema)}{other}"
     if kind == "array":
-        inner = _in_words(_resolved(schema["items"], whole), whole)
+        inner = _in_words(_resolved(schema["items"], root), root)
         return f"a list{_length(schema)}, each {inner}"
     if schema.get("format") == "date-time":
         return "a date and time such as 2026-12-01T23:59:59"
@@ -267,6 +267,6 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     for part in getattr(annotation, "__args__", ()):
-        if (found := _model_in(part)) is not None:
-            return found
+        if (model := _model_in(part)) is not None:
+            return model
     return None

@@ -139,13 +139,13 @@ class Definition:
     def longest_time(self) -> TimeControl:
         """A time control that allows every entrant at least as much as its own."""
         own = {bot.time_control or self.time_control for bot in self.entrants}
-        actions = [one.per_action_seconds for one in own]
-        banks = [one.bank_seconds for one in own]
+        actions = [time_control.per_action_seconds for time_control in own]
+        banks = [time_control.bank_seconds for time_control in own]
         return replace(
             self.time_control,
             per_action_seconds=None if None in actions else max(filter(None, actions)),
             bank_seconds=None if None in banks else max(filter(None, banks)),
-            increment_seconds=max(one.increment_seconds for one in own),
+            increment_seconds=max(time_control.increment_seconds for time_control in own),
         )
 
     @property

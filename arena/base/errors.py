@@ -45,7 +45,7 @@ class Mistake:
 
         ``named`` returns the name of a key, or of its value if that is not "".
         """
-        return _KEY.sub(lambda found: named(found[1], found[2] or ""), self.sentence)
+        return _KEY.sub(lambda key: named(key[1], key[2] or ""), self.sentence)
 
 
 # Every error the arena raises on purpose, in one tree.

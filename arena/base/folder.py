@@ -50,8 +50,8 @@ class Folder:
                 opened.append(at)
             descriptor = os.open(name, _FLAGS, dir_fd=at)
         finally:
-            for one in opened:
-                os.close(one)
+            for directory_descriptor in opened:
+                os.close(directory_descriptor)
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
             raise OSError("it is no ordinary file")

@@ -134,24 +134,26 @@ def grades_of(
         )
 
     def graded(student: Student) -> Grade:
-        own = set(student.bots)
-        line = next((line for line in lines if own & {line.name, line.label}), None)
+        bots = set(student.bots)
+        line = next((line for line in lines if bots & {line.name, line.label}), None)
         if line is not None:
             return played(student, line)
-        out = next((label for label in sorted(disqualified) if own & {label, label.rpartition("@")[0]}), None)
+        out = next((label for label in sorted(disqualified) if bots & {label, label.rpartition("@")[0]}), None)
         if out is not None:
             return _graded(scheme, student.name, scheme.disqualified, GradeState.DISQUALIFIED, bot=out)
-        if entered := sorted(own & set(waiting)):
+        if entered := sorted(bots & set(waiting)):
             return Grade(
                 student=student.name, grade=None, points=None, state=GradeState.WAITING, bot=max(entered, key=len)
             )
-        if reasons := [rejected[bot] for bot in sorted({*own, student.name} & rejected.keys())]:
+        if reasons := [rejected[bot] for bot in sorted({*bots, student.name} & rejected.keys())]:
             return _graded(scheme, student.name, scheme.rejected, GradeState.REJECTED, reason=reasons[0])
         return _graded(scheme, student.name, scheme.absent, GradeState.ABSENT)
 
     order = list(GradeState)
-    found = [graded(student) for student in listed if scheme.yardstick not in (student.name, *student.bots)]
-    return sorted(found, key=lambda one: (order.index(one.state), one.group or 0, one.rank or 0, one.student))
+    grades = [graded(student) for student in listed if scheme.yardstick not in (student.name, *student.bots)]
+    return sorted(
+        grades, key=lambda grade: (order.index(grade.state), grade.group or 0, grade.rank or 0, grade.student)
+    )
 
 
 def _graded(scheme: Scheme, student: str, points: float, state: GradeState, **values: object) -> Grade:

@@ -86,9 +86,9 @@ class LiveMatch:
     def from_json(cls, stored: object) -> LiveMatch:
         """Return a live match from its JSON; StoreError if it has an unknown field, or is malformed."""
         live = from_stored(cls, stored, "a live match")
-        for what, holds in live._checks():
+        for problem, holds in live._checks():
             if not holds:
-                raise StoreError(f"a live match is malformed: {what}")
+                raise StoreError(f"a live match is malformed: {problem}")
         return live
 
     def _checks(self) -> Iterator[tuple[str, bool]]:

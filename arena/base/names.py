@@ -78,8 +78,8 @@ def is_version(text: str) -> bool:
 def letters_alike(text: str) -> str:
     """Return what texts of letters and digits have in common that can be mistaken for each other."""
     text = text.lower()
-    for seen, meant in _ALIKE:
-        text = text.replace(seen, meant)
+    for looks_like, letter in _ALIKE:
+        text = text.replace(looks_like, letter)
     return text
 
 

@@ -154,8 +154,8 @@ class Bot:
 
 def time_controls_of(bots: Sequence[Bot], common: TimeControl) -> tuple[TimeControl, ...]:
     """Return the time control of each bot; empty if all have the common one."""
-    found = tuple(bot.time_control or common for bot in bots)
-    return found if any(own != common for own in found) else ()
+    time_controls = tuple(bot.time_control or common for bot in bots)
+    return time_controls if any(own != common for own in time_controls) else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -348,16 +348,16 @@ class MatchRecord(Displayed):
         number = shortened_text(repr(stored.get("match"))) if isinstance(stored, dict) else ""
         where = f"the record of match {number}" if number else "a record"
         record = from_stored(cls, stored, where)
-        for what, holds in record._checks():
+        for problem, holds in record._checks():
             if not holds:
-                raise StoreError(f"{where} is malformed: {what}")
+                raise StoreError(f"{where} is malformed: {problem}")
         return record
 
     def _checks(self) -> Iterator[tuple[str, bool]]:
         """Yield each inconsistency that a record can have, and whether the record is free of it."""
         seats, plies, times = len(self.bots), len(self.actions), {len(self.wall_seconds), len(self.cpu_seconds)}
-        beside = (self.scores, self.ranks, self.seats)
-        yield "bots, scores, ranks and seats differ in number", seats > 0 and all(len(part) == seats for part in beside)
+        parts = (self.scores, self.ranks, self.seats)
+        yield "bots, scores, ranks and seats differ in number", seats > 0 and all(len(part) == seats for part in parts)
         yield "time_controls and bots differ in number", len(self.time_controls) in (0, seats)
         yield "a rank is out of range", all(1 <= rank <= seats for rank in self.ranks)
         yield "actions, wall_seconds and cpu_seconds differ in number", times == {plies}

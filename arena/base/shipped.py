@@ -94,9 +94,9 @@ def protocol_text() -> str:
 def documents() -> dict[str, Path]:
     """Return the pages of the documentation, in Markdown, by their places in the checkout, as ``docs/time.md``."""
     root = _files("")
-    found = [root / name for name in ("README.md", "protocol.md", "bots/README.md")]
-    found += [path for path in sorted(root.glob("docs/**/*.md")) if path.parent.name != "repository"]  # they include
-    return {path.relative_to(root).as_posix(): path for path in found if path.is_file()}
+    paths = [root / name for name in ("README.md", "protocol.md", "bots/README.md")]
+    paths += [path for path in sorted(root.glob("docs/**/*.md")) if path.parent.name != "repository"]  # they include
+    return {path.relative_to(root).as_posix(): path for path in paths if path.is_file()}
 
 
 def _files(name: str) -> Path:
@@ -105,13 +105,13 @@ def _files(name: str) -> Path:
     return (installed if installed.is_dir() else package.parent) / name
 
 
-def _path(kind: str, text: str | os.PathLike[str], known: dict[str, Path]) -> Path:
+def _path(kind: str, text: str | os.PathLike[str], path_of_example: dict[str, Path]) -> Path:
     name = os.fspath(text)
     if not name.startswith(PREFIX):
         return Path(name)
-    if name.removeprefix(PREFIX) not in known:
-        raise UnknownNameError(kind, name, sorted(f"{PREFIX}{example}" for example in known))
-    return known[name.removeprefix(PREFIX)]
+    if name.removeprefix(PREFIX) not in path_of_example:
+        raise UnknownNameError(kind, name, sorted(f"{PREFIX}{example}" for example in path_of_example))
+    return path_of_example[name.removeprefix(PREFIX)]
 
 
 # The user's cache directory of the arena: kernels and tables, all of which can be computed again.
@@ -124,9 +124,9 @@ KERNELS, TABLES = "kernels", "tables"
 
 def cache_directory() -> Path | None:
     """Return the directory, there or not: in ``$XDG_CACHE_HOME``, or ``~/.cache``; None if this user has no home."""
-    given = os.environ.get(CACHE_VARIABLE, "")
-    if given.startswith("/"):
-        return Path(given)
+    chosen = os.environ.get(CACHE_VARIABLE, "")
+    if chosen.startswith("/"):
+        return Path(chosen)
     base = os.environ.get("XDG_CACHE_HOME", "")
     if base.startswith("/"):  # a relative one counts as unset
         return Path(base) / "arena"

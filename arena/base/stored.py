@@ -36,13 +36,13 @@ def from_stored(kind: type[T], stored: object, where: str) -> T:
     Raises:
         StoreError: if a field is unknown or of another type, or one without a default is missing; ``where`` names it.
     """
-    known = _readers_of(kind)  # type: ignore[arg-type]
+    readers = _readers_of(kind)  # type: ignore[arg-type]
     values = {}
     for name, value in mapping_of(stored, where).items():
-        if name not in known:
+        if name not in readers:
             raise StoreError(f"{where} has a field {name!r} that this arena does not know; a newer arena is needed")
-        values[name] = known[name].read(value, where)
-    for name, reader in known.items():
+        values[name] = readers[name].read(value, where)
+    for name, reader in readers.items():
         if reader.is_required and name not in values:
             raise StoreError(f"{where} has no field {name!r}")
     return kind(**values)
@@ -126,8 +126,8 @@ def _reader(name: str, hint: Any) -> Read:
     is_tuple = get_origin(hint) is tuple
     inner: Any = get_args(hint)[0] if is_tuple else hint
     if isinstance(hint, types.UnionType) and is_dataclass(get_args(hint)[0]):  # or None
-        given = _reader_of_dataclass(name, get_args(hint)[0])
-        return lambda value, where: None if value is None else given(value, where)
+        inner_reader = _reader_of_dataclass(name, get_args(hint)[0])
+        return lambda value, where: None if value is None else inner_reader(value, where)
     if isinstance(inner, type) and is_dataclass(inner):
         return _reader_of_dataclasses(name, inner) if is_tuple else _reader_of_dataclass(name, inner)
     check, accepted = _check_of(hint), _in_words(hint)
@@ -149,9 +149,9 @@ def _reader_of_dataclasses(name: str, kind: type[Any]) -> Read:
     """Return what reads a list of dataclasses; those that have been read already are taken as they are."""
 
     def read(value: Any, where: str) -> Any:
-        place = f"{where}: {name}"
+        part_of = f"{where}: {name}"
         return tuple(
-            part if isinstance(part, kind) else from_stored(kind, part, place) for part in list_of(value, place)
+            part if isinstance(part, kind) else from_stored(kind, part, part_of) for part in list_of(value, part_of)
         )
 
     return read

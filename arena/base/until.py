@@ -51,14 +51,14 @@ class Until:
         """How many of the best are to be separated from the rest; None if all neighbours are to be."""
         if self.decided == "first":
             return 1
-        found = _TOP.fullmatch(self.decided)
-        return int(found[1]) if found else None
+        top_n = _TOP.fullmatch(self.decided)
+        return int(top_n[1]) if top_n else None
 
     @property
     def shown(self) -> str:
         """What is to be decided, with its verb: ``groups of equals are``."""
-        known = {"groups": "groups of equals are", "order": "order is", "first": "first rank is"}
-        return known.get(self.decided, f"{self.decided} are")
+        sentences = {"groups": "groups of equals are", "order": "order is", "first": "first rank is"}
+        return sentences.get(self.decided, f"{self.decided} are")
 
 
 def check_until(until: Until, bots: int) -> None:
@@ -69,8 +69,8 @@ def check_until(until: Until, bots: int) -> None:
             raise UsageError(f"until.{name} = {value}: expected a number from {low:g} to {high:g}")
     top = until.top
     if top is None and until.decided not in NEIGHBOURS:
-        given = shortened_text(repr(until.decided))
-        raise UsageError(f'until.decided = {given}: expected "groups", "order", "first" or "top N" such as "top 3"')
+        value = shortened_text(repr(until.decided))
+        raise UsageError(f'until.decided = {value}: expected "groups", "order", "first" or "top N" such as "top 3"')
     if top is not None and top >= bots:
         raise UsageError(f"until.decided = {until.decided!r}: expected fewer than the {bots} bots that take part")
 

@@ -60,7 +60,10 @@ def is_no_ending(record: logging.LogRecord) -> bool:
 def escaped(text: str) -> str:
     """Return a text in one line, bounded, and without anything that a terminal would obey."""
     shown = text if len(text) <= MAX_CHARACTERS else f"{text[:MAX_CHARACTERS]}…"
-    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in shown)
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
+        for character in shown
+    )
 
 
 class TextLines(logging.Formatter):

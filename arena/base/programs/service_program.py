@@ -200,7 +200,7 @@ def starting_process() -> Iterator[None]:
     ``ignore_ctrl_c``.
     In the block the process is started, and noted as one that is to be ended. The signals come after it.
     """
-    came: list[int] = []
+    received: list[int] = []
     is_main = threading.current_thread() is threading.main_thread()  # no other thread is interrupted
     caught = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM) if is_main}
     try:
@@ -208,15 +208,15 @@ def starting_process() -> Iterator[None]:
             for number, handler in caught.items():
                 if callable(handler):
                     restoring.callback(signal.signal, number, handler)
-                    signal.signal(number, lambda one, frame: came.append(one))
+                    signal.signal(number, lambda came, frame: received.append(came))
             quiet_tracker()
             resource_tracker.ensure_running()  # which unblocks Ctrl-C when it starts
             mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             restoring.callback(signal.pthread_sigmask, signal.SIG_SETMASK, mask)
             yield
     finally:
-        for one in came:
-            signal.raise_signal(one)
+        for signal_number in received:
+            signal.raise_signal(signal_number)
 
 
 class Programs(Generic[Key]):
