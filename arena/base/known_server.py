@@ -55,7 +55,7 @@ def identity_of(directory: Path) -> str:
     Raises:
         StoreError: if it can't be read or written, or is not a home's identity.
     """
-    return _own_digits(directory / IDENTITY_FILE, 32, "be known as a new home")
+    return _digits_of_home(directory / IDENTITY_FILE, 32, "be known as a new home")
 
 
 def left_out_key_of(directory: Path) -> bytes:
@@ -64,10 +64,10 @@ def left_out_key_of(directory: Path) -> bytes:
     Raises:
         StoreError: if it can't be read or written, or is no such key.
     """
-    return bytes.fromhex(_own_digits(directory / LEFT_OUT_KEY_FILE, 64, "get a new key"))
+    return bytes.fromhex(_digits_of_home(directory / LEFT_OUT_KEY_FILE, 64, "get a new key"))
 
 
-def _own_digits(path: Path, length: int, purpose: str) -> str:
+def _digits_of_home(path: Path, length: int, purpose: str) -> str:
     try:
         if not path.exists():
             path.parent.mkdir(0o700, parents=True, exist_ok=True)

@@ -170,7 +170,7 @@ class BotRegistry:
             raise UnknownNameError("bot", label, [bot.label for bot in submitted])
         if as_file_name(stored.digest) != stored.digest:  # the list may come from another arena
             raise StoreError(f"bot {label!r}: its digest in the database, {stored.digest!r}, is malformed")
-        if self._is_last(stored):
+        if self._is_only_one_with_files(stored):
             self._require_unneeded(stored)
         return stored
 
@@ -184,7 +184,7 @@ class BotRegistry:
             UsageError: if a tournament needs its files.
         """
         stored = self.removable(label)
-        is_last = self._is_last(stored)
+        is_last = self._is_only_one_with_files(stored)
         self._store.remove_bot(stored)
         if is_last:
             try:
@@ -194,14 +194,14 @@ class BotRegistry:
                 raise
             self._remove_files(stored.digest)
 
-    def _is_last(self, bot: StoredBot) -> bool:
+    def _is_only_one_with_files(self, bot: StoredBot) -> bool:
         return all(other == bot or other.digest != bot.digest for other in self._store.submitted_bots())
 
     def _require_unneeded(self, bot: StoredBot) -> None:
         files = self._directory / bot.digest
         for store in chain([self._store], self._others()):
             for tournament in [*store.tournaments(), *store.deleted_tournaments()]:
-                if _needs(store, tournament, files):
+                if _needs_files(store, tournament, files):
                     where = " (in the trash)" if tournament.deleted_at is not None else ""
                     raise UsageError(
                         f"bot {bot.label!r}: tournament {tournament.name!r}{where} is not finished and needs its files;"
@@ -240,7 +240,7 @@ class BotRegistry:
         return RecordedBot(bot, definition.limits, changed)
 
 
-def _needs(store: Store, tournament: StoredTournament, files: Path) -> bool:
+def _needs_files(store: Store, tournament: StoredTournament, files: Path) -> bool:
     """Return whether a tournament may still pair an entrant with these files, or has matches of it to play.
 
     An absent entrant may have some, and so may a ladder that was finished and continues.

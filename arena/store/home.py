@@ -188,9 +188,9 @@ class ArenaHome:
         self.other_server = known
         self.store = Store(server or path)
         if self.store.server is not None and not must_exist:  # who only looks need not be reminded
-            self._note(self.store.server)
+            self._note_server(self.store.server)
 
-    def _note(self, server: str) -> None:
+    def _note_server(self, server: str) -> None:
         with contextlib.suppress(OSError):
             self.directory.mkdir(parents=True, exist_ok=True)
         note_server(self.directory, RESULTS, server)
@@ -281,7 +281,7 @@ def rename_tournament(home: ArenaHome, name: str, new_name: str) -> StoredTourna
             locks.enter_context(home.store.lock(locked))
         before = home.store.tournament(name)
         renamed = home.store.rename(before, new_name)
-        _forget_tables(home, before)
+        _forget_cached_results(home, before)
         move_log(home.log_path(name), home.log_path(new_name))
         return renamed
 
@@ -300,7 +300,7 @@ def delete_tournament(home: ArenaHome, name: str) -> StoredTournament:
     with home.store.lock(name):
         tournament = home.store.tournament(name)
         home.store.delete(tournament)
-        _forget_tables(home, tournament)
+        _forget_cached_results(home, tournament)
         move_log(home.log_path(name), home.log_path(tournament.trash_name))
         return home.store.deleted_tournament(tournament.trash_name)
 
@@ -346,7 +346,7 @@ def erase_tournament(home: ArenaHome, name: str) -> None:
         raise UsageError(f"{log}: the tournament is erased, but its log can't be: {error.strerror}") from error
 
 
-def _forget_tables(home: ArenaHome, tournament: StoredTournament) -> None:
+def _forget_cached_results(home: ArenaHome, tournament: StoredTournament) -> None:
     kept_path(home.cache_directory, tournament.name, "standings").unlink(missing_ok=True)
     kept_path(home.cache_directory, tournament.name, "results").unlink(missing_ok=True)
 

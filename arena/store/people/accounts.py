@@ -39,7 +39,7 @@ class Accounts(TimedRepository):
     def add(self, connection: Connection, name: str, role: Role, by: str) -> Person:
         """Add a person, who can't sign in before an invitation was used."""
         person = insert_person(connection, name, role, self._clock.text())
-        self._tell(connection, by, f"made an account, role {role},", name, "")
+        self._log(connection, by, f"made an account, role {role},", name, "")
         return person
 
     def all(self) -> list[Person]:
@@ -82,7 +82,7 @@ class Accounts(TimedRepository):
             _keep_an_operator(connection, person)
         connection.execute(people.update().where(people.c.id == person.number).values(role=role))
         _end_invitations(connection, person)
-        self._tell(connection, by, f"changed the role from {person.role} to {role} of", person.name, reason)
+        self._log(connection, by, f"changed the role from {person.role} to {role} of", person.name, reason)
         return find_person(connection, name)
 
     @writes
@@ -90,9 +90,9 @@ class Accounts(TimedRepository):
         """Close an account: nobody can sign in with it, and all its sessions, tokens and invitations end."""
         person = find_person(connection, name)
         _keep_an_operator(connection, person)
-        _end_everything(connection, person, self._clock.text())
+        _end_access(connection, person, self._clock.text())
         connection.execute(people.update().where(people.c.id == person.number).values(closed_at=self._clock.text()))
-        self._tell(connection, by, "closed the account of", person.name, reason)
+        self._log(connection, by, "closed the account of", person.name, reason)
         return find_person(connection, name)
 
     @writes
@@ -102,7 +102,7 @@ class Accounts(TimedRepository):
         if person.closed_at is None:
             raise UsageError(f"person {person.name!r}: the account is open")
         connection.execute(people.update().where(people.c.id == person.number).values(closed_at=None))
-        self._tell(connection, by, "opened the account again of", person.name, reason)
+        self._log(connection, by, "opened the account again of", person.name, reason)
         return find_person(connection, name)
 
     @writes
@@ -115,7 +115,7 @@ class Accounts(TimedRepository):
         theirs = submissions.c.person_id == person.number
         nothing = {"file_name": "", "note": "", "reason": "", "report": ""}
         _keep_an_operator(connection, person)
-        _end_everything(connection, person, self._clock.text())
+        _end_access(connection, person, self._clock.text())
         forget_person(connection, person.number)
         for table in (unrated_matches, votes, puzzle_tries):
             connection.execute(delete(table).where(table.c.person_id == person.number))
@@ -132,7 +132,7 @@ class Accounts(TimedRepository):
         )
         return list(connection.execute(select(submissions.c.upload).where(theirs)).scalars())
 
-    def _tell(self, connection: Connection, by: str, action: str, subject: str, reason: str) -> None:
+    def _log(self, connection: Connection, by: str, action: str, subject: str, reason: str) -> None:
         if reason:
             check_reason(reason)
         add_line(connection, self._clock.text(), by, action, subject, reason)
@@ -195,7 +195,7 @@ def _keep_an_operator(connection: Connection, person: Person) -> None:
         raise UsageError(f"person {person.name!r}: this is the last operator who can sign in; make another one first")
 
 
-def _end_everything(connection: Connection, person: Person, now: str) -> None:
+def _end_access(connection: Connection, person: Person, now: str) -> None:
     """Delete what proves that somebody is this person, and their invitations; withdraw their undecided submissions."""
     undecided = (submissions.c.person_id == person.number) & submissions.c.state.not_in(FINAL)
     withdrawn = {"state": SubmissionState.WITHDRAWN, "claim": None, "finished_at": now}
@@ -278,13 +278,13 @@ class Invitations(TimedRepository):
 
     def all(self) -> list[Invitation]:
         """Return the invitations that can be used, the latest first."""
-        query = self._usable().order_by(invitations.c.id.desc())
+        query = self._usable_invitations().order_by(invitations.c.id.desc())
         return [_invitation_of(row) for row in self._database.rows(query)]
 
     @writes
     def end(self, connection: Connection, number: int, by: str) -> None:
         """End an invitation; nothing happens if it can't be used any more."""
-        row = connection.execute(self._usable().where(invitations.c.id == number)).one_or_none()
+        row = connection.execute(self._usable_invitations().where(invitations.c.id == number)).one_or_none()
         if row is None:
             return
         connection.execute(delete(invitations).where(invitations.c.id == number))
@@ -292,7 +292,7 @@ class Invitations(TimedRepository):
 
     def find(self, secret: str) -> Invitation:
         """Return an invitation that can be used, or raise InvitationError, for every reason the same."""
-        return _invitation_of(self._database.read(lambda connection: self._open(connection, secret)))
+        return _invitation_of(self._database.read(lambda connection: self._usable_row(connection, secret)))
 
     @writes
     def accept(self, connection: Connection, secret: str, name: str, password_hash: str) -> Person:
@@ -305,7 +305,7 @@ class Invitations(TimedRepository):
             UsageError: if the name is rejected; the invitation can still be used.
         """
         now = self._clock.text()
-        row = self._open(connection, secret)
+        row = self._usable_row(connection, secret)
         is_free = (invitations.c.id == row.id) & invitations.c.used_at.is_(None)
         if connection.execute(invitations.update().where(is_free).values(used_at=now)).rowcount != 1:
             raise InvitationError
@@ -316,14 +316,14 @@ class Invitations(TimedRepository):
         connection.execute(delete(sessions).where(sessions.c.person_id == row.person_id))
         return person_of(connection.execute(select(people).where(mine)).one())
 
-    def _open(self, connection: Connection, secret: str) -> Row[Any]:
-        query = self._usable().where(invitations.c.digest == digest_of(secret))
+    def _usable_row(self, connection: Connection, secret: str) -> Row[Any]:
+        query = self._usable_invitations().where(invitations.c.digest == digest_of(secret))
         row = connection.execute(query).one_or_none()
         if row is None:
             raise InvitationError
         return row
 
-    def _usable(self) -> Select[Any]:
+    def _usable_invitations(self) -> Select[Any]:
         return (
             select(invitations, type_coerce(people.c.name, OptionalString).label("name"))
             .outerjoin(people)

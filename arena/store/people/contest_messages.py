@@ -107,7 +107,7 @@ class ContestMessages(TimedRepository):
         """Return the messages that somebody may read, the latest first."""
         is_readable = contest_messages.c.contest_id == contest
         if not is_director:
-            is_readable &= _for(reader)
+            is_readable &= _may_be_read_by(reader)
         query = select(contest_messages).where(is_readable).order_by(contest_messages.c.id.desc()).limit(MAX_MESSAGES)
         return [_message_of(row) for row in self._database.rows(query)]
 
@@ -134,7 +134,7 @@ class ContestMessages(TimedRepository):
         last_seen = select(contest_reads.c.seen).where(
             contest_reads.c.contest_id == contest_messages.c.contest_id, contest_reads.c.person_id == person
         )
-        is_new = _for(person) & (contest_messages.c.news > func.coalesce(last_seen.scalar_subquery(), 0))
+        is_new = _may_be_read_by(person) & (contest_messages.c.news > func.coalesce(last_seen.scalar_subquery(), 0))
         if is_director:
             is_new |= (contest_messages.c.is_question == 1) & contest_messages.c.answered_at.is_(None)
         query = select(contest_messages.c.contest_id, func.count()).where(is_new)
@@ -165,7 +165,7 @@ def forget_person(connection: Connection, person: int) -> None:
     connection.execute(delete(contest_reads).where(contest_reads.c.person_id == person))
 
 
-def _for(reader: int | None) -> ColumnElement[bool]:
+def _may_be_read_by(reader: int | None) -> ColumnElement[bool]:
     """Return the condition of messages for somebody: what all may read, and the own questions."""
     own = contest_messages.c.person_id == reader if reader is not None else false()
     return or_(contest_messages.c.is_for_all == 1, own)

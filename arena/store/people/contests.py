@@ -200,7 +200,7 @@ class Contests(TimedRepository):
             select(submissions.c.id, submissions.c.bot, submissions.c.created_at)
             .add_columns(people.c.name, submissions.c.person_id)
             .join(people, submissions.c.person_id == people.c.id)
-            .where(_counts(stored.contest), submissions.c.state == SubmissionState.ACCEPTED)
+            .where(_is_in_time(stored.contest), submissions.c.state == SubmissionState.ACCEPTED)
             .where(submissions.c.bot.is_not(None))
             .order_by(submissions.c.created_at.desc(), submissions.c.id.desc())
         )
@@ -211,7 +211,7 @@ class Contests(TimedRepository):
         query = (
             select(submissions.c.id)
             .join(people, submissions.c.person_id == people.c.id)
-            .where(_counts(stored.contest), submissions.c.state.in_(UNFINISHED))
+            .where(_is_in_time(stored.contest), submissions.c.state.in_(UNFINISHED))
             .order_by(submissions.c.id)
         )
         return self._database.scalars(query)
@@ -221,7 +221,7 @@ class Contests(TimedRepository):
         query: Select[Any] = (
             select(people.c.name, submissions.c.reason)
             .join(people, submissions.c.person_id == people.c.id)
-            .where(_counts(stored.contest), submissions.c.state == SubmissionState.REJECTED)
+            .where(_is_in_time(stored.contest), submissions.c.state == SubmissionState.REJECTED)
             .where(submissions.c.created_at >= stored.contest.opens_at)
             .order_by(submissions.c.id)
         )
@@ -261,7 +261,7 @@ def _updated(connection: Connection, stored: StoredContest, values: dict[str, An
     return find_contest(connection, stored.name)
 
 
-def _counts(contest: Contest) -> ColumnElement[bool]:
+def _is_in_time(contest: Contest) -> ColumnElement[bool]:
     """Return the condition for submissions in time of somebody who may enter."""
     counts = (submissions.c.created_at <= contest.deadline_at) & people.c.closed_at.is_(None)
     if contest.entrants is ContestEntrants.INVITED:

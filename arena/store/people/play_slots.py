@@ -158,7 +158,7 @@ class MatchClaim:
 
     def read(self) -> UnratedMatch | None:
         """Return the match as it is now; None if the claim is lost, or the match has no slot any more."""
-        match = self._rows.one(self._holds())
+        match = self._rows.one(self._is_held())
         return match if match is not None and match.has_slot else None
 
     def write(self, position: Position, bot_digest: str, is_resumed: bool = False) -> bool:
@@ -184,7 +184,7 @@ class MatchClaim:
         self._write({"claim": None, "claimed_until": None} | ({} if has_failed else {"tries": 0}))
 
     def _write(self, values: dict[str, Any]) -> bool:
-        return self._rows.write(self._holds(), values)
+        return self._rows.write(self._is_held(), values)
 
-    def _holds(self) -> ColumnElement[bool]:
+    def _is_held(self) -> ColumnElement[bool]:
         return (matches.c.id == self.number) & (matches.c.claim == self._secret)

@@ -129,10 +129,10 @@ class UnratedMatches(TimedRepository):
     @writes
     def request(self, connection: Connection, number: int, request: PlayRequest, plies: int, action: str = "") -> None:
         """Note what the person, who has seen this many plies, wants to do next; ``action`` is the text of an action."""
-        row = _locked(connection, number)
+        row = _locked_row(connection, number)
         _check_turn(row, plies)
         self._slots.take(connection, row.person_id, row.network, row)
-        values = {"wish": request, "wished_action": action, "answer": ""} | self._acted(row)
+        values = {"wish": request, "wished_action": action, "answer": ""} | self._activity(row)
         connection.execute(matches.update().where(matches.c.id == number).values(values))
 
     def end(self, number: int, reason: str) -> None:
@@ -150,14 +150,14 @@ class UnratedMatches(TimedRepository):
     @writes
     def retry(self, connection: Connection, number: int) -> None:
         """Continue a match that the arena could not continue; UsageError if it has not failed, or no slot is free."""
-        row = _locked(connection, number)
+        row = _locked_row(connection, number)
         if row.state != MatchState.FAILED:
             raise UsageError("nothing in this match has to be tried again")
         self._slots.take(connection, row.person_id, row.network, row)
         values = {"state": MatchState.BEGINNING, "reason": "", "answer": "", "wish": None, "tries": 0}
-        connection.execute(matches.update().where(matches.c.id == number).values(values | self._acted(row)))
+        connection.execute(matches.update().where(matches.c.id == number).values(values | self._activity(row)))
 
-    def _acted(self, row: Row[Any]) -> dict[str, Any]:
+    def _activity(self, row: Row[Any]) -> dict[str, Any]:
         held = {"held_seconds": self._slots.held_seconds(row)}
         return held | {"acted_at": self._clock.text(), "slot_until": self._clock.text(IDLE_SECONDS)}
 
@@ -224,7 +224,7 @@ def _check_turn(row: Row[Any], plies: int) -> None:
         raise UsageError("the bot is to act; wait for it")
 
 
-def _locked(connection: Connection, number: int) -> Row[Any]:
+def _locked_row(connection: Connection, number: int) -> Row[Any]:
     """Lock a match; slots first, as everywhere, so that no two wait in a ring."""
     one_at_a_time(connection)
     return connection.execute(select(matches).where(matches.c.id == number).with_for_update()).one()

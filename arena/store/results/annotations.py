@@ -147,7 +147,7 @@ class AnalysisRequests(Repository):
             if asked in waiting:
                 return
             _check_room(waiting)
-            content = connection.execute(_content(asked)).scalar()
+            content = connection.execute(_actions_hash(asked)).scalar()
             if content is None:
                 raise StoreError(f"match {match} of tournament {tournament.name!r} has no record")
             connection.execute(requests.delete().where(_is_about(asked)))
@@ -166,7 +166,7 @@ class AnalysisRequests(Repository):
     def find(self, tournament: StoredTournament, match: int) -> AnalysisRequest | None:
         """Return what became of the request for a match; None without one, or if another version searched it."""
         asked = AskedMatch(tournament.number, match)
-        content = _content(asked).scalar_subquery()
+        content = _actions_hash(asked).scalar_subquery()
         row = self._database.row(select(requests).where(_is_about(asked), requests.c.actions_hash == content))
         if row is None or (row.state is AnalysisState.DONE and row.arena != __version__):
             return None
@@ -205,7 +205,7 @@ class AnalysisRequests(Repository):
 
         def forget(connection: Connection) -> None:
             claimed = requests.c.state == AnalysisState.RUNNING
-            for asked in _matches(connection, claimed):
+            for asked in _requested_matches(connection, claimed):
                 connection.execute(requests.delete().where(_is_about(asked)))
                 _announce(connection, asked)
 
@@ -221,16 +221,16 @@ def _is_about(match: AskedMatch) -> ColumnElement[bool]:
     return and_(requests.c.tournament_id == match.tournament, requests.c.match == match.match)
 
 
-def _content(match: AskedMatch) -> Any:
+def _actions_hash(match: AskedMatch) -> Any:
     own = and_(records.c.tournament_id == match.tournament, records.c.match == match.match)
     return select(records.c.actions_hash).where(own)
 
 
 def _waiting(connection: Connection) -> list[AskedMatch]:
-    return _matches(connection, requests.c.state == AnalysisState.WAITING)
+    return _requested_matches(connection, requests.c.state == AnalysisState.WAITING)
 
 
-def _matches(connection: Connection, condition: ColumnElement[bool]) -> list[AskedMatch]:
+def _requested_matches(connection: Connection, condition: ColumnElement[bool]) -> list[AskedMatch]:
     """Return those of tournaments that are not in the trash, the latest last."""
     query = select(requests.c.tournament_id, requests.c.match).join(tournaments).where(condition)
     rows = connection.execute(query.where(tournaments.c.deleted_at.is_(None)).order_by(requests.c.number))

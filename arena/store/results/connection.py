@@ -97,7 +97,7 @@ class Database:
 
     def read(self, work: Work[Value]) -> Value:
         """Run ``work`` in a transaction that reads."""
-        return self._patiently(lambda: self._transact(work, writes=False))
+        return self._retrying(lambda: self._transact(work, writes=False))
 
     def write(self, work: Work[Value], again: Work[Value] | None = None) -> Value:
         """Run ``work`` in a transaction that writes: all of it happens, or nothing.
@@ -106,7 +106,7 @@ class Database:
         same.
         """
         tries = iter([work])
-        return self._patiently(lambda: self._transact(next(tries, again or work), writes=True))
+        return self._retrying(lambda: self._transact(next(tries, again or work), writes=True))
 
     def rows(self, query: Executable) -> list[Any]:
         """Return the rows of a query."""
@@ -137,19 +137,19 @@ class Database:
         return self._transact(work, writes=False, isolation=SNAPSHOT if self.is_server else {})
 
     def _transact(self, work: Work[Value], writes: bool, isolation: Mapping[str, Any] = NO_OPTIONS) -> Value:
-        with self._connected() as connection:
+        with self._connect() as connection:
             try:
                 with connection.execution_options(arena_writes=writes, **isolation).begin():
                     return work(connection)
             except DBAPIError as error:
                 if self.is_server and (error.connection_invalidated or _is_shutdown(error)):
-                    raise self._away(error) from error
+                    raise self._away_error(error) from error
                 kind = UnwritableError if writes and _is_unwritable(error) else DatabaseError
                 raise kind(f"{self.shown}: {reason_of(error)}") from error
 
     def each(self, query: Select[Any]) -> Iterator[Any]:
         """Yield the rows of a query from one transaction, never holding more than a few."""
-        with self._connected() as connection:
+        with self._connect() as connection:
             self._reading.add(connection)
             try:
                 with connection.execution_options(yield_per=FEW_ROWS).begin():
@@ -159,19 +159,19 @@ class Database:
             finally:
                 self._reading.discard(connection)
 
-    def _connected(self) -> Connection:
+    def _connect(self) -> Connection:
         try:
             return self._engine.connect()
         except DBAPIError as error:
             if self.is_server:
-                raise self._away(error) from error
+                raise self._away_error(error) from error
             raise DatabaseError(f"{self.shown}: {reason_of(error)}") from error
 
-    def _away(self, error: DBAPIError) -> StoreAwayError:
+    def _away_error(self, error: DBAPIError) -> StoreAwayError:
         reason = " ".join(str(error.orig).split("\n")[0].split())
         return StoreAwayError(f"{self.shown}: the database server can't be reached: {reason}")
 
-    def _patiently(self, attempt: Callable[[], Value]) -> Value:
+    def _retrying(self, attempt: Callable[[], Value]) -> Value:
         deadline = self._now() + self.patience_seconds
         while True:
             try:
@@ -214,7 +214,7 @@ class Database:
 
     def dedicated_connection(self) -> Connection:
         """Return a separate connection, for a lock that is held as long as it is open."""
-        return self._connected().execution_options(isolation_level="AUTOCOMMIT")
+        return self._connect().execution_options(isolation_level="AUTOCOMMIT")
 
     def raw_connection(self) -> Any:
         """Return a separate connection as the driver knows it, without transactions of our own.

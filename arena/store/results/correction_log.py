@@ -88,7 +88,7 @@ class CorrectionLog(Repository):
         made_at = utc_now()
 
         def make(connection: Connection) -> Correction:
-            return _make(connection, tournament, change, made_at)
+            return _insert_and_apply(connection, tournament, change, made_at)
 
         def make_once(connection: Connection) -> Correction:
             latest = corrections_of(connection, tournament.number)[-1:]
@@ -103,19 +103,21 @@ class CorrectionLog(Repository):
             set_aside.c.match, set_aside.c.correction
         )
         last = (0, 0)
-        while rows := self._database.rows(_of(query, tournament, correction).where(_beyond(*last)).limit(CHUNK_ROWS)):
+        while rows := self._database.rows(
+            _of_correction(query, tournament, correction).where(_is_after(*last)).limit(CHUNK_ROWS)
+        ):
             last = (rows[-1].match, rows[-1].correction)
             yield from (SetAside(*row) for row in rows)
 
     def set_aside_matches(self, tournament: StoredTournament, correction: int) -> list[int]:
         """Return the matches whose records a correction has set aside, without reading these."""
-        query = _of(select(set_aside.c.match).order_by(set_aside.c.match), tournament, correction)
+        query = _of_correction(select(set_aside.c.match).order_by(set_aside.c.match), tournament, correction)
         return self._database.scalars(query)
 
     def set_aside_counts(self, tournament: StoredTournament) -> Counter[int]:
         """Return how many records each correction has set aside, by its number."""
         query = select(set_aside.c.correction, func.count()).group_by(set_aside.c.correction)
-        return Counter(dict(tuple(row) for row in self._database.rows(_of(query, tournament, None))))
+        return Counter(dict(tuple(row) for row in self._database.rows(_of_correction(query, tournament, None))))
 
     def skipped(self, tournament: StoredTournament) -> list[Skipped]:
         """Return the matches that are not played, by match."""
@@ -130,12 +132,12 @@ class CorrectionLog(Repository):
         return max((row.correction for row in self._database.rows(query)), default=None)
 
 
-def _of(query: Select[Any], tournament: StoredTournament, correction: int | None) -> Select[Any]:
+def _of_correction(query: Select[Any], tournament: StoredTournament, correction: int | None) -> Select[Any]:
     query = query.where(set_aside.c.tournament_id == tournament.number)
     return query if correction is None else query.where(set_aside.c.correction == correction)
 
 
-def _beyond(match: int, correction: int) -> Any:
+def _is_after(match: int, correction: int) -> Any:
     return (set_aside.c.match > match) | ((set_aside.c.match == match) & (set_aside.c.correction > correction))
 
 
@@ -158,7 +160,7 @@ def _correction(row: Any) -> Correction:
     return Correction(number=row.number, kind=row.kind, reason=row.reason, made_at=row.made_at, details=details)
 
 
-def _make(connection: Connection, tournament: StoredTournament, change: Change, made_at: str) -> Correction:
+def _insert_and_apply(connection: Connection, tournament: StoredTournament, change: Change, made_at: str) -> Correction:
     key = tournament.number
     query = select(func.max(corrections.c.number, type_=Integer)).where(corrections.c.tournament_id == key)
     number = (connection.execute(query).scalar() or 0) + 1

@@ -220,7 +220,7 @@ class BotMatches:
         """Count the meetings with rivals, by tournament, game, bot and seat."""
         kind = (seats.c.tournament_id, seats.c.game, seats.c.bot, seats.c.seat)
         query = select(*kind, *(func.count(type_=Integer).filter(seats.c.ahead == ahead) for ahead in (1, 0, -1)))
-        query = query.where(seats.c.bot.in_(self._bots), *self._against()).group_by(*kind).order_by(*kind)
+        query = query.where(seats.c.bot.in_(self._bots), *self._rival_conditions()).group_by(*kind).order_by(*kind)
         return [MeetingCount(*row) for row in self._database.rows(query) if row.tournament_id in self._tournaments]
 
     def tournaments(self) -> list[int]:
@@ -243,7 +243,7 @@ class BotMatches:
     def _keys_of(self, bot: str, sign: int, after: MatchKey | None) -> Iterator[MatchKey]:
         """Yield the matches of one bot, reading more of them at a time the more are taken."""
         columns = (seats.c.tournament_id, seats.c.match)
-        query = select(*columns).where(seats.c.bot == bot, *self._against()).group_by(*columns)
+        query = select(*columns).where(seats.c.bot == bot, *self._rival_conditions()).group_by(*columns)
         query = query.order_by(*(columns if sign > 0 else [column.desc() for column in columns]))
         key, rows = tuple_(*columns), FIRST_PIECE_ROWS
         while True:
@@ -254,5 +254,5 @@ class BotMatches:
                 return
             after, rows = piece[-1], PIECE_ROWS
 
-    def _against(self) -> list[ColumnElement[bool]]:
+    def _rival_conditions(self) -> list[ColumnElement[bool]]:
         return [] if self._rivals is None else [seats.c.rival.in_(self._rivals)]

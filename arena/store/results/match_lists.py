@@ -139,7 +139,7 @@ class MatchLists(Repository):
     ) -> MatchPage:
         """Return a page of a tournament's matches, behind match ``after`` and at most ``MAX_LINES`` long."""
         limit = min(limit, MAX_LINES)
-        paths = self._rarest(tournament, self._ways(chosen))
+        paths = self._rarest(tournament, self._paths_by_filter(chosen))
         if not paths:
             return MatchPage(lines=(), next=None)
         sign = 1 if oldest_first else -1
@@ -152,7 +152,7 @@ class MatchLists(Repository):
         lines = match_lines(self._database, [MatchKey(tournament, match) for match in fitting[:limit]])
         return MatchPage(lines=tuple(lines), next=last)
 
-    def _ways(self, chosen: MatchFilter) -> list[list[_Path]]:
+    def _paths_by_filter(self, chosen: MatchFilter) -> list[list[_Path]]:
         """Return the indexes that lead to all the matches; several paths have to be followed together."""
         bot, rival = (chosen.bot, chosen.rival) if chosen.bot is not None else (chosen.rival, None)
         labels = None if bot is None else labels_of(self._database, bot)
@@ -191,7 +191,7 @@ def _fits(
     """Return the condition that a row of a table fits all filters but one, along whose index it was found."""
     conditions: list[ColumnElement[bool]] = [true()]
     if labels is not None and but != "seats":
-        met: list[ColumnElement[bool]] = [_same(seats, table), seats.c.bot.in_(labels)]
+        met: list[ColumnElement[bool]] = [_is_same_match(seats, table), seats.c.bot.in_(labels)]
         met += [] if rivals is None else [seats.c.rival.in_(rivals)]
         conditions.append(exists().where(*met).correlate(table))
     if chosen.fault is not None:
@@ -200,17 +200,17 @@ def _fits(
             conditions.append(own)
         else:
             of_kind = faults.c.kind == chosen.fault
-            conditions.append(exists().where(_same(faults, table), of_kind, own).correlate(table))
+            conditions.append(exists().where(_is_same_match(faults, table), of_kind, own).correlate(table))
     if chosen.game is not None and but != "game":
         conditions.append(_unindexed(table.c.game) == chosen.game)
     if chosen.termination is not None and but != "termination":
         ended = _unindexed(records.c.termination) == chosen.termination
-        of_it = ended if table is records else exists().where(_same(records, table), ended).correlate(table)
+        of_it = ended if table is records else exists().where(_is_same_match(records, table), ended).correlate(table)
         conditions.append(of_it)
     return and_(*conditions)
 
 
-def _same(table: Table, other: Table) -> ColumnElement[bool]:
+def _is_same_match(table: Table, other: Table) -> ColumnElement[bool]:
     return and_(table.c.tournament_id == other.c.tournament_id, table.c.match == other.c.match)
 
 
