@@ -98,7 +98,7 @@ def collected(text: str, base: Path, bots: KnownBots | None = None) -> Iterator[
         UsageError: if nothing is there, or an archive of submissions can't be unpacked.
     """
     with contextlib.ExitStack() as stack:
-        entries = _of_text(text, base, bots, stack)
+        entries = _entries_of(text, base, bots, stack)
         _refuse_equal_names(text, entries)
         yield entries
 
@@ -144,14 +144,14 @@ def is_collection(path: Path) -> bool:
         return False
     if _OF_MOODLE.fullmatch(path.name):
         return True
-    entries = _inside(path)
-    if any(is_archive(entry) or (_is_folder(entry) and _is_of_somebody(entry)) for entry in entries):
+    entries = _paths_in(path)
+    if any(is_archive(entry) or (_is_folder(entry) and _is_one_submission(entry)) for entry in entries):
         return True
     programs = [entry.name for entry in entries if _is_program(entry)]
     return len(programs) > 1 and not set(programs) & set(MAIN_FILES)
 
 
-def _is_of_somebody(folder: Path) -> bool:
+def _is_one_submission(folder: Path) -> bool:
     """Return whether a folder is a bot's, or that of a person in a download."""
     return _has_manifest(folder) or _OF_MOODLE.fullmatch(folder.name) is not None
 
@@ -164,33 +164,33 @@ def _has_manifest(folder: Path) -> bool:
     return os.path.exists(folder / MANIFEST)  # noqa: PTH110
 
 
-def _of_text(text: str, base: Path, bots: KnownBots | None, stack: contextlib.ExitStack) -> list[Collected]:
+def _entries_of(text: str, base: Path, bots: KnownBots | None, stack: contextlib.ExitStack) -> list[Collected]:
     if text.startswith(SUBMITTED):
-        return _submitted(text, bots)
+        return _submitted_entries(text, bots)
     if text.startswith(GIT):
         return [of_git(text, base, bots)]
     if has_magic(text) and not os.path.lexists(base / text):
         names = sorted(glob(text, root_dir=base))  # noqa: PTH207 - hidden files don't match, as in a shell
         if not names:
             raise BotDefinitionError(f"{text!r}: no file matches it")
-        return [_at(base / name, name, bots) for name in names]
+        return [_entry_at(base / name, name, bots) for name in names]
     path = base / text
     try:
         path.lstat()
     except OSError as error:  # whoever names it has mistyped it: nothing was submitted broken
         raise BotDefinitionError(f"{shortened_text(repr(text))}: {error.strerror}; {EXPECTED}") from error
     if is_archive(path):
-        return _of_archive(path, text, bots, stack)
-    return _below(path, text, bots)
+        return _entries_of_archive(path, text, bots, stack)
+    return _entries_in(path, text, bots)
 
 
-def _below(path: Path, shown: str, bots: KnownBots | None, is_temporary: bool = False) -> list[Collected]:
+def _entries_in(path: Path, shown: str, bots: KnownBots | None, is_temporary: bool = False) -> list[Collected]:
     """Return what a folder of submissions holds; a bot, or the folder of a person, is one."""
-    if not _is_folder(path) or _is_of_somebody(path):
-        return [_at(path, shown, bots, is_temporary)]
+    if not _is_folder(path) or _is_one_submission(path):
+        return [_entry_at(path, shown, bots, is_temporary)]
     if not (names := _names_in(path, shown)):
         raise BotDefinitionError(f"{shown!r}: it holds no submission; {EXPECTED}")
-    return [_at(path / name, f"{shown.rstrip('/')}/{name}", bots, is_temporary) for name in names]
+    return [_entry_at(path / name, f"{shown.rstrip('/')}/{name}", bots, is_temporary) for name in names]
 
 
 def _names_in(folder: Path, shown: str) -> list[str]:
@@ -204,16 +204,18 @@ def _names_in(folder: Path, shown: str) -> list[str]:
     return sorted(name for name in listed if not name.startswith(".") and not left_out_as(name))
 
 
-def _of_archive(path: Path, shown: str, bots: KnownBots | None, stack: contextlib.ExitStack) -> list[Collected]:
+def _entries_of_archive(path: Path, shown: str, bots: KnownBots | None, stack: contextlib.ExitStack) -> list[Collected]:
     """Return the bot in an archive, or what an archive of submissions holds, at its top or in its only folder."""
     directory = stack.enter_context(unpacking_place())
     try:
         folder = unpack(path, directory / "tree", DOWNLOAD, may_hold_many=True).bot
     except UploadError:  # reported by whoever opens it
-        return [_at(path, shown, bots)]
-    only = _only(folder) if folder.is_dir() and not _is_download(folder) else None
+        return [_entry_at(path, shown, bots)]
+    only = _only_path_in(folder) if folder.is_dir() and not _is_download(folder) else None
     folder = folder if only is None else only
-    return _below(folder, shown, bots, is_temporary=True) if _is_download(folder) else [_at(path, shown, bots)]
+    return (
+        _entries_in(folder, shown, bots, is_temporary=True) if _is_download(folder) else [_entry_at(path, shown, bots)]
+    )
 
 
 def _is_download(folder: Path) -> bool:
@@ -224,21 +226,21 @@ def _is_download(folder: Path) -> bool:
     return any(is_archive(entry) or _OF_MOODLE.fullmatch(entry.name) for entry in entries)
 
 
-def _submitted(text: str, bots: KnownBots | None) -> list[Collected]:
+def _submitted_entries(text: str, bots: KnownBots | None) -> list[Collected]:
     pattern = text.removeprefix(SUBMITTED)
     labels = () if bots is None else bots.labels()
     label_of = {label if "@" in pattern else label.rpartition("@")[0]: label for label in labels}  # the latest counts
     matching = sorted(label for name, label in label_of.items() if fnmatchcase(name, pattern))
     if bots is None or not matching:
         raise UnknownNameError("submitted bot", pattern, label_of)
-    return [Collected(label, label, partial(_of_home, bots, label)) for label in matching]
+    return [Collected(label, label, partial(_open_submitted, bots, label)) for label in matching]
 
 
-def _of_home(bots: KnownBots, label: str) -> contextlib.AbstractContextManager[Opened]:
+def _open_submitted(bots: KnownBots, label: str) -> contextlib.AbstractContextManager[Opened]:
     return contextlib.nullcontext(Opened(bots.find(label), False))
 
 
-def _at(path: Path, shown: str, bots: KnownBots | None, is_temporary: bool = False) -> Collected:
+def _entry_at(path: Path, shown: str, bots: KnownBots | None, is_temporary: bool = False) -> Collected:
     """Return the bot at a path, named after its file or folder, and not as its author calls it."""
     person = _OF_MOODLE.fullmatch(path.name)
     title = person["person"] if person else path.name if _is_folder(path) else path.stem
@@ -254,7 +256,7 @@ def _opened_at(
 ) -> Iterator[Opened]:
     """Give the bot of a file or a folder; the folder of a person, or one with nothing but an archive, has it inside."""
     is_known = None if bots is None else bots.is_known
-    inner = _only(path) if _is_folder(path) and not _has_manifest(path) else None
+    inner = _only_path_in(path) if _is_folder(path) and not _has_manifest(path) else None
     if inner is not None and (is_of_person or is_archive(inner)):
         path = inner
     elif is_of_person and not _has_manifest(path):
@@ -273,7 +275,7 @@ def _opened_at(
         raise BotDefinitionError(str(error).replace(str(path), shown)) from error
 
 
-def _only(folder: Path) -> Path | None:
+def _only_path_in(folder: Path) -> Path | None:
     """Return what a folder holds if that is a single thing."""
     names = _names_in(folder, folder.name)
     return folder / names[0] if len(names) == 1 else None
@@ -297,32 +299,30 @@ def write_manifests(path: Path) -> Iterator[Path]:
     """
     if not path.is_dir() or _has_manifest(path):
         return
-    entries = _inside(path)
+    entries = _paths_in(path)
     programs = [entry for entry in entries if _is_program(entry)]
     folders = [entry for entry in entries if entry.is_dir() and not _has_manifest(entry)]
     has_main = any(entry.name in MAIN_FILES for entry in programs) or _OF_MOODLE.fullmatch(path.name)
     holds_bots = not has_main and any(
-        is_archive(entry) or (entry.is_dir() and _is_of_somebody(entry)) for entry in entries
+        is_archive(entry) or (entry.is_dir() and _is_one_submission(entry)) for entry in entries
     )
     if not holds_bots and (programs or not folders):
         yield _write_manifest(path, programs)
         return
     for folder in folders:
         with contextlib.suppress(BotDefinitionError):  # the check says what is wrong with it
-            yield _write_manifest(folder, [entry for entry in _inside(folder) if _is_program(entry)])
+            yield _write_manifest(folder, [entry for entry in _paths_in(folder) if _is_program(entry)])
 
 
-def _inside(folder: Path) -> list[Path]:
+def _paths_in(folder: Path) -> list[Path]:
     return [folder / name for name in _names_in(folder, str(folder))]
 
 
 def _write_manifest(folder: Path, programs: Sequence[Path]) -> Path:
     named = [program for name in MAIN_FILES for program in programs if program.name == name] or programs
     if not named or (len(named) > 1 and named is programs):
-        candidates = ", ".join(repr(program.name) for program in programs[:3]) or "no program"
-        raise BotDefinitionError(
-            f"bot {str(folder)!r}: found {candidates}; expected one program, or {any_of(MAIN_FILES)}"
-        )
+        names = ", ".join(repr(program.name) for program in programs[:3]) or "no program"
+        raise BotDefinitionError(f"bot {str(folder)!r}: found {names}; expected one program, or {any_of(MAIN_FILES)}")
     program = named[0].name
     person = _OF_MOODLE.fullmatch(folder.name)
     name = unicodedata.normalize("NFC", person["person"] if person else folder.resolve().name)

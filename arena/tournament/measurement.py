@@ -55,7 +55,7 @@ def measure(definition: Definition, lines: Mapping[int, Sequence[ScheduledMatch]
     """Play matches of a tournament, of all its games in turn, under its own conditions."""
     game_of = {line.match: game for game, own in lines.items() for line in own}
     in_turn = [line for line in chain(*zip_longest(*lines.values())) if line is not None]
-    queue = WorkQueue(_until(time.monotonic() + BEGIN_SECONDS, [spec_of(line, definition) for line in in_turn]))
+    queue = WorkQueue(_taken_until(time.monotonic() + BEGIN_SECONDS, [spec_of(line, definition) for line in in_turn]))
     job = job_of(definition, definition.entrants, workers)
     measurement = Measurement()
     ends: list[float] = []
@@ -77,7 +77,7 @@ def measure(definition: Definition, lines: Mapping[int, Sequence[ScheduledMatch]
     return measurement
 
 
-def _until(deadline: float, specs: Sequence[MatchSpec]) -> Iterator[MatchSpec]:
+def _taken_until(deadline: float, specs: Sequence[MatchSpec]) -> Iterator[MatchSpec]:
     for spec in specs:
         if time.monotonic() > deadline:
             return

@@ -204,14 +204,14 @@ class LiveWriter:
             self._show_at = max(paid_at, turn_at)
         if now >= self._write_progress_at:
             self._write_progress_at = now + PROGRESS_SECONDS
-            self._state.write_progress(self._seen(progress, now))
+            self._state.write_progress(self._run_progress(progress, now))
 
     def _watch(self, matches: frozenset[int]) -> None:
         if matches != self._watched:
             self._executor.watch(matches)
             self._watched = matches
 
-    def _seen(self, progress: Progress, now: float) -> RunProgress:
+    def _run_progress(self, progress: Progress, now: float) -> RunProgress:
         left = time_left(progress, now - self._started)
         return RunProgress(
             recorded=progress.recorded,

@@ -104,8 +104,8 @@ class Tries:
         for spec in specs:
             if self._is_away(spec):
                 self._progress.put_off.add(spec.match)
-            elif self._rests(spec):
-                self._hold(spec, "a bot rests")
+            elif self._is_resting(spec):
+                self._hold_back(spec, "a bot rests")
             else:
                 yield spec
 
@@ -119,14 +119,14 @@ class Tries:
         if self._is_away(void.spec):
             self._progress.put_off.add(match)
             return False
-        if self._rests(void.spec):
-            self._hold(void.spec, void.reason)
+        if self._is_resting(void.spec):
+            self._hold_back(void.spec, void.reason)
             return False
         if self._tries[match] < MAX_TRIES:
             log.warning("match %d is void (%s); it will be played again", match, void.reason)
             return True
         log.error("match %d was void %d times (%s); it is given up", match, MAX_TRIES, void.reason)
-        self._hold(void.spec, void.reason)
+        self._hold_back(void.spec, void.reason)
         return False
 
     def due(self) -> list[MatchSpec]:
@@ -146,12 +146,12 @@ class Tries:
     def _is_away(self, spec: MatchSpec) -> bool:
         return self._scheduling is not None and any(bot.label in self._scheduling.away for bot in spec.bots)
 
-    def _rests(self, spec: MatchSpec) -> bool:
+    def _is_resting(self, spec: MatchSpec) -> bool:
         return self._scheduling is not None and not self._scheduling.resting().isdisjoint(
             bot.label for bot in spec.bots
         )
 
-    def _hold(self, spec: MatchSpec, reason: str) -> None:
+    def _hold_back(self, spec: MatchSpec, reason: str) -> None:
         before = self._held.get(spec.match)
         pause_seconds = RETRY_SECONDS if before is None else min(2 * before.pause_seconds, MAX_RETRY_SECONDS)
         self._held[spec.match] = _Held(spec, pause_seconds, time.monotonic() + pause_seconds)
@@ -271,7 +271,7 @@ class Run:
 
     def _play_matches(self, specs: Iterable[MatchSpec]) -> None:
         queue = WorkQueue(specs)
-        self._obey(queue)
+        self._follow_order(queue)
         for results in self._executor.run(queue):
             rows = [result.row for result in results if isinstance(result, Played)]
             if self._control.order() is Order.ABANDON:
@@ -280,13 +280,13 @@ class Run:
                 return
             if rows:
                 self._store.record(self._tournament, rows)
-            self._see(results)
+            self._note_results(results)
             for result in results:
                 self._finish(result, queue)
             self._report(rows, [result.match for result in results])
-            self._obey(queue)
+            self._follow_order(queue)
 
-    def _see(self, results: Sequence[JobResult]) -> None:
+    def _note_results(self, results: Sequence[JobResult]) -> None:
         if self._scheduling is None:
             return
         bots = self._definition.entrants
@@ -294,7 +294,7 @@ class Run:
         for bot in self._scheduling.see(results, self._executor, {bots[k].label for k in active}):
             log.warning("%s: matches of %s were void again and again; it rests", self._definition.name, bot)
 
-    def _obey(self, queue: WorkQueue) -> None:
+    def _follow_order(self, queue: WorkQueue) -> None:
         if queue.is_closed:
             return
         is_storm = self._scheduling is not None and self._scheduling.voids.is_storm

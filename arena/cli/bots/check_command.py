@@ -261,11 +261,11 @@ def _named_by(text: str, stack: ExitStack) -> Iterator[tuple[str, Callable[[], A
         if [entry.shown for entry in entries] != [text] or text.startswith(GIT):
             yield from ((entry.shown, entry.opened_bot) for entry in entries)
             return
-    yield text, partial(_found, text)
+    yield text, partial(_opened_by_name, text)
 
 
 @contextmanager
-def _found(text: str) -> Iterator[Bot]:
+def _opened_by_name(text: str) -> Iterator[Bot]:
     with opened_bot(text) as path:
         yield find_bots([str(path)])[0]
 

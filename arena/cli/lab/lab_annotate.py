@@ -53,7 +53,7 @@ def accuracy_table(
 ) -> tuple[list[Column], list[Row]]:
     """Return the table of accuracy."""
     return ACCURACY_COLUMNS, [
-        row_of(ACCURACY_COLUMNS, bot, bot=names.get(bot.bot, bot.bot), kept=_kept(bot, formatted)) for bot in bots
+        row_of(ACCURACY_COLUMNS, bot, bot=names.get(bot.bot, bot.bot), kept=_share_kept(bot, formatted)) for bot in bots
     ]
 
 
@@ -66,7 +66,7 @@ def report_left_out(accuracy: TournamentAccuracy, tournament: str, names: Mappin
         click.echo(printable(f"arena: {note}"), err=True)
 
 
-def _kept(bot: BotAccuracy, formatted: bool) -> object:
+def _share_kept(bot: BotAccuracy, formatted: bool) -> object:
     share = bot.kept
     if share is None:
         return "-" if formatted else None
@@ -115,7 +115,7 @@ def annotate(tournament: str, game: str | None, again: bool, within_seconds: flo
     from arena.lab.solving.limits import Limits, free_memory_bytes
 
     with open_home(must_exist=True) as arena_home:
-        stored, match = _chosen(arena_home, tournament)
+        stored, match = _tournament_and_match(arena_home, tournament)
         stored.require_game(game)
         _require_two(stored, game)
         if match is not None:
@@ -131,7 +131,7 @@ def annotate(tournament: str, game: str | None, again: bool, within_seconds: flo
     return FAILED if refused else OK
 
 
-def _chosen(arena_home: ArenaHome, text: str) -> tuple[StoredTournament, int | None]:
+def _tournament_and_match(arena_home: ArenaHome, text: str) -> tuple[StoredTournament, int | None]:
     stored = arena_home.store.find_tournament(text)
     if stored is not None or "/" not in text:
         return stored or arena_home.store.tournament(text), None

@@ -37,7 +37,7 @@ def bots_command(remove: str | None, is_confirmed: bool, table_format: str) -> N
     asks for its files with --bot-path. A bot whose files a tournament needs that is not finished is not removed.
     """
     if remove is not None:
-        is_removed = _remove(remove, is_confirmed)
+        is_removed = _remove_bot(remove, is_confirmed)
         if table_format == "json":
             print_json({"bot": remove, "is_removed": is_removed})
         elif is_removed:
@@ -52,7 +52,7 @@ def bots_command(remove: str | None, is_confirmed: bool, table_format: str) -> N
     print_table(columns, rows, table_format, "" if bots else "No bot has been submitted yet: arena submit PATH")
 
 
-def _remove(label: str, is_confirmed: bool) -> bool:
+def _remove_bot(label: str, is_confirmed: bool) -> bool:
     with open_home(must_exist=True) as arena_home:
         bot = arena_home.bots.removable(label)
         if not confirm(f"Remove bot {bot.label!r} and its files?", is_confirmed):

@@ -167,15 +167,15 @@ def season_command(season: str, tournaments: tuple[str, ...], change: str | None
         if change is None:
             _print_season(store, season, table_format)
             return
-        _change(store, season, change, tournaments)
+        _change_season(store, season, change, tournaments)
         remaining = next((listed.tournaments for listed in store.seasons.all() if listed.name == season), ())
     if table_format == "json":
         print_json({"season": season, "tournaments": remaining})
     else:
-        click.echo(printable(_sentence(season, remaining, change)))
+        click.echo(printable(_season_sentence(season, remaining, change)))
 
 
-def _change(store: Store, name: str, change: str, tournaments: Sequence[str]) -> None:
+def _change_season(store: Store, name: str, change: str, tournaments: Sequence[str]) -> None:
     if change == "delete":
         store.seasons.delete(name)
         return
@@ -194,7 +194,7 @@ def _print_season(store: Store, name: str, table_format: str) -> None:
     print_table(*tournament_table(listed, table_format), table_format)
 
 
-def _sentence(name: str, tournaments: Sequence[str], change: str) -> str:
+def _season_sentence(name: str, tournaments: Sequence[str], change: str) -> str:
     if change == "delete":
         return f"Season {name} is deleted; its tournaments stay."
     if not tournaments:

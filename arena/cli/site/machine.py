@@ -117,7 +117,7 @@ def _show_levels(results: list[ProbeResult]) -> None:
     user = "as root, and bots under uids of their own" if os.geteuid() == 0 else "as an ordinary user, and so do bots"
     click.echo(f"{system.sysname} {system.release} on {system.machine}, Python {platform.python_version()}")
     click.echo(f"The arena runs {user}.\n")
-    answers = [_yes(result) for result in results]
+    answers = [_availability(result) for result in results]
     width = max(map(len, ["here", *answers]))
     click.echo(f"{'level':10}  {'here':{width}}  what it restricts\n{'-' * 10}  {'-' * width}  {'-' * 17}")
     for result, answer in zip(results, answers, strict=True):
@@ -140,7 +140,7 @@ def _show_kernels() -> None:
     print_wrapped("", 0, kernels_sentence())
 
 
-def _yes(result: ProbeResult) -> str:
+def _availability(result: ProbeResult) -> str:
     if not result.is_available:
         return "no"
     return "yes, with control groups" if result.isolation.groups else "yes"
@@ -247,7 +247,7 @@ def units_command(
             options=tuple(word for option in named for word in option),
             play_slots=play_slots,
             has_metrics=metrics_address is not None,
-            ladders=tuple(map(_place, chosen_ladders(ladders))),
+            ladders=tuple(map(_ladder_file, chosen_ladders(ladders))),
             has_network=global_option("store") is not None,
         )
     )
@@ -269,7 +269,7 @@ def _remove_earlier(directory: Path, names: Mapping[str, str]) -> Iterator[str]:
             yield path.name
 
 
-def _place(ladder: str) -> str:
+def _ladder_file(ladder: str) -> str:
     if not tournament_path(ladder).is_file():
         raise UsageError(f"--ladder {ladder!r}: there is no such file")
     return ladder if ladder.startswith(PREFIX) else str(Path(ladder).resolve())

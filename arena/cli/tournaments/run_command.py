@@ -75,11 +75,11 @@ def until_from_options(before: Until | None, until_decided: bool, keys: Sequence
         return before
     values = {name: value for name, value in asdict(before or Until()).items() if value is not None}
     for key, _, value in (text.partition("=") for text in keys):
-        values[key.strip()] = _value(value.strip())
+        values[key.strip()] = _parsed_value(value.strip())
     return Until(**check_model(UntilTable, values, "--until", DefinitionError).model_dump())
 
 
-def _value(text: str) -> str | int | float:
+def _parsed_value(text: str) -> str | int | float:
     for kind in (int, float):
         with suppress(ValueError):
             return kind(text)

@@ -186,11 +186,11 @@ def enter_late(store: Store, tournament: str, bot: Bot, *, reason: str, is_chall
         StoreError: if the tournament is being run.
     """
     stored = store.tournament(tournament)
-    _plan(CorrectedTournament(store, stored, reason), bot, is_challenger)
+    _definition_with(CorrectedTournament(store, stored, reason), bot, is_challenger)
     check_entrant(bot, stored.definition)
     with corrected_tournament(store, tournament, reason) as corrected:
-        changed = _plan(corrected, bot, is_challenger)
-        number = _number(corrected, bot)
+        changed = _definition_with(corrected, bot, is_challenger)
+        number = _number_of_late(corrected, bot)
         details = CorrectionDetails(entrant=number, bot=bot.label, settings=_earlier_settings(corrected, changed))
         lines = list(_late_lines(corrected, changed, number))
         absent = corrected.absent - {number}
@@ -198,13 +198,13 @@ def enter_late(store: Store, tournament: str, bot: Bot, *, reason: str, is_chall
         return corrected.make(CorrectionKind.ENTER, details, definition=changed, lines=lines, skip=skip)
 
 
-def _plan(corrected: CorrectedTournament, bot: Bot, is_challenger: bool) -> Definition:
+def _definition_with(corrected: CorrectedTournament, bot: Bot, is_challenger: bool) -> Definition:
     name = corrected.stored.name
     corrected.require_closed_entry()
     challengers = corrected.definition.settings.get("challengers")
     if is_challenger and challengers is None:
         raise UsageError(f"tournament {name!r}: only a gauntlet has challengers")
-    number = _number(corrected, bot)
+    number = _number_of_late(corrected, bot)
     entrants = corrected.definition.entrants
     changed = with_entrants(
         corrected.definition, (*entrants[:number], bot, *entrants[number + 1 :]), advice="enter it under another name"
@@ -222,7 +222,7 @@ def _plan(corrected: CorrectedTournament, bot: Bot, is_challenger: bool) -> Defi
     return changed
 
 
-def _number(corrected: CorrectedTournament, bot: Bot) -> int:
+def _number_of_late(corrected: CorrectedTournament, bot: Bot) -> int:
     """Return the number of a late entrant: the one it had before, if it was taken out again; else the next."""
     entrants = corrected.definition.entrants
     out = taken_out(corrected.stored.corrections)

@@ -172,7 +172,7 @@ class SupervisedRun(RunControl):
             wanted_margin_95=limits.margin_95 if limits is not None else None,
             seconds_left=round(left.seconds, 1) if left is not None else None,
             void_in_row=self.scheduling.voids.in_row,
-            sitting_out=_listed(self.scheduling.suspended()),
+            sitting_out=_listed_suspensions(self.scheduling.suspended()),
         )
         self.report(DirectorState.PLAYING)
 
@@ -190,7 +190,7 @@ class SupervisedRun(RunControl):
             _log.warning("%s: how it is can't be written: %s", self.tournament, error)
 
 
-def _listed(suspended: Sequence[SuspendedBot]) -> tuple[Suspension, ...]:
+def _listed_suspensions(suspended: Sequence[SuspendedBot]) -> tuple[Suspension, ...]:
     """Return the suspensions that are listed: one that ends while it is read is no news."""
     lasting = [bot for bot in suspended if bot.seconds >= LEAST_SECONDS]
     return tuple(map(_stored_suspension, lasting[:LISTED]))
@@ -205,7 +205,7 @@ KINDS = ("withdraw", "disqualify", "replace", "void", "undo")
 """The kinds of requests; the correction that does one is of the same kind."""
 
 
-def _done(home: ArenaHome, request: TournamentRequest) -> Correction:
+def _make_correction(home: ArenaHome, request: TournamentRequest) -> Correction:
     """Do what was asked for, or raise UsageError for a request of an unknown kind."""
     store, tournament, reason, arguments = home.store, request.tournament, request.reason, request.arguments
     if request.kind == "withdraw":
@@ -244,23 +244,23 @@ def _carry_out(home: ArenaHome, people: PeopleStore, request: TournamentRequest)
     before = (
         max((correction.number for correction in tournament.corrections), default=0) if tournament is not None else 0
     )
-    correction = _made_already(tournament, request)
+    correction = _correction_made_before(tournament, request)
     if correction is not None:
-        people.requests.finish(request.number, _sentence(correction), is_done=True)
+        people.requests.finish(request.number, _outcome_sentence(correction), is_done=True)
         return
     people.requests.begin(request.number, before)
     try:
-        correction = _done(home, request)
+        correction = _make_correction(home, request)
     except DatabaseError:
         raise
     except (ArenaError, KeyError, TypeError, ValueError) as error:
         _log.warning("request %d (%s %s) is refused: %s", request.number, request.kind, request.tournament, error)
         people.requests.finish(request.number, f"{error}", is_done=False)
     else:
-        people.requests.finish(request.number, _sentence(correction), is_done=True)
+        people.requests.finish(request.number, _outcome_sentence(correction), is_done=True)
 
 
-def _made_already(tournament: StoredTournament | None, request: TournamentRequest) -> Correction | None:
+def _correction_made_before(tournament: StoredTournament | None, request: TournamentRequest) -> Correction | None:
     """Return the correction that a director made before it was killed, without having said so."""
     if tournament is None or request.state is not RequestState.BEGUN or request.kind not in KINDS:
         return None
@@ -272,5 +272,5 @@ def _made_already(tournament: StoredTournament | None, request: TournamentReques
     )
 
 
-def _sentence(correction: Correction) -> str:
+def _outcome_sentence(correction: Correction) -> str:
     return f"correction {correction.number} was made"

@@ -219,7 +219,7 @@ class LocalExecutor(Executor):
                     if isinstance(message, NotBegun):
                         queue.requeue(worker.unanswered.popleft())
                     else:
-                        self._take(message, worker, answers)
+                        self._take_message(message, worker, answers)
             except (EOFError, ConnectionError):
                 answers += self._replace(queue, worker)
             if answers:
@@ -228,7 +228,9 @@ class LocalExecutor(Executor):
             results += answers
         return results
 
-    def _take(self, message: JobResult | LiveMatch | Ready, worker: WorkerProcess, answers: list[JobResult]) -> None:
+    def _take_message(
+        self, message: JobResult | LiveMatch | Ready, worker: WorkerProcess, answers: list[JobResult]
+    ) -> None:
         if isinstance(message, LiveMatch):
             self._live[message.match] = message
         elif isinstance(message, Ready):
@@ -274,14 +276,14 @@ class LocalExecutor(Executor):
     def _start(self, number: int) -> None:
         for _ in range(MAX_FAILED_STARTS):
             try:
-                self._start_once(number)
+                self._start_process(number)
                 return
             except OSError as error:
                 reason = error.strerror
                 time.sleep(START_AGAIN_SECONDS)
         raise UsageError(f"no worker can be started: {reason}")
 
-    def _start_once(self, number: int) -> None:
+    def _start_process(self, number: int) -> None:
         ours, theirs = self._context.Pipe()
         watched, watching = self._context.Pipe(duplex=False)
         process = self._context.Process(

@@ -142,12 +142,12 @@ class InProcessExecutor(Executor):
             self._since = time.time()
             if spec.match in self._watched:  # the matches before it may have taken all looks of this second
                 self._looks.extend([-math.inf] * LOOKS_A_SECOND)
-            result = play_spec(self._pool, spec, self._look if self.meanwhile is not None else None)
+            result = play_spec(self._pool, spec, self._call_meanwhile if self.meanwhile is not None else None)
             self._pool.freeze_kept()  # what the director does now may take any time
             yield [result]
         self._watching.enter_context(self._pool.watched())
 
-    def _look(self) -> None:
+    def _call_meanwhile(self) -> None:
         now = time.monotonic()
         if now - self._looks[0] >= 1.0 and self.meanwhile is not None:
             self._looks.append(now)

@@ -9,7 +9,7 @@ from arena.store.people.directing import DesiredState, DirectorState, RequestSta
 from arena.tournament.corrections.corrected_tournament import void_matches
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
-from arena.tournament.directors.supervised_run import Shutdown, SupervisedRun, _listed, carry_out_requests
+from arena.tournament.directors.supervised_run import Shutdown, SupervisedRun, _listed_suspensions, carry_out_requests
 from arena.tournament.fair_scheduling import SuspendedBot
 from arena.tournament.run import Order
 from tests.store.people.conftest import FakeClock
@@ -156,5 +156,5 @@ def test_the_desired_state_is_read_at_most_twice_a_second(supervised, people, cl
 
 
 def test_a_rest_that_ends_at_once_is_not_listed():
-    listed = _listed([SuspendedBot("quick@1", True, 0.04), SuspendedBot("slow@1", True, 60.0)])
+    listed = _listed_suspensions([SuspendedBot("quick@1", True, 0.04), SuspendedBot("slow@1", True, 60.0)])
     assert [one.bot for one in listed] == ["slow@1"]

@@ -85,7 +85,7 @@ def test_in_this_process_the_caller_may_look_four_times_a_second(monkeypatch):
     executor.meanwhile = lambda: looks.append(now[0])
     for second in (0.0, 0.1, 0.2, 0.9, 0.95, 0.99, 1.0, 1.05, 1.1, 1.2, 7.0):
         now[:] = [second]
-        executor._look()
+        executor._call_meanwhile()
     assert looks == [0.0, 0.1, 0.2, 0.9, 1.0, 1.1, 1.2, 7.0]
 
 

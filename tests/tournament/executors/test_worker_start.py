@@ -100,7 +100,7 @@ def test_a_machine_without_room_for_a_process_stops_the_run(write_definition, mo
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
     with LocalExecutor(Job(workers=1, isolation="limits")) as executor:
-        monkeypatch.setattr(executor, "_start_once", no_room)
+        monkeypatch.setattr(executor, "_start_process", no_room)
         with pytest.raises(UsageError, match="no worker can be started: Resource temporarily unavailable"):
             list(executor.run(WorkQueue(specs_of(write_definition()))))
 
@@ -108,14 +108,14 @@ def test_a_machine_without_room_for_a_process_stops_the_run(write_definition, mo
 def test_a_machine_that_has_room_again_is_used(write_definition, monkeypatch):
     monkeypatch.setattr("arena.tournament.executors.local.START_AGAIN_SECONDS", 0.0)
     with LocalExecutor(Job(workers=1, isolation="limits")) as executor:
-        start, failures = executor._start_once, [BlockingIOError(11, "full"), BlockingIOError(11, "full")]
+        start, failures = executor._start_process, [BlockingIOError(11, "full"), BlockingIOError(11, "full")]
 
         def start_later(number):
             if failures:
                 raise failures.pop()
             return start(number)
 
-        monkeypatch.setattr(executor, "_start_once", start_later)
+        monkeypatch.setattr(executor, "_start_process", start_later)
         specs = specs_of(write_definition(encounters=1))
         queue, played = WorkQueue(specs), []
         for results in executor.run(queue):
