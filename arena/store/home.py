@@ -35,17 +35,17 @@ DATABASE_FILE = "arena.sqlite3"
 PEOPLE_FILE = "people.sqlite3"
 VISITORS_FILE = "visitors.sqlite3"
 CONTESTS_DIRECTORY = "contests"
-"""Where the embargoed homes of contests are."""
+"""The directory with the embargoed homes of contests."""
 RECEIVING, CHECKING = "receiving-", "checking-"
-"""How names of uploads begin that are there only for a while."""
+"""Prefixes of the names of temporary uploads."""
 HOME_VARIABLE = "ARENA_HOME"
 STORE_VARIABLE = "ARENA_STORE"
 PEOPLE_VARIABLE = "ARENA_PEOPLE"
 VISITORS_VARIABLE = "ARENA_VISITORS"
-"""Set for programs beside a site without people: what visitors of it play is in a database of its own."""
+"""Set for the programs of a site without accounts: the matches of its visitors are in a database of their own."""
 STORE_CREDENTIAL = "arena.store-url"
 PEOPLE_CREDENTIAL = "arena.people-url"
-"""What systemd gives to services in place of these variables: a file that neither bots nor ``/proc`` show."""
+"""Credentials that systemd passes to services in place of these variables: bots and ``/proc`` can't see them."""
 
 
 def home_path(directory: str | os.PathLike[str] | None = None) -> Path:
@@ -91,7 +91,7 @@ def open_visitors(directory: str | os.PathLike[str] | None = None) -> PeopleStor
 
 
 def votes_between(game: str, directory: str | os.PathLike[str] | None = None) -> list[Vote]:
-    """Return the votes between variations of a game in a home, of its people and of who only looked."""
+    """Return the votes between variations of a game in a home: those of its people and of its visitors."""
     opens = [open_people] if has_people(directory) else []
     opens += [open_visitors] if (home_path(directory) / VISITORS_FILE).exists() else []
     votes = []
@@ -125,7 +125,7 @@ def own_databases(
 
 
 def has_people(directory: str | os.PathLike[str] | None = None) -> bool:
-    """Return whether a home has people: without, ``open_people`` would make the database."""
+    """Return whether a home has people; if not, ``open_people`` would create their database."""
     home = home_path(directory)
     return people_url() is not None or (home / PEOPLE_FILE).exists() or noted_server(home, PEOPLE) != ""
 
@@ -176,7 +176,7 @@ class ArenaHome:
             self.directory = chosen.resolve()
             path = self.directory / DATABASE_FILE
             is_there = path.exists()
-        except (OSError, ValueError, RuntimeError) as error:  # too long a name, a NUL, a ring of links
+        except (OSError, ValueError, RuntimeError) as error:  # too long a name, a NUL, a loop of links
             reason = getattr(error, "strerror", None) or "this is no path"
             raise StoreError(f"home {shortened_text(str(chosen))!r}: {reason}") from error
         server = store or store_url()
@@ -187,7 +187,7 @@ class ArenaHome:
             raise NoHomeError(f"{self.directory}: there is no tournament yet; begin one with: arena run FILE")
         self.other_server = known
         self.store = Store(server or path)
-        if self.store.server is not None and not must_exist:  # who only looks need not be reminded
+        if self.store.server is not None and not must_exist:  # commands that only read note nothing
             self._note_server(self.store.server)
 
     def _note_server(self, server: str) -> None:
@@ -196,7 +196,7 @@ class ArenaHome:
         note_server(self.directory, RESULTS, server)
 
     def __getattr__(self, name: str) -> NoReturn:
-        """Raise AttributeError; for what the store has, lead there."""
+        """Raise AttributeError; if the store has the attribute, the message says so."""
         from arena.store.results.store import Store
 
         hint = f"; its store has: home.store.{name}" if not name.startswith("_") and hasattr(Store, name) else ""
@@ -238,7 +238,7 @@ class ArenaHome:
         self.store.close()
 
     def log_path(self, tournament: str) -> Path:
-        """Return where the log of a tournament is written."""
+        """Return the path of a tournament's log."""
         path = self.directory.joinpath("logs", *map(as_file_name, tournament.split("/")))
         return path.with_name(f"{path.name}.log")
 
@@ -352,7 +352,7 @@ def _forget_cached_results(home: ArenaHome, tournament: StoredTournament) -> Non
 
 
 def move_log(source: Path, target: Path) -> None:
-    """Move a log; where the target has one already, the moved one follows it."""
+    """Move a log; if there is a log at the target already, append to it."""
     try:
         if not source.exists():
             return

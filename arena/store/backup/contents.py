@@ -1,4 +1,4 @@
-"""What a backup has: files of a home, and the manifest that lists them."""
+"""The contents of a backup: files of a home, and the manifest that lists them."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from arena.match.players.bot_files import BUILD_DIRECTORY
 from arena.sandbox.isolation.reaper import COPY_PREFIX
 from arena.store.home import CHECKING, CONTESTS_DIRECTORY, DATABASE_FILE, PEOPLE_FILE, RECEIVING
 
-# What of a home is in a backup, and what is not.
+# Which files of a home are in a backup, and which are not.
 #
-# Databases are copied first, the one of people before those of results: a bot is listed before its submission is
-# accepted, and a file is there before a database names it. What is hidden of contests is copied before what everybody
-# sees, into which it is taken when it is revealed. So whatever happens while a backup is made, all that its
-# databases name has been there, as after the end of a process at that moment.
+# Databases are copied before files, and the database of people before those of results: the arena lists a bot before it
+# accepts the submission, and writes a file before a database names it. Embargoed results are copied before public ones,
+# which take them in when a contest is revealed. So every bot and file that a copied database names existed when it was
+# copied, whatever happens meanwhile: the backup is consistent, as a home is after its processes were killed.
 
 PEOPLE, RESULTS = PEOPLE_FILE, DATABASE_FILE
 DATABASES = (PEOPLE, RESULTS)
 
 NOT_KEPT = ("cache", "locks", "parts", "repro", IDENTITY_FILE, *FILES.values())
-"""What is made again, belongs to processes that run now, or to where the databases are."""
+"""Left out: what the arena can make again, what belongs to running processes, and where the databases are."""
 
 MAX_DEPTH = 80
-"""Directories in each other; a submitted bot has at most 64."""
+"""The deepest nesting of directories; a submitted bot has at most 64."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A directory of a home that is kept with all its files, and the permissions with which they are restored."""
+    """The permissions with which a restore creates the directories and files of a directory of the home."""
 
     directory_mode: int
     file_mode: int
@@ -50,23 +50,23 @@ class Tree:
 
 
 OPEN, PRIVATE = Tree(0o755, 0o644, 0o755), Tree(0o700, 0o600, 0o700)
-"""Bots are read by processes that have a user of their own; everything else by the arena alone."""
+"""Bots run as other users, who must be able to read them; only the arena reads everything else."""
 
 BOTS, LOGS = "bots", "logs"
 PRIVATE_TREES = ("uploads", CONTESTS_DIRECTORY, "keys", "puzzles", "votes", LOGS)
 TREES = {BOTS: OPEN} | dict.fromkeys(PRIVATE_TREES, PRIVATE)
-"""Logs are kept if asked for."""
+"""Directories of a home that are in a backup; logs only on request."""
 
 _UNFINISHED = (COPY_PREFIX, RECEIVING, CHECKING)
 
 
 def embargoed_databases(home: Path) -> list[str]:
-    """Return the databases of what is hidden of contests, as paths from a home."""
+    """Return the databases of embargoed results, as paths from a home."""
     return sorted(str(path.relative_to(home)) for path in home.glob(f"{CONTESTS_DIRECTORY}/*/{DATABASE_FILE}"))
 
 
 def is_beside_database(path: str) -> bool:
-    """Return whether a file of a contest belongs to its database, and is no whole database itself."""
+    """Return whether a file of a contest belongs to its database without being the database, such as its log."""
     tree, *inner = path.split("/")
     name = inner[-1] if inner else ""
     is_whole = len(inner) == 2 and name == DATABASE_FILE
@@ -120,7 +120,7 @@ def _require_utf_8(path: str) -> None:
 
 
 def other_entries(home: Path) -> list[str]:
-    """Return what a home has that no part of the arena has put there, and that is in no backup."""
+    """Return the entries of a home that the arena does not know, and that no backup has."""
     arena_names = {*TREES, *NOT_KEPT, *(f"{name}{ending}" for name in DATABASES for ending in ("", "-wal", "-shm"))}
     try:
         return sorted(entry.name for entry in os.scandir(home) if entry.name not in arena_names)

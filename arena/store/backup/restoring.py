@@ -1,4 +1,4 @@
-"""Makes a home from a backup that may have been made to do harm."""
+"""Restores a home from an untrusted backup."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from arena.store.results.connection import reason_of, shown_url
 from arena.store.results.foreign import check_copy
 from arena.store.results.store import Store
 
-# Reads a backup that may have been made to do harm: only what its manifest names, if it is as the manifest says.
+# Reads an untrusted backup: only files that its manifest names, and only if they are as the manifest says.
 
 MAX_NAME_BYTES = 255
 
@@ -76,7 +76,7 @@ class BackupReader:
 
     @property
     def head(self) -> Head:
-        """When it was made, and by which arena."""
+        """The first line of the manifest: when the backup was made, and by which version of the arena."""
         return self._manifest.head
 
     @property
@@ -152,10 +152,10 @@ def verify_backup(directory: Path) -> tuple[int, int, str]:
         return files, size_bytes, backup.digest
 
 
-# Makes a home from a backup, where none is yet. What the backup says is not believed before it has been checked.
+# Makes a home from a backup in a new or empty directory, and checks everything in the backup before using it.
 
 STAGING = "restoring-"
-"""How the name of the directory in the new home begins in which it is made."""
+"""Prefix of the directory in the new home in which the files are collected first."""
 
 _PRIVATE_MODE = 0o600
 

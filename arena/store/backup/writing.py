@@ -1,4 +1,4 @@
-"""Makes a backup of a home while it is used: next to its place first, so that nothing half is ever there."""
+"""Makes a backup of a home that is in use: in a temporary folder first, so that nobody finds half a backup."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from arena.store.results.whole_database import copy_file
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """A backup that was made; ``left_out`` are the home's entries that no part of the arena has put there."""
+    """A backup that was made; ``left_out`` are the entries of the home that the arena does not know."""
 
     files: int
     size_bytes: int

@@ -181,7 +181,7 @@ def person_of(row: Row[Any]) -> Person:
 
 
 def _keep_an_operator(connection: Connection, person: Person) -> None:
-    """Refuse to take away the last operator who can sign in; without any, the command line is the operator."""
+    """Refuse to remove the last operator who can sign in; with none, only the command line would remain."""
     if person.role is not Role.OPERATOR or person.closed_at is not None or not person.has_password:
         return
     connection.execute(people.update().where(people.c.role == Role.OPERATOR).values(role=Role.OPERATOR))  # locks them
@@ -196,7 +196,7 @@ def _keep_an_operator(connection: Connection, person: Person) -> None:
 
 
 def _end_access(connection: Connection, person: Person, now: str) -> None:
-    """Delete what proves that somebody is this person, and their invitations; withdraw their undecided submissions."""
+    """Delete a person's sessions, tokens and invitations, and withdraw their undecided submissions."""
     undecided = (submissions.c.person_id == person.number) & submissions.c.state.not_in(FINAL)
     withdrawn = {"state": SubmissionState.WITHDRAWN, "claim": None, "finished_at": now}
     connection.execute(submissions.update().where(undecided).values(withdrawn))

@@ -72,7 +72,7 @@ class ContestMessages(TimedRepository):
 
     @writes
     def announce(self, connection: Connection, by: str, contest: str, text: str) -> None:
-        """Tell everybody something."""
+        """Publish an announcement."""
         stored = locked_contest(connection, contest)
         self._insert(connection, stored.number, None, text, news=_next_news(connection, stored.number))
         add_line(connection, self._clock.text(), by, "announced something in the contest", contest, "")
@@ -166,7 +166,7 @@ def forget_person(connection: Connection, person: int) -> None:
 
 
 def _may_be_read_by(reader: int | None) -> ColumnElement[bool]:
-    """Return the condition of messages for somebody: what all may read, and the own questions."""
+    """Return the condition for messages that a person may read: those for all, and the person's own questions."""
     own = contest_messages.c.person_id == reader if reader is not None else false()
     return or_(contest_messages.c.is_for_all == 1, own)
 

@@ -74,7 +74,7 @@ class Contests(TimedRepository):
             "stage_note": "",
             "cancel_reason": "",
         }
-        add_line(connection, now, by, "announced the contest", contest.name, "")  # which lets others wait
+        add_line(connection, now, by, "announced the contest", contest.name, "")  # makes other writers wait
         others = tournament_mistakes(new, all_contests(connection))
         new.check(*faults, *deadline_mistakes(new, now), *others, *invitation_mistakes(connection, new))
         connection.execute(contests.insert(), row)
@@ -118,7 +118,7 @@ class Contests(TimedRepository):
                 return stored
             details = "; ".join(differences(stored.contest, contest))
             line = (now, by, "changed the contest", name, reason)
-            add_line(connection, *line, details=details)  # which lets others wait
+            add_line(connection, *line, details=details)  # makes other writers wait
             others = [one for one in all_contests(connection) if one.number != stored.number]
             invited = invitation_mistakes(connection, new, stored.contest.invited)
             forbidden, names_taken = change_mistakes(stored, new, now), tournament_mistakes(new, others)
@@ -167,19 +167,19 @@ class Contests(TimedRepository):
     # what the contest's director says
 
     def set_stage(self, stored: StoredContest, stage: ContestStage, note: str = "") -> StoredContest:
-        """Say what is being played, and why it does not go on, if so."""
+        """Store which stage is being played, and if it is stuck, why."""
         values: dict[str, Any] = {"stage": stage, "stage_note": note[:MAX_NOTE_CHARACTERS]}
         if stage is ContestStage.PLAYED:
             values["played_at"] = func.coalesce(contests.c.played_at, self._clock.text())
         return self._set(stored, values)
 
     def set_revealed(self, stored: StoredContest) -> StoredContest:
-        """Say that everybody can see everything now."""
+        """Note that everybody can see the results now."""
         return self._set(stored, {"revealed_at": func.coalesce(contests.c.revealed_at, self._clock.text())})
 
     @writes
     def close_entries(self, connection: Connection, stored: StoredContest) -> StoredContest:
-        """Say that no submission can come any more that counts; nothing changes up to the deadline."""
+        """Note that no further submission can count; up to the deadline, change nothing."""
         end_submitting(connection)
         now = self._clock.text()
         current = locked_contest(connection, stored.name)
@@ -237,7 +237,7 @@ class Contests(TimedRepository):
 
     @writes
     def set_entries(self, connection: Connection, stored: StoredContest, entries: Iterable[ContestEntry]) -> None:
-        """Say which bots have entered."""
+        """Store which bots have entered."""
         rows = [{"contest_id": stored.number, "bot": entry.bot, "submission_id": entry.submission} for entry in entries]
         connection.execute(delete(contest_entries).where(contest_entries.c.contest_id == stored.number))
         if rows:

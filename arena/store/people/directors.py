@@ -33,17 +33,17 @@ from arena.store.results.schema import value_of
 
 # Requests to the programs of supervised runs, each done once and in the order in which they came.
 #
-# They are here and not in the database of results: who asked, and what is only asked for, is nobody's result, and the
-# line of the public log is written in the same transaction. The program does a request in the other database. Killed
-# between the two, it finds the request begun, with the number of the last correction before it, and so knows whether it
-# was done.
+# Requests are in the database of people, because the line of the public log is written in the same transaction, and a
+# request is not a result yet. The program carries a request out in the database of results. If it is killed between the
+# two, it finds the request begun, with the number of the last correction before it, and so knows whether the request
+# was carried out.
 
 MAX_WAITING = 20
 """Of a tournament, at once."""
 MAX_ARGUMENT_CHARACTERS = 10_000
 MAX_SUBJECT_CHARACTERS = 200
 THE_ARENA = "the arena"
-"""Who refuses what can't be done, in the public log."""
+"""Who rejects a request that can't be carried out, in the public log."""
 LISTED = 50
 
 
@@ -144,11 +144,11 @@ def _request_of(row: Row[Any]) -> TournamentRequest:
 
 # The programs of supervised runs: the desired state of each, and its status.
 #
-# What is wanted stays over restarts. A program reads it every half second, and says what it is doing when that changes,
-# and every few seconds: it has been killed, or was not started, if it has not said anything for long.
+# The desired state survives restarts. A program reads it every half second, and reports its status when that changes
+# and every few seconds. A program without a recent report was killed, or never started.
 
 SILENT_SECONDS = 30.0
-"""A program that has said nothing for so long does not run."""
+"""A program that has not reported for this long is not running."""
 
 NO_FIGURES = RunFigures()
 
@@ -211,7 +211,7 @@ class Directors(TimedRepository):
         self._database.write(write)
 
     def stay(self, tournament: str) -> None:
-        """Say for a program that rests that it is there, and that what it said last holds."""
+        """Note that an idle program is alive, and that its last report still holds."""
         update = reports.update().where(reports.c.tournament == tournament).values(seen_at=self._clock.text())
         self._database.execute(update)
 
@@ -222,13 +222,13 @@ class Directors(TimedRepository):
         return _report_of(row) if row is not None else None
 
     def reports(self, program: str) -> list[DirectorReport]:
-        """Return what all programs of a kind last said, by tournament."""
+        """Return the last report of every program of a kind, by tournament."""
         query = select(reports).where(reports.c.program == program)
         rows = self._database.rows(query)
         return sorted(map(_report_of, rows), key=lambda report: report.tournament)
 
     def is_silent(self, report: DirectorReport) -> bool:
-        """Return whether a program has said nothing for so long that it does not run."""
+        """Return whether a program has not reported for so long that it can't be running."""
         return report.seen_at <= self._clock.text(-SILENT_SECONDS)
 
 

@@ -45,7 +45,7 @@ class PeopleStore(WholeDatabase):
         if isinstance(place, Path):
             _create_file(place)
         super().__init__(Database(place))
-        self._database.overwrite_deleted()  # whoever leaves is erased
+        self._database.overwrite_deleted()  # people who leave are erased from the file too
         clock = Clock(now)
         self.accounts = Accounts(self._database, clock)
         self.sessions = Sessions(self._database, clock)

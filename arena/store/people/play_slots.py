@@ -24,14 +24,14 @@ from arena.store.people.values import Clock
 # The slots of unrated matches: who may have one, and who gives one up.
 
 IDLE_SECONDS = 300.0
-"""A person who has done nothing for so long gives up the slot."""
+"""A person who has done nothing for this long loses the slot."""
 SLOTS_OF_A_PERSON = 2
 GIVES_WAY_SECONDS = 10.0
-"""A visitor who has done nothing for so long gives up the slot for another match of the same network."""
+"""A visitor who has done nothing for this long loses the slot to another match from the same network."""
 LONG_HELD_SECONDS = 1800.0
-"""A visitor who has held a slot for so long in all gives it up when nobody else's is free."""
+"""A visitor who has held slots for this long in all loses the slot when no other is free."""
 MENU_SECONDS = 60.0
-"""A play host that has not written its menu for so long is not at work."""
+"""A play host that has not written its menu for this long is not running."""
 NOBODY_PLAYS = "nobody can play here now; try again in a minute"
 TRY_AGAIN = f"try again when a match has ended or been idle for {IDLE_SECONDS / 60:.0f} minutes"
 LEFT = {"slot_until": None, "claim": None, "claimed_until": None}
@@ -39,7 +39,7 @@ LEFT = {"slot_until": None, "claim": None, "claimed_until": None}
 
 
 class PlaySlots:
-    """Gives slots, in transactions of others."""
+    """Gives slots to matches; the caller provides the transaction."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -98,7 +98,7 @@ class PlaySlots:
             raise UsageError(f"all {slots} slots are taken now; {TRY_AGAIN}")
 
     def _give_way(self, connection: Connection, condition: ColumnElement[bool]) -> None:
-        """Free the slot of a visitor who has left a match for another, as far as anybody can tell: the idlest one."""
+        """Free the slot of the idlest visitor, who has probably left that match for another one."""
         idle = condition & (matches.c.state == MatchState.PERSON) & matches.c.wish.is_(None)
         idle &= matches.c.acted_at <= self._clock.text(-GIVES_WAY_SECONDS)
         row = connection.execute(select(matches).where(idle).order_by(matches.c.acted_at, matches.c.id)).first()
@@ -153,7 +153,7 @@ class MatchClaim:
         self._rows, self._clock, self._secret = rows, clock, secret
 
     def keep(self) -> bool:
-        """Say that somebody is at it; return whether the claim still holds."""
+        """Extend the claim; return whether it still holds."""
         return self._write({"claimed_until": self._clock.text(CLAIM_SECONDS)})
 
     def read(self) -> UnratedMatch | None:

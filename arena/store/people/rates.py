@@ -41,14 +41,14 @@ class Rates(TimedRepository):
         self._pruned_at = 0.0
 
     def take(self, key: str, rate: Rate) -> float:
-        """Do something once more; return 0 if that is allowed, else after how many seconds it will be."""
+        """Count one more use; return 0 if it is allowed, else after how many seconds it will be."""
         if self._clock.now() - self._pruned_at > PRUNE_SECONDS:
             self._pruned_at = self._clock.now()
             self.prune()
         return self._database.write(lambda connection: take(connection, self._clock, key, rate))
 
     def forget(self, key: str) -> None:
-        """Forget what was done under a key."""
+        """Forget the uses counted under a key."""
         self._database.execute(delete(rates).where(rates.c.key == key))
 
     def prune(self) -> None:
@@ -58,7 +58,7 @@ class Rates(TimedRepository):
 
 
 def take(connection: Connection, clock: Clock, key: str, rate: Rate) -> float:
-    """Do something once more, in a transaction; return 0 if it is allowed, else after how many seconds it will be."""
+    """Count one more use, in a transaction; return 0 if it is allowed, else after how many seconds it will be."""
     now = int(clock.now() * 1000)
     cost = rate.cost_milliseconds
     free_at = rates.c.free_at_milliseconds
@@ -115,7 +115,7 @@ class RecordQuota(TimedRepository):
         return frozenset(bot for bot, person in authors.items() if person in full)
 
     def is_used_up(self, person: int) -> bool:
-        """Return whether the bots of a person have said all that they may say today."""
+        """Return whether the bots of a person have used up their quota of text for today."""
         return bool(self._used_up({person}))
 
     def _used_up(self, people: Collection[int]) -> set[int]:

@@ -1,4 +1,4 @@
-"""Which bots play nowhere in public while results of a contest are hidden: what they do elsewhere would tell them."""
+"""Which bots play nowhere in public while results of a contest are hidden: their other matches would reveal them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from arena.store.people.stored_contests import all_contests, contest_entries
 from arena.store.people.values import UNFINISHED, SubmissionState, look_alike_key
 
 _BEING_LISTED = (SubmissionState.ACCEPTED, *UNFINISHED)
-"""A bot may play a moment before its submission says that it is accepted; its name is known before that."""
+"""A bot may begin to play a moment before its submission is marked as accepted; its name is known before that."""
 
 
 @dataclass(frozen=True, slots=True)

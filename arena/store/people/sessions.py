@@ -101,7 +101,7 @@ class Sessions(TimedRepository):
     def _touch(self, session: Session) -> None:
         times = {"seen_at": self._clock.text(), "expires_at": self._clock.text(IDLE_SECONDS)}
         change = sessions.update().where(sessions.c.id == session.number).values(times)
-        with contextlib.suppress(UnwritableError):  # who is signed in can read as before
+        with contextlib.suppress(UnwritableError):  # a read-only database still lets people read
             self._database.execute(change)
 
     def all(self, person: Person) -> list[Session]:
@@ -190,7 +190,7 @@ class Tokens(TimedRepository):
         owner = TokenOwner(person, _token_of(row)) if person is not None else None
         if owner is not None and (owner.token.seen_at or "") <= self._clock.text(-TOUCH_SECONDS):
             update = tokens.update().where(tokens.c.id == owner.token.number).values(seen_at=self._clock.text())
-            with contextlib.suppress(UnwritableError):  # it can be used to read as before
+            with contextlib.suppress(UnwritableError):  # a read-only database still lets the token read
                 self._database.execute(update)
         return owner
 

@@ -130,10 +130,11 @@ def checking_order() -> Subquery:
     return select(columns.id, position.label("position")).subquery()
 
 
-# Claims of submissions: who checks one says again and again that it is still at it, and nobody else can decide it.
+# Claims of submissions: a checker extends its claim again and again while it checks, and nobody else can decide the
+# submission.
 #
-# What nobody is at any more, for the checker was killed, can be claimed again, so that nothing is decided twice: when
-# the claim has run out, or at once by a checker that knows that it is the only one.
+# If the checker was killed, another one can claim the submission: when the claim has run out, or at once if it knows
+# that it is the only checker. So no submission is decided twice.
 
 CLAIM_SECONDS = 60.0
 MAX_REPORT_CHARACTERS = 64 * 1024
@@ -175,7 +176,7 @@ class Claim:
         return self._change(values | {name: value for name, value in optional.items() if value is not None})
 
     def release(self) -> bool:
-        """Let it wait again, as if nobody had begun to check it; return whether the claim held until now."""
+        """Put the submission back into the queue as if never claimed; return whether the claim held until now."""
         return self._change(
             {"state": SubmissionState.WAITING, "tries": self.submission.tries - 1, "turn": None, "claim": None}
         )

@@ -280,10 +280,10 @@ class Submissions(BotNames):
 
 
 def share_submitting(connection: Connection) -> None:
-    """Before the time of a submission is taken: from now on it is known before anybody has ended submitting."""
+    """Share the lock of submitting before a submission gets its time: ``end_submitting`` waits for the transaction."""
     connection.execute(select(meta.c.value).where(meta.c.key == SUBMITTING).with_for_update(read=True))
 
 
 def end_submitting(connection: Connection) -> None:
-    """Wait until every submission is known whose time has been taken: all that follow come later than now."""
+    """Wait until every submission that has a time is stored: all further ones get a time later than now."""
     connection.execute(meta.update().where(meta.c.key == SUBMITTING).values(value="1"))

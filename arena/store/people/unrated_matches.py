@@ -1,7 +1,8 @@
 """Matches that people play in the browser, and the slots at the play host.
 
-The row has everything about a match, so that no killed process loses one. A person writes what they want to do next, a
-wish; a program of the play host claims the match, does it, and writes the answer. Only the holder of the claim writes.
+The row has everything about a match, so that no killed process loses one. A person writes a request, what
+they want to do next; a program of the play host claims the match, carries the request out, and writes the answer. Only
+the holder of the claim writes.
 A match has a slot until its end, or until the person has been idle for a while; coming back takes a slot again.
 """
 
@@ -71,7 +72,7 @@ class UnratedMatches(TimedRepository):
         connection.execute(play_menu.insert(), row)
 
     def keep_menu(self) -> None:
-        """Say that what can be chosen is still so."""
+        """Note that the menu is still valid."""
         update = play_menu.update().values(at=self._clock.text())
         self._database.execute(update)
 
@@ -225,6 +226,6 @@ def _check_turn(row: Row[Any], plies: int) -> None:
 
 
 def _locked_row(connection: Connection, number: int) -> Row[Any]:
-    """Lock a match; slots first, as everywhere, so that no two wait in a ring."""
+    """Lock a match. The slots are locked first, as everywhere, so that two transactions never wait for each other."""
     one_at_a_time(connection)
     return connection.execute(select(matches).where(matches.c.id == number).with_for_update()).one()

@@ -1,4 +1,4 @@
-"""What the lab has found out about recorded matches, as text that it reads, and longer analyses asked of it."""
+"""What the lab has found out about recorded matches, as text that the lab reads, and requests for longer analyses."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Annotations(Repository):
             self._database.write(write)
 
     def announce(self, tournament: StoredTournament) -> None:
-        """Tell readers that something else was found out about matches, such as puzzles in them."""
+        """Add an event about matches for which the lab has found something else, such as puzzles."""
         self._database.write(
             lambda connection: add_event(connection, tournament.number, EventKind.ANNOTATED, about_matches(()))
         )
@@ -175,11 +175,11 @@ class AnalysisRequests(Repository):
         return AnalysisRequest(row.state, place, len(waiting), row.searched_seconds)
 
     def waiting(self) -> list[AskedMatch]:
-        """Return those that wait, the latest last."""
+        """Return the waiting matches, the latest last."""
         return self._database.read(_waiting)
 
     def claim(self) -> AskedMatch | None:
-        """Take the first of those that wait, to be finished; None without one."""
+        """Take the first waiting match for analysis; None if none waits."""
 
         def claim(connection: Connection) -> AskedMatch | None:
             first = next(iter(_waiting(connection)), None)
@@ -201,7 +201,7 @@ class AnalysisRequests(Repository):
         self._database.write(finish)
 
     def forget_claimed(self) -> None:
-        """Forget what was being searched when its program ended, perhaps because of it; it may be asked for again."""
+        """Forget the match whose analysis may have killed the program; people may ask for it again."""
 
         def forget(connection: Connection) -> None:
             claimed = requests.c.state == AnalysisState.RUNNING
@@ -231,14 +231,14 @@ def _waiting(connection: Connection) -> list[AskedMatch]:
 
 
 def _requested_matches(connection: Connection, condition: ColumnElement[bool]) -> list[AskedMatch]:
-    """Return those of tournaments that are not in the trash, the latest last."""
+    """Return the matches of requests, without those of tournaments in the trash, the latest last."""
     query = select(requests.c.tournament_id, requests.c.match).join(tournaments).where(condition)
     rows = connection.execute(query.where(tournaments.c.deleted_at.is_(None)).order_by(requests.c.number))
     return [AskedMatch(*row) for row in rows]
 
 
 def _announce(connection: Connection, *changed: AskedMatch) -> None:
-    """Tell readers of these matches what has become of them, and readers of those that wait that places change."""
+    """Add an event about these matches, and about the waiting ones, whose places in the queue change."""
     concerned = sorted({*changed, *_waiting(connection)})
     for tournament, matches in groupby(concerned, key=lambda match: match.tournament):
         add_event(connection, tournament, EventKind.ANNOTATED, about_matches([match.match for match in matches]))

@@ -48,10 +48,10 @@ NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 SNAPSHOT = MappingProxyType({"isolation_level": "REPEATABLE READ", "postgresql_readonly": True})
 
 PASSWORDS = ("password", "sslpassword")
-"""That may stand behind the question mark of a URL."""
+"""Parameters after the question mark of a URL that hold passwords."""
 
 DRIVER_ERRORS = (DBAPIError, sqlite3.Error)
-"""What connections raise, through SQLAlchemy and as the driver knows them."""
+"""The errors of connections: those of SQLAlchemy, and those of the driver for raw connections."""
 
 Value = TypeVar("Value")
 Work = Callable[[Connection], Value]
@@ -243,10 +243,10 @@ class Repository:
 
 
 class _Pool(QueuePool):
-    """Connections, of which none is left open that comes back after all were closed."""
+    """A pool of connections; a connection that comes back after the pool was closed is closed too."""
 
     _sqla_logger_namespace = f"{QueuePool.__module__}.{QueuePool.__name__}"
-    """Its log is SQLAlchemy's: one below ``arena`` would be shown to who asks for more of the arena's."""
+    """The name under which SQLAlchemy logs: below ``arena``, its lines would appear among the arena's own."""
 
     _is_disposed = False
 
@@ -328,7 +328,7 @@ def _is_shutdown(error: DBAPIError) -> bool:
 
 
 def insert_into(connection: Connection, table: Table) -> postgresql.Insert | sqlite.Insert:
-    """Return an insert that can say what becomes of a row that is there already, as either database writes that."""
+    """Return an insert of the database's dialect, which can say what happens to a row that exists already."""
     if connection.dialect.name != "postgresql":
         return sqlite.insert(table)
     from sqlalchemy.dialects.postgresql import insert  # three megabytes of memory, which a file does not need
@@ -337,7 +337,7 @@ def insert_into(connection: Connection, table: Table) -> postgresql.Insert | sql
 
 
 UNWRITABLE_SIGNS = ("readonly", "full", "disk I/O", "No space left", "unable to open")
-"""In what a database says to who writes; a full disk has several names."""
+"""Parts of the messages of a database that can't be written; a full disk has several names."""
 
 
 def _is_unwritable(error: DBAPIError) -> bool:

@@ -216,7 +216,7 @@ def _sitting(row: dict[str, Any]) -> Sitting:
 
 
 def _bring_back(connection: Connection, tournament: int, undone: int, correction: int) -> None:
-    """Bring back what a correction has set aside and skipped; what has been played in its place is set aside."""
+    """Bring back what a correction set aside and skipped; set aside what was played in its place."""
     where = and_(set_aside.c.tournament_id == tournament, set_aside.c.correction == undone)
     chosen = [match for (match,) in connection.execute(select(set_aside.c.match).where(where))]
     _move_aside(connection, tournament, chosen, correction)

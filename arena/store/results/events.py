@@ -1,4 +1,4 @@
-"""What has changed: the log of events, by topic, and signals that anything may have been committed."""
+"""The log of events, by topic, and signals that something may have been committed."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def stored_event(row: Any) -> StoredEvent:
     return StoredEvent(topic=row.topic, seq=row.seq, kind=row.kind, at=row.at, details=details)
 
 
-# Says cheaply, some microseconds at a time, whether anything may have been committed to a database.
+# Tells within microseconds whether something may have been committed to a database.
 
 
 class CommitSignal:
@@ -220,7 +220,7 @@ class CommitSignal:
 
 
 class Commits:
-    """Whether it is time to look at some databases: after a commit, and now and then for what only time changes."""
+    """Whether it is time to read some databases again: after a commit, and regularly, as time passes too."""
 
     def __init__(
         self, signals: Sequence[CommitSignal], most_seconds: float, now: Callable[[], float] = lambda: time.monotonic()

@@ -28,10 +28,10 @@ COPY_BYTES = 2**20
 OTHERS_SECONDS = 10
 """How long a copy waits for the other programs of a database."""
 TRIES = 5
-"""How often a database is copied that other programs change at the same time."""
+"""How often to try to copy a database that other programs are changing."""
 
 _ACTIVE = re.compile(r"\b(as|check|generated|virtual|where)\b", re.IGNORECASE)
-"""What the tables of no arena have: expressions that SQLite would evaluate when it reads them."""
+"""Words that no schema of an arena has: SQLite would evaluate their expressions when it reads the tables."""
 
 
 def open_foreign(path: Path, directory: Path) -> Source:

@@ -14,7 +14,7 @@ from typing import Any
 BUSY_TIMEOUT_SECONDS = 0.2
 MAX_TOURNAMENTS = 1000
 MAX_MATCHES = 50
-"""Of one tournament."""
+"""The most matches of one tournament."""
 
 
 class KnownNames:

@@ -26,7 +26,7 @@ MAX_WATCHED = 100
 
 
 MAX_SUMMARY_CHARACTERS = 10_000
-"""Of the first line of a stored state, which is its summary; the second line is all of it."""
+"""The most characters of the first line of a stored state, its summary; the second line is the whole state."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +100,7 @@ class LiveState:
     # by the director
 
     def write_progress(self, value: RunProgress) -> None:
-        """Write how far the run is."""
+        """Write the progress of the run."""
         row = {"tournament_id": self._tournament, "at": _utc_now(), "body": as_json(asdict(value))}
 
         def write(connection: Connection) -> None:

@@ -22,7 +22,7 @@ from arena.store.results.connection import Database
 
 TRIES = 3
 TRY_AGAIN_SECONDS = 0.02
-"""For a file that ``file_lock_holders`` may be looking at."""
+"""How long to wait for a file that ``file_lock_holders`` may be testing."""
 
 
 DirectorLock = AbstractContextManager[object]

@@ -20,10 +20,10 @@ from arena.store.results.schema import matches, records, seats
 from arena.store.results.statements import CHUNK_ROWS, chunks, record_from, stored_bots_and_ranks
 
 MAX_RECORD_CHARACTERS = 200_000
-"""Of a longer record, a list shows no more than its row has."""
+"""If a record is longer, a list shows only what the columns of its row have."""
 
 PIECE_LINES = 100
-"""Read at once, so that long records do not fill the memory."""
+"""How many lines are read at once, so that long records do not fill the memory."""
 
 
 class LineFault(NamedTuple):
@@ -118,7 +118,7 @@ def _line(row: Any) -> MatchLine:
 
 
 def _details(text: Any, seats: int) -> dict[str, Any]:
-    """Return what a list shows of a record itself; nothing if it is malformed, which reading the match will say."""
+    """Return what a list shows of a record itself; nothing if it is malformed, which reading the match reports."""
     try:
         stored = from_json_text(text, "its record") if isinstance(text, str) else None
     except StoreError:

@@ -153,7 +153,7 @@ class MatchLists(Repository):
         return MatchPage(lines=tuple(lines), next=last)
 
     def _paths_by_filter(self, chosen: MatchFilter) -> list[list[_Path]]:
-        """Return the indexes that lead to all the matches; several paths have to be followed together."""
+        """Return for each filter the paths along its index that together lead to all matches."""
         bot, rival = (chosen.bot, chosen.rival) if chosen.bot is not None else (chosen.rival, None)
         labels = None if bot is None else labels_of(self._database, bot)
         rivals = None if rival is None else labels_of(self._database, rival)

@@ -22,7 +22,7 @@ SEATS_AT_A_TIME = 20_000
 
 
 _DEFAULTS = {"round": "1", "format": ""}
-"""What rows of before have in new columns that are never null; 0 in the others."""
+"""The values of new columns without nulls in the rows that exist already; 0 for the other columns."""
 
 
 def migrate(connection: Connection, version: int) -> None:
@@ -50,7 +50,7 @@ def _add_columns(connection: Connection) -> None:
 
 
 def _fill_2(connection: Connection) -> None:
-    """Rounds, finished tournaments, encounters beside results, and settings of formats in definitions."""
+    """Fill rounds, the ends of tournaments, the encounters of results, and the settings of formats in definitions."""
     connection.execute(
         sa.text(
             "UPDATE records SET encounter = (SELECT matches.encounter FROM matches WHERE"
@@ -86,7 +86,7 @@ def _definition_2(definition: dict[str, object]) -> dict[str, object]:
 
 
 def _fill_3(connection: Connection) -> None:
-    """The formats of tournaments in a column of their own."""
+    """Fill the column of formats."""
     for key, text in connection.execute(sa.text("SELECT id, definition FROM tournaments")).all():
         try:
             name = str(json.loads(text).get("format", "round-robin"))[:32]
@@ -96,7 +96,7 @@ def _fill_3(connection: Connection) -> None:
 
 
 def _fill_5(connection: Connection) -> None:
-    """Seats, and the log of events."""
+    """Fill the table of seats and the log of events."""
     _fill_seats(connection)
     _begin_logs(connection)
 

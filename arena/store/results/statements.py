@@ -63,7 +63,7 @@ def add_to_counters(connection: Connection, tournament: int, change: Counters) -
 
 
 def counted(connection: Connection, tournament: int) -> Counters:
-    """Return what the counters of a tournament should be, by counting."""
+    """Return the correct values of a tournament's counters, by counting."""
     lines = select(func.count()).where(matches.c.tournament_id == tournament)
     recorded, record_bytes = connection.execute(_sizes(connection, records, tournament)).one()
     bytes_aside = connection.execute(_sizes(connection, set_aside, tournament)).one()[1]
@@ -95,7 +95,7 @@ def _sizes(connection: Connection, table: Any, tournament: int) -> Select[Any]:
     return select(func.count(type_=Integer), size).where(table.c.tournament_id == tournament)
 
 
-# Rows of the tables, going in and coming out.
+# Rows of the tables: written from values, and read into values.
 
 CHUNK_ROWS = 500
 
@@ -229,17 +229,17 @@ def _are_whole(values: object, count: int, least: int, most: int) -> bool:
     return isinstance(values, list) and len(values) == count and all(is_whole(value, least, most) for value in values)
 
 
-# Reads and writes whose bots are.
+# Reads and writes the owners of bots.
 
 
 def read_owners(connection: Connection) -> Owners:
-    """Return whose bots are."""
+    """Return the owners of bots."""
     rows = connection.execute(select(owners.c.bot, owners.c.digest, owners.c.person))
     return Owners({row.bot: OwnedBot(*row) for row in rows})
 
 
 def owner_row(connection: Connection, owned: OwnedBot) -> Executable:
-    """Return what writes whose a bot is, in place of what was known."""
+    """Return the statement that stores a bot's owner in place of the earlier one."""
     row = insert_into(connection, owners).values(owned._asdict())
     return row.on_conflict_do_update(
         index_elements=[owners.c.bot], set_={owners.c.digest: owned.digest, owners.c.person: owned.person}
@@ -314,7 +314,7 @@ def _meetings(bots: str, ranks: str) -> tuple[tuple[str, int, str, int, int], ..
 
 
 _COUNTED_COLUMNS = RecordRow._fields[: RecordRow._fields.index("faults")]
-"""What a row of ``records`` has; the faults come last."""
+"""The columns of a row of ``records``; the faults come last."""
 
 
 def insert_records(connection: Connection, number: int, rows: Sequence[RecordRow]) -> None:

@@ -1,4 +1,4 @@
-"""The store: what is written to it, besides the reading that it inherits. Plain Python values go in and come out."""
+"""The store: the methods that write, besides the inherited ones that read. Values are plain Python values."""
 
 from __future__ import annotations
 
@@ -283,11 +283,11 @@ class Store(RecordReader, WholeDatabase):
         self._database.write(make)
 
     def set_owner(self, bot: OwnedBot) -> None:
-        """Say whose a bot is that nobody has seen yet."""
+        """Store the owner of a bot that no page shows yet."""
         self._database.write(lambda connection: connection.execute(owner_row(connection, bot)))
 
     def set_owners(self, owned: Iterable[OwnedBot]) -> None:
-        """Make whose bots are what it should be, for all of them; pages that were built before are not shown again."""
+        """Replace the owners of all bots; pages that were built before are not shown again."""
         new = {owned_bot.bot: owned_bot for owned_bot in owned}
 
         def write(connection: Connection) -> None:

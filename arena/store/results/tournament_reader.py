@@ -326,7 +326,7 @@ class TournamentReader(Repository):
 
     @contextmanager
     def _unless_changed(self, tournament: StoredTournament) -> Iterator[None]:
-        """Check rows by a tournament's definition; one that does not fit may be of somebody who has entered since."""
+        """Check rows by a tournament's definition; a row that does not fit may have an entrant that came since."""
         try:
             yield
         except StoreError as error:

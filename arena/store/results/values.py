@@ -1,4 +1,4 @@
-"""The plain values that the store returns: tournaments, corrections of them, and owners of bots; and reading again."""
+"""The plain values that the store returns: tournaments, their corrections, and owners of bots; and reading again."""
 
 from __future__ import annotations
 
@@ -285,7 +285,7 @@ class StoredBot(NamedTuple):
 # Reads again what was changed while it was read.
 
 MAX_READINGS = 3
-"""Somebody may enter a ladder during each of them."""
+"""The most attempts: a bot may enter a ladder during each of them."""
 
 Value = TypeVar("Value")
 

@@ -239,7 +239,7 @@ def _shown(connection: Connection) -> str:
 
 
 def _last_number(connection: Connection, table: Table, counter: Column[Any]) -> int:
-    """Return the last number that a table has given a row, which may not be there any more; 0 for none."""
+    """Return the last number that a table gave to a row, even if the row was deleted; 0 for none."""
     largest: int = connection.execute(select(func.coalesce(func.max(counter), 0))).scalar_one()
     if connection.dialect.name == "postgresql":
         sequence = connection.execute(_sequence_of(table, counter)).scalar()
