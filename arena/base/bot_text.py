@@ -15,28 +15,28 @@ from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
 
 DIGEST_BYTES = 32
 MIN_LEFT_OUT_BYTES = 1024
-"""Said of all that is shorter: silence, too."""
+"""The length reported for every shorter text, an empty one included."""
 
 T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Audience:
-    """Who reads text of bots: of all, as directors and owners of the home do, or of ``bots`` (``name@version``)."""
+    """A reader of bots' text: of every bot's, such as a director, or only of that of ``bots`` (``name@version``)."""
 
     reads_all: bool = False
     bots: frozenset[str] = frozenset()
 
     def may_read(self, bot: str) -> bool:
-        """Return whether it may read what a bot (``name@version``) has said."""
+        """Return whether it may read the text of a bot (``name@version``)."""
         return self.reads_all or bot in self.bots
 
 
 EVERYBODY = Audience()
-"""Visitors and rivals: they read nothing of any bot."""
+"""Visitors and rivals, who read no text of any bot."""
 
 OPERATOR = Audience(reads_all=True)
-"""Who has the home, at a terminal."""
+"""The owner of the home, at a terminal."""
 
 
 def author_of(bots: Iterable[str]) -> Audience:
@@ -62,7 +62,7 @@ class BotText(Generic[T_co]):
         return self._text if audience.may_read(bot) else None
 
     def for_operator(self) -> T_co:
-        """Return what was said, to store it, or to show it to whoever has the home."""
+        """Return the text, to store it or to show it to the owner of the home."""
         return self._text
 
     def __eq__(self, other: object) -> bool:
@@ -106,7 +106,7 @@ class LeftOut(NamedTuple):
 
     @property
     def commitment(self) -> bytes:
-        """What proves the text, together with its salt."""
+        """The hash that commits to the text; the salt and the text reproduce it."""
         return blake2b(self.text, key=self.salt, digest_size=DIGEST_BYTES).digest()
 
 

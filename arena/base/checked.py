@@ -84,7 +84,7 @@ def parse_toml(data: bytes, path: Path, error: type[UsageError]) -> dict[str, An
 
 
 def _toml_problem(text: str, failure: tomllib.TOMLDecodeError) -> str:
-    """Return what is wrong in a line, in words for those who have never read TOML's grammar."""
+    """Return what is wrong in a line, in words for readers who do not know TOML's grammar."""
     location = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", str(failure))
     if location is None:
         return str(failure)
@@ -107,7 +107,7 @@ def _toml_problem(text: str, failure: tomllib.TOMLDecodeError) -> str:
 
 
 def _check_values(values: dict[str, Any], path: Path, error: type[UsageError]) -> None:
-    """Raise for what TOML does not have to carry, and what would surprise those who print or compare it."""
+    """Raise for values that TOML need not support, and for values that are surprising to print or compare."""
     waiting: list[tuple[Any, int]] = [(values, 0)]
     while waiting:
         value, depth = waiting.pop()
@@ -155,7 +155,7 @@ def check_json(model: type[ModelT], data: bytes, complaint: str) -> ModelT:
 
 
 def mistakes_of(model: type[BaseModel], failure: ValidationError) -> list[Mistake]:
-    """Return what is wrong with values that a model has refused."""
+    """Return the mistakes in values that a model has rejected."""
     return [_mistake(model, dict(fault)) for fault in failure.errors(include_url=False)]
 
 

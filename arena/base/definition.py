@@ -73,7 +73,7 @@ def gone(absences: Iterable[Absence]) -> frozenset[int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejected:
-    """What was to enter and could not: by the name it would have had, and the reason in one sentence."""
+    """A bot that could not enter: the name it would have had, and the reason in one sentence."""
 
     name: str
     reason: str

@@ -19,7 +19,7 @@ class FaultKind(StrEnum):
     sentence: str
 
     def __new__(cls, value: str, meaning: str = "", hint: str = "", sentence: str = "") -> FaultKind:
-        """Return the member for a value, with what is said of it."""
+        """Return the member for a value, with its sentences."""
         member = str.__new__(cls, value)
         member._value_ = value
         member.meaning = meaning
@@ -170,7 +170,7 @@ class EventKind(StrEnum):
 
 
 class AnalysisState(StrEnum):
-    """How far the analysis of a recorded match is that people may ask for."""
+    """The state of a requested analysis of a recorded match."""
 
     NONE = "none"
     WAITING = "waiting"

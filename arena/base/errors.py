@@ -74,7 +74,7 @@ class Mistake:
 # A bot's fault is data, a failure of the arena is an exception: no ``BotError`` leaves the referee.
 
 MAX_EXCEPTION_CHARACTERS = 200
-"""Of the text of an exception that a game has raised."""
+"""The most characters quoted from an exception that a game has raised."""
 
 
 class ArenaError(Exception):
@@ -231,7 +231,7 @@ class NoHomeError(StoreError):
 
 
 class DatabaseError(StoreError):
-    """The database itself refuses: locked, damaged, full, without permission; it may take the same later."""
+    """The database itself refuses: locked, damaged, full, without permission; a later attempt may succeed."""
 
 
 class UnwritableError(DatabaseError):
@@ -316,7 +316,7 @@ class LateError(VoidMatchError):
 
 
 def text_of(error: BaseException) -> str:
-    """Return the text of an exception; one that is not the arena's may fail to say it."""
+    """Return the text of an exception; with exceptions from outside the arena, ``str`` itself may fail."""
     try:
         return str(error)
     except Exception:
@@ -324,7 +324,7 @@ def text_of(error: BaseException) -> str:
 
 
 def repr_of(value: object) -> str:
-    """Return the ``repr`` of a value, or its type if that raises: the code of others may do anything.
+    """Return the ``repr`` of a value, or its type if ``repr`` raises: foreign code may do anything.
 
     >>> repr_of("a"), repr_of(type("Board", (), {"__repr__": None})())
     ("'a'", '<Board>')

@@ -1,4 +1,4 @@
-"""Grades: what everybody on a roster gets, from the groups of a table whose bots can't be told apart."""
+"""Grades for everybody on a roster, from the groups of a table: bots of a group can't be told apart."""
 
 from __future__ import annotations
 

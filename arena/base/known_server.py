@@ -85,7 +85,7 @@ def _digits_of_home(path: Path, length: int, purpose: str) -> str:
 
 
 def reminder(directory: Path, what: str, shown: str) -> str:
-    """Return the sentence for whoever has not given the URL."""
+    """Return the message for a command that was not given the URL."""
     return (
         f"{directory}: its {what} are on the server {shown}; give its URL by {WAYS[what]}, or remove"
         f" {directory / FILES[what]} if they are not there any more"
@@ -93,5 +93,5 @@ def reminder(directory: Path, what: str, shown: str) -> str:
 
 
 def session_name(host: str) -> str:
-    """Return the name that sessions of arenas on a machine have at a server; a longer one it would cut."""
+    """Return the name of this machine's sessions at a server, short enough that the server does not cut it."""
     return f"arena on {host}"[:63]

@@ -67,7 +67,7 @@ class LiveMatch:
 
     @property
     def summary(self) -> LiveSummary:
-        """How it stands, without its actions."""
+        """The state of the match, without its actions."""
         same = {name: getattr(self, name) for name in LiveSummary.__slots__ if name != "plies"}
         return LiveSummary(plies=len(self.actions) + self.left_out, **same)
 
@@ -92,7 +92,7 @@ class LiveMatch:
         return live
 
     def _checks(self) -> Iterator[tuple[str, bool]]:
-        """Yield each inconsistency that it can have, and whether it is free of it."""
+        """Yield each inconsistency that a live match can have, and whether this one is free of it."""
         seats, plies = len(self.bank_seconds), len(self.actions)
         yield (
             "actions, wall_seconds and cpu_seconds differ in number",

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 HAS_PROC = Path("/proc/self/stat").exists()
-"""Whether processes can be looked at as Linux shows them; macOS has nothing like it."""
+"""Whether the system shows its processes in ``/proc``; macOS does not."""
 
 
 CAN_PIN = hasattr(os, "sched_setaffinity")
-"""Whether a process can be kept on a core."""
+"""Whether a process can be pinned to a core."""
 
 
 def available_cores() -> list[int]:
@@ -23,7 +23,7 @@ def available_cores() -> list[int]:
 
 
 def run_on(cores: Iterable[int]) -> None:
-    """Keep this process on some cores, where the system can; OSError if it has not got them."""
+    """Pin this process to some cores, where the system can; OSError if the process may not use them."""
     if CAN_PIN:
         os.sched_setaffinity(0, cores)
 

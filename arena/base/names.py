@@ -76,7 +76,7 @@ def is_version(text: str) -> bool:
 
 
 def letters_alike(text: str) -> str:
-    """Return what texts of letters and digits have in common that can be mistaken for each other."""
+    """Return a form of a text of letters and digits that is equal for texts that look alike."""
     text = text.lower()
     for looks_like, letter in _ALIKE:
         text = text.replace(looks_like, letter)
@@ -105,14 +105,14 @@ def as_file_name(name: str) -> str:
     return shown.lstrip(".-")[:MAX_CHARACTERS] or "_"
 
 
-# What a reason may be that is kept in a log and shown to others.
+# The rules for reasons, which logs keep and others read.
 
 MAX_REASON_CHARACTERS = 500
 REASON_ACCEPTED = f"expected 1 to {MAX_REASON_CHARACTERS} visible characters on one line"
 
 
 def is_reason(text: str) -> bool:
-    """Return whether somebody could read it: it is not empty, not too long, and has no invisible characters."""
+    """Return whether a reason can be read: it is not empty, not too long, and has no invisible characters."""
     return bool(text.strip()) and len(text) <= MAX_REASON_CHARACTERS and is_printable_text(text)
 
 

@@ -23,7 +23,7 @@ from arena.base.text import shortened_text
 MEBIBYTE = 1024 * 1024
 
 FUNCTION_PROGRAM = "python-function"
-"""In place of a program, in the command of a bot that is a Python function."""
+"""Stands in place of the program in the command of a bot that is a Python function."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,7 +40,7 @@ class Limit:
     use: str
 
     def broken_by(self, used: float, allowed: float) -> str:
-        """Return the sentence about a bot that has used too much, or to which the system refuses more."""
+        """Return the sentence about a bot that used more than the limit, or that the system refused more."""
         texts = self._amount(used), self._amount(allowed)
         if self.unit is Unit.BYTES and used > allowed and texts[0] == texts[1]:  # MiB hide the difference
             texts = f"{used:,} bytes", f"{allowed:,} bytes"

@@ -27,7 +27,7 @@ Read = Callable[[Any, str], Any]
 MAX_DEPTH = 100
 _MIN_INTEGER, _MAX_INTEGER = -(2**63), 2**64 - 1
 _ANY_NUMBER = int | float
-"""A number of a game's own making, which need not be finite."""
+"""A number that a game computes, which need not be finite."""
 
 
 def from_stored(kind: type[T], stored: object, where: str) -> T:
@@ -146,7 +146,7 @@ def _reader_of_dataclass(name: str, kind: type[Any]) -> Read:
 
 
 def _reader_of_dataclasses(name: str, kind: type[Any]) -> Read:
-    """Return what reads a list of dataclasses; those that have been read already are taken as they are."""
+    """Return a reader of a list of dataclasses; values that are dataclasses already stay as they are."""
 
     def read(value: Any, where: str) -> Any:
         part_of = f"{where}: {name}"

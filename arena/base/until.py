@@ -10,7 +10,7 @@ from arena.base.errors import UsageError
 from arena.base.text import shortened_text
 
 NEIGHBOURS = ("groups", "order")
-"""What is decided about all neighbours in rank."""
+"""The values of ``decided`` that concern all neighbours in rank."""
 
 BUDGETS = ("max_matches", "max_hours")
 """What may differ from run to run."""
@@ -62,7 +62,7 @@ class Until:
 
 
 def check_until(until: Until, bots: int) -> None:
-    """Raise UsageError unless that is something that can be decided about a field of this size."""
+    """Raise UsageError unless a tournament of this many bots can decide it."""
     for name, (low, high) in RANGES.items():
         value = getattr(until, name)
         if value is not None and not low <= value <= high:

@@ -17,7 +17,7 @@ from arena.base.programs.systemd import is_journal
 TEXT, JSON = "text", "json"
 FORMATS = (TEXT, JSON)
 FORMAT_VARIABLE = "ARENA_LOG_FORMAT"
-"""So that programs that are started by one that logs in a format do the same."""
+"""The environment variable by which a program passes its log format on to the programs that it starts."""
 
 FIELDS = "arena_fields"
 """The attribute of a log record with more fields for JSON."""
@@ -53,7 +53,7 @@ def set_up_logging(level: int, log_format: str | None = None) -> None:
 
 
 def is_no_ending(record: logging.LogRecord) -> bool:
-    """Return False for the complaint of a library that Ctrl-C or SIGTERM came in the middle of its work."""
+    """Return False for a library's complaint that Ctrl-C or SIGTERM interrupted its work."""
     return not (record.exc_info and isinstance(record.exc_info[1], KeyboardInterrupt | SystemExit))
 
 

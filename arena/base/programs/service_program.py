@@ -25,13 +25,11 @@ from arena.base.errors import UsageError
 from arena.base.names import as_file_name
 from arena.base.programs.log_lines import set_up_logging
 
-# Notes about problems: what keeps a service of the site from its work is a file in the home, which the page of health
-# reads.
-#
-# Not in a database, for that may be what is away.
+# Notes about problems: if something keeps a service of the site from its work, the service writes a file into the home,
+# which the health page reads. It is no database, because the database may be the problem.
 
 DIRECTORY = "parts"
-"""Of a home: earlier versions called services parts."""
+"""The directory of the notes in a home; earlier versions called services parts."""
 SUFFIX = ".trouble"
 MAX_CHARACTERS = 500
 MAX_NOTES = 50
@@ -57,7 +55,7 @@ class ProblemNote:
         self._reported: str | None = None
 
     def report(self, sentence: str) -> None:
-        """Keep what is wrong; without room for it, or while the home is away, the log alone has it."""
+        """Write a problem into the note; if the disk is full or the home is away, only the log has it."""
         if sentence == self._reported:
             return
         with contextlib.suppress(OSError):
@@ -68,7 +66,7 @@ class ProblemNote:
             self._reported = sentence
 
     def clear(self) -> None:
-        """Say that nothing is wrong, also with what an earlier process has noted."""
+        """Remove the note, also one that an earlier process wrote."""
         if self._reported != "":
             with contextlib.suppress(OSError):
                 self._path.unlink(missing_ok=True)
@@ -76,7 +74,7 @@ class ProblemNote:
 
 
 def noted_problems(directory: str | os.PathLike[str]) -> Iterator[HealthProblem]:
-    """Yield what the services of a home have noted, for operators."""
+    """Yield the problems that the services of a home have noted, for operators."""
     for path in sorted(Path(directory, DIRECTORY).glob(f"*{SUFFIX}"))[:MAX_NOTES]:
         with contextlib.suppress(OSError), path.open(encoding="utf-8", errors="replace") as file:
             yield HealthProblem(path.name.removesuffix(SUFFIX).partition("-")[0], file.read(MAX_CHARACTERS))
@@ -87,14 +85,14 @@ def noted_problems(directory: str | os.PathLike[str]) -> Iterator[HealthProblem]
 # It ends quietly on SIGTERM, and continues when what it needs was away.
 
 AWAY_SECONDS = 5.0
-"""Before what can't be done now is tried again."""
+"""The pause before a failed task is tried again."""
 IDLE_SECONDS = 20.0
-"""After which a program that has nothing to do ends: it is started again when there is something."""
+"""How long a program stays without work before it ends; it is started again when there is work."""
 STEADY_SECONDS = 60.0
-"""After having worked for so long, a program says again why it can't."""
+"""A program that has worked for this long reports the next failure again, even if the reason is the same."""
 AGAIN_SECONDS = 0.01
 NOTHING_TO_DO = 3
-"""The exit code of a program that is to be started again when there is something for it to do."""
+"""The exit code of a program without work, which is started again when there is work."""
 
 _PR_SET_PDEATHSIG = 1
 
@@ -115,11 +113,11 @@ class Idleness:
 
 
 class TerminatedError(KeyboardInterrupt):
-    """SIGTERM has come."""
+    """SIGTERM was received."""
 
 
 class _Termination:
-    """What SIGTERM does: it interrupts the work, unless that is over."""
+    """The handler of SIGTERM: it interrupts the work, unless the work is over."""
 
     def __init__(self) -> None:
         self.is_over = False
@@ -130,7 +128,7 @@ class _Termination:
             raise TerminatedError
 
     def come_again(self, unraisable: sys.UnraisableHookArgs) -> None:
-        """Send SIGTERM again if Python dropped its exception, as it does in a callback of a reference."""
+        """Send SIGTERM again if Python dropped its exception, as it does in the callback of a weak reference."""
         if unraisable.exc_type is TerminatedError:
             self._is_dropped = True  # the next one may come while a busy machine starts the thread
             threading.Thread(target=self._repeat, daemon=True).start()
@@ -185,7 +183,7 @@ def be_nice(niceness: int) -> None:
 
 
 def quiet_tracker() -> None:
-    """Let the process that removes semaphores of a killed program do so in silence; to be called before it starts."""
+    """Silence the process that removes the semaphores of a killed program; call this before that process starts."""
     option = "ignore:resource_tracker"
     if option not in sys.warnoptions:  # which it inherits
         sys.warnoptions.append(option)
@@ -261,7 +259,7 @@ class Programs(Generic[Key]):
 
 
 def ignore_ctrl_c() -> None:
-    """Leave Ctrl-C to the process that has started this one, also the Ctrl-C that came while it started."""
+    """Leave Ctrl-C to the process that started this one, also a Ctrl-C that came while this one started."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 

@@ -1,4 +1,4 @@
-"""What a program has from the service manager, and whether an address is this machine's alone."""
+"""What the service manager passes to a service, and what a service sends to it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import socket
 
 from arena.base.errors import UsageError
 
-# What systemd gives to a service, and what it is sent: sockets, credentials, readiness, the watchdog, the journal.
+# Sockets and credentials that systemd passes to a service; readiness, watchdog and journal lines that it receives.
 
 FIRST_DESCRIPTOR = 3
 VARIABLES = ("LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES")
@@ -89,7 +89,7 @@ def is_journal(descriptor: int) -> bool:
 
 
 def watchdog_seconds() -> float | None:
-    """Return how often the service manager wants to hear ``WATCHDOG=1`` at least; None if it doesn't."""
+    """Return the longest interval between two ``WATCHDOG=1`` that the service manager accepts; None without one."""
     text, process = os.environ.get("WATCHDOG_USEC", ""), os.environ.get("WATCHDOG_PID", str(os.getpid()))
     if not (text.isascii() and text.isdecimal()) or len(text) > 15 or int(text) == 0 or process != str(os.getpid()):
         return None
