@@ -1,4 +1,4 @@
-"""What a director collects: bots in folders, archives, downloads of Moodle, and commits of git repositories.
+"""Bots that a director has collected: in folders, archives, downloads of Moodle, and commits of git repositories.
 
 Each is named after its file or folder. In a download a folder is named after a person, and holds one archive or one
 program.
@@ -33,22 +33,22 @@ from arena.sandbox.isolation.git_export import export_commit
 
 SUBMITTED = "submitted:"
 MAX_COLLECTED = 2000
-"""Files and folders in a folder of submissions."""
+"""The most files and folders in a folder of submissions."""
 DOWNLOAD = UnpackLimits(
     upload_bytes=512 * MEBIBYTE, entries=20_000, total_bytes=512 * MEBIBYTE, cpu_seconds=20, wall_seconds=120.0
 )
-"""Of an archive with the submissions of a whole class; each archive in it has the limits of a submission."""
+"""The limits of an archive with the submissions of a whole class; each archive in it has those of a submission."""
 GIT_SUFFIX, GIT_TAR = ".git", "commit.tar"
 COMMIT_DIGITS = 12
 EXPECTED = 'expected a folder, a pattern such as "submissions/*", or an archive'
 MAIN_FILES = ("bot.py", "main.py", "__main__.py")
-"""Which of several programs in a folder is the bot."""
+"""The names by which one of several programs in a folder is known to be the bot, the preferred ones first."""
 
 _OF_MOODLE = re.compile(r"(?P<person>.+?)_[0-9]+_assignsubmission_file_?")
 
 
 class Opened(NamedTuple):
-    """A bot that can be launched; ``is_temporary`` says that its files are there only for a while."""
+    """A bot that can be launched; ``is_temporary`` says that its files will be removed."""
 
     bot: Bot
     is_temporary: bool
@@ -64,7 +64,7 @@ class Collected:
 
     @contextlib.contextmanager
     def opened_bot(self) -> Iterator[Bot]:
-        """Give the bot alone."""
+        """Yield the bot, without ``is_temporary``."""
         with self.opened() as (bot, _):
             yield bot
 
@@ -112,7 +112,7 @@ class LoadedBots(NamedTuple):
 
 
 def load_collected(text: str, base: Path, bots: KnownBots | None, check: Callable[[Bot], None] | None) -> LoadedBots:
-    """Load all bots that a text names, as submitted: nobody has said of any of them that it is their own.
+    """Load all bots that a text names, and treat them as submitted bots: nobody vouches for any of them.
 
     Args:
         check: raises BotDefinitionError for what is broken in another way; with it, what is broken is only rejected.
@@ -185,7 +185,7 @@ def _entries_of(text: str, base: Path, bots: KnownBots | None, stack: contextlib
 
 
 def _entries_in(path: Path, shown: str, bots: KnownBots | None, is_temporary: bool = False) -> list[Collected]:
-    """Return what a folder of submissions holds; a bot, or the folder of a person, is one."""
+    """Return the submissions in a folder; a bot, or the folder of a person, is a single one."""
     if not _is_folder(path) or _is_one_submission(path):
         return [_entry_at(path, shown, bots, is_temporary)]
     if not (names := _names_in(path, shown)):
@@ -276,7 +276,7 @@ def _opened_at(
 
 
 def _only_path_in(folder: Path) -> Path | None:
-    """Return what a folder holds if that is a single thing."""
+    """Return the only file or folder in a folder; None if it holds several, or nothing."""
     names = _names_in(folder, folder.name)
     return folder / names[0] if len(names) == 1 else None
 

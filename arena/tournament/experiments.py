@@ -97,7 +97,7 @@ def comparison_result(store: Store, tournament: StoredTournament) -> ComparisonR
 
 START = "start"
 MAX_NAME_CHARACTERS = 30
-"""Of a bot's own name, before the values."""
+"""The most characters of a bot's own name, before the values."""
 
 MAX_TUNING_NAME_CHARACTERS = 58
 """Behind it, a tournament's name has the number of the round, or "test"."""

@@ -18,20 +18,19 @@ from arena.tournament.executors.executor import Executor, JobResult, Played, Voi
 #    are the time that has passed. A worker that waits for a slow match costs time too, charged to that match.
 # 2. The share of a match is charged to its bots as they thought.
 # 3. Whoever costs more than twice what a bot of this ladder usually does owes the rest to every other entrant, and is
-#    suspended until the others have had that time. With n entrants a slow bot so takes about an n-th of the time,
-# however
-#    slow it is; quick ones are not touched.
+#    suspended until the others have had that time. So with n entrants a slow bot takes about an n-th of the time,
+#    however slow it is; quick bots are never suspended.
 # 4. Nobody is suspended for those who have nothing to learn: who is paired then is up to the ladder.
 
 USUAL = 2.0
-"""Times the median that a match of a bot may cost before it owes anything."""
+"""How many times the median a match of a bot may cost before the bot owes time."""
 
 NEWEST_WEIGHT = 0.3
-"""Of the latest match in what a match of a bot usually costs."""
+"""The weight of the latest match in the usual cost of a bot's matches."""
 
 
 class EndedMatch(NamedTuple):
-    """A recorded match: how long each bot (``name@version``) thought, and how many bytes of the record it has said."""
+    """A recorded match: how long each bot (``name@version``) thought, and how many bytes of the record are its text."""
 
     match: int
     seconds: Mapping[str, float]
@@ -79,7 +78,7 @@ class TimeQuotas:
         return dict(self._owed)
 
 
-# Void matches that come one after the other: who is behind them rests, and then the whole run.
+# Void matches in a row: the bot behind them rests, and if they do not end, so does the whole run.
 #
 # 1. A bot whose matches were void six times in a row, with different rivals, rests: it is not paired, and its matches
 #    are not tried. Its rivals play on. It tries again after a pause, and each further pause is twice as long.
@@ -178,7 +177,7 @@ class FairScheduling:
         self.text_bytes = Counter[str]()
 
     def begin(self) -> None:
-        """Begin a run: time before it is nobody's."""
+        """Begin a run: the time before it is charged to nobody."""
         self._seen_at = self._now()
         self.voids.begin_run()
 
@@ -199,11 +198,11 @@ class FairScheduling:
         return began
 
     def resting(self) -> frozenset[str]:
-        """Return who is not to be paired whoever else wants to play."""
+        """Return who must not be paired, even if nobody else wants to play."""
         return self.away.union(self.voids.resting())
 
     def over_quota(self) -> frozenset[str]:
-        """Return who is not to be paired while others want to play."""
+        """Return who must not be paired while others want to play."""
         return frozenset(self._shares.over_quota())
 
     def suspended(self) -> list[SuspendedBot]:

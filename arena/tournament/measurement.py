@@ -16,7 +16,7 @@ from arena.tournament.executors.table import open_executor
 from arena.tournament.schedule import spec_of
 
 BEGIN_SECONDS = 15.0
-"""No match is begun after this time."""
+"""No match begins after this time."""
 
 MAX_SECONDS = 30.0
 """Matches that have not ended after this time are stopped."""
@@ -48,7 +48,7 @@ class Measurement:
 
 
 class _TimeIsUpError(Exception):
-    """Ends what is still played."""
+    """Raised to stop the matches that are still being played."""
 
 
 def measure(definition: Definition, lines: Mapping[int, Sequence[ScheduledMatch]], workers: int) -> Measurement:

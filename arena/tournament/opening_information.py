@@ -50,16 +50,16 @@ from arena.tournament.tournament_file import CommonKeys
 # Whatever is chosen is stored in the definition, so that a run resumes with the same openings on every machine.
 
 SLIPS_PERMILLE = (50, 150)
-"""Of 1,000 actions of the stronger and of the weaker model bot."""
+"""How many of 1,000 actions of the stronger and of the weaker model bot are slips."""
 
 ENCOUNTERS = 1000
-"""Of the model bots, from each opening."""
+"""How many encounters the model bots play from each opening."""
 
 MOST_OPENINGS = 100
-"""How many are chosen at most; a tournament with more encounters plays them again, in another order."""
+"""The most openings that are chosen; a tournament with more encounters plays them again, in another order."""
 
 CANDIDATES = 4
-"""Random openings that are looked at for each one that is chosen."""
+"""How many random openings are evaluated for each one that is chosen."""
 
 LEAST_CANDIDATES = 40
 
@@ -70,15 +70,15 @@ LEAST_JUDGED_PLIES = 2
 """After a single ply of multiplication, playouts don't tell."""
 
 _MOST_PLIES = 1000
-"""Of an opening."""
+"""The most plies of an opening."""
 
 _STATES = 40_000_000
-"""After all the candidates together, unless those are the least."""
+"""The most states after all candidates together; the first ``LEAST_CANDIDATES`` may have more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluated:
-    """What encounters of the model bots from an opening have come to: the mean of X, and that of X²."""
+    """The results of the model bots from an opening: the mean of X, and that of X²."""
 
     opening: Opening
     lead: float

@@ -22,13 +22,13 @@ from arena.games.pie import PieState
 # Seeded random openings: without them, deterministic bots would play the same match again and again.
 
 TRIES = 200
-"""Openings drawn before it is assumed that no new one exists."""
+"""How many openings are drawn before the arena assumes that no new one exists."""
 
 SAME_TRIES = 20
-"""Matches that all end at the same ply show how long a match is."""
+"""How many random matches must end at the same ply to show that every match has this length."""
 
 MAX_REMEMBERED = 10_000
-"""How many openings are remembered to keep later ones different; after that many a repetition does no harm."""
+"""How many openings are remembered, to keep later ones different; beyond that number, a repetition does no harm."""
 
 Opening = tuple[Any, ...]
 
@@ -58,7 +58,7 @@ def openings(game: Game[Any], plies: int, rng_seed: int) -> Iterator[Opening]:
 
 
 def has_opening(game: Game[Any], plies: int) -> bool:
-    """Return whether an opening of that many plies leaves everybody in the match, as far as chance finds one."""
+    """Return whether random tries find an opening of that many plies that leaves everybody in the match."""
     lengths = []
     for attempt in range(TRIES):
         lengths.append(len(_random_actions(game, plies, ("check", attempt))))
@@ -99,10 +99,10 @@ def _is_chosen(state: Any) -> bool:
 # Openings as texts: read by the rules, and played in an order that follows from the seed.
 
 MAX_LINES = 10_000
-"""Openings of a tournament; more would not be remembered at random, either."""
+"""The most openings of a tournament; of random openings, too, no more are remembered."""
 
 MAX_TEXT = 20_000
-"""Characters of an opening: longer than that of any match."""
+"""The most characters of an opening: more than any match needs."""
 
 
 def text_of(game: Game[Any], opening: Opening) -> str:
@@ -178,7 +178,7 @@ def _order(length: int, *seed: object) -> list[int]:
 # Opening books: the openings of a game with its options, in a TOML file that people read and change.
 
 VERSION = 1
-"""Of the file format."""
+"""The version of the file format."""
 
 
 class BookFile(BaseModel):

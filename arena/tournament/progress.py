@@ -116,21 +116,22 @@ def time_left(progress: Progress, elapsed_seconds: float) -> TimeLeft | None:
 
 # What visitors see of a run while it plays: its progress, and the matches that somebody watches.
 #
-# Nobody needs this to play. What the store refuses is dropped, and written again a little later.
+# The run does not need any of it. If the store can't be written, the writer drops the data and tries again later.
 
 PROGRESS_SECONDS = 1.0
-"""Between two times that the progress is written, at least."""
+"""The shortest interval between two writes of the progress."""
 
 WATCHES_SECONDS = 0.5
-"""Between two times that the watches are read, at least."""
+"""The shortest interval between two reads of the watched matches."""
 
 CHARACTERS_PER_SECOND = 200_000
-"""Of the states of watched matches, all together: to encode and write so much takes a fiftieth of a second. Those of
-usual matches are written whenever a worker sends them; after one of 10,000 plies, the next one is two seconds later.
+"""The rate at which states of watched matches are written, all together: encoding and writing a second's worth takes
+20 ms. States of usual matches are written whenever a worker sends them; a state of 10,000 plies delays the next one by
+two seconds.
 """
 
 SPARED_SECONDS = 0.25
-"""So much of the time in which nothing was written counts for what is written then."""
+"""How much of an idle time counts towards that rate."""
 
 SECONDS_FOR_ANOTHER_MATCH = 0.5
 MAX_TURN_SECONDS = 1.0
@@ -138,11 +139,11 @@ MAX_TURN_SECONDS = 1.0
 """
 
 PAUSE_SECONDS = 5.0
-"""After a refusal of the store."""
+"""The pause after a failed write."""
 
 RATE_SECONDS = 10.0
 RATE_MATCHES = 10
-"""The rate is that of the last seconds, and of the last matches at least."""
+"""The displayed rate covers the last ``RATE_SECONDS``, and at least the last ``RATE_MATCHES`` matches."""
 
 MOMENT_SECONDS = 0.3
 """How long a match has lasted before it is shown as being played."""
@@ -151,7 +152,7 @@ log = logging.getLogger("arena.director")
 
 
 class LiveWriter:
-    """Writes what visitors see of one run. A context manager: leaving it leaves nothing of that in the store."""
+    """Writes what visitors see of one run. A context manager: leaving it removes everything it wrote from the store."""
 
     def __init__(
         self,
@@ -230,7 +231,7 @@ class LiveWriter:
         )
 
     def _try(self, work: Callable[[], None]) -> None:
-        """Do something that the run does not need: whatever fails, the run continues."""
+        """Write something that the run does not need: if the store fails, the run continues."""
         try:
             with self._store.without_patience():
                 work()

@@ -21,10 +21,10 @@ from arena.tournament.formats.format import ALL_FORMATS, FORMATS, FixedFormat, f
 from arena.tournament.opening_information import with_openings
 from arena.tournament.schedule import Scheduler, schedule
 
-# A tournament file is older than the corrections of its tournament: what these have changed is filled in here.
+# A tournament file is older than the corrections of its tournament: these functions fill in what corrections changed.
 #
-# A director keeps the file as it was when the tournament began. An entrant that has been replaced since, or has come
-# late, is in the store only.
+# A director keeps the file as it was when the tournament began. Only the store has entrants that were replaced since or
+# came late.
 
 
 def with_corrections(definition: Definition, stored: StoredTournament) -> Definition:
@@ -119,7 +119,7 @@ def unchanged(bot: Bot, origin: str = ", which came by a correction,") -> Bot:
 
 
 MAX_NAMED = 5
-"""Differences named in a sentence."""
+"""The most differences named in a sentence."""
 
 
 def create_or_resume(definition: Definition, store: Store) -> tuple[Definition, StoredTournament]:

@@ -72,7 +72,7 @@ MAX_TRIES = 3
 
 RETRY_SECONDS = 60.0
 MAX_RETRY_SECONDS = 3600.0
-"""Until a match of a ladder is tried once more; each time twice as long."""
+"""The first and the longest pause before a match of a ladder is tried once more; each pause is twice as long."""
 
 log = logging.getLogger("arena.director")
 
@@ -100,7 +100,7 @@ class Tries:
         return len(progress.given_up) + len(progress.game_errors) + len(progress.put_off)
 
     def unless_resting(self, specs: Iterable[MatchSpec]) -> Iterator[MatchSpec]:
-        """Yield matches as they are taken; those of bots that rest then are held back, and put off if they are away."""
+        """Yield matches as they are taken, but hold back those of resting bots, and put off those of absent bots."""
         for spec in specs:
             if self._is_away(spec):
                 self._progress.put_off.add(spec.match)
@@ -249,7 +249,7 @@ class Run:
         return self._tries.unless_resting(spec_of(match, self._definition) for match in matches)
 
     def _apply_changes(self) -> None:
-        """Apply a changed definition; one that is refused is logged, and the earlier one stays."""
+        """Apply a changed definition; if it is rejected, log that, and keep the earlier one."""
         changed = self._refresh() if self._refresh is not None else None
         if changed is None:
             return

@@ -24,10 +24,10 @@ from arena.tournament.openings import ListedOpenings, Opening, openings, read_li
 # For a prime number of players m there is an exact design: in the orders 0, j, 2j, … (mod m) for j = 1 … m - 1
 # everybody follows everybody else exactly once (a complete set of sequentially counterbalanced circles; E. J.
 # Williams, Australian Journal of Scientific Research A 2, 1949). For other numbers, and between groups that share
-# members, the order is taken that evens out best what has been played.
+# members, the planner takes the order that makes the counts so far most even.
 
 MAX_EXAMINED = 200
-"""Orders around the board that are compared; all of them for up to six players."""
+"""How many orders around the board are compared; all of them for up to six players."""
 
 
 class SeatPlanner:
@@ -48,7 +48,7 @@ class SeatPlanner:
         return chosen
 
     def note(self, seats: tuple[int, ...]) -> None:
-        """Remember an encounter that has been scheduled before."""
+        """Count an encounter that was scheduled earlier."""
         if len(seats) > 2:
             self._follows.update(steps(seats))
 
@@ -77,8 +77,8 @@ def _orders(players: int) -> list[tuple[int, ...]]:
     return design + [tuple(order) for order in shuffled]
 
 
-# Formats whose rounds are known are scheduled as a whole, pass by pass, so that at any time everybody has played about
-# equally often. The others are scheduled round by round, each when the one before has been played.
+# If the rounds of a format are known in advance, the whole tournament is scheduled at once, pass by pass, so that
+# everybody has always played about equally often. Otherwise each round is scheduled when the last one has been played.
 
 
 def schedule(definition: Definition) -> Iterator[ScheduledMatch]:
@@ -185,7 +185,7 @@ def openings_of(definition: Definition, game: int) -> ListedOpenings | RandomOpe
 
 
 class RandomOpenings:
-    """Random openings by number; they are drawn again where a number is below the one before."""
+    """Random openings by number; asking for a smaller number than before draws all of them again."""
 
     def __init__(self, draw: Callable[[], Iterator[Opening]]) -> None:
         self._draw = draw
@@ -204,7 +204,7 @@ class RandomOpenings:
 
 
 class ChosenOpenings:
-    """Whether matches begin as the openings of a tournament were chosen, where they were not drawn at random."""
+    """Tests whether matches have the chosen openings of their tournament, if these were not drawn at random."""
 
     def __init__(self, definition: Definition) -> None:
         self._openings = [openings_of(definition, game) for game in range(len(definition.openings))]

@@ -26,7 +26,7 @@ from arena.tournament.formats.format import DEFAULT_FORMAT, FORMATS, table_key
 # they are, and ``{{10,30,100}}`` stands for the text ``{10,30,100}``.
 
 MAX_VARIANTS = 100
-"""Of one entrant. A table of more can hardly be read, and its matches grow with the square."""
+"""The most variants of one entrant. A table of more is hard to read, and the matches grow with the square."""
 
 _MANY = 10**15
 

@@ -18,7 +18,7 @@ from arena.ratings.local_optimum import LocalOptimum, Point, Sample
 # A parameter of a bot that is tuned: its range, where it starts, and the argument that carries it.
 
 MAX_PARAMETERS = 8
-"""A quadratic model of more has too many coefficients for the encounters that anybody plays."""
+"""The most parameters: a quadratic model of more has too many coefficients for any realistic number of encounters."""
 
 LOGARITHMIC_FROM = 10.0
 """The ratio of the ends of a range from which on equal steps are equal factors."""
@@ -118,10 +118,10 @@ def filled_args(args: Sequence[str], values: Mapping[str, str]) -> list[str]:
 # tournament of fresh encounters; only these say whether it is better.
 
 MAX_POINTS = 50
-"""Variants of a round: as many bots are in a tournament at a time."""
+"""The most variants of a round: all of them are bots of one tournament."""
 
 MIN_TEST_ENCOUNTERS = 8
-"""Fewer have no interval worth the name."""
+"""The fewest encounters of the final test: fewer give no useful interval."""
 
 Values = tuple[str, ...]
 """A value of each parameter, as in the arguments of the bot."""

@@ -23,7 +23,7 @@ Integers = NDArray[np.int64]
 
 MAX_BOTS = 1000
 OUTCOMES = np.array([(1.0, 0.0), (0.75, 0.5), (0.5, 0.0), (0.5, 1.0), (0.25, 0.5), (0.0, 0.0)])
-"""What the two matches of an encounter may come to: the share of points, and of ties."""
+"""The possible outcomes of the two matches of an encounter: the share of points, and of ties."""
 
 QUADRATURE = 41
 FIXED_STEP = 0.02

@@ -57,7 +57,7 @@ class CorrectedTournament:
 
     @cached_property
     def left_out(self) -> dict[int, set[int]]:
-        """The matches that corrections have taken out of the schedule, each with the numbers of these."""
+        """The matches that corrections took out of the schedule, each with the numbers of those corrections."""
         corrections_of: dict[int, set[int]] = {}
         for match, correction in self.store.corrections.skipped(self.stored):
             corrections_of.setdefault(match, set()).add(correction)
@@ -79,7 +79,7 @@ class CorrectedTournament:
         return self.definition.gone
 
     def absent_without(self, correction: Correction) -> frozenset[int]:
-        """Return the entrants who would not be paired any more if a correction had not been made."""
+        """Return the entrants who would not be paired any more without a correction."""
         return gone(absences([c for c in self.stored.corrections if c.number != correction.number]))
 
     def entrant(self, text: str) -> int:
@@ -218,7 +218,7 @@ def void_matches(store: Store, tournament: str, matches: Iterable[int], *, reaso
         return corrected.make(CorrectionKind.VOID, details, set_aside=in_order, skip=replays.skip)
 
 
-# Undoing a correction: what it has set aside counts again, and what has been played in its place is set aside.
+# Undoing a correction: the records that it set aside count again, and those played in their place are set aside.
 
 
 def undo_correction(store: Store, tournament: str, number: int | None = None, *, reason: str) -> Correction:

@@ -92,7 +92,7 @@ def disqualify(
 
 
 class _Departure(NamedTuple):
-    """What an entrant that leaves has not played, whether any of it was to be, and the rounds it is absent from."""
+    """The matches that a leaving entrant has not played, whether any was scheduled, and the rounds it misses."""
 
     unplayed: list[int]
     is_waited_for: bool
@@ -124,7 +124,7 @@ def _require_no_disqualification(corrected: CorrectedTournament, entrant: int) -
 # Other bots than those a tournament began with: an entrant with new files, and a late entrant.
 
 MAX_CHECK_SECONDS = 5.0
-"""For each action of a check, where only the whole match has a limit."""
+"""The time for each action of a check, if only the whole match has a limit."""
 
 
 def replace_bot(store: Store, tournament: str, bot: str, new: Bot, *, reason: str) -> Correction:

@@ -32,23 +32,23 @@ from arena.tournament.fair_scheduling import FairScheduling, SuspendedBot
 from arena.tournament.progress import Progress, time_left
 from arena.tournament.run import Order, RunControl
 
-# How a program that supervises a tournament ends on SIGTERM: the matches that are being played may end first.
+# How a program that supervises a tournament ends on SIGTERM: it lets the matches that are being played end first.
 
 SHUTDOWN_SECONDS = 0.75
-"""How long matches that are being played may still take; what then has no record is played by the next run. Whoever
-upgrades or restarts the arena waits for it.
+"""How long matches that are being played may still take; the next run plays those that have no record then. Upgrades
+and restarts of the arena wait for it.
 """
 
 
 class Shutdown:
-    """Whether the program is to end."""
+    """A request to the program to end."""
 
     def __init__(self) -> None:
         self.is_asked = False
         self._pipe: tuple[int, int] | None = None
 
     def on_sigterm(self, seconds: float = SHUTDOWN_SECONDS) -> None:
-        """Take SIGTERM as a request to end: after some seconds, or at the second one, as it would without this."""
+        """Take SIGTERM as a request to end. The usual handler acts some seconds later, or at a second SIGTERM."""
         earlier = signal.getsignal(signal.SIGTERM)
         interrupt = earlier if callable(earlier) else _interrupt
 
@@ -57,7 +57,7 @@ class Shutdown:
                 interrupt(number, frame)
                 return
             self.is_asked = True
-            os.write(into, b".")  # else what waits would wait on: Python resumes it
+            os.write(into, b".")  # wakes ``sleep``: after a signal handler, Python resumes the wait
             timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGTERM))
             timer.daemon = True
             timer.start()
@@ -66,7 +66,7 @@ class Shutdown:
         signal.signal(signal.SIGTERM, leave)
 
     def sleep(self, seconds: float) -> None:
-        """Wait, but not for longer than until the program is to end."""
+        """Wait, at most until the program is asked to end."""
         if self._pipe is None:
             time.sleep(0.0 if self.is_asked else seconds)
             return
@@ -79,20 +79,20 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     raise TerminatedError
 
 
-# A tournament that a program keeps going: what is wanted of it, and what the program says of itself.
+# A tournament that a program keeps going: its desired state, and the reports of the program.
 
 ASK_SECONDS = 0.5
-"""Between two times that the database is asked what is wanted."""
+"""The interval at which the program reads the desired state."""
 REPORT_SECONDS = 5.0
-"""Between two times that the program says how far it is."""
+"""The interval of progress reports."""
 REPORT_AGAIN_SECONDS = 10.0
-"""Between two times that it says that it still waits: whatever is written wakes the other programs."""
+"""The interval of reports while the program waits; longer, because every write wakes the other programs."""
 
 _ORDERS = {DesiredState.PLAY: Order.PLAY, DesiredState.PAUSE: Order.STOP, DesiredState.DRAIN: Order.DRAIN}
 LISTED = 50
-"""Suspended entrants that the page lists."""
+"""The most suspended entrants that the page lists."""
 LEAST_SECONDS = 1.0
-"""How long they are still suspended, at least, to be listed."""
+"""The shortest remaining suspension that is listed."""
 
 _log = logging.getLogger("arena.director")
 
@@ -134,7 +134,7 @@ class SupervisedRun(RunControl):
         return stored.state if stored is not None else DesiredState.PLAY
 
     def order(self) -> Order:
-        """Return what a run is to do; if the database can't be asked, what it was to do before."""
+        """Return what a run is to do; if the database can't be read, the last answer."""
         if self._shutdown.is_asked:
             return Order.STOP
         if self._now() - self._asked_at >= ASK_SECONDS:
@@ -147,7 +147,7 @@ class SupervisedRun(RunControl):
         return self._order
 
     def carry_out_requests(self) -> int:
-        """Do what was asked of it, while no run plays it; return how much was decided."""
+        """Carry out the requests while no run is active; return how many were decided."""
         if self.people.requests.next(self.tournament) is None:
             return 0
         self.report(DirectorState.CORRECTING)
@@ -160,7 +160,7 @@ class SupervisedRun(RunControl):
         self.report(DirectorState.PLAYING)
 
     def listen(self, progress: Progress) -> None:
-        """Say how far a run is."""
+        """Report the progress of a run."""
         limits = progress.stop_limits
         left = time_left(progress, self._now() - self._began_at)
         self._figures = RunFigures(
@@ -177,7 +177,7 @@ class SupervisedRun(RunControl):
         self.report(DirectorState.PLAYING)
 
     def report(self, state: DirectorState, sentence: str = "") -> None:
-        """Say what the program is doing, if that has changed or was not said for long."""
+        """Report what the program is doing, if that has changed or the last report is old."""
         if state is not DirectorState.UNABLE:
             sentence = "; ".join(filter(None, (sentence, self.remark)))
         pause_seconds = REPORT_SECONDS if state is DirectorState.PLAYING else REPORT_AGAIN_SECONDS
@@ -191,7 +191,7 @@ class SupervisedRun(RunControl):
 
 
 def _listed_suspensions(suspended: Sequence[SuspendedBot]) -> tuple[Suspension, ...]:
-    """Return the suspensions that are listed: one that ends while it is read is no news."""
+    """Return the suspensions to list, without those that end before anybody reads them."""
     lasting = [bot for bot in suspended if bot.seconds >= LEAST_SECONDS]
     return tuple(map(_stored_suspension, lasting[:LISTED]))
 
@@ -206,7 +206,7 @@ KINDS = ("withdraw", "disqualify", "replace", "void", "undo")
 
 
 def _make_correction(home: ArenaHome, request: TournamentRequest) -> Correction:
-    """Do what was asked for, or raise UsageError for a request of an unknown kind."""
+    """Make the correction that was requested, or raise UsageError for a request of an unknown kind."""
     store, tournament, reason, arguments = home.store, request.tournament, request.reason, request.arguments
     if request.kind == "withdraw":
         return withdraw(store, tournament, arguments["bot"], reason=reason)
@@ -261,7 +261,7 @@ def _carry_out(home: ArenaHome, people: PeopleStore, request: TournamentRequest)
 
 
 def _correction_made_before(tournament: StoredTournament | None, request: TournamentRequest) -> Correction | None:
-    """Return the correction that a director made before it was killed, without having said so."""
+    """Return the correction that a director made for this request before it was killed, unreported."""
     if tournament is None or request.state is not RequestState.BEGUN or request.kind not in KINDS:
         return None
     earlier = request.corrections_before or 0

@@ -1,6 +1,6 @@
 """Plays matches on a cluster with Dask.distributed. Needs the extra ``dask``; imported only where it is used.
 
-- A bounded number of tasks is in flight, each with a few matches, so that dispatching costs little beside playing.
+- A bounded number of tasks is in flight, each with a few matches, so that dispatching costs little compared to playing.
 - A result is fetched at once and its task released: Dask repeats the tasks that are held when a worker dies.
 - The scheduler repeats a task elsewhere if its worker dies. If a worker is frozen (its heartbeat has stopped), the
   executor submits its tasks to another one as well. The first result counts, so a match is played at least once and

@@ -37,11 +37,11 @@ from arena.tournament.executors.worker_start import (
 # A worker process as the director sees it: its pipes, and the matches that it has been given.
 
 MIN_SPECS = 2
-"""Matches a worker has at least: the one it plays and the next one, so that it never waits for the director."""
+"""The fewest matches a worker has: the one it plays and the next one, so that it never waits for the director."""
 
 
 class WorkerProcess:
-    """A worker process with the matches that it has not answered; it plays the first, and should have ``target``."""
+    """A worker process with its ``unanswered`` matches, of which it plays the first; ``target`` is their number."""
 
     def __init__(self, process: BaseProcess, pipe: Connection[Any, Any], watching: Connection[Any, Any]) -> None:
         self.process = process
@@ -65,7 +65,7 @@ class WorkerProcess:
         self._unsent.append(spec)
 
     def send(self) -> None:
-        """Send the matches to play; if the worker has died, that is noticed when its answer is awaited."""
+        """Send the matches to play; if the worker has died, ``receive`` raises the error."""
         if self._unsent:
             with contextlib.suppress(ConnectionError):
                 self.pipe.send(self._unsent)
@@ -105,7 +105,7 @@ class WorkerProcess:
 # ``multiprocessing.Pool`` would wait forever for the lost one.)
 
 MAX_SPECS = 8
-"""Matches a worker has at most. While matches are quick, it has one more than it played since it was last given any."""
+"""The most matches a worker has. If matches are quick, it has one more than it played since it was last given some."""
 
 SHUTDOWN_SECONDS = 5.0
 """How long workers may take to end their bots and exit."""
@@ -116,10 +116,10 @@ START_AGAIN_SECONDS = 0.5
 """How long to wait when the machine has no room for one more process."""
 
 PAUSE_SECONDS = 0.003
-"""Between two looks for results while matches are quick, so that the director takes little of the cores."""
+"""The pause between two checks for results while matches are quick, so that the director uses little CPU time."""
 
 GATHER_SECONDS = 0.05
-"""How long results are gathered, so that one transaction records several; what is lost with them is played again."""
+"""How long results are gathered for one transaction; if they are lost, their matches are played again."""
 
 
 log = logging.getLogger("arena.director")
@@ -243,7 +243,7 @@ class LocalExecutor(Executor):
             self._live.pop(message.match, None)
 
     def _continue_stopped(self) -> None:
-        """Let the workers go on: a bot that runs under our own uid can stop or trace one."""
+        """Let stopped workers continue: a bot that runs under our own uid can stop or trace one."""
         pids = {worker.process.pid or os.getpid() for worker in self._workers}
         end_tracers(pids)
         for pid in pids:

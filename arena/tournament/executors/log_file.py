@@ -22,7 +22,7 @@ from arena.base.programs.service_program import quiet_tracker
 FORMAT = "%(asctime)s %(levelname)s %(processName)s %(name)s: %(message)s"
 
 FINISH_SECONDS = 2.0
-"""How long the last records of the workers may take to be written."""
+"""How long to wait for the last records of the workers."""
 
 
 class _SharedFile(logging.FileHandler):

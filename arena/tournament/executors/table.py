@@ -1,4 +1,4 @@
-"""The table of executors, and the one door to them: ``open_executor``."""
+"""The table of executors, and ``open_executor``, the only way to open one."""
 
 from __future__ import annotations
 

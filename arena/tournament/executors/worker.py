@@ -28,14 +28,14 @@ from arena.sandbox.isolation.sandbox_policy import Isolation
 from arena.store.results.rows import row_of
 from arena.tournament.executors.executor import JobResult, Played, Void, void_after
 
-# A bound to what the state of a watched match weighs, wherever it goes from here.
+# A limit on the size of a watched match's state, for everything that receives it.
 
 MAX_LIVE_BYTES = 2_000_000
-"""Of all actions; 10,000 actions of a game with a board weigh a tenth of that."""
+"""The largest size of all actions together; 10,000 actions of a board game take a tenth of that."""
 
 
 class LiveWeight:
-    """Knows what the actions of one match at a time weigh, and looks at each only once."""
+    """Measures the size of the actions of one match at a time, each action once."""
 
     def __init__(self) -> None:
         self._match: tuple[int, str] | None = None
@@ -54,13 +54,13 @@ class LiveWeight:
         return live.without_actions() if self._bytes > MAX_LIVE_BYTES else live
 
 
-# The states of watched matches, sent by a worker beside its results.
+# The states of watched matches, which a worker sends in addition to its results.
 #
 # A thread sends them, so that a match costs the same whether or not it could be watched, and so that a position is seen
 # while a bot thinks. While nothing is watched, the thread waits at a pipe.
 
 LIVE_SECONDS = 0.25
-"""Between two states of a match, at least."""
+"""The shortest interval between two states of a match."""
 
 TIMES_THE_WORK = 50
 """The wait between two states is at least this many times as long as it took to send one."""
@@ -142,7 +142,7 @@ class Ready:
 
 
 class NotBegun:
-    """The message of a worker that has been given a match and does not play it, for none is to begin any more."""
+    """A worker's message that it does not play a match that it was given, as no match is to begin any more."""
 
 
 def run_worker(
@@ -212,7 +212,7 @@ def play_spec(pool: BotPool, spec: MatchSpec, before_asking: Callable[[], None] 
 
 
 def _die_with_director() -> None:
-    """End this process when the director ends, even by kill -9; the launcher then ends the bots."""
+    """End this process when the director ends, even by kill -9; the fork server then ends the bots."""
     parent = multiprocessing.parent_process()
     if parent is None:
         return

@@ -1,4 +1,4 @@
-"""How workers are started: which cores they are pinned to, and what keeps them from it."""
+"""How workers are started: which cores they are pinned to, and what prevents their start."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ NO_GUARD_STATUS = 96
 
 MAX_FAILED_STARTS = 3
 MAX_KILLED_STARTS = 20
-"""In a row. A few kills while workers start are survived; the kernel kills all of them when memory is short."""
+"""The most failed and killed starts in a row. Single kills do no harm; without memory, the kernel kills every start."""
 
 _ADVICE = 'put what starts the run under: if __name__ == "__main__":'
 

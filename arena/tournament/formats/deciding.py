@@ -35,10 +35,12 @@ LARGE_FIELD = 200
 OPENING_ROUNDS = 12
 OPENING_STAGES = 4
 NEIGHBOURS = 4
-"""In larger fields: the rounds of the round robin that are played, how often neighbours follow, and how near ones."""
+"""In larger fields: how many rounds of the round robin come first, how many stages of neighbours follow, and how many
+neighbours each bot has.
+"""
 
 WINDOW = 24
-"""Neighbours in rank this far apart may meet in a batch."""
+"""The largest distance in rank of two bots that meet in a batch."""
 
 FIELD_SHARE = 4
 """Open bots play everybody a quarter as often as their neighbours, up to ``field_encounters``."""
@@ -48,7 +50,7 @@ TELLING = 0.5
 
 
 MAX_REPEATS = 8
-"""Encounters of two bots, one after the other, that repeat earlier ones: then they meet no more."""
+"""Two bots meet no more after this many encounters in a row that repeat earlier ones."""
 
 ROUNDING = 1e-6
 
@@ -187,7 +189,7 @@ class Deciding:
         return np.asarray(playing | ((alone[:, None] | alone[None, :]) & self._allowed))
 
     def _give_up_repeats(self) -> None:
-        """Let pairs that have only repeated what they have played for a while meet no more."""
+        """Stop pairing two bots whose last encounters all repeated earlier ones."""
         encounters, played = self._before
         is_news = self.totals.encounters > encounters
         self._repeats = np.where(is_news, 0.0, self._repeats + self.played - played)

@@ -90,7 +90,7 @@ class StopLimits:
 
 @dataclass(frozen=True, slots=True)
 class NoSettings:
-    """Of a format without settings of its own."""
+    """The settings of a format that has none."""
 
 
 SettingsT = TypeVar("SettingsT")
@@ -310,7 +310,7 @@ ALL_FORMATS: Mapping[str, type[Format[Any]]] = _Formats(
 
 
 UNTIL: Mapping[str, type[Any]] = _Formats(until_decided="until_decided:UntilDecided")
-"""What plays a round robin or a gauntlet until it is decided."""
+"""The format that plays a round robin or a gauntlet until it is decided."""
 
 
 def table_key(name: str) -> str:

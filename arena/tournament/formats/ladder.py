@@ -39,7 +39,7 @@ UNCERTAIN = 0.7
 
 MAX_ROUNDS_WAITING = 3
 MAX_LEAST_CERTAIN = 16
-"""Of those whose ratings visitors see after each round: they are written every second."""
+"""The most ratings that visitors see after each round; they are written every second."""
 
 DRAWS_ESTIMATED_EVERY = 8
 """Rounds between two estimates of the draw probability: it hardly changes, and an estimate takes several fits."""
@@ -84,7 +84,7 @@ class Ladder(Format[LadderSettings]):
         return -(-matches // (self.field.players * self.field.games))
 
     def add_results(self, meetings: Sequence[Meeting]) -> None:
-        """Count the results; everybody is rated when that is asked for: a resumed ladder adds thousands of rounds."""
+        """Count the results. Ratings are computed only on demand, because a resumed ladder adds thousands of rounds."""
         self._round += 1
         for meeting in meetings:
             for result in meeting.results:
@@ -105,7 +105,7 @@ class Ladder(Format[LadderSettings]):
         return self._rated
 
     def _fitted(self) -> Mapping[str, Rating]:
-        """Rate everybody; the same whether or not that was asked for after each round before."""
+        """Rate everybody; the result does not depend on how often ratings were computed before."""
         from arena.ratings import fit_counted
 
         if self._draw_probability is None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # NumPy takes long to import, and a tournament file is read w
     from arena.tournament.formats.deciding import Deciding
 
 MATCHES = 2
-"""In an encounter of two."""
+"""The matches of an encounter of two bots."""
 
 
 class UntilDecided(Format[Any]):

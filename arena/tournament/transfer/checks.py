@@ -1,4 +1,4 @@
-"""What is checked of a tournament from elsewhere: its definition, schedule, records and void tries."""
+"""Checks of a tournament from elsewhere: its definition, schedule, records and void tries."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ MAX_NUMBER = 2**31 - 1
 
 
 def without_locations(definition: Definition) -> Definition:
-    """Return a definition without where its bots are on the other machine; its identity is the same."""
+    """Return a definition without the locations of its bots on the other machine; its identity is the same."""
     return replace(definition, entrants=tuple(map(_without_location, definition.entrants)))
 
 
 def corrections_without_locations(corrections: Iterable[Correction]) -> list[Correction]:
-    """Return a log of corrections without where replaced bots are on the other machine."""
+    """Return a log of corrections without the locations of replaced bots on the other machine."""
     return [_correction_without_location(correction) for correction in corrections]
 
 
@@ -217,11 +217,11 @@ def absent_bots(store: Store, definition: Definition) -> tuple[str, ...]:
 # Whether a record from elsewhere is that of a scheduled match, and keeps the rules.
 
 MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""What the rules of a game may raise for the actions of a forged record."""
+"""The exceptions that the rules of a game may raise for the actions of a forged record."""
 
 
 class RejectedRecordError(StoreError):
-    """A record from elsewhere that is refused."""
+    """A record from elsewhere is rejected."""
 
     def __init__(self, match: int, reason: str) -> None:
         super().__init__(f"match {match}: {reason}")
@@ -293,7 +293,7 @@ def _shown(value: Any) -> str:
     return shortened_text(str(value) if not isinstance(value, str) else repr(value))
 
 
-# What a merge or an import has done.
+# The result of a merge or an import.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ from arena.tournament.transfer.new_tournament import NewTournament
 MAX_NAME_CHARACTERS = 64
 
 Place = Callable[[int], str]
-"""Returns where the record of a match is in an export, as the beginning of a sentence."""
+"""A function that returns where the record of a match is in an export, as the beginning of a sentence."""
 
 
 def combine(
@@ -101,7 +101,7 @@ def _database_of(other: str | os.PathLike[str]) -> Path:
     try:
         directory = Path(other).resolve()
         is_directory = directory.is_dir()
-    except (OSError, ValueError, RuntimeError) as error:  # too long a name, a NUL, a ring of links
+    except (OSError, ValueError, RuntimeError) as error:  # too long a name, a NUL, a loop of links
         reason = getattr(error, "strerror", None) or "this is no path"
         raise StoreError(f"home {shortened_text(str(other))!r}: {reason}") from error
     if not is_directory:
