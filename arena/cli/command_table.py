@@ -24,7 +24,7 @@ class CommandEntry(NamedTuple):
 
 
 class Noun(NamedTuple):
-    """Rare commands about one thing: a line on them, and their spellings, each with its name in ``COMMANDS``."""
+    """A group of rare commands: a line about them, and their spellings, each with its name in ``COMMANDS``."""
 
     summary: str
     commands: Mapping[str, str]

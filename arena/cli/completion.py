@@ -1,4 +1,4 @@
-"""What a shell completes on a command line of the arena, and ``arena home completion``, the script by which it does."""
+"""The completion of command lines in a shell, and ``arena home completion``, which prints the script for it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from arena.kits.languages import LANGUAGES
 from arena.store.home import DATABASE_FILE, STORE_VARIABLE, home_path
 from arena.store.results.known_names import KnownNames
 
-# Imported when a shell asks, which it does by ``_ARENA_COMPLETE`` in the environment; click does the rest.
-# Nothing is written, and whatever can't be read has no completions.
+# The arena imports this when a shell asks for completions, by ``_ARENA_COMPLETE`` in the environment; click does the
+# rest. Completion writes nothing, and offers nothing for what it can't read.
 
 Candidates = Callable[[KnownNames, str], Iterable[str]]
-"""From the names in the home and the beginning of a value to values; those that begin otherwise are left out."""
+"""Returns values from the names in the home and the beginning of a value; others than those it begins are dropped."""
 
 
 def _known_names(context: click.Context) -> KnownNames:
@@ -66,7 +66,7 @@ CANDIDATES: dict[str, Candidates] = {
     "language": lambda *_: LANGUAGES,
     "isolation": lambda *_: ["auto", *IsolationLevel],
 }
-"""By the name of a parameter, which means the same in every command."""
+"""The candidates by the name of the parameter, which means the same in every command."""
 
 PATHS = dict.fromkeys(("bot", "bots", "new", "old", "hints", "file"), "file") | {
     "home": "dir",
@@ -74,7 +74,7 @@ PATHS = dict.fromkeys(("bot", "bots", "new", "old", "hints", "file"), "file") | 
     "out": "dir",
     "directory": "dir",
 }
-"""Parameters that may be paths too: any file, or a directory."""
+"""Parameters that may be paths too: "file" for any file, "dir" for a directory."""
 
 
 class _Completed(click.ParamType[Any]):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 TEMPORARY_VARIABLES = ("TMPDIR", "TEMP", "TMP")
-"""Which say where temporary files are."""
+"""The environment variables that say where temporary files are."""
 
 
 class LazyGroup(click.Group):
@@ -63,8 +63,8 @@ class LazyGroup(click.Group):
         for heading, names in self._listed.items():
             with formatter.section(heading):
                 formatter.write_dl([(spelling.ljust(width), _summary(name)) for spelling, name in names.items()])
-        is_first = self._listed is LISTED  # fits a screen: its readers have found --help, and the others read of it
-        options = [one for one in self.get_params(ctx) if not (is_first and "--help" in one.opts)]
+        is_first = self._listed is LISTED  # without --help, to fit a screen: its readers know that option
+        options = [option for option in self.get_params(ctx) if not (is_first and "--help" in option.opts)]
         records = [option.get_help_record(ctx) for option in options]
         with formatter.section("Global options" if is_first else "Options"):
             formatter.write_dl([record for record in records if record is not None])
@@ -148,11 +148,11 @@ def run(arguments: list[str] | None = None) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         return READER_GONE
-    except SystemExit:  # what click makes of a broken pipe; besides, it only completes a line of the shell
+    except SystemExit:  # click exits so at a broken pipe, and after it has completed a line for the shell
         if COMPLETION in os.environ:
             raise
         return READER_GONE
-    except Exception as error:  # the last line: a defect of ours, as one sentence
+    except Exception as error:  # the last resort: a defect of ours, as one sentence
         if COMPLETION in os.environ:
             return FAILED  # nothing may be printed into the line that is being typed
         return _complain(_about_defect(error), FAILED)

@@ -131,7 +131,7 @@ def _shortened(line: str, width: int) -> str:
 
 
 def room_beside(board_lines: Sequence[str], width: int) -> int:
-    """Return how many characters fit beside a board; 0 if that is too little for notes."""
+    """Return how many characters fit to the right of a board; 0 if there is no room for notes."""
     room = width - max(map(len, board_lines)) - len(GAP)
     return room if room >= MIN_NOTES_WIDTH else 0
 

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 INDENT = "     "
 STDERR_LINES = 12
-"""The first and the last of what the rules write to stderr."""
+"""The most that is shown of the beginning and of the end of what the rules write to stderr."""
 
 
 def check_rules_command(

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from arena.lab.solving.positions import Position
 
 
-# What ``arena lab analyse`` says of a position with three and more seats.
+# The output of ``arena lab analyse`` for a position with three or more seats.
 
 MAX_WIDTH = 10_000
 
 Group = tuple[tuple[float, ...], tuple[float, ...]]
-"""Shares and paranoid shares, which several actions may leave."""
+"""Shares and paranoid shares; several actions may lead to the same ones."""
 
 
 def analyse_shares(position: Position, limits: Limits, within_seconds: float, *, as_json: bool) -> None:

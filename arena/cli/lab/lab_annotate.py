@@ -58,7 +58,7 @@ def accuracy_table(
 
 
 def report_left_out(accuracy: TournamentAccuracy, tournament: str, names: Mapping[str, str]) -> None:
-    """Say on stderr which bots are not in the table of a tournament, and how to have them in it."""
+    """Name on stderr the bots that are not in the table of a tournament, and say how to include them."""
     for match in sorted(set(accuracy.left_out.values())):
         bots = all_of([names.get(bot, bot) for bot, first in accuracy.left_out.items() if first == match])
         again = f"arena lab annotate {shlex.quote(f'{tournament}/{match}')}"

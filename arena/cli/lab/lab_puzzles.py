@@ -40,7 +40,7 @@ COLUMNS = [
 SOLUTION = Column("solution", "solution", is_number=False)
 
 PER_QUESTION_SECONDS = 30.0
-"""For a table of a kernel, or else for a search."""
+"""The time for one position: for building a kernel's table, or else for a search."""
 
 STEPS_SHOWN = 100
 

@@ -1,4 +1,4 @@
-"""Sites by their addresses, and the file with this user's tokens: one a site, and for nobody else to read."""
+"""Addresses of sites, and the file with this user's tokens, one for each site, which only this user can read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from arena.base.stored import from_json_text, from_stored
 from arena.base.text import shortened_text
 from arena.store.people.secret import is_token
 
-# The address of a site, in the one form by which it is remembered.
+# The address of a site, in the normal form under which its token is stored.
 
 DEFAULT_PORTS = {"https": 443, "http": 80}
 EXAMPLE = "https://arena.example.org"
@@ -32,7 +32,7 @@ _NAME = re.compile(r"(?=.{1,253}\Z)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*\.?", 
 
 @dataclass(frozen=True, slots=True)
 class SiteAddress:
-    """Where a site is."""
+    """The address of a site."""
 
     scheme: str
     host: str
@@ -46,7 +46,7 @@ class SiteAddress:
 
     @property
     def is_private(self) -> bool:
-        """Whether nobody on the way can read what is sent."""
+        """Whether nobody else in the network can read what is sent."""
         return self.scheme == "https" or is_loopback(self.host)
 
     def __str__(self) -> str:
@@ -89,7 +89,7 @@ def _normal_host(host: str) -> str | None:
     return name.rstrip(".") if _NAME.fullmatch(name) else None
 
 
-# The file with the tokens of whoever uses this machine: a site each, and for nobody else to read.
+# The file with this user's tokens, one for each site, which only this user can read.
 
 FILE_VARIABLE = "ARENA_CREDENTIALS"
 FILE_MODE, DIRECTORY_MODE = 0o600, 0o700
@@ -140,7 +140,7 @@ class Credentials:
         return next((credential.token for credential in self.all() if credential.site == str(site)), None)
 
     def put(self, site: SiteAddress, token: str) -> None:
-        """Keep a token, in place of the one there was for the site."""
+        """Store a token in place of the earlier one for the site."""
         with self._locked():
             others = [credential for credential in self.all() if credential.site != str(site)]
             if len(others) >= MAX_SITES:
@@ -148,7 +148,7 @@ class Credentials:
             self._write([*others, Credential(str(site), token)])
 
     def remove(self, site: SiteAddress) -> None:
-        """Forget the token for a site."""
+        """Remove the token for a site."""
         with self._locked():
             self._write([credential for credential in self.all() if credential.site != str(site)])
 
@@ -191,7 +191,7 @@ class Credentials:
             os.close(descriptor)
 
     def _write(self, credentials: list[Credential]) -> None:
-        """Replace the file at once; it is for its owner alone before anything is in it."""
+        """Replace the file at once; the new one is readable only for its owner from the beginning."""
         contents = _Contents(tuple(sorted(credentials, key=lambda credential: credential.site)))
         data = f"{json.dumps(asdict(contents), indent=2)}\n".encode()
         unfinished = self._path.with_name(f".{self._path.name}.{secrets.token_hex(8)}")

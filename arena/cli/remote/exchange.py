@@ -22,13 +22,13 @@ from arena.base.names import is_printable
 from arena.base.text import size_text
 from arena.cli.remote.credentials import SiteAddress
 
-# Text of a site, so that it can be shown: it may be anything.
+# Text from a site, made printable: it may be anything.
 
 MAX_SENTENCE_CHARACTERS = 600
 
 
 def printable_sentence(text: str) -> str:
-    """Return a text as one line of bounded length, with a mark in place of each letter that can't be seen.
+    """Return a text as one line of bounded length, with a mark in place of each character that can't be seen.
 
     >>> printable_sentence("not\\x1b[2J so\\n fast")
     'not�[2J so fast'
@@ -110,11 +110,11 @@ class Deadline:
         self.renew(seconds)
 
     def renew(self, seconds: float) -> None:
-        """Wait for so long from now on."""
+        """Set the deadline to this many seconds from now."""
         self._at = self._now() + seconds
 
     def left_seconds(self) -> float:
-        """Return how long there is."""
+        """Return how much time is left, or raise an error if none is."""
         left = self._at - self._now()
         if left <= 0:
             raise TimeoutError
@@ -134,17 +134,17 @@ class _Stream(io.RawIOBase):
 
 
 class TimedSocket:
-    """Of a socket, what ``http.client`` uses. Whoever opened the socket closes it."""
+    """The part of a socket that ``http.client`` uses. Whoever opened the socket closes it."""
 
     def __init__(self, opened: socket.socket, deadline: Deadline) -> None:
         self._opened, self._deadline = opened, deadline
 
     def makefile(self, *_: object) -> io.BufferedReader:
-        """Return what comes, as a file."""
+        """Return the received bytes as a file."""
         return io.BufferedReader(_Stream(self._opened, self._deadline))
 
     def sendall(self, data: bytes) -> None:
-        """Send all of it before the deadline."""
+        """Send all bytes before the deadline."""
         self._opened.settimeout(self._deadline.left_seconds())
         self._opened.sendall(data)
 
@@ -152,13 +152,13 @@ class TimedSocket:
         """Do nothing: a response may still be read."""
 
 
-# No redirect is followed, certificates are checked, and whatever goes wrong is one sentence that names the site.
+# The client follows no redirects, checks certificates, and reports every failure in one sentence that names the site.
 
 MAX_REPLY_BYTES = 4 * 2**20
 CONNECT_SECONDS = 10.0
 REPLY_SECONDS = 30.0
 PIECE_SECONDS = 30.0
-"""For each piece of an upload."""
+"""The time for each piece of an upload."""
 
 PIECE_BYTES = 64 * 1024
 
@@ -177,7 +177,7 @@ class Upload:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked."""
+    """A request to a site."""
 
     method: str
     target: str
@@ -187,7 +187,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What was answered."""
+    """The reply of a site."""
 
     status: int
     headers: Mapping[str, str]
@@ -235,7 +235,7 @@ def _connection(site: SiteAddress, proxy: Proxy | None) -> http.client.HTTPConne
 
 
 class _TunnelledConnection(http.client.HTTPSConnection):
-    """A connection, also through a proxy: what a proxy refuses leaves no socket open.
+    """A connection, also through a proxy: if the proxy refuses, no socket stays open.
 
     Up to Python 3.11.3, the proxy's response keeps the socket until somebody collects it (python/cpython#103472).
     """

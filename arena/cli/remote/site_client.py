@@ -1,4 +1,4 @@
-"""A client of a site: JSON in, JSON out, and files up; and who it is there."""
+"""A client of a site, which exchanges JSON and uploads files; and the account that it acts for."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _no_progress(_: int) -> None:
 
 
 class SiteClient:
-    """Asks a site."""
+    """Sends requests to a site."""
 
     def __init__(self, site: SiteAddress, token: str | None = None) -> None:
         self.site = site
@@ -41,19 +41,19 @@ class SiteClient:
         return self._asked(Request("GET", _target(path, query), self._headers))
 
     def post_json(self, path: str, value: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Send an object and return the one that is answered."""
+        """Send an object and return the object of the reply."""
         headers = {**self._headers, "Content-Type": JSON}
         return self._asked(Request("POST", _target(path), headers, json.dumps(value or {}).encode()))
 
     def upload(
         self, path: str, file: BinaryIO, size_bytes: int, *, progress: Progress = _no_progress, **query: str | int
     ) -> dict[str, Any]:
-        """Send a file, piece by piece, and return the object that is answered."""
+        """Send a file, piece by piece, and return the object of the reply."""
         headers = {**self._headers, "Content-Type": BYTES}
         return self._asked(Request("POST", _target(path, query), headers, Upload(file, size_bytes, progress)))
 
     def no_arena(self) -> SiteError:
-        """Return the error for what no arena answers."""
+        """Return the error for a reply that no arena sends."""
         return SiteError(f"{self.site}: what answers there is no arena, or one of another version")
 
     def _asked(self, request: Request) -> dict[str, Any]:
@@ -103,15 +103,15 @@ def _retry_after(reply: Reply) -> int | None:
     return min(int(text), MAX_RETRY_SECONDS) if text.isascii() and text.isdigit() and len(text) <= 9 else None
 
 
-# The fields of what a site answers, each of the type and length that we can show.
-# Fields that we don't know are left alone: a newer arena may have more.
+# The fields of a site's reply, each checked for its type and length.
+# Unknown fields are ignored: a newer arena may send more.
 
 MAX_TEXT_CHARACTERS = 300
 MAX_WORDS = 50
 
 
 class Fields:
-    """An object that was answered."""
+    """The object of a reply."""
 
     def __init__(self, value: Mapping[str, Any], refusal: SiteError) -> None:
         self._value, self._refusal = value, refusal
@@ -138,7 +138,7 @@ class Fields:
         raise self._refusal
 
     def flag(self, name: str) -> bool:
-        """Return whether something is so; what is not there is not so."""
+        """Return a truth value; False if the field is missing."""
         return self._value.get(name) is True
 
     def texts(self, name: str, most: int) -> list[str]:
@@ -171,7 +171,7 @@ MAX_TOKENS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """An account, as a program of it sees it."""
+    """An account, as a program that has its token sees it."""
 
     name: str
     role: str

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 FIRST_PAUSE_SECONDS = 0.5
 LONGEST_PAUSE_SECONDS = 3.0
 MAX_PAUSE_SECONDS = 30.0
-"""Between two tries while the site is away."""
+"""The longest pause between two tries while the site is away."""
 MAX_TRIES_AWAY = 20
 MAX_REPORT_CHARACTERS = 200_000
 
@@ -42,7 +42,7 @@ _PLACE = re.compile(r"/submissions/([1-9][0-9]{0,9})")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a submission."""
+    """The outcome of a submission."""
 
     number: int
     state: SubmissionState
@@ -251,7 +251,7 @@ def challenge_command(
 
 
 def _challenges(client: SiteClient) -> list[dict[str, object]]:
-    """Return one's latest challenges, the latest first."""
+    """Return the user's latest challenges, the latest first."""
     answer = Fields(client.get_json("/challenges"), client.no_arena())
     return [
         {

@@ -23,7 +23,7 @@ BOT_COLUMNS = [
     Column("submitted_at", "submitted (UTC)", is_number=False, drop_order=2),
 ]
 AUTHOR = Column("author", "author", is_number=False, drop_order=4)
-"""In a home to which people have submitted bots."""
+"""The column for a home to which people have submitted bots."""
 
 
 @click.command("bots")

@@ -26,7 +26,7 @@ MAX_ROSTER_BYTES = 2**20
 MAX_STUDENTS = 10_000
 MAX_LINE_BYTES = 4000
 MAX_FAULTS = 20
-"""Sentences about a roster that are shown."""
+"""The most sentences about a roster that are shown."""
 HEADERS = frozenset({"student", "name", "person"})
 COLUMNS = (
     Column("student", "student", is_number=False),

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 SHOWN_ROUNDS = 10
-"""How many rounds are printed, the latest ones, if no round is asked for."""
+"""How many of the latest rounds are printed, unless the user asks for one."""
 
 ROUND_COLUMNS = [
     Column("round", "round"),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 HELP = "Enter: next  b: back  5 Enter: to ply 5  g, G: start, end  p: play  q: leave"
 NOTES_BELOW = 5
-"""How many actions are listed below a board that has no room for them on its right."""
+"""How many actions are listed below a board if there is no room for them on its right."""
 
 PLAY_SECONDS = 0.7
 

@@ -213,7 +213,7 @@ OVERVIEW_COLUMNS = [
 ]
 
 MAX_NAMES = 3
-"""More leaders are counted."""
+"""The most leaders that are named; of more, only their number is shown."""
 
 
 def print_overview() -> None:

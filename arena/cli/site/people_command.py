@@ -1,4 +1,4 @@
-"""``arena site people``: accounts and roles; and what commands share that change their database."""
+"""``arena site people``: accounts and roles; and what the commands that change the database of people share."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 COMMAND_LINE = "the command line"
-"""Who did it, in the public log."""
+"""The name of the command line in the public log."""
 
 required_reason_option = click.option("--reason", required=True, metavar="TEXT", help="Why, for the public log.")
 
 
 def opened_people() -> PeopleStore:
-    """Open the database of people of the home that was chosen. To be closed."""
+    """Open the database of people of the chosen home; the caller closes it."""
     from arena.store.home import open_people
 
     return open_people(global_option("home"))

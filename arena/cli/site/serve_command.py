@@ -119,7 +119,7 @@ def metrics_place(address: str, is_public: bool) -> tuple[str, int]:
 
 
 def check_reach(host: str, is_public: bool) -> None:
-    """Raise UsageError for an address that other machines can reach, unless that is wanted."""
+    """Raise UsageError for an address that other machines can reach, unless the site is public."""
     if not is_public and not is_loopback(host):
         raise UsageError(
             f"--host {host!r}: other machines may reach it, and would see everything; add --public to allow it"
@@ -132,7 +132,7 @@ NEEDED_BY_WORK = ("argon2",)
 
 AUTHORS, VISITORS = "authors", "visitors"
 OF_WORK = ("ladders", "play_slots")
-"""Options of what checks and plays; the others are of the web process."""
+"""The options of the process that checks and plays; the others belong to the web process."""
 OF_BOTH = ("only", "log_format")
 
 
@@ -307,7 +307,7 @@ def _refuse_options_of_the_other(context: click.Context, only: str) -> None:
 
 
 def _refuse_addresses(context: click.Context) -> None:
-    """Raise UsageError for an address beside the socket that the service manager gives."""
+    """Raise UsageError if an address is given although the service manager passes a socket."""
     for name in ("host", "port"):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise UsageError(f"--{name}: the socket unit says where the site listens; leave it out here")
@@ -332,7 +332,7 @@ def _programs(ladders: Sequence[str], play_slots: int) -> tuple[Program, ...]:
 
 
 def _pass_store_on() -> None:
-    """Tell programs where the store is: not by an argument, for everybody on the machine sees those."""
+    """Pass the store's address on to programs; not by an argument, as everybody on the machine sees those."""
     if store := global_option("store"):
         os.environ[STORE_VARIABLE] = store
 
@@ -342,7 +342,7 @@ def _directory() -> Path:
 
 
 def _upload_obstacle(only: str | None) -> Callable[[], str] | None:
-    """Return what says why no uploads are taken: where the checker runs apart, this process can't contain anything."""
+    """Return what says why the site takes no uploads: if the checker runs apart, this one can't sandbox anything."""
     from arena.community.uploads.containment import noted_refusal
 
     return None if only is None else partial(noted_refusal, _directory())

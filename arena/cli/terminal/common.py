@@ -132,7 +132,7 @@ def _without_values(reason: str) -> Hashable:
 
 
 def print_wrapped(head: str, indent: int, text: str) -> None:
-    """Print a text after a head, broken at the terminal's width into lines that begin under the text.
+    """Print a head and a text, wrapped at the terminal's width into lines that begin below the text.
 
     A text that begins with spaces keeps them, as the lines of a traceback do.
     """
@@ -289,7 +289,7 @@ def _result_line(bots: Sequence[str], scores: Sequence[float], ranks: Sequence[i
     return ", ".join(f"{ranks[seat]}. {printable(bots[seat])} {scores[seat]:g}" for seat in order)
 
 
-# What a command is doing while it prints nothing, in a terminal; gone when it is done.
+# A line in the terminal about what a command is doing while it prints nothing; the line disappears at the end.
 
 ERASE_LINE = "\r\x1b[K"
 
@@ -307,7 +307,7 @@ def waiting(text: str, is_quiet: bool = False) -> Iterator[None]:
             click.echo(ERASE_LINE, nl=False, err=True)
 
 
-# Files that commands write: refused before anything is computed, if they can't be written.
+# Files that commands write: if one can't be written, the command fails before it computes anything.
 
 
 def check_directories(*files: Path | None) -> None:
@@ -318,7 +318,7 @@ def check_directories(*files: Path | None) -> None:
 
 
 def write_file(file: Path, content: str | bytes) -> None:
-    """Write a file beside its place and move it there: who reads it meanwhile, and a full disk, leaves the earlier one.
+    """Write a file beside its target and rename it: readers never see half of it, and a full disk leaves the old one.
 
     What is no regular file, such as /dev/stdout, is written to.
     """

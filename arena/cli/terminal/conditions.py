@@ -59,7 +59,7 @@ def conditions(
 
 
 def is_given(option: str) -> bool:
-    """Return whether an option of this command has been given, and has not its default."""
+    """Return whether the user has given an option of this command, so that it is not its default."""
     return click.get_current_context().get_parameter_source(option) not in (None, ParameterSource.DEFAULT)
 
 
@@ -103,7 +103,7 @@ CONDITIONS = (
     "fresh_bots",
     "workers",
 )
-"""Fields of a definition."""
+"""The fields of a definition that are its conditions."""
 
 
 def _with_games(

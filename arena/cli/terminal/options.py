@@ -45,10 +45,10 @@ class Number(click.FloatRange):
 
 
 SECONDS = Number(0.001, 86400)
-"""Of a time limit."""
+"""The type of a time limit."""
 
 SEED = WholeNumber(0, 2**63 - 1)
-"""What a store can hold."""
+"""The type of a seed: numbers that a store can hold."""
 
 MAX_COUNT = 2**31 - 1
 """The largest number of a match, a ply or a list's length: what every database holds."""

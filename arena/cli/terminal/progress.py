@@ -44,7 +44,7 @@ def share_done(progress: Progress, elapsed_seconds: float) -> float | None:
 
 
 def run_parts(progress: Progress, elapsed_seconds: float) -> Iterator[str]:
-    """Yield what is to be said of a run: its matches, its limits, its rate, and the state of its format."""
+    """Yield the parts of a progress line: the matches, the limits, the rate, and the state of the format."""
     limits = progress.stop_limits
     if limits is None:
         yield f"{progress.recorded:,} of {counted(total_matches(progress), 'match')}"

@@ -1,4 +1,4 @@
-"""What a shell gives a command and gets from it: the terminal, streams that may be closed or full, exit codes."""
+"""The terminal, the standard streams, which may be closed or full, and the exit codes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def fill_closed_streams() -> bool:
         try:
             os.fstat(descriptor)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free: this one
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number, which is this one
             was_open = was_open and descriptor != STDOUT
     if sys.stdin is None:
         sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115, PTH123 - as long as the program
@@ -55,7 +55,7 @@ def fill_closed_streams() -> bool:
 
 
 class OutputError(UsageError):
-    """What is printed can't be written: the disk is full, or the terminal has gone."""
+    """The output can't be written: the disk is full, or the terminal is gone."""
 
 
 class _Output(io.FileIO):

@@ -117,7 +117,7 @@ def played(
 
 
 def report_stopped() -> None:
-    """Say how to go on after Ctrl-C."""
+    """Say how to continue after Ctrl-C."""
     click.echo("Stopped. The same command resumes where it stopped.", err=True)
 
 

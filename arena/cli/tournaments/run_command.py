@@ -51,7 +51,7 @@ executor_option = click.option(
 
 
 def until_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of what plays until it is decided."""
+    """Add the options of commands that play until something is decided."""
     command = click.option(
         "--until",
         multiple=True,

@@ -28,14 +28,14 @@ MAX_MATCHES_PER_GAME = 32
 """How many matches of each game are played to measure their time."""
 
 MAX_OPENINGS = 1000
-"""Of how many openings of each game it is found out what they are worth."""
+"""How many openings of each game are solved."""
 
 SIMULATIONS = 5
 MANY_BOTS = 100
-"""More are simulated once."""
+"""Tournaments of more bots are simulated only once."""
 
 DEFAULT_SPREAD = 4.0
-"""Of strengths, in points of mu, where nothing is known of the bots."""
+"""The standard deviation of strengths, in points of mu, if nothing is known about the bots."""
 
 MATCH_COLUMNS = [
     Column("match", "match"),
