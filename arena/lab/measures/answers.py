@@ -30,11 +30,11 @@ from arena.store.people.answers import Enjoyed, Vote
 # Votes of people who have played two variations of a game: which one they enjoyed more.
 
 SHARE, POWER, LEVEL = 0.6, 0.8, 0.05
-"""If 60 of 100 prefer one, enough votes say so with this probability; if 50 do, with the last one."""
+"""If ``SHARE`` of people prefer one, enough votes show it with probability ``POWER``; if half do, with ``LEVEL``."""
 
 
 def needed_votes() -> int:
-    """Return how many votes a test of one half needs for the power it should have.
+    """Return how many votes a test against one half needs for its power to be ``POWER``.
 
     >>> needed_votes()
     194
@@ -55,8 +55,8 @@ class VoteCount:
     @property
     def share(self) -> Estimate | None:
         """The share of the second variation among those with a preference; None without any."""
-        one, other = self.preferred
-        return share_of([Cluster(1.0)] * other + [Cluster(0.0)] * one)
+        first_votes, second_votes = self.preferred
+        return share_of([Cluster(1.0)] * second_votes + [Cluster(0.0)] * first_votes)
 
     def sentence(self, other: str) -> str:
         """Return what is known; ``other`` is the second variation."""
@@ -97,8 +97,8 @@ def count_votes(votes: Iterable[Vote], game: str, both: tuple[Mapping[str, Any],
             continue
         preferred[both.index(played[vote.choice is Enjoyed.SECOND])] += 1
         earlier += vote.choice is Enjoyed.FIRST
-    one, other = preferred
-    return VoteCount(preferred=(one, other), alike=alike, earlier=earlier) if alike + one + other else None
+    first, second = preferred
+    return VoteCount(preferred=(first, second), alike=alike, earlier=earlier) if alike + first + second else None
 
 
 # Two variations of a game side by side: which differences are more than chance, and what each means to a player.
@@ -140,7 +140,8 @@ class Comparison:
 
     def conclusion(self) -> str:
         """Return what is known, and what only votes would show."""
-        sampled = [one for one in self.differences() if one.change is not None and one.change.kind is Kind.SAMPLED]
+        changes = [row_difference.change for row_difference in self.differences()]
+        sampled = [change for change in changes if change is not None and change.kind is Kind.SAMPLED]
         fun = f"not known without votes ({needed_votes()} for {POWER:.0%} power at 60:40)."
         if self.votes is not None:
             fun = self.votes.sentence(f"{self.option} = {self.values[1]}")
@@ -157,27 +158,27 @@ class Comparison:
             "profiles": [report.to_json() for report in self.reports],
             "differences": [
                 {
-                    "measure": one.key,
-                    "name": one.row.name,
-                    "at": one.row.at,
-                    "change": None if one.change is None else estimate_json(one.change),
-                    "is_clear": one.is_clear,
-                    "meaning": one.meaning(),
+                    "measure": difference.key,
+                    "name": difference.row.name,
+                    "at": difference.row.at,
+                    "change": None if difference.change is None else estimate_json(difference.change),
+                    "is_clear": difference.is_clear,
+                    "meaning": difference.meaning(),
                 }
-                for one in self.differences()
+                for difference in self.differences()
             ],
             "votes": None if self.votes is None else self.votes.to_json(),
             "conclusion": self.conclusion(),
         }
 
 
-def _pairs(one: QualityReport, other: QualityReport) -> Iterator[Difference]:
-    for first, second in zip(one.measures, other.measures, strict=True):
-        for row in first.rows:
-            found = second.row(row.name, row.at)
-            if found is not None:
-                change = difference(row.estimate, found.estimate)
-                yield Difference(key=first.key, row=row, other=found, change=change)
+def _pairs(report: QualityReport, other_report: QualityReport) -> Iterator[Difference]:
+    for measure, other_measure in zip(report.measures, other_report.measures, strict=True):
+        for row in measure.rows:
+            other_row = other_measure.row(row.name, row.at)
+            if other_row is not None:
+                change = difference(row.estimate, other_row.estimate)
+                yield Difference(key=measure.key, row=row, other=other_row, change=change)
 
 
 MEANINGS = {
@@ -220,7 +221,7 @@ MEANINGS = {
 EVEN = 0.5
 
 _ERROR = 1e-9
-"""Of a sum of two means."""
+"""The largest rounding error of a sum of two means."""
 
 
 class Answer(NamedTuple):
@@ -244,13 +245,13 @@ def answers_of(report: QualityReport) -> list[Answer]:
 def answers_of_comparison(comparison: Comparison) -> list[Answer]:
     """Return the answers for two sets of options."""
     answers = []
-    for one, other in zip(*(answers_of(report)[:2] for report in comparison.reports), strict=True):
-        if one == other:
-            answers.append(Answer(one.question, (f"{one.paragraphs[0]} So it is with both.",)))
+    for first, second in zip(*(answers_of(report)[:2] for report in comparison.reports), strict=True):
+        if first == second:
+            answers.append(Answer(first.question, (f"{first.paragraphs[0]} So it is with both.",)))
         else:
-            both = zip(comparison.values, one.paragraphs + other.paragraphs, strict=True)
+            both = zip(comparison.values, first.paragraphs + second.paragraphs, strict=True)
             answers.append(
-                Answer(one.question, tuple(f"{comparison.option} = {value}: {text}" for value, text in both))
+                Answer(first.question, tuple(f"{comparison.option} = {value}: {text}" for value, text in both))
             )
     return [*answers, Answer("Which variation?", variation_sentences(comparison))]
 
@@ -258,24 +259,25 @@ def answers_of_comparison(comparison: Comparison) -> list[Answer]:
 def variation_sentences(comparison: Comparison) -> tuple[str, str]:
     """Return what the second variation means to a player, and what is not known."""
     by_name: dict[str, list[Difference]] = {}
-    for one in comparison.differences():
-        if not one.row.at.startswith("ply "):
-            by_name.setdefault(one.row.name, []).append(one)
+    differences = comparison.differences()
+    for row_difference in differences:
+        if not row_difference.row.at.startswith("ply "):
+            by_name.setdefault(row_difference.row.name, []).append(row_difference)
     meanings = dict.fromkeys(filter(None, map(_meaning, by_name.values())))
-    other = f"With {comparison.option} = {comparison.values[1]}"
+    variation = f"With {comparison.option} = {comparison.values[1]}"
     if not meanings:
-        return f"{other}, no difference that a player would notice is more than chance.", comparison.conclusion()
-    clear, compared = sum(one.is_clear for one in comparison.differences()), len(comparison.differences())
-    sentence = f"{other}: {'; '.join(meanings)} ({clear} of {compared} numbers differ by more than chance)."
+        return f"{variation}, no difference that a player would notice is more than chance.", comparison.conclusion()
+    clear, compared = sum(row_difference.is_clear for row_difference in differences), len(differences)
+    sentence = f"{variation}: {'; '.join(meanings)} ({clear} of {compared} numbers differ by more than chance)."
     return sentence, comparison.conclusion()
 
 
 def _meaning(differences: Sequence[Difference]) -> str:
     """Return what the differences of one number mean: nothing for all players if they contradict each other."""
-    clear = [one for one in differences if one.meaning()]
-    if len({one.meaning() for one in clear}) != 1:
+    clear = [difference for difference in differences if difference.meaning()]
+    if len({difference.meaning() for difference in clear}) != 1:
         return ""
-    at = all_of([one.row.at for one in clear]) if len(clear) < len(differences) else ""
+    at = all_of([difference.row.at for difference in clear]) if len(clear) < len(differences) else ""
     return f"{clear[0].meaning()} ({at})" if at else clear[0].meaning()
 
 

@@ -24,7 +24,7 @@ _TRIED_PLIES = (2, 1, 3, 4)
 """Plies of random states by which the oracle shows whether it is exact everywhere."""
 
 _SHARE_OF_TRIAL = 0.8
-"""Of the time, for the first question, which makes a table; a later one would not take as long."""
+"""The share of the time for the first question, which makes a table; later ones take less."""
 
 
 class NoValuesError(ArenaError):
@@ -51,7 +51,7 @@ class ExactValues:
         self._game = game
         self._worth = worth
         self._worths_after = worths_after
-        self._kept: dict[Any, tuple[Value, ...]] = {}
+        self._values_after: dict[Any, tuple[Value, ...]] = {}
 
     def of(self, state: Any) -> Value:
         """Return the value of a state; NoValuesError if only bounds are known."""
@@ -59,9 +59,9 @@ class ExactValues:
 
     def after(self, state: Any) -> tuple[Value, ...]:
         """Return the values of the states after each legal action, in their order."""
-        if state not in self._kept:
-            self._kept[state] = tuple(map(_value, self._worths_after(state)))
-        return self._kept[state]
+        if state not in self._values_after:
+            self._values_after[state] = tuple(map(_value, self._worths_after(state)))
+        return self._values_after[state]
 
 
 class BestPlay:
@@ -110,8 +110,8 @@ def exact_values(game: Game[Any], path: str, limits: Limits) -> ExactValues:
 
 
 def _by_table(game: Game[Any], path: str, limits: Limits) -> ExactValues:
-    few = replace(limits, memory_bytes=min(limits.memory_bytes, FEW_STATES * bytes_per_state(game)))
-    table = Retrograde(explore(game, path, few))
+    bounded = replace(limits, memory_bytes=min(limits.memory_bytes, FEW_STATES * bytes_per_state(game)))
+    table = Retrograde(explore(game, path, bounded))
 
     def worth(state: Any) -> Worth:
         value = table.value(state)
@@ -133,9 +133,9 @@ def _by_oracle(game: Game[Any], path: str, limits: Limits, states: int | None) -
     within = _SHARE_OF_TRIAL * max(0.0, limits.deadline - limits.clock()) if is_hurried else None
     # Later questions come after this deadline, and have their own; without one, a kernel that is missing is built.
     oracle = Oracle(game, path, replace(limits, deadline=float("inf")), within_seconds=within)
-    if not all(oracle.worth(_drawn(game, plies, Random(plies))).is_exact for plies in _TRIED_PLIES):
+    if not all(oracle.worth(_random_state(game, plies, Random(plies))).is_exact for plies in _TRIED_PLIES):
         raise NoValuesError(f"a table of {count} takes longer than the time that there is")
-    return ExactValues(game, oracle.worth, lambda state: (one.worth for one in oracle.actions(state)))
+    return ExactValues(game, oracle.worth, lambda state: (choice.worth for choice in oracle.actions(state)))
 
 
 def _value(worth: Worth) -> Value:
@@ -163,18 +163,18 @@ def opening_balance(
         outcomes = []
         for seed in seeds:
             check_time()
-            outcomes.append(values.of(_drawn(game, plies, Random(seed))))
-        found: dict[int, Estimate | None] = {
-            sign: share_of([Cluster(float(one.outcome == sign)) for one in outcomes]) for sign in _OUTCOMES
+            outcomes.append(values.of(_random_state(game, plies, Random(seed))))
+        shares: dict[int, Estimate | None] = {
+            sign: share_of([Cluster(float(value.outcome == sign)) for value in outcomes]) for sign in _OUTCOMES
         }
     else:
         totals = dict.fromkeys(_OUTCOMES, 0.0)
         for state, chance in chances.items():
             check_time()
             totals[values.of(state).outcome] += chance
-        found = {sign: exactly(total, len(chances)) for sign, total in totals.items()}
+        shares = {sign: exactly(total, len(chances)) for sign, total in totals.items()}
     at = f"after {counted(plies, 'random action')}"
-    return tuple(row for sign, share in found.items() for row in rows_of(_OUTCOMES[sign], at, Unit.SHARE, share))
+    return tuple(row for sign, share in shares.items() for row in rows_of(_OUTCOMES[sign], at, Unit.SHARE, share))
 
 
 def _all_openings(game: Game[Any], plies: int) -> dict[Any, float] | None:
@@ -195,7 +195,7 @@ def _all_openings(game: Game[Any], plies: int) -> dict[Any, float] | None:
     return chances
 
 
-def _drawn(game: Game[Any], plies: int, rng: Random) -> Any:
+def _random_state(game: Game[Any], plies: int, rng: Random) -> Any:
     state = game.initial_state()
     for _ in range(plies):
         actions = game.legal_actions(state)

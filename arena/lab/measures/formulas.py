@@ -27,7 +27,7 @@ class ValuedMatch:
 
 
 def valued(match: SimulatedMatch, values: ExactValues) -> ValuedMatch:
-    """Return a match with the values of its states and of what could have been done."""
+    """Return a match with the values of its states and of the actions that could have been taken."""
     choices = tuple(
         tuple(value.to(seat) for value in values.after(state))
         for state, seat in zip(match.states, match.seats, strict=False)
@@ -55,27 +55,27 @@ def value_by_size(solutions: Mapping[str, Solution]) -> tuple[Row, ...]:
 
 
 def choice(matches: Sequence[ValuedMatch]) -> tuple[Row, ...]:
-    """Return what choosing matters, where there are two or more actions and the seat has not lost already."""
-    longest = max((len(one.choices) for one in matches), default=0)
-    rows = _choice_rows("", [_decisions(one) for one in matches])
+    """Return how much a choice matters, where a seat has two or more actions and has not lost already."""
+    longest = max((len(match.choices) for match in matches), default=0)
+    rows = _choice_rows("", [_decisions(match) for match in matches])
     for ply in range(longest):
-        rows += _choice_rows(f"ply {ply + 1}", [_decisions(one)[ply : ply + 1] for one in matches])
+        rows += _choice_rows(f"ply {ply + 1}", [_decisions(match)[ply : ply + 1] for match in matches])
     return tuple(rows)
 
 
 Decision = tuple[Value, ...] | None
 
 
-def _decisions(one: ValuedMatch) -> list[Decision]:
+def _decisions(match: ValuedMatch) -> list[Decision]:
     """Return the choices at each ply; None where there was no choice, or all was lost."""
-    return [values if len(values) > 1 and max(values).outcome >= 0 else None for values in one.choices]
+    return [values if len(values) > 1 and max(values).outcome >= 0 else None for values in match.choices]
 
 
 def _choice_rows(at: str, decisions: Sequence[Sequence[Decision]]) -> list[Row]:
-    taken = [[values for values in of_match if values is not None] for of_match in decisions]
-    keeping = [Cluster(sum(map(_share_keeping, of_match)), len(of_match)) for of_match in taken]
-    only = [Cluster(sum(map(_is_only_one, of_match)), len(of_match)) for of_match in taken]
-    regret = [Cluster(sum(map(_regret, of_match)), len(of_match)) for of_match in taken]
+    decided = [[values for values in of_match if values is not None] for of_match in decisions]
+    keeping = [Cluster(sum(map(_share_keeping, of_match)), len(of_match)) for of_match in decided]
+    only = [Cluster(sum(map(_is_only_one, of_match)), len(of_match)) for of_match in decided]
+    regret = [Cluster(sum(map(_regret, of_match)), len(of_match)) for of_match in decided]
     return [
         *rows_of("actions that keep the outcome", at, Unit.SHARE, share_of(keeping)),
         *rows_of("only one action keeps it", at, Unit.SHARE, share_of(only)),
@@ -99,26 +99,30 @@ def _regret(values: tuple[Value, ...]) -> float:
 
 def decided(matches: Sequence[ValuedMatch]) -> tuple[Row, ...]:
     """Return after which part of its actions a match was decided: from there on the outcome with best play stayed."""
-    parts = [_decided_ply(one) / max(len(one.values) - 1, 1) for one in matches]
+    shares = [_decided_ply(match) / max(len(match.values) - 1, 1) for match in matches]
     return (
-        *rows_of("part of a match before it is decided", "", Unit.SHARE, share_of([Cluster(part) for part in parts])),
-        *rows_of("open after half of it", "", Unit.SHARE, share_of([Cluster(float(part > 0.5)) for part in parts])),
-        *rows_of("decided before it begins", "", Unit.SHARE, share_of([Cluster(float(part == 0)) for part in parts])),
+        *rows_of(
+            "part of a match before it is decided", "", Unit.SHARE, share_of([Cluster(share) for share in shares])
+        ),
+        *rows_of("open after half of it", "", Unit.SHARE, share_of([Cluster(float(share > 0.5)) for share in shares])),
+        *rows_of(
+            "decided before it begins", "", Unit.SHARE, share_of([Cluster(float(share == 0)) for share in shares])
+        ),
     )
 
 
-def _decided_ply(one: ValuedMatch) -> int:
-    final = one.values[-1].outcome
-    ply = len(one.values) - 1
-    while ply and one.values[ply - 1].outcome == final:
+def _decided_ply(match: ValuedMatch) -> int:
+    final = match.values[-1].outcome
+    ply = len(match.values) - 1
+    while ply and match.values[ply - 1].outcome == final:
         ply -= 1
     return ply
 
 
 def comebacks(matches: Sequence[ValuedMatch]) -> tuple[Row, ...]:
-    """Return in how many won matches the winner had lost, with best play of the other one."""
-    won = [one for one in matches if one.values[-1].outcome]
-    lost_once = [any(value.outcome == -one.values[-1].outcome for value in one.values) for one in won]
+    """Return in how many won matches the loser had a won position."""
+    won = [match for match in matches if match.values[-1].outcome]
+    lost_once = [any(value.outcome == -match.values[-1].outcome for value in match.values) for match in won]
     return tuple(
         rows_of(
             "won matches that were lost once", "", Unit.SHARE, share_of([Cluster(float(lost)) for lost in lost_once])
@@ -185,14 +189,14 @@ def visible_leads(matches: Matches, scores: Callable[[Any], Sequence[int | float
 def _lead_changes(match: SimulatedMatch, scores: Callable[[Any], Sequence[int | float]]) -> int:
     leaders = []
     for state in match.states:
-        now = list(scores(state))
-        if now.count(max(now)) == 1:
-            leaders.append(now.index(max(now)))
-    return sum(one != after for one, after in pairwise(leaders))
+        visible = list(scores(state))
+        if visible.count(max(visible)) == 1:
+            leaders.append(visible.index(max(visible)))
+    return sum(before != after for before, after in pairwise(leaders))
 
 
 DEPTH_SHARE = 0.55
-"""A level is a step of the ladder if it takes so much from the one below."""
+"""A level is a step of the ladder if it takes this share of the points from the level below."""
 
 
 def depth(steps: Mapping[str, Sequence[float]], counted: Sequence[str]) -> tuple[Row, ...]:
@@ -201,13 +205,13 @@ def depth(steps: Mapping[str, Sequence[float]], counted: Sequence[str]) -> tuple
     ``steps`` has, by pair, the points of the stronger in each encounter.
     """
     rows: list[Row] = []
-    found: dict[str, Estimate] = {}
+    estimates: dict[str, Estimate] = {}
     for step, points in steps.items():
         estimate = share_of([Cluster(one) for one in points])
         if estimate is not None:
-            found[step] = estimate
+            estimates[step] = estimate
             rows += rows_of("points of the stronger", step, Unit.SHARE, estimate)
-    doublings = [found[step] for step in counted if step in found]
+    doublings = [estimates[step] for step in counted if step in estimates]
     if doublings:
         value, low, high = (
             float(sum((end or 0.0) >= DEPTH_SHARE for end in ends))
@@ -223,7 +227,7 @@ def simple_results(points: Mapping[str, Mapping[str, Sequence[float]]]) -> tuple
     rows: list[Row] = []
     for opponent, by_strategy in points.items():
         for strategy, taken in by_strategy.items():
-            share = share_of([Cluster(one) for one in taken])
+            share = share_of([Cluster(result) for result in taken])
             rows += rows_of(f"{strategy}: {SENTENCES[strategy]}", f"against {opponent}", Unit.SHARE, share)
     return tuple(rows)
 
@@ -233,13 +237,13 @@ def first_action_variety(played: Mapping[str, Sequence[Any]]) -> tuple[Row, ...]
     rows: list[Row] = []
     for strength, actions in played.items():
         pairs = zip(actions[::2], actions[1::2], strict=False)
-        differ = [Cluster(float(one != other)) for one, other in pairs]
+        differ = [Cluster(float(action != other)) for action, other in pairs]
         rows += rows_of("two matches begin differently", strength, Unit.SHARE, share_of(differ))
     return tuple(rows)
 
 
 def length_and_branching(played: Mapping[str, Matches]) -> tuple[Row, ...]:
-    """Return how long matches are, between how many actions one chooses, and how often there is no choice."""
+    """Return how long matches are, how many actions there are to choose from, and how often there is no choice."""
     rows: list[Row] = []
     for strength, matches in played.items():
         lengths = [Cluster(float(len(match.actions))) for match in matches]
@@ -254,7 +258,7 @@ def length_and_branching(played: Mapping[str, Matches]) -> tuple[Row, ...]:
 def kingmaking(decisive: Mapping[str, Sequence[bool]]) -> tuple[Row, ...]:
     """Return how often the last choice of a match decided among the others, and not for the seat that had it."""
     rows: list[Row] = []
-    for strength, made in decisive.items():
-        share = share_of([Cluster(float(one)) for one in made])
+    for strength, choices in decisive.items():
+        share = share_of([Cluster(float(is_decisive)) for is_decisive in choices])
         rows += rows_of("last choices that only decide among others", strength, Unit.SHARE, share)
     return tuple(rows)

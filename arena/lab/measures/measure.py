@@ -74,12 +74,12 @@ def between(low: float | None, high: float | None, n: int = 1) -> Estimate:
 
 def share_of(clusters: Sequence[Cluster]) -> Estimate | None:
     """Return the mean of observations from 0 to 1 with its interval; None without observations."""
-    clusters = [one for one in clusters if one.size]
+    clusters = [cluster for cluster in clusters if cluster.size]
     if not clusters:
         return None
-    n, count = len(clusters), sum(one.size for one in clusters)
-    share = sum(one.total for one in clusters) / count
-    if all(one.size == 1 and one.total in (0, 1) for one in clusters):
+    n, count = len(clusters), sum(cluster.size for cluster in clusters)
+    share = sum(cluster.total for cluster in clusters) / count
+    if all(cluster.size == 1 and cluster.total in (0, 1) for cluster in clusters):
         low, high = wilson_interval(share, n, Z)
         return Estimate(value=share, low=low, high=high, n=n)
     variance = _variance(clusters, share, count)
@@ -92,11 +92,11 @@ def share_of(clusters: Sequence[Cluster]) -> Estimate | None:
 
 def mean_of(clusters: Sequence[Cluster]) -> Estimate | None:
     """Return the mean of observations of any size with its interval; None without two clusters."""
-    clusters = [one for one in clusters if one.size]
-    n, count = len(clusters), sum(one.size for one in clusters)
+    clusters = [cluster for cluster in clusters if cluster.size]
+    n, count = len(clusters), sum(cluster.size for cluster in clusters)
     if n < 2:
         return None
-    mean = sum(one.total for one in clusters) / count
+    mean = sum(cluster.total for cluster in clusters) / count
     variance = _variance(clusters, mean, count)
     if variance <= 0:
         return Estimate(value=mean, low=mean, high=mean, n=n, differing=differing_share(n))
@@ -116,25 +116,25 @@ def differing_share(n: int) -> float:
     return 1 - exp(log(0.05) / n)
 
 
-def difference(one: Estimate, other: Estimate) -> Estimate | None:
-    """Return how much larger ``other`` is than ``one``; None if one of them is known by bounds alone."""
-    if None in (one.value, one.low, one.high, other.value, other.low, other.high):
+def difference(first: Estimate, second: Estimate) -> Estimate | None:
+    """Return how much larger ``second`` is than ``first``; None if only bounds of either are known."""
+    if None in (first.value, first.low, first.high, second.value, second.low, second.high):
         return None
-    assert one.value is not None and one.low is not None and one.high is not None
-    assert other.value is not None and other.low is not None and other.high is not None
-    middle = other.value - one.value
-    low = middle - sqrt((other.value - other.low) ** 2 + (one.high - one.value) ** 2)
-    high = middle + sqrt((other.high - other.value) ** 2 + (one.value - one.low) ** 2)
-    is_exact = one.kind is other.kind is Kind.EXACT
+    assert first.value is not None and first.low is not None and first.high is not None
+    assert second.value is not None and second.low is not None and second.high is not None
+    middle = second.value - first.value
+    low = middle - sqrt((second.value - second.low) ** 2 + (first.high - first.value) ** 2)
+    high = middle + sqrt((second.high - second.value) ** 2 + (first.value - first.low) ** 2)
+    is_exact = first.kind is second.kind is Kind.EXACT
     kind = Kind.EXACT if is_exact else Kind.SAMPLED
-    differing = max(one.differing, other.differing) if one.differing and other.differing else None
-    return Estimate(value=middle, low=low, high=high, n=min(one.n, other.n), kind=kind, differing=differing)
+    differing = max(first.differing, second.differing) if first.differing and second.differing else None
+    return Estimate(value=middle, low=low, high=high, n=min(first.n, second.n), kind=kind, differing=differing)
 
 
 def _variance(clusters: Sequence[Cluster], mean: float, count: int) -> float:
     """Return the variance of a ratio of sums over clusters, linearized; 0 for a single cluster."""
     n = len(clusters)
-    squares = sum((one.total - mean * one.size) ** 2 for one in clusters)
+    squares = sum((cluster.total - mean * cluster.size) ** 2 for cluster in clusters)
     return 0.0 if n < 2 or squares < 1e-18 * count else n / (n - 1) * squares / count**2
 
 
@@ -165,7 +165,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """One of the eleven: what its numbers are, the numbers, and a note if some are missing."""
+    """One of the eleven measures: what its numbers are, the numbers, and a note if some are missing."""
 
     key: str
     title: str
@@ -175,7 +175,7 @@ class Measure:
 
     def row(self, name: str, at: str = "") -> Row | None:
         """Return a number by its name."""
-        return next((one for one in self.rows if (one.name, one.at) == (name, at)), None)
+        return next((row for row in self.rows if (row.name, row.at) == (name, at)), None)
 
 
 def rows_of(name: str, at: str, unit: Unit, estimate: Estimate | None, known: str = "") -> list[Row]:

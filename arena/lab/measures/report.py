@@ -39,7 +39,7 @@ class QualityReport:
 
     def measure(self, key: str) -> Measure:
         """Return a measure by its key."""
-        return next(one for one in self.measures if one.key == key)
+        return next(measure for measure in self.measures if measure.key == key)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as an object for programs."""
@@ -49,46 +49,46 @@ class QualityReport:
             "rng_seed": self.plan.rng_seed,
             "encounters": self.plan.encounters,
             "doublings": self.plan.doublings,
-            "measures": [_measure_json(number, one) for number, one in enumerate(self.measures, 1)],
+            "measures": [_measure_json(number, measure) for number, measure in enumerate(self.measures, 1)],
         }
 
 
 def survey_quality(
     game: Game[Any], path: str, plan: Plan, limits: Limits, announce: Callable[[str], None] = lambda _: None
 ) -> QualityReport:
-    """Measure a game; ``say`` receives what is next. GameError if the rules contradict themselves."""
-    found = Survey(game, path, plan, limits).findings(announce)
-    return QualityReport(game=path, options=game.options, plan=plan, measures=measures_of(found))
+    """Measure a game; ``announce`` receives what comes next. GameError if the rules contradict themselves."""
+    findings = Survey(game, path, plan, limits).findings(announce)
+    return QualityReport(game=path, options=game.options, plan=plan, measures=measures_of(findings))
 
 
-def measures_of(found: Findings) -> tuple[Measure, ...]:
+def measures_of(findings: Findings) -> tuple[Measure, ...]:
     """Return the eleven measures of what was played and solved."""
-    game = found.game
-    ends = {name: found.played[name] for name in ("random", found.strongest_search) if name in found.played}
+    game = findings.game
+    ends = {name: findings.played[name] for name in ("random", findings.strongest_search) if name in findings.played}
     rows: dict[str, tuple[Row, ...]] = {
-        "value": formulas.value_by_size(found.solutions),
-        "first_seat": formulas.first_seat(found.played, game.players),
-        "draws_and_margins": formulas.draws_and_margins(found.played),
-        "openings": tuple(found.openings),
-        "choice": formulas.choice(found.valued),
-        "decided": formulas.decided(found.valued),
+        "value": formulas.value_by_size(findings.solutions),
+        "first_seat": formulas.first_seat(findings.played, game.players),
+        "draws_and_margins": formulas.draws_and_margins(findings.played),
+        "openings": tuple(findings.openings),
+        "choice": formulas.choice(findings.valued),
+        "decided": formulas.decided(findings.valued),
         "comebacks": (
-            *formulas.comebacks(found.valued),
-            *formulas.visible_leads(found.played.get(found.strongest_search, []), game.scores),
+            *formulas.comebacks(findings.valued),
+            *formulas.visible_leads(findings.played.get(findings.strongest_search, []), game.scores),
         ),
-        "depth": formulas.depth(found.steps, found.doublings),
-        "simple": formulas.simple_results(found.simple),
+        "depth": formulas.depth(findings.steps, findings.doublings),
+        "simple": formulas.simple_results(findings.simple),
         "first_actions": (
-            *(formulas.first_action_values(found.first_values) if found.first_values else ()),
-            *formulas.first_action_variety(found.first_actions),
+            *(formulas.first_action_values(findings.first_values) if findings.first_values else ()),
+            *formulas.first_action_variety(findings.first_actions),
         ),
         "length": (
             *formulas.length_and_branching(ends),
-            *formulas.kingmaking(found.kingmaking),
+            *formulas.kingmaking(findings.kingmaking),
         ),
     }
     return tuple(
-        Measure(key=key, title=title, about=about, rows=rows[key], note=_note(key, found))
+        Measure(key=key, title=title, about=about, rows=rows[key], note=_note(key, findings))
         for key, (title, about) in ABOUT.items()
     )
 
@@ -96,18 +96,18 @@ def measures_of(found: Findings) -> tuple[Measure, ...]:
 NEEDS_VALUES = ("openings", "choice", "decided")
 
 
-def _note(key: str, found: Findings) -> str:
+def _note(key: str, findings: Findings) -> str:
     notes = []
-    if key in NEEDS_VALUES and found.no_values_reason:
-        notes.append(f"Not known: {found.no_values_reason}.")
-    elif key in ("comebacks", "first_actions") and found.no_values_reason:
-        notes.append(f"Without exact values: {found.no_values_reason}.")
+    if key in NEEDS_VALUES and findings.no_values_reason:
+        notes.append(f"Not known: {findings.no_values_reason}.")
+    elif key in ("comebacks", "first_actions") and findings.no_values_reason:
+        notes.append(f"Without exact values: {findings.no_values_reason}.")
     elif key == "value":
-        if not found.are_all_solved:
+        if not findings.are_all_solved:
             notes.append("Boards that are missing or have bounds were not solved: too large, or the time was up.")
-    elif any(part in found.ended_early for part in PARTS_OF[key]):
+    elif any(part in findings.ended_early for part in PARTS_OF[key]):
         notes.append("The time was up before all observations were made; n says how many there are.")
-    if key == "length" and found.game.players > 2:
+    if key == "length" and findings.game.players > 2:
         notes.append("Who decides only among others is measured at the last choice of a match, not at earlier ones.")
     return " ".join(notes)
 

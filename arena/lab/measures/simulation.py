@@ -148,7 +148,7 @@ class TreeSearch:
     def _play(self, root: _Node, rng: Random) -> None:
         path, node = [root], root
         while not node.actions and node.children:
-            node = self._followed(node)
+            node = self._most_promising(node)
             path.append(node)
         if node.actions:
             action = node.actions.pop(int(rng.random() * len(node.actions)))
@@ -156,14 +156,14 @@ class TreeSearch:
             node.children.append((action, child))
             path.append(child)
             node = child
-        points = self._played_out(node.state, rng)
-        for one in path:
-            one.visits += 1
+        points = self._playout_points(node.state, rng)
+        for visited in path:
+            visited.visits += 1
             for seat, gained in enumerate(points):
-                one.points[seat] += gained
+                visited.points[seat] += gained
 
     @staticmethod
-    def _followed(node: _Node) -> _Node:
+    def _most_promising(node: _Node) -> _Node:
         seat, breadth = node.seat, EXPLORATION * sqrt(log(node.visits))
         assert seat is not None
         return max(
@@ -171,7 +171,7 @@ class TreeSearch:
             key=lambda child: child.points[seat] / child.visits + breadth / sqrt(child.visits),
         )
 
-    def _played_out(self, state: Any, rng: Random) -> list[float]:
+    def _playout_points(self, state: Any, rng: Random) -> list[float]:
         game = self._game
         while actions := game.legal_actions(state):
             state = game.apply(state, pick(actions, rng))

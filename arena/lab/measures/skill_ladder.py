@@ -24,12 +24,12 @@ _OTHER_SIGN = {"+": "-", "-": "+"}
 
 
 def at_random(game: Game[Any]) -> Strategy:
-    """Return what takes any legal action."""
+    """Return a strategy that takes any legal action."""
     return lambda state, _answered, rng: pick(game.legal_actions(state), rng)
 
 
 def greedy(game: Game[Any]) -> Strategy:
-    """Return what takes an action after which its score is furthest ahead of the best other one."""
+    """Return a strategy that takes an action after which its score is furthest ahead of the best other one."""
 
     def choose(state: Any, _answered: Any, rng: Random) -> Any:
         seat = game.seat_to_act(state)
@@ -40,26 +40,26 @@ def greedy(game: Game[Any]) -> Strategy:
 
 
 def answering(game: Game[Any], counterpart: Callable[[Any], Any]) -> Strategy:
-    """Return what answers another seat's action with its counterpart, and takes any action where that is not legal."""
+    """Return a strategy that answers an action with its counterpart, and takes any action where that is not legal."""
 
     def choose(state: Any, answered: Any, rng: Random) -> Any:
         actions = game.legal_actions(state)
         answer = None if answered is None else counterpart(answered)
-        found = [action for action in actions if answer is not None and as_value(action) == answer]
-        return found[0] if found else pick(actions, rng)
+        counterparts = [action for action in actions if answer is not None and as_value(action) == answer]
+        return counterparts[0] if counterparts else pick(actions, rng)
 
     return choose
 
 
 def bordering(game: Game[Any], board: Board) -> Strategy:
-    """Return what takes an action that is as near to the border as any."""
+    """Return a strategy that takes an action as near to the border as any."""
     return lambda state, _answered, rng: _pick_best(game, state, lambda action: -board.from_border(action), rng)
 
 
 def _pick_best(game: Game[Any], state: Any, rating: Callable[[Any], float], rng: Random) -> Any:
     rated = [(rating(action), action) for action in game.legal_actions(state)]
     best = max(rated, key=itemgetter(0))[0]
-    return pick([action for one, action in rated if one == best], rng)
+    return pick([action for rate, action in rated if rate == best], rng)
 
 
 class Board:
@@ -128,13 +128,13 @@ SENTENCES = {
 
 def simple_strategies(game: Game[Any]) -> dict[str, Strategy]:
     """Return the strategies that a game allows, by their names in ``SENTENCES``."""
-    found: dict[str, Strategy] = {"random": at_random(game), "greedy": greedy(game)}
+    strategies: dict[str, Strategy] = {"random": at_random(game), "greedy": greedy(game)}
     board = board_of(game)
     if board is not None:
-        found["mirror"] = answering(game, board.reflected)
-        found["copy"] = answering(game, board.copied)
-        found["border"] = bordering(game, board)
-    return found
+        strategies["mirror"] = answering(game, board.reflected)
+        strategies["copy"] = answering(game, board.copied)
+        strategies["border"] = bordering(game, board)
+    return strategies
 
 
 def lead_of(scores: tuple[int | float, ...], seat: int) -> float:
@@ -143,7 +143,7 @@ def lead_of(scores: tuple[int | float, ...], seat: int) -> float:
 
 
 def as_value(action: Any) -> Any:
-    """Return an action as tuples, as which lists are compared."""
+    """Return an action that can be compared: a list becomes a tuple."""
     return tuple(action) if isinstance(action, list) else action
 
 
@@ -154,7 +154,7 @@ def _is_line(action: Any) -> bool:
 # Strengths to simulate matches with, and encounters between them.
 
 FIRST_PLAYOUTS = 8
-"""Of the weakest search; each one above has twice as many for each action."""
+"""The playouts for each action of the weakest search; each stronger one has twice as many."""
 
 LAST_PLIES = (2, 4, 6)
 """In how many of the last actions handicapped best play is best."""

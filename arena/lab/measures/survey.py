@@ -33,13 +33,13 @@ from arena.lab.solving.solution import By, Solution
 # What smaller boards of a game are worth, and the one that was asked for.
 
 MAX_BOARDS = 12
-"""Whose values are computed: the smallest ones, and the one that was asked for."""
+"""The most boards whose values are computed: the smallest ones, and the one that was asked for."""
 
 PLAID_SIDES = (4, 6, 8, 10, 12, 14)
-"""Of smaller square sheets whose values are computed, too."""
+"""The sides of smaller square sheets whose values are computed, too."""
 
 MOST_STATES = 100_000
-"""Of a board that is solved by a table by the rules in Python, which takes some seconds."""
+"""The most states of a board to solve by a table by the rules in Python, which takes some seconds."""
 
 
 def solved_boards(game: Game[Any], path: str, limits: Limits) -> Iterator[tuple[str, Solution | None]]:
@@ -54,7 +54,7 @@ def solved_boards(game: Game[Any], path: str, limits: Limits) -> Iterator[tuple[
 
 
 def _computed(game: Game[Any], path: str, limits: Limits) -> Solution | None:
-    """Return the worth of a board by kernel or table; a search would come as far as the machine is fast."""
+    """Return the worth of a board by kernel or table: how far a search comes depends on the machine."""
     unhurried = replace(limits, deadline=float("inf"))  # a solver in a hurry does not build the kernel it needs
     plan = Solver(game, path, unhurried).plan()
     if plan.by is By.TABLE:
@@ -103,10 +103,10 @@ def _option_text(options: dict[str, Any]) -> str:
 
 
 MOST_MEMORY_BYTES = 1 << 30
-"""For values; what takes more is not known, so that reports do not depend on how much memory is free."""
+"""The memory for values, whatever is free, so that reports do not depend on the machine."""
 
 SHARES = {"value": 0.15, "values": 0.3, "played": 0.55, "steps": 0.8, "simple": 0.9, "openings": 0.95, "valued": 1.0}
-"""When each part of a survey ends, of its whole time; what one leaves is for the next."""
+"""When each part of a survey ends, as a share of the whole time; what a part leaves is for the next."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,10 +160,10 @@ class Survey:
         self._limits = limits
         self._values: ExactValues | None = None
         self._strengths = strengths_of(game, plan.doublings, self._check_time)
-        self._found = Findings(game=game, strongest_search=self._strengths[-1].name)
+        self._findings = Findings(game=game, strongest_search=self._strengths[-1].name)
 
     def findings(self, report: Callable[[str], None] = lambda _: None) -> Findings:
-        """Measure everything; ``say`` receives what is next. GameError if the rules contradict themselves."""
+        """Measure everything; ``report`` receives what comes next. GameError if the rules contradict themselves."""
         parts = (
             ("value", "what boards are worth", self._solve_boards),
             ("values", "exact values of all states", self._find_values),
@@ -179,11 +179,11 @@ class Survey:
                 try:
                     run()
                 except NoValuesError as error:
-                    self._values, self._found.no_values_reason = None, str(error)
+                    self._values, self._findings.no_values_reason = None, str(error)
                     run()
         self._note_first_actions()
         self._note_last_choices()
-        return self._found
+        return self._findings
 
     @contextmanager
     def _until(self, part: str) -> Iterator[None]:
@@ -193,7 +193,7 @@ class Survey:
         try:
             yield
         except TimeIsUpError:
-            self._found.ended_early.append(part)
+            self._findings.ended_early.append(part)
 
     def _check_time(self) -> None:
         self._limits.check_time()
@@ -207,25 +207,25 @@ class Survey:
         for board, solution in solved_boards(self._game, self._path, self._limits):
             are_exact.append(is_exact(solution))
             if solution is not None:
-                self._found.solutions[board] = solution
-        self._found.are_all_solved = all(are_exact)
+                self._findings.solutions[board] = solution
+        self._findings.are_all_solved = all(are_exact)
 
     def _find_values(self) -> None:
-        if not self._found.no_values_reason:
+        if not self._findings.no_values_reason:
             self._values = exact_values(self._game, self._path, self._limits)
 
     def _play_strengths(self) -> None:
         strengths = [*self._strengths, *self._best_play()[-1:]]
-        self._found.played = {strength.name: [] for strength in strengths}
+        self._findings.played = {strength.name: [] for strength in strengths}
         for number in range(self._plan.encounters):
             for strength in strengths:
                 match = self_play(self._game, strength, self._seed(number), self._check_time)
-                self._found.played[strength.name].append(match)
+                self._findings.played[strength.name].append(match)
 
     def _best_play(self) -> list[Strength]:
         if self._values is None:
             return []
-        lengths = {len(match.actions) for match in self._found.played.get("random", ())}
+        lengths = {len(match.actions) for match in self._findings.played.get("random", ())}
         return best_play_strengths(self._game, self._values, len(lengths) == 1)
 
     def _play_steps(self) -> None:
@@ -233,12 +233,12 @@ class Survey:
         best_play = self._best_play()
         if best_play:
             steps += [Step(best_play[-1], self._strengths[-1]), *neighbours([self._strengths[0], *best_play[:-1]])]
-        self._found.doublings = [step.name for step in steps if step.is_doubling]
-        self._found.steps = {step.name: [] for step in steps}
+        self._findings.doublings = [step.name for step in steps if step.is_doubling]
+        self._findings.steps = {step.name: [] for step in steps}
         for number in range(self._plan.encounters):
             for step in steps:
                 points = encounter(self._game, step, self._seed(number), self._check_time)
-                self._found.steps[step.name].append(points)
+                self._findings.steps[step.name].append(points)
 
     def _play_simple(self) -> None:
         searches = [strength for strength in self._strengths if strength.playouts is not None]
@@ -249,11 +249,11 @@ class Survey:
             for name, strategy in simple_strategies(self._game).items()
         }
         for opponent, name in steps:
-            self._found.simple.setdefault(opponent, {})[name] = []
+            self._findings.simple.setdefault(opponent, {})[name] = []
         for number in range(self._plan.encounters):
             for (opponent, name), step in steps.items():
                 points = encounter(self._game, step, self._seed(number), self._check_time)
-                self._found.simple[opponent][name].append(points)
+                self._findings.simple[opponent][name].append(points)
 
     def _value_openings(self) -> None:
         values = self._values
@@ -263,29 +263,29 @@ class Survey:
         seat = game.seat_to_act(start)
         if seat is not None:
             actions = up_to_symmetry(game, self._path, game.legal_actions(start))
-            self._found.first_values = [values.of(game.apply(start, action)).to(seat) for action in actions]
+            self._findings.first_values = [values.of(game.apply(start, action)).to(seat) for action in actions]
         for plies in range(1, MAX_PLIES + 1):
             self._check_time()
             seeds = [derived_seed("opening", plies, *self._seed(number)) for number in range(self._plan.encounters)]
-            self._found.openings += opening_balance(game, values, plies, seeds, self._check_time)
+            self._findings.openings += opening_balance(game, values, plies, seeds, self._check_time)
 
     def _value_matches(self) -> None:
         values = self._values
         if values is None:
             return
-        for match in self._found.played[self._found.strongest_search]:
+        for match in self._findings.played[self._findings.strongest_search]:
             self._check_time()
-            self._found.valued.append(valued(match, values))
+            self._findings.valued.append(valued(match, values))
 
     def _note_first_actions(self) -> None:
         start = self._game.initial_state()
         same = representatives(self._game, self._path, self._game.legal_actions(start))
-        for strength, matches in self._found.played.items():
-            self._found.first_actions[strength] = [same[one.actions[0]] for one in matches if one.actions]
+        for strength, matches in self._findings.played.items():
+            self._findings.first_actions[strength] = [same[match.actions[0]] for match in matches if match.actions]
 
     def _note_last_choices(self) -> None:
         if self._game.players == 2:
             return
-        for strength, matches in self._found.played.items():
-            made = [decides_among_others(self._game, match) for match in matches]
-            self._found.kingmaking[strength] = [one for one in made if one is not None]
+        for strength, matches in self._findings.played.items():
+            decisive = [decides_among_others(self._game, match) for match in matches]
+            self._findings.kingmaking[strength] = [is_decisive for is_decisive in decisive if is_decisive is not None]
