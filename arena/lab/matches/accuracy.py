@@ -57,18 +57,18 @@ def accuracy_of(annotated: Annotated) -> tuple[SeatAccuracy, SeatAccuracy]:
 
 def _seat_accuracy(annotated: Annotated, seat: int) -> SeatAccuracy:
     annotation = annotated.annotation
-    own = [
+    indices = [
         index
         for index, action in enumerate(annotation.actions)
         if action.seat == seat and index >= annotation.opening_plies
     ]
-    marks = [annotation.mark(index) for index in own]
-    shares = [kept_share(annotation.actions[index], annotated.ranks_follow_scores) for index in own]
+    marks = [annotation.mark(index) for index in indices]
+    shares = [kept_share(annotation.actions[index], annotated.ranks_follow_scores) for index in indices]
     decided = [share for share in shares if share is not None]
     earned = _earned(annotated, seat)
     points = points_of(annotated.record.ranks, seat)
     return SeatAccuracy(
-        actions=len(own),
+        actions=len(indices),
         decisions=len(decided),
         kept=sum(decided),
         mistakes=marks.count(Mark.MISTAKE),
@@ -90,8 +90,10 @@ def kept_share(action: AnnotatedAction, ranks_follow_scores: bool = True) -> flo
 
 
 def _value(seat: int, worth: Worth, ranks_follow_scores: bool) -> float:
-    own = worth.to(seat)
-    return own.margin or 0 if ranks_follow_scores or own.outcome is None else POINTS_OF_OUTCOME[own.outcome]
+    own_worth = worth.to(seat)
+    if ranks_follow_scores or own_worth.outcome is None:
+        return own_worth.margin or 0
+    return POINTS_OF_OUTCOME[own_worth.outcome]
 
 
 def _earned(annotated: Annotated, seat: int) -> float | None:
@@ -162,18 +164,18 @@ class BotAccuracy:
 def accuracy_of_bots(played: Iterable[PlayedSeat]) -> list[BotAccuracy]:
     """Return how well each bot played, those that keep most first."""
     by_bot: dict[str, list[PlayedSeat]] = defaultdict(list)
-    for one in played:
-        by_bot[one.bot].append(one)
+    for seat in played:
+        by_bot[seat.bot].append(seat)
     bots = [_bot_accuracy(bot, seats) for bot, seats in by_bot.items()]
     return sorted(bots, key=lambda bot: (-bot.kept.value if bot.kept else 1.0, bot.bot))
 
 
 def _bot_accuracy(bot: str, played: Sequence[PlayedSeat]) -> BotAccuracy:
     sums: dict[tuple[int, int], tuple[int, float]] = {}
-    for one in played:
-        decisions, kept = sums.get(one.encounter, (0, 0.0))
-        sums[one.encounter] = decisions + one.accuracy.decisions, kept + one.accuracy.kept
-    seats = [one.accuracy for one in played]
+    for seat in played:
+        decisions, kept = sums.get(seat.encounter, (0, 0.0))
+        sums[seat.encounter] = decisions + seat.accuracy.decisions, kept + seat.accuracy.kept
+    seats = [seat.accuracy for seat in played]
     return BotAccuracy(
         bot=bot,
         matches=len(seats),
@@ -196,7 +198,7 @@ def kept_interval(sums: Sequence[tuple[int, float]]) -> Share | None:
     encounters (Cochran, Sampling Techniques, section 6.3), with Student's t: actions of one encounter depend on each
     other.
     """
-    count, decisions, kept = len(sums), sum(one for one, _ in sums), sum(one for _, one in sums)
+    count, decisions, kept = len(sums), sum(number for number, _ in sums), sum(share for _, share in sums)
     if not decisions:
         return None
     mean = kept / decisions
@@ -226,7 +228,7 @@ def accuracy_of_tournament(store: Store, tournament: StoredTournament, game: str
             played += _played_seats(tournament.number, stored)
         except StoreError:
             left_out = dict.fromkeys(stored.bots, stored.match) | left_out
-    bots = accuracy_of_bots(one for one in played if one.bot not in left_out)
+    bots = accuracy_of_bots(seat for seat in played if seat.bot not in left_out)
     return TournamentAccuracy(bots=tuple(bots), left_out=left_out)
 
 

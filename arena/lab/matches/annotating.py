@@ -31,10 +31,10 @@ from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
 
 MATCH_SECONDS = 10.0
-"""For what is not known in the end, in one match, and for one question."""
+"""The time for one question, and in one match for all questions without an exact answer."""
 
 MAX_CHOICES = 1000
-"""Legal actions of one position whose worths are kept."""
+"""The most legal actions of a position whose worths are kept."""
 
 
 class Annotator:
@@ -94,7 +94,7 @@ class Annotator:
 
     def _action(self, record: MatchRecord, states: Sequence[Any], index: int) -> AnnotatedAction:
         seat, action = record.actions[index]
-        legal = [as_json(one) for one in self._game.legal_actions(states[index])]
+        legal = [as_json(choice) for choice in self._game.legal_actions(states[index])]
         try:
             return AnnotatedAction(seat=seat, chosen=legal.index(as_json(action)))
         except ValueError:
@@ -104,7 +104,7 @@ class Annotator:
         """Return the worths after the legal actions if they are known exactly and are few enough."""
         if len(self._game.legal_actions(state)) > MAX_CHOICES:
             return ()
-        return tuple(one.worth for one in self._oracle.exact_actions(state) or ())
+        return tuple(choice.worth for choice in self._oracle.exact_actions(state) or ())
 
     def _proved(self, state: Any) -> Worth:
         proof = proof_of(self._game, self._path, state)
@@ -157,9 +157,9 @@ class TournamentAnnotator:
         """
         waiting: list[AnnotationRow] = []
         written = self._clock()
-        found = self._store.annotations.to_annotate(self._tournament, game=game, match=match, again=again)
+        rows = self._store.annotations.to_annotate(self._tournament, game=game, match=match, again=again)
         try:
-            for actions_hash, record in found:
+            for actions_hash, record in rows:
                 annotated = self._annotated(record)
                 if isinstance(annotated, Annotated):
                     waiting.append(_row(actions_hash, annotated))
@@ -183,7 +183,7 @@ class TournamentAnnotator:
         key = as_json([record.game, record.options])
         if key not in self._annotators:
             try:
-                made: Annotator | UsageError = Annotator(
+                annotator: Annotator | UsageError = Annotator(
                     record.game,
                     dict(record.options),
                     self._limits,
@@ -193,8 +193,8 @@ class TournamentAnnotator:
                     self._counts_all,
                 )
             except UsageError as error:
-                made = error
-            self._annotators[key] = made
+                annotator = error
+            self._annotators[key] = annotator
         return self._annotators[key]
 
     def _write(self, waiting: list[AnnotationRow]) -> None:
@@ -214,7 +214,7 @@ def _row(actions_hash: str, annotated: Annotated) -> AnnotationRow:
 # Analyses one position: what it is worth, what each legal action is worth, and a line of best play.
 
 MAX_LINE = 1000
-"""Actions of the best line."""
+"""The most actions of the best line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,12 +244,12 @@ def analyse(game: Game[Any], oracle: Oracle, state: Any) -> Analysis:
     worth = oracle.worth(state)  # after its actions, from which a search has learned
     analysed = tuple(
         AnalysedAction(
-            action=one.action,
-            text=game.format_action(one.action),
-            worth=one.worth,
-            mark=mark_of(seat, worth, one.worth),
+            action=choice.action,
+            text=game.format_action(choice.action),
+            worth=choice.worth,
+            mark=mark_of(seat, worth, choice.worth),
         )
-        for one in actions
+        for choice in actions
     )
     return Analysis(seat=seat, worth=worth, actions=analysed, best_line=_best_line(game, oracle, state, worth, actions))
 
@@ -260,7 +260,7 @@ def _best_line(
     line: list[Any] = []
     while actions and worth.is_exact and len(line) < MAX_LINE:
         target = (worth.margin, worth.outcome)
-        best = next((one for one in actions if (one.worth.margin, one.worth.outcome) == target), None)
+        best = next((choice for choice in actions if (choice.worth.margin, choice.worth.outcome) == target), None)
         if best is None:  # a search was stopped
             break
         line.append(best.action)

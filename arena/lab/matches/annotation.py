@@ -18,7 +18,7 @@ from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
 
 SEATS = 2
-"""Of a match with one value."""
+"""The seats of a match that has one value."""
 
 
 def is_analysed_here(game: str, seats: int) -> bool:
@@ -55,13 +55,13 @@ def mark_of(seat: int, before: Worth, after: Worth) -> Mark:
     return Mark.MISTAKE if is_mistake else Mark.NONE
 
 
-# It follows from the record, is never part of it, and is stored as text. What is read may come from another
+# An annotation follows from the record, is never part of it, and is stored as text. It may come from another
 # home, so every number is checked.
 
 NOTHING_KNOWN = Worth(margin=None, outcome=None, known=Known.SEARCH, low=None, high=None)
 
 MAX_CHARACTERS = 16 * 2**20
-"""Of a stored annotation; what is longer is not read."""
+"""The most of a stored annotation; a longer one is not read."""
 
 _WHERE = "an annotation"
 
@@ -101,7 +101,7 @@ class Annotation:
         return tuple(mark_of(action.seat, self.worths[index], worth) for worth in action.choices)
 
     def without_choices(self) -> Annotation:
-        """Return it with what was played alone, where there is no room for other actions."""
+        """Return it without the worths of other actions, for where there is no room for them."""
         return replace(self, actions=tuple(replace(action, choices=()) for action in self.actions))
 
     def to_json(self) -> dict[str, Any]:
@@ -149,19 +149,19 @@ def _numbered(value: object, worths: Sequence[Worth], what: str) -> tuple[Worth,
 
 
 def _action_from(value: object, worths: Sequence[Worth]) -> AnnotatedAction:
-    parts = _list(value, "an action")
-    _check(len(parts) == 3 and is_whole(parts[0], 0, 1) and is_whole(parts[1], 0), "an action")
-    choices = _numbered(parts[2], worths, "the choices of an action")
-    _check(not choices or parts[1] < len(choices), "the choices of an action")
-    return AnnotatedAction(seat=parts[0], chosen=parts[1], choices=choices)
+    fields = _list(value, "an action")
+    _check(len(fields) == 3 and is_whole(fields[0], 0, 1) and is_whole(fields[1], 0), "an action")
+    choices = _numbered(fields[2], worths, "the choices of an action")
+    _check(not choices or fields[1] < len(choices), "the choices of an action")
+    return AnnotatedAction(seat=fields[0], chosen=fields[1], choices=choices)
 
 
 def _worth_from(value: object) -> Worth:
-    parts = _list(value, "a worth")
-    _check(len(parts) == 6, "a worth")
-    margin, known, low, high, least, most = parts
+    fields = _list(value, "a worth")
+    _check(len(fields) == 6, "a worth")
+    margin, known, low, high, least, most = fields
     _check(known in tuple(Known) and least in tuple(Outcome) and most in tuple(Outcome), "words of a worth")
-    _check(all(one is None or _is_margin(one) for one in (margin, low, high)), "a margin")
+    _check(all(number is None or _is_margin(number) for number in (margin, low, high)), "a margin")
     _check(low is None or high is None or low <= high, "bounds of a margin")
     _check(SIGNS[Outcome(least)] <= SIGNS[Outcome(most)], "bounds of an outcome")
     _check(margin is None or (margin == low == high and least == most), "an exact worth")
@@ -196,9 +196,9 @@ def annotation_of(store: Store, tournament: StoredTournament, record: MatchRecor
         annotation = Annotation.from_text(text)
     except StoreError:
         return None
-    fits = annotation.opening_plies == record.opening_plies and len(record.bots) == 2
+    has_same_opening = annotation.opening_plies == record.opening_plies and len(record.bots) == 2
     seats = [action.seat for action in annotation.actions]
-    return annotation if fits and seats == [seat for seat, _ in record.actions] else None
+    return annotation if has_same_opening and seats == [seat for seat, _ in record.actions] else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,9 +206,9 @@ class TurningPoint:
     """The action that decided a match.
 
     Attributes:
-        ply: how many actions there were with it.
-        seat: that acted.
-        best: places among the legal actions of those that were best there; none if not all are known exactly.
+        ply: the number of actions up to this one, included.
+        seat: the seat that acted.
+        best: the numbers of the best actions among the legal ones; none unless all are known exactly.
         before: what the position was worth to the seat.
         after: what it was worth to the seat after the action.
     """
@@ -227,7 +227,7 @@ class TurningPoint:
 
 
 def turning_point(record: MatchRecord, annotation: Annotation) -> TurningPoint | None:
-    """Return the last action that changed the outcome; without one, that which lost most margin for certain.
+    """Return the last action that changed the outcome; without one, the action that lost most margin for certain.
 
     None if no action lost anything for certain, or a forfeit or a limit decided the match.
     """
@@ -251,9 +251,9 @@ def _point(annotation: Annotation, index: int) -> TurningPoint:
 
 
 def best_choices(action: AnnotatedAction) -> tuple[int, ...]:
-    """Return the places of the best legal actions, in their order; none if they are not known exactly."""
+    """Return the numbers of the best actions among the legal ones; none if they are not known exactly."""
     values = [worth.order_for(action.seat) for worth in action.choices]
-    return tuple(place for place, value in enumerate(values) if value == max(values))
+    return tuple(index for index, value in enumerate(values) if value == max(values))
 
 
 def outcome_noun(outcome: Outcome) -> str:
@@ -272,8 +272,8 @@ def turning_sentence(point: TurningPoint, name: str, action: str, best: Sequence
     """
     others = f" and {len(best) - 1} more" if len(best) > 1 else ""
     margin = f" ({number_text(point.before.margin)})" if point.before.margin else ""
-    held = f"; {best[0]}{others} held it{margin}" if best else ""
-    return f"Ply {point.ply}, {name}: {action}{point.mark} {_loss(point)}{held}."
+    alternatives = f"; {best[0]}{others} held it{margin}" if best else ""
+    return f"Ply {point.ply}, {name}: {action}{point.mark} {_loss(point)}{alternatives}."
 
 
 def _loss(point: TurningPoint) -> str:

@@ -1,4 +1,4 @@
-"""The annotator finds out what actions of recorded matches lost, and puzzles: first for who asks, then for all."""
+"""The annotator: finds what actions of recorded matches lost, and puzzles. Requested matches come first."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ from arena.store.results.lock import FileLock
 from arena.store.results.values import StoredTournament
 
 MATCH_SECONDS = 0.5
-"""For what no table and no proof knows, in one match; ``arena lab annotate`` searches longer."""
+"""The time in one match for what no table and no proof knows; ``arena lab annotate`` searches longer."""
 ASKED_SECONDS = 30.0
-"""For a match that somebody has asked for, what is known exactly included: at the end one question may take as long."""
+"""The time for all questions of a requested match; the last one may take as long again."""
 PREPARE_SECONDS = 20.0
-"""For the table of a game."""
+"""The time to make the table of a game."""
 TOURNAMENT_SECONDS = 600.0
-"""Of one tournament, in one run of the program: one that is never done does not keep others from being annotated."""
+"""The time for one tournament in one run of the program, so that one that is never done does not hold up others."""
 PUZZLE_SECONDS = 60.0
 PUZZLE_QUESTION_SECONDS = 5.0
 MAX_PUZZLES = 20
 MAX_PUZZLE_MATCHES = 2000
 MOST_MEMORY_BYTES = 512 * 2**20
 SHARE_OF_LOOKS = 0.01
-"""Of a core, at most, for looking which matches of a large tournament have no annotation yet."""
+"""The most of a core for finding which matches of a large tournament have no annotation yet."""
 
 _log = logging.getLogger("arena.lab.annotator")
 
 
 @dataclass(slots=True)
-class _Seen:
-    """What is known of a tournament: its state when it was done, and when it may be looked at again."""
+class _Progress:
+    """How far a tournament is annotated: its state when it was done, when to look again, and the time that is left."""
 
     state: object = None
     look_at: float = 0.0
@@ -58,59 +58,61 @@ class Annotations:
     The rules of other games are not run where nobody has asked for it: ``arena lab annotate`` does so.
 
     Attributes:
-        waits: whether there may be something to annotate that is not looked for yet.
+        waits: whether a tournament that may have something to annotate has to wait until the next look.
     """
 
     def __init__(self, home: ArenaHome, clock: Callable[[], float] = lambda: time.monotonic()) -> None:
         self._home, self._clock = home, clock
-        self._seen: dict[int, _Seen] = {}
+        self._progress: dict[int, _Progress] = {}
         self.waits = False
         self._requests = home.store.analysis_requests
         self._note = ProblemNote(home.directory, "annotator")
 
     def step(self) -> bool:
-        """Search a match that was asked for, or annotate one tournament of those with something new, the latest first.
+        """Search a requested match, or annotate the latest tournament that has something new.
 
-        Return whether there was one.
+        Return whether there was either.
         """
         self.waits = False
-        asked = self._requests.claim()
-        if asked is not None:
-            self._search(asked)
+        request = self._requests.claim()
+        if request is not None:
+            self._search(request)
             return True
         for tournament in reversed(self._home.store.tournaments()):
-            seen = self._seen.setdefault(tournament.number, _Seen())
+            progress = self._progress.setdefault(tournament.number, _Progress())
             state = (tournament.recorded, tournament.finished_at, len(tournament.corrections))
-            if state == seen.state or seen.left_seconds <= 0:
+            if state == progress.state or progress.left_seconds <= 0:
                 continue
-            if self._clock() < seen.look_at:
+            if self._clock() < progress.look_at:
                 self.waits = True
                 continue
-            self._annotate(tournament, seen)
-            seen.state = None if self._requests.waiting() else state
+            self._annotate(tournament, progress)
+            progress.state = None if self._requests.waiting() else state
             return True
         return False
 
-    def _annotate(self, tournament: StoredTournament, seen: _Seen) -> None:
+    def _annotate(self, tournament: StoredTournament, progress: _Progress) -> None:
         games, annotator = _own_games(tournament), self._annotator(tournament, MATCH_SECONDS)
-        with self._noted(tournament):
+        with self._noting_problems(tournament):
             for game in games:
                 if self._requests.waiting():
                     return
-                self._annotate_game(annotator.annotate(game), seen)
+                self._annotate_game(annotator.annotate(game), progress)
             if games and tournament.finished_at is not None and not may_have_puzzles(self._home.directory, tournament):
                 self._find_puzzles(tournament, games)
 
-    def _search(self, asked: AskedMatch) -> None:
+    def _search(self, request: AskedMatch) -> None:
         began = self._clock()
-        tournament = next((one for one in self._home.store.tournaments() if one.number == asked.tournament), None)
+        tournament = next(
+            (stored for stored in self._home.store.tournaments() if stored.number == request.tournament), None
+        )
         if tournament is not None:
             annotator = self._annotator(tournament, ASKED_SECONDS, counts_all=True)
-            with self._noted(tournament):
+            with self._noting_problems(tournament):
                 for game in _own_games(tournament):
-                    for _ in annotator.annotate(game, asked.match, again=True):
+                    for _ in annotator.annotate(game, request.match, again=True):
                         pass
-        self._requests.finish(asked, max(1, round(self._clock() - began)))
+        self._requests.finish(request, max(1, round(self._clock() - began)))
 
     def _annotator(
         self, tournament: StoredTournament, match_seconds: float, *, counts_all: bool = False
@@ -126,7 +128,7 @@ class Annotations:
         )
 
     @contextlib.contextmanager
-    def _noted(self, tournament: StoredTournament) -> Iterator[None]:
+    def _noting_problems(self, tournament: StoredTournament) -> Iterator[None]:
         try:
             yield
         except DatabaseError:
@@ -137,27 +139,27 @@ class Annotations:
         else:
             self._note.clear()
 
-    def _annotate_game(self, found: Generator[Annotated | NotAnnotated, None, None], seen: _Seen) -> None:
+    def _annotate_game(self, annotations: Generator[Annotated | NotAnnotated, None, None], progress: _Progress) -> None:
         began = looked = self._clock()
         is_asked = False
-        with contextlib.closing(found):
-            for number, one in enumerate(found):
+        with contextlib.closing(annotations):
+            for number, annotation in enumerate(annotations):
                 looked = self._clock() if not number else looked
-                if isinstance(one, NotAnnotated):
-                    _log.info("match %d is not annotated: %s", one.match, one.reason)
+                if isinstance(annotation, NotAnnotated):
+                    _log.info("match %d is not annotated: %s", annotation.match, annotation.reason)
                 is_asked = bool(self._requests.waiting())
-                if is_asked or self._clock() - began >= seen.left_seconds:
+                if is_asked or self._clock() - began >= progress.left_seconds:
                     break
         now = self._clock()
         looked = now if looked == began else looked
-        seen.left_seconds -= now - looked
+        progress.left_seconds -= now - looked
         if not is_asked:
-            seen.look_at = max(seen.look_at, now + (looked - began) / SHARE_OF_LOOKS)
+            progress.look_at = max(progress.look_at, now + (looked - began) / SHARE_OF_LOOKS)
 
     def _find_puzzles(self, tournament: StoredTournament, games: list[str]) -> None:
         store = self._home.store
         records = (record for game in games for record in store.records(tournament, game))
-        chosen = islice((one for one in records if len(one.bots) == SEATS), MAX_PUZZLE_MATCHES)
+        chosen = islice((candidate for candidate in records if len(candidate.bots) == SEATS), MAX_PUZZLE_MATCHES)
         deadline = self._clock() + PUZZLE_SECONDS
         memory_bytes = min(free_memory_bytes(), MOST_MEMORY_BYTES)
         limits = Limits(deadline=deadline, memory_bytes=memory_bytes, clock=self._clock)
@@ -167,7 +169,7 @@ class Annotations:
 
 
 def _own_games(tournament: StoredTournament) -> list[str]:
-    return sorted({one.game for one in tournament.definition.games if is_analysed_here(one.game, one.players)})
+    return sorted({game.game for game in tournament.definition.games if is_analysed_here(game.game, game.players)})
 
 
 # The program: it annotates what has been recorded, and ends when it has had nothing to do for a while.
@@ -175,7 +177,7 @@ def _own_games(tournament: StoredTournament) -> list[str]:
 PAUSE_SECONDS = 1.0
 LOOK_SECONDS = 5.0
 NICENESS = 19
-"""Everything that is played and looked at comes first."""
+"""Matches and pages come first."""
 LOCK_FILE = "annotator.lock"
 
 
@@ -191,13 +193,13 @@ def main(arguments: list[str]) -> int:
 
 
 def run_until_idle(directory: str, note: ProblemNote) -> None:
-    """Annotate until there has been nothing to do for a while; StoreError where no home is, or not now."""
+    """Annotate until there has been nothing to do for a while; StoreError if the home is missing or away."""
     with contextlib.ExitStack() as opened:
-        home = opened.enter_context(ArenaHome(directory, must_exist=True))  # one that is away is not made again
+        home = opened.enter_context(ArenaHome(directory, must_exist=True))  # never creates a home that is away
         try:
             opened.enter_context(FileLock(Path(directory, LOCK_FILE), "another arena serve annotates"))
         except StoreError:
-            return  # it is at work already, or nothing can be kept here
+            return  # another annotator is at work, or the home can't be written to
         home.store.analysis_requests.forget_claimed()
         commits = opened.enter_context(contextlib.closing(Commits([home.store.commit_signal()], LOOK_SECONDS)))
         annotations, idleness = Annotations(home), Idleness()

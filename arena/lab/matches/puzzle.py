@@ -60,10 +60,10 @@ class Theme(StrEnum):
 
 
 MAX_TURNS = 4
-"""Of a puzzle: seven plies."""
+"""The most turns of a puzzle: seven plies."""
 
 MAX_TEXT_CHARACTERS = 200
-"""Of a refutation."""
+"""The most of a refutation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +84,7 @@ class Puzzle:
         actions: ``[seat, action]`` each, from the beginning of the match to the position.
         goal: the outcome for seat 0 that the solution keeps.
         solution: the number of the choice that keeps the outcome.
-        misses: some of all; the first is of the match that ``actions`` are from.
+        misses: some of the misses; the first is from the match of ``actions``.
         met: how often bots had to act in this position, up to symmetry.
         lines_log2: the logarithm to base 2 of about how many lines of play there are from here: the difficulty.
         tempting: how many other choices leave the seat at least as far ahead at once.
@@ -136,24 +136,26 @@ class Puzzle:
 
     def faults(self) -> list[str]:
         """Return what contradicts itself in a puzzle that was read, in a few words each."""
-        own = Outcome.WIN if self.seat == 0 else Outcome.LOSS
-        found = {
+        win = Outcome.WIN if self.seat == 0 else Outcome.LOSS
+        checks = {
             "solution is no choice": not all(0 <= turn.solution < len(turn.choices) for turn in self.turns),
             "an action is not of one of two seats": not all(
                 len(pair) == 2 and type(pair[0]) is int and 0 <= pair[0] <= 1 for pair in self.actions
             ),
             "seat is not one of two": self.seat not in (0, 1),
-            "there is nothing to keep": self.goal not in (own, Outcome.DRAW),
+            "there is nothing to keep": self.goal not in (win, Outcome.DRAW),
             "nobody has missed it": not self.misses,
             f"it has more than {MAX_TURNS} turns": len(self.line) >= MAX_TURNS,
         }
-        for turn in self.turns if not any(found.values()) else ():
+        for turn in self.turns if not any(checks.values()) else ():
             keeping = [number for number, choice in enumerate(turn.choices) if choice.outcome is self.goal]
-            found["another choice keeps the outcome"] = keeping != [turn.solution]
-            found["a refutation is too long"] = any(len(one.refutation) > MAX_TEXT_CHARACTERS for one in turn.choices)
-            if any(found.values()):
+            checks["another choice keeps the outcome"] = keeping != [turn.solution]
+            checks["a refutation is too long"] = any(
+                len(alternative.refutation) > MAX_TEXT_CHARACTERS for alternative in turn.choices
+            )
+            if any(checks.values()):
                 break
-        return [text for text, is_so in found.items() if is_so]
+        return [text for text, is_so in checks.items() if is_so]
 
 
 # The puzzles of a tournament, kept as a file of its home.
@@ -166,7 +168,7 @@ PUZZLES = "puzzles"
 """The directory in a home."""
 
 MAX_PUZZLES = 500
-"""Of a tournament."""
+"""The most puzzles of a tournament."""
 
 MAX_FILE_BYTES = 16 * 1024 * 1024
 LAYOUT = 1
@@ -174,7 +176,7 @@ LAYOUT = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptPuzzles:
-    """The file; puzzles from easy to hard."""
+    """The file of a tournament's puzzles, from easy to hard."""
 
     layout: int
     created_at: str
@@ -215,10 +217,10 @@ def numbered(puzzles: Sequence[Puzzle], number: int) -> Puzzle:
     return puzzles[number - 1]
 
 
-Kept = TypeVar("Kept", KeptPuzzles, "DailyPuzzle")
+PuzzleFile = TypeVar("PuzzleFile", KeptPuzzles, "DailyPuzzle")
 
 
-def _read(kind: type[Kept], directory: Path, name: str) -> Kept | None:
+def _read(kind: type[PuzzleFile], directory: Path, name: str) -> PuzzleFile | None:
     """Return what a file has; None if there is no such file. StoreError if it is malformed or from a newer arena."""
     where = f"{PUZZLES}/{name}"
     try:
@@ -253,7 +255,7 @@ TODAY = "today.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DailyPuzzle:
-    """The file: the puzzle of a date (UTC), with its number among those of a tournament, as they were then."""
+    """The file of the puzzle of a date (UTC), with its number among those of a tournament, as they were then."""
 
     layout: int
     date: str
@@ -268,30 +270,30 @@ def puzzle_of_the_day(
     directory: Path, tournaments: Sequence[StoredTournament], date: str
 ) -> tuple[StoredTournament, DailyPuzzle] | None:
     """Return the puzzle of a date and its tournament, which is one of these; None if none of them has a puzzle."""
-    by_key = {(one.number, one.created_at): one for one in tournaments}
+    by_key = {(stored.number, stored.created_at): stored for stored in tournaments}
     with suppress(StoreError):  # a new one takes its place
-        kept = _read(DailyPuzzle, directory, TODAY)
-        if kept is not None and kept.date == date and len(kept.puzzles) == 1:
-            of = by_key.get((kept.tournament, kept.created_at))
-            if of is not None:
-                return of, kept
-    having = [one for one in tournaments if may_have_puzzles(directory, one)]
-    for one in sorted(having, key=lambda one: derived_seed("puzzle of the day", date, one.number)):
+        daily = _read(DailyPuzzle, directory, TODAY)
+        if daily is not None and daily.date == date and len(daily.puzzles) == 1:
+            chosen = by_key.get((daily.tournament, daily.created_at))
+            if chosen is not None:
+                return chosen, daily
+    having = [stored for stored in tournaments if may_have_puzzles(directory, stored)]
+    for tournament in sorted(having, key=lambda stored: derived_seed("puzzle of the day", date, stored.number)):
         with suppress(StoreError):  # other puzzles can be solved
-            found = kept_puzzles(directory, one)
-            if found:
-                numbers = [number for number, one in enumerate(found) if one.line] or range(len(found))
+            puzzles = kept_puzzles(directory, tournament)
+            if puzzles:
+                numbers = [number for number, puzzle in enumerate(puzzles) if puzzle.line] or range(len(puzzles))
                 number = numbers[derived_seed("puzzle of the day", date) % len(numbers)]
                 daily = DailyPuzzle(
                     layout=LAYOUT,
                     date=date,
-                    tournament=one.number,
-                    created_at=one.created_at,
+                    tournament=tournament.number,
+                    created_at=tournament.created_at,
                     number=number + 1,
-                    count=len(found),
-                    puzzles=(found[number],),
+                    count=len(puzzles),
+                    puzzles=(puzzles[number],),
                 )
                 with suppress(OSError):  # a home that is only read
                     _replace(directory / PUZZLES / TODAY, json.dumps(asdict(daily), separators=(",", ":")))
-                return one, daily
+                return tournament, daily
     return None

@@ -24,7 +24,7 @@ from arena.match.replay import states_of
 # The positions of matches in which bots had to choose, each once up to symmetry, with what the bots did there.
 
 MAX_POSITIONS = 100_000
-"""Which are in memory, up to symmetry."""
+"""The most positions in memory, up to symmetry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def decisions_by_position(records: Iterable[MatchRecord]) -> dict[Hashable, list
         ReplayError: if a record contradicts the rules.
         GameError: if the states of a game can't be compared.
     """
-    found = dict[Hashable, list[Decision]]()
+    decisions = dict[Hashable, list[Decision]]()
     games = dict[Hashable, Game[Any]]()
     for record in records:
         if len(record.bots) != 2:
@@ -66,26 +66,26 @@ def decisions_by_position(records: Iterable[MatchRecord]) -> dict[Hashable, list
             raise GameError(record.game, "initial_state", f"returned a state that is no value: {error}") from error
         for ply in range(record.opening_plies, len(record.actions)):
             decision = Decision(game, record, ply, states[ply], states[ply + 1])
-            found.setdefault((name, keys[ply]), []).append(decision)
-        if len(found) > MAX_POSITIONS:
+            decisions.setdefault((name, keys[ply]), []).append(decision)
+        if len(decisions) > MAX_POSITIONS:
             raise UsageError(f"there are more than {MAX_POSITIONS:,} positions; choose fewer by --max-matches")
-    return found
+    return decisions
 
 
 def _up_to_symmetry(game: Game[Any], record: MatchRecord, states: Sequence[Any]) -> Iterator[Hashable]:
-    """Yield a key for each state that its images share."""
+    """Yield a key for each state, which its images under symmetries share."""
     maps = symmetries_of(game, record.game)
     images = [states[0]] * len(maps)
     yield frozenset((states[0],))
     for state, (_, action) in zip(states[1:], record.actions, strict=True):
-        images = [game.apply(image, one(action)) for image, one in zip(images, maps, strict=True)]
+        images = [game.apply(image, action_map(action)) for image, action_map in zip(images, maps, strict=True)]
         yield frozenset((state, *images))
 
 
 # How a puzzle continues: the only action at each turn of its seat, what refutes the others, and its theme.
 
 MIN_CHOICES, MAX_CHOICES = 3, 1000
-"""Of two actions one is right every other time."""
+"""Of two actions, a random choice is right every other time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +106,14 @@ class LineFinder:
 
         The other seat replies so that again exactly one action keeps the outcome; then with the best margin for it.
         """
-        found, turn = list[Turn](), self._turn(state)
+        turns, turn = list[Turn](), self._turn(state)
         while turn is not None:
-            found.append(self._refuted(state, turn))
-            if len(found) == MAX_TURNS:
+            turns.append(self._with_refutations(state, turn))
+            if len(turns) == MAX_TURNS:
                 break
-            replied = self._replied(self.game.apply(state, self.game.legal_actions(state)[turn.solution]))
+            replied = self._best_reply(self.game.apply(state, self.game.legal_actions(state)[turn.solution]))
             state, turn = replied or (state, None)
-        return tuple(found)
+        return tuple(turns)
 
     def _turn(self, state: Any, reply: str = "", within_seconds: float | None = None) -> Turn | None:
         """Return the turn in a state; None unless it is known that exactly one of enough actions keeps the outcome."""
@@ -122,16 +122,16 @@ class LineFinder:
         if not MIN_CHOICES <= len(self.game.legal_actions(state)) <= MAX_CHOICES:
             return None
         choices, keeping = list[Choice](), list[int]()
-        for number, one in enumerate(self.oracle.actions(state, within_seconds)):
-            outcome = one.worth.outcome
+        for number, choice in enumerate(self.oracle.actions(state, within_seconds)):
+            outcome = choice.worth.outcome
             if outcome is None:
                 return None
-            text = str(self.game.format_action(one.action))
-            choices.append(Choice(text=text, outcome=outcome, margin=one.worth.margin))
+            text = str(self.game.format_action(choice.action))
+            choices.append(Choice(text=text, outcome=outcome, margin=choice.worth.margin))
             keeping += [number] if outcome is self.goal else []
         return Turn(reply=reply, choices=tuple(choices), solution=keeping[0]) if len(keeping) == 1 else None
 
-    def _replied(self, state: Any) -> tuple[Any, Turn] | None:
+    def _best_reply(self, state: Any) -> tuple[Any, Turn] | None:
         """Return the state after the reply, and the turn there; None if no reply leaves exactly one action."""
         replies = list(self._replies(state, self.goal))
         share = None if self.within_seconds is None else self.within_seconds / max(len(replies), 1)
@@ -142,14 +142,14 @@ class LineFinder:
                 return after, turn
         return None
 
-    def _refuted(self, state: Any, turn: Turn) -> Turn:
+    def _with_refutations(self, state: Any, turn: Turn) -> Turn:
         """Return a turn with a reply to each wrong action, where one is known."""
         share = None if self.within_seconds is None else self.within_seconds / len(turn.choices)
         choices = list(turn.choices)
         for number, action in enumerate(self.game.legal_actions(state)):
             if number != turn.solution:
                 replies = self._replies(self.game.apply(state, action), choices[number].outcome, share)
-                texts = (str(self.game.format_action(one)) for one in replies)
+                texts = (str(self.game.format_action(reply)) for reply in replies)
                 choices[number] = replace(choices[number], refutation=next(texts, ""))
         return replace(turn, choices=tuple(choices))
 
@@ -157,8 +157,8 @@ class LineFinder:
         """Yield the actions of the other seat that lead to an outcome, the best margin first."""
         if self.game.seat_to_act(state) == 1 - self.seat:
             sign = 1 if self.seat == 0 else -1
-            found = [one for one in self.oracle.actions(state, within_seconds) if one.worth.outcome is outcome]
-            yield from (one.action for one in sorted(found, key=lambda one: sign * (one.worth.margin or 0)))
+            replies = [reply for reply in self.oracle.actions(state, within_seconds) if reply.worth.outcome is outcome]
+            yield from (reply.action for reply in sorted(replies, key=lambda reply: sign * (reply.worth.margin or 0)))
 
 
 def leads_of(game: Game[Any], state: Any) -> tuple[float, list[float]]:
@@ -181,7 +181,7 @@ def theme_of(now: float, leads: list[float], solution: int) -> Theme:
 # The puzzles of matches.
 
 MAX_MISSES = 20
-"""That are named with a puzzle."""
+"""The most misses that a puzzle names."""
 
 LINES = 16
 """Random lines of play by which the difficulty is estimated."""
@@ -238,12 +238,12 @@ def find_puzzles(
     )
 
 
-def _difficulty(one: Puzzle) -> tuple[float, int, int, int]:
-    return one.lines_log2, one.tempting, one.misses[0].match, one.misses[0].ply
+def _difficulty(puzzle: Puzzle) -> tuple[float, int, int, int]:
+    return puzzle.lines_log2, puzzle.tempting, puzzle.misses[0].match, puzzle.misses[0].ply
 
 
-def _spread(found: Sequence[Puzzle], count: int) -> Sequence[Puzzle]:
-    return [found[number * len(found) // count] for number in range(count)] if len(found) > count else found
+def _spread(puzzles: Sequence[Puzzle], count: int) -> Sequence[Puzzle]:
+    return [puzzles[number * len(puzzles) // count] for number in range(count)] if len(puzzles) > count else puzzles
 
 
 def _from_the_end(decisions: Sequence[Decision]) -> tuple[int, int]:
@@ -260,8 +260,8 @@ class _Judge:
 
     def gives_away(self, decision: Decision) -> bool | None:
         before, after = (self._sign(decision, state) for state in (decision.state, decision.after))
-        own = 1 if decision.game.seat_to_act(decision.state) == 0 else -1
-        if before == -own or after == own:
+        win = 1 if decision.game.seat_to_act(decision.state) == 0 else -1
+        if before == -win or after == win:
             return False
         return None if before is None or after is None else after != before
 
@@ -328,11 +328,11 @@ def lines_log2(game: Game[Any], state: Any, rng_seed: int) -> float:
     rng = random.Random(rng_seed)
     total = 0.0
     for _ in range(LINES):
-        now = state
+        position = state
         for _ in range(MAX_PLIES):
-            if game.is_over(now):
+            if game.is_over(position):
                 break
-            legal = game.legal_actions(now)
+            legal = game.legal_actions(position)
             total += log2(len(legal))
-            now = game.apply(now, rng.choice(legal))
+            position = game.apply(position, rng.choice(legal))
     return total / LINES
