@@ -23,7 +23,7 @@ from arena.lab.solving.worth import SIGNS, Worth
 
 VERSION = 1
 MAX_STATES = 4_000_000
-"""In a walk: more take gigabytes here, and a file that the checker does not take."""
+"""The most states of a walk: more would take gigabytes, and make a file that the checker rejects."""
 
 MOST: Mapping[str, Mapping[str, int]] = {
     "plusminus": {"size": 12},
@@ -40,7 +40,7 @@ _ACTIONS_IN_LINE = 40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """What a seat holds, by a rule with a name or by a table of actions, as their numbers among the legal ones."""
+    """What a seat holds: by a named rule, or by a table of actions, each by its number among the legal ones."""
 
     seat: int
     holds: int
@@ -49,8 +49,8 @@ class Claim:
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the certificate."""
-        many = f" {len(self.actions)}" if self.rule == "table" else ""
-        yield f"seat {self.seat} holds {self.holds} by {self.rule}{many}"
+        action_count = f" {len(self.actions)}" if self.rule == "table" else ""
+        yield f"seat {self.seat} holds {self.holds} by {self.rule}{action_count}"
         for begin in range(0, len(self.actions), _ACTIONS_IN_LINE):
             yield " ".join(map(str, self.actions[begin : begin + _ACTIONS_IN_LINE]))
 
@@ -97,7 +97,8 @@ def prove(game: Game[Any], path: str, limits: Limits) -> Certificate:
     """
     _check(game, path)
     claims = {
-        seat: Claim(seat=seat, holds=0, rule=_RULES.get(one.name, one.name)) for one, seat in strategies_for(game, path)
+        seat: Claim(seat=seat, holds=0, rule=_RULES.get(strategy.name, strategy.name))
+        for strategy, seat in strategies_for(game, path)
     }
     problem = ""
     if len(claims) < 2:
@@ -122,25 +123,25 @@ def _check(game: Game[Any], path: str) -> None:
             raise UsageError(f"{name} = {game.options[name]}: the checker of certificates takes at most {most}")
 
 
-def _by_tables(game: Game[Any], path: str, limits: Limits, held: Mapping[int, int]) -> dict[int, Claim]:
+def _by_tables(game: Game[Any], path: str, limits: Limits, claimed: Mapping[int, int]) -> dict[int, Claim]:
     walk = _Walk(game, path, limits)
     value = walk.value()
-    wanted = {0: value, 1: -value}
+    worths = {0: value, 1: -value}
     return {
         seat: Claim(seat=seat, holds=holds, actions=walk.table(seat, holds))
-        for seat, holds in wanted.items()
-        if held.get(seat) != holds
+        for seat, holds in worths.items()
+        if claimed.get(seat) != holds
     }
 
 
 def _searched(game: Game[Any]) -> int:
-    """Return from how many actions before the end the checker finds the best ones itself, with few actions to try."""
+    """Return how many actions before the end the checker begins to find the best ones by itself."""
     size: int = game.options.get("size", 0)
     return {"multiplication": size + 1, "plusminus": 4, "plaid": 2}.get(game.name, 0)
 
 
 def _actions_left(game: Any, state: Any) -> int:
-    """Return how many actions are left; of plaid at least, and of coprimality nobody knows."""
+    """Return how many actions are left: in plaid at least, and in coprimality at most, as nobody knows."""
     if game.name == "plaid":
         left: int = game.options["lines"] - len(state.vertical) - len(state.horizontal)
         return left
@@ -167,43 +168,43 @@ class _Walk:
     def value(self) -> int:
         """Return what the first state is worth to seat 0."""
         start = self._game.initial_state()
-        worths = [self._worth(one.worth) for one in self._known(start)]
+        worths = [self._worth(choice.worth) for choice in self._exact_actions(start)]
         return max(worths) if self._game.seat_to_act(start) == 0 else min(worths)
 
     def table(self, seat: int, holds: int) -> tuple[int, ...]:
-        """Return which of its legal actions a seat plays to hold so much, in the order of the walk."""
+        """Return which of its legal actions a seat plays to hold ``holds``, in the order of the walk."""
         game = self._game
-        found: list[int] = []
-        seen: set[Any] = set()
-        rest: list[Iterator[Any]] = [iter((game.initial_state(),))]
-        while rest:
-            state = next(rest[-1], None)
+        played: list[int] = []
+        visited: set[Any] = set()
+        unvisited: list[Iterator[Any]] = [iter((game.initial_state(),))]
+        while unvisited:
+            state = next(unvisited[-1], None)
             if state is None:
-                rest.pop()
+                unvisited.pop()
                 continue
-            if state in seen or game.is_over(state) or _actions_left(game, state) <= self._searched:
+            if state in visited or game.is_over(state) or _actions_left(game, state) <= self._searched:
                 continue
-            seen.add(state)
+            visited.add(state)
             self._limits.check_time()
-            if len(seen) > MAX_STATES:
+            if len(visited) > MAX_STATES:
                 raise UsageError(f"the strategy of seat {seat} has more than {counted(MAX_STATES, 'state')}")
             actions = game.legal_actions(state)
             if game.seat_to_act(state) == seat:
-                found.append(self._keeping(state, seat, holds))
-                actions = actions[found[-1] : found[-1] + 1]
-            rest.append(map(game.apply, [state] * len(actions), actions))
-        return tuple(found)
+                played.append(self._first_holding(state, seat, holds))
+                actions = actions[played[-1] : played[-1] + 1]
+            unvisited.append(map(game.apply, [state] * len(actions), actions))
+        return tuple(played)
 
-    def _keeping(self, state: Any, seat: int, holds: int) -> int:
+    def _first_holding(self, state: Any, seat: int, holds: int) -> int:
         sign = -1 if seat else 1
-        worths = (sign * self._worth(one.worth) for one in self._known(state))
+        worths = (sign * self._worth(choice.worth) for choice in self._exact_actions(state))
         return next(number for number, worth in enumerate(worths) if worth >= holds)
 
-    def _known(self, state: Any) -> list[ActionWorth]:
-        known = self._oracle.exact_actions(state)
-        if known is None:
+    def _exact_actions(self, state: Any) -> list[ActionWorth]:
+        worths = self._oracle.exact_actions(state)
+        if worths is None:
             raise TimeIsUpError(f"what all states of {self._game.name} are worth is not known with these options")
-        return known
+        return worths
 
     def _worth(self, worth: Worth) -> int:
         if self._game.name == "plaid":

@@ -27,7 +27,7 @@ from arena.ratings.distributions import t_quantile
 # What openings are worth before the bots begin: how many are won by either seat with best play, and how many drawn.
 
 _MOST_STATES_BY_RULES = 5_000
-"""After an opening, without a kernel: that many are solved in less than a second."""
+"""The most states after an opening to solve without a kernel, which takes less than a second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,11 +61,11 @@ class OpeningWorth:
         if time.monotonic() >= self._deadline:
             return None
         if self._most_states:
-            found = slip_encounters(
+            solved = slip_encounters(
                 self._game, opening, seed=0, count=0, slips_permille=(0, 0), most_states=self._most_states
             )
-            if found is not None:
-                return OUTCOMES[found.outcome]
+            if solved is not None:
+                return OUTCOMES[solved.outcome]
             self._most_states = 0
         state = self._game.initial_state()
         for action in opening:
@@ -86,7 +86,7 @@ def opening_balance(game: Game[Any], path: str, openings: Iterable[Sequence[Any]
 def judged_margins(game: Game[Any], openings: Iterable[Sequence[Any]], deadline: float) -> list[PlayoutMargin]:
     """Return the margin of random playouts from each opening, until a deadline of ``time.monotonic``.
 
-    Without a kernel there is nothing: by the rules in Python it would take minutes.
+    Without a kernel the list is empty: by the rules in Python it would take minutes.
     """
     if not (has_kernel(game) and is_built(game)):
         return []
@@ -99,18 +99,18 @@ def judged_margins(game: Game[Any], openings: Iterable[Sequence[Any]], deadline:
 _CHOSEN = {OpeningChoice.INFORMATION: " of those that tell most", OpeningChoice.BOOK: " of the book"}
 
 
-def opening_sentence(definition: Definition, game: int, found: OpeningBalance) -> str:
+def opening_sentence(definition: Definition, game: int, balance: OpeningBalance) -> str:
     """Return how many of the openings of a game are decided before the bots begin."""
     where = f" in {definition.games[game].game}" if len(definition.games) > 1 else ""
-    if not found.known:
-        return f"openings{where}: who wins {counted(found.openings, 'opening')} is not found out in time (--within)"
+    if not balance.known:
+        return f"openings{where}: who wins {counted(balance.openings, 'opening')} is not found out in time (--within)"
     chosen = _CHOSEN[definition.openings[game].choose] if definition.openings else ""
-    share = (found.won + found.lost) / found.known
-    of_all = f" of {found.openings:,}" if found.known < found.openings else ""
-    drawn = "1 is a draw" if found.drawn == 1 else f"{found.drawn:,} are draws"
+    share = (balance.won + balance.lost) / balance.known
+    of_all = f" of {balance.openings:,}" if balance.known < balance.openings else ""
+    drawn = "1 is a draw" if balance.drawn == 1 else f"{balance.drawn:,} are draws"
     return (
-        f"openings{where}: {100 * share:.0f} %{chosen} are won before the bots begin (n = {found.known:,}{of_all}:"
-        f" {found.won:,} by seat 0, {found.lost:,} by seat 1; {drawn})"
+        f"openings{where}: {100 * share:.0f} %{chosen} are won before the bots begin (n = {balance.known:,}{of_all}:"
+        f" {balance.won:,} by seat 0, {balance.lost:,} by seat 1; {drawn})"
     )
 
 
@@ -120,9 +120,9 @@ def judged_sentence(definition: Definition, game: int, openings: int, margins: S
     chosen = f"openings{where}: chosen by random playouts, as too many states follow them to be solved"
     if not margins:
         return f"{chosen}; how far those end apart is not found out in time (--within)"
-    mean = sum(one.mean for one in margins) / len(margins)
-    error = hypot(*(one.error for one in margins)) / len(margins)
-    lowest, highest = (find(margins, key=lambda one: one.mean) for find in (min, max))
+    mean = sum(margin.mean for margin in margins) / len(margins)
+    error = hypot(*(margin.error for margin in margins)) / len(margins)
+    lowest, highest = (find(margins, key=lambda margin: margin.mean) for find in (min, max))
     of_all = f" of {openings:,}" if len(margins) < openings else ""
     return (
         f"{chosen}; in {PLAYOUTS:,} playouts from each (n = {len(margins):,}{of_all}) seat 0 is ahead by"
@@ -139,7 +139,7 @@ def _margin(mean: float, error: float) -> str:
 
 MAX_PLIES = 10
 MAX_LINES = 20_000
-"""Of a tree."""
+"""The most lines of a tree."""
 
 Line = tuple[Any, ...]
 
@@ -214,7 +214,7 @@ class Explorer:
         return counted
 
     def _key(self, line: Line) -> str:
-        return min(map(repr, (line, *(tuple(map(one, line)) for one in self._maps))))
+        return min(map(repr, (line, *(tuple(map(action_map, line)) for action_map in self._maps))))
 
     def lines(self) -> list[ExploredLine]:
         """Return the tree, each line before those that continue it; UsageError if it is too large.
@@ -227,19 +227,19 @@ class Explorer:
         return list(self._in_order(self._tree(self._worths)))
 
     def _tree(self, worths_of: Callable[[Any], Mapping[Any, Worth]]) -> list[ExploredLine]:
-        found: list[ExploredLine] = []
+        lines: list[ExploredLine] = []
         waiting: list[tuple[Line, Any]] = [((), self._game.initial_state())]
         while waiting:
             line, state = waiting.pop()
             after = self._after(line, state, worths_of)
-            found.extend(after)
-            if len(found) > MAX_LINES:
+            lines.extend(after)
+            if len(lines) > MAX_LINES:
                 raise UsageError(
                     f"--plies {self._plies}: the tree has more than {MAX_LINES:,} lines; expected fewer plies"
                 )
             if len(line) + 1 < self._plies:
-                waiting += [(one.actions, self._game.apply(state, one.actions[-1])) for one in after]
-        return found
+                waiting += [(following.actions, self._game.apply(state, following.actions[-1])) for following in after]
+        return lines
 
     def _after(self, line: Line, state: Any, worths_of: Callable[[Any], Mapping[Any, Worth]]) -> list[ExploredLine]:
         seat = self._game.seat_to_act(state)
@@ -248,48 +248,48 @@ class Explorer:
         worths = worths_of(state)
         is_known = all(worth.is_exact for worth in worths.values())
         best = max((worth.order_for(seat) for worth in worths.values()), default=None) if is_known else None
-        kept: dict[str, ExploredLine] = {}
+        lines: dict[str, ExploredLine] = {}
         for action in self._game.legal_actions(state):
             longer, worth = (*line, action), worths.get(action)
             key = self._key(longer)
             results = self._results.get(key, Results())
             is_best = None if best is None or worth is None else worth.order_for(seat) == best
-            if key not in kept and (not self.matches or results.played or is_best):
-                kept[key] = ExploredLine(actions=longer, seat=seat, worth=worth, is_best=is_best, results=results)
-        return list(kept.values())
+            if key not in lines and (not self.matches or results.played or is_best):
+                lines[key] = ExploredLine(actions=longer, seat=seat, worth=worth, is_best=is_best, results=results)
+        return list(lines.values())
 
     def _worths(self, state: Any) -> dict[Any, Worth]:
         if time.monotonic() >= self._deadline:
             return {}
-        return {one.action: one.worth for one in self._oracle.actions(state)}
+        return {choice.action: choice.worth for choice in self._oracle.actions(state)}
 
     @staticmethod
-    def _in_order(found: Sequence[ExploredLine]) -> Iterator[ExploredLine]:
+    def _in_order(explored: Sequence[ExploredLine]) -> Iterator[ExploredLine]:
         after: dict[Line, list[ExploredLine]] = {}
-        for one in found:
-            after.setdefault(one.actions[:-1], []).append(one)
+        for line in explored:
+            after.setdefault(line.actions[:-1], []).append(line)
         for lines in after.values():
-            lines.sort(key=lambda one: (-one.results.played, not one.is_best))
+            lines.sort(key=lambda line: (-line.results.played, not line.is_best))
         waiting = after.get((), [])[::-1]
         while waiting:
-            one = waiting.pop()
-            yield one
-            waiting += after.get(one.actions, [])[::-1]
+            line = waiting.pop()
+            yield line
+            waiting += after.get(line.actions, [])[::-1]
 
 
 def first_of_each_state(lines: Sequence[ExploredLine], most: int) -> Iterator[tuple[ExploredLine, int]]:
-    """Yield ``most`` lines that continue each one, with 0, and then the first of the others, with their number."""
-    siblings = Counter(one.actions[:-1] for one in lines)
+    """Yield ``most`` lines that continue each line, with 0, and then the first of the others, with their number."""
+    siblings = Counter(line.actions[:-1] for line in lines)
     passed: Counter[Line] = Counter()
     hidden: set[Line] = set()
-    for one in lines:
-        before = one.actions[:-1]
-        if before in hidden:
-            hidden.add(one.actions)
+    for line in lines:
+        parent = line.actions[:-1]
+        if parent in hidden:
+            hidden.add(line.actions)
             continue
-        place = passed[before]
-        passed[before] += 1
-        if place >= most:
-            hidden.add(one.actions)
-        if place <= most:
-            yield one, siblings[before] - most if place == most else 0
+        number = passed[parent]
+        passed[parent] += 1
+        if number >= most:
+            hidden.add(line.actions)
+        if number <= most:
+            yield line, siblings[parent] - most if number == most else 0

@@ -31,7 +31,7 @@ class ActionWorth:
 
 
 _Bounds = tuple[int, int, Known]
-"""Of a value, and how they are known."""
+"""The bounds of a value, and how they are known."""
 
 
 class Oracle:
@@ -65,19 +65,21 @@ class Oracle:
         self._limits = limits or Limits()
         self._within_seconds = within_seconds
         self._builds_kernel = builds_kernel and self._limits.deadline == float("inf")
-        self._follows = ranks_follow_scores(game)
+        self._ranks_follow_scores = ranks_follow_scores(game)
         self._search: Search | None = None
         self._kernel: KernelValues | None = None
         self._asks_kernel = has_solver(game)
-        self._inner = Oracle(game.rules, path, limits, None, None, builds_kernel) if isinstance(game, Pie) else None
-        self._chosen: dict[Any, _Bounds] = {}
+        self._without_pie = (
+            Oracle(game.rules, path, limits, None, None, builds_kernel) if isinstance(game, Pie) else None
+        )
+        self._exact_with_pie: dict[Any, _Bounds] = {}
 
     def worth(self, state: Any) -> Worth:
         """Return what a state is worth, exactly or by bounds."""
         return self._worth(state, self._deadline(self._within_seconds))
 
     def _worth(self, state: Any, deadline: float) -> Worth:
-        return worth_between(*self._bounds(state, deadline), self._follows)
+        return worth_between(*self._bounds(state, deadline), self._ranks_follow_scores)
 
     def _bounds(self, state: Any, deadline: float) -> _Bounds:
         game = self._game
@@ -90,8 +92,8 @@ class Oracle:
         value_or_none = self._table.value(state) if self._table is not None else None
         if value_or_none is not None:
             return value_or_none, value_or_none, Known.TABLE
-        if self._inner is not None:
-            return self._with_pie(self._inner, state, deadline)
+        if self._without_pie is not None:
+            return self._with_pie(self._without_pie, state, deadline)
         after = self._after_actions(state, deadline)
         if after is not None:
             value = max(after) if game.seat_to_act(state) == 0 else min(after)
@@ -103,8 +105,8 @@ class Oracle:
 
     def _with_pie(self, inner: Oracle, state: Any, deadline: float) -> _Bounds:
         """Return what a state is worth by what the states without the pie rule are worth."""
-        if state in self._chosen:
-            return self._chosen[state]
+        if state in self._exact_with_pie:
+            return self._exact_with_pie[state]
         if state.left:
             found = self._before_choice(inner, state, deadline)
         else:
@@ -114,7 +116,7 @@ class Oracle:
                 return swapped if state.choice == SWAP else (low, high, known)
             found = min(low, -high), min(0, high, -low), known
         if found[0] == found[1]:
-            self._chosen[state] = found
+            self._exact_with_pie[state] = found
         return found
 
     def _before_choice(self, inner: Oracle, state: Any, deadline: float) -> _Bounds:
@@ -124,16 +126,16 @@ class Oracle:
             value = max(-abs(value) for value in after)
             return value, value, Known.TABLE
         actions = self._game.legal_actions(state)
-        ways: set[Known] = set()
+        kinds: set[Known] = set()
         low, high = LOWEST, LOWEST
         for number, action in enumerate(actions):
             now = time.monotonic()
             if now >= deadline:
                 return low, 0, Known.SEARCH  # seat 1 loses nothing by its choice
             share = now + (deadline - now) / (len(actions) - number)
-            one_low, one_high, known = self._bounds(self._game.apply(state, action), share)
-            low, high, ways = max(low, one_low), max(high, one_high), {*ways, known}
-        return low, high, ways.pop() if len(ways) == 1 else Known.SEARCH
+            after_low, after_high, known = self._bounds(self._game.apply(state, action), share)
+            low, high, kinds = max(low, after_low), max(high, after_high), {*kinds, known}
+        return low, high, kinds.pop() if len(kinds) == 1 else Known.SEARCH
 
     def actions(self, state: Any, within_seconds: float | None = None) -> list[ActionWorth]:
         """Return the legal actions, in their order, with the worth of the state after each; unknown where time ran out.
@@ -150,22 +152,22 @@ class Oracle:
         known = self._known_actions(state, deadline)
         if known is not None:
             return known
-        found = []
-        for one in self._one_by_one(state, deadline):
-            if not one.worth.is_exact:
+        exact = []
+        for choice in self._one_by_one(state, deadline):
+            if not choice.worth.is_exact:
                 return None
-            found.append(one)
-        return found
+            exact.append(choice)
+        return exact
 
     def prepare(self, within_seconds: float, state: Any = None) -> None:
         """Make the kernel's table of a state (the first one by default), if the game has it.
 
         Without this the first question does it, in the time for one question.
         """
-        if self._inner is not None:
-            return self._inner.prepare(within_seconds, None if state is None else state.state)
+        if self._without_pie is not None:
+            return self._without_pie.prepare(within_seconds, None if state is None else state.state)
         try:
-            kernel = self._found_kernel()
+            kernel = self._kernel_values()
             if kernel is not None:
                 kernel.prepare(min(self._limits.deadline, time.monotonic() + within_seconds), state)
         except KernelError:
@@ -177,9 +179,9 @@ class Oracle:
         after = self._after_actions(state, deadline) if self._table is None else None
         if after is None:
             return None
-        worths = {value: worth_between(value, value, Known.TABLE, self._follows) for value in set(after)}
+        worths = {value: worth_between(value, value, Known.TABLE, self._ranks_follow_scores) for value in set(after)}
         actions = self._game.legal_actions(state)
-        return [ActionWorth(one, worths[value]) for one, value in zip(actions, after, strict=True)]
+        return [ActionWorth(action, worths[value]) for action, value in zip(actions, after, strict=True)]
 
     def _one_by_one(self, state: Any, deadline: float) -> Iterator[ActionWorth]:
         """Yield the legal actions, each of which has its share of the time that is left."""
@@ -190,7 +192,7 @@ class Oracle:
                 share = now + (deadline - now) / (len(actions) - number)
                 worth = self._worth(self._game.apply(state, action), share)
             else:
-                worth = worth_between(LOWEST, HIGHEST, Known.SEARCH, self._follows)
+                worth = worth_between(LOWEST, HIGHEST, Known.SEARCH, self._ranks_follow_scores)
             yield ActionWorth(action, worth)
 
     def _deadline(self, within_seconds: float | None) -> float:
@@ -201,13 +203,13 @@ class Oracle:
         if not self._asks_kernel:
             return None
         try:
-            kernel = self._found_kernel()
+            kernel = self._kernel_values()
             return kernel.after_actions(state, deadline) if kernel is not None else None
         except KernelError:
             self._asks_kernel = False
             return None
 
-    def _found_kernel(self) -> KernelValues | None:
+    def _kernel_values(self) -> KernelValues | None:
         if self._kernel is None:
             self._asks_kernel = self._asks_kernel and self._is_worth_asking()
             self._kernel = KernelValues(self._game, self._limits) if self._asks_kernel else None

@@ -33,10 +33,10 @@ _BEGIN_SECOND = {"grid_first": 2, "second_starts": 1}
 
 PIES = (1, 2)
 MATCHES = 100
-"""Played with mistakes, for the share of draws and the ply at which a match is decided."""
+"""How many matches with mistakes estimate the share of draws and the ply at which a match is decided."""
 
 MISTAKE_OF = 4
-"""Of this many actions one is random in these matches, the others are best."""
+"""One action in this many is random in these matches, the others are best."""
 
 _BY_POINTS = ("plusminus", "differences", "multiplication")
 """The games whose margins are whole points, of which a komi is made."""
@@ -90,21 +90,21 @@ def repaired(game: Game[Any], path: str, within_seconds: float, memory_bytes: in
         raise OptionError("pie", game.options["pie"], "repair tries the pie rule by itself; expected 0")
     forms = list(_forms(game, path))
     deadline = time.monotonic() + within_seconds
-    found: list[Repaired] = []
+    rows: list[Repaired] = []
     for number, (form, word) in enumerate(forms):
         now = time.monotonic()
         limits = Limits(deadline=now + max(0.0, deadline - now) / (len(forms) - number), memory_bytes=memory_bytes)
-        found += _Form(form, path, word, limits).rows()
-    return sorted(found, key=Repaired.order)
+        rows += _Form(form, path, word, limits).rows()
+    return sorted(rows, key=Repaired.order)
 
 
 def _forms(game: Game[Any], path: str) -> Iterator[tuple[Game[Any], str]]:
     """Yield the game with its options, then with each other value of a rule option; each with the word for it."""
     yield game, ""
     for name, values in VARIATIONS.get(path, {}).items():
-        own = game.options.get(name, values[0])
+        current = game.options.get(name, values[0])
         for value in values:
-            if value == own:
+            if value == current:
                 continue
             try:
                 word = "begin_second=1" if _BEGIN_SECOND.get(name) == value else f"{name}={value}"
@@ -121,22 +121,22 @@ class _Form:
         self._path = path
         self._word = word
         self._limits = limits
-        own = replace(limits, deadline=float("inf"))  # else no kernel is built
-        self._oracle = Oracle(game, path, own, within_seconds=max(0.0, self._left()))
+        without_deadline = replace(limits, deadline=float("inf"))  # else no kernel is built
+        self._oracle = Oracle(game, path, without_deadline, within_seconds=max(0.0, self._left_seconds()))
         self._start = game.initial_state()
 
     def rows(self) -> Iterator[Repaired]:
         """Yield the form as it is, with a komi, with a pie, and with seats exchanged in a second match."""
         plain = replace(self._row(""), first=len(self._game.legal_actions(self._start)))
         worth = self._worth()
-        actions = self._after(self._start) if worth is not None else None
+        actions = self._exact_actions(self._start) if worth is not None else None
         if worth is None:
             yield plain
             yield from (self._row(f"pie={plies}") for plies in PIES)
             return
-        keeping = None if actions is None else sum(one.worth.margin == worth.margin for one in actions)
-        decided_at, draws = self._played([self._start]) if actions is not None else (None, None)
-        plain = replace(plain, keeping_first=keeping, decided_at=decided_at, draws=draws, **_known(worth))
+        keeping = None if actions is None else sum(choice.worth.margin == worth.margin for choice in actions)
+        decided_at, draws = self._play_with_mistakes([self._start]) if actions is not None else (None, None)
+        plain = replace(plain, keeping_first=keeping, decided_at=decided_at, draws=draws, **_worth_fields(worth))
         yield plain
         even: dict[str, Any] = {"margin": 0, "outcome": Outcome.DRAW, "decided_at": None, "draws": None}
         if worth.margin and self._path in _BY_POINTS:
@@ -146,9 +146,9 @@ class _Form:
             yield self._with_pie(plain, worth, plies)
 
     def _worth(self) -> Worth | None:
-        if self._left() <= 0:
+        if self._left_seconds() <= 0:
             return None
-        self._oracle.prepare(self._left())
+        self._oracle.prepare(self._left_seconds())
         worth = self._oracle.worth(self._start)
         return worth if worth.is_exact else None
 
@@ -158,38 +158,43 @@ class _Form:
         if firsts is None:
             is_even = worth.outcome is Outcome.DRAW and not worth.margin  # best play leads to such a state
             return row if is_even else self._row(f"pie={plies}")
-        fairest = min((one for _, one in firsts), key=_unfairness)
-        cuts = [(state, one) for state, one in firsts if _unfairness(one) == _unfairness(fairest)]
-        decided_at, draws = self._played([state for state, _ in cuts], plies)
+        fairest = min((cut_worth for _, cut_worth in firsts), key=_unfairness)
+        cuts = [(state, cut_worth) for state, cut_worth in firsts if _unfairness(cut_worth) == _unfairness(fairest)]
+        decided_at, draws = self._play_with_mistakes([state for state, _ in cuts], plies)
         return replace(
-            row, keeping_first=len(cuts), first=len(firsts), decided_at=decided_at, draws=draws, **_known(fairest)
+            row,
+            keeping_first=len(cuts),
+            first=len(firsts),
+            decided_at=decided_at,
+            draws=draws,
+            **_worth_fields(fairest),
         )
 
     def _cuts(self, plies: int) -> list[tuple[Any, Worth]] | None:
         """Return the states after that number of actions, each with its worth; None if one is not known."""
         states = [self._start]
         for ply in range(plies):
-            found: list[tuple[Any, Worth]] = []
+            cuts: list[tuple[Any, Worth]] = []
             for state in states:
-                after = self._after(state)
+                after = self._exact_actions(state)
                 if after is None:
                     return None
-                found += [(self._game.apply(state, one.action), one.worth) for one in after]
-            found = list({state: (state, worth) for state, worth in found}.values()) if ply else found
-            states = [state for state, _ in found if not self._game.is_over(state)]
-        return found or None
+                cuts += [(self._game.apply(state, choice.action), choice.worth) for choice in after]
+            cuts = list({state: (state, worth) for state, worth in cuts}.values()) if ply else cuts
+            states = [state for state, _ in cuts if not self._game.is_over(state)]
+        return cuts or None
 
-    def _played(self, starts: Sequence[Any], opening: int = 0) -> tuple[float | None, float | None]:
+    def _play_with_mistakes(self, starts: Sequence[Any], opening: int = 0) -> tuple[float | None, float | None]:
         """Return when matches with mistakes are decided, on average, and the share of draws; None without time."""
         game, decided, draws = self._game, 0, 0
         for match in range(MATCHES):
             state, plies, last_mistake = starts[match % len(starts)], opening, opening
             while not game.is_over(state):
-                after = self._after(state)
+                after = self._exact_actions(state)
                 if after is None:
                     return None, None
                 seat = game.seat_to_act(state) or 0
-                choice = best = max(after, key=lambda one: one.worth.order_for(seat))
+                choice = best = max(after, key=lambda option: option.worth.order_for(seat))
                 if pick_below(MISTAKE_OF, "repair", match, plies) == 0:
                     choice = after[pick_below(len(after), "repair mistake", match, plies)]
                 state, plies = game.apply(state, choice.action), plies + 1
@@ -199,10 +204,10 @@ class _Form:
             draws += len(set(game.ranks(state))) == 1
         return round(decided / MATCHES, 2), draws / MATCHES
 
-    def _after(self, state: Any) -> list[ActionWorth] | None:
-        return self._oracle.exact_actions(state) if self._left() > 0 else None
+    def _exact_actions(self, state: Any) -> list[ActionWorth] | None:
+        return self._oracle.exact_actions(state) if self._left_seconds() > 0 else None
 
-    def _left(self) -> float:
+    def _left_seconds(self) -> float:
         return self._limits.deadline - time.monotonic()
 
     def _words(self, repair: str) -> str:
@@ -212,7 +217,7 @@ class _Form:
         return Repaired(options=dict(self._game.options), repair=self._words(repair))
 
 
-def _known(worth: Worth) -> dict[str, Any]:
+def _worth_fields(worth: Worth) -> dict[str, Any]:
     return {"margin": worth.margin, "outcome": worth.outcome, "known": worth.known}
 
 

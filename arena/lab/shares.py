@@ -20,7 +20,7 @@ from arena.lab.solving.state_graph import Shares, explore, paranoid_of, shares_o
 from arena.lab.solving.worth import Known
 
 MAX_LINE = 1000
-"""Actions of the best line."""
+"""The most actions of the best line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class StateShares:
 
     def best(self, seat: int) -> tuple[Any, ...]:
         """Return the actions that leave a seat its share, of which it takes the first one."""
-        return tuple(one.action for one in self.actions if one.shares[seat] == self.shares[seat])
+        return tuple(choice.action for choice in self.actions if choice.shares[seat] == self.shares[seat])
 
 
 class ShareOracle:
@@ -119,8 +119,8 @@ class ShareOracle:
     def needs(self, by: By | None = None) -> Needs | None:
         """Return what the kernel takes for the first state; None if it is not asked, or does not know it."""
         try:
-            first = self._game.initial_state()
-            kernel = None if by is By.TABLE else self._kernel_in(first, self._limits, is_asked_for=by is By.KERNEL)
+            start = self._game.initial_state()
+            kernel = None if by is By.TABLE else self._kernel_in(start, self._limits, is_asked_for=by is By.KERNEL)
             return kernel.share_needs() if kernel is not None else None
         except KernelError:
             return None
@@ -162,13 +162,13 @@ class ShareOracle:
         )
 
     def _shares(self, points: Sequence[int]) -> Shares:
-        return tuple(one / (2 * (len(points) - 1)) for one in points)
+        return tuple(seat_points / (2 * (len(points) - 1)) for seat_points in points)
 
     def _from_actions(self, state: Any, shared: list[Shares], held: list[Shares], **about: Any) -> StateShares:
         seat = self._game.seat_to_act(state)
         assert seat is not None  # nobody asks kernels about other states
         paranoid = tuple(
-            (max if one == seat else min)(after[one] for after in held) for one in range(self._game.players)
+            (max if other == seat else min)(after[other] for after in held) for other in range(self._game.players)
         )
         return StateShares(
             shares=max(shared, key=lambda after: after[seat]),
@@ -180,21 +180,21 @@ class ShareOracle:
     def _by_table(self, state: Any, limits: Limits) -> StateShares:
         game, players = self._game, self._game.players
         is_first = state == game.initial_state()
-        each = bytes_per_state(game)
+        state_bytes = bytes_per_state(game)
         states = count_states(game, self._path) if is_first else None
         if states is not None:
-            limits.check_memory(states * each, f"a table of {self._path} of {states_text(states)}")
+            limits.check_memory(states * state_bytes, f"a table of {self._path} of {states_text(states)}")
         graph = explore(game, self._path, limits, None if is_first else state)
         shares, after = shares_of(graph, players), graph.following(0)
         paranoid = paranoid_of(graph, players, [0, *after])
         return StateShares(
             shares=shares[0],
             paranoid=paranoid[0],
-            actions=self._actions(state, [shares[one] for one in after], paranoid[1:]),
+            actions=self._actions(state, [shares[number] for number in after], paranoid[1:]),
             known=Known.TABLE,
             states=len(graph),
             edges=graph.edges,
-            memory_bytes=len(graph) * each,
+            memory_bytes=len(graph) * state_bytes,
         )
 
     def _actions(self, state: Any, shared: Sequence[Shares], held: Sequence[Shares]) -> tuple[ActionShares, ...]:

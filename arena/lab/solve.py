@@ -24,10 +24,10 @@ from arena.lab.solving.tables import Table
 from arena.lab.solving.worth import OUTCOME_UNIT, PARTS, Known, outcome_text, worth_between
 
 _SHARE_OF_TABLE = 0.5
-"""Of the time, for a table of which it is not known before how large it is; the rest is for a search."""
+"""The share of the time for a table whose size is not known beforehand; the rest is for a search."""
 
 _SHARE_OF_KERNEL = 0.8
-"""Of the time; a kernel that has not ended by then has no bounds, so the rest is for a search."""
+"""The share of the time for a kernel: if it has not ended by then it has no bounds, and the rest is for a search."""
 
 
 class Solver:
@@ -95,10 +95,14 @@ class Solver:
         oracle.prepare(self._limits.deadline - time.monotonic())
         actions, worth = oracle.actions(self._start), oracle.worth(self._start)
         value = worth.outcome, worth.margin
-        best = tuple(one.action for one in actions if worth.is_exact and (one.worth.outcome, one.worth.margin) == value)
-        found = replace(self._bare, worth=worth, best=self._classes(best), has_all_best=True)
+        best = tuple(
+            choice.action
+            for choice in actions
+            if worth.is_exact and (choice.worth.outcome, choice.worth.margin) == value
+        )
+        solution = replace(self._bare, worth=worth, best=self._classes(best), has_all_best=True)
         names = proof_of(game.rules, self._path, self._start.state).names if worth.known is Known.PROVED else ()
-        return replace(found, proofs=names, states=plan.states or 0, memory_bytes=plan.memory_bytes or 0)
+        return replace(solution, proofs=names, states=plan.states or 0, memory_bytes=plan.memory_bytes or 0)
 
     def _proved(self) -> Solution:
         proof = self._proof
@@ -168,17 +172,17 @@ class Solver:
             )
         except TooLargeError as error:
             raise self._refusal(error, False) from error
-        found = kernel.solve(limits.deadline)
-        if found is None:
+        solved = kernel.solve(limits.deadline)
+        if solved is None:
             raise TimeIsUpError("the time is up, and the kernel has not ended; allow more, or a smaller board")
-        value = found.outcome * OUTCOME_UNIT + found.margin * (PARTS // parts_of(self._game))
+        value = solved.outcome * OUTCOME_UNIT + solved.margin * (PARTS // parts_of(self._game))
         return replace(
             self._bare,
             worth=worth_between(value, value, Known.TABLE if needs.states else Known.SEARCH),
-            best=self._classes(found.best),
+            best=self._classes(solved.best),
             has_all_best=True,
-            states=found.states,
-            edges=found.edges,
+            states=solved.states,
+            edges=solved.edges,
             memory_bytes=needs.memory_bytes,
         )
 
@@ -224,19 +228,19 @@ class Solver:
 
     def _shared(self, by: By | None) -> Solution:
         oracle = ShareOracle(self._game, self._path, self._limits)
-        found = oracle.of(self._start, self._way_to_share(by))
+        state_shares = oracle.of(self._start, self._way_to_share(by))
         self.kernel_problem = oracle.kernel_problem
         seat = self._game.seat_to_act(self._start)
         return replace(
             self._bare,
-            shares=found.shares,
-            paranoid=found.paranoid,
-            shares_known=found.known,
-            best=self._classes(found.best(seat)) if seat is not None else (),
+            shares=state_shares.shares,
+            paranoid=state_shares.paranoid,
+            shares_known=state_shares.known,
+            best=self._classes(state_shares.best(seat)) if seat is not None else (),
             has_all_best=True,
-            states=found.states,
-            edges=found.edges,
-            memory_bytes=found.memory_bytes,
+            states=state_shares.states,
+            edges=state_shares.edges,
+            memory_bytes=state_shares.memory_bytes,
         )
 
     def _way_to_share(self, by: By | None) -> By | None:

@@ -80,12 +80,12 @@ class KernelTableFile(MappedTable[KernelHeader]):
         if game.is_over(state):
             return value_of(game.scores(state), game.ranks(state))
         self._kernel.set_state(state)
-        found = self.table.after_actions(self._kernel)
-        if found is None:
-            found = self._kernel.look_up(None, None)
-        if found is None:
+        after = self.table.after_actions(self._kernel)
+        if after is None:
+            after = self._kernel.look_up(None, None)
+        if after is None:
             return None
-        values = values_of(game, found)
+        values = values_of(game, after)
         return max(values) if game.seat_to_act(state) == 0 else min(values)
 
     def _problem(self) -> str:
@@ -98,10 +98,10 @@ class KernelTableFile(MappedTable[KernelHeader]):
         return plan.table_bytes if plan is not None else 0
 
 
-def values_of(game: Game[Any], found: list[tuple[int, int]]) -> list[int]:
+def values_of(game: Game[Any], pairs: list[tuple[int, int]]) -> list[int]:
     """Return outcomes and margins of a kernel as values."""
     unit = PARTS // parts_of(game)
-    return [outcome * OUTCOME_UNIT + margin * unit for outcome, margin in found]
+    return [outcome * OUTCOME_UNIT + margin * unit for outcome, margin in pairs]
 
 
 def kernel_table_path(game: Game[Any]) -> Path:
@@ -165,10 +165,10 @@ MAX_TABLE_BYTES = 1 << 30
 """A larger table is not made, whatever memory there is: a smaller root will do as soon as the match has gone on."""
 
 _KEPT_TABLES = 4
-"""Besides that of the first state, if there is room for them."""
+"""The tables to keep besides that of the first state, if there is room for them."""
 
 _SHARE_OF_TIME = 0.8
-"""Of the time for a question, for a table; if it is not full by then, the rest is for a search."""
+"""The share of a question's time for a table; if it is not full by then, the rest is for a search."""
 
 
 def has_all_values(game: Game[Any], limits: Limits) -> bool:
@@ -194,19 +194,19 @@ class KernelValues:
         self._game = game
         self._limits = limits
         self._kernel = solver_of(game)
-        self._first = self._saved()
-        self._others: list[KernelTable] = []
+        self._start_table = self._saved()
+        self._other_tables: list[KernelTable] = []
         self._too_slow: set[Any] = set()
 
     def prepare(self, deadline: float, state: Any = None) -> None:
         """Make the table of a state (the first one by default), if there is one and time for it."""
         first = self._game.initial_state()
         root = first if state is None else state
-        if self._first is not None or root in self._too_slow:
+        if self._start_table is not None or root in self._too_slow:
             return
-        table = self._made(root, deadline)
+        table = self._table_of(root, deadline)
         if root == first:
-            self._first = table
+            self._start_table = table
         elif table is not None:
             self._keep(table)
 
@@ -215,15 +215,15 @@ class KernelValues:
         kernel = self._kernel
         kernel.set_state(state)
         for table in self._tables():
-            found = table.after_actions(kernel)
-            if found is not None:
-                return values_of(self._game, found)
-        found = kernel.look_up(None, None, deadline)
-        if found is None:
-            table_or_none = self._new_table(state, deadline)
-            if table_or_none is not None:
-                found = table_or_none.after_actions(kernel)
-        return values_of(self._game, found) if found is not None else None
+            pairs = table.after_actions(kernel)
+            if pairs is not None:
+                return values_of(self._game, pairs)
+        pairs = kernel.look_up(None, None, deadline)
+        if pairs is None:
+            new_table = self._new_table(state, deadline)
+            if new_table is not None:
+                pairs = new_table.after_actions(kernel)
+        return values_of(self._game, pairs) if pairs is not None else None
 
     def _saved(self) -> KernelTable | None:
         try:
@@ -232,18 +232,18 @@ class KernelValues:
             return None
 
     def _tables(self) -> Iterator[KernelTable]:
-        if self._first is not None:
-            yield self._first
-        yield from self._others
+        if self._start_table is not None:
+            yield self._start_table
+        yield from self._other_tables
 
     def _new_table(self, state: Any, deadline: float) -> KernelTable | None:
         first = self._game.initial_state()
         now = time.monotonic()
         stop_at = now + _SHARE_OF_TIME * (deadline - now)
         for root in self._roots(state, first):
-            table = None if root in self._too_slow else self._made(root, stop_at)
+            table = None if root in self._too_slow else self._table_of(root, stop_at)
             if table is not None and root == first:
-                self._first = table
+                self._start_table = table
             elif table is not None:
                 self._keep(table)
             if table is not None:
@@ -261,13 +261,13 @@ class KernelValues:
         """Keep a table, and of the others the latest ones that there is room for."""
         room = min(MAX_TABLE_BYTES, self._limits.memory_bytes) - table.bytes
         kept = [table]
-        for other in self._others[: _KEPT_TABLES - 1]:
+        for other in self._other_tables[: _KEPT_TABLES - 1]:
             room -= other.bytes
             if room >= 0:
                 kept.append(other)
-        self._others = kept
+        self._other_tables = kept
 
-    def _made(self, root: Any, stop_at: float) -> KernelTable | None:
+    def _table_of(self, root: Any, stop_at: float) -> KernelTable | None:
         kernel = solver_of(self._game)
         kernel.set_state(root)
         plan = kernel.table_plan()
@@ -283,7 +283,7 @@ class KernelValues:
 # The table that is kept for a game with its options: its kernel's, or one by the rules in Python.
 
 FEW_STATES = 20_000
-"""Of so few, a table by the rules in Python is done before a kernel would be built."""
+"""With so few, a table by the rules in Python is done before a kernel would be built."""
 
 
 def saved_table(game: Game[Any], path: str) -> Table | None:

@@ -21,7 +21,7 @@ from arena.games.pie import Pie
 # How long a solver may take and how much memory it may use.
 
 SHARE_OF_MEMORY = 0.7
-"""Of what is free; the rest is for the machine."""
+"""The share of free memory that a solver may fill; the rest is for the machine."""
 
 
 class TimeIsUpError(ArenaError):

@@ -47,12 +47,12 @@ def read_position(path: str, file: Path, given: dict[str, Any]) -> Position:
         UsageError: if the file can't be read, or is no position of this game.
     """
     stored = _read(file)
-    named, options, actions = stored.get("game", path), stored.get("options", {}), stored.get("actions", [])
+    stored_path, options, actions = stored.get("game", path), stored.get("options", {}), stored.get("actions", [])
     unknown = sorted(set(stored) - {"game", "options", "actions"})
     if unknown or not isinstance(options, dict) or not isinstance(actions, list) or not is_plain(actions):
         raise UsageError(f"{file}: {_EXPECTED}" + (f", got {shortened_text(repr(unknown[0]))}" if unknown else ""))
-    if named != path:
-        raise UsageError(f"{file}: it is a position of {shortened_text(repr(named))}; expected one of {path}")
+    if stored_path != path:
+        raise UsageError(f"{file}: it is a position of {shortened_text(repr(stored_path))}; expected one of {path}")
     if len(actions) > MAX_ACTIONS:
         raise UsageError(f"{file}: it has {len(actions)} actions; expected at most {MAX_ACTIONS}")
     differing = sorted(name for name in set(given) & set(options) if given[name] != options[name])
@@ -115,8 +115,8 @@ def symmetries_of(game: Game[Any], path: str) -> tuple[ActionMap, ...]:
     return ()
 
 
-def _but_for_answers(one: ActionMap) -> ActionMap:
-    return lambda action: action if action in CHOICES else one(action)
+def _but_for_answers(action_map: ActionMap) -> ActionMap:
+    return lambda action: action if action in CHOICES else action_map(action)
 
 
 def up_to_symmetry(game: Game[Any], path: str, actions: Sequence[Any]) -> list[Any]:
@@ -129,6 +129,6 @@ def representatives(game: Game[Any], path: str, actions: Sequence[Any]) -> dict[
     maps = symmetries_of(game, path)
     firsts: dict[Any, Any] = {}
     for action in actions:
-        for same in (action, *(one(action) for one in maps)):
+        for same in (action, *(action_map(action) for action_map in maps)):
             firsts.setdefault(same, action)
     return {action: firsts[action] for action in actions}

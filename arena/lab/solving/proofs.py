@@ -148,7 +148,7 @@ def strategies_for(game: Game[Any], path: str) -> list[tuple[Strategy, int]]:
     """Return the strategies that a game has under its options, each with its seat."""
     if isinstance(game, Pie):
         return []
-    return [(one, seat) for one in STRATEGIES if one.game == path for seat in one.seats(game)]
+    return [(strategy, seat) for strategy in STRATEGIES if strategy.game == path for seat in strategy.seats(game)]
 
 
 # What the strategies prove of a state.
@@ -170,7 +170,7 @@ def proof_of(game: Game[Any], path: str, state: Any) -> Proof:
     for strategy, seat in strategies_for(game, path):
         if game.seat_to_act(state) == seat:
             actions = game.legal_actions(state)
-            keeping = tuple(one for one in actions if strategy.holds(game, game.apply(state, one)))
+            keeping = tuple(action for action in actions if strategy.holds(game, game.apply(state, action)))
             if not keeping:
                 continue
             proof = replace(proof, actions=keeping)

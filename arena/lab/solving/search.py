@@ -28,7 +28,7 @@ from arena.lab.solving.worth import (
 # How far apart the final scores of the five games can still be, from a state: bounds for a search that stops early.
 
 Range = tuple[int, int]
-"""The lowest and the highest."""
+"""The lowest and the highest value."""
 
 
 def range_of(game: Game[Any]) -> Callable[[Any], Range]:
@@ -47,8 +47,8 @@ def _between(scores: Range, rivals: Range) -> Range:
 
 def _multiplication(game: Multiplication, state: Any) -> Range:
     """Each jump that is left covers from 1 to (size - 1)² squares."""
-    each, done = (game.size - 1) // game.players, max(0, len(state.numbered) - 1)
-    left = [each - len(range((seat - game.starter) % game.players, done, game.players)) for seat in range(2)]
+    jumps, jumped = (game.size - 1) // game.players, max(0, len(state.numbered) - 1)
+    left = [jumps - len(range((seat - game.starter) % game.players, jumped, game.players)) for seat in range(2)]
     largest = (game.size - 1) ** 2
     first, second = (
         (score + more, score + largest * more) for score, more in zip(game.scores(state), left, strict=True)
@@ -68,7 +68,7 @@ _DEPTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, MAX_DEPTH)
 
 _CHECK_EVERY = 16
 _MAX_FOLLOWED = 1000
-"""Actions whose states are looked up when the time is up."""
+"""The most actions whose states are looked up when the time is up."""
 
 _BYTES_OF_BOUNDS = 320
 
@@ -125,17 +125,17 @@ class Search:
 
         It is enough to know that the value is at most ``alpha`` or at least ``beta``.
         """
-        low, high, done = LOWEST, HIGHEST, 0
+        low, high, complete_depth = LOWEST, HIGHEST, 0
         try:
             for depth in _DEPTHS:
                 low, high = self._search(state, depth, alpha, beta)
-                done = depth
+                complete_depth = depth
                 if low == high or low >= beta or high <= alpha:
                     break
         except TimeIsUpError:
-            found = self._from_table(state)
-            low, high = max(low, found[0]), min(high, found[1])
-        return Found(low=low, high=high, depth=done, states=self.states)
+            known = self._from_table(state)
+            low, high = max(low, known[0]), min(high, known[1])
+        return Found(low=low, high=high, depth=complete_depth, states=self.states)
 
     def _from_table(self, state: Any) -> Range:
         """Return what is known of a state and of those after it, without searching."""
@@ -210,7 +210,7 @@ class Search:
             return states
         middles = [0 if entry is None else entry.low + entry.high for entry in entries]
         order = sorted(range(len(states)), key=middles.__getitem__, reverse=seat == 0)
-        return [states[place] for place in order]
+        return [states[index] for index in order]
 
     def _tick(self) -> None:
         if self.states % _CHECK_EVERY == 0:

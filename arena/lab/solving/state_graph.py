@@ -58,28 +58,30 @@ class StateCheck:
         if scores != again:
             raise GameError(self._path, "scores", f"changed after the end of a match: {shown(scores)}, {shown(again)}")
 
-    def check_equal(self, known: Any, state: Any) -> None:
+    def check_equal(self, earlier: Any, state: Any) -> None:
         """Raise GameError unless two equal states have the same seat to act, actions and scores."""
         if self._is_trusted:
             return
         for method in ("seat_to_act", "legal_actions", "scores"):
             call = getattr(self._game, method)
-            one, other = call(known), call(state)
-            if (one if method == "seat_to_act" else list(one)) != (other if method == "seat_to_act" else list(other)):
+            first, second = call(earlier), call(state)
+            if (first if method == "seat_to_act" else list(first)) != (
+                second if method == "seat_to_act" else list(second)
+            ):
                 if method == "scores" and self._game.is_over(state):
-                    problem = f"changed after the end of a match: {shown(one)}, {shown(other)} in an equal state"
+                    problem = f"changed after the end of a match: {shown(first)}, {shown(second)} in an equal state"
                     raise GameError(self._path, method, problem)
-                raise GameError(self._path, method, f"differs between equal states: {shown(one)}, {shown(other)}")
+                raise GameError(self._path, method, f"differs between equal states: {shown(first)}, {shown(second)}")
 
     def no_value(self, reason: str, method: str = "apply") -> GameError:
         """Return the mistake of a state that is no value."""
         return GameError(self._path, method, f"returned a state that is no value: {reason}")
 
-    def _are_equal(self, one: Any, other: Any) -> bool:
+    def _are_equal(self, first: Any, second: Any) -> bool:
         try:
-            return bool(one == other) and hash(one) == hash(other)
+            return bool(first == second) and hash(first) == hash(second)
         except TypeError as error:
-            raise self.no_value(f"{type(one).__name__} can't be hashed") from error
+            raise self.no_value(f"{type(first).__name__} can't be hashed") from error
 
 
 # All states of a game that can be reached, found level by level through the public interface of a game.
@@ -112,7 +114,7 @@ class StateGraph:
         self.seats = array("b")
         self.ends: dict[int, End] = {}
         self.order: Sequence[int] = ()
-        self._first = array("q", [0])
+        self._offsets = array("q", [0])
         self._following = array("q")
 
     def __len__(self) -> int:
@@ -125,13 +127,13 @@ class StateGraph:
 
     def following(self, number: int) -> Sequence[int]:
         """Return the numbers of the states after each legal action."""
-        return self._following[self._first[number] : self._first[number + 1]]
+        return self._following[self._offsets[number] : self._offsets[number + 1]]
 
     def add(self, seat: int, following: Sequence[int]) -> None:
         """Add what follows the next state."""
         self.seats.append(seat)
         self._following.extend(following)
-        self._first.append(len(self._following))
+        self._offsets.append(len(self._following))
 
 
 def explore(game: Game[Any], path: str, limits: Limits, start: Any = None) -> StateGraph:
@@ -185,12 +187,12 @@ class _Explorer:
         self._graph.add(seat, following)
 
     def _number(self, state: Any) -> int:
-        known = len(self._states)
+        next_number = len(self._states)
         try:
-            number = self._graph.numbers.setdefault(state, known)
+            number = self._graph.numbers.setdefault(state, next_number)
         except TypeError as error:
             raise self._check.no_value(f"{type(state).__name__} can't be hashed") from error
-        if number == known:
+        if number == next_number:
             self._states.append(state)
         else:
             self._check.check_equal(self._states[number], state)
@@ -214,7 +216,7 @@ class _Explorer:
                 order.append(number)
                 path.pop()
             elif marks[after] == open_:
-                raise self._cycle([place for place, _ in path], after)
+                raise self._cycle([number_on_path for number_on_path, _ in path], after)
             elif marks[after] == unseen:
                 marks[after] = open_
                 path.append((after, iter(self._graph.following(after))))
@@ -225,11 +227,11 @@ class _Explorer:
         texts = []
         for number, after in zip(loop, [*loop[1:], again], strict=True):
             state = self._states[number]
-            place = list(self._graph.following(number)).index(after)
-            texts.append(self._game.format_action(self._game.legal_actions(state)[place]))
-        shown = " ".join(texts[:8]) + (" …" if len(texts) > 8 else "")
+            index = list(self._graph.following(number)).index(after)
+            texts.append(self._game.format_action(self._game.legal_actions(state)[index]))
+        actions = " ".join(texts[:8]) + (" …" if len(texts) > 8 else "")
         return GameError(
-            self._path, "apply", f"leads back to an earlier state after {counted(len(loop), 'action')}: {shown}"
+            self._path, "apply", f"leads back to an earlier state after {counted(len(loop), 'action')}: {actions}"
         )
 
 
@@ -279,7 +281,7 @@ def shares_of(graph: StateGraph, players: int) -> list[Shares]:
         else:
             following = [points[after] for after in graph.following(number)]
             points[number] = max(following, key=lambda after: after[seat])
-    return [tuple(one / (2 * (players - 1)) for one in seats) for seats in points]
+    return [tuple(seat_points / (2 * (players - 1)) for seat_points in seats) for seats in points]
 
 
 def paranoid_of(graph: StateGraph, players: int, numbers: Sequence[int] = (0,)) -> list[Shares]:

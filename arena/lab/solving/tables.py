@@ -63,11 +63,11 @@ def rules_version(game: Game[Any]) -> str:
     """Return a digest of the source of a game's rules; any change of them makes another version."""
     rules = game.rules if isinstance(game, Pie) else game
     classes = [
-        one
-        for one in (*type(rules).__mro__, *type(game).__mro__)
-        if one not in (object, Game) and issubclass(one, Game)
+        rules_class
+        for rules_class in (*type(rules).__mro__, *type(game).__mro__)
+        if rules_class not in (object, Game) and issubclass(rules_class, Game)
     ]
-    paths = {inspect.getsourcefile(one) for one in classes}
+    paths = {inspect.getsourcefile(rules_class) for rules_class in classes}
     if type(rules) in GAMES.values():
         paths |= {str(path) for path in Path(inspect.getfile(Game)).parent.glob("*.py")}
     digest = hashlib.sha256()
@@ -248,11 +248,11 @@ class TableFile(MappedTable[Header]):
     def value(self, state: Any) -> int | None:
         """Return the value of a state; None for one that is not in the table."""
         key = _key(self._game, state)
-        number = bisect_left(range(self.header.states), key, key=lambda one: self._record(one)[0])
+        number = bisect_left(range(self.header.states), key, key=lambda index: self._record(index)[0])
         if number == self.header.states:
             return None
-        found, outcome, margin = self._record(number)
-        return int(outcome * OUTCOME_UNIT + margin * (PARTS // self.header.parts)) if found == key else None
+        found_key, outcome, margin = self._record(number)
+        return int(outcome * OUTCOME_UNIT + margin * (PARTS // self.header.parts)) if found_key == key else None
 
     def _record(self, number: int) -> tuple[bytes, int, int]:
         key, outcome, margin = _RECORD.unpack_from(self._map, self._begin + number * _RECORD.size)

@@ -74,15 +74,15 @@ class Worth:
 
     def order_for(self, seat: int) -> tuple[int, int | float]:
         """Return what orders exact worths by how good they are for a seat: the outcome, then the margin."""
-        own = self.to(seat)
-        return SIGNS[own.least], own.margin or 0
+        own_worth = self.to(seat)
+        return SIGNS[own_worth.least], own_worth.margin or 0
 
     def to(self, seat: int) -> Worth:
         """Return it as worth to a seat: for seat 1 all that is good for seat 0 is bad."""
         if seat == 0:
             return self
-        margin, low, high = (None if one is None else -one for one in (self.margin, self.high, self.low))
-        least, most = (OUTCOMES[-SIGNS[one]] for one in (self.most, self.least))
+        margin, low, high = (None if bound is None else -bound for bound in (self.margin, self.high, self.low))
+        least, most = (OUTCOMES[-SIGNS[bound]] for bound in (self.most, self.least))
         outcome = None if self.outcome is None else OUTCOMES[-SIGNS[self.outcome]]
         return Worth(margin, outcome, self.known, low, high, least, most)
 
