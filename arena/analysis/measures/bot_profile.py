@@ -32,7 +32,7 @@ from arena.store.results.values import Correction, StoredFault, StoredTournament
 # the encounters drawn a little towards a coin's (``ratings/consistency.py``).
 
 MAX_ENCOUNTERS_TO_GO = 100_000
-"""Of a larger number of encounters that would decide, nothing is said."""
+"""A larger estimate of the encounters that would decide is not given."""
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -41,7 +41,7 @@ class Meeting(NamedTuple):
     """A bot and a rival in a match. ``share`` is 1 if the bot came out ahead, 1/2 in a tie, else 0.
 
     Attributes:
-        counts: whether it counts for the score.
+        counts: whether the match counts for the score.
     """
 
     tournament: int
@@ -95,44 +95,53 @@ def meetings(
     results: Iterable[StoredResult], bots: Collection[str], rivals: Collection[str] | None = None
 ) -> list[Meeting]:
     """Return every meeting of bots with rivals (None: all others); results come in schedule order, by tournament."""
-    listed = list(results)
-    openings = [f"{one.opening_hash} {one.bots}" for one in listed]
-    found = []
-    for one, counts in zip(listed, counting(openings, [one.actions_hash for one in listed]), strict=True):
-        is_rated = counts and len(set(one.bots)) == len(one.bots)
-        for seat, bot in enumerate(one.bots):
+    all_results = list(results)
+    openings = [f"{result.opening_hash} {result.bots}" for result in all_results]
+    met = []
+    for result, counts in zip(
+        all_results, counting(openings, [result.actions_hash for result in all_results]), strict=True
+    ):
+        is_rated = counts and len(set(result.bots)) == len(result.bots)
+        for seat, bot in enumerate(result.bots):
             if bot in bots:
-                found += [
+                met += [
                     Meeting(
-                        one.tournament, one.encounter, one.game, bot, rival, seat, _share(one, seat, other), is_rated
+                        result.tournament,
+                        result.encounter,
+                        result.game,
+                        bot,
+                        rival,
+                        seat,
+                        _share(result, seat, rival_seat),
+                        is_rated,
                     )
-                    for other, rival in enumerate(one.bots)
-                    if other != seat and (rival not in bots if rivals is None else rival in rivals)
+                    for rival_seat, rival in enumerate(result.bots)
+                    if rival_seat != seat and (rival not in bots if rivals is None else rival in rivals)
                 ]
-    return found
+    return met
 
 
-def _share(result: StoredResult, seat: int, other: int) -> float:
-    mine, theirs = result.ranks[seat], result.ranks[other]
-    return (mine < theirs) + (mine == theirs) / 2
+def _share(result: StoredResult, seat: int, rival_seat: int) -> float:
+    own_rank, rival_rank = result.ranks[seat], result.ranks[rival_seat]
+    return (own_rank < rival_rank) + (own_rank == rival_rank) / 2
 
 
 def head_to_head(met: Iterable[Meeting]) -> HeadToHead:
     """Return how the bots in meetings did against their rivals; meetings of an encounter come together."""
-    listed = list(met)
-    wins, losses = (sum(one.share == share for one in listed) for share in (1.0, 0.0))
-    draws = len(listed) - wins - losses
-    counted = [one for one in listed if one.counts]
+    all_meetings = list(met)
+    wins, losses = (sum(meeting.share == share for meeting in all_meetings) for share in (1.0, 0.0))
+    draws = len(all_meetings) - wins - losses
+    counted = [meeting for meeting in all_meetings if meeting.counts]
     by_encounter = groupby(counted, key=attrgetter("tournament", "encounter"))
-    shares = [fmean(one.share for one in group) for _, group in by_encounter]
+    shares = [fmean(meeting.share for meeting in group) for _, group in by_encounter]
     if not shares:
-        return HeadToHead(wins=wins, draws=draws, losses=losses, duplicates=len(listed))
+        return HeadToHead(wins=wins, draws=draws, losses=losses, duplicates=len(all_meetings))
     pair = _pair_score(shares)
     return HeadToHead(
         wins=wins,
         draws=draws,
         losses=losses,
-        duplicates=len(listed) - len(counted),
+        duplicates=len(all_meetings) - len(counted),
         encounters=pair.encounters,
         score=pair.score,
         margin=CONFIDENCE_95 * pair.error,
@@ -148,8 +157,8 @@ def _pair_score(shares: Sequence[float]) -> PairScore:
 def grouped(met: Iterable[Meeting], key: Callable[[Meeting], Key]) -> dict[Key, HeadToHead]:
     """Return how the bots in meetings did, by a key of each, in the order in which the keys come first."""
     groups: dict[Key, list[Meeting]] = {}
-    for one in met:
-        groups.setdefault(key(one), []).append(one)
+    for meeting in met:
+        groups.setdefault(key(meeting), []).append(meeting)
     return {value: head_to_head(group) for value, group in groups.items()}
 
 
@@ -185,7 +194,7 @@ class BotProfile:
     """What the store has about a bot.
 
     Attributes:
-        rivals: the one with the best score first.
+        rivals: the rivals, the best score first.
         faults: the latest, the last first; ``fault_kinds`` counts all of them.
         corrections: those of the bot that are not undone, each with the name of its tournament.
         own_times: the tournaments in which it has a time control of its own, for odds.

@@ -48,5 +48,5 @@ def decided_so_far(store: Store, tournament: StoredTournament) -> Decided | None
         stopped_because=reason,
         claims=tuple(claims),
         open=still_open,
-        matches_needed=sum(one.matches for one in still_open) if is_known else None,
+        matches_needed=sum(open_claim.matches for open_claim in still_open) if is_known else None,
     )

@@ -70,21 +70,23 @@ def crosstable_of(
 
 def pair_scores(results: ResultTable, labels: Sequence[str]) -> dict[tuple[str, str], Score]:
     """Return the score by (bot, rival) of some bots, over every match in which the two met."""
-    number = {label: place for place, label in enumerate(labels)}
-    place = np.array([*(number.get(label, -1) for label in results.labels), -1], dtype=np.int64)[results.bots]
+    number = {label: bot_numbers for bot_numbers, label in enumerate(labels)}
+    bot_numbers = np.array([*(number.get(label, -1) for label in results.labels), -1], dtype=np.int64)[results.bots]
     occurrences = results.match_occurrences
     cells, counts, twice = list[Integers](), list[Integers](), list[Integers]()
     for seat, other in permutations(range(results.bots.shape[1]), 2):
-        here = (place[:, seat] >= 0) & (place[:, other] >= 0) & (place[:, seat] != place[:, other])
-        rank, rival_rank = results.ranks[here, seat], results.ranks[here, other]
-        cells.append(place[here, seat] * len(labels) + place[here, other])
-        counts.append(occurrences[here])
-        twice.append(occurrences[here] * (2 * (rank < rival_rank) + (rank == rival_rank)))
+        have_met = (
+            (bot_numbers[:, seat] >= 0) & (bot_numbers[:, other] >= 0) & (bot_numbers[:, seat] != bot_numbers[:, other])
+        )
+        rank, rival_rank = results.ranks[have_met, seat], results.ranks[have_met, other]
+        cells.append(bot_numbers[have_met, seat] * len(labels) + bot_numbers[have_met, other])
+        counts.append(occurrences[have_met])
+        twice.append(occurrences[have_met] * (2 * (rank < rival_rank) + (rank == rival_rank)))
     cell, pair = np.unique(np.concatenate(cells), return_inverse=True)
-    matches, points = (np.bincount(pair, np.concatenate(one), len(cell)) for one in (counts, twice))
+    matches, points = (np.bincount(pair, np.concatenate(sums), len(cell)) for sums in (counts, twice))
     return {
-        (labels[one // len(labels)], labels[one % len(labels)]): Score(won / 2, int(met))
-        for one, met, won in zip(cell.tolist(), matches.tolist(), points.tolist(), strict=True)
+        (labels[sums // len(labels)], labels[sums % len(labels)]): Score(won / 2, int(met))
+        for sums, met, won in zip(cell.tolist(), matches.tolist(), points.tolist(), strict=True)
     }
 
 
@@ -210,15 +212,15 @@ def _statistics(game: str, results: ResultTable) -> GameStatistics:
     ranks = np.where(results.bots >= 0, results.ranks, seats + 1)
     points = np.zeros((len(ranks), seats))
     for seat in range(seats):
-        own = results.bots[:, seat] >= 0
-        rivals = results.bots[own] >= 0
-        twice = 2 * ((ranks[own] > ranks[own, seat, None]) & rivals).sum(axis=1)
-        twice += (ranks[own] == ranks[own, seat, None]).sum(axis=1) - 1
-        points[own, seat] = twice / 2 / np.maximum(players[own] - 1, 1)
+        has_seat = results.bots[:, seat] >= 0
+        rivals = results.bots[has_seat] >= 0
+        twice = 2 * ((ranks[has_seat] > ranks[has_seat, seat, None]) & rivals).sum(axis=1)
+        twice += (ranks[has_seat] == ranks[has_seat, seat, None]).sum(axis=1) - 1
+        points[has_seat, seat] = twice / 2 / np.maximum(players[has_seat] - 1, 1)
     draws = (ranks == 1).sum(axis=1) > 1
     by_match = np.column_stack([np.ones(len(ranks)), results.bots >= 0, draws, points])
-    rows, kind = np.unique(np.add.reduceat(by_match, results.starts), axis=0, return_inverse=True)
-    counts = np.bincount(kind.ravel(), results.occurrences, len(rows)).astype(np.float64)
+    rows, row_number = np.unique(np.add.reduceat(by_match, results.starts), axis=0, return_inverse=True)
+    counts = np.bincount(row_number.ravel(), results.occurrences, len(rows)).astype(np.float64)
     shares = _shares(rows, counts)
     return GameStatistics(
         game,

@@ -1,6 +1,6 @@
-"""Files of a home's cache: whole or not there, and never trusted.
+"""Files of a home's cache, which are complete or absent, and never trusted.
 
-Another user may own the home, so a file must be a plain one of a bounded size, and what is in it is checked; any other
+Another user may own the home, so a file must be a plain one of a bounded size with a checked content; any other
 is ignored. A file with arrays is one line of JSON, plain numbers, and a digest, which detects damage on disk.
 """
 
@@ -33,10 +33,12 @@ def open_plain(path: Path) -> BinaryIO:
     raise OSError(f"{path} is no plain file")
 
 
-def read_parts(path: Path, kind: type[T], size_of: Callable[[T], int | None], what: str) -> tuple[T, bytes] | None:
-    """Return the line of a file and the bytes behind it; None unless it is a plain, undamaged file of exactly these.
+def read_parts(
+    path: Path, line_type: type[T], size_of: Callable[[T], int | None], title: str
+) -> tuple[T, bytes] | None:
+    """Return the line of a file and the bytes behind it; None unless the file has exactly these and is undamaged.
 
-    ``size_of`` returns how many bytes belong behind a line, and None for a line that nobody asked for.
+    ``size_of`` returns how many bytes belong behind a line, and None for a line of another key.
 
     Raises:
         OSError: if there is no such file, or it is no plain one.
@@ -45,7 +47,7 @@ def read_parts(path: Path, kind: type[T], size_of: Callable[[T], int | None], wh
     with open_plain(path) as file:
         size_bytes = os.fstat(file.fileno()).st_size
         text = file.readline(MAX_LINE_BYTES)
-        line = from_stored(kind, _json(text, what), what)
+        line = from_stored(line_type, _json(text, title), title)
         size = size_of(line)
         if size is None or size_bytes != len(text) + size + _DIGEST_BYTES:
             return None
@@ -54,15 +56,15 @@ def read_parts(path: Path, kind: type[T], size_of: Callable[[T], int | None], wh
     return (line, data) if is_undamaged else None
 
 
-def _json(text: bytes, what: str) -> Any:
+def _json(text: bytes, title: str) -> Any:
     try:
-        return from_json_text(text.decode(), what)
+        return from_json_text(text.decode(), title)
     except UnicodeDecodeError as error:
-        raise StoreError(f"{what} is not text") from error
+        raise StoreError(f"{title} is not text") from error
 
 
 def digest_of(*parts: Any) -> bytes:
-    """Return what stands at the end of a file with this content: bytes and arrays."""
+    """Return the digest that ends a file with these bytes and arrays."""
     digest = blake2b(digest_size=_DIGEST_BYTES)
     for part in parts:
         digest.update(part)

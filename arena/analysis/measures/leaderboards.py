@@ -27,15 +27,15 @@ from arena.store.results.values import StoredTournament
 # The lines of leaderboards, which many profiles share: kept in the process, and in files of the home's cache.
 #
 # A leaderboard depends on all matches of its tournaments, and every bot's profile shows one line of it. Where pages are
-# built it rests (``resting_leaderboards.py``). A file is for one game after one tournament; its key says from which
-# records and by which code its lines were computed. As in ``standings_cache.py``, nothing in a file is trusted.
+# built, a leaderboard rests (``resting_leaderboards.py``). A file is for one game after one tournament; its key says
+# from which records and by which code its lines were computed. As in ``standings_cache.py``, no file is trusted.
 
 LAYOUT = 1
 MAX_FILE_BYTES = 16 * 1024 * 1024
 MAX_KEPT = 64
-"""Leaderboards in the memory of a process."""
+"""The most leaderboards in the memory of a process."""
 
-_PLACE = "a file of the leaderboard cache"
+_FILE_TITLE = "a file of the leaderboard cache"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +73,11 @@ def _leaderboard_without_authors(
     resting = resting_leaderboards()
     if resting is None:
         return _read_or_compute(path, key, lambda: _compute(store, counting, game))
-    what = path, tuple((one.name, one.finished_at, len(one.corrections)) for one in counting)
-    return resting.newest(what, lambda: _read_or_compute(path, key, lambda: _compute(store, counting, game)))
+    identity = (
+        path,
+        tuple((tournament.name, tournament.finished_at, len(tournament.corrections)) for tournament in counting),
+    )
+    return resting.newest(identity, lambda: _read_or_compute(path, key, lambda: _compute(store, counting, game)))
 
 
 def _read_or_compute(path: Path, key: str, compute: Callable[[], Leaderboard]) -> Leaderboard:
@@ -128,10 +131,12 @@ def _read(path: Path, key: str) -> Leaderboard:
         with open_plain(path) as file:
             content = file.read(MAX_FILE_BYTES)
         text, digest = content[: -len(digest_of(b""))], content[-len(digest_of(b"")) :]
-        stored = mapping_of(from_json_text(text.decode(), _PLACE), _PLACE) if digest == digest_of(text) else {}
+        stored = (
+            mapping_of(from_json_text(text.decode(), _FILE_TITLE), _FILE_TITLE) if digest == digest_of(text) else {}
+        )
         if stored.get("layout") != LAYOUT or stored.get("key") != key:
             raise _CacheMissError
-        lines = tuple(map(standing_from, list_of(stored.get("lines"), _PLACE)))
+        lines = tuple(map(standing_from, list_of(stored.get("lines"), _FILE_TITLE)))
         matches = stored.get("matches")
         if not isinstance(matches, int) or not is_whole(matches, 0):
             raise _CacheMissError
@@ -235,13 +240,19 @@ def history_over_tournaments(
     Each of them rates all matches up to then, which takes long in a large store: they rate at most ``max_matches``
     together, and leave out the earliest. UnknownNameError if the scope names something that does not exist.
     """
-    counting = [one for one in store.tournaments(scope) if one.recorded and (game is None or game in one.games)]
-    wanted = [end for end, one in enumerate(counting, 1) if after is None or one.name in after]
+    counting = [
+        tournament
+        for tournament in store.tournaments(scope)
+        if tournament.recorded and (game is None or game in tournament.games)
+    ]
+    ends = [end for end, tournament in enumerate(counting, 1) if after is None or tournament.name in after]
     snapshots = []
-    for end in _affordable(counting, wanted, max_matches):
-        last = counting[end - 1]
+    for end in _affordable(counting, ends, max_matches):
+        latest = counting[end - 1]
         board = leaderboard(store, counting[:end], game, cache_directory)
-        snapshots.append(RatingSnapshot(title=last.name, at=last.created_at, matches=board.matches, lines=board.lines))
+        snapshots.append(
+            RatingSnapshot(title=latest.name, at=latest.created_at, matches=board.matches, lines=board.lines)
+        )
     return snapshots
 
 

@@ -11,13 +11,13 @@ from arena.base.records import MatchRecord
 from arena.base.text import shortened_text
 
 PHASES = 3
-"""Of a match after its opening, of equal length: beginning, middle and end."""
+"""The parts of equal length of a match after its opening: beginning, middle and end."""
 MAX_KEYS = 24
 """The most numbers of a bot; those that come first count."""
 MAX_PLY = 2000
 """Later plies count as this one."""
 MAX_NUMBER = 1e300
-"""Of either sign; means of larger ones would be no numbers."""
+"""The largest number of either sign; means of larger ones would overflow."""
 
 
 @dataclass(slots=True)
@@ -82,23 +82,23 @@ class NotedNumber:
 def noted_numbers(records: Iterable[MatchRecord], bots: Iterable[str] | None = None) -> list[NotedNumber]:
     """Return what bots have reported, by bot and in the order of keys; of some bots (``name@version``), or all.
 
-    What else is in a note, and notes that are no maps, do not count. Callers make sure that the reader may
+    Other values in a note, and notes that are no maps, do not count. Callers make sure that the reader may
     see the notes of these bots.
     """
-    wanted = None if bots is None else frozenset(bots)
-    found: dict[str, dict[str, NotedNumber]] = {}
+    labels = None if bots is None else frozenset(bots)
+    numbers: dict[str, dict[str, NotedNumber]] = {}
     for record in records:
         length = max(len(record.actions) - record.opening_plies, 1)
         for ply, note in record.notes.for_operator():
             bot = record.bots[record.actions[ply][0]]
-            if wanted is not None and bot not in wanted:
+            if labels is not None and bot not in labels:
                 continue
             phase = min(max(ply - record.opening_plies, 0) * PHASES // length, PHASES - 1)
-            lines = found.setdefault(bot, {})
+            lines = numbers.setdefault(bot, {})
             for key, value in _numbers_in(note):
                 if key in lines or len(lines) < MAX_KEYS:
                     lines.setdefault(key, NotedNumber(bot, key)).add(value, ply + 1, phase)
-    return [lines[key] for _, lines in sorted(found.items()) for key in sorted(lines)]
+    return [lines[key] for _, lines in sorted(numbers.items()) for key in sorted(lines)]
 
 
 def _numbers_in(note: Any) -> Iterator[tuple[str, float]]:

@@ -66,16 +66,16 @@ def overview(home: ArenaHome) -> Overview:
     """Return what an arena's home has, computing as little as possible."""
     store = home.store
     listed = listed_tournaments(store, store.tournaments())
-    with_result = [one for one in listed if one.tournament.recorded]
-    latest = sorted(with_result, key=lambda one: (one.tournament.created_at, one.tournament.number), reverse=True)
+    with_result = [entry for entry in listed if entry.tournament.recorded]
+    latest = sorted(with_result, key=lambda entry: (entry.tournament.created_at, entry.tournament.number), reverse=True)
     return Overview(
         place=store.server or str(home.directory),
         tournaments=len(listed),
-        matches=sum(one.tournament.recorded for one in listed),
+        matches=sum(entry.tournament.recorded for entry in listed),
         submitted_bots=len(store.submitted_bots()),
-        running=tuple(one for one in listed if one.state is TournamentState.RUNNING),
+        running=tuple(entry for entry in listed if entry.state is TournamentState.RUNNING),
         latest=tuple(
-            LatestResult(listed=one, leaders=leaders_of(store, one.tournament, home.cache_directory))
-            for one in latest[:LATEST]
+            LatestResult(listed=entry, leaders=leaders_of(store, entry.tournament, home.cache_directory))
+            for entry in latest[:LATEST]
         ),
     )

@@ -28,7 +28,7 @@ from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
 
 DRAWS = 4000
-"""Of the performances in matches of three or more."""
+"""How many performances are drawn for matches of three or more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,12 +75,12 @@ class Surprise:
 
 def rated_matches_of(store: Store, tournament: StoredTournament, bot: str) -> list[RatedMatch]:
     """Return the matches of a bot (``name@version``) that count for ratings, in order."""
-    own = list(store.matches_of([bot], within=tournament).numbered_results())
-    openings = [f"{result.opening_hash} {result.bots}" for _, result in own]
-    is_rated = counting(openings, [result.actions_hash for _, result in own])
+    numbered = list(store.matches_of([bot], within=tournament).numbered_results())
+    openings = [f"{result.opening_hash} {result.bots}" for _, result in numbered]
+    is_rated = counting(openings, [result.actions_hash for _, result in numbered])
     return [
         RatedMatch(match=match, encounter=result.encounter, bots=result.bots, ranks=result.ranks)
-        for (match, result), counts in zip(own, is_rated, strict=True)
+        for (match, result), counts in zip(numbered, is_rated, strict=True)
         if counts and len({*result.bots}) == len(result.bots)
     ]
 
@@ -89,14 +89,14 @@ def against_rivals(
     bot: str, matches: Sequence[RatedMatch], fitted: FittedEncounters, results: ResultTable
 ) -> list[AgainstRival]:
     """Return a bot's matches with each rival, those with the largest influence first; ``results`` are of all bots."""
-    number = {label: place for place, label in enumerate(fitted.names)}
+    number = {label: index for index, label in enumerate(fitted.names)}
     points: dict[str, float] = {}
     counts: dict[str, int] = {}
     for match in matches:
-        mine = match.ranks[match.bots.index(bot)]
+        own_rank = match.ranks[match.bots.index(bot)]
         for rival, rank in zip(match.bots, match.ranks, strict=True):
             if rival != bot:
-                points[rival] = points.get(rival, 0.0) + (mine < rank) + (mine == rank) / 2
+                points[rival] = points.get(rival, 0.0) + (own_rank < rank) + (own_rank == rank) / 2
                 counts[rival] = counts.get(rival, 0) + 1
     rivals = sorted(counts)
     if not rivals:
@@ -145,28 +145,28 @@ class _Group:
     """The likelihood terms of the results in which a bot and a rival took part.
 
     Attributes:
-        place: of each bot in them, by its number.
-        terms: for each result the places of its bots, its precision and its pull at them.
+        index_of: the row of each bot in the matrices, by its number.
+        terms: for each result the rows of its bots, its precision and its pull at them.
     """
 
-    place: dict[int, int]
+    index_of: dict[int, int]
     terms: list[tuple[list[int], Floats, Floats]]
 
     def add(self, members: Sequence[int], precision: Floats, pull: Floats) -> None:
-        places = [self.place.setdefault(member, len(self.place)) for member in members]
-        self.terms.append((places, precision, pull))
+        indices = [self.index_of.setdefault(member, len(self.index_of)) for member in members]
+        self.terms.append((indices, precision, pull))
 
     def influence(self, bot: int, covariance: Floats) -> float:
         """Return how much higher the mean of the bot is because of these terms.
 
         With the precision H and the pulls g of the terms P: the mean without them is lower by (H - P)^-1 g.
         """
-        size = len(self.place)
+        size = len(self.index_of)
         precision, pull = np.zeros((size, size)), np.zeros(size)
-        for places, own, pulled in self.terms:
-            precision[np.ix_(places, places)] += own
-            pull[places] += pulled
-        members = list(self.place)
+        for indices, term_precision, term_pull in self.terms:
+            precision[np.ix_(indices, indices)] += term_precision
+            pull[indices] += term_pull
+        members = list(self.index_of)
         weights = np.linalg.solve(np.eye(size) - precision @ covariance[np.ix_(members, members)], pull)
         return float(covariance[bot, members] @ weights)
 
@@ -176,11 +176,11 @@ def surprises(bot: str, matches: Sequence[RatedMatch], fitted: FittedEncounters,
     chances = _Chances(bot, fitted)
     kinds: dict[tuple[tuple[str, ...], int, int], list[tuple[RatedMatch, ...]]] = {}
     for _, group in groupby(matches, lambda match: match.encounter):
-        own = tuple(group)
-        kind = (tuple(sorted(own[0].bots)), len(own), sum(map(chances.steps, own)))
-        kinds.setdefault(kind, []).append(own)
-    found = [_surprise(own[0], len(own), chances) for own in kinds.values()]
-    return sorted(found, key=lambda one: (one.probability, one.encounter))[:count]
+        encounter = tuple(group)
+        kind = (tuple(sorted(encounter[0].bots)), len(encounter), sum(map(chances.steps, encounter)))
+        kinds.setdefault(kind, []).append(encounter)
+    surprising = [_surprise(encounter[0], len(encounter), chances) for encounter in kinds.values()]
+    return sorted(surprising, key=lambda surprise: (surprise.probability, surprise.encounter))[:count]
 
 
 def _surprise(matches: tuple[RatedMatch, ...], occurrences: int, chances: _Chances) -> Surprise:
@@ -207,18 +207,18 @@ class _Chances:
         self._bot = bot
         self._mu = {label: rating.mu for label, rating in zip(fitted.names, fitted.ratings, strict=True)}
         self._margin = ppf((fitted.draw_probability + 1) / 2) * np.sqrt(2) * BETA
-        self._known: dict[tuple[str, ...], Floats] = {}
+        self._by_rivals: dict[tuple[str, ...], Floats] = {}
 
     def steps(self, match: RatedMatch) -> int:
-        mine = match.ranks[match.bots.index(self._bot)]
-        return sum(2 * (rank > mine) + (rank == mine) for rank in match.ranks) - 1
+        own_rank = match.ranks[match.bots.index(self._bot)]
+        return sum(2 * (rank > own_rank) + (rank == own_rank) for rank in match.ranks) - 1
 
     def of(self, bots: Sequence[str]) -> Floats:
         """Return the probability of each number of steps."""
         rivals = tuple(sorted(label for label in bots if label != self._bot))
-        if rivals not in self._known:
-            self._known[rivals] = self._against(rivals[0]) if len(rivals) == 1 else self._against_several(rivals)
-        return self._known[rivals]
+        if rivals not in self._by_rivals:
+            self._by_rivals[rivals] = self._against(rivals[0]) if len(rivals) == 1 else self._against_several(rivals)
+        return self._by_rivals[rivals]
 
     def _against(self, rival: str) -> Floats:
         gap, spread = self._mu[self._bot] - self._mu[rival], np.sqrt(2) * BETA

@@ -1,4 +1,4 @@
-"""Leaderboards that rest: a process that builds many pages shows one again for a while, whatever is recorded meanwhile.
+"""Leaderboards that rest: a process that builds many pages shows the same one for a while, although results come in.
 
 Each result of a ladder changes the leaderboard of its game, of which every profile shows a line: computing it again for
 each would keep a core busy.
@@ -11,14 +11,14 @@ from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple, TypeVar
 
 LEAST_CPU_SECONDS = 0.1
-"""What takes less does not rest."""
+"""A leaderboard that takes less does not rest."""
 REST_PER_CPU_SECOND = 10.0
 
 
 Leaderboard = TypeVar("Leaderboard")
 
 
-class _Kept(NamedTuple):
+class _Resting(NamedTuple):
     board: Any
     until: float
 
@@ -32,23 +32,23 @@ class RestingLeaderboards:
         worked: Callable[[], float] = lambda: time.process_time(),
     ) -> None:
         self._now, self._worked = now, worked
-        self._kept: dict[Hashable, _Kept] = {}
+        self._resting: dict[Hashable, _Resting] = {}
 
-    def newest(self, what: Hashable, compute: Callable[[], Leaderboard]) -> Leaderboard:
+    def newest(self, identity: Hashable, compute: Callable[[], Leaderboard]) -> Leaderboard:
         """Return a leaderboard that rests, or else compute it.
 
-        ``what`` is whose it is: another value after a correction, and when a tournament is finished.
+        ``identity`` differs after a correction, and when a tournament is finished.
         """
-        kept = self._kept.get(what)
-        if kept is not None and self._now() < kept.until:
-            board: Leaderboard = kept.board
+        resting = self._resting.get(identity)
+        if resting is not None and self._now() < resting.until:
+            board: Leaderboard = resting.board
             return board
         began = self._worked()
         computed = compute()
         cpu_seconds = self._worked() - began
-        self._kept = {one: other for one, other in self._kept.items() if self._now() < other.until}
+        self._resting = {key: value for key, value in self._resting.items() if self._now() < value.until}
         if cpu_seconds >= LEAST_CPU_SECONDS:
-            self._kept[what] = _Kept(computed, self._now() + REST_PER_CPU_SECOND * cpu_seconds)
+            self._resting[identity] = _Resting(computed, self._now() + REST_PER_CPU_SECOND * cpu_seconds)
         return computed
 
 

@@ -27,7 +27,7 @@ HASH_BYTES = 12
 
 MIN_KEPT_MATCHES = 10_000
 MAX_KEPT_MATCHES = 2_500_000
-"""Of all tournaments that are kept together: a match takes some fifty bytes."""
+"""The most matches of all tournaments together: a match takes about fifty bytes."""
 
 
 class Piece(NamedTuple):
@@ -114,21 +114,21 @@ class TournamentResults(NamedTuple):
             played[piece.bots] = True
         played[-1] = False
         labels = tuple(label for label, has_played in zip(self.labels, played.tolist(), strict=False) if has_played)
-        place = np.where(played, np.cumsum(played) - 1, -1).astype(np.int32)
-        renumbered = (piece._replace(bots=place[piece.bots], games=np.zeros_like(piece.games)) for piece in pieces)
+        new_number = np.where(played, np.cumsum(played) - 1, -1).astype(np.int32)
+        renumbered = (piece._replace(bots=new_number[piece.bots], games=np.zeros_like(piece.games)) for piece in pieces)
         return TournamentResults(self.tournament, labels, (game,), tuple(renumbered))
 
 
-class _Kept(OrderedDict[tuple[object, ...], TournamentResults]):
+class _RecentResults(OrderedDict[tuple[object, ...], TournamentResults]):
     """The results of finished tournaments of a store, the most recently used last."""
 
     def keep(self, key: tuple[object, ...], results: TournamentResults) -> None:
         self[key] = results
-        while sum(sum(len(piece.bots) for piece in one.pieces) for one in self.values()) > MAX_KEPT_MATCHES:
+        while sum(sum(len(piece.bots) for piece in recent.pieces) for recent in self.values()) > MAX_KEPT_MATCHES:
             self.popitem(last=False)
 
 
-_KEPT: WeakKeyDictionary[RecordReader, _Kept] = WeakKeyDictionary()
+_RECENT_RESULTS: WeakKeyDictionary[RecordReader, _RecentResults] = WeakKeyDictionary()
 
 
 def results_of_tournament(
@@ -142,11 +142,11 @@ def results_of_tournament(
         *(tournament.number, tournament.created_at, tournament.finished_at, tournament.recorded),
         *(tournament.record_bytes, len(tournament.corrections)),
     )
-    kept = _KEPT.setdefault(store, _Kept())
-    if key not in kept:
-        kept.keep(key, _read(store, tournament, None, None))
-    results = kept[key]
-    kept.move_to_end(key)
+    recent = _RECENT_RESULTS.setdefault(store, _RecentResults())
+    if key not in recent:
+        recent.keep(key, _read(store, tournament, None, None))
+    results = recent[key]
+    recent.move_to_end(key)
     return results if game is None else results.of_game(game)
 
 
@@ -155,13 +155,13 @@ def _read(
 ) -> TournamentResults:
     labels: dict[str, int] = {}
     games: dict[str, int] = {}
-    found = store.result_columns(tournament, game, last_encounter)
-    pieces = tuple([Piece.of(columns, labels, games) for columns in found])
+    batches = store.result_columns(tournament, game, last_encounter)
+    pieces = tuple([Piece.of(columns, labels, games) for columns in batches])
     return TournamentResults(tournament.number, tuple(labels), tuple(games), pieces)
 
 
 def widened(columns: NDArray[Any], seats: int, filling: int) -> NDArray[Any]:
-    """Return an array of seats with more of them."""
+    """Return an array with more seats, which have ``filling``."""
     return np.pad(columns, ((0, 0), (0, seats - columns.shape[1])), constant_values=filling)
 
 
@@ -173,5 +173,5 @@ def _hash_words(texts: Sequence[str]) -> NDArray[np.uint32]:
             data = bytes.fromhex("".join(texts))
     if len(data) != HASH_BYTES * len(texts):
         hashes = (blake2b(text.encode(errors="surrogatepass"), digest_size=HASH_BYTES) for text in texts)
-        data = b"".join(one.digest() for one in hashes)
+        data = b"".join(digest.digest() for digest in hashes)
     return np.frombuffer(data, dtype="<u4").reshape(len(texts), -1)

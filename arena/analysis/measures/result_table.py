@@ -43,7 +43,7 @@ class ResultTable:
         games: the names of the games, in alphabetical order.
         game: the number of the game of each match.
         bots: the number of the bot in each seat, -1 in seats that a game doesn't have, shape (matches, seats).
-        ranks: of the same, 0 in seats that a game doesn't have.
+        ranks: the rank of the same bots, 0 in seats that a game doesn't have.
         starts: the first match of each encounter.
         occurrences: how often each encounter occurred.
     """
@@ -123,17 +123,17 @@ def read_results(
 ) -> ResultTable:
     """Return the results of a tournament or of those in a scope; see ``RecordReader.results``.
 
-    ``cache_directory``: where results of tournaments that are being played are kept; None for nowhere.
+    ``cache_directory``: where to keep results of tournaments that are being played; None for nowhere.
     """
     tournaments = store.tournaments(within) if isinstance(within, Scope) else [_stored(store, within)]
-    found = [_results(store, one, game, last_encounter, cache_directory) for one in tournaments]
-    found = [one for one in found if one.pieces]
-    if not found:
+    results = [_results(store, one, game, last_encounter, cache_directory) for one in tournaments]
+    results = [one for one in results if one.pieces]
+    if not results:
         return ResultTable.of(())
-    names = tuple(sorted({label for one in found for label in one.labels}))
-    game_names = tuple(sorted({name for one in found for name in one.games}))
+    names = tuple(sorted({label for one in results for label in one.labels}))
+    game_names = tuple(sorted({name for one in results for name in one.games}))
     return _table(
-        [(one.tournament, piece) for one in found for piece in _numbered(one, names, game_names)], names, game_names
+        [(one.tournament, piece) for one in results for piece in _numbered(one, names, game_names)], names, game_names
     )
 
 
@@ -155,9 +155,9 @@ def _stored(store: RecordReader, within: StoredTournament | str) -> StoredTourna
 
 
 def _numbered(results: TournamentResults, names: Sequence[str], games: Sequence[str]) -> Iterator[Piece]:
-    place, place_of_game = ({name: number for number, name in enumerate(listed)} for listed in (names, games))
-    number = np.array([*(place[label] for label in results.labels), -1], dtype=np.int32)
-    game_number = np.array([place_of_game[name] for name in results.games], dtype=np.int32)
+    number_of_bot, number_of_game = ({name: number for number, name in enumerate(listed)} for listed in (names, games))
+    number = np.array([*(number_of_bot[label] for label in results.labels), -1], dtype=np.int32)
+    game_number = np.array([number_of_game[name] for name in results.games], dtype=np.int32)
     for piece in results.pieces:
         yield piece._replace(bots=number[piece.bots], games=game_number[piece.games])
 

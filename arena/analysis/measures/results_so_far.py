@@ -1,8 +1,8 @@
 """Results of tournaments that are being played: what was read is kept, and the next table reads only later matches.
 
 A record never changes, and one that is set aside has a correction. So what was read up to a match is still right if
-there are as many records up to it as then, and no correction was made since. The last of them are read again all the
-same: they differ if somebody has put back an older copy of the database and has gone on from there. A large tournament
+there are as many records up to it as then, and no correction was made since. The last of them are still read again:
+they differ if the operator has restored an older copy of the database and played on from there. A large tournament
 is kept in a file as well, for the next process.
 """
 
@@ -37,10 +37,10 @@ from arena.store.results.record_reader import RecordReader
 from arena.store.results.values import StoredTournament
 
 MIN_STEADY_MATCHES = 1_000
-"""Of all tournaments that are kept together: a match takes some fifty bytes."""
+"""The results of fewer matches are not kept."""
 
 LATEST_MATCHES = 200
-"""These are not kept: matches do not end in the order of the schedule."""
+"""The last matches, which are not kept: matches do not end in the order of the schedule."""
 
 
 class _ReadSoFar(NamedTuple):
@@ -62,8 +62,8 @@ def results_so_far(
 ) -> TournamentResults:
     """Return the results of a tournament that is being played; StoreError if one is malformed."""
     kept = _READ_SO_FAR.setdefault(store, OrderedDict())
-    place, key = (tournament.number, tournament.created_at), _key_of(tournament)
-    earlier = kept.pop(place, None)
+    identity, key = (tournament.number, tournament.created_at), _key_of(tournament)
+    earlier = kept.pop(identity, None)
     path = None
     if cache_directory is not None and tournament.recorded >= MIN_KEPT_MATCHES:
         path = kept_path(cache_directory, tournament.name, "results")
@@ -84,12 +84,12 @@ def results_so_far(
     steady = len(joined.bots) - len(later) + bisect_right(later, until_match)
     if steady >= MIN_STEADY_MATCHES:
         in_file = earlier.in_file if earlier else 0
-        now = _ReadSoFar(key, until_match, labels, games, joined.part(slice(steady)), in_file)
+        read = _ReadSoFar(key, until_match, labels, games, joined.part(slice(steady)), in_file)
         if path is not None and steady - in_file >= MIN_KEPT_MATCHES:
-            _write(path, now)
-            now = now._replace(in_file=steady)
-        kept[place] = now
-        while sum(len(one.piece.bots) for one in kept.values()) > MAX_KEPT_MATCHES:
+            _write(path, read)
+            read = read._replace(in_file=steady)
+        kept[identity] = read
+        while sum(len(other.piece.bots) for other in kept.values()) > MAX_KEPT_MATCHES:
             kept.popitem(last=False)
     return TournamentResults(tournament.number, tuple(labels), tuple(games), (joined,))
 
@@ -115,9 +115,9 @@ def _is_right(earlier: _ReadSoFar, store: RecordReader, tournament: StoredTourna
 
 MAX_FILE_BYTES = 60 * MAX_KEPT_MATCHES
 
-_PLACE = "a file of kept results"
+_FILE_TITLE = "a file of kept results"
 _TYPES = ("<i4", "<i4", "<i2", "<i8", "<u4", "<u4")
-"""Of the columns of a piece."""
+"""The types of a piece's columns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +138,7 @@ class _Line:
     def size(self) -> int:
         """Return how many bytes the piece takes."""
         return sum(
-            int(np.prod(shape)) * np.dtype(kind).itemsize for shape, kind in zip(self.shapes(), _TYPES, strict=True)
+            int(np.prod(shape)) * np.dtype(dtype).itemsize for shape, dtype in zip(self.shapes(), _TYPES, strict=True)
         )
 
 
@@ -152,13 +152,13 @@ def _write(path: Path, read: _ReadSoFar) -> None:
     text = json.dumps(asdict(line), separators=(",", ":")).encode() + b"\n"
     if len(text) <= MAX_LINE_BYTES and line.size() <= MAX_FILE_BYTES:
         columns = zip(read.piece, _TYPES, strict=True)
-        write_whole(path, text, *(np.ascontiguousarray(column, dtype=kind).ravel() for column, kind in columns))
+        write_whole(path, text, *(np.ascontiguousarray(column, dtype=dtype).ravel() for column, dtype in columns))
 
 
 def _read(path: Path, key: str) -> _ReadSoFar | None:
     """Return what is in a file; None without one, or if it is malformed or has another key."""
     try:
-        parts = read_parts(path, _Line, lambda line: _size_of(line, key), _PLACE)
+        parts = read_parts(path, _Line, lambda line: _size_of(line, key), _FILE_TITLE)
     except (OSError, StoreError):
         return None
     if parts is None:
@@ -166,9 +166,9 @@ def _read(path: Path, key: str) -> _ReadSoFar | None:
     line, data = parts
     columns: list[NDArray[Any]] = []
     start = 0
-    for shape, kind in zip(line.shapes(), _TYPES, strict=True):
+    for shape, dtype in zip(line.shapes(), _TYPES, strict=True):
         count = int(np.prod(shape))
-        columns.append(np.frombuffer(data, kind, count, start).reshape(shape))
+        columns.append(np.frombuffer(data, dtype, count, start).reshape(shape))
         start += columns[-1].nbytes
     piece = Piece._make(columns)
     labels, games = (_numbers(names) for names in (line.labels, line.games))
@@ -182,7 +182,7 @@ def _numbers(names: Sequence[str]) -> dict[str, int]:
 
 
 def _size_of(line: _Line, key: str) -> int | None:
-    """Return the size of the piece behind a line, None if that is another's, or can't be."""
+    """Return the size of the piece behind a line; None if the line is of another key, or impossible."""
     names = (*line.labels, *line.games)
     are_names = all(map(is_text, names)) and len(set(line.labels)) + len(set(line.games)) == len(names)
     counts = (line.last_match, line.matches, line.seats)

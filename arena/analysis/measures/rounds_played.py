@@ -28,9 +28,9 @@ class BracketDuel:
     """A duel of a bracket, its upper and its lower entrant; None for a bye, or while something is open.
 
     Attributes:
-        seeds: from 1.
+        seeds: the seeds, from 1.
         score: the encounters that each has won, a drawn one counting half.
-        points: of each, in the matches of all encounters.
+        points: the points of each, in the matches of all encounters.
     """
 
     bots: tuple[str | None, str | None]
@@ -74,18 +74,21 @@ def bracket_of(knockout: Knockout) -> Bracket:
     seeds = {placing.entrant: placing.values["seed"] for placing in knockout.ranking()}
     names = knockout.field.names
 
-    def named(duel: Duel) -> BracketDuel:
+    def with_names(duel: Duel) -> BracketDuel:
         upper, lower = duel.entrants
         return BracketDuel(
             bots=(None if upper is None else names[upper], None if lower is None else names[lower]),
             seeds=(None if upper is None else seeds[upper], None if lower is None else seeds[lower]),
             score=duel.score,
-            points=(sum(mine for mine, _ in duel.points), sum(yours for _, yours in duel.points)),
+            points=(
+                sum(upper_points for upper_points, _ in duel.points),
+                sum(lower_points for _, lower_points in duel.points),
+            ),
             winner=None if duel.winner is None else names[duel.winner],
             decided_by=duel.decided_by,
         )
 
-    return Bracket(stages=tuple(tuple(map(named, stage)) for stage in knockout.stages()))
+    return Bracket(stages=tuple(tuple(map(with_names, stage)) for stage in knockout.stages()))
 
 
 def round_cards_of(swiss: Swiss) -> tuple[RoundCard, ...]:
@@ -158,9 +161,9 @@ class RoundsPlayed:
 
     Attributes:
         current: the number of the first round that is not complete; the last one if all are.
-        bracket: of a knockout.
-        cards: of a Swiss, in the order of the table.
-        departed: how entrants have left who are not paired any more, "withdrawn" or "disqualified", by name.
+        bracket: the bracket of a knockout.
+        cards: the cards of a Swiss, in the order of the table.
+        departed: how entrants that are no longer paired have left, "withdrawn" or "disqualified", by name.
     """
 
     last: int
@@ -266,13 +269,13 @@ def _round(definition: Definition, number: int, meetings: Sequence[_Meeting]) ->
     return PlayedRound(
         number=number,
         games=tuple(definition.games[game].game for game in games),
-        meetings=tuple(_named(meeting, names, labels) for meeting in meetings),
+        meetings=tuple(_with_names(meeting, names, labels) for meeting in meetings),
         byes=tuple(name for k, name in enumerate(names) if k not in busy) if has_byes else (),
         absent=tuple(names[k] for k in sorted(absent)),
     )
 
 
-def _named(meeting: _Meeting, names: Sequence[str], labels: Sequence[str]) -> PlayedMeeting:
+def _with_names(meeting: _Meeting, names: Sequence[str], labels: Sequence[str]) -> PlayedMeeting:
     entrants = list(dict.fromkeys(meeting.seats))
     return PlayedMeeting(
         bots=tuple(names[k] for k in entrants),

@@ -154,12 +154,12 @@ def recorded_times(store: Store, definition: Definition) -> list[GameTimes]:
     They are matches of the same game with the same options, and all their bots take part in the tournament.
     """
     labels = {bot.label for bot in definition.entrants}
-    found = []
+    times = []
     for choice in definition.games:
         latest = islice(_latest(store, choice.game), MAX_RECORDS)
-        records = [one for one in latest if one.options == choice.options and labels.issuperset(one.bots)]
-        found.append(times_of(records, choice.game, choice.players))
-    return found
+        records = [record for record in latest if record.options == choice.options and labels.issuperset(record.bots)]
+        times.append(times_of(records, choice.game, choice.players))
+    return times
 
 
 def _latest(store: Store, game: str) -> Iterable[MatchRecord]:
@@ -181,15 +181,18 @@ def times_of(records: Iterable[MatchRecord], game: str, players: int, start_seco
 
 def estimate(times: Sequence[GameTimes], matches: Sequence[float]) -> Estimate:
     """Estimate how long that many matches of each game take, one after another. Each game has at least one time."""
-    mean = sum(count * own.mean_seconds for own, count in zip(times, matches, strict=True))
-    fewest = min(len(own.seconds) for own in times)
+    mean = sum(count * game_times.mean_seconds for game_times, count in zip(times, matches, strict=True))
+    fewest = min(len(game_times.seconds) for game_times in times)
     if fewest < 2:
         return Estimate(seconds=mean, interval=None)
     error = sqrt(
-        sum(count**2 * variance(own.seconds) / len(own.seconds) for own, count in zip(times, matches, strict=True))
+        sum(
+            count**2 * variance(game_times.seconds) / len(game_times.seconds)
+            for game_times, count in zip(times, matches, strict=True)
+        )
     )
     half = t_quantile(fewest - 1, 0.975) * error
-    shortest = sum(count * min(own.seconds) for own, count in zip(times, matches, strict=True))
+    shortest = sum(count * min(game_times.seconds) for game_times, count in zip(times, matches, strict=True))
     return Estimate(seconds=mean, interval=(max(shortest, mean - half), mean + half))
 
 
@@ -199,13 +202,13 @@ def bound_seconds(times: Sequence[GameTimes], matches: Sequence[float], control:
     It assumes that every match has as many actions as the longest that has been played.
     """
     total = 0.0
-    for own, count in zip(times, matches, strict=True):
-        actions = max(own.actions)
+    for game_times, count in zip(times, matches, strict=True):
+        actions = max(game_times.actions)
         bounds = []
         if control.per_action_seconds is not None:
             bounds.append(actions * control.per_action_seconds)
         if control.bank_seconds is not None:
-            bounds.append(own.players * control.bank_seconds + actions * control.increment_seconds)
+            bounds.append(game_times.players * control.bank_seconds + actions * control.increment_seconds)
         if not bounds:
             return None
         total += count * min(bounds)

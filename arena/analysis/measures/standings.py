@@ -48,7 +48,7 @@ class Standing:
         seat_matches: its matches by seat.
         seat_points: its points by seat.
         faults: the number of its forfeits by kind.
-        author: its owner; without one, the author that its bot.toml names; empty when unknown.
+        author: the bot's owner; without one, the author that its bot.toml names; empty when unknown.
         is_author_claimed: whether only the bot itself names the author.
         is_function: whether it is a Python function, which plays without isolation.
     """
@@ -117,7 +117,7 @@ class Standings(Tabular):
         adjudicated: how many of the matches ended at the limit of plies; 0 for a leaderboard.
         decided: what is decided, if the tournament plays until it is.
         odds: the time of each bot that has one of its own, by ``name@version``; empty for a leaderboard.
-        cores: of each match; 1 for a leaderboard.
+        cores: the cores of each match; 1 for a leaderboard.
     """
 
     lines: tuple[Standing, ...]
@@ -203,22 +203,22 @@ def _counted(results: ResultTable) -> dict[str, Standing]:
     finishes, by_seat, wins, draws = (np.zeros(shape) for shape in ((bots, seats), (bots, seats), bots, bots))
     points, seats_of = np.zeros((bots, seats)), np.zeros(bots, dtype=np.int64)
     for seat in range(seats):
-        here = np.flatnonzero(results.bots[:, seat] >= 0)
-        bot, rank, count = results.bots[here, seat], results.ranks[here, seat], occurrences[here]
-        twice_beaten = np.full(len(here), -1)
-        for others in results.ranks[here].T:  # column by column: sums over short rows take long
-            twice_beaten += (others > rank).astype(np.int64) + (others >= rank)
-        sizes = np.flatnonzero(np.bincount(players[here]))
+        seated = np.flatnonzero(results.bots[:, seat] >= 0)
+        bot, rank, count = results.bots[seated, seat], results.ranks[seated, seat], occurrences[seated]
+        twice_beaten = np.full(len(seated), -1)
+        for other_ranks in results.ranks[seated].T:  # column by column: sums over short rows take long
+            twice_beaten += (other_ranks > rank).astype(np.int64) + (other_ranks >= rank)
+        sizes = np.flatnonzero(np.bincount(players[seated]))
         for size in sizes.tolist():  # sums of whole numbers don't depend on the order
-            own = players[here] == size
-            beaten = np.bincount(bot[own], count[own] * twice_beaten[own], bots)
+            of_size = players[seated] == size
+            beaten = np.bincount(bot[of_size], count[of_size] * twice_beaten[of_size], bots)
             points[:, seat] += beaten / (2 * max(size - 1, 1))
         by_seat[:, seat] = np.bincount(bot, count, bots)
         finishes += np.bincount(bot * seats + rank - 1, count, bots * seats).reshape(bots, seats)
-        first = rank == 1
-        wins += np.bincount(bot[first], count[first] * ~top_is_shared[here][first], bots)
-        draws += np.bincount(bot[first], count[first] * top_is_shared[here][first], bots)
-        np.maximum.at(seats_of, bot, players[here])
+        is_first = rank == 1
+        wins += np.bincount(bot[is_first], count[is_first] * ~top_is_shared[seated][is_first], bots)
+        draws += np.bincount(bot[is_first], count[is_first] * top_is_shared[seated][is_first], bots)
+        np.maximum.at(seats_of, bot, players[seated])
     columns = (finishes.astype(int), wins.astype(int), draws.astype(int), by_seat.astype(int), points, seats_of)
     return {
         label: Standing(

@@ -39,7 +39,7 @@ from arena.store.results.values import Authorship, StoredTournament
 LAYOUT = 4
 MAX_COUNT = 2**53
 _DRAW_BYTES = 8
-_PLACE = "a file of the standings cache"
+_FILE_TITLE = "a file of the standings cache"
 
 Key = tuple[str, int, str, str, int, int]
 """From which records and by which code standings were computed."""
@@ -65,7 +65,7 @@ class _Line:
 def read_standings(path: Path, key: Key) -> Standings | None:
     """Return the standings in a file; None if there are none, or their key differs."""
     try:
-        parts = read_parts(path, _Line, lambda line: _size_of_draws(line, key), _PLACE)
+        parts = read_parts(path, _Line, lambda line: _size_of_draws(line, key), _FILE_TITLE)
         return None if parts is None else _standings(*parts)
     except (OSError, StoreError):
         return None
@@ -91,36 +91,36 @@ def _standings(line: _Line, data: bytes) -> Standings:
         first_seat_share=line.first_seat_share,
     )
     if not np.isfinite(draws).all() or not _fits_together(table):
-        raise StoreError(f"{_PLACE} is malformed: its parts do not fit together")
+        raise StoreError(f"{_FILE_TITLE} is malformed: its parts do not fit together")
     return table
 
 
 def standing_from(stored: object) -> Standing:
     """Return a line of a table from its stored form; StoreError if it is malformed, or a number is too large."""
-    fields = dict(mapping_of(stored, _PLACE))
+    fields = dict(mapping_of(stored, _FILE_TITLE))
     rating, interval = _rating(fields.pop("rating", None)), fields.pop("rank_interval", None)
-    line = from_stored(Standing, fields, _PLACE)
+    line = from_stored(Standing, fields, _FILE_TITLE)
     if not _is_bounded(line):
-        raise StoreError(f"{_PLACE} is malformed: expected counts for each seat")
+        raise StoreError(f"{_FILE_TITLE} is malformed: expected counts for each seat")
     if interval is None:
         return replace(line, rating=rating)
-    if len(list_of(interval, _PLACE)) != 2 or not _are_counts(interval):
-        raise StoreError(f"{_PLACE} is malformed: expected two ranks")
+    if len(list_of(interval, _FILE_TITLE)) != 2 or not _are_counts(interval):
+        raise StoreError(f"{_FILE_TITLE} is malformed: expected two ranks")
     return replace(line, rating=rating, rank_interval=tuple(interval))
 
 
 def _rating(stored: object) -> Rating:
-    numbers = list_of(stored, _PLACE)
+    numbers = list_of(stored, _FILE_TITLE)
     if len(numbers) != 2 or not all(isinstance(number, float) and math.isfinite(number) for number in numbers):
-        raise StoreError(f"{_PLACE} is malformed: expected mu and sigma")
+        raise StoreError(f"{_FILE_TITLE} is malformed: expected mu and sigma")
     return Rating(*numbers)
 
 
 def _consistency(stored: Mapping[str, Any]) -> Consistency:
-    cycles = [list_of(cycle, _PLACE) for cycle in list_of(stored.get("cycles"), _PLACE)]
+    cycles = [list_of(cycle, _FILE_TITLE) for cycle in list_of(stored.get("cycles"), _FILE_TITLE)]
     if not all(len(cycle) == 3 and all(map(is_text, cycle)) for cycle in cycles):
-        raise StoreError(f"{_PLACE} is malformed: expected cycles of three bots")
-    return replace(from_stored(Consistency, {**stored, "cycles": []}, _PLACE), cycles=tuple(map(tuple, cycles)))
+        raise StoreError(f"{_FILE_TITLE} is malformed: expected cycles of three bots")
+    return replace(from_stored(Consistency, {**stored, "cycles": []}, _FILE_TITLE), cycles=tuple(map(tuple, cycles)))
 
 
 def _size_of_draws(line: _Line, key: Key) -> int | None:
@@ -279,17 +279,19 @@ def _longest_match(choice: GameChoice) -> int | None:
 
 
 def with_authors(lines: Iterable[Standing], tournaments: Iterable[StoredTournament]) -> tuple[Standing, ...]:
-    """Return lines with whose the bots are, and what the definitions of tournaments say about them."""
-    found = {
+    """Return lines with the bots' authors, and what the definitions of tournaments say about them."""
+    authors = {
         bot.label: (tournament.owners.authorship(bot), bot.is_function)
         for tournament in tournaments
         for bot in tournament.definition.entrants
     }
-    named = []
+    credited = []
     for line in lines:
-        by, is_function = found.get(line.label, (Authorship(), line.is_function))
-        named.append(replace(line, author=by.author, is_author_claimed=by.is_claimed, is_function=is_function))
-    return tuple(named)
+        authorship, is_function = authors.get(line.label, (Authorship(), line.is_function))
+        credited.append(
+            replace(line, author=authorship.author, is_author_claimed=authorship.is_claimed, is_function=is_function)
+        )
+    return tuple(credited)
 
 
 def _compute(

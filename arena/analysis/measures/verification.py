@@ -26,12 +26,12 @@ def corrections_problems(store: Store, tournament: StoredTournament) -> Iterator
     """Yield a sentence for each problem."""
     log = tournament.corrections
     yield from _log_problems(log)
-    known = explaining(log)
+    explanations = explaining(log)
     aside = set()
     for match, correction, text in store.corrections.set_aside(tournament):
         aside.add(match)
         where = f"match {match}, set aside by correction {correction}"
-        if correction not in known:
+        if correction not in explanations:
             yield f"{where}: no such correction stands"
         try:
             check_record(record_from(match, text))
@@ -39,7 +39,7 @@ def corrections_problems(store: Store, tournament: StoredTournament) -> Iterator
             yield f"{where}: {type(error).__name__}: {error}"
     skipped = store.corrections.skipped(tournament)
     for match, correction in skipped:
-        if correction not in known:
+        if correction not in explanations:
             yield f"match {match}: it is left out by correction {correction}, but no such correction stands"
     yield from _line_problems(store, tournament, {match for match, _ in skipped}, aside)
 
@@ -144,8 +144,8 @@ def verify(home: ArenaHome, tournament: StoredTournament | str) -> Verification:
 
 def is_settled(home: ArenaHome, tournament: StoredTournament) -> bool:
     """Return whether nothing has been recorded or corrected since the tournament was read."""
-    now = home.store.tournament(tournament.name)
-    return (now.recorded, now.corrections) == (tournament.recorded, tournament.corrections)
+    latest = home.store.tournament(tournament.name)
+    return (latest.recorded, latest.corrections) == (tournament.recorded, tournament.corrections)
 
 
 def _seat_problems(
@@ -157,10 +157,10 @@ def _seat_problems(
     """Yield the matches that other bots have played than the schedule has, or with other odds of time."""
     entrants, common = tournament.definition.entrants, tournament.definition.time_control
     for line in home.store.schedule(tournament):
-        wanted = [entrants[k].label for k in line.seats]
+        scheduled = [entrants[k].label for k in line.seats]
         played = bots_of.get(line.match)
-        if played is not None and list(played) != wanted:
-            yield f"match {line.match}: played by {', '.join(played)}, but the schedule says {', '.join(wanted)}"
+        if played is not None and list(played) != scheduled:
+            yield f"match {line.match}: played by {', '.join(played)}, but the schedule says {', '.join(scheduled)}"
         if played is not None and times_of.get(line.match, ()) != time_controls_of(
             [entrants[k] for k in line.seats], common
         ):
