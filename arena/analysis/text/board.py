@@ -32,8 +32,8 @@ class Canvas:
     """What all shapes of a drawing have in common.
 
     Attributes:
-        box: what is seen: left, top, width and height, downwards.
-        height: of the board; shapes count upwards from its lower edge.
+        box: the visible part: left, top, width and height, downwards.
+        height: the height of the board; shapes count upwards from its lower edge.
         is_text: whether the drawing is only lines of text.
     """
 
@@ -73,12 +73,12 @@ def _polygon(canvas: Canvas, *corners_and_style: Any) -> str:
 
 
 def _line(canvas: Canvas, x1: float, y1: float, x2: float, y2: float, style: str) -> str:
-    place = f'<line x1="{x1}" y1="{canvas.height - y1}" x2="{x2}" y2="{canvas.height - y2}"'
+    element = f'<line x1="{x1}" y1="{canvas.height - y1}" x2="{x2}" y2="{canvas.height - y2}"'
     colour = _seat_colour(style)
     if colour:
-        return f'{place} stroke="{colour}" stroke-width=".09"{_DASHES[int(style[4:]) % 2]}/>'
+        return f'{element} stroke="{colour}" stroke-width=".09"{_DASHES[int(style[4:]) % 2]}/>'
     opacity, width = {"mark": (1, 0.06), "path": (0.5, 0.06)}.get(style, (0.25, 0.03))
-    return f'{place} stroke="currentColor" stroke-opacity="{opacity}" stroke-width="{width}"/>'
+    return f'{element} stroke="currentColor" stroke-opacity="{opacity}" stroke-width="{width}"/>'
 
 
 def _disc(canvas: Canvas, x: float, y: float, radius: float, style: str) -> str:
@@ -88,11 +88,11 @@ def _disc(canvas: Canvas, x: float, y: float, radius: float, style: str) -> str:
 
 
 def _text(canvas: Canvas, x: float, y: float, size: float, content: str, style: str) -> str:
-    place = f'<text x="{x}" y="{canvas.height - y}" font-size="{size}" dominant-baseline="central"'
+    element = f'<text x="{x}" y="{canvas.height - y}" font-size="{size}" dominant-baseline="central"'
     if canvas.is_text:
-        return f'{place} font-family="{_MONO}" fill="currentColor" style="white-space:pre">{text(content)}</text>'
+        return f'{element} font-family="{_MONO}" fill="currentColor" style="white-space:pre">{text(content)}</text>'
     colour = {"number": 'fill="#fff"', "label": 'fill="currentColor" fill-opacity=".65"'}.get(style)
-    return f'{place} text-anchor="middle" font-family="{_FONT}" {colour or _INK}>{text(content)}</text>'
+    return f'{element} text-anchor="middle" font-family="{_FONT}" {colour or _INK}>{text(content)}</text>'
 
 
 def _mark(canvas: Canvas, x: float, y: float, radius: float, seat: int, label: str) -> str:
@@ -127,7 +127,7 @@ _CORNERS: tuple[Sequence[tuple[float, float]], ...] = (
     ((0, -1.12), (1.12, 0), (0, 1.12), (-1.12, 0)),
     ((-0.5, -0.92), (0.5, -0.92), (1, 0), (0.5, 0.92), (-0.5, 0.92), (-1, 0)),
 )
-"""Of the marks that are no discs, for a radius of 1."""
+"""The corners of each seat's mark, for a radius of 1; none for a disc."""
 
 
 def _seat_colour(style: str) -> str | None:

@@ -24,17 +24,17 @@ MEASURED_COLUMNS = [
 def measured_rows(times: Sequence[GameTimes], matches: Sequence[float] | None, workers: int) -> list[Row]:
     """Return a row for each game; ``matches`` are to be played of each, None for a tournament without end."""
     rows: list[Row] = []
-    for number, own in enumerate(times):
+    for number, game_times in enumerate(times):
         count = None if matches is None else matches[number]
-        found = estimate([own], [count / workers]) if own.seconds and count is not None else None
-        low, high = (found.interval if found is not None else None) or (None, None)
+        expected = estimate([game_times], [count / workers]) if game_times.seconds and count is not None else None
+        low, high = (expected.interval if expected is not None else None) or (None, None)
         rows.append(
             {
-                "game": own.game,
-                "measured_matches": len(own.seconds),
-                "seconds_a_match": own.mean_seconds if own.seconds else None,
+                "game": game_times.game,
+                "measured_matches": len(game_times.seconds),
+                "seconds_a_match": game_times.mean_seconds if game_times.seconds else None,
                 "matches": None if count is None else round(count),
-                "expected_seconds": None if found is None else found.seconds,
+                "expected_seconds": None if expected is None else expected.seconds,
                 "low_seconds": low,
                 "high_seconds": high,
             }
@@ -50,21 +50,22 @@ def time_sentences(
     ``matches`` are to be played of each game, None for a tournament without end; ``played`` names the source of the
     times, as in "32 recorded matches".
     """
-    each = ", ".join(f"{own.game} {1000 * own.mean_seconds:.1f} ms" for own in times)
+    by_game = ", ".join(f"{game_times.game} {1000 * game_times.mean_seconds:.1f} ms" for game_times in times)
     if matches is None:
-        an_hour = 3600 * workers * len(times) / sum(own.mean_seconds for own in times)
+        matches_an_hour = 3600 * workers * len(times) / sum(game_times.mean_seconds for game_times in times)
         return [
-            f"expected time: without end; a match takes {each}",
-            f"about {an_hour:,.0f} matches an hour with {workers} at a time, from {played}",
+            f"expected time: without end; a match takes {by_game}",
+            f"about {matches_an_hour:,.0f} matches an hour with {workers} at a time, from {played}",
         ]
-    found = estimate(times, [count / workers for count in matches])
+    expected = estimate(times, [count / workers for count in matches])
     lines = [
-        f"expected time: {long_duration_text(found.seconds)} with {workers} at a time (measured for a match: {each})"
+        f"expected time: {long_duration_text(expected.seconds)} with {workers} at a time"
+        f" (measured for a match: {by_game})"
     ]
-    if found.interval is None:
+    if expected.interval is None:
         lines.append(f"from {played}: too few for an interval")
     else:
-        low, high = map(long_duration_text, found.interval)
+        low, high = map(long_duration_text, expected.interval)
         lines.append(f"95 % interval: {low} to {high}, from {played}")
     bound = bound_seconds(times, [count / workers for count in matches], control)
     if bound is None:
@@ -76,7 +77,7 @@ def time_sentences(
 
 def unknown_time(times: Iterable[GameTimes], is_measured: bool) -> str | None:
     """Return why nothing is known of the time; None if every game has a match."""
-    names = [own.game for own in times if not own.seconds]
+    names = [game_times.game for game_times in times if not game_times.seconds]
     if not names:
         return None
     if is_measured:
@@ -87,12 +88,13 @@ def unknown_time(times: Iterable[GameTimes], is_measured: bool) -> str | None:
     )
 
 
-def failure_sentences(found: Measurement) -> list[str]:
+def failure_sentences(measurement: Measurement) -> list[str]:
     """Return what went wrong while matches were measured: bots that failed, and failures of the arena."""
-    lines = [_failure(bot, failures) for bot, failures in found.failures.items()]
-    if found.voids:
-        lines.append(f"{counted(len(found.voids), 'match')} without a result, the first one: {found.voids[0]}")
-    if found.is_cut:
+    lines = [_failure(bot, failures) for bot, failures in measurement.failures.items()]
+    if measurement.voids:
+        voids = counted(len(measurement.voids), "match")
+        lines.append(f"{voids} without a result, the first one: {measurement.voids[0]}")
+    if measurement.is_cut:
         lines.append(f"some matches did not end within {MAX_SECONDS:.0f} s and are not counted: it will take longer")
     return lines
 

@@ -20,25 +20,25 @@ from arena.match.replay import states_of
 # to the seat after whose action it appears.
 
 SEAT_STYLES = 8
-"""Colours of seats."""
+"""How many colours seats have."""
 
 SEAT_SHAPES = 4
-"""Shapes of their marks."""
+"""How many shapes the marks of seats have."""
 
 _BOARD = "board"
 _MARK = "mark"
 _NUMBER = "number"
 _LABEL = "label"
 DRAWING_ORDER = {"rect": 0, "polygon": 0, "line": 1, "disc": 2, "mark": 3, "text": 4}
-"""What is drawn later is drawn above."""
+"""Shapes with a larger number are drawn above the others."""
 
 _LABEL_ROOM = 0.7
 """How far apart labels beside the board are, in squares."""
 
 _SEAT = "seat"
-"""How the styles of seats begin."""
+"""The beginning of the styles of seats."""
 
-_Place = tuple[Any, Any]
+_Point = tuple[Any, Any]
 
 
 def match_view(record: MatchRecord) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def match_view(record: MatchRecord) -> dict[str, Any]:
 
 
 def drawing_or_reason(game: Game[Any], state: Any) -> Drawing:
-    """Return the drawing of a state, or why it has no board; nothing else is missing then."""
+    """Return the drawing of a state, or a drawing of the reason why it has no board."""
     try:
         return checked_drawing(game, state)
     except GameError as error:
@@ -86,55 +86,55 @@ def owned_shapes(drawings: Sequence[Sequence[Shape]], seats: Sequence[int]) -> I
     the board after an action, such as the place of a line, gets a mark of its own, and both move outwards until they
     are clear of earlier ones.
     """
-    owners: dict[_Place, tuple[int | None, int]] = {}
+    owners: dict[_Point, tuple[int | None, int]] = {}
     first_labels = {shape for shape in drawings[0] if shape[-1] == _LABEL}
-    lanes = {_place(label): 0 for label in first_labels}
+    lanes = {_point(label): 0 for label in first_labels}
     for drawing, seat in zip(drawings, (None, *seats), strict=True):
         labels = [shape for shape in drawing if shape[-1] == _LABEL and shape not in first_labels]
         marks = [shape for shape in drawing if shape[0] == "disc" and shape[-1] == _MARK]
-        places = [_place(shape) for shape in (*marks, *labels)]
-        owners = {place: owners[place] for place in places if place in owners}
-        for place in places:
-            owners.setdefault(place, (seat, len(owners) + 1))
+        points = [_point(shape) for shape in (*marks, *labels)]
+        owners = {point: owners[point] for point in points if point in owners}
+        for point in points:
+            owners.setdefault(point, (seat, len(owners) + 1))
         for label in labels:
-            lanes.setdefault(_place(label), _free_lane(_place(label), lanes))
+            lanes.setdefault(_point(label), _free_lane(_point(label), lanes))
         yield list(_with_owners(drawing, owners, lanes))
 
 
-def _free_lane(place: _Place, lanes: Mapping[_Place, int]) -> int:
+def _free_lane(point: _Point, lanes: Mapping[_Point, int]) -> int:
     """Return the nearest lane along the board in which a label does not cover another."""
-    along, across = (0, 1) if place[1] < 0 else (1, 0)
-    beside = (other for other in lanes if other[across] == place[across])
-    taken = {lanes[other] for other in beside if abs(other[along] - place[along]) < _LABEL_ROOM}
-    return next(lane for lane in range(len(taken) + 1) if lane not in taken)
+    along, across = (0, 1) if point[1] < 0 else (1, 0)
+    beside = (other_point for other_point in lanes if other_point[across] == point[across])
+    taken_lanes = {lanes[other_point] for other_point in beside if abs(other_point[along] - point[along]) < _LABEL_ROOM}
+    return next(lane for lane in range(len(taken_lanes) + 1) if lane not in taken_lanes)
 
 
 def _with_owners(
-    drawing: Sequence[Shape], owners: Mapping[_Place, tuple[int | None, int]], lanes: Mapping[_Place, int]
+    drawing: Sequence[Shape], owners: Mapping[_Point, tuple[int | None, int]], lanes: Mapping[_Point, int]
 ) -> Iterator[tuple[Any, ...]]:
-    numbers = {_place(shape): shape[4] for shape in drawing if shape[0] == "text" and shape[-1] == _NUMBER}
-    owned = {place for place, (seat, _) in owners.items() if seat is not None}
+    numbers = {_point(shape): shape[4] for shape in drawing if shape[0] == "text" and shape[-1] == _NUMBER}
+    owned = {point for point, (seat, _) in owners.items() if seat is not None}
     for shape in drawing:
-        place = _place(shape)
-        seat, order = owners.get(place, (None, 0))
-        if shape[0] == "disc" and shape[-1] == _MARK and place in owned:
-            yield "mark", *place, shape[3], seat, numbers.get(place, "") if numbers else str(order)
+        point = _point(shape)
+        seat, order = owners.get(point, (None, 0))
+        if shape[0] == "disc" and shape[-1] == _MARK and point in owned:
+            yield "mark", *point, shape[3], seat, numbers.get(point, "") if numbers else str(order)
         elif shape[0] == "disc" and str(shape[-1]).startswith(_SEAT):
-            yield "mark", *place, shape[3], int(str(shape[-1]).removeprefix(_SEAT)), numbers.get(place, "")
-        elif shape[-1] == _LABEL and place in owned:
+            yield "mark", *point, shape[3], int(str(shape[-1]).removeprefix(_SEAT)), numbers.get(point, "")
+        elif shape[-1] == _LABEL and point in owned:
             _, _, _, size, label, style = shape
-            yield "text", *_beyond(place, 1.4 * lanes[place]), size, label, style
-            yield "mark", *_beyond(place, 1.4 * lanes[place] + 0.65), 0.3, seat, str(order)
-        elif not (shape[0] == "text" and shape[-1] == _NUMBER and place in owned):
+            yield "text", *_beyond(point, 1.4 * lanes[point]), size, label, style
+            yield "mark", *_beyond(point, 1.4 * lanes[point] + 0.65), 0.3, seat, str(order)
+        elif not (shape[0] == "text" and shape[-1] == _NUMBER and point in owned):
             yield tuple(shape)
 
 
-def _place(shape: Sequence[Any]) -> _Place:
+def _point(shape: Sequence[Any]) -> _Point:
     return shape[1], shape[2]
 
 
-def _beyond(place: _Place, distance: float) -> _Place:
-    x, y = place
+def _beyond(point: _Point, distance: float) -> _Point:
+    x, y = point
     return (x, round(y - distance, 3)) if y < 0 else (round(x - distance, 3), y)
 
 
@@ -144,13 +144,13 @@ def frames_of(drawings: Iterable[Sequence[Any]]) -> tuple[list[Any], list[list[l
     frames = []
     before: dict[Any, None] = {}
     for shapes in drawings:
-        now = dict.fromkeys(tuple(shape) for shape in shapes)
-        for shape in now:
+        current = dict.fromkeys(tuple(shape) for shape in shapes)
+        for shape in current:
             numbers.setdefault(shape, len(numbers))
-        come = [numbers[shape] for shape in now if shape not in before]
-        gone = [numbers[shape] for shape in before if shape not in now]
-        frames.append([come, gone])
-        before = now
+        appearing = [numbers[shape] for shape in current if shape not in before]
+        disappearing = [numbers[shape] for shape in before if shape not in current]
+        frames.append([appearing, disappearing])
+        before = current
     return list(numbers), frames
 
 
@@ -194,23 +194,23 @@ def outline_of(action: Any, new: Sequence[Any], shapes: Sequence[Any]) -> Sequen
 # Where on the board an action would be: the square, or what would appear if it were played.
 
 MAX_SHAPES = 100_000
-"""Of the boards after actions that are not squares. A limit of work, for a page is the same however fast it is made."""
+"""The most shapes to draw for actions that are not squares: a limit of work, so that pages do not depend on speed."""
 
 STRIP = 0.1
-"""Half of the width of what stands for a line, in squares."""
+"""The width of the strip that stands for a line, in squares."""
 
 
 def action_targets(game: Game[Any], state: Any, actions: Sequence[Any]) -> list[tuple[Any, ...] | None]:
     """Return for each action the shape on the board that stands for it, None without one; GameError if rules fail."""
     before = checked_drawing(game, state)
-    there, looked_at = set(before.shapes), 0
+    before_shapes, looked_at = set(before.shapes), 0
     targets = list[tuple[Any, ...] | None]()
     for action in actions:
         target = outline_of(action, (), before.shapes)
         if target is None and looked_at < MAX_SHAPES:
             after = checked_drawing(game, game.apply(state, action))
             looked_at += len(after.shapes)
-            target = _what_appears([shape for shape in after.shapes if shape not in there], before)
+            target = _what_appears([shape for shape in after.shapes if shape not in before_shapes], before)
         targets.append(tuple(target) if target is not None else None)
     return targets
 
@@ -245,26 +245,28 @@ class MatchChoice:
 
     def __init__(self) -> None:
         """Begin with no match."""
-        self._seen: list[_Candidate] = []
+        self._candidates: list[_Candidate] = []
 
     def add(self, record: MatchRecord) -> None:
         """Add a match, in the order of the schedule."""
-        self._seen.append(_Candidate(match=record.match, pairing=frozenset(record.bots), has_fault=bool(record.faults)))
+        self._candidates.append(
+            _Candidate(match=record.match, pairing=frozenset(record.bots), has_fault=bool(record.faults))
+        )
 
     def ordered(self) -> list[int]:
         """Return the numbers of all matches: the last of each pairing, those with faults, then the latest."""
-        last = {candidate.pairing: candidate.match for candidate in self._seen}
+        last = {candidate.pairing: candidate.match for candidate in self._candidates}
 
         def key(candidate: _Candidate) -> tuple[bool, bool, int]:
             is_last = last[candidate.pairing] == candidate.match
             return not is_last, not candidate.has_fault, -candidate.match
 
-        return [candidate.match for candidate in sorted(self._seen, key=key)]
+        return [candidate.match for candidate in sorted(self._candidates, key=key)]
 
     def first_to_open(self, best: Iterable[str]) -> int | None:
         """Return the last match of the two best bots, or the last of all; None without a match."""
         top = set(list(best)[:2])
         return next(
-            (candidate.match for candidate in reversed(self._seen) if top <= candidate.pairing),
-            self._seen[-1].match if self._seen else None,
+            (candidate.match for candidate in reversed(self._candidates) if top <= candidate.pairing),
+            self._candidates[-1].match if self._candidates else None,
         )

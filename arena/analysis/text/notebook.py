@@ -27,7 +27,7 @@ from arena.store.results.match_records import Records
 # Tables.
 
 GOOD, BAD = "#25866d", "#c2572d"
-"""As visible on white as on black."""
+"""Colours that are as visible on white as on black."""
 
 SOFT = "opacity:.7"
 
@@ -117,13 +117,13 @@ class IntervalScale:
 FRAME_PIXELS = 150
 
 MAX_FRAMES_CHARACTERS = 400_000
-"""Of the boards after each action; of a longer match only the first and the last are shown."""
+"""The most of the boards after each action; of a longer match only the first and the last are shown."""
 
 
 def match_html(record: MatchRecord) -> str:
     """Return a match as a fragment of HTML."""
-    parts = (_place_text(record), _game_text(record), counted(len(record.actions), "action"), ending_text(record))
-    about = " · ".join(filter(None, parts))
+    facts = (_address_text(record), _game_text(record), counted(len(record.actions), "action"), ending_text(record))
+    about = " · ".join(filter(None, facts))
     head = f"{paragraph(about)}{_seats_table(record)}"
     try:
         view = match_view(record)
@@ -136,7 +136,7 @@ def match_html(record: MatchRecord) -> str:
     return f"<div>{head}{canvas.svg(boards[-1], 'board at the end')}{below}{_frames(view, canvas, boards)}</div>"
 
 
-def _place_text(record: MatchRecord) -> str:
+def _address_text(record: MatchRecord) -> str:
     return f"{record.tournament}/{record.match}" if record.tournament else ""
 
 
@@ -153,9 +153,10 @@ def ending_text(record: MatchRecord) -> str:
 
 def result_text(record: MatchRecord) -> str:
     """Return a match in a line of text."""
-    place = f"{_place_text(record)}: " if record.tournament else ""
+    address = f"{_address_text(record)}: " if record.tournament else ""
     seats = ", ".join(f"{bot} {score:g}" for bot, score in zip(record.bots, record.scores, strict=True))
-    return printable(f"{place}{record.game}, {seats}, {counted(len(record.actions), 'action')}, {ending_text(record)}")
+    actions = counted(len(record.actions), "action")
+    return printable(f"{address}{record.game}, {seats}, {actions}, {ending_text(record)}")
 
 
 def result_html(record: MatchRecord) -> str:
@@ -189,10 +190,10 @@ def _key(seat: int) -> str:
 
 
 def _boards(view: Mapping[str, Any]) -> Iterator[list[Sequence[Any]]]:
-    there: dict[int, None] = {}
-    for come, gone in view["frames"]:
-        there = {number: None for number in (*there, *come) if number not in gone}
-        yield [view["shapes"][number] for number in there]
+    visible: dict[int, None] = {}
+    for appearing, disappearing in view["frames"]:
+        visible = {number: None for number in (*visible, *appearing) if number not in disappearing}
+        yield [view["shapes"][number] for number in visible]
 
 
 def _frames(view: Mapping[str, Any], canvas: Canvas, boards: Sequence[Sequence[Sequence[Any]]]) -> str:
@@ -227,13 +228,13 @@ __all__ = ["html", "plain_text", "to_pandas", "to_polars"]
 CHART = Column("chart", "rating with 95 % interval", is_number=False)
 
 MAX_BOTS = 60
-"""In a crosstable."""
+"""The most bots in a crosstable."""
 
 MAX_LINES = 40
 LAST_LINES = 3
 
 SHOWN_RECORDS = 5
-"""At each end of many."""
+"""The records to show at each end of many."""
 
 
 @singledispatch
@@ -350,7 +351,7 @@ def _record_ends(value: Records) -> tuple[list[MatchRecord], int, list[MatchReco
 
 def _record_row(record: MatchRecord) -> list[HtmlCell]:
     return [
-        HtmlCell(html=text(_place_text(record) or str(record.match))),
+        HtmlCell(html=text(_address_text(record) or str(record.match))),
         HtmlCell(html=text(record.game)),
         HtmlCell(html=result_html(record)),
         HtmlCell(html=str(len(record.actions)), is_number=True),

@@ -28,7 +28,7 @@ try:
 except ImportError:  # pragma: no cover - the sentence is tested where the package is missing
     raise UsageError("plots need the package matplotlib; try: pip install 'grid-arena[plots]'") from None
 
-logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # a missing font of the list is no news
+logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # the list names fonts that a machine may lack
 
 _Arguments = ParamSpec("_Arguments")
 
@@ -38,12 +38,12 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7
 DASHES = ("-", "--", "-.", ":", "-", "--", "-.", ":")
 MARKERS = "osD^v<>P"
 MAX_LINES = len(PALETTE)
-"""In one plot; more become small multiples."""
+"""The most lines in one plot; more become small multiples."""
 
 MAX_MULTIPLES = 60
 MAX_LABELS = 60
 MAX_CHARACTERS = 30
-"""Of a name beside an axis; longer ones are shortened in the middle."""
+"""The most of a name beside an axis; longer names are shortened in the middle."""
 
 MAX_NUMBERED_CELLS = 30
 _COLUMNS = 4
@@ -78,9 +78,9 @@ def _styled(draw: Callable[_Arguments, Any]) -> Callable[_Arguments, Any]:
     """Return a function that draws in our style; matplotlib styles texts when it makes them."""
 
     @wraps(draw)
-    def draw_in_style(*arguments: _Arguments.args, **named: _Arguments.kwargs) -> Any:
+    def draw_in_style(*arguments: _Arguments.args, **keywords: _Arguments.kwargs) -> Any:
         with pyplot.rc_context(_STYLE):
-            return draw(*arguments, **named)
+            return draw(*arguments, **keywords)
 
     return draw_in_style
 
@@ -321,10 +321,10 @@ def _short(bot: str) -> str:
 
 def rendered(figure: Any, image_format: str) -> bytes:
     """Return a figure as the bytes of an "svg" or "png" file, and close it."""
-    out = io.BytesIO()
+    file = io.BytesIO()
     metadata = {"Date": None} if image_format == "svg" else None
     with pyplot.rc_context(_STYLE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")  # a box is drawn instead
-        figure.savefig(out, format=image_format, bbox_inches="tight", pad_inches=0.15, dpi=150, metadata=metadata)
+        figure.savefig(file, format=image_format, bbox_inches="tight", pad_inches=0.15, dpi=150, metadata=metadata)
     pyplot.close(figure)
-    return out.getvalue()
+    return file.getvalue()

@@ -37,7 +37,7 @@ class Style:
 
     @property
     def dash(self) -> str:
-        """What stands between two numbers or names."""
+        """The dash between two numbers or names."""
         return "-" if self.is_ascii else "–"
 
     def number(self, value: float) -> str:
@@ -116,8 +116,8 @@ def rounds_text(rounds: Sequence[PlayedRound], style: Style, has_several_games: 
         for meeting in played.meetings:
             if len(meeting.bots) == 2:
                 left, right = (names[bot] for bot in meeting.bots)
-                mine, yours = _points(meeting, style)
-                score = f"{mine.rjust(points_width)} {style.dash} {yours.ljust(points_width)}"
+                left_points, right_points = _points(meeting, style)
+                score = f"{left_points.rjust(points_width)} {style.dash} {right_points.ljust(points_width)}"
                 lines.append(f"  {padded(left, name_width)}  {score}  {right}{_state(meeting)}")
             else:
                 lines += style.lines(_group_text(meeting, style))
@@ -154,7 +154,7 @@ def _state(meeting: PlayedMeeting) -> str:
 # A bracket as text, drawn with lines, or as a list of its duels where it is too wide.
 
 UNKNOWN = "?"
-"""An entrant that is not known yet, as a duel before is open."""
+"""An entrant that is not known yet, because an earlier duel is open."""
 
 STAGES = ("final", "semifinals", "quarterfinals")
 """The last stages of a bracket, from the end."""
@@ -196,7 +196,7 @@ def _drawing(bracket: Bracket, style: Style) -> list[str] | None:
     """Return the lines of a drawn bracket with names as long as possible; None if it is too wide."""
     columns = _columns(bracket, style)
     names = list(dict.fromkeys(cell.name for column in columns for cell in column))
-    titles = [*(stage_name(left) for left in range(len(bracket.stages), 0, -1)), "winner"]
+    titles = [*(stage_name(stages_left) for stages_left in range(len(bracket.stages), 0, -1)), "winner"]
     least = [*(len(title) - 2 for title in titles[:-1]), len(titles[-1])]  # a title may end above the line to its right
     for longest in range(max(MIN_NAME_WIDTH, *(cell_count(printable(name)) for name in names)), MIN_NAME_WIDTH - 1, -1):
         shown = style.names(names, longest)
@@ -210,24 +210,24 @@ def _drawing(bracket: Bracket, style: Style) -> list[str] | None:
 
 def _columns(bracket: Bracket, style: Style) -> list[list[_Cell]]:
     """Return the entrants of each stage, and the winner, each in its row: halfway between those it is drawn from."""
-    seen: set[str] = set()
+    shown_bots: set[str] = set()
     columns = []
     for number, stage in enumerate(bracket.stages):
         column = []
-        for place, (duel, side) in enumerate((duel, side) for duel in stage for side in (0, 1)):
+        for index, (duel, side) in enumerate((duel, side) for duel in stage for side in (0, 1)):
             bot, seed = duel.bots[side], duel.seeds[side]
             if duel.decided_by is DecidedBy.BYE:
                 continue  # the entrant is drawn in the next stage only
-            shown_seed = f"{seed} " if bot is not None and bot not in seen else ""
-            seen.add(bot or "")
+            shown_seed = f"{seed} " if bot is not None and bot not in shown_bots else ""
+            shown_bots.add(bot or "")
             score = style.number(duel.score[side]) if duel.has_begun else ""
-            column.append(_Cell(_row(number, place), shown_seed, bot or UNKNOWN, score))
+            column.append(_Cell(_row(number, index), shown_seed, bot or UNKNOWN, score))
         columns.append(column)
     return [*columns, [_Cell(_row(len(bracket.stages), 0), "", bracket.winner or UNKNOWN)]]
 
 
-def _row(stage: int, place: int) -> int:
-    return ((2 * place + 1) << stage) - 1
+def _row(stage: int, index: int) -> int:
+    return ((2 * index + 1) << stage) - 1
 
 
 def _labels(column: Iterable[_Cell], shown: dict[str, str]) -> list[str]:
@@ -245,31 +245,31 @@ def _lines(
     joints = [_joints(stage, number, style) for number, stage in enumerate(bracket.stages)]
     lines = []
     for row in sorted(set().union(*cells)):
-        parts = []
+        pieces = []
         for column, width in enumerate(widths):
             cell = cells[column].get(row)
             label = "" if cell is None else f"{cell.seed}{shown[cell.name]}"
             score = "" if cell is None else cell.score
-            parts.append(padded(label, width - len(score)) + score)
+            pieces.append(padded(label, width - len(score)) + score)
             if column < len(joints):
-                parts.append(joints[column].get(row, "    "))
-        lines.append("".join(parts).rstrip())
+                pieces.append(joints[column].get(row, "    "))
+        lines.append("".join(pieces).rstrip())
     return lines
 
 
 def _joints(stage: Sequence[BracketDuel], number: int, style: Style) -> dict[int, str]:
     top, middle, bottom, bar = (" -+ ", "  + ", " -+ ", "  | ") if style.is_ascii else (" ─┐ ", "  ├ ", " ─┘ ", "  │ ")
-    found: dict[int, str] = {}
-    for place, duel in enumerate(stage):
+    joints: dict[int, str] = {}
+    for index, duel in enumerate(stage):
         if duel.decided_by is not DecidedBy.BYE:
-            upper, lower = _row(number, 2 * place), _row(number, 2 * place + 1)
-            found |= dict.fromkeys(range(upper, lower), bar)
-            found |= {upper: top, (upper + lower) // 2: middle, lower: bottom}
-    return found
+            upper, lower = _row(number, 2 * index), _row(number, 2 * index + 1)
+            joints |= dict.fromkeys(range(upper, lower), bar)
+            joints |= {upper: top, (upper + lower) // 2: middle, lower: bottom}
+    return joints
 
 
 def is_decided_otherwise(duel: BracketDuel) -> bool:
-    """Return whether something else than the encounters won has decided a duel that was to be played."""
+    """Return whether something other than the encounters won decided a duel that was not a bye."""
     return duel.decided_by not in (None, DecidedBy.BYE, DecidedBy.ENCOUNTERS)
 
 

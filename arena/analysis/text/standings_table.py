@@ -35,8 +35,8 @@ def standings_table(table: Standings, formatted: bool = True) -> tuple[list[Colu
     if table.odds and not formatted:
         shown.append(Column("time_control", "time_control"))
         for line, row in zip(table.lines, rows, strict=True):
-            own = table.odds.get(line.label)
-            row["time_control"] = own and dataclasses.asdict(own)
+            control = table.odds.get(line.label)
+            row["time_control"] = control and dataclasses.asdict(control)
     if table.decided is not None and not formatted:
         shown += [Column(key, key) for key in ("decided", "stopped_because", "claims", "open")]
         for line, row in zip(table.lines, rows, strict=True):
@@ -177,18 +177,18 @@ def _record_rows(value: Records) -> Iterable[Mapping[str, Any]]:
 def to_pandas(value: Any, columns: Sequence[str] | None = None) -> Any:
     """Return a table as a ``pandas.DataFrame``; see ``arena.base.display.Tabular``."""
     pandas = _import("pandas")
-    wanted = _wanted(column_types(value), columns)
-    data = _data(value, wanted)
-    return pandas.DataFrame({key: pandas.Series(data[key], dtype=_pandas_type(kind)) for key, kind in wanted.items()})
+    chosen = _chosen_types(column_types(value), columns)
+    data = _data(value, chosen)
+    return pandas.DataFrame({key: pandas.Series(data[key], dtype=_pandas_type(kind)) for key, kind in chosen.items()})
 
 
 def to_polars(value: Any, columns: Sequence[str] | None = None) -> Any:
     """Return a table as a ``polars.DataFrame``; see ``arena.base.display.Tabular``."""
     polars = _import("polars")
-    wanted = _wanted(column_types(value), columns)
-    data = _data(value, wanted)
-    schema = {key: _polars_type(polars, kind) for key, kind in wanted.items()}
-    texts = {key: [as_json(cell) for cell in data[key]] for key, kind in wanted.items() if _is_open(kind)}
+    chosen = _chosen_types(column_types(value), columns)
+    data = _data(value, chosen)
+    schema = {key: _polars_type(polars, kind) for key, kind in chosen.items()}
+    texts = {key: [as_json(cell) for cell in data[key]] for key, kind in chosen.items() if _is_open(kind)}
     return polars.DataFrame(data | texts, schema=schema)
 
 
@@ -199,15 +199,15 @@ def _import(package: str) -> Any:
         raise UsageError(f"{package} is not installed here; install it with: pip install {package}") from error
 
 
-def _wanted(known: Types, columns: Sequence[str] | None) -> Types:
+def _chosen_types(known: Types, columns: Sequence[str] | None) -> Types:
     for column in columns or ():
         if column not in known:
             raise UnknownNameError("column", column, known)
     return known if columns is None else {column: known[column] for column in columns}
 
 
-def _data(value: Any, wanted: Types) -> dict[str, list[Any]]:
-    data: dict[str, list[Any]] = {key: [] for key in wanted}
+def _data(value: Any, chosen: Types) -> dict[str, list[Any]]:
+    data: dict[str, list[Any]] = {key: [] for key in chosen}
     for row in rows_of(value):
         for key, cells in data.items():
             cell = row[key]
@@ -221,17 +221,18 @@ def _plain(cell: Any) -> Any:
     return list(cell) if isinstance(cell, tuple) else cell
 
 
-def _parts(kind: Any) -> tuple[Any, bool]:
+def _type_and_nullability(kind: Any) -> tuple[Any, bool]:
     if get_origin(kind) is BotText:
-        return _parts(get_args(kind)[0])
+        return _type_and_nullability(get_args(kind)[0])
     if get_origin(kind) not in (Union, types.UnionType):
         return kind, False
-    parts = [part for part in get_args(kind) if part is not types.NoneType]
-    return (float if set(parts) == {int, float} else parts[0] if len(parts) == 1 else Any), type(None) in get_args(kind)
+    options = [option for option in get_args(kind) if option is not types.NoneType]
+    plain = float if set(options) == {int, float} else options[0] if len(options) == 1 else Any
+    return plain, type(None) in get_args(kind)
 
 
 def _pandas_type(kind: Any) -> str:
-    plain, may_be_null = _parts(kind)
+    plain, may_be_null = _type_and_nullability(kind)
     if isinstance(plain, type) and issubclass(plain, Enum):
         plain = str
     if plain is int and may_be_null:
@@ -240,7 +241,7 @@ def _pandas_type(kind: Any) -> str:
 
 
 def _polars_type(polars: Any, kind: Any) -> Any:
-    plain, _ = _parts(kind)
+    plain, _ = _type_and_nullability(kind)
     if get_origin(plain) is tuple and not _is_open(plain):
         return polars.List(_polars_type(polars, get_args(plain)[0]))
     if dataclasses.is_dataclass(plain) and isinstance(plain, type):
@@ -248,13 +249,13 @@ def _polars_type(polars: Any, kind: Any) -> Any:
         return polars.Struct(
             {field.name: _polars_type(polars, fields[field.name]) for field in dataclasses.fields(plain)}
         )
-    named = {int: polars.Int64, float: polars.Float64, bool: polars.Boolean}
-    return named.get(plain, polars.String)
+    simple_types = {int: polars.Int64, float: polars.Float64, bool: polars.Boolean}
+    return simple_types.get(plain, polars.String)
 
 
 def _is_open(kind: Any) -> bool:
     """Return whether values of a type have no fixed form, so that polars gets them as JSON text."""
-    plain, _ = _parts(kind)
+    plain, _ = _type_and_nullability(kind)
     if get_origin(plain) is tuple:
         return _is_open(get_args(plain)[0])
     return plain is Any or get_origin(plain) in (Mapping, Sequence)

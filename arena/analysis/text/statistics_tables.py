@@ -31,13 +31,13 @@ BALANCE_COLUMNS = [
     Column("imbalance", "off by", 2, drop_order=1),
     Column("worst", "worst", is_number=False, drop_order=3, wraps=True),
 ]
-"""Of the table of schedule balance."""
+"""The columns of the table of schedule balance."""
 
 MAX_LOS_BOTS = 2000
-"""Of more bots there is no table of every two."""
+"""With more bots there is no table of all pairs."""
 
 AGREES = 0.8
-"""Kendall's tau from which two orders agree."""
+"""The least Kendall's tau at which two orders agree."""
 
 MIN_INTERVAL_ENCOUNTERS = 2
 """A single encounter can't tell how much encounters vary."""

@@ -30,7 +30,7 @@ _PLAIN_IN_MARKDOWN = re.compile(
     r"(?!.*(?i:www\.|gh-\d))"
     r"(?:[^\W_]|(?<=[^\W_])_(?=[^\W_])|:(?= )|(?<=\d):(?=\d)|[ .,;%()±–—+/'=-])*"
 )
-"""What GitHub takes as it stands. All else goes into a code span: behind a backslash it would still make links of
+"""Text that GitHub shows as it is. All else goes into a code span: after a backslash GitHub would still make links of
 ``@name``, ``#1`` and addresses.
 """
 
@@ -55,8 +55,8 @@ class Column(NamedTuple):
         drop_order: in a terminal that is too narrow, columns with the largest number are left out first; those with 0
             always stay.
         wraps: whether its texts may be broken between words.
-        is_parted: whether it belongs to the columns of which, in a terminal that is too narrow, each part of the table
-            has some.
+        is_parted: whether, in a terminal that is too narrow, the table is divided into parts, each with some of these
+            columns.
     """
 
     key: str
@@ -71,9 +71,9 @@ class Column(NamedTuple):
 Row = dict[str, Any]
 
 
-def row_of(columns: Sequence[Column], value: object, **own: Any) -> Row:
-    """Return the row of a value: for each column what is given under its key, and else the value's attribute."""
-    return {column.key: own[column.key] if column.key in own else getattr(value, column.key) for column in columns}
+def row_of(columns: Sequence[Column], value: object, **given: Any) -> Row:
+    """Return the row of a value: for each column the argument with its key, or else the value's attribute."""
+    return {column.key: given[column.key] if column.key in given else getattr(value, column.key) for column in columns}
 
 
 def render_table(columns: Sequence[Column], rows: Sequence[Row], table_format: str = "text") -> str:
@@ -127,12 +127,12 @@ def shown(value: Any, column: Column) -> str:
 
 
 def _as_csv(columns: Sequence[Column], rows: Sequence[Row]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
     writer.writerow([_csv_text(column.key) for column in columns])
     for row in rows:
         writer.writerow([_csv_cell(row[column.key], column) for column in columns])
-    return out.getvalue().rstrip("\n")
+    return file.getvalue().rstrip("\n")
 
 
 def _csv_cell(value: Any, column: Column) -> Any:

@@ -18,10 +18,10 @@ MIN_NAME_CELLS = 8
 """Names are not shortened further as long as there is a column that can be left out."""
 
 MAX_NAME_SHARE = 1 / 2
-"""A name that takes more of the width is shortened before a column is left out."""
+"""A name that takes a larger share of the width is shortened before a column is left out."""
 
 MAX_PARTED_NAME_SHARE = 1 / 4
-"""The same in a table in parts, which would have many."""
+"""The same for a table in parts, which would otherwise have many parts."""
 
 MIN_WRAPPED_CELLS = 24
 """Texts of several words are not wrapped more narrowly as long as there is a column that can be left out."""
@@ -75,7 +75,7 @@ def lay_out(columns: Sequence[TextColumn], width: int | None = None) -> tuple[st
     """Return a table as text, in parts if it has parted columns and is too wide, and the titles of columns left out."""
     if width is None:
         return _drawn(columns, [column.full_cells for column in columns]), []
-    kept = _kept(columns, width)
+    kept = _columns_kept(columns, width)
     left_out = [column.title for column in columns if column not in kept]
     frame = [column for column in kept if not column.is_parted]
     parted = [column for column in kept if column.is_parted]
@@ -87,7 +87,7 @@ def lay_out(columns: Sequence[TextColumn], width: int | None = None) -> tuple[st
         room -= _total([column.full_cells for column in parted]) + len(GAP)
     cells = dict(zip(frame, _fitted_cells(frame, room), strict=True))
     parts = []
-    for part in _parts(parted, width - _total(list(cells.values())) - len(GAP)):
+    for part in _divided(parted, width - _total(list(cells.values())) - len(GAP)):
         shown = [column for column in kept if column in frame or column in part]
         parts.append(_drawn(shown, [cells.get(column, column.full_cells) for column in shown]))
     return "\n\n".join(parts), left_out
@@ -129,7 +129,7 @@ def _name_cells(width: int, share: float) -> int:
     return max(MIN_NAME_CELLS, int(width * share))
 
 
-def _kept(columns: Sequence[TextColumn], width: int) -> list[TextColumn]:
+def _columns_kept(columns: Sequence[TextColumn], width: int) -> list[TextColumn]:
     """Return the columns that stay; those with the same ``drop_order`` stay or go together."""
     order = {column: _drop_order(column) for column in columns}
     kept = list(columns)
@@ -159,11 +159,11 @@ def _fitted_cells(columns: Sequence[TextColumn], width: int) -> list[int]:
     return cells
 
 
-def _parts(columns: Sequence[TextColumn], width: int) -> list[list[TextColumn]]:
+def _divided(columns: Sequence[TextColumn], width: int) -> list[list[TextColumn]]:
     """Divide parted columns into parts of a width, with about equally many columns; at least one part."""
     parts: list[list[TextColumn]] = [[]]
     for column in columns:
-        if parts[-1] and _total([each.full_cells for each in (*parts[-1], column)]) > width:
+        if parts[-1] and _total([chosen.full_cells for chosen in (*parts[-1], column)]) > width:
             parts.append([])
         parts[-1].append(column)
     size = -(-len(columns) // len(parts))

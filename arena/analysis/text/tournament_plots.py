@@ -26,8 +26,8 @@ def tournament_plot(
     home: ArenaHome, tournament: StoredTournament, table: Standings, kind: str, game: str | None = None
 ) -> Any:
     """Return a plot of a tournament, of one of the kinds in ``PLOTS``."""
-    of = tournament.name if game is None else f"{tournament.name}, {game}"
-    return PLOTS[kind](home, tournament, table, game, of)
+    subject = tournament.name if game is None else f"{tournament.name}, {game}"
+    return PLOTS[kind](home, tournament, table, game, subject)
 
 
 def _ratings(_: ArenaHome, __: StoredTournament, table: Standings, ___: str | None, of: str) -> Any:

@@ -20,7 +20,7 @@ from arena.tournament.formats.format import Placing
 # The sentences under standings: what was counted, and what the ratings rest on.
 
 MIN_BOTS = 4
-"""The ratings of two bots fit any results of theirs, and those of three all but a cycle."""
+"""The ratings of two bots fit any results between them, and those of three all but a cycle."""
 
 
 def standings_footer(table: Standings) -> str:
@@ -69,7 +69,9 @@ def conditions_text(table: Standings) -> str:
     for line in table.lines:
         if line.label in table.odds:
             by_time.setdefault(table.odds[line.label].shown, []).append(line.bot)
-    sentences = [f"{_listed(names)} {_has(names)} a time of {_own(names)}: {time}." for time, names in by_time.items()]
+    sentences = [
+        f"{_listed(names)} {_has(names)} a time of {_possessive(names)}: {time}." for time, names in by_time.items()
+    ]
     if table.cores != DEFAULT_LIMITS.cores:
         sentences.append(f"Each match has {counted(table.cores, 'core')}.")
     return " ".join(sentences)
@@ -79,7 +81,7 @@ def _has(bots: Sequence[str]) -> str:
     return "has" if len(bots) == 1 else "have"
 
 
-def _own(bots: Sequence[str]) -> str:
+def _possessive(bots: Sequence[str]) -> str:
     return "its own" if len(bots) == 1 else "their own"
 
 
@@ -150,7 +152,7 @@ def verdict(table: Standings, introduction: str = "") -> str:
     """Return what standings mean, as plain text with names as the bots have them.
 
     Args:
-        introduction: the sentence's first words; by default whether there is more to come.
+        introduction: the sentence's first words; by default they say whether matches are still to be played.
     """
     if not table.matches:
         return "No match has been recorded yet."
@@ -177,33 +179,33 @@ def verdict(table: Standings, introduction: str = "") -> str:
 
 def _what_is_decided(table: Standings) -> str:
     """Return what a tournament that plays until it is decided has decided, what is open, and why it has stopped."""
-    found = table.decided
-    if found is None:
+    decided = table.decided
+    if decided is None:
         return ""
-    if found.matches_needed is None:
+    if decided.matches_needed is None:
         return " Every pair of bots meets first; then it plays until it is decided."
-    names, promise = table.shown_names, f"at an error of {100 * found.until.error:g} % over all looks"
-    equals = sum(claim.claim is ClaimKind.EQUAL for claim in found.claims)
+    names, promise = table.shown_names, f"at an error of {100 * decided.until.error:g} % over all looks"
+    equals = sum(claim.claim is ClaimKind.EQUAL for claim in decided.claims)
     are = "is" if equals == 1 else "are"
-    within = f" {counted(equals, 'pair')} of bots {are} equal within {found.until.indifference:g}." if equals else ""
-    if found.decided:
+    within = f" {counted(equals, 'pair')} of bots {are} equal within {decided.until.indifference:g}." if equals else ""
+    if decided.decided:
         return f" All is decided, {promise}.{within}"
-    pairs = [f"{names.get(one.bot, one.bot)} and {names.get(one.rival, one.rival)}" for one in found.open]
+    pairs = [f"{names.get(pair.bot, pair.bot)} and {names.get(pair.rival, pair.rival)}" for pair in decided.open]
     shown = f"{'; '.join(pairs)}" if len(pairs) <= MAX_NAMES else f"{len(pairs)} pairs of neighbours"
-    stopped = STOPPED.get(found.stopped_because, "") if found.stopped_because else ""
+    stopped = STOPPED.get(decided.stopped_because, "") if decided.stopped_because else ""
     return (
-        f" Not decided, {promise}: {shown}, which takes about {counted(found.matches_needed, 'match')} more."
+        f" Not decided, {promise}: {shown}, which takes about {counted(decided.matches_needed, 'match')} more."
         f"{within}{stopped}"
     )
 
 
 def ranking_verdict(ranking: Sequence[tuple[str, Placing]], is_finished: bool) -> str:
     """Return what the ranking of a Swiss or a knockout means, as plain text; names and placings, the best first."""
-    first = [name for name, placing in ranking if placing.rank == 1]
+    leaders = [name for name, placing in ranking if placing.rank == 1]
     if not is_finished:
-        return f"So far, {_listed(first)} {'leads' if len(first) == 1 else 'share the first rank'}."
+        return f"So far, {_listed(leaders)} {'leads' if len(leaders) == 1 else 'share the first rank'}."
     decided = next((f", {placing.decided}" for _, placing in ranking if placing.decided), "")
-    return f"{_listed(first)} {f'wins the tournament{decided}' if len(first) == 1 else 'share the first rank'}."
+    return f"{_listed(leaders)} {f'wins the tournament{decided}' if len(leaders) == 1 else 'share the first rank'}."
 
 
 def _alike(field: _Field, rated: Sequence[Standing]) -> str:
@@ -247,9 +249,9 @@ class _Field:
 
     def leaders(self) -> list[int]:
         """Return the first bots if they are tied and each is better than every other; else the first bot alone."""
-        first = self.alike_first()
-        others = [bot for bot in range(len(self.names)) if bot not in first]
-        return first if self.is_alike(first) and self.beats[np.ix_(first, others)].all() else [0]
+        tied = self.alike_first()
+        others = [bot for bot in range(len(self.names)) if bot not in tied]
+        return tied if self.is_alike(tied) and self.beats[np.ix_(tied, others)].all() else [0]
 
     def top(self) -> str:
         first, leaders, rivals = self.names[0], self.leaders(), self.alike_first()[1:]
@@ -268,12 +270,12 @@ class _Field:
 
     def below(self) -> list[str]:
         """Return which of the bots below the leaders are tied."""
-        rest = [bot for bot in range(len(self.names)) if bot not in self.leaders()]
-        groups = [group for group in self._connected(rest) if len(group) > 1]
+        lower = [bot for bot in range(len(self.names)) if bot not in self.leaders()]
+        groups = [group for group in self._connected(lower) if len(group) > 1]
         if len(groups) > MAX_GROUPS or any(not self._can_be_named(group) for group in groups):
-            return [f"not all of the other {len(rest)} can be told apart"]
+            return [f"not all of the other {len(lower)} can be told apart"]
         if not groups:
-            return ["all others can be told apart"] if len(rest) > 1 else []
+            return ["all others can be told apart"] if len(lower) > 1 else []
         return [
             f"{self.described(group)} can't be told apart"
             if self.is_alike(group)
