@@ -31,7 +31,7 @@ from arena.base.records import DEFAULT_LIMITS, Fault, MatchRecord, MatchSpec, Se
 from arena.base.version import __version__
 from arena.games import Game, make_game
 from arena.games.checked_game import check_position, checked_game, mistake_in
-from arena.match.players.bot_output import Places, shortened_stderr
+from arena.match.players.bot_output import HiddenPaths, shortened_stderr
 from arena.match.players.player import Player, Request, SeatClock, build_request
 from arena.match.replay import final_ranks, settled_ranks, state_after, termination_of
 from arena.protocol.frames import MAX_BYTES_TO_BOT
@@ -102,7 +102,7 @@ class Referee:
 
     @property
     def notes(self) -> tuple[list[Any], ...]:
-        """What bots have noted so far: each the ply after which, and the note."""
+        """The notes of bots so far: each with the number of actions before it."""
         return tuple(self._notes)
 
     def live(self) -> LiveMatch:
@@ -228,7 +228,7 @@ class Referee:
         self._send_updates()
 
     def _check_position(self) -> None:
-        """Raise GameError if the game is to blame that a player could not be asked, or did not answer as it must."""
+        """Raise GameError if it is the game's fault that a player could not be asked or gave an invalid answer."""
         check_position(self._checked_game, self._state, MAX_BYTES_TO_BOT, DEFAULT_LIMITS.message_depth - 1)
 
     def _late_again(self, seat: int, error: LateError) -> str:
@@ -257,14 +257,16 @@ class Referee:
             self._observer(self._checked_game, self._state, self._actions)
 
     def _forfeit(self, seat: int, kind: FaultKind, detail: str) -> None:
-        fault = Fault(seat=seat, kind=kind, ply=len(self._actions), detail=BotText(self._without_places(detail)))
+        fault = Fault(seat=seat, kind=kind, ply=len(self._actions), detail=BotText(self._without_paths(detail)))
         self._faults.append(fault)
         self._players[seat].tell_fault(fault)
 
     def _end(self) -> MatchRecord:
         self._question = None
         scores = list(self._checked_game.scores(self._state))
-        ranks = list(self._settled or final_ranks(self._checked_game, self._state, [one.seat for one in self._faults]))
+        ranks = list(
+            self._settled or final_ranks(self._checked_game, self._state, [fault.seat for fault in self._faults])
+        )
         termination = termination_of(self._checked_game, self._state, bool(self._faults))
         reports = [player.end(ranks, scores, termination, self._faults) for player in self._players]
         spec = self._spec
@@ -303,11 +305,11 @@ class Referee:
         """Return what the record keeps of a bot's stderr: less of it where nothing went wrong."""
         if not report.stderr:
             return report.stderr
-        text = self._without_places(report.stderr.for_operator())
+        text = self._without_paths(report.stderr.for_operator())
         return BotText(text if self._faults else shortened_stderr(text))
 
-    def _without_places(self, text: str) -> str:
-        return Places(self._spec.bots).removed(text) if "/" in text else text
+    def _without_paths(self, text: str) -> str:
+        return HiddenPaths(self._spec.bots).removed(text) if "/" in text else text
 
     def _wall_seconds(self) -> list[float]:
         """Return the time that each seat has used."""

@@ -6,7 +6,7 @@ import pytest
 import arena
 from arena.base.errors import BotError
 from arena.base.records import Bot, SeatReport
-from arena.match.players.bot_output import GAP, Places
+from arena.match.players.bot_output import GAP, HiddenPaths
 from arena.match.players.player import ScriptedPlayer
 from arena.match.referee import Referee
 from tests.matches import small_match
@@ -36,7 +36,7 @@ def bot(name, directory=PLACE):
     ],
 )
 def test_paths_of_this_machine_leave_a_text(recorded, kept):
-    assert Places([bot("a")]).removed(recorded) == kept
+    assert HiddenPaths([bot("a")]).removed(recorded) == kept
 
 
 class Shouting(ScriptedPlayer):

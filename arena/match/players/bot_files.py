@@ -21,7 +21,7 @@ from arena.base.records import MEBIBYTE
 # but plain files is ever opened.
 
 BUILD_DIRECTORY = "build"
-"""Where the build of a bot puts what it makes; not part of a bot with a build, but built again on every machine."""
+"""The output directory of a bot's build: no part of such a bot, which is built again on every machine."""
 LEFT_OUT = (
     *("__pycache__", "*.pyc", ".mypy_cache", ".pytest_cache", ".ruff_cache"),
     *(".git", ".hg", ".svn"),
@@ -42,8 +42,8 @@ class Bounds:
     """How much of a directory is taken for a bot.
 
     Attributes:
-        depth: directories inside each other.
-        is_strict: refuse what can't be copied to elsewhere: links that lead out, pipes and devices, names with control
+        depth: the most directories inside each other.
+        is_strict: reject what can't be copied: links that lead out, pipes and devices, names with control
             characters, directories that can't be read.
         is_submission: the author is not the operator, so it may not use everything on this machine.
     """
@@ -56,13 +56,13 @@ class Bounds:
 
 
 IN_PLACE = Bounds()
-"""Of a bot that runs from where it lies."""
+"""The bounds of a bot that runs from its own directory."""
 SUBMITTED = Bounds(files=10_000, size_bytes=256 * MEBIBYTE, is_strict=True, is_submission=True)
-"""Of a bot that is copied into the arena."""
+"""The bounds of a bot that is copied into the arena."""
 
 
 def open_at_once(path: str | Path, flags: int) -> int:
-    """Open a file without waiting for anybody who would write into it; an opener for ``open``."""
+    """Open a file without waiting for a writer at the other end of a pipe; an opener for ``open``."""
     return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
@@ -99,23 +99,23 @@ def bot_files(directory: Path, has_build: bool, bounds: Bounds = IN_PLACE, earli
 
     Args:
         has_build: whether ``build/`` is no part of the bot.
-        earlier: by the rule of earlier versions, which left out less, and minded the case of letters.
+        earlier: use the rule of earlier versions, which left out less and respected the case of letters.
     """
     return list(_Walk(directory, bounds).files(_was_left_out if earlier else _is_left_out, has_build))
 
 
 def made_files(directory: Path, bounds: Bounds) -> list[BotFile]:
     """Return all files below a directory that a build has made; their names begin with its own."""
-    return [found._replace(name=f"{directory.name}/{found.name}") for found in _Walk(directory, bounds).files()]
+    return [file._replace(name=f"{directory.name}/{file.name}") for file in _Walk(directory, bounds).files()]
 
 
 def single_file(path: Path, bounds: Bounds = IN_PLACE) -> BotFile:
     """Return the only file of a bot that is a single program."""
     walk = _Walk(path.parent, bounds)
-    found = walk.take(path, path.name)
-    if found is None:
+    file = walk.take(path, path.name)
+    if file is None:
         raise BotDefinitionError(f"bot {str(path)!r}: it is no plain file")
-    return found
+    return file
 
 
 class _Walk:
@@ -139,9 +139,9 @@ class _Walk:
             if directories and depth + 1 >= self._bounds.depth:
                 raise self._refuse(f"directories more than {self._bounds.depth} deep")
             for name in names:
-                found = self.take(self._root / below / name, f"{below}{name}")
-                if found is not None:
-                    yield found
+                file = self.take(self._root / below / name, f"{below}{name}")
+                if file is not None:
+                    yield file
             waiting += [(f"{below}{name}/", depth + 1) for name in reversed(directories)]
 
     def _listing(self, below: str, is_left_out: Callable[[str, bool], bool]) -> tuple[list[str], list[str]]:
@@ -167,10 +167,10 @@ class _Walk:
             raise self._refuse(f"more than {self._bounds.files:,} files and directories")
 
     def take(self, path: Path, name: str) -> BotFile | None:
-        """Return a plain file, or a link to one; None for anything else, where that is left out."""
+        """Return a plain file, or a link to one; None for anything else, which is left out or rejected."""
         is_link = path.is_symlink()
         try:
-            found = path.stat()
+            status = path.stat()
         except OSError as error:
             if error.errno in (errno.ENOENT, errno.ELOOP, errno.ENOTDIR) or not self._bounds.is_strict:
                 return None  # a link to nowhere
@@ -178,16 +178,16 @@ class _Walk:
             raise self._refuse(f"{name!r} can't be read: {error.strerror}") from error
         if is_link and self._bounds.is_strict:
             self._check_inside(path)
-        if not stat.S_ISREG(found.st_mode):
-            if self._bounds.is_strict and not stat.S_ISDIR(found.st_mode):
+        if not stat.S_ISREG(status.st_mode):
+            if self._bounds.is_strict and not stat.S_ISDIR(status.st_mode):
                 raise self._refuse(f"{name!r} is no plain file")
             return None
         self._check_name(name)
-        self._size_bytes += found.st_size
+        self._size_bytes += status.st_size
         if self._size_bytes > self._bounds.size_bytes:
             raise self._refuse(f"more than {self._bounds.size_bytes // MEBIBYTE} MiB of files")
         inside = self._real_root if self._bounds.is_strict else ""
-        return BotFile(path, name, found.st_size, os.access(path, os.X_OK), inside)
+        return BotFile(path, name, status.st_size, os.access(path, os.X_OK), inside)
 
     def _check_inside(self, path: Path) -> None:
         real = os.path.realpath(path)
@@ -208,12 +208,12 @@ class _Walk:
         if self._bounds.is_strict and not is_printable_text(name):
             raise self._refuse(f"{name!r} has characters that can't be seen")
 
-    def _refuse(self, what: str) -> BotDefinitionError:
-        return BotDefinitionError(f"bot {str(self._root)!r}: {what}")
+    def _refuse(self, reason: str) -> BotDefinitionError:
+        return BotDefinitionError(f"bot {str(self._root)!r}: {reason}")
 
 
 def digest_of(files: Sequence[BotFile]) -> str:
-    """Return a digest of files: their names, whether they are executable, and what they hold."""
+    """Return a digest of files: their names, whether they are executable, and their contents."""
     digest = hashlib.sha256()
     for file in files:
         digest.update(f"{file.name}\0{int(file.is_executable)}\0{file.size_bytes}\0".encode())
@@ -223,26 +223,28 @@ def digest_of(files: Sequence[BotFile]) -> str:
 
 
 def read_file(file: BotFile) -> bytes:
-    """Return what a file holds."""
+    """Return the content of a file."""
     return b"".join(_contents(file))
 
 
 def copy_files(files: Sequence[BotFile], target: Path) -> None:
-    """Copy files into a new directory: what they hold and whether they are executable, and nothing else of them."""
+    """Copy files into a new directory: their contents and whether they are executable, and nothing else."""
     target.mkdir(parents=True)
-    made = {target}
+    created = {target}
     for file in files:
         copy = target / file.name
-        missing = [place for place in copy.parents if place.is_relative_to(target) and place not in made]
-        for place in reversed(missing):
-            place.mkdir()
-            made.add(place)
+        missing = [
+            directory for directory in copy.parents if directory.is_relative_to(target) and directory not in created
+        ]
+        for directory in reversed(missing):
+            directory.mkdir()
+            created.add(directory)
         with copy.open("xb") as written:
             for chunk in _contents(file):
                 written.write(chunk)
         copy.chmod(0o755 if file.is_executable else 0o644)
-    for place in made:
-        place.chmod(0o755)
+    for directory in created:
+        directory.chmod(0o755)
 
 
 def _check_opened(descriptor: int, file: BotFile) -> None:
@@ -255,22 +257,22 @@ def _check_opened(descriptor: int, file: BotFile) -> None:
 
 
 def _contents(file: BotFile) -> Iterator[bytes]:
-    """Yield what a file holds, as many bytes as were measured; an empty one needs no permission to be read."""
+    """Yield the content of a file, as many bytes as were measured; an empty file needs no permission to be read."""
     if file.size_bytes == 0:
         return
     try:
         descriptor = open_at_once(file.path, os.O_RDONLY)
         try:
             _check_opened(descriptor, file)
-            left = file.size_bytes if stat.S_ISREG(os.fstat(descriptor).st_mode) else 0
-            while left > 0 and (chunk := os.read(descriptor, min(left, _CHUNK_BYTES))):
-                left -= len(chunk)
+            remaining_bytes = file.size_bytes if stat.S_ISREG(os.fstat(descriptor).st_mode) else 0
+            while remaining_bytes > 0 and (chunk := os.read(descriptor, min(remaining_bytes, _CHUNK_BYTES))):
+                remaining_bytes -= len(chunk)
                 yield chunk
         finally:
             os.close(descriptor)
     except OSError as error:
         raise BotDefinitionError(f"{file.path}: can't be read: {error.strerror}") from error
-    if left:
+    if remaining_bytes:
         raise BotDefinitionError(f"{file.path}: it has changed while it was read")
 
 
@@ -283,7 +285,7 @@ MAX_NAMES = 12
 """The number of names that are shown."""
 
 LIBRARY_NAMES = frozenset({".venv", "node_modules"})
-"""What a bot may have wanted to bring along."""
+"""Directories of libraries that a bot may need."""
 
 
 def describe_left_out(directory: Path) -> list[str]:
@@ -304,7 +306,7 @@ def describe_left_out(directory: Path) -> list[str]:
 
 
 def _left_out(directory: Path) -> Counter[str]:
-    """Count what is left out, by its name or, for what is no file, its path. No link is followed."""
+    """Count what is left out, by its name, or by its path if it is no file. Follows no link."""
     counts: Counter[str] = Counter()
     waiting = [directory] if directory.is_dir() else []
     entries = 0
@@ -321,8 +323,8 @@ def _left_out(directory: Path) -> Counter[str]:
                     elif is_directory:
                         waiting.append(Path(entry.path))
                     elif not entry.is_file():
-                        what = "a link to no file" if entry.is_symlink() else "not a file"
-                        counts[f"{Path(entry.path).relative_to(directory)} ({what})"] += 1
+                        description = "a link to no file" if entry.is_symlink() else "not a file"
+                        counts[f"{Path(entry.path).relative_to(directory)} ({description})"] += 1
         except OSError:  # what can't be read is refused when it is copied
             continue
     return counts

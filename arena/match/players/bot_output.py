@@ -17,7 +17,7 @@ from arena.base.shipped import package_directory
 from arena.protocol.frames import HEADER_BYTES
 
 STARVED = "of that for the processor"
-"""In the detail of a missed deadline: the bot was ready to run, and did not."""
+"""The words in the detail of a missed deadline that mean: the bot was ready to run, and did not."""
 
 # What Python printed when a bot failed, and where in the author's own files.
 
@@ -29,7 +29,7 @@ _ERROR = re.compile(
     r"([A-Za-z_][\w.$]*(?:Error|Exception|Interrupt|Exit|Warning))(?: \[\w+\])?(?::\s*(.*))?$"
 )
 _OTHER_FRAME = re.compile(r"(?:^|[\s(])(?:file://)?((?:[^\s():]*/)?[^\s():/]+\.(?:[mc]?js|java)):(\d+)")
-"""A place that Node or Java names; the innermost comes first, and the library of Java stands behind its module."""
+"""A frame of Node or Java; the innermost comes first, and Java names the module before the file of its library."""
 
 
 def last_error(stderr: str) -> tuple[str, str]:
@@ -44,18 +44,18 @@ def last_error(stderr: str) -> tuple[str, str]:
 def last_own_line(stderr: str, bot: Bot) -> str:
     """Return the last line of the author's own files in the traceback, as "bot.py, line 7"."""
     frames = re.findall(r'^\s*File "([^"]+)", line (\d+)', stderr, re.MULTILINE)
-    own = [(path, line) for path, line in frames if _is_own(path, bot)]
-    if not own:
+    own_frames = [(path, line) for path, line in frames if _is_own(path, bot)]
+    if not own_frames:
         lines = [line for line in stderr.splitlines() if not re.search(r"\bat (?:java\.|jdk\.|javax\.|node:)", line)]
-        own = [(at[1], at[2]) for line in lines if (at := _OTHER_FRAME.search(line)) and _is_own(at[1], bot)][:1]
-    return f"{Path(own[-1][0]).name}, line {own[-1][1]}" if own else ""
+        own_frames = [(at[1], at[2]) for line in lines if (at := _OTHER_FRAME.search(line)) and _is_own(at[1], bot)][:1]
+    return f"{Path(own_frames[-1][0]).name}, line {own_frames[-1][1]}" if own_frames else ""
 
 
-def line_in(place: str, stderr: str, bot: Bot) -> str:
+def line_in(location: str, stderr: str, bot: Bot) -> str:
     """Return the last line of a file, or of a directory's files, that the bot's own code has called; empty if none."""
     frames = re.findall(r'^\s*File "([^"]+)", line (\d+)', stderr, re.MULTILINE)
     for path, line in reversed(frames):
-        if path == place or path.startswith(f"{place}/"):
+        if path == location or path.startswith(f"{location}/"):
             return f"{Path(path).name}, line {line}"
         if _is_own(path, bot):
             break
@@ -92,17 +92,17 @@ def own_traceback(stderr: str, bot: Bot) -> list[str]:
 # What of a bot's text a record keeps: less where nothing went wrong, and no path of this machine.
 
 FAULTLESS_BYTES = 4096
-"""Of stderr, in a match without a fault: its first and its last half."""
+"""The most of stderr that is kept in a match without a fault: half from its beginning, half from its end."""
 
 GAP = "\n[...]\n"
-"""Between the beginning and the end of what was kept."""
+"""The mark between the beginning and the end of what was kept."""
 
 _SYSTEM = {"/", "/usr", "/usr/local"}
 _BOTS = "bots"
 """The directory of submitted bots in a home."""
 
 _END = r"(?![\w-]|\.\w)"
-"""Of a place: with more behind it, as ``/opt/python3`` has after ``/opt/python``, it is another one."""
+"""The end of a path: ``/opt/python3`` is not in ``/opt/python``."""
 
 
 def shortened_stderr(text: str) -> str:
@@ -113,45 +113,45 @@ def shortened_stderr(text: str) -> str:
     return data[:half].decode(errors="ignore") + GAP + data[-half:].decode(errors="ignore")
 
 
-class Places:
-    """Where bots and the arena are on this machine: a record that others read does not say it."""
+class HiddenPaths:
+    """The paths of bots and the arena on this machine, which records that others read must not show."""
 
     def __init__(self, bots: Iterable[Bot]) -> None:
-        """Note the places of the bots of a match, and what stands for each."""
-        named = dict(_named(bots))
-        self._named = sorted(named.items(), key=lambda pair: -len(pair[0]))
+        """Note the paths of the bots of a match, and the name that replaces each."""
+        names = dict(_hidden_paths(bots))
+        self._names_of_paths = sorted(names.items(), key=lambda pair: -len(pair[0]))
 
     def removed(self, text: str) -> str:
         """Return a text with paths as a reader elsewhere can use them: ``x.py`` for ``/home/me/bots/ab12/x.py``."""
-        for place, name in self._named:
-            whole = re.escape(place) + _END
-            text = re.sub(whole + "/", f"{name}/" if name else "", text)
-            text = re.sub(whole, name or ".", text)
+        for path, name in self._names_of_paths:
+            pattern = re.escape(path) + _END
+            text = re.sub(pattern + "/", f"{name}/" if name else "", text)
+            text = re.sub(pattern, name or ".", text)
         head, gap, tail = text.partition(GAP)
         return self._without_beginning(head) + gap + self._without_end(tail) if gap else text
 
     def _without_beginning(self, head: str) -> str:
-        """Return a text without the beginning of a place at its end, where the middle was cut out."""
-        ends = [place[:size] for place, _ in self._named for size in range(len(place), 1, -1)]
+        """Return a text without the beginning of a path at its end, where the middle was cut out."""
+        ends = [path[:size] for path, _ in self._names_of_paths for size in range(len(path), 1, -1)]
         return head.removesuffix(max(filter(head.endswith, ends), key=len, default=""))
 
     def _without_end(self, tail: str) -> str:
-        """Return a text without the rest of a place at its beginning."""
-        rests = [f"{place}/"[start:] for place, _ in self._named for start in range(1, len(place))]
+        """Return a text without the rest of a path at its beginning."""
+        rests = [f"{path}/"[start:] for path, _ in self._names_of_paths for start in range(1, len(path))]
         return tail.removeprefix(max(filter(tail.startswith, rests), key=len, default=""))
 
 
-def _named(bots: Iterable[Bot]) -> Iterator[tuple[str, str]]:
+def _hidden_paths(bots: Iterable[Bot]) -> Iterator[tuple[str, str]]:
     if sys.prefix not in _SYSTEM:
         yield sys.prefix.rstrip("/"), "<python>"
     yield str(package_directory()), "<arena>"
     for bot in bots:
-        place = Path(bot.directory)
-        if not place.is_absolute() or str(place) in _SYSTEM:
+        directory = Path(bot.directory)
+        if not directory.is_absolute() or str(directory) in _SYSTEM:
             continue
-        if place.parent.name == _BOTS and str(place.parents[1]) not in _SYSTEM:
-            yield str(place.parents[1]), "<home>"
-        yield str(place), ""
+        if directory.parent.name == _BOTS and str(directory.parents[1]) not in _SYSTEM:
+            yield str(directory.parents[1]), "<home>"
+        yield str(directory), ""
 
 
 # A buffer for a bot's stderr that keeps the first and the last part.
@@ -241,16 +241,16 @@ class Transcript:
         excess_bytes = sum(map(len, map(itemgetter(1), self._entries))) - MAX_BYTES
         if excess_bytes <= 0:
             return
-        kept = []
+        remaining = []
         last_question = self._last_question()
         for index, (entry, data) in enumerate(self._entries):
             is_kept = excess_bytes <= 0 or index >= last_question or (self._keeps_sent and entry in _SENT)
             if is_kept:
-                kept.append((entry, data))
+                remaining.append((entry, data))
             else:
                 excess_bytes -= len(data)
         self._entries.clear()
-        self._entries.extend(kept)
+        self._entries.extend(remaining)
 
     def frames(self) -> list[TranscriptFrame]:
         """Return what is kept, in order."""

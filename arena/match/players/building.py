@@ -50,35 +50,36 @@ def take_output(output: int, target: Path) -> str:
 
 
 def fingerprint(directory: Path) -> str:
-    """Return a hash by which a directory differs from any other in its place, without reading the files in it.
+    """Return a hash that tells a directory from any other at its path, without reading the files in it.
 
-    Inodes and the times of their changes are the system's to give: nobody can write files that have the same.
+    The system gives inodes and the times of their changes: nobody can write files that have the same.
     """
     digest = hashlib.sha256()
     waiting = [directory]
     count = 0
     while waiting:
-        place = waiting.pop()
+        current = waiting.pop()
         entries = []
-        with os.scandir(place) as listing:
+        with os.scandir(current) as listing:
             for entry in listing:
                 count += 1
                 if count > MAX_FILES:
                     raise BotDefinitionError(f"{directory}: more than {MAX_FILES:,} files and directories")
                 entries.append(entry)
-        for entry in sorted(entries, key=lambda one: one.name):
-            found = entry.stat(follow_symlinks=False)
-            fingerprint = (found.st_mode, found.st_size, found.st_ino, found.st_mtime_ns, found.st_ctime_ns)
-            digest.update(os.fsencode(entry.path) + repr(fingerprint).encode())
-            if stat.S_ISDIR(found.st_mode):
+        for entry in sorted(entries, key=lambda item: item.name):
+            status = entry.stat(follow_symlinks=False)
+            state = (status.st_mode, status.st_size, status.st_ino, status.st_mtime_ns, status.st_ctime_ns)
+            digest.update(os.fsencode(entry.path) + repr(state).encode())
+            if stat.S_ISDIR(status.st_mode):
                 waiting.append(Path(entry.path))
     return digest.hexdigest()
 
 
 # A build is an untrusted program too. It runs in a copy of the bot's files inside its scratch directory, without
 # network and with limits of its own. When it is over and all of it has been killed, the arena itself takes what lies in
-# ``build/`` there, which nobody can change any more. From which files it was made is noted beside the bot's directory,
-# never in it, so that a bot is built again when, and only when, they have changed, and no bot can claim to be built.
+# ``build/`` there, which nobody can change any more. A note says from which files it was made. The note is beside the
+# bot's directory, never in it, so that a bot is built again when, and only when, its files have changed, and no bot can
+# claim to be built.
 
 MAX_SECONDS = 300.0
 SHOWN_LINES = 20
@@ -104,7 +105,7 @@ for file in "$0"/* "$0"/.[!.]* "$0"/..?*; do
 done
 cd "$HOME/{_WORK}" && mkdir {BUILD_DIRECTORY} && "$@" < /dev/null 1>&2 && echo built && read -r _
 """
-"""Stays when the build is done, so that what it has made stays too, until the arena has opened it."""
+"""The script waits when the build is done, so that its output exists until the arena has opened it."""
 
 
 def is_built(bot: Bot) -> bool:
@@ -116,7 +117,7 @@ def is_built(bot: Bot) -> bool:
         note = _note_of(directory)
         if note.lstat().st_uid in (0, os.geteuid(), directory.stat().st_uid):
             with open(note, encoding="utf-8", errors="replace", opener=open_at_once) as file:
-                return file.read(MAX_NOTE_BYTES) == _noted(bot)
+                return file.read(MAX_NOTE_BYTES) == _note_text(bot)
     return False
 
 
@@ -127,11 +128,11 @@ def forget_build(directory: str | os.PathLike[str]) -> None:
 
 
 def _note_of(directory: Path) -> Path:
-    """Return where it is noted from which files a bot was built: beside its directory, out of its author's reach."""
+    """Return the path of the note about a bot's build: beside its directory, out of its author's reach."""
     return directory.parent / f".{directory.name}.built"
 
 
-def _noted(bot: Bot) -> str:
+def _note_text(bot: Bot) -> str:
     return f"{bot.digest} {fingerprint(Path(bot.directory) / BUILD_DIRECTORY)}\n"
 
 
@@ -148,10 +149,10 @@ def _build(bot: Bot, isolation: Isolation) -> None:
         raise BotDefinitionError(f"bot {bot.label!r}: {directory} can't be written, and its build goes there")
     program = _tool(bot)
     is_strangers = "/" in bot.build[0] and is_submitted(bot)  # a name is searched where the operator has put programs
-    found = resolve_program(program, (bot.directory,), clean_environment("")["PATH"], is_strangers)
-    if found.refused and is_strangers:
+    resolved = resolve_program(program, (bot.directory,), clean_environment("")["PATH"], is_strangers)
+    if resolved.refused and is_strangers:
         raise BotDefinitionError(
-            f"bot {bot.label!r}: build = {list(bot.build)!r}: a submitted bot may not start {found.refused}:"
+            f"bot {bot.label!r}: build = {list(bot.build)!r}: a submitted bot may not start {resolved.refused}:"
             f" {SUBMITTED_RULE}"
         )
     command = ("/bin/sh", "-c", _SCRIPT, bot.directory, program, *bot.build[1:])
@@ -160,7 +161,7 @@ def _build(bot: Bot, isolation: Isolation) -> None:
         version=bot.version,
         command=command,
         directory=bot.directory,
-        own_files=(bot.directory, *found.paths),
+        own_files=(bot.directory, *resolved.paths),
     )
     with Subprocess(builder, replace(isolation, builds=True), BUILD_LIMITS) as process:
         problem = _finish_build(process, bot)
@@ -173,10 +174,10 @@ def _keep(output: int, bot: Bot) -> str:
     try:
         unfinished = tempfile.mkdtemp(prefix=".building-", dir=bot.directory)
         try:
-            made = Path(unfinished) / BUILD_DIRECTORY
-            problem = take_output(output, made)
+            output_directory = Path(unfinished) / BUILD_DIRECTORY
+            problem = take_output(output, output_directory)
             if not problem:
-                _put_in_place(made, bot)
+                _put_in_place(output_directory, bot)
         finally:
             remove_tree(unfinished)  # however deep, and never longer than its deadline
     except OSError as error:
@@ -184,20 +185,20 @@ def _keep(output: int, bot: Bot) -> str:
     return problem
 
 
-def _put_in_place(made: Path, bot: Bot) -> None:
+def _put_in_place(output_directory: Path, bot: Bot) -> None:
     target = Path(bot.directory) / BUILD_DIRECTORY
-    before = made.with_name("before")
+    before = output_directory.with_name("before")
     forget_build(bot.directory)
     if target.is_symlink() or target.exists():
         target.rename(before)
-    made.rename(target)
+    output_directory.rename(target)
     if before.is_dir() and not before.is_symlink():
         remove_tree(str(before))
     with contextlib.suppress(OSError):  # without the note it is only built again
         note = _note_of(Path(bot.directory))
         note.unlink(missing_ok=True)
         with note.open("x", encoding="utf-8") as file:
-            file.write(_noted(bot))
+            file.write(_note_text(bot))
 
 
 def _finish_build(process: Subprocess, bot: Bot) -> str:
@@ -215,7 +216,7 @@ def _finish_build(process: Subprocess, bot: Bot) -> str:
 def _wait_until_built(process: Subprocess) -> str:
     """Wait until a build is done; return what went wrong, or nothing.
 
-    A byte on stdout, where nothing else is written, means that it is; sent too early, it brings what is there by then.
+    A byte on stdout, where nothing else is written, means that it is done; a build that sends it early loses the rest.
     """
     deadline = time.monotonic() + MAX_SECONDS
     while not process.read_stdout():

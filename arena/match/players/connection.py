@@ -32,13 +32,13 @@ EXIT_NOTICE_SECONDS = 1.0
 A crash on a busy machine takes a while."""
 
 CPU_SLICE_SECONDS = 0.005
-"""On the CPU clock, how exactly an allowance is kept."""
+"""How often the CPU time is checked on the CPU clock, and so how exactly an allowance is kept."""
 
 MAX_WAITS_BEFORE_READING = 7
-"""Turns of a bot that is waited for at once, after it had three times not answered when the question was written."""
+"""The most turns in a row in which the arena waits at once, for a bot that never answers by the time of the read."""
 
 STARVED_SHARE = 0.5
-"""Of the time allowed, from which on that is said."""
+"""From this share of the allowed time on, the fault says how long the bot waited for the processor."""
 
 TAKEN_SHARE = 0.05
 """Beyond this share of what a turn may take, the time that others took is a reason why it was missed."""
@@ -67,7 +67,7 @@ class BotConnection:
     ) -> None:
         self._limits = limits
         self._running_bots = running_bots if running_bots is not None else RunningBots()
-        self._running_bots.enforce(None)  # however recent the last check is: what was launched since may work already
+        self._running_bots.enforce(None)  # even if the last check is recent: bots launched since may already work
         self.process = Subprocess(bot, isolation, limits)
         self._monitor = self.process.monitor
         self.off_turn = OffTurnControl(self.process)
@@ -103,12 +103,12 @@ class BotConnection:
         """Send a message and wait for the answer.
 
         Args:
-            seconds: for writing and answering together.
+            seconds: the time for writing and answering together.
             on_cpu_clock: whether they are seconds of CPU time, of the bot and all it starts.
 
         Raises:
             BotError: exit, timeout, protocol or limit.
-            LateError: if nobody can say whether it was in time.
+            LateError: if it is unknown whether the answer was in time.
         """
         process, monitor = self.process, self._monitor
         main_cpu_before = monitor.main_cpu_seconds
@@ -134,7 +134,7 @@ class BotConnection:
             body = self._wait_for_answer(deadline, seconds)
         answered = time.perf_counter()
         if answered > deadline:
-            self._answered_late(answered, asked, deadline, seconds)
+            self._raise_late_answer(answered, asked, deadline, seconds)
         wall_seconds = answered - asked
         if on_cpu_clock or wall_seconds >= SAMPLE_SECONDS:
             self._sample()
@@ -168,12 +168,12 @@ class BotConnection:
             elif descriptor == self.process.stdout and event & select.POLLIN:
                 self._refuse_early_bytes()
             else:
-                raise self._gone()
+                raise self._exit_error()
         if time.perf_counter() - self._monitor.sampled_at >= SAMPLE_SECONDS:
             self._sample()
 
     def update_usage(self) -> None:
-        """Bring what is known of the bot's use up to date, without a judgement."""
+        """Measure what the bot uses unless the last sample is recent, without judging it."""
         if time.perf_counter() - self._monitor.sampled_at >= SAMPLE_SECONDS:
             self._monitor.sample()
 
@@ -208,7 +208,7 @@ class BotConnection:
                     elif descriptor == self.process.stdout:
                         self._refuse_early_bytes()
                     elif descriptor != self.process.stderr:
-                        raise self._gone()
+                        raise self._exit_error()
         finally:
             self.process.poll_stdin(False)
 
@@ -220,22 +220,26 @@ class BotConnection:
                     if body is not None:
                         return body
                 elif descriptor == self.process.pidfd and not self._has_more_to_read():
-                    raise self._gone()
+                    raise self._exit_error()
 
-    def _answered_late(self, now: float, asked: float, deadline: float, seconds: float) -> NoReturn:
+    def _raise_late_answer(self, now: float, asked: float, deadline: float, seconds: float) -> NoReturn:
         detail = f"the answer came after {now - asked:.3f} s; {seconds:.3f} s were allowed"
-        self._missed(now, deadline, seconds, detail)
+        self._raise_missed_deadline(now, deadline, seconds, detail)
 
-    def _wait(self, deadline: float, seconds: float, what: str) -> list[tuple[int, int]]:
+    def _wait(self, deadline: float, seconds: float, problem: str) -> list[tuple[int, int]]:
         slice_seconds = FIRST_CHECK_SECONDS if self._cpu_allowance is None else CPU_SLICE_SECONDS
         while True:
-            left = deadline - time.perf_counter()
-            events = self.process.poll((left if left < slice_seconds else slice_seconds) * 1000 if left > 0 else 0)
+            remaining_seconds = deadline - time.perf_counter()
+            events = self.process.poll(
+                (remaining_seconds if remaining_seconds < slice_seconds else slice_seconds) * 1000
+                if remaining_seconds > 0
+                else 0
+            )
             if events:
                 break
             now = time.perf_counter()
             if now >= deadline:
-                self._missed(now, deadline, seconds, f"{what} within {seconds:.3f} s")
+                self._raise_missed_deadline(now, deadline, seconds, f"{problem} within {seconds:.3f} s")
             self._check_in_turn()
             if self._queued_before is None:
                 self._queued_before = procfs.queued_seconds(self._monitor.main)
@@ -261,7 +265,7 @@ class BotConnection:
             self._sample()
         self._check_cpu_allowance()
 
-    def _missed(self, now: float, deadline: float, seconds: float, detail: str) -> NoReturn:
+    def _raise_missed_deadline(self, now: float, deadline: float, seconds: float, detail: str) -> NoReturn:
         """Raise what a missed deadline means.
 
         It is the bot's fault, unless the machine stalled or others took the processor: then the match is void. The time
@@ -289,7 +293,7 @@ class BotConnection:
         if not chunk:
             if chunk is None:
                 return None
-            raise self._gone()
+            raise self._exit_error()
         if not self._received and (body := only_body(chunk, self._limits.message_bytes)):
             self.transcript.add((_ANSWER, body))
             return body
@@ -302,12 +306,12 @@ class BotConnection:
         if chunk is None:
             return
         if not chunk:
-            raise self._gone()
+            raise self._exit_error()
         self._received += chunk
         detail = "a message came before it was asked for"
         if len(self._received) < HEADER_BYTES:
             raise BotError(FaultKind.PROTOCOL, f"{detail}: {shortened(bytes(self._received))}")
-        self._announced()
+        self._announced_length()
         raise BotError(FaultKind.PROTOCOL, detail)
 
     def _has_more_to_read(self) -> bool:
@@ -318,7 +322,7 @@ class BotConnection:
         received = self._received
         if len(received) < HEADER_BYTES:
             return None
-        end = HEADER_BYTES + self._announced()
+        end = HEADER_BYTES + self._announced_length()
         if len(received) < end:
             return None
         if len(received) > end:
@@ -328,13 +332,13 @@ class BotConnection:
         self.transcript.add((_ANSWER, body))
         return body
 
-    def _announced(self) -> int:
+    def _announced_length(self) -> int:
         try:
             return body_length(self._received, self._limits.message_bytes)
         except FrameError as error:
             raise BotError(error.kind, str(error)) from error
 
-    def _gone(self) -> BotError:
+    def _exit_error(self) -> BotError:
         has_exited = self.process.wait_for_exit(EXIT_NOTICE_SECONDS)
         half = f" in the middle of a message ({len(self._received)} bytes of it)" if self._received else ""
         if not has_exited:
@@ -343,8 +347,8 @@ class BotConnection:
         if broken is not None:
             return BotError(FaultKind.LIMIT, broken)
         between = self._has_exited_between_matches
-        when = " after the end of its last match, whose record has its stderr" if between else ""
-        return BotError(FaultKind.EXIT, f"the bot exited{half}{when}: {self.process.exit_text}")
+        occasion = " after the end of its last match, whose record has its stderr" if between else ""
+        return BotError(FaultKind.EXIT, f"the bot exited{half}{occasion}: {self.process.exit_text}")
 
     def end(self, last_words: bytes = b"", grace_seconds: float = 0.0) -> bool:
         """End the bot; see ``Subprocess.end``."""

@@ -19,16 +19,16 @@ from arena.match.players.game_location import find_external_game
 
 READ_BYTES = 1 << 20
 BUSY_SHARE, IDLE_SHARE = 0.2, 0.1
-"""Of the time the arena waited: with more CPU time than the one a bot was at work (beside busy programs it gets a third
-of a core), with less than the other it was waiting for something."""
+"""Shares of the time the arena waited: a bot with more CPU time than the first was at work (beside busy programs it
+gets a third of a core), one with less than the second was waiting for something."""
 
 
 class Failure(NamedTuple):
     """A fault, and what was seen around it.
 
     Attributes:
-        received: what came on its stdout since it was asked.
-        cpu_seconds: CPU time since it was asked; None if nobody knows.
+        received: what the bot has written to stdout since it was asked.
+        cpu_seconds: CPU time since it was asked; None if unknown.
         waited_seconds: how long the arena waited; None if it did not time out.
         game: the game's name or dotted path; empty if no match had begun.
         is_submitted: whether its author can install nothing on this machine.
@@ -50,7 +50,7 @@ class Failure(NamedTuple):
 
 
 def hint_for(failure: Failure) -> str:
-    """Return how to fix it: by its cause if that is known, else by the kind of fault."""
+    """Return how to fix a failure: by its cause if that is known, else by the kind of fault."""
     for cause in _CAUSES:
         hint = cause(failure)
         if hint is not None:
@@ -64,8 +64,8 @@ def uses_botkit(bot: Bot) -> bool:
     return any(b"arena.botkit" in text for text in texts)
 
 
-def _is_there(path: Path) -> bool:
-    """Return whether there is something at a path that a bot may have named: it may be no path at all."""
+def _exists(path: Path) -> bool:
+    """Return whether a path that a bot may have named exists; it may be no valid path at all."""
     try:
         return path.exists()
     except (OSError, ValueError):
@@ -73,7 +73,7 @@ def _is_there(path: Path) -> bool:
 
 
 def _program_files(bot: Bot) -> list[Path]:
-    return [path for part in bot.command[:8] if _is_there(path := Path(bot.directory, part)) and path.is_file()]
+    return [path for word in bot.command[:8] if _exists(path := Path(bot.directory, word)) and path.is_file()]
 
 
 def _head(path: Path) -> bytes:
@@ -155,7 +155,7 @@ def _missing_module(failure: Failure) -> str | None:
         return None
     module, bot, interpreter = match[1], failure.bot, failure.bot.command[0]
     beside = Path(bot.directory, module)
-    if bot.own_files and (_is_there(beside) or _is_there(beside.with_suffix(".py"))):
+    if bot.own_files and (_exists(beside) or _exists(beside.with_suffix(".py"))):
         return (
             f"a bot that is a single file can read no other, and so not {module}: put both into a directory with a"
             f' bot.toml: name = "…", command = ["python3", "{Path(bot.own_files[0]).name}"]'
@@ -216,7 +216,7 @@ def _files(failure: Failure) -> str | None:
     if name not in ("FileNotFoundError", "PermissionError", "IsADirectoryError", "OSError") or match is None:
         return None
     path = Path(failure.bot.directory, match[1])
-    if name == "FileNotFoundError" and not _is_there(path):
+    if name == "FileNotFoundError" and not _exists(path):
         return f"there is no file {match[1]!r}; name files from the bot's own place: Path(__file__).parent / …"
     if failure.bot.own_files:
         return (
@@ -352,8 +352,8 @@ def _time(failure: Failure) -> str | None:
             " message"
         )
     if uses_botkit(failure.bot):
-        what = "before run(choose)" if is_before_ready else "in choose"
-        return f"it hardly used the processor: it sleeps or waits {what} for something that does not come"
+        moment = "before run(choose)" if is_before_ready else "in choose"
+        return f"it hardly used the processor: it sleeps or waits {moment} for something that does not come"
     return (
         "it hardly used the processor, so it waits: for more bytes than were sent (read the four bytes of the"
         " length, then exactly that many; messages are no lines), in a sleep, or its answer stands in a buffer:"

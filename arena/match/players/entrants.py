@@ -21,7 +21,7 @@ Entrant = Bot | str | os.PathLike[str] | Choose
 """A bot, the path of one (``arena:NAME`` for an example bot), or a function ``choose(game, state, clock)``."""
 
 GIT = "git:"
-"""How ``git:PATH@REF`` begins, in place of a path."""
+"""The prefix of ``git:PATH@REF``, which may be given in place of a path."""
 
 
 class KnownBots(KnownNames, Protocol):
@@ -40,7 +40,7 @@ class KnownBots(KnownNames, Protocol):
 def function_bot(function: Choose, name: str | None = None, version: str = "1") -> FunctionBot:
     """Return a Python function as a bot, for ``play_match`` and ``make_definition``.
 
-    It plays in this process, so nothing is kept from it: use it for functions of your own. Its digest is that of its
+    It plays in this process without isolation, so use it for functions of your own. Its digest is that of its
     source text, so a tournament is not resumed with a function that was edited; what the function uses is not compared.
 
     Args:
@@ -51,8 +51,8 @@ def function_bot(function: Choose, name: str | None = None, version: str = "1") 
         BotDefinitionError: if it is not a function of three arguments, or the name or the version is refused.
     """
     if not callable(function):
-        given = shortened_text(repr(function))
-        raise BotDefinitionError(f"bot {given}: expected a path, a bot or a function of (game, state, clock)")
+        shown = shortened_text(repr(function))
+        raise BotDefinitionError(f"bot {shown}: expected a path, a bot or a function of (game, state, clock)")
     known_as = _known_as(function)
     _check_arguments(function, known_as)
     plain = name if name is not None else known_as.strip("<>")
@@ -61,7 +61,7 @@ def function_bot(function: Choose, name: str | None = None, version: str = "1") 
     return FunctionBot(
         name=plain,
         version=version,
-        command=(FUNCTION_PROGRAM, f"{getattr(_inner(function), '__module__', None) or '__main__'}:{known_as}"),
+        command=(FUNCTION_PROGRAM, f"{getattr(_underlying(function), '__module__', None) or '__main__'}:{known_as}"),
         directory="",
         digest=_digest(function),
         function=function,
@@ -77,14 +77,14 @@ def bot_of(entrant: Entrant) -> Bot:
     return function_bot(entrant)
 
 
-def _inner(function: Any) -> Any:
+def _underlying(function: Any) -> Any:
     while isinstance(function, functools.partial):
         function = function.func
     return function
 
 
 def _known_as(function: Any) -> str:
-    inner = _inner(function)
+    inner = _underlying(function)
     name = getattr(inner, "__name__", None)
     return name if isinstance(name, str) else type(inner).__name__
 
@@ -92,7 +92,7 @@ def _known_as(function: Any) -> str:
 def _check_arguments(function: Choose, known_as: str) -> None:
     try:
         signature = inspect.signature(function)
-    except (TypeError, ValueError):  # written in C: it is known when it is called
+    except (TypeError, ValueError):  # written in C: a call will show it
         return
     try:
         signature.bind(None, None, None)
@@ -103,7 +103,7 @@ def _check_arguments(function: Choose, known_as: str) -> None:
 
 
 def _digest(function: Any) -> str:
-    inner = _inner(function)
+    inner = _underlying(function)
     inner = inner if inspect.isroutine(inner) else type(inner)
     try:
         text = inspect.getsource(inner).encode()

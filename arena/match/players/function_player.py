@@ -44,9 +44,9 @@ class FunctionBot(Bot):
     function: Choose = field(compare=False, repr=False)
 
 
-def isolation_for(bots: Collection[Bot], wanted: str) -> Isolation:
-    """Return the isolation level for some bots; functions alone need none, and nothing is tried out for them."""
-    return Isolation() if bots and all(bot.is_function for bot in bots) else choose_isolation(wanted)
+def isolation_for(bots: Collection[Bot], level: str) -> Isolation:
+    """Return the isolation level for some bots; functions alone need none, so no level is probed for them."""
+    return Isolation() if bots and all(bot.is_function for bot in bots) else choose_isolation(level)
 
 
 # Calls a function of this process, and interrupts it when its time is over.
@@ -61,7 +61,7 @@ AGAIN_SECONDS = 0.1
 
 
 class OutOfTimeError(BaseException):
-    """A function has used up its time. Not an ``Exception``, which functions may well catch."""
+    """A function has used up its time. Not an ``Exception``, which the function may catch."""
 
 
 def call_within(seconds: float, function: Callable[[], ResultT]) -> ResultT:
@@ -227,8 +227,8 @@ class FunctionPlayer(Player):
         shown = BaseException.with_traceback(error, _from_function(error.__traceback__))
         self._traceback = "".join(traceback.format_exception(shown))[-STDERR_CHARACTERS:]
         frames = traceback.extract_tb(shown.__traceback__)
-        place = f" (line {frames[-1].lineno} of {shortened(frames[-1].name)})" if frames else ""
-        return f"the function raised {type(error).__name__}: {shortened(text_of(error))}{place}"
+        location = f" (line {frames[-1].lineno} of {shortened(frames[-1].name)})" if frames else ""
+        return f"the function raised {type(error).__name__}: {shortened(text_of(error))}{location}"
 
     def _as_received(self, chosen: Choice, ply: int) -> tuple[Any, Any]:
         """Return the action and the note as the arena would have received them from a process."""
@@ -254,7 +254,7 @@ class FunctionPlayer(Player):
         return SeatReport(cpu_seconds=self._cpu_seconds, exit=BotText("in process"), stderr=BotText(self._traceback))
 
     def close(self, grace_seconds: float = 0.0) -> None:
-        """Nothing runs that would have to be ended."""
+        """Do nothing: no process runs that would have to end."""
 
 
 def _from_function(at: TracebackType | None) -> TracebackType | None:
@@ -264,18 +264,18 @@ def _from_function(at: TracebackType | None) -> TracebackType | None:
 
 
 class _Generators:
-    """The global random generators as one seat has them; a context manager that puts them back."""
+    """The states of the global random generators in one seat; a context manager that restores the outer ones."""
 
     def __init__(self) -> None:
-        self._own: dict[str, Any] = {}
+        self._inside: dict[str, Any] = {}
         self._outside: dict[str, Any] = {}
 
     def __enter__(self) -> None:
         self._outside = _states()
-        _restore(self._own)
+        _restore(self._inside)
 
     def __exit__(self, *_: object) -> None:
-        self._own = _states()
+        self._inside = _states()
         _restore(self._outside)
 
 

@@ -49,7 +49,7 @@ def check_readable_game(game: str) -> None:
 
 
 def _check_imports(game: str, path: Path) -> None:
-    """Raise GameError if a module that is a single file imports what lies beside it, where no bot may look."""
+    """Raise GameError if a module that is a single file imports a file beside it, which bots may not read."""
     for node in ast.walk(ast.parse(path.read_bytes())):
         if not isinstance(node, ast.Import | ast.ImportFrom):
             continue

@@ -25,7 +25,7 @@ STALL_SECONDS = 0.05
 
 
 class StallDetector:
-    """Knows how long this process has waited for the processor since ``mark`` was last called."""
+    """Measures how long this process has waited for the processor since ``mark`` was last called."""
 
     def __init__(self) -> None:
         self._descriptor: int | None = None
@@ -38,7 +38,7 @@ class StallDetector:
         self._bots_cpu = bots_cpu_seconds
 
     def has_stalled(self, delay_seconds: float, bots_cpu_seconds: float) -> bool:
-        """Return whether it is not the bots' doing that this process looked so long after a deadline."""
+        """Return whether this process looked late at a deadline for a reason other than the bots."""
         waited_seconds = self._waited_seconds() - self._waited
         bots_share_seconds = min(waited_seconds, bots_cpu_seconds - self._bots_cpu)
         return delay_seconds - max(0.0, bots_share_seconds) > STALL_SECONDS
@@ -70,10 +70,10 @@ class StallDetector:
 
 FIRST_PAUSE_SECONDS = 0.00005
 MAX_PAUSE_SECONDS = 0.005
-"""Between two checks of a bot; the pause doubles from the one to the other."""
+"""The pause between two checks of a bot, which doubles from the first of these to the second."""
 
 THREAD_GRACE_SECONDS = 0.02
-"""How long a thread that works is waited for while another one waits for input: it may think for ever."""
+"""How long to wait for a thread that works while another one waits for input: it may think for ever."""
 
 _EVENT_WAITS = {
     "x86_64": {7: 2, 271: 2, 232: 3, 281: 3, 23: 4, 270: 4},
@@ -168,7 +168,7 @@ def _activity_of_process(pid: int, inode: int) -> Activity:
 
 
 def _read(path: str) -> bytes:
-    """Return what a small file holds; this is done at the end of every match, and pathlib takes three times as long."""
+    """Return the content of a small file, at the end of every match: pathlib takes three times as long."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         return os.read(descriptor, 256)
@@ -181,7 +181,7 @@ def _is_waiting(pid: int, words: list[bytes], inode: int) -> bool:
 
     Args:
         words: the number of the system call it sleeps in, and the arguments.
-        inode: of the pipe.
+        inode: the pipe's.
     """
     number = int(words[0])
     if number in _READS[_MACHINE]:

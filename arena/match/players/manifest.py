@@ -77,11 +77,11 @@ def load_bot(
     Args:
         path: a directory with a ``bot.toml``, or a single program: an executable file or a ``.py`` file; or
             ``arena:NAME``, an example bot.
-        bounds: how many and how large files it may have; those of a submission also say that the bot is a stranger's.
+        bounds: how many and how large files it may have; those of a submission say that its author is not the operator.
         is_known: accepts names that are in use already.
 
     Raises:
-        BotDefinitionError: if there is no bot, or its ``bot.toml`` or its files are refused.
+        BotDefinitionError: if there is no bot, or its ``bot.toml`` or its files are rejected.
         UnknownNameError: if there is no example bot of that name.
     """
     path = resolved_bot_path(bot_path(path))
@@ -122,14 +122,14 @@ def load_bot(
 
 def as_submitted(bot: Bot) -> Bot:
     """Return a bot in place as if somebody had submitted it."""
-    own = bot.own_files or (bot.directory,)
-    _check_is_taken((*bot.command, *bot.build), Path(bot.directory), f"bot {bot.label!r}")
-    found = resolve_program(bot.command[0], own, clean_environment("")["PATH"], submitted=True)
-    if found.refused:
-        leads = "" if found.refused == bot.command[0] else f", which leads to {found.refused}"
+    own_files = bot.own_files or (bot.directory,)
+    _check_is_copied((*bot.command, *bot.build), Path(bot.directory), f"bot {bot.label!r}")
+    resolved = resolve_program(bot.command[0], own_files, clean_environment("")["PATH"], submitted=True)
+    if resolved.refused:
+        leads = "" if resolved.refused == bot.command[0] else f", which leads to {resolved.refused}"
         raise BotDefinitionError(f"bot {bot.label!r}: its program is {bot.command[0]}{leads}: {SUBMITTED_RULE}")
     if bot.build:
-        _check_place(bot.build[0], Path(bot.directory), f"bot {bot.label!r}: build = {bot.build[0]!r}")
+        _check_program_location(bot.build[0], Path(bot.directory), f"bot {bot.label!r}: build = {bot.build[0]!r}")
     return replace(bot, submitted=True)
 
 
@@ -154,7 +154,7 @@ def claims_problem(bot: Bot, game: str) -> str | None:
 
 
 def resolved_bot_path(path: Path) -> Path:
-    """Return a path without links; there may be nothing."""
+    """Return a path without links; it need not exist."""
     try:
         path = path.resolve()
         path.stat()
@@ -174,11 +174,11 @@ def _from_directory(directory: Path, args: Sequence[str], bounds: Bounds, is_kno
     check_name(f"{path}: name", manifest.name, is_known)
     if not is_version(manifest.version) and not (is_known is not None and is_known(manifest.version)):
         raise BotDefinitionError(f"{path}: version = {manifest.version!r}: {VERSION_ACCEPTED}")
-    if bounds.is_submission:  # before the command says anything about which files there are on this machine
-        _check_place(manifest.command[0], directory, f"{path}: command = {manifest.command[0]!r}")
+    if bounds.is_submission:  # before an error about the command can reveal which files this machine has
+        _check_program_location(manifest.command[0], directory, f"{path}: command = {manifest.command[0]!r}")
         if manifest.build:
-            _check_place(manifest.build[0], directory, f"{path}: build = {manifest.build[0]!r}")
-        _check_is_taken((*manifest.command, *manifest.build), directory, f"bot {manifest.name!r}")
+            _check_program_location(manifest.build[0], directory, f"{path}: build = {manifest.build[0]!r}")
+        _check_is_copied((*manifest.command, *manifest.build), directory, f"bot {manifest.name!r}")
     command = (_program(manifest.command[0], directory, path, bool(manifest.build)), *manifest.command[1:], *args)
     if manifest.warm and not is_python_file(command):
         raise BotDefinitionError(
@@ -200,23 +200,23 @@ def _from_directory(directory: Path, args: Sequence[str], bounds: Bounds, is_kno
     )
 
 
-def _check_place(program: str, directory: Path, place: str) -> None:
-    """Raise BotDefinitionError if a program that has a slash lies where those of submitted bots don't."""
+def _check_program_location(program: str, directory: Path, context: str) -> None:
+    """Raise BotDefinitionError if a program with a slash is outside the directories that submitted bots may use."""
     file = os.path.normpath(directory / program)
     accepted = (str(directory), *SYSTEM, *arena_python(), arena_interpreter())
     if "/" in program and not is_below(file, accepted):
-        raise BotDefinitionError(f"{place}: a submitted bot may not start this program: {SUBMITTED_RULE}")
+        raise BotDefinitionError(f"{context}: a submitted bot may not start this program: {SUBMITTED_RULE}")
 
 
-def _check_is_taken(words: Sequence[str], directory: Path, place: str) -> None:
+def _check_is_copied(words: Sequence[str], directory: Path, context: str) -> None:
     """Raise BotDefinitionError if a command names a file that no copy of the bot has."""
     for word in words:
         below = os.path.relpath(directory / word, directory)
         left_out = next((part for part in Path(below).parts if left_out_as(part)), None)
         if "/" in word and left_out is not None and not below.startswith(".."):
             raise BotDefinitionError(
-                f"{place}: its command names {below!r}, but {left_out} is no part of a bot, which is copied without it;"
-                " docs/dependencies.md has other ways to bring libraries along"
+                f"{context}: its command names {below!r}, but {left_out} is no part of a bot, which is copied without"
+                " it; docs/dependencies.md has other ways to bring libraries along"
             )
 
 
@@ -241,37 +241,37 @@ def _read_manifest(path: Path) -> bytes:
     return data
 
 
-def _mode_of(path: Path, place: str) -> int | None:
+def _mode_of(path: Path, context: str) -> int | None:
     try:
         return path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise BotDefinitionError(f"{place}: can't be read: {reason}") from error
+        raise BotDefinitionError(f"{context}: can't be read: {reason}") from error
 
 
-def check_name(place: str, value: str, is_known: IsKnown | None = None) -> None:
-    """Raise BotDefinitionError unless ``value``, which stands at ``place``, may be a bot's name or version."""
+def check_name(context: str, value: str, is_known: IsKnown | None = None) -> None:
+    """Raise BotDefinitionError unless ``value``, from ``context``, may be a bot's name or version."""
     if not is_name(value) and not (is_known is not None and is_known(value)):
-        raise BotDefinitionError(f"{place} = {value!r}: {ACCEPTED}")
+        raise BotDefinitionError(f"{context} = {value!r}: {ACCEPTED}")
 
 
 def _program(program: str, directory: Path, manifest: Path, is_built: bool) -> str:
     """Return the program to launch: the arena's own Python, a file of the bot, or something on PATH."""
     if program in ("python", "python3"):
         return arena_interpreter()
-    place = f"{manifest}: command = {program!r}"
+    context = f"{manifest}: command = {program!r}"
     if not Path(program).name:
-        raise BotDefinitionError(f"{place}: expected a file of the bot, python3, or a program of the system")
+        raise BotDefinitionError(f"{context}: expected a file of the bot, python3, or a program of the system")
     local = directory / program
     if is_built and Path(program).parts[0] == BUILD_DIRECTORY:
         return str(local)  # it will be there once the bot has been built
-    mode = _mode_of(local, place)
+    mode = _mode_of(local, context)
     if "/" in program or (mode is not None and stat.S_ISREG(mode)):
         if mode is None or not stat.S_ISREG(mode):
-            raise BotDefinitionError(f"{place}: there is no such file in the bot's directory")
+            raise BotDefinitionError(f"{context}: there is no such file in the bot's directory")
         if not os.access(local, os.X_OK):
-            raise BotDefinitionError(f"{place}: the file is not executable")
+            raise BotDefinitionError(f"{context}: the file is not executable")
         return str(local)
     return program

@@ -26,13 +26,13 @@ WORK_SECONDS = 0.001
 """A bot that uses more CPU time than this between its turns works there; a runtime's own threads use less."""
 
 FROZEN_SECONDS = 0.03
-"""A frozen bot that uses more CPU time than this has found a way to run on: no honest one comes near."""
+"""A frozen bot that uses more CPU time than this has found a way to continue: no honest bot comes near."""
 
 WATCH_SECONDS = SAMPLE_SECONDS
-"""Between two looks at bots while none is asked."""
+"""The pause between two checks of the bots while none is asked."""
 
 MAX_WATCH_SECONDS = 60.0
-"""Up to this the pause between two looks doubles while all bots are shown to be stopped."""
+"""The longest pause between two checks: it doubles while all bots are shown to be stopped."""
 
 
 class OffTurnControl:
@@ -42,7 +42,7 @@ class OffTurnControl:
         is_required: the bot is to leave the processor to others while it is not asked.
         cpu_at_start: the CPU time it had used when its last turn ended; None before its first match.
         has_worked: it has been found at work off turn.
-        fault: what it did although it was frozen; None if it did nothing.
+        fault: what the bot did although it was frozen; None if it did nothing.
     """
 
     def __init__(self, process: Subprocess) -> None:
@@ -55,19 +55,19 @@ class OffTurnControl:
 
     @property
     def monitor(self) -> ResourceMonitor:
-        """What samples the bot."""
+        """The monitor that samples the bot."""
         return self._process.monitor
 
     def cpu_seconds(self) -> float:
-        """Return what the bot has used off turn although it must not."""
+        """Return the CPU time that the bot has used off turn although it must not."""
         if not self.is_required or self.cpu_at_start is None:
             return 0.0
         return self.monitor.possible_cpu_seconds() - self.cpu_at_start
 
     def account_for_children(self, wall_seconds: float, main_cpu_before: float) -> None:
-        """Sample the CPU time after a turn if children may have worked in it, lest it be taken for work off turn.
+        """Sample the CPU time after a turn in which children may have worked: it does not count as work off turn.
 
-        This is needed only where no control group tells it, and where children may have worked: the turn took longer
+        This is needed only without a control group, and if children may have worked: the turn took longer
         than the bot's own process worked, or so long that a sample costs next to nothing.
         """
         if self.monitor.exact_clock is not None:
@@ -155,7 +155,7 @@ class RunningBots:
                 bot.enforce()
 
     def enforce_if_due(self, acting: OffTurnControl | None) -> None:
-        """Do the same if the last time was a while ago: on a fast turn no other is checked."""
+        """Call ``enforce`` if the last call was a while ago: on a fast turn no other bot is checked."""
         if time.perf_counter() - self._enforced_at >= FIRST_CHECK_SECONDS:
             self.enforce(acting)
             self._enforced_at = time.perf_counter()

@@ -20,7 +20,7 @@ WALL_FOR_CPU = 10.0
 
 
 def wall_limit_seconds(seconds: float, on_cpu_clock: bool) -> float:
-    """Return how long a bot is waited for that has an allowance of seconds on its clock."""
+    """Return how long to wait for a bot that has an allowance of seconds on its clock."""
     return max(1.0, WALL_FOR_CPU * seconds) if on_cpu_clock else seconds
 
 
@@ -29,8 +29,8 @@ class Request(NamedTuple):
 
     Attributes:
         actions: ``[seat, action]`` for every action since this player was last asked.
-        margin_seconds: forgiven beyond ``seconds``.
-        observation: for players that want it.
+        margin_seconds: the time beyond ``seconds`` that is forgiven.
+        observation: the observation, for players that want it.
         legal: the legal actions, for players that want them.
     """
 
@@ -47,7 +47,7 @@ class Answer(NamedTuple):
     """One answer of a player.
 
     Attributes:
-        action: as it was sent; the rules judge it.
+        action: the action as it was sent; the rules judge it.
         wall_seconds: from the last byte asked to the last byte answered.
         cpu_seconds: CPU time used meanwhile; None where it can't be measured.
         charged_seconds: what the clock charges for, if it is not the wall time.
@@ -149,7 +149,7 @@ class HumanPlayer(Player):
         return SeatReport(exit=BotText("human"))
 
 
-# A player inside the arena's own process: the test double, and the way to play a million matches in a simulation.
+# A player inside the arena's own process: the test double, also for simulations of a million matches.
 
 Chooser = Callable[[Request], Any]
 """Returns an action, or a whole ``Answer``; may raise ``BotError``."""
@@ -166,7 +166,7 @@ class ScriptedPlayer(Player):
     ) -> None:
         self.wants = wants or Wants()
         self.calls: list[tuple[str, Any]] = []
-        self._choose = script if callable(script) else _one_after_the_other(script)
+        self._choose = script if callable(script) else _in_order(script)
         self._fails_to_start = fails_to_start
 
     def begin(self, seating: Seating) -> None:
@@ -185,26 +185,26 @@ class ScriptedPlayer(Player):
         return answer
 
     def tell_update(self, ply: int, actions: Sequence[Any]) -> None:
-        """Remember it."""
+        """Remember the call."""
         self.calls.append(("update", (ply, list(actions))))
 
     def tell_fault(self, fault: Fault) -> None:
-        """Remember it."""
+        """Remember the call."""
         self.calls.append(("fault", fault))
 
     def end(
         self, ranks: Sequence[int], scores: Sequence[float], termination: Termination, faults: Sequence[Fault]
     ) -> SeatReport:
-        """Remember it."""
+        """Remember the call."""
         self.calls.append(("end", (tuple(ranks), tuple(scores), termination)))
         return SeatReport()
 
 
-def _one_after_the_other(actions: Sequence[Any]) -> Chooser:
-    coming = iter(actions)
+def _in_order(actions: Sequence[Any]) -> Chooser:
+    remaining = iter(actions)
 
     def choose(request: Request) -> Any:
-        action = next(coming)
+        action = next(remaining)
         if isinstance(action, BotError):
             raise action
         return action
@@ -225,8 +225,8 @@ def read_action(game: Game[Any], state: Any, legal: Sequence[Any], text: str) ->
 
 def kept_after_undo(actions: Sequence[Sequence[Any]], seat: int) -> int | None:
     """Return how many actions stay when a person takes the last one of their own back; None without one."""
-    own = [ply for ply, (actor, *_) in enumerate(actions) if actor == seat]
-    return own[-1] if own else None
+    own_plies = [ply for ply, (actor, *_) in enumerate(actions) if actor == seat]
+    return own_plies[-1] if own_plies else None
 
 
 # The clock of one seat, and what a player is asked in a position.

@@ -27,7 +27,7 @@ QUIT_GRACE_SECONDS = 0.5
 """How long a bot may take to leave after ``quit`` before it is killed."""
 
 END_SECONDS = 0.5
-"""How long a bot may take to deal with ``end``, so that what it then writes to stderr is in the record of the match."""
+"""How long a bot may take to handle ``end``, so that the record of the match has what it then writes to stderr."""
 
 NOT_STARTED = SeatReport(exit=BotText("not started"))
 
@@ -53,7 +53,7 @@ class ProcessPlayer(Player):
         keeps_sent: bool = False,
         measures_peak: bool = False,
     ) -> None:
-        """Seat a bot, which ``begin`` launches; ``measures_peak``: its use is measured at its end too."""
+        """Seat a bot, which ``begin`` launches; with ``measures_peak`` its usage is also measured when it ends."""
         self.bot = bot
         self.wants = Wants()
         self.ready = Ready()
@@ -82,7 +82,7 @@ class ProcessPlayer(Player):
         self.last_report = NOT_STARTED
         external_game = find_external_game(seating.game)
         if self.connection is not None and external_game not in (None, self._external_game):
-            self.close()  # it has been launched without the right to read this game
+            self.close()  # it was launched without permission to read this game
         if self.connection is None:
             self._external_game = external_game
         connection = self.connection or self._launch(seating.time_control.startup_seconds)
@@ -162,7 +162,7 @@ class ProcessPlayer(Player):
     def end(
         self, ranks: Sequence[int], scores: Sequence[float], termination: Termination, faults: Sequence[Fault]
     ) -> SeatReport:
-        """Send the bot how the match ended, and let it deal with that; it stays running for the next match."""
+        """Send the bot how the match ended, and wait until it has handled that; it keeps running for the next match."""
         connection = self.connection
         if connection is not None:
             connection.send(_frame(messages.end(self._match, ranks, scores, termination, faults)))
@@ -217,7 +217,7 @@ class ProcessPlayer(Player):
 
 
 def _whole_nanoseconds(seconds: float) -> float:
-    """Return seconds as exactly as the clocks know them: differences of them have more digits, which cost space."""
+    """Return seconds in the resolution of the clocks: differences have more digits, which only cost space."""
     return int(seconds * 1e9 + 0.5) / 1e9
 
 

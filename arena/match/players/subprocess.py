@@ -33,7 +33,7 @@ RUNNING = "running"
 """The ``exit_text`` of a program that has not exited."""
 
 _MAX_LAST_READS = 16
-"""Of the stderr of a dead program, which another process may still hold and fill."""
+"""The most reads of a dead program's stderr, which another process may still hold and fill."""
 
 
 class Subprocess:
@@ -43,11 +43,11 @@ class Subprocess:
         pidfd: becomes readable when the program exits.
         poll: waits some milliseconds until a pipe is ready or the program exits; returns descriptors with their events.
         exit_text: "running", "exit status N" or "signal NAME".
-        unsent: what did not fit into its stdin.
+        unsent: the bytes that did not fit into its stdin.
     """
 
     def __init__(self, bot: Bot, isolation: Isolation, limits: Limits, input_file: int | None = None) -> None:
-        """Launch a bot, with an open file as its stdin in place of what is sent to it.
+        """Launch a bot; its stdin is ``input_file`` if given, else the pipe for ``send``.
 
         Raises:
             BotError: of kind start, if the program can't be executed.
@@ -108,7 +108,7 @@ class Subprocess:
         self.unsent = data[written:]
 
     def send_rest(self) -> None:
-        """Write what is ``unsent``, as far as it fits."""
+        """Write as much of ``unsent`` as fits."""
         self.send(b"")
 
     def read_stdout(self) -> bytes | None:
@@ -122,7 +122,7 @@ class Subprocess:
         return chunk
 
     def drain_stderr(self) -> bool:
-        """Keep what stderr holds; return whether it held anything."""
+        """Read what stderr holds and keep it; return whether it held anything."""
         return self._drain(self.stderr)
 
     def drain_last_stderr(self) -> None:
@@ -236,7 +236,7 @@ class Subprocess:
         return True
 
     def _has_been_reaped(self) -> bool:
-        """Reap the program if it has exited, where nobody can look without doing so."""
+        """Reap the program if it has exited: without ``waitid`` there is no other way to look."""
         pid, status, usage = os.wait4(self.pid, os.WNOHANG)
         if not pid:
             return False
@@ -251,10 +251,10 @@ class Subprocess:
         """Wait for the exit, draining both pipes; return whether it came."""
         deadline = time.perf_counter() + seconds
         while self.exit_text == RUNNING:
-            left = deadline - time.perf_counter()
-            if left <= 0:
+            remaining_seconds = deadline - time.perf_counter()
+            if remaining_seconds <= 0:
                 return self.has_exited()
-            for descriptor, _ in self.poll(left * 1000):
+            for descriptor, _ in self.poll(remaining_seconds * 1000):
                 if descriptor in (self.stdout, self.stderr):
                     self._drain(descriptor)
                 else:

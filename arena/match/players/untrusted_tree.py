@@ -1,6 +1,6 @@
-"""Directories that an untrusted process has made, copied out safely: by open directories, following no link.
+"""Copies directories that an untrusted process has made, safely: through open directories, following no link.
 
-Nothing here recurses or reads more than is allowed, and nothing but plain files and directories is taken. Modes become
+Nothing here recurses or reads more than the bounds allow, and only plain files and directories are copied. Modes become
 0755 or 0644, so that neither owners nor special bits come along, and hard links become copies.
 """
 
@@ -22,12 +22,12 @@ _FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class TreeRejectedError(Exception):
-    """What a process has made is not accepted."""
+    """A directory that a process has made is rejected."""
 
 
 @dataclass(frozen=True, slots=True)
 class TreeBounds:
-    """How many files and directories are taken, of how many bytes together, how deep inside each other."""
+    """The most files and directories to copy, their bytes together, and how deep they are inside each other."""
 
     files: int
     size_bytes: int
@@ -48,9 +48,9 @@ def open_scratch(process: Subprocess, *names: str) -> int:
     The scratch directory may be a file system of the process's own.
     """
     pid = process.monitor.find_main()
-    for place in (f"/proc/{pid}/root{process.scratch}", process.scratch):
+    for path in (f"/proc/{pid}/root{process.scratch}", process.scratch):
         with contextlib.suppress(OSError):
-            return _open_below(os.open(place, _DIRECTORY), names)
+            return _open_below(os.open(path, _DIRECTORY), names)
     return -1
 
 
@@ -70,10 +70,10 @@ def copy_tree(source: int, target: Path, bounds: TreeBounds, shown_name: str) ->
 
     Args:
         target: where its copy will be; an empty directory may be there.
-        shown_name: what the directory is called in sentences; empty if its contents stand for themselves.
+        shown_name: the name of the directory in messages; empty to name only its contents.
 
     Raises:
-        TreeRejectedError: if there is more than that, or something else than files and directories.
+        TreeRejectedError: if it exceeds the bounds, or has something other than files and directories.
         OSError: if it can't be read or written.
     """
     return _Copying(source, target, bounds, shown_name).run()
@@ -94,9 +94,9 @@ class _Copying:
             below = waiting.pop()
             directory = _open_below(os.dup(self._source), below)
             try:
-                place = self._target.joinpath(*below)
-                place.mkdir(mode=0o755, exist_ok=not below)
-                place.chmod(0o755)
+                copy = self._target.joinpath(*below)
+                copy.mkdir(mode=0o755, exist_ok=not below)
+                copy.chmod(0o755)
                 waiting += [(*below, name) for name in self._take_files(directory, below)]
             finally:
                 os.close(directory)
@@ -129,17 +129,17 @@ class _Copying:
     def _copy(self, directory: int, name: str, shown: str, target: Path) -> None:
         source = os.open(name, _FILE, dir_fd=directory)
         try:
-            found = os.fstat(source)
-            if not stat.S_ISREG(found.st_mode):
+            status = os.fstat(source)
+            if not stat.S_ISREG(status.st_mode):
                 raise TreeRejectedError(f"{shown!r} is neither a file nor a directory")
-            self._size_bytes += found.st_size
+            self._size_bytes += status.st_size
             if self._size_bytes > self._bounds.size_bytes:
                 raise TreeRejectedError(f"more than {self._bounds.size_bytes // MEBIBYTE} MiB")
-            left = found.st_size
+            remaining_bytes = status.st_size
             with target.open("xb") as written:
-                while left > 0 and (chunk := os.read(source, min(left, _CHUNK_BYTES))):
+                while remaining_bytes > 0 and (chunk := os.read(source, min(remaining_bytes, _CHUNK_BYTES))):
                     written.write(chunk)
-                    left -= len(chunk)
-            target.chmod(0o755 if found.st_mode & 0o100 else 0o644)
+                    remaining_bytes -= len(chunk)
+            target.chmod(0o755 if status.st_mode & 0o100 else 0o644)
         finally:
             os.close(source)
