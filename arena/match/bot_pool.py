@@ -18,7 +18,7 @@ from arena.match.referee import Observer, Referee
 from arena.sandbox.isolation.sandbox_policy import Isolation
 
 KEPT_BOTS = 16
-"""Bots that stay alive between matches; of more, those idle the longest are ended."""
+"""The most bots that stay alive between matches; those idle the longest are ended first."""
 
 NO_ISOLATION = Isolation()
 
@@ -27,7 +27,7 @@ IN_PROCESS = "in-process"
 
 
 class PoolKey(NamedTuple):
-    """What a player is kept under: a bot, and which of its copies, since one that plays itself runs for each seat."""
+    """The key of a kept player: a bot and the number of its copy: a bot that plays itself runs once for each seat."""
 
     bot: Bot
     copy: int
@@ -100,7 +100,7 @@ class BotPool:
             raise
         finally:
             self.referee = None
-        self._keep({key: bots[seat] for seat, key in keys.items()})
+        self._keep_for_next_match({key: bots[seat] for seat, key in keys.items()})
         return replace(record, shares_cores=True) if self._shares_cores else record
 
     def watched(self) -> AbstractContextManager[None]:
@@ -130,7 +130,7 @@ class BotPool:
             raise UsageError(f"bot {key.bot.label!r} is a Python function: it plays only in a process that has it")
         return ProcessPlayer(key.bot, self._isolation, self._limits, self._running_bots)
 
-    def _keep(self, players: Mapping[PoolKey, ProcessPlayer | FunctionPlayer]) -> None:
+    def _keep_for_next_match(self, players: Mapping[PoolKey, ProcessPlayer | FunctionPlayer]) -> None:
         if self._fresh_bots:
             for player in players.values():
                 player.close()

@@ -41,7 +41,7 @@ def termination_of(game: Game[Any], state: Any, has_forfeit: bool) -> Terminatio
 
 
 def state_after(game: Game[Any], state: Any, action: Any) -> Any:
-    """Return the state after an action; after None, which takes the seat to act out, None if the game knows no such."""
+    """Return the state after an action; None takes the seat to act out, and the result is None if the game can't."""
     return game.withdraw(state) if action is None else game.apply(state, action)
 
 
@@ -105,11 +105,11 @@ def check_record(record: MatchRecord) -> None:
 # same.
 
 MAX_LINES = 20_000
-"""Lines of play, estimated along the first of them; of more no search is begun, which would not end in time."""
+"""The most lines of play, estimated along the first of them: a search of more would not end in time."""
 MAX_PLIES = 100
-"""Of the longest line that a search looks at."""
+"""The most actions of a line that a search follows."""
 MAX_STATES = 2_000
-"""States that a search may reach."""
+"""The most states that a search may reach."""
 
 
 def settled_ranks(game: Game[Any], state: Any, plies_left: int) -> tuple[int, ...] | None:
@@ -140,9 +140,9 @@ def _are_fixed(ranks: Sequence[int], bounds: Sequence[tuple[float, float]]) -> b
 
 def _has_few_lines(game: Game[Any], state: Any, plies_left: int) -> bool:
     lines = 1
-    last = max(plies_left - MAX_PLIES, 0)
+    least_left = max(plies_left - MAX_PLIES, 0)
     while plies_left and game.seat_to_act(state) is not None:
-        if plies_left == last:
+        if plies_left == least_left:
             return False
         actions = game.legal_actions(state)
         lines *= len(actions)
@@ -154,28 +154,28 @@ def _has_few_lines(game: Game[Any], state: Any, plies_left: int) -> bool:
 
 def _only_end(game: Game[Any], state: Any, plies_left: int) -> tuple[int, ...] | None:
     """Return the ranks in which all lines end; None if some end in others, or there are too many states."""
-    only: tuple[int, ...] | None = None
-    seen: set[tuple[Any, int]] = {(state, plies_left)}
+    common: tuple[int, ...] | None = None
+    visited: set[tuple[Any, int]] = {(state, plies_left)}
     waiting: list[tuple[Iterator[Any], int]] = [(_after(game, state), plies_left - 1)]
     while waiting:
-        following, left = waiting[-1]
+        following, plies_after = waiting[-1]
         after = next(following, None)
         if after is None:
             waiting.pop()
             continue
-        if (after, left) in seen:
+        if (after, plies_after) in visited:
             continue
-        seen.add((after, left))
-        if len(seen) > MAX_STATES:
+        visited.add((after, plies_after))
+        if len(visited) > MAX_STATES:
             return None
-        if left and game.seat_to_act(after) is not None:
-            waiting.append((_after(game, after), left - 1))
+        if plies_after and game.seat_to_act(after) is not None:
+            waiting.append((_after(game, after), plies_after - 1))
             continue
         ranks = tuple(game.ranks(after))
-        if only is not None and ranks != only:
+        if common is not None and ranks != common:
             return None
-        only = ranks
-    return only
+        common = ranks
+    return common
 
 
 def _after(game: Game[Any], state: Any) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""Repro: a recorded bot is launched again, and is sent the messages of the match again."""
+"""Repro: launches a recorded bot again, and sends it the messages of the match again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from arena.protocol.messages import Seating, shortened
 
 
 class Difference(NamedTuple):
-    """A ply at which a bot acts otherwise than recorded."""
+    """A ply at which a bot now acts differently from the record."""
 
     ply: int
     recorded: Any
@@ -27,7 +27,7 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reproduction:
-    """The result of a repro; ``frames`` are all that the bot was sent up to its fault or its last action, in order."""
+    """The result of a repro; ``frames`` has all that the bot was sent up to its fault or its last action, in order."""
 
     seat: int
     ply: int
@@ -65,7 +65,7 @@ def whom_to_repeat(record: MatchRecord, ply: int | None, seat: int | None) -> tu
 def repeat(record: MatchRecord, player: ProcessPlayer, seat: int, ply: int) -> Reproduction:
     """Launch a bot and lead it through its part of a match, up to a ply or to the end.
 
-    It is sent the recorded actions, even where it answers otherwise now; its transcript keeps all of them.
+    It receives the recorded actions, even where its answers now differ; its transcript keeps all of them.
     """
     return _Repetition(record, player, seat, ply).run()
 
@@ -85,7 +85,7 @@ class _Repetition:
         self._time_control = record.time_control_of(seat)
         self._clock = SeatClock(self._time_control)
         self._sent_plies = 0  # how many actions the bot has been sent in questions
-        self._at = record.opening_plies
+        self._ply_asked = record.opening_plies
         self._asked = 0
         self._differences: list[Difference] = []
 
@@ -125,16 +125,16 @@ class _Repetition:
                 if ply > record.opening_plies and self._player.wants.updates:
                     self._player.tell_update(ply, record.actions[ply - 1 : ply])
                 if self._is_asked_at(ply) and game.seat_to_act(state) == seat:
-                    self._at = ply
+                    self._ply_asked = ply
                     self._ask(game, state)
             return None
         except BotError as error:
-            return Fault(seat=seat, kind=error.kind, ply=self._at, detail=BotText(error.detail))
+            return Fault(seat=seat, kind=error.kind, ply=self._ply_asked, detail=BotText(error.detail))
         except IllegalActionError as error:
             return Fault(
                 seat=seat,
                 kind=FaultKind.ILLEGAL,
-                ply=self._at,
+                ply=self._ply_asked,
                 detail=BotText(f"{shortened(error.action)}: {error.reason}"),
             )
 
@@ -143,7 +143,7 @@ class _Repetition:
         return self._record.opening_plies <= ply and (ply < len(self._record.actions) or self._recorded is not None)
 
     def _ask(self, game: Game[Any], state: Any) -> None:
-        record, ply = self._record, self._at
+        record, ply = self._record, self._ply_asked
         self._asked += 1
         action = self._player.ask(self._request(game, state)).action
         game.apply(state, action)
@@ -156,8 +156,8 @@ class _Repetition:
         self._clock.charge(used_seconds[ply] or 0.0)
 
     def _request(self, game: Game[Any], state: Any) -> Request:
-        since, self._sent_plies = self._record.actions[self._sent_plies : self._at], self._at
-        return build_request(game, state, self._player.wants, self._clock, self._at, since)
+        since, self._sent_plies = self._record.actions[self._sent_plies : self._ply_asked], self._ply_asked
+        return build_request(game, state, self._player.wants, self._clock, self._ply_asked, since)
 
     def _sent_frames(self) -> list[bytes]:
         return [frame.data for frame in self._player.transcript.frames() if frame.is_sent]

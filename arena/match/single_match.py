@@ -38,9 +38,9 @@ MAX_TRIES = 3
 
 
 def play_until_judged(play: Callable[[MatchSpec], MatchRecord], spec: MatchSpec) -> MatchRecord:
-    """Play a match by ``play``, again where the machine stood still or others took the processor.
+    """Play a match by ``play``, and again if the machine stood still or others took the processor.
 
-    If the same bot was to act in every try, the referee takes the last for its fault.
+    If the same bot was to act in every try, the referee makes the last one that bot's fault.
     """
     for _ in range(MAX_TRIES - 1):
         try:
@@ -63,7 +63,7 @@ def play_match(
     opening_actions: Sequence[Any] = (),
     ply_limit: int = DEFAULT_PLY_LIMIT,
 ) -> MatchRecord:
-    """Play one match in this process, again if nobody can tell whether a bot kept its time; not with people.
+    """Play one match in this process; without people, again if it is unknown whether a bot kept its time.
 
     Args:
         bots: one for each seat, or a single list of them: a ``Bot``, the path of one, ``arena:NAME``, or a function
@@ -77,11 +77,11 @@ def play_match(
         UsageError: if the game, an option, the number of bots or the limit is not accepted, or a bot can't be built.
         VoidMatchError: if the arena itself failed.
         GameError: if the rules of the game are wrong.
-        TakenBackError: if a person takes something back.
+        TakenBackError: if a person takes an action back.
         LeftMatchError: if a person leaves.
     """
     rules = make_game(game, **(options or {}))
-    seated = tuple(bot_of(entrant) for entrant in _each(bots))
+    seated = tuple(bot_of(entrant) for entrant in _flattened(bots))
     if len(seated) != rules.players:
         raise UsageError(f"{game} with these options has {rules.players} seats; got {counted(len(seated), 'bot')}")
     if not len(opening_actions) < ply_limit <= MAX_PLY_LIMIT:
@@ -111,8 +111,8 @@ def play_match(
         return play_until_judged(lambda again: pool.play(again, observer), spec)
 
 
-def _each(given: Iterable[Entrant | Sequence[Entrant]]) -> Iterator[Entrant]:
-    for entrant in given:
+def _flattened(bots: Iterable[Entrant | Sequence[Entrant]]) -> Iterator[Entrant]:
+    for entrant in bots:
         if isinstance(entrant, list | tuple):
             yield from entrant
         else:
@@ -154,7 +154,7 @@ def ask_bot(
     try:
         player.begin(Seating(1, game, rules.options, rules.players, seat, rng_seed, control))
         answer = player.ask(build_request(rules, state, player.wants, clock, len(actions), actions))
-    except KeyboardInterrupt:  # whoever ends this program doesn't wait for a bot that thinks
+    except KeyboardInterrupt:  # to end this program at once, without waiting for a bot that thinks
         player.close(grace_seconds=0)
         raise
     finally:

@@ -87,9 +87,9 @@ def check_bot(
     tried = TriedBot(bot, isolation, limits, time_control, ply_limit)
     checker = _Checker(bot, claimed[0], options, next(iter(openings), ()), tried)
     try:
-        first = checker.start()
-        yield first
-        if not first.is_passed:
+        start = checker.start()
+        yield start
+        if not start.is_passed:
             return
         for number, choice in enumerate(choices):
             yield from checker.play_choice(choice, openings[number] if openings else ())
@@ -122,7 +122,7 @@ class _Checker:
 
     def __post_init__(self) -> None:
         self._player = self.tried.player
-        self._broken: Step | None = None  # the first step in which a limit was broken
+        self._limit_step: Step | None = None  # the first step in which a limit was broken
 
     def close(self) -> None:
         self._player.close()
@@ -184,8 +184,10 @@ class _Checker:
             if record.faults:
                 return self._failed_in(record, 0, name)
         same = records[0].actions == records[1].actions
-        how = "the same actions from the same seed" if same else "other actions from the same seed: not reproducible"
-        return Step(name, True, f"{counted(self.tried.matches, 'match')} so far; {how}")
+        comparison = (
+            "the same actions from the same seed" if same else "other actions from the same seed: not reproducible"
+        )
+        return Step(name, True, f"{counted(self.tried.matches, 'match')} so far; {comparison}")
 
     def under_load(self) -> Step:
         """Play while other programs use up the processor."""
@@ -211,8 +213,8 @@ class _Checker:
         with contextlib.suppress(BotError):
             self.tried.begin(self.game, self.options)
         self._player.close()
-        if self._broken is not None:
-            return replace(self._broken, name=name)
+        if self._limit_step is not None:
+            return replace(self._limit_step, name=name)
         peak, limits = self._player.peak, self.tried.limits
         used = (
             f"{peak.memory_bytes / MEBIBYTE:.0f} of {limits.memory_bytes / MEBIBYTE:.0f} MiB of memory,"
@@ -267,8 +269,8 @@ class _Checker:
             stderr=stderr,
             before=tuple(transcript.before_last_exchange()),
         )
-        if fault.kind == FaultKind.LIMIT and self._broken is None:
-            self._broken = step
+        if fault.kind == FaultKind.LIMIT and self._limit_step is None:
+            self._limit_step = step
         return step
 
 

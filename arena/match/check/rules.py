@@ -27,55 +27,57 @@ from arena.match.single_match import play_match
 from arena.sandbox.isolation.interpreters import own_program
 
 BOT_SECONDS = 10.0
-"""For each action of the bots that read the rules; they need none."""
+"""The time for each action of the bots that read the rules; they need hardly any."""
 
 HASH_SEEDS = (0, 1, 2, 3, 4, 5)
-"""Of the processes that walk through the game; the order of a set of two texts is not the same in all of them."""
+"""The hash seeds of the processes that walk through the game, in which sets of texts have different orders."""
 
 
-def check_rules(wanted: RulesCheck, isolation: str = "auto") -> Iterator[RulesStep]:
+def check_rules(check: RulesCheck, isolation: str = "auto") -> Iterator[RulesStep]:
     """Check the rules of a game, step by step; other processes and bots try them only if nothing else was found."""
-    steps = check_in_process(wanted)
+    steps = check_in_process(check)
     yield from steps
     if not all(step.is_passed for step in steps):
         return
-    step = _compare_processes(wanted)
+    step = _compare_processes(check)
     yield step
     if step.is_passed:
-        with contextlib.redirect_stderr(_Nowhere()):  # the arena's process loads the rules too, and has shown enough
-            step = _let_bots_play(wanted.game, wanted.given, isolation)
+        with contextlib.redirect_stderr(
+            _NullOutput()
+        ):  # the arena loads the rules here too, and has already shown what they print
+            step = _let_bots_play(check.game, check.given, isolation)
         yield step
 
 
-def _compare_processes(wanted: RulesCheck) -> RulesStep:
-    budget = wanted.within_seconds
+def _compare_processes(check: RulesCheck) -> RulesStep:
+    budget = check.within_seconds
     walk_seconds = WALK_SECONDS if budget is None else min(WALK_SECONDS, budget * (1 - CHECKS_SHARE) / len(HASH_SEEDS))
     name = "answers the same in every process"
-    first = walk_in_process(wanted, walk_seconds, HASH_SEEDS[0])
+    first = walk_in_process(check, walk_seconds, HASH_SEEDS[0])
     for seed in HASH_SEEDS[1:]:
-        found = difference(first, walk_in_process(wanted, walk_seconds, seed))
-        if found is not None:
+        finding = difference(first, walk_in_process(check, walk_seconds, seed))
+        if finding is not None:
             return RulesStep(
                 check="processes",
                 name=name,
                 is_passed=False,
-                detail=found.sentence,
-                options=found.options,
-                line=found.line,
-                line_text=found.line_text,
+                detail=finding.sentence,
+                options=finding.options,
+                line=finding.line,
+                line_text=finding.line_text,
             )
     detail = f"{counted(len(first), 'position')}, {counted(len(HASH_SEEDS), 'process')}"
     return RulesStep(check="processes", name=name, is_passed=True, detail=detail)
 
 
-class _Nowhere(io.TextIOBase):
+class _NullOutput(io.TextIOBase):
     def write(self, text: str) -> int:
         return len(text)
 
 
-def _let_bots_play(game: str, given: Sequence[str], isolation: str) -> RulesStep:
+def _let_bots_play(game: str, option_texts: Sequence[str], isolation: str) -> RulesStep:
     bot = own_program("arena.match.check.rules_reader", external_game=find_external_game(game))
-    options = parse_options(game, given)
+    options = parse_options(game, option_texts)
     bots = [bot] * make_game(game, **options).players
     name = "is the same in the processes of bots"
     try:
@@ -94,18 +96,20 @@ def _let_bots_play(game: str, given: Sequence[str], isolation: str) -> RulesStep
 
 
 def _what_bots_see_otherwise(record: MatchRecord) -> str | None:
-    """Return the first answer of the rules that a bot noted and that is another one here; None without one."""
+    """Return the first answer of the rules that differs between a bot and this process; None without one."""
     noted = {note[0]: note[1] for note in record.notes.for_operator()}
     calls = Calls(make_game(record.game, **record.options))
     for ply, (_, state) in enumerate(states_of(record)):
-        here = answers(calls, state)
-        there = noted.get(ply)
-        if not isinstance(there, dict):
+        own_answers = answers(calls, state)
+        noted_answers = noted.get(ply)
+        if not isinstance(noted_answers, dict):
             continue
-        seen = {method: there.get(method) == answer.partition(" ")[0] for method, answer in here.items()}
-        if not all(seen.values()):
-            same = {method: answer for method, answer in here.items() if seen[method]}
-            return f"at ply {ply} {differing_answer(here, same, 'in the process of a bot')}"
+        is_same = {
+            method: noted_answers.get(method) == answer.partition(" ")[0] for method, answer in own_answers.items()
+        }
+        if not all(is_same.values()):
+            same = {method: answer for method, answer in own_answers.items() if is_same[method]}
+            return f"at ply {ply} {differing_answer(own_answers, same, 'in the process of a bot')}"
     return None
 
 
@@ -113,5 +117,5 @@ def _what_failed(record: MatchRecord) -> str:
     fault = record.faults[0]
     stderr = record.seats[fault.seat].stderr.for_operator().strip()
     error, text = last_error(stderr)
-    last = f"{error}: {text}" if error else stderr.splitlines()[-1] if stderr else fault.detail.for_operator()
-    return f"at ply {fault.ply} a bot ended with {last}"
+    last_line = f"{error}: {text}" if error else stderr.splitlines()[-1] if stderr else fault.detail.for_operator()
+    return f"at ply {fault.ply} a bot ended with {last_line}"

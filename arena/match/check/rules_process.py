@@ -40,32 +40,32 @@ IMPORT_SECONDS = 10.0
 """Importing the module of a game may take this long."""
 
 STALL_SECONDS = 20.0
-"""A process in which no Python code has run for so long is stuck in a call that can't be interrupted."""
+"""A process in which no Python code has run for this long is stuck in a call that can't be interrupted."""
 
 LOOK_SECONDS = 0.2
 
 START_SECONDS = 60.0
-"""More that it may take at its start, on a busy machine."""
+"""The additional time that the process may take to start on a busy machine."""
 
 MAX_ANSWER_BYTES = 4 * 1024**2
 
 MAX_FILE_BYTES = 64 * 1024**2
-"""Of each file that the process writes, also of what the rules print."""
+"""The most of each file that the process writes, including what the rules print."""
 
 SHOWN_BYTES = 8 * 1024
-"""Of what the rules write to stderr: the first and the last half."""
+"""The most of the rules' stderr that is shown: half from its beginning, half from its end."""
 
 MEMORY_BYTES = 4 * 1024**3
 """What the checks may use beyond what the process has at its start."""
 
 CHECKS_SHARE = 0.6
-"""Of a budget of time: what the checks of one process get; the walks of all others get half of the rest."""
+"""The share of the time for the checks in one process; the walks of all others get the rest."""
 
 WALK_SECONDS = 1.0
 """CPU time of the walks in each process."""
 
 MAX_POSITIONS = 10**9
-"""No process tries more; it may write anything into its count."""
+"""A larger count is false: the process may write anything into it."""
 
 HASH_SEED = "PYTHONHASHSEED"
 
@@ -78,8 +78,8 @@ class RulesStep:
 
     Attributes:
         check: its name in ``arena.games.conformance.CHECKS``, or "printing", "processes" or "bots".
-        options: of the game that shows a mistake.
-        line: the line of play that shows it, as JSON types; None takes the seat to act out.
+        options: the options of the game that show a mistake.
+        line: the line of play that shows it, as JSON types; an action None takes the seat to act out.
         line_text: the line in the game's own text.
     """
 
@@ -101,12 +101,12 @@ class _Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulesCheck:
-    """What is to be checked, and how.
+    """Which rules to check, and how.
 
     Attributes:
         game: its name or path.
         given: options as text, such as "size=9".
-        within_seconds: of CPU time, about, for all steps together; None for as much as is usual.
+        within_seconds: about how much CPU time all steps together may take; None for the default.
         tell: called with what the rules have written to stderr; if it is much, the beginning and the end.
         on_progress: called several times a second with the number of positions tried so far in a process.
     """
@@ -118,40 +118,40 @@ class RulesCheck:
     on_progress: Callable[[int], None] = lambda positions: None
 
 
-def check_in_process(wanted: RulesCheck) -> tuple[RulesStep, ...]:
-    """Return the steps of all checks of a game; a check that another mistake has made pointless has none.
+def check_in_process(check: RulesCheck) -> tuple[RulesStep, ...]:
+    """Return the steps of all checks of a game, without those that another mistake has made pointless.
 
     Raises:
-        UsageError: if the game can't be loaded, an option is refused, or bots can't read its module.
+        UsageError: if the game can't be loaded, an option is rejected, or bots can't read its module.
         GameError: if the process has ended without an answer, or is stuck.
     """
-    return _answer_of(wanted, "check", wanted.within_seconds and CHECKS_SHARE * wanted.within_seconds, None).steps
+    return _answer_of(check, "check", check.within_seconds and CHECKS_SHARE * check.within_seconds, None).steps
 
 
-def walk_in_process(wanted: RulesCheck, seconds: float, hash_seed: int) -> tuple[Place, ...]:
+def walk_in_process(check: RulesCheck, seconds: float, hash_seed: int) -> tuple[Place, ...]:
     """Return the answers of a game in seeded walks, in a process with a seed of hashes.
 
     It raises what ``check_in_process`` does.
     """
-    return _answer_of(wanted, "walk", seconds, hash_seed).places
+    return _answer_of(check, "walk", seconds, hash_seed).places
 
 
-def _answer_of(wanted: RulesCheck, task: str, seconds: float | None, hash_seed: int | None) -> _Answer:
-    game = wanted.game
+def _answer_of(check: RulesCheck, task: str, seconds: float | None, hash_seed: int | None) -> _Answer:
+    game = check.game
     context = multiprocessing.get_context("spawn")
     signs = context.RawArray("d", [0.0, 0.0])
     with tempfile.TemporaryDirectory(prefix=f"{RULES_PREFIX}{process_tag()}-", ignore_cleanup_errors=True) as directory:
-        arguments = (task, game, tuple(wanted.given), seconds, signs, directory, os.getpid())
+        arguments = (task, game, tuple(check.given), seconds, signs, directory, os.getpid())
         process = context.Process(target=_run, args=arguments, daemon=True)
         try:
             with starting_process(), _hash_seed(hash_seed):
                 process.start()
-            _wait(wanted, process, signs, Path(directory))
+            _wait(check, process, signs, Path(directory))
         finally:
             if process.pid is not None:
                 process.kill()
                 process.join()
-            wanted.tell(_start_and_end(Path(directory, "stderr"), SHOWN_BYTES))
+            check.tell(_start_and_end(Path(directory, "stderr"), SHOWN_BYTES))
         answer = _read_answer(game, Path(directory, "answer"), process.exitcode or 0)
     if answer.refused:
         raise UsageError(answer.refused)
@@ -173,21 +173,23 @@ def _hash_seed(seed: int | None) -> Iterator[None]:
             os.environ[HASH_SEED] = earlier
 
 
-def _wait(wanted: RulesCheck, process: Any, signs: Any, directory: Path) -> None:
-    game = wanted.game
+def _wait(check: RulesCheck, process: Any, signs: Any, directory: Path) -> None:
+    game = check.game
     alive_at, silent_seconds, looked = 0.0, -START_SECONDS, time.monotonic()
     while not (wait([process.sentinel], LOOK_SECONDS) or (directory / "answer").exists()):
         earlier, (alive_at, positions), before = alive_at, signs, looked
         looked = time.monotonic()
         passed_seconds = min(looked - before, 2 * LOOK_SECONDS)  # a machine that stands still is no fault of the game
         silent_seconds = silent_seconds + passed_seconds if alive_at == earlier else 0.0
-        wanted.on_progress(int(positions) if 0 <= positions < MAX_POSITIONS else 0)
+        check.on_progress(int(positions) if 0 <= positions < MAX_POSITIONS else 0)
         if silent_seconds > STALL_SECONDS:
             with contextlib.suppress(OSError):
                 os.kill(process.pid, signal.SIGUSR1)
             time.sleep(0.5)  # the handler writes the stack without the interpreter's help
-            method, place = _innermost(directory / "stack", game)
-            raise GameError(game, method, f"did not return within {STALL_SECONDS:g} s, and can't be interrupted", place)
+            method, location = _innermost(directory / "stack", game)
+            raise GameError(
+                game, method, f"did not return within {STALL_SECONDS:g} s, and can't be interrupted", location
+            )
 
 
 def _read_answer(game: str, path: Path, exit_code: int) -> _Answer:
@@ -197,14 +199,14 @@ def _read_answer(game: str, path: Path, exit_code: int) -> _Answer:
             text = file.read(MAX_ANSWER_BYTES).decode()
         return from_stored(_Answer, from_json_text(text, "the answer"), "the answer")
     except FileNotFoundError:
-        how = f"by {signal.Signals(-exit_code).name}" if exit_code < 0 else f"with exit code {exit_code}"
-        raise GameError(game, "its module", f"ended the process that checked it, {how}") from None
+        ending = f"by {signal.Signals(-exit_code).name}" if exit_code < 0 else f"with exit code {exit_code}"
+        raise GameError(game, "its module", f"ended the process that checked it, {ending}") from None
     except (OSError, UnicodeDecodeError, StoreError):
         raise GameError(game, "its module", "wrote into the files of the process that checked it") from None
 
 
 def _start_and_end(path: Path, max_bytes: int) -> str:
-    """Return the text of a file that the process has written, in which anything may be; of a long one both ends."""
+    """Return the text of an untrusted file that the process has written; of a long one only both ends."""
     half = max_bytes // 2
     try:
         with open(path, "rb", opener=open_at_once) as file:
@@ -220,15 +222,17 @@ def _start_and_end(path: Path, max_bytes: int) -> str:
 def _innermost(stack: Path, game: str) -> tuple[str, str]:
     frames = _FRAME.findall(_start_and_end(stack, MAX_ANSWER_BYTES))
     top = game.partition(":")[0].partition(".")[0]
-    own = [frame for frame in frames if top in (Path(frame[0]).stem, *(part.name for part in Path(frame[0]).parents))]
-    if not own:
+    own_frames = [
+        frame for frame in frames if top in (Path(frame[0]).stem, *(part.name for part in Path(frame[0]).parents))
+    ]
+    if not own_frames:
         return "a method", ""
-    file, line, method = own[0]
+    file, line, method = own_frames[0]
     return method, f"{Path(file).name}:{line}"
 
 
 def _run(
-    task: str, game: str, given: tuple[str, ...], seconds: float | None, signs: Any, directory: str, parent: int
+    task: str, game: str, option_texts: tuple[str, ...], seconds: float | None, signs: Any, directory: str, parent: int
 ) -> None:
     end_with(parent, signal.SIGKILL)
     with Path(directory, "stack").open("w") as stack:
@@ -246,11 +250,11 @@ def _run(
             _set_limits()
             beat()  # it has started
             try:
-                made = _loaded(game, given, printed)
+                rules = _loaded(game, option_texts, printed)
                 if task == "walk":
-                    answer = _Answer(places=walks(made, seconds or WALK_SECONDS, count))
+                    answer = _Answer(places=walks(rules, seconds or WALK_SECONDS, count))
                 else:
-                    answer = _Answer(steps=_check(made, seconds, count, printed))
+                    answer = _Answer(steps=_check(rules, seconds, count, printed))
             except UsageError as error:
                 answer = _Answer(refused=str(error))
             except KeyboardInterrupt:  # of the rules: Ctrl-C ends this process at once
@@ -277,27 +281,29 @@ def _without_terminal(directory: Path) -> Iterator[Path]:
 
 def _set_limits() -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    wanted = MAX_FILE_BYTES if hard == resource.RLIM_INFINITY else min(MAX_FILE_BYTES, hard)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (wanted, hard))
+    limit_bytes = MAX_FILE_BYTES if hard == resource.RLIM_INFINITY else min(MAX_FILE_BYTES, hard)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, hard))
     if not HAS_PROC:  # nobody can tell what the process has at its start
         return
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    wanted = used + MEMORY_BYTES
-    resource.setrlimit(resource.RLIMIT_AS, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
+    limit_bytes = used + MEMORY_BYTES
+    resource.setrlimit(
+        resource.RLIMIT_AS, (limit_bytes if hard == resource.RLIM_INFINITY else min(limit_bytes, hard), hard)
+    )
 
 
 def _check(
-    made: Game[Any] | type[Game[Any]], seconds: float | None, count: Callable[[int], None], printed: Path
+    rules: Game[Any] | type[Game[Any]], seconds: float | None, count: Callable[[int], None], printed: Path
 ) -> tuple[RulesStep, ...]:
-    results = [result for result in run_checks(made, seconds=seconds, on_position=count) if result.is_tried]
+    results = [result for result in run_checks(rules, seconds=seconds, on_position=count) if result.is_tried]
     return *map(_step, results), _printing(printed)
 
 
-def _loaded(game: str, given: tuple[str, ...], printed: Path) -> Game[Any] | type[Game[Any]]:
+def _loaded(game: str, option_texts: tuple[str, ...], printed: Path) -> Game[Any] | type[Game[Any]]:
     """Return the game with the given options; its class if none are given."""
     try:
-        kind = guarded(lambda: find_game(game), "importing it", game.partition(":")[0], IMPORT_SECONDS)
+        game_class = guarded(lambda: find_game(game), "importing it", game.partition(":")[0], IMPORT_SECONDS)
     except MistakeError as mistake:
         raise UsageError(_load_problem(game, mistake)) from mistake
     text = _start_and_end(printed, SHOWN_BYTES).strip()
@@ -307,16 +313,16 @@ def _loaded(game: str, given: tuple[str, ...], printed: Path) -> Game[Any] | typ
             " every bot and worker does; put what is no rule under if __name__ == '__main__'"
         )
     _require_readable(game)
-    options = parse_options(game, given)
+    options = parse_options(game, option_texts)
     try:
-        made: Game[Any] | type[Game[Any]] = (
-            guarded(lambda: kind(**options), "making it", kind.__module__) if options else kind
+        rules: Game[Any] | type[Game[Any]] = (
+            guarded(lambda: game_class(**options), "making it", game_class.__module__) if options else game_class
         )
     except MistakeError as mistake:
         if isinstance(mistake.__cause__, OptionError):
             raise mistake.__cause__ from None
         raise GameError(game, "__init__", mistake.sentence.removeprefix("making it ")) from mistake
-    return made
+    return rules
 
 
 def _load_problem(game: str, mistake: MistakeError) -> str:

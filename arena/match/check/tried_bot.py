@@ -37,7 +37,7 @@ class TriedBot:
         self.matches = 0
 
     def begin(self, game: str, options: Mapping[str, Any] | None = None) -> None:
-        """Seat it in a match that is not played, again while nobody can tell whether it was ready in time."""
+        """Seat the bot in a match that is not played; try again while it is unknown whether it was ready in time."""
         rules = make_game(game, **(options or {}))
         seating = Seating(0, game, rules.options, rules.players, 0, 1, self.time_control)
         for _ in range(MAX_TRIES - 1):
@@ -48,7 +48,7 @@ class TriedBot:
         return self.player.begin(seating)
 
     def leaves(self, game: str, options: Mapping[str, Any] | None = None) -> bool:
-        """Return whether it left by itself after ``quit``, the last time or in one of the next tries.
+        """Return whether the bot left by itself after ``quit``, the last time or in one of the next tries.
 
         On a busy machine a bot may not be given the processor in the time that it has for that.
         """
