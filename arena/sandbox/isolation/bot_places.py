@@ -1,4 +1,4 @@
-"""Where a bot's files lead: worked out once for all launches of the bot, and again when something that matters changes.
+"""Where a bot's files lead: resolved once for all launches of the bot, and again when something that matters changes.
 
 Files are looked at by their names at every launch, which takes a system call each and not dozens. A real path is not
 worked out again: what the owner of a directory has put in its place later, a link for one, stays closed.
@@ -32,13 +32,13 @@ class BotPlaces(NamedTuple):
     """Where a bot's files lead.
 
     Attributes:
-        submitted: whether its command is a stranger's.
+        submitted: whether its command comes from a submission.
         program: what its program leads to.
         lab: the directories of kernels and tables that it may read.
         readable: what it has to read beyond the system.
         closed: which of these, and of scratch directories, are in directories that other users may not enter.
         remade: directories that the bot finds made again, because other users may not enter them.
-        stamp: another number each time that this is worked out.
+        stamp: a new number each time that the places are resolved.
     """
 
     submitted: bool
@@ -51,7 +51,7 @@ class BotPlaces(NamedTuple):
 
 
 class _Key(NamedTuple):
-    """What the places of a bot depend on beside files; see ``find_places``."""
+    """What the places of a bot depend on in addition to files; see ``find_places``."""
 
     bot: Bot
     own: tuple[str, ...]
@@ -70,20 +70,20 @@ class _Watched(NamedTuple):
     replaceable: tuple[str, ...] = ()
 
     def state(self) -> list[tuple[int, ...]]:
-        """Return what tells whether one of them is another, or has changed."""
+        """Return a value that differs once one of them has been replaced or has changed."""
         return [
             *(_look(path, is_whole=True) for path in self.changing),
             *(_look(path, is_whole=False) for path in self.replaceable),
         ]
 
 
-class _Kept(NamedTuple):
+class _KnownPlaces(NamedTuple):
     places: BotPlaces
     watched: _Watched
     state: list[tuple[int, ...]]
 
 
-_kept: dict[_Key, _Kept] = {}
+_known_places: dict[_Key, _KnownPlaces] = {}
 
 
 def find_places(
@@ -100,26 +100,26 @@ def find_places(
         may_mount: whether the arena may mount, so that the bot reaches its files in closed directories.
     """
     key = _Key(bot, own, path, scratch_parent, cache_directory(), level == IsolationLevel.LANDLOCK, root, may_mount)
-    kept = _kept.pop(key, None)
-    if kept is None or kept.state != kept.watched.state():
-        kept = _work_out(key)
-    _kept[key] = kept  # at the end, so that the first is what nobody has needed for the longest
-    if len(_kept) > MAX_KEPT:
-        del _kept[next(iter(_kept))]
-    return kept.places
+    known = _known_places.pop(key, None)
+    if known is None or known.state != known.watched.state():
+        known = _work_out(key)
+    _known_places[key] = known  # at the end, so that the first is the one that was not needed for the longest time
+    if len(_known_places) > MAX_KEPT:
+        del _known_places[next(iter(_known_places))]
+    return known.places
 
 
 def _look(path: str, *, is_whole: bool) -> tuple[int, ...]:
     try:
-        found = os.lstat(path)
+        status = os.lstat(path)
     except (OSError, ValueError) as error:
         return (getattr(error, "errno", None) or 0,)
-    which = (found.st_dev, found.st_ino, found.st_mode, found.st_uid)
-    return (*which, found.st_ctime_ns) if is_whole else which
+    identity = (status.st_dev, status.st_ino, status.st_mode, status.st_uid)
+    return (*identity, status.st_ctime_ns) if is_whole else identity
 
 
-def _work_out(key: _Key) -> _Kept:
-    """Work places out, with the state of files from before: a change meanwhile is noticed at the next launch."""
+def _work_out(key: _Key) -> _KnownPlaces:
+    """Resolve places, with the state of files from before: the next launch notices a change that comes meanwhile."""
     watched = _Watched()
     for _ in range(_MAX_TRIES):
         state = watched.state()
@@ -127,9 +127,9 @@ def _work_out(key: _Key) -> _Kept:
         paths_behind_closed_directories.cache_clear()
         places, needed = _evaluated(key)
         if needed == watched:
-            return _Kept(places, watched, state)
+            return _KnownPlaces(places, watched, state)
         watched = needed
-    return _Kept(places, watched, [])
+    return _KnownPlaces(places, watched, [])
 
 
 def _evaluated(key: _Key) -> tuple[BotPlaces, _Watched]:

@@ -135,7 +135,7 @@ LAST_DESCRIPTOR = 2**32 - 1
 
 _memory = mmap.mmap(-1, _TEXT_AT + _TEXT_BYTES, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 _address = ctypes.addressof(ctypes.c_char.from_buffer(_memory))
-"""The calls of one list between two exits, and what their arguments point to."""
+"""The address of the calls of one list, between two exits, and of what their arguments point to."""
 
 AT_WORKING_DIRECTORY = -100
 """AT_FDCWD."""
@@ -250,8 +250,8 @@ class CallList:
             os.close(write_end)
             if pid < 0:
                 raise StepError("clone", ctypes.get_errno())
-            made = results.read()
-        _memory[: len(made)] = made
+            returned = results.read()
+        _memory[: len(returned)] = returned
         return int(pid)
 
     def make_here(self) -> None:

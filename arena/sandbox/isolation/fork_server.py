@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 MAX_REQUEST_BYTES = 1 << 20
 
 _UNTOUCHED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGTSTP", "SIGPIPE", "SIGXFSZ")
-"""Signals that a fork server doesn't heed: they are for those it works for, or reported by system calls as well.
+"""Signals that a fork server does not handle: they are for the arena's process, or system calls report them as well.
 
 They are blocked rather than ignored, so that a bot, which unblocks all, has each at its default."""
 
@@ -47,16 +47,16 @@ FIRST_UID, LAST_UID = 61184, 65519
 """Uids that belong to no user: the range that systemd reserves for dynamic users of services (systemd.io/UIDS-GIDS)."""
 
 GROUP_SECONDS = 1.0
-"""How long the processes of a dead bot's control group are waited for: with many mappings they take seconds to die."""
+"""How long to wait for the processes of a dead bot's control group: with many mappings they take seconds to die."""
 
 LAST_SECONDS = 15.0
-"""How long they are waited for when this program ends."""
+"""How long to wait for them when this program ends."""
 
 _lingering: list[str] = []
-"""Control groups of dead bots that still had processes; they are tried again with each request, and at the end."""
+"""Control groups of dead bots that still had processes; each request tries again to remove them, and the end does."""
 
 _EVERY_PROCESS = -1
-"""For kill(2): every one that the caller may signal, itself excepted."""
+"""The pid that means to kill(2): every process that the caller may signal, except itself."""
 
 
 class LockedUid(NamedTuple):
@@ -72,7 +72,7 @@ class LockedUid(NamedTuple):
 
 MAX_SPARE_UIDS = 16
 _spare_uids: list[LockedUid] = []
-"""Of bots that have ended, for the next bots of this process."""
+"""Uids of bots that have ended, for the next bots of this process."""
 
 
 class RunningBot:

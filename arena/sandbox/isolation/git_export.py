@@ -1,4 +1,4 @@
-"""Exports a commit of a git repository, which may be a stranger's.
+"""Exports a commit of a git repository, which may be untrusted.
 
 Its own configuration can name programs, so it is read for nothing but finding the commit: an empty repository, which
 borrows the objects, writes the archive.
@@ -23,7 +23,7 @@ MAX_ANSWER_BYTES = 64 * 1024
 RUNS_NOTHING = {"GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1"}
 """A repository can name the program by which git fetches an object that it lacks."""
 BARE_CONFIGURATION = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-"""Without filters of this machine, which a repository's attributes can ask for."""
+"""Git's configuration without the filters of this machine, which a repository's attributes could run."""
 
 
 def export_commit(shown: str, path: Path, reference: str, tar: Path, max_bytes: int) -> str:
@@ -42,21 +42,25 @@ def export_commit(shown: str, path: Path, reference: str, tar: Path, max_bytes: 
     below, objects = ask("--show-prefix"), ask("--git-path", "objects")
     with tempfile.TemporaryDirectory(dir=tar.parent) as empty:
         _git(shown, MAX_ANSWER_BYTES, "init", "--quiet", "--bare", empty)
-        own = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": str((path / objects).resolve()), **BARE_CONFIGURATION}
-        what = f"{commit}:{below}" if below else commit
-        archive = _git(shown, max_bytes, f"--git-dir={empty}", "archive", "--format=tar", what, environment=own)
+        variables = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": str((path / objects).resolve()), **BARE_CONFIGURATION}
+        tree = f"{commit}:{below}" if below else commit
+        archive = _git(shown, max_bytes, f"--git-dir={empty}", "archive", "--format=tar", tree, environment=variables)
     tar.write_bytes(archive)
     return commit
 
 
 def _git(shown: str, max_bytes: int, *arguments: str, environment: Mapping[str, str] = {}) -> bytes:
     """Run git without the variables that would lead it elsewhere; return what it prints, or raise a sentence."""
-    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    own |= {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", **RUNS_NOTHING, **environment}
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    variables |= {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", **RUNS_NOTHING, **environment}
     with tempfile.TemporaryFile() as errors:
         try:
             process = subprocess.Popen(
-                [GIT_PROGRAM, *arguments], env=own, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors
+                [GIT_PROGRAM, *arguments],
+                env=variables,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
             )
         except FileNotFoundError:
             raise UsageError(f"{shown!r}: there is no program {GIT_PROGRAM!r} on this machine") from None
@@ -70,11 +74,11 @@ def _git(shown: str, max_bytes: int, *arguments: str, environment: Mapping[str, 
                 process.kill()
         deadline.cancel()
         errors.seek(0)
-        first = errors.read(MAX_ERROR_BYTES).decode(errors="replace").strip().partition("\n")[0]
+        first_line = errors.read(MAX_ERROR_BYTES).decode(errors="replace").strip().partition("\n")[0]
     if len(printed) > max_bytes:
         raise BotDefinitionError(f"{shown!r}: more than {size_text(max_bytes)} of files")
     if process.returncode < 0:
         raise UsageError(f"{shown!r}: git took more than {GIT_SECONDS:g} s")
     if process.returncode:
-        raise UsageError(f"{shown!r}: git finds no bot there: {shortened_text(first) or 'no such commit'}")
+        raise UsageError(f"{shown!r}: git finds no bot there: {shortened_text(first_line) or 'no such commit'}")
     return printed

@@ -36,9 +36,9 @@ SUBMITTED_RULE = (
 
 
 def is_submitted(bot: Bot) -> bool:
-    """Return whether somebody has submitted a bot: by its own word, or by where it lies.
+    """Return whether a bot was submitted: by its own field, or by its directory.
 
-    Its word is not enough, because tournaments of earlier versions have not stored it.
+    The field is not enough, because tournaments of earlier versions have not stored it.
     """
     return bot.submitted or _SUBMITTED.search(os.path.realpath(bot.directory)) is not None
 
@@ -46,7 +46,7 @@ def is_submitted(bot: Bot) -> bool:
 def belongs_to_a_bot(directory: str) -> bool:
     """Return whether a directory is that of a bot, or where the arena keeps files of bots: in a home or for a worker.
 
-    A submitted bot that is a single file has nothing beside it that says so.
+    A submitted bot that is a single file has no manifest beside it.
     """
     if _SUBMITTED.search(directory):
         return True
@@ -172,9 +172,9 @@ def resolve_program(program: str, own: tuple[str, ...], path: str, submitted: bo
         file = _program_file(os.path.join(base, name))
         looked_at |= {file or os.path.abspath(os.path.join(base, name)), *_path_of_env(file, path)}
         if file is None:
-            place = os.path.abspath(os.path.join(base, name))
-            if submitted and named_by is _NamedBy.BOT and not is_below(place, (*own, *SYSTEM, *arena_python())):
-                refused = refused or place
+            location = os.path.abspath(os.path.join(base, name))
+            if submitted and named_by is _NamedBy.BOT and not is_below(location, (*own, *SYSTEM, *arena_python())):
+                refused = refused or location
             continue
         if is_below(_canonical(file), own):
             waiting += [(_NamedBy.BOT, other) for other in (*_link(file), *_interpreter(file))]

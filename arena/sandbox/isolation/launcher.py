@@ -58,7 +58,7 @@ class PlainLauncher(LauncherClient):
         return launched
 
     def needs_members(self, launched: LaunchedBot) -> bool:
-        """Return that nobody can tell which processes a bot has, beyond its group."""
+        """Return False: without /proc, only the group of a bot is known."""
         return False
 
     def forget(self, pid: int) -> None:
@@ -91,7 +91,7 @@ def open_launcher(launches_only_bots: bool = False) -> LauncherClient:
 
 @contextlib.contextmanager
 def kept_on(cores: Collection[int] | None) -> Iterator[None]:
-    """Keep this thread, and the bots that it launches meanwhile, on some cores; None for all that it has."""
+    """Keep this thread, and the bots that it launches meanwhile, on some cores; None changes nothing."""
     if cores is None or not CAN_PIN:
         yield
         return

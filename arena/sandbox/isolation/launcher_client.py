@@ -39,12 +39,12 @@ _TOO_MANY_FILES = (
 )
 
 _PROGRAM = "import sys; sys.path.append(sys.argv[1]); from arena.sandbox.isolation.fork_server import main; main()"
-"""Run without site-packages, so that nothing but the standard library and this package is found."""
+"""The program of the fork server, run without site-packages: it finds only the standard library and this package."""
 
 _WARM_PROGRAM = "import arena.botkit; from arena.sandbox.isolation.warm_server import main; main()"
 
 _MAX_ROUNDS = 1000
-"""In which orphans are killed."""
+"""The most rounds in which orphans are killed."""
 OUR_ERRNOS = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC)
 
 
@@ -149,7 +149,7 @@ class LauncherClient:
 
         Args:
             known: the descendants that a bot had when it was ended.
-            session: that bot's.
+            session: the session of that bot.
         """
         for _ in range(_MAX_ROUNDS):  # the death of an orphan may make its own children ours
             orphans = self._orphans(known, session)
@@ -235,14 +235,14 @@ class LauncherClient:
 
 class _Server:
     def __init__(self, is_warm: bool) -> None:
-        self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.socket, server_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         for option in (socket.SO_SNDTIMEO, socket.SO_RCVTIMEO):  # Python's own timeout polls before each call
             self.socket.setsockopt(socket.SOL_SOCKET, option, struct.pack("=2q", int(ANSWER_SECONDS), 0))
         program = [sys.executable, "-I", "-S", "-c", _PROGRAM, str(package_directory().parent)]
-        with theirs:
+        with server_end:
             self.process = subprocess.Popen(
                 [arena_interpreter(), "-c", _WARM_PROGRAM] if is_warm else program,
-                stdin=theirs.fileno(),
+                stdin=server_end.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,

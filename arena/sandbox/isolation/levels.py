@@ -43,7 +43,7 @@ from arena.sandbox.isolation.sandbox_policy import Isolation, is_root, make_laun
 from arena.sandbox.isolation.seccomp import ARCHITECTURES
 
 PROBE_SECONDS = 60.0
-"""A machine that is busy takes its time; one on which the test never ends is asked only once."""
+"""The time for the test of a level: a busy machine is slow, and one on which the test never ends is tested once."""
 
 NO_CONTROL_GROUPS = (
     "no control group for memory and processes can be made here, which takes root or a delegated systemd unit"
@@ -56,7 +56,7 @@ prevent the same; with Landlock a bot starts in a third of the time, and nothing
 _log = logging.getLogger("arena.sandbox.isolation")
 
 _REFUSED_AT_LIMITS = frozenset({"raise its own limits"})
-"""Those attempts of the sandbox probe that must fail at the level ``limits``; at the levels above, all must."""
+"""The attempts of the sandbox probe that must fail at the level ``limits``; at the levels above, all must fail."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,10 +83,10 @@ def choose_isolation(wanted: str) -> Isolation:
     """Return the isolation of a level; "+cgroup" demands control groups, "auto" is the first of ``PREFERRED``."""
     if wanted == "auto":
         return _preferred()
-    name, plus, rest = wanted.partition("+")
-    if name not in set(IsolationLevel) or (plus and (rest != "cgroup" or name == IsolationLevel.NONE)):
-        known = ", ".join(f"'{level}'" for level in IsolationLevel)
-        raise UsageError(f"isolation = {wanted!r}: expected 'auto', {known}, each but 'none' also with '+cgroup'")
+    name, plus, suffix = wanted.partition("+")
+    if name not in set(IsolationLevel) or (plus and (suffix != "cgroup" or name == IsolationLevel.NONE)):
+        levels = ", ".join(f"'{level}'" for level in IsolationLevel)
+        raise UsageError(f"isolation = {wanted!r}: expected 'auto', {levels}, each but 'none' also with '+cgroup'")
     result = probe_level(IsolationLevel(name))
     if not result.is_available:
         raise UsageError(
@@ -263,7 +263,7 @@ def _read_in_time(descriptor: int) -> bytes:
     deadline = time.monotonic() + PROBE_SECONDS
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
-    while (left := deadline - time.monotonic()) > 0 and poll.poll(left * 1000):
+    while (remaining_seconds := deadline - time.monotonic()) > 0 and poll.poll(remaining_seconds * 1000):
         chunk = os.read(descriptor, 65536)
         if not chunk:
             return output

@@ -21,7 +21,7 @@ MAX_ENVIRONMENT_BYTES = 1 << 20
 
 _USUAL_BYTES = 4096
 _LINKS_OF_ONE_THREAD = 3
-"""Of the directory with the threads: each counts beside the two of every directory (fs/proc/base.c)."""
+"""The link count of ``task`` with one thread: each thread adds one to the two of every directory (fs/proc/base.c)."""
 _ENDED = (b"Z", b"X")
 _PF_EXITING = 0x4  # include/linux/sched.h; among the flags of a process in proc_pid_stat(5)
 _STILL = (b"T", b"t", *_ENDED)
@@ -40,7 +40,7 @@ def live_directory(pid: int) -> str:
 
 
 def read(path: str) -> bytes:
-    """Return what a file of /proc holds; pathlib takes three times as long."""
+    """Return the content of a file of /proc; pathlib takes three times as long."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         content = chunk = os.read(descriptor, _USUAL_BYTES)
@@ -57,12 +57,12 @@ def threads(pid: int) -> list[str]:
     Raises:
         OSError: if the process is gone.
     """
-    place = f"/proc/{pid}/task"
-    return [str(pid)] if os.stat(place).st_nlink == _LINKS_OF_ONE_THREAD else os.listdir(place)
+    directory = f"/proc/{pid}/task"
+    return [str(pid)] if os.stat(directory).st_nlink == _LINKS_OF_ONE_THREAD else os.listdir(directory)
 
 
 def queued_seconds(pid: int) -> float:
-    """Return how long the main thread of a process has been ready to run without running; 0 if nobody can tell."""
+    """Return how long the main thread of a process has been ready to run without running; 0 if that is unknown."""
     try:
         return int(read(f"/proc/{pid}/schedstat").split()[1]) / 1e9
     except (OSError, ValueError, IndexError):
@@ -95,14 +95,14 @@ def status(directory: str) -> dict[bytes, bytes]:
 
 def tracers(pid: int) -> set[int]:
     """Return the processes that trace a thread of a process (ptrace(2)), and can stop it thereby."""
-    found = set()
+    pids = set()
     with contextlib.suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):
             with contextlib.suppress(OSError):
                 tracer = int(status(f"/proc/{pid}/task/{thread}")[b"TracerPid"])  # a thread, too
                 if tracer:
-                    found.add(int(status(f"/proc/{tracer}")[b"Tgid"]))
-    return found
+                    pids.add(int(status(f"/proc/{tracer}")[b"Tgid"]))
+    return pids
 
 
 def environment(pid: int | str) -> list[bytes]:

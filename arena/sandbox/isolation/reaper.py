@@ -106,7 +106,7 @@ RULES_PREFIX = "arena-rules-"
 """The same for what checks of rules exchange with their process."""
 
 CLEANUP_SECONDS = 5.0
-"""For all directories together."""
+"""The time for all directories together."""
 
 
 def make_scratch() -> str:
@@ -134,13 +134,15 @@ def remove_stale() -> None:
 
 
 def _kill_stale_processes() -> None:
-    """Kill all that are stale. Those found are stopped before the first is killed, or they could keep multiplying."""
-    ours = procfs.mount_points("self") if sys.platform == "linux" else set()
+    """Kill all stale processes. All are stopped before the first is killed, or they could keep multiplying."""
+    own_mounts = procfs.mount_points("self") if sys.platform == "linux" else set()
     deadline = time.monotonic() + CLEANUP_SECONDS
     sessions = _stale_sessions(tempfile.gettempdir(), deadline)
     killed: set[int] = set()
     while time.monotonic() < deadline:
-        stale = {int(path.name) for path in Path("/proc").glob("[0-9]*") if _is_stale(path, ours, sessions)} - killed
+        stale = {
+            int(path.name) for path in Path("/proc").glob("[0-9]*") if _is_stale(path, own_mounts, sessions)
+        } - killed
         for number in (signal.SIGSTOP, signal.SIGKILL):
             for pid in stale:
                 with contextlib.suppress(OSError):
@@ -211,7 +213,7 @@ def _belongs_to_us(uid: int) -> bool:
     return uid == os.geteuid() or (os.geteuid() == 0 and FIRST_UID <= uid <= LAST_UID)
 
 
-def _is_stale(path: Path, ours: set[bytes], sessions: list[NotedSession]) -> bool:
+def _is_stale(path: Path, own_mounts: set[bytes], sessions: list[NotedSession]) -> bool:
     """Return whether a process belongs to a bot of a dead arena process.
 
     It shows by its mounts, its noted session or, as root, by its uid, which no process of a bot can shed, and else by
@@ -224,7 +226,10 @@ def _is_stale(path: Path, ours: set[bytes], sessions: list[NotedSession]) -> boo
         uid = path.stat().st_uid
         if not _belongs_to_us(uid):
             return False
-        tags = [_tag(os.path.basename(os.fsdecode(place))) for place in procfs.mount_points(path.name) - ours]
+        tags = [
+            _tag(os.path.basename(os.fsdecode(mount_point)))
+            for mount_point in procfs.mount_points(path.name) - own_mounts
+        ]
         for setting in procfs.environment(path.name):
             name, _, tag = setting.partition(b"=")
             if name == TAG_VARIABLE.encode():

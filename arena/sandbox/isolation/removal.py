@@ -72,7 +72,7 @@ def _rows(kind: str) -> list[dict[str, int]]:
 # only, for the fork server.
 
 REMOVAL_SECONDS = 5.0
-"""For one bot's scratch directory. Whatever remains keeps its name, and the next stale cleanup continues with it."""
+"""The time for one bot's scratch directory. What remains keeps its name; the next stale cleanup continues with it."""
 
 _BATCH = 4096
 _REFERENCE = getattr(os, "O_PATH", os.O_RDONLY)  # only Linux needs no permission to hold a directory

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from arena.sandbox.isolation.launch_spec import LandlockRules, LaunchSpec
 
 MAX_USES = 32
-"""Of one ruleset, which has the rules of all launches: the longer, the slower is it to restrict a process by it."""
+"""The most launches by one ruleset, which keeps the rules of each: a long one restricts a process more slowly."""
 
 MAX_SPARE = 16
-"""Rulesets that are kept, for all bots together."""
+"""The most rulesets that are kept, for all bots together."""
 
 _spare: list[Ruleset] = []
 
@@ -56,10 +56,10 @@ class Ruleset:
     def use(self, spec: LaunchSpec) -> None:
         """Note a launch, which adds its own rules."""
         self._uses += 1
-        self._is_reusable &= self._uses < MAX_USES and _pass_with_the_bot(spec)
+        self._is_reusable &= self._uses < MAX_USES and _ends_with_the_bot(spec)
 
     def give_back(self, *, is_all_gone: bool) -> None:
-        """Keep it for the next launch if the bot has been reaped and all that was made for it is gone; or close it."""
+        """Keep it for the next launch if the bot was reaped and all that was made for it is gone; else close it."""
         if is_all_gone and self._is_reusable:
             _spare.append(self)
         else:
@@ -73,12 +73,12 @@ class Ruleset:
 
 
 def take_ruleset(spec: LaunchSpec) -> Ruleset | None:
-    """Return a ruleset for a launch, which no bot has; None if it needs none."""
+    """Return a ruleset that no bot has, for a launch; None if the launch needs none."""
     landlock = spec["landlock"]
     if landlock is None:
         return None
-    at = next((at for at, ruleset in enumerate(_spare) if ruleset.is_for(landlock)), None)
-    ruleset = Ruleset(landlock) if at is None else _spare.pop(at)
+    index = next((index for index, ruleset in enumerate(_spare) if ruleset.is_for(landlock)), None)
+    ruleset = Ruleset(landlock) if index is None else _spare.pop(index)
     ruleset.use(spec)
     return ruleset
 
@@ -87,13 +87,15 @@ def _key(landlock: LandlockRules) -> list[Any]:
     return [landlock["handled"], landlock["lasting"], landlock["own"], landlock["stamp"]]
 
 
-def _pass_with_the_bot(spec: LaunchSpec) -> bool:
+def _ends_with_the_bot(spec: LaunchSpec) -> bool:
     """Return whether all that a launch adds was made for it, or is of its process."""
-    made = {group["directory"] for group in spec["control_groups"]} | {spec["scratch"]}
+    created = {group["directory"] for group in spec["control_groups"]} | {spec["scratch"]}
     mounts = spec["mounts"]
     mounted = (*mounts["private"], *mounts["replace"]) if mounts is not None else ()
     rules = spec["landlock"]["rules"] if spec["landlock"] is not None else []
     return all(
-        path.startswith("/proc/self/") or path in made or any(path == at or path.startswith(f"{at}/") for at in mounted)
+        path.startswith("/proc/self/")
+        or path in created
+        or any(path == mount_point or path.startswith(f"{mount_point}/") for mount_point in mounted)
         for path, _ in rules
     )

@@ -27,7 +27,7 @@ _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 38, 22, 2
 _AT_RECURSIVE, _MOUNT_ATTR_RDONLY = 0x8000, 1
 _CLOSE_RANGE_CLOEXEC = 4
 _FIRST_DESCRIPTOR = 3
-"""Behind standard input, output and error."""
+"""The first descriptor after standard input, output and error."""
 _RESOLVE_NO_SYMLINKS = 4
 _MAYBE_IGNORED = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGTSTP)
 _WRITE = os.O_WRONLY | os.O_CLOEXEC
@@ -51,7 +51,7 @@ def add_confinement(
     *,
     closes_files: bool = False,
 ) -> None:
-    """Add giving up every right that the bot isn't to have. Until the last step, the next ones still need some.
+    """Add the calls that give up every right that the bot must not have. Until the last step, the next ones need some.
 
     A Landlock ruleset that is given has the lasting rules already; without one it is created. ``closes_files`` says
     whether the files of the process may be closed before its program is executed.
@@ -85,10 +85,10 @@ def add_confinement(
 
 
 def _add_niceness(calls: CallList, niceness: int) -> None:
-    """Add standing back as far as whoever launches it and a little more.
+    """Add the calls that give the bot the niceness of its launcher and a little more.
 
-    Linux may share out a core by sessions, whatever is nice in them, and a bot has a session of its own. Then it stands
-    back as far as whoever launches it. The file may be missing, and who is not root changes ten a second at most.
+    Linux may share a core among sessions, whatever the niceness in them, and a bot has a session of its own. Then the
+    session gets the launcher's niceness. The file may be missing, and only root may change more than ten a second.
     """
     calls.add("setpriority", os.PRIO_PROCESS, 0, niceness + BOT_NICENESS)
     if niceness > 0:
@@ -114,14 +114,14 @@ def add_program(calls: CallList, command: list[str], environment: dict[str, str]
 
 def _close_files(calls: CallList, filter_file: int | None, ruleset: int | None) -> tuple[int | None, int | None]:
     """Add closing all files but one of these; return the numbers that they have then."""
-    kept = ruleset if filter_file is None else filter_file
+    kept_file = ruleset if filter_file is None else filter_file
     calls.free_from = _FIRST_DESCRIPTOR
-    if kept is not None:
-        if kept != _FIRST_DESCRIPTOR:
-            calls.add("dup3", kept, _FIRST_DESCRIPTOR, os.O_CLOEXEC)
+    if kept_file is not None:
+        if kept_file != _FIRST_DESCRIPTOR:
+            calls.add("dup3", kept_file, _FIRST_DESCRIPTOR, os.O_CLOEXEC)
         calls.free_from += 1
     calls.add("close_range", calls.free_from, LAST_DESCRIPTOR, 0)
-    if kept is None:
+    if kept_file is None:
         return None, None
     return (None, _FIRST_DESCRIPTOR) if filter_file is None else (_FIRST_DESCRIPTOR, None)
 

@@ -260,7 +260,7 @@ def _has_shared_memory() -> bool:
 
 
 def _rlimits(limits: Limits, isolation: Isolation) -> list[tuple[int, int, int]]:
-    wanted = {
+    values = {
         resource.RLIMIT_FSIZE: limits.file_bytes,
         resource.RLIMIT_NOFILE: limits.open_files,
         resource.RLIMIT_CORE: NO_CORE,
@@ -269,12 +269,12 @@ def _rlimits(limits: Limits, isolation: Isolation) -> list[tuple[int, int, int]]
         resource.RLIMIT_NICE: 0,
     }
     if not isolation.groups:
-        others = 0 if isolation.user_namespace else _processes_of_user()  # a user namespace has its own count
-        wanted[resource.RLIMIT_DATA] = limits.memory_bytes
-        wanted[resource.RLIMIT_AS] = max(MIN_ADDRESS_SPACE_BYTES, 4 * limits.memory_bytes)
-        wanted[resource.RLIMIT_NPROC] = limits.processes + others + SPARE_PROCESSES
+        other_processes = 0 if isolation.user_namespace else _processes_of_user()  # a user namespace has its own count
+        values[resource.RLIMIT_DATA] = limits.memory_bytes
+        values[resource.RLIMIT_AS] = max(MIN_ADDRESS_SPACE_BYTES, 4 * limits.memory_bytes)
+        values[resource.RLIMIT_NPROC] = limits.processes + other_processes + SPARE_PROCESSES
     rlimits = []
-    for number, value in wanted.items():
+    for number, value in values.items():
         soft, hard = _inherited_limit(number)
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
         if (soft, hard) != (value, value):

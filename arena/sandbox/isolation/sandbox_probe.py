@@ -101,10 +101,10 @@ def _hide() -> None:
 
 def _lock_a_shared_file() -> None:
     """Hold a lock that every process with the same file open can see."""
-    with open(sys.executable, "rb") as one, open(sys.executable, "rb") as other:
-        fcntl.flock(one, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with open(sys.executable, "rb") as first, open(sys.executable, "rb") as second:
+        fcntl.flock(first, fcntl.LOCK_EX | fcntl.LOCK_NB)
         try:
-            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(second, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return
     raise PermissionError
@@ -174,9 +174,9 @@ def main(secret: str, outside: str, port: int, arena_pid: int) -> None:
         "open /dev/null": lambda: _write_null(),
         "write into its own shared memory": _write_own_shared_memory,
     }
-    done = [name for name, attempt in escapes.items() if _succeeds(attempt)]
+    succeeded = [name for name, attempt in escapes.items() if _succeeds(attempt)]
     refused = [name for name, attempt in needs.items() if not _succeeds(attempt)]
-    sys.stdout.write(json.dumps({"escapes": done, "refused": refused, "uid": os.getuid()}) + "\n")
+    sys.stdout.write(json.dumps({"escapes": succeeded, "refused": refused, "uid": os.getuid()}) + "\n")
 
 
 def _write_shared_memory() -> None:

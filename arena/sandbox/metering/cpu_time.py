@@ -49,7 +49,7 @@ class GroupClock:
         return int(value) / 1e6
 
     def begin_at(self, seconds: float) -> None:
-        """Set what has been used up to now, some of it outside the group."""
+        """Set the CPU time used up to now, of which a part was used outside the group."""
         self._before += seconds - self.seconds()
 
     def close(self) -> None:
@@ -62,20 +62,20 @@ class GroupClock:
 _ACCOUNTS = {"cpuacct.usage": True, "cpu.stat": False}
 """Files with the CPU time of a control group, and whether they are quick to read."""
 
-_last_place: list[tuple[int, str]] = []
-"""Which group of the last bot had such a file: that of the next one is looked for there first."""
+_last_candidate: list[tuple[int, str]] = []
+"""The group and the file that the last bot had: the search for the next bot begins there."""
 
 
 def open_group_clock(groups: Sequence[GroupSpec]) -> GroupClock | None:
     """Return the clock of a bot's control groups; None where they keep no account of CPU time."""
-    places = [(at, name) for at in range(len(groups)) for name in _ACCOUNTS]
-    for place in sorted(places, key=lambda place: place not in _last_place):
-        at, name = place
+    candidates = [(index, name) for index in range(len(groups)) for name in _ACCOUNTS]
+    for candidate in sorted(candidates, key=lambda candidate: candidate not in _last_candidate):
+        index, name = candidate
         with contextlib.suppress(OSError):
-            clock = GroupClock(os.path.join(groups[at]["directory"], name), is_quick=_ACCOUNTS[name])
+            clock = GroupClock(os.path.join(groups[index]["directory"], name), is_quick=_ACCOUNTS[name])
             with contextlib.suppress(OSError, ValueError):
                 clock.read()
-                _last_place[:] = [place]
+                _last_candidate[:] = [candidate]
                 return clock
             clock.close()
     return None
@@ -138,7 +138,7 @@ class ProcessTimes:
         self.doubtful_seconds = 0.0
         self.has_new_processes = False
         self._cores = cores
-        self._seen: dict[int, ProcessStat] = {}
+        self._last_sample: dict[int, ProcessStat] = {}
         self._main_seconds = 0.0
         self._sampled_at = time.perf_counter()
         self._is_known_to_hide = False
@@ -149,45 +149,49 @@ class ProcessTimes:
         """Add a sample."""
         now = time.perf_counter()
         self._cores = self._cores or len(available_cores())
-        before, self._seen = self._seen, {pid: stat for pid, stat in sampled.items() if stat is not None}
-        gone = [stat for pid, stat in before.items() if pid != main and not _is_same(stat, self._seen.get(pid))]
+        before, self._last_sample = self._last_sample, {pid: stat for pid, stat in sampled.items() if stat is not None}
+        vanished = [
+            stat for pid, stat in before.items() if pid != main and not _is_same(stat, self._last_sample.get(pid))
+        ]
         new_processes = sum(1 for pid, stat in sampled.items() if pid != main and not _is_same(stat, before.get(pid)))
         own_seconds = sum(
             stat.own_seconds - (before[pid].own_seconds if _is_same(stat, before.get(pid)) else 0.0)
-            for pid, stat in self._seen.items()
+            for pid, stat in self._last_sample.items()
             if pid != main
         )
-        claimed = self._claim(gone, before)
+        claimed = self._claim(vanished, before)
         self.seconds += max(0.0, own_seconds) + claimed
-        main_stat = self._seen.get(main)
+        main_stat = self._last_sample.get(main)
         main_seconds = main_stat.own_seconds if main_stat is not None else self._main_seconds
-        known = own_seconds + claimed + main_seconds - self._main_seconds
-        self._doubt(new_processes, gone, (now - self._sampled_at) * min(max(1, new_processes), self._cores) - known)
+        known_seconds = own_seconds + claimed + main_seconds - self._main_seconds
+        self._doubt(
+            new_processes, vanished, (now - self._sampled_at) * min(max(1, new_processes), self._cores) - known_seconds
+        )
         self.has_new_processes = new_processes > 0
         self._main_seconds, self._sampled_at = main_seconds, now
 
-    def _claim(self, gone: Iterable[ProcessStat], before: dict[int, ProcessStat]) -> float:
+    def _claim(self, vanished: Iterable[ProcessStat], before: dict[int, ProcessStat]) -> float:
         """Return the CPU time of reaped children that no sample saw; keep what vanished processes still owe."""
         reaped_seconds, reaped_faults = 0.0, 0
-        for pid, stat in self._seen.items():
+        for pid, stat in self._last_sample.items():
             earlier = before.get(pid)
             same = earlier if earlier is not None and _is_same(stat, earlier) else None
             reaped_seconds += stat.reaped_seconds - (same.reaped_seconds if same else 0.0)
             reaped_faults += stat.reaped_faults - (same.reaped_faults if same else 0)
         owed_seconds, owed_faults = self._unclaimed_seconds, self._unclaimed_faults
         # A child that was reaped between our readings is missed by one sample and counted by the next.
-        slack_seconds = (len(self._seen) + 2) / _TICKS  # for each parent's account is kept in ticks
+        slack_seconds = (len(self._last_sample) + 2) / _TICKS  # for each parent's account is kept in ticks
         if owed_faults > reaped_faults or owed_seconds > reaped_seconds + slack_seconds:
             self._is_known_to_hide = True
-        vanished_seconds = sum(stat.own_seconds + stat.reaped_seconds for stat in gone)
-        vanished_faults = sum(stat.own_faults + stat.reaped_faults for stat in gone)
+        vanished_seconds = sum(stat.own_seconds + stat.reaped_seconds for stat in vanished)
+        vanished_faults = sum(stat.own_faults + stat.reaped_faults for stat in vanished)
         self._unclaimed_seconds = max(0.0, owed_seconds + vanished_seconds - reaped_seconds)
         self._unclaimed_faults = max(0, owed_faults + vanished_faults - reaped_faults)
         return max(0.0, reaped_seconds - vanished_seconds - owed_seconds)
 
-    def _doubt(self, new_processes: int, gone: list[ProcessStat], most_seconds: float) -> None:
+    def _doubt(self, new_processes: int, vanished: list[ProcessStat], most_seconds: float) -> None:
         """Charge what may have been used between samples, or count it as doubtful until that is known."""
-        if new_processes or gone:
+        if new_processes or vanished:
             self.doubtful_seconds += max(0.0, most_seconds)
         elif not self._unclaimed_faults:
             self.doubtful_seconds = 0.0

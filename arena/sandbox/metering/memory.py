@@ -28,19 +28,19 @@ class Pace:
     """Limits a slow operation to a tenth of the time, or to half of it where it is urgent."""
 
     def __init__(self) -> None:
-        self._ended, self._took = -math.inf, 0.0
+        self._ended_at, self._took_seconds = -math.inf, 0.0
 
     def is_due(self, is_urgent: bool = False) -> bool:
         """Return whether the operation may run again."""
-        return time.monotonic() >= self._ended + self._took * (1 if is_urgent else 10)
+        return time.monotonic() >= self._ended_at + self._took_seconds * (1 if is_urgent else 10)
 
     @contextlib.contextmanager
     def keep(self) -> Iterator[None]:
         """Measure how long the operation takes."""
-        began = time.monotonic()
+        started = time.monotonic()
         yield
-        self._ended = time.monotonic()
-        self._took = self._ended - began
+        self._ended_at = time.monotonic()
+        self._took_seconds = self._ended_at - started
 
 
 class MemoryMonitor:
@@ -56,10 +56,10 @@ class MemoryMonitor:
         return self._sum(map(_at_most, pids), pids, in_file_systems)
 
     def at_least(self, pids: Collection[int]) -> int:
-        """Return what nothing can share: all page tables, and the memory of the process that has the most."""
-        places = [f"{procfs.live_directory(pid)}/status" for pid in pids]
-        tables = sum(procfs.sum_bytes(place, b"VmPTE:") or 0 for place in places)
-        return tables + max((procfs.sum_bytes(place, b"RssAnon:") or 0 for place in places), default=0)
+        """Return what can't be shared: all page tables, and the memory of the process that has the most."""
+        status_files = [f"{procfs.live_directory(pid)}/status" for pid in pids]
+        tables = sum(procfs.sum_bytes(file, b"VmPTE:") or 0 for file in status_files)
+        return tables + max((procfs.sum_bytes(file, b"RssAnon:") or 0 for file in status_files), default=0)
 
     def exactly(self, pids: Collection[int], in_file_systems: int, is_urgent: bool) -> int | None:
         """Return the same as ``at_most`` with shared pages counted once; None if it is too early to count again.
@@ -72,19 +72,19 @@ class MemoryMonitor:
             return None
         with self._exact_pace.keep():
             deadline = time.perf_counter() + MEASURE_SECONDS
-            parts = ((_exactly if time.perf_counter() < deadline else _at_most)(pid) for pid in pids)
-            return self._sum(parts, pids, in_file_systems)
+            amounts = ((_exactly if time.perf_counter() < deadline else _at_most)(pid) for pid in pids)
+            return self._sum(amounts, pids, in_file_systems)
 
-    def _sum(self, parts: Iterable[tuple[int, int]], pids: Collection[int], in_file_systems: int) -> int:
+    def _sum(self, amounts: Iterable[tuple[int, int]], pids: Collection[int], in_file_systems: int) -> int:
         own = shared = 0
-        for own_bytes, shared_bytes in parts:
+        for own_bytes, shared_bytes in amounts:
             own, shared = own + own_bytes, shared + shared_bytes
         if self._is_counted:
             return own + shared
         if self._buffers_pace.is_due():
             with self._buffers_pace.keep():
                 self._in_buffers = _in_buffers(pids)
-        return own + max(shared, in_file_systems) + self._in_buffers  # what is shared is mapped from the file systems
+        return own + max(shared, in_file_systems) + self._in_buffers  # shared memory is mapped from the file systems
 
 
 def _at_most(pid: int) -> tuple[int, int]:
@@ -99,39 +99,39 @@ def _at_most(pid: int) -> tuple[int, int]:
 
 def _exactly(pid: int) -> tuple[int, int]:
     """Return the same, with pages that several processes share divided among them, if that can be read."""
-    place = procfs.live_directory(pid)
-    own = procfs.sum_bytes(f"{place}/smaps_rollup", b"Pss_Anon:", b"SwapPss:")
+    directory = procfs.live_directory(pid)
+    own = procfs.sum_bytes(f"{directory}/smaps_rollup", b"Pss_Anon:", b"SwapPss:")
     if not own:
         return _at_most(pid)
-    tables = procfs.sum_bytes(f"{place}/status", b"VmPTE:", b"HugetlbPages:")
-    return own + (tables or 0), procfs.sum_bytes(f"{place}/smaps_rollup", b"Pss_Shmem:") or 0
+    tables = procfs.sum_bytes(f"{directory}/status", b"VmPTE:", b"HugetlbPages:")
+    return own + (tables or 0), procfs.sum_bytes(f"{directory}/smaps_rollup", b"Pss_Shmem:") or 0
 
 
 def _in_buffers(pids: Collection[int]) -> int:
     """Return what the pipes and sockets of processes can hold at most; once time is up, files count as sockets."""
     pipes, sockets = set(), 0
-    seen = set()
+    counted = set()
     deadline = time.perf_counter() + MEASURE_SECONDS
     for pid in pids:
-        place = procfs.live_directory(pid)
+        directory = procfs.live_directory(pid)
         if time.perf_counter() > deadline:
-            sockets += procfs.count_open_files(place)
+            sockets += procfs.count_open_files(directory)
             continue
-        for number, target in procfs.open_files(place):
-            if target in seen:
+        for number, target in procfs.open_files(directory):
+            if target in counted:
                 continue
-            seen.add(target)
+            counted.add(target)
             if target.startswith("pipe:"):
                 pipes.add(target)
             elif target.startswith("socket:"):
-                sockets += 1 + descriptors_under_way(place, number)
+                sockets += 1 + descriptors_under_way(directory, number)
     return len(pipes) * _PIPE_BYTES + sockets * _socket_bytes()
 
 
-def descriptors_under_way(place: str, number: str) -> int:
+def descriptors_under_way(directory: str, number: str) -> int:
     """Return how many descriptors wait in a socket, sent and not yet received (proc_pid_fdinfo(5))."""
     try:
-        for line in Path(place, "fdinfo", number).read_bytes().splitlines():
+        for line in Path(directory, "fdinfo", number).read_bytes().splitlines():
             if line.startswith(b"scm_fds:"):
                 return int(line.split()[1])
     except (OSError, ValueError, IndexError):

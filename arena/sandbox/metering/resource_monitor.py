@@ -29,13 +29,13 @@ from arena.sandbox.metering.memory import MemoryMonitor
 from arena.sandbox.metering.scratch import ScratchMonitor
 
 SAMPLE_SECONDS = 0.1
-"""Between two samples of a bot."""
+"""The time between two samples of a bot."""
 
 SLOW_SAMPLE_SECONDS = 0.02
 """If a sample took longer, the bot is stopped for the next one: its processes take the time of whoever counts them."""
 
 URGENT = 2
-"""Times its memory that a bot may have at most before it is counted exactly as often as it can be."""
+"""A bot that seems to use more than this many times its memory is counted exactly, as often as that is possible."""
 
 CHILDREN_SECONDS = 0.001
 """A bot with more CPU time than this beyond that of its own process is known to have others."""
@@ -140,12 +140,12 @@ class ResourceMonitor:
 
     def sample(self) -> str | None:
         """Measure, and return which limit is broken, with the figures; None if all are kept."""
-        self.sampled_at = began = time.perf_counter()
+        self.sampled_at = started = time.perf_counter()
         with self._stopped() if self._is_slow else contextlib.nullcontext():
             usage = self._measure()
             self.peak = self.peak.or_more(usage)
             broken = self._broken(usage) if self._is_limited else None
-        self._is_slow = time.perf_counter() - began > SLOW_SAMPLE_SECONDS
+        self._is_slow = time.perf_counter() - started > SLOW_SAMPLE_SECONDS
         return broken
 
     def sample_cpu(self) -> None:
@@ -168,20 +168,20 @@ class ResourceMonitor:
     def _broken(self, usage: Usage) -> str | None:
         limits = self._limits
         if usage.memory_bytes > limits.memory_bytes and not self._groups:
-            held = self._held(is_urgent=usage.memory_bytes > URGENT * limits.memory_bytes)
-            if held > limits.memory_bytes:
-                return LIMITS["memory_bytes"].broken_by(held, limits.memory_bytes)
-        refused = control_groups.count_breaches(self._groups)
-        if refused["memory_bytes"]:
+            held_bytes = self._held_bytes(is_urgent=usage.memory_bytes > URGENT * limits.memory_bytes)
+            if held_bytes > limits.memory_bytes:
+                return LIMITS["memory_bytes"].broken_by(held_bytes, limits.memory_bytes)
+        breaches = control_groups.count_breaches(self._groups)
+        if breaches["memory_bytes"]:
             return self._memory_broken()
         for name in _HELD_BY_THE_SYSTEM:
             used, allowed = getattr(usage, name), getattr(limits, name)
-            if used >= allowed or refused.get(name):
+            if used >= allowed or breaches.get(name):
                 return LIMITS[name].broken_by(used, allowed)
         return self._scratch.broken_limit(self.main, self._members)
 
-    def _held(self, is_urgent: bool) -> int:
-        """Return the memory of the bot, which is stopped to be counted, or the least that it has if that will do."""
+    def _held_bytes(self, is_urgent: bool) -> int:
+        """Return the memory of the bot, stopped meanwhile; or the least it must have, if that is already too much."""
         with self._stopped():
             members = self._members()
             least = self._memory.at_least(members)
@@ -243,8 +243,8 @@ class ResourceMonitor:
             with contextlib.suppress(OSError, ValueError):
                 threads += stat.threads
                 files = max(files, procfs.count_open_files(procfs.live_directory(pid)))
-        held = self._memory.at_most(members, self._scratch.bytes_in_memory(self.main))
-        return Usage(self._children_cpu_seconds, held, threads, files)
+        held_bytes = self._memory.at_most(members, self._scratch.bytes_in_memory(self.main))
+        return Usage(self._children_cpu_seconds, held_bytes, threads, files)
 
     def _stats(self, members: set[int]) -> dict[int, ProcessStat | None]:
         return {pid: read_stat(pid) for pid in members | self._helpers}
@@ -254,9 +254,9 @@ class ResourceMonitor:
             self._times.add_sample(stats, self.main)
             self._children_cpu_seconds = self._times.seconds
             return
-        own = stats[self.main] if self.main in stats else read_stat(self.main)
-        if own is not None:
-            self._main_seconds = own.own_seconds
+        main_stat = stats[self.main] if self.main in stats else read_stat(self.main)
+        if main_stat is not None:
+            self._main_seconds = main_stat.own_seconds
         seconds = self._group_clock.seconds()
         if seconds < self._main_seconds:
             self._group_clock.begin_at(self._main_seconds)  # what it had used before it was put into the group

@@ -21,13 +21,13 @@ from arena.sandbox.isolation.launch_spec import SHARED_MEMORY, LaunchSpec
 from arena.sandbox.metering import memory
 
 MAX_FILES = 15_000
-"""In both places together: counting them must not take long."""
+"""The most files in both places together: counting them must not take long."""
 
 MAX_DEPTH = 256
-"""Of directories in directories: what is deeper is hard to walk through and to remove."""
+"""The most directories inside each other: deeper ones are hard to walk through and to remove."""
 
 MAX_MAPS_BYTES = 32 * MEBIBYTE
-"""Of the list of one process's mappings, which the kernel lets have 65,530 lines. Names may be made 64 KiB long."""
+"""The most of the list of one process's mappings: the kernel allows 65,530 lines, and bots can make names of 64 KiB."""
 
 _BLOCK_BYTES = 512
 """What ``st_blocks`` counts, whatever the file system's blocks are (stat(2))."""
@@ -50,26 +50,26 @@ class Contents:
     is_closed: bool = False
     linked: set[int] = field(default_factory=set)
 
-    def add(self, found: os.stat_result) -> None:
+    def add(self, status: os.stat_result) -> None:
         """Count one file or directory."""
         self.files += 1
-        if found.st_nlink > 1 and not stat.S_ISDIR(found.st_mode):
-            if found.st_ino in self.linked:
+        if status.st_nlink > 1 and not stat.S_ISDIR(status.st_mode):
+            if status.st_ino in self.linked:
                 return
-            self.linked.add(found.st_ino)
-        self.total_bytes += found.st_blocks * _BLOCK_BYTES
-        if stat.S_ISREG(found.st_mode):
-            self.largest_bytes = max(self.largest_bytes, found.st_size)
+            self.linked.add(status.st_ino)
+        self.total_bytes += status.st_blocks * _BLOCK_BYTES
+        if stat.S_ISREG(status.st_mode):
+            self.largest_bytes = max(self.largest_bytes, status.st_size)
 
 
-def walk(place: str) -> Contents:
+def walk(path: str) -> Contents:
     """Count what is in a directory, which a bot may be changing at the same time.
 
     Links are not followed, other file systems not entered, and at most ``MAX_DEPTH`` directories are open at once.
     """
     contents = Contents()
     try:
-        root = os.open(place, _DIRECTORY)
+        root = os.open(path, _DIRECTORY)
     except OSError as error:
         contents.is_closed = error.errno == errno.EACCES
         return contents
@@ -104,11 +104,11 @@ def _entries(directory: int) -> list[os.DirEntry[str]]:
 def _count(entries: Iterator[os.DirEntry[str]], directory: int, device: int, contents: Contents) -> int | None:
     for entry in entries:
         try:
-            found = entry.stat(follow_symlinks=False)
-            contents.add(found)
+            status = entry.stat(follow_symlinks=False)
+            contents.add(status)
             if contents.files > MAX_FILES:
                 return None
-            if stat.S_ISDIR(found.st_mode) and found.st_dev == device:
+            if stat.S_ISDIR(status.st_mode) and status.st_dev == device:
                 return os.open(entry.name, _DIRECTORY, dir_fd=directory)
         except OSError as error:
             contents.is_closed |= error.errno == errno.EACCES
@@ -126,31 +126,33 @@ class ScratchMonitor:
 
     def bytes_in_memory(self, main: int) -> int:
         """Return what the bot's own file systems hold, which is memory."""
-        return sum(_used(place)[0] for place in self._own_places(main))
+        return sum(_used_bytes_and_files(path)[0] for path in self._own_paths(main))
 
     def broken_limit(self, main: int, members: Callable[[], Collection[int]]) -> str | None:
         """Return which limit is broken, with the figures; None if all are kept."""
-        own = self._own_places(main)
-        used = [_used(place) for place in own]
+        own_paths = self._own_paths(main)
+        used = [_used_bytes_and_files(path) for path in own_paths]
         total, files = sum(size for size, _ in used), sum(count for _, count in used)
-        broken = self._too_much(total, files) or next(filter(None, map(self._full, own)), None)
+        broken = self._broken_scratch_limit(total, files) or next(
+            filter(None, map(self._broken_by_full_system, own_paths)), None
+        )
         if broken is not None or not self._pace.is_due():
             return broken
         with self._pace.keep():
-            return self._walk_through(own, total, members)
+            return self._walk_through(own_paths, total, members)
 
-    def _own_places(self, main: int) -> list[str]:
-        found = []
-        for place in (self._scratch, SHARED_MEMORY):
-            seen = f"{procfs.live_directory(main)}/root{place}"
+    def _own_paths(self, main: int) -> list[str]:
+        paths = []
+        for path in (self._scratch, SHARED_MEMORY):
+            seen_by_bot = f"{procfs.live_directory(main)}/root{path}"
             with contextlib.suppress(OSError):
-                if os.stat(seen).st_dev != os.stat(place).st_dev:
-                    found.append(seen)
-        return found
+                if os.stat(seen_by_bot).st_dev != os.stat(path).st_dev:
+                    paths.append(seen_by_bot)
+        return paths
 
-    def _walk_through(self, own: list[str], total: int, members: Callable[[], Collection[int]]) -> str | None:
+    def _walk_through(self, own_paths: list[str], total: int, members: Callable[[], Collection[int]]) -> str | None:
         limits = self._limits
-        walked = [walk(place) for place in own if _used(place)[1] > 0]
+        walked = [walk(path) for path in own_paths if _used_bytes_and_files(path)[1] > 0]
         if self._is_shared:
             shared = walk(self._scratch)
             walked.append(shared)
@@ -159,7 +161,7 @@ class ScratchMonitor:
                 total += shared.total_bytes + nameless_bytes(pids, self._scratch, limits.file_bytes)
             except UncountableError as error:
                 return str(error)
-            broken = self._too_much(total, shared.files) or _hidden(shared, pids)
+            broken = self._broken_scratch_limit(total, shared.files) or _hidden(shared, pids)
             if broken is not None:
                 return broken
         largest = max((contents.largest_bytes for contents in walked), default=0)
@@ -169,24 +171,24 @@ class ScratchMonitor:
             return f"more than {MAX_DEPTH} directories nested in the scratch directory; {MAX_DEPTH} are allowed"
         return None
 
-    def _too_much(self, total: int, files: int) -> str | None:
+    def _broken_scratch_limit(self, total: int, files: int) -> str | None:
         if files >= MAX_FILES:
             return f"{files:,} files and directories in the scratch directory; at most {MAX_FILES:,} are allowed"
         if total > self._limits.scratch_bytes:
             return LIMITS["scratch_bytes"].broken_by(total, self._limits.scratch_bytes)
         return None
 
-    def _full(self, place: str) -> str | None:
+    def _broken_by_full_system(self, path: str) -> str | None:
         with contextlib.suppress(OSError):
-            system = os.statvfs(place)
+            system = os.statvfs(path)
             if system.f_bfree == 0 or system.f_ffree == 0:
-                return LIMITS["scratch_bytes"].broken_by(_used(place)[0], self._limits.scratch_bytes)
+                return LIMITS["scratch_bytes"].broken_by(_used_bytes_and_files(path)[0], self._limits.scratch_bytes)
         return None
 
 
-def _used(place: str) -> tuple[int, int]:
+def _used_bytes_and_files(path: str) -> tuple[int, int]:
     try:
-        system = os.statvfs(place)
+        system = os.statvfs(path)
     except OSError:
         return 0, 0
     return (system.f_blocks - system.f_bfree) * system.f_frsize, system.f_files - system.f_ffree - 1
@@ -223,26 +225,26 @@ def nameless_bytes(pids: Collection[int], directory: str, file_bytes: int) -> in
         if time.perf_counter() > deadline:
             unseen += 1
             continue
-        place = procfs.live_directory(pid)
-        for number, target in procfs.open_files(place):
+        process_directory = procfs.live_directory(pid)
+        for number, target in procfs.open_files(process_directory):
             if target.startswith("socket:") and target not in sockets:
-                sockets[target] = memory.descriptors_under_way(place, number)
+                sockets[target] = memory.descriptors_under_way(process_directory, number)
             elif not target or target.startswith(f"{directory}/"):  # only the bot makes paths too long to be reported
                 with contextlib.suppress(OSError):
-                    found = os.stat(f"{place}/fd/{number}")
-                    if stat.S_ISREG(found.st_mode) and found.st_nlink == 0:
-                        sizes[found.st_ino] = found.st_blocks * _BLOCK_BYTES
-        mapped |= set(_removed_and_mapped(place, directory))
+                    status = os.stat(f"{process_directory}/fd/{number}")
+                    if stat.S_ISREG(status.st_mode) and status.st_nlink == 0:
+                        sizes[status.st_ino] = status.st_blocks * _BLOCK_BYTES
+        mapped |= set(_removed_and_mapped(process_directory, directory))
     return sum(sizes.values()) + file_bytes * (len(mapped - set(sizes)) + sum(sockets.values()) + unseen)
 
 
-def _removed_and_mapped(place: str, directory: str) -> Iterator[int]:
+def _removed_and_mapped(process_directory: str, directory: str) -> Iterator[int]:
     """Yield the inodes of removed files that a process has mapped (proc_pid_maps(5))."""
-    start, left = f"{directory}/".encode(), MAX_MAPS_BYTES
-    with contextlib.suppress(OSError, ValueError), open(f"{place}/maps", "rb") as maps:
+    start, remaining_bytes = f"{directory}/".encode(), MAX_MAPS_BYTES
+    with contextlib.suppress(OSError, ValueError), open(f"{process_directory}/maps", "rb") as maps:
         for line in maps:
-            left -= len(line)
-            if left < 0:
+            remaining_bytes -= len(line)
+            if remaining_bytes < 0:
                 raise UncountableError("a process with too long a list of mappings, so scratch_bytes can't be counted")
             if line.endswith(b" (deleted)\n"):
                 *_, inode, path = line.split(maxsplit=5)

@@ -75,7 +75,7 @@ def test_after_a_change_that_matters_all_is_worked_out_again(place, change):
     after = place.find()
     assert after.stamp != before.stamp
     assert place.find() is after
-    bot_places._kept.clear()
+    bot_places._known_places.clear()
     assert after == place.find()._replace(stamp=after.stamp)
 
 
@@ -133,7 +133,7 @@ def test_kernels_that_are_built_later_are_opened_to_an_example_bot(place, monkey
 
 def test_as_many_are_kept_as_is_said(place, monkeypatch):
     monkeypatch.setattr(bot_places, "MAX_KEPT", 2)
-    monkeypatch.setattr(bot_places, "_kept", {})
+    monkeypatch.setattr(bot_places, "_known_places", {})
     stamps = []
     for number in (1, 2, 1, 3, 1, 2):
         place.bot = place.bot_with(str(place.directory / "run"), str(number))
