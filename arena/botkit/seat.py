@@ -49,8 +49,8 @@ class Clock:
         """Return how many seconds, from now, the bot should think.
 
         Nine tenths of the time for the action; with a bank, an even share of the bank and most of the increment, if
-        that is
-        less. Never negative. ``actions_left`` counts the bot's own actions in the rest of the match, this one included.
+        that is less. Never negative. ``actions_left`` counts the bot's own actions in the rest of the match, this one
+        included.
         """
         planned = self.seconds
         if self.bank_seconds is not None:

@@ -44,7 +44,7 @@ def test_ten_million_playouts_are_the_same(name):
 def test_the_generator_is_splitmix64():
     """The first numbers of the generator's reference implementation for the state 1234567."""
     generator = Generator(0, 0)
-    generator._at = 1234567
+    generator._state = 1234567
     assert [generator.next() for _ in range(3)] == [6457827717110365317, 3203168211198807973, 9817491932198370423]
 
 

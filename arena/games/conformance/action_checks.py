@@ -18,7 +18,7 @@ from arena.games.game import Space
 # Checks of actions: exactly the legal ones are accepted, and each has a text that is read back.
 
 _SAMPLE = 40
-"""Legal actions that are tried in one position; if there are more, a random sample of this size."""
+"""The most legal actions to try in one position; if there are more, a random sample of this size."""
 
 NONSENSE: tuple[Any, ...] = (
     None, True, False, 0, 1, -1, 2**64, -(2**70), 0.0, 1.5, float("nan"), float("inf"), "", " ", "?", "nonsense", "\0",
@@ -26,13 +26,13 @@ NONSENSE: tuple[Any, ...] = (
     (None, None), ("", 1), ([1], [1]), ((1, 1), (1, 1)), (2**64, 1), (10**9, 10**9), (float("nan"), 1), {}, {"x": 1},
     {1: 2}, {1, 2}, object, [1, [2, [3, [4]]]], list(range(100)),
 )  # fmt: skip
-"""No action, or an action of another game."""
+"""Values that are no actions, or actions of another game."""
 
 NONSENSE_TEXTS = ("", " ", "?", "\0", "!?!", "nonsense nonsense", "\n", "٣٣", "9" * 50, "-" * 200)
 
 
 def check_legal_actions(position: Position) -> None:
-    """Legal actions are plain values, each listed once, in the same order whenever they are asked for."""
+    """Legal actions are plain values, each listed once, in the same order at every call."""
     calls, legal = position.calls, position.legal
     problem = next(filter(None, map(_problem_of, legal)), None)
     if problem is not None:
@@ -76,10 +76,10 @@ def check_apply(position: Position) -> None:
         if listed == action:
             continue
         with shown_by(action):
-            other = position.state_after(listed)
+            listed_state = position.state_after(listed)
             if listed != as_lists(action):
                 raise MistakeError(f"apply changed the action {shown(as_lists(action))} to {shown(listed)}")
-            if not are_same(calls("observation", other), calls("observation", following)):
+            if not are_same(calls("observation", listed_state), calls("observation", following)):
                 _raise_for_lists(position, action)
 
 
@@ -93,7 +93,7 @@ def _raise_for_lists(position: Position, action: Any) -> None:
 
 
 def check_refusal(position: Position, elsewhere: Iterable[Any]) -> None:
-    """Whatever is not legal is refused with IllegalActionError and nothing else, such as actions of other positions."""
+    """``apply`` refuses all else, such as actions of other positions, with IllegalActionError and nothing else."""
     legal = {exact(action) for action in position.legal}
     tried: set[str] = set()
     for key, form, candidate in chain(_FORMS_OF_NONSENSE, map(_with_forms, _candidates(position, elsewhere))):
@@ -138,14 +138,14 @@ def _variations(action: Any) -> Iterator[Any]:
         yield from (action + action, action[:-1], f" {action}", f"{action} ", action.swapcase(), action.encode())
     elif type(action) is tuple:
         yield from (action[:-1], (*action, *action[-1:]), action[::-1], (action,), {part: part for part in action})
-        for place, part in enumerate(action):
-            for other in _variations(part):
-                yield (*action[:place], other, *action[place + 1 :])
+        for index, part in enumerate(action):
+            for variation in _variations(part):
+                yield (*action[:index], variation, *action[index + 1 :])
     yield [action, action]
 
 
 def _require_refusal(position: Position, candidate: Any) -> None:
-    when = "" if position.legal else " after the end of the match"
+    occasion = "" if position.legal else " after the end of the match"
     try:
         position.calls("apply", position.state, candidate)
     except IllegalActionError as error:
@@ -156,11 +156,11 @@ def _require_refusal(position: Position, candidate: Any) -> None:
         return
     except MistakeError as mistake:
         raise MistakeError(
-            f"{mistake.sentence} for {shown(candidate)}{when}; expected IllegalActionError, for values of any type",
+            f"{mistake.sentence} for {shown(candidate)}{occasion}; expected IllegalActionError, for values of any type",
             ends=mistake.ends,
             is_timeout=mistake.is_timeout,
         ) from mistake
-    raise MistakeError(f"apply accepted {shown(candidate)}{when}, which is not among the legal actions")
+    raise MistakeError(f"apply accepted {shown(candidate)}{occasion}, which is not among the legal actions")
 
 
 def check_text(position: Position) -> None:

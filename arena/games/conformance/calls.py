@@ -74,9 +74,9 @@ class Calls:
 
 
 def guarded(
-    call: Callable[[], Any], what: str, module: str, limit_seconds: float = CALL_SECONDS, check: str | None = None
+    call: Callable[[], Any], subject: str, module: str, limit_seconds: float = CALL_SECONDS, check: str | None = None
 ) -> Any:
-    """Run code of a game's author, a class of ``module``; a mistake calls it ``what`` and belongs to ``check``.
+    """Run code of a game's author, a class of ``module``; a mistake calls it ``subject`` and belongs to ``check``.
 
     MistakeError for a timeout and for anything that it raises but IllegalActionError.
     """
@@ -86,18 +86,18 @@ def guarded(
     except (IllegalActionError, MistakeError):
         raise
     except _OutOfTimeError:
-        sentence = f"{what} did not return within {limit_seconds:g} s"
+        sentence = f"{subject} did not return within {limit_seconds:g} s"
         raise MistakeError(sentence, check=check, ends=True, is_timeout=True) from None
     except BaseException as error:  # rules may raise anything, also SystemExit
         if isinstance(error, KeyboardInterrupt) and signal.getsignal(signal.SIGINT) is not signal.SIG_DFL:
             raise  # Ctrl-C; where that ends the process at once, the rules have raised it
-        raise MistakeError(f"{what} {problem_of(error, module)}", check=check) from error
+        raise MistakeError(f"{subject} {problem_of(error, module)}", check=check) from error
     finally:
         _Watch.deadline = None
 
 
 class _Watch:
-    """One for the process, as its signal handler is: when the present call has to be back, and the heartbeat."""
+    """The watch of this process, which has one signal handler: the deadline of the present call, and the heartbeat."""
 
     deadline: float | None = None
     on_heartbeat: Callable[[], None] | None = None

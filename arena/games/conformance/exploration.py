@@ -32,16 +32,16 @@ Examine = Callable[[Position], Shown | None]
 """Runs one check on a position."""
 
 
-def shortest(calls: Calls, found: Shown, check: str, examine: Examine, seconds: float) -> Shown:
+def shortest(calls: Calls, first_shown: Shown, check: str, examine: Examine, seconds: float) -> Shown:
     """Return the shortest line found that shows a mistake of a check, which ``examine`` makes.
 
     It tries all positions, the nearest first, while time allows. Then it leaves out actions of the line while that
     still shows a mistake of the same check.
     """
-    if not found[1] or found[0].is_timeout:
-        return found
-    nearest = _nearest(calls, len(found[1]), check, examine, seconds)
-    return nearest if nearest is not None else _without_detours(calls, found, check, examine, seconds)
+    if not first_shown[1] or first_shown[0].is_timeout:
+        return first_shown
+    nearest = _nearest(calls, len(first_shown[1]), check, examine, seconds)
+    return nearest if nearest is not None else _without_detours(calls, first_shown, check, examine, seconds)
 
 
 def _nearest(calls: Calls, length: int, check: str, examine: Examine, seconds: float) -> Shown | None:
@@ -66,21 +66,21 @@ def _nearest(calls: Calls, length: int, check: str, examine: Examine, seconds: f
     return on_the_way[0] if on_the_way else None
 
 
-def _without_detours(calls: Calls, found: Shown, check: str, examine: Examine, seconds: float) -> Shown:
+def _without_detours(calls: Calls, shortest_so_far: Shown, check: str, examine: Examine, seconds: float) -> Shown:
     """Leave out parts of a line, large ones first (delta debugging: Zeller and Hildebrandt, 2002)."""
     end = time.process_time() + seconds
-    part = len(found[1]) // 2
-    while part >= 1:
+    removed = len(shortest_so_far[1]) // 2
+    while removed >= 1:
         begin = 0
-        while begin < len(found[1]) and time.process_time() < end:
-            line = found[1][:begin] + found[1][begin + part :]
+        while begin < len(shortest_so_far[1]) and time.process_time() < end:
+            line = shortest_so_far[1][:begin] + shortest_so_far[1][begin + removed :]
             shorter = _shown_by(calls, line, check, examine)
-            if shorter is not None and len(shorter[1]) < len(found[1]):
-                found = shorter
+            if shorter is not None and len(shorter[1]) < len(shortest_so_far[1]):
+                shortest_so_far = shorter
             else:
-                begin += part
-        part //= 2
-    return found
+                begin += removed
+        removed //= 2
+    return shortest_so_far
 
 
 def _shown_by(calls: Calls, line: Line, check: str, examine: Examine) -> Shown | None:
@@ -106,7 +106,7 @@ def _can_follow(position: Position, action: Any) -> bool:
 # The positions of one game in which checks are made: those near the start, and some of random matches.
 
 _PER_MATCH = 12
-"""Positions of a random match in which every check is made."""
+"""How many positions of a random match get every check."""
 
 _AT_POSITIONS: Sequence[tuple[str, Callable[[Position], None]]] = (
     ("legal_actions", action_checks.check_legal_actions),
@@ -125,7 +125,7 @@ _AT_POSITIONS: Sequence[tuple[str, Callable[[Position], None]]] = (
     ("space", state_checks.check_space),
     ("pickling", state_checks.check_pickling),
 )
-"""What is done in each position, in this order, and the check that it belongs to."""
+"""The functions that examine each position, in this order, and the check that each belongs to."""
 
 _NEEDS: Mapping[str, tuple[str, ...]] = {
     "repeatability": ("states", "legal_actions", "scores"),
@@ -191,7 +191,7 @@ class Exploration:
         self._matches = matches
         self._seconds = seconds
         self._end = time.process_time() + seconds
-        self._seen: dict[Any, Any] = {}  # legal actions of any position, by what they are on the wire
+        self._known_actions: dict[Any, Any] = {}  # legal actions of any position, by what they are on the wire
         self._checks = [*_AT_POSITIONS, ("refusal", self._check_refusal)]
 
     def run(self) -> None:
@@ -233,11 +233,11 @@ class Exploration:
         if positions[-1].seat is not None and len(positions) > self._suite.max_plies:
             self._report_endless(start, number)
             del positions[_PER_MATCH:]
-        some = draw.sample(range(len(positions)), min(_PER_MATCH, len(positions)))
-        for place in sorted({*some, len(positions) - 1}):
+        sampled = draw.sample(range(len(positions)), min(_PER_MATCH, len(positions)))
+        for index in sorted({*sampled, len(positions) - 1}):
             if self._is_done():
                 return
-            self._examine(positions[place])
+            self._examine(positions[index])
 
     def _withdraws(self, start: Position, number: int) -> bool:
         """Return whether seats are taken out in a random match: in every other one of three or more players."""
@@ -256,28 +256,28 @@ class Exploration:
             self._report(MistakeError(sentence, check="end"), ())
             return
         earlier, line = loop
-        where = f"after {counted(len(earlier), 'ply')}" if earlier else "at the start"
-        sentence += f"; after {counted(len(line), 'ply')} the state is the same as {where}"
+        earlier_text = f"after {counted(len(earlier), 'ply')}" if earlier else "at the start"
+        sentence += f"; after {counted(len(line), 'ply')} the state is the same as {earlier_text}"
         self._report(MistakeError(sentence, check="end"), line)
 
     def _examine(self, position: Position) -> None:
         self._count("seats")
         self._suite.on_position(self._suite.count["seats"])
-        for action in position.legal[:20] if len(self._seen) < 100 else ():
+        for action in position.legal[:20] if len(self._known_actions) < 100 else ():
             with suppress(RecursionError):
-                self._seen.setdefault(exact(action), action)
+                self._known_actions.setdefault(exact(action), action)
         for name, function in self._checks:
             needed = (name, *_NEEDS.get(name, ()))
-            if self._suite.has_ended or any(other in self._suite.found for other in needed):
+            if self._suite.has_ended or any(check in self._suite.found for check in needed):
                 continue
             if function is not state_checks.check_lines:  # counted with check_answers
                 self._count(name)
-            met = self._examine_by(name, function, position)
-            if met is not None:
-                self._report(*met, partial(self._examine_by, name, function))
+            mistake_and_line = self._examine_by(name, function, position)
+            if mistake_and_line is not None:
+                self._report(*mistake_and_line, partial(self._examine_by, name, function))
 
     def _check_refusal(self, position: Position) -> None:
-        action_checks.check_refusal(position, self._seen.values())
+        action_checks.check_refusal(position, self._known_actions.values())
 
     def _examine_by(self, name: str, function: Callable[[Position], None], position: Position) -> Shown | None:
         try:
@@ -288,9 +288,9 @@ class Exploration:
         except IllegalActionError:
             raise
         except Exception as error:
-            met = unexaminable(error, type(self._game).__module__)
-            met.check = name
-            return met, position.line
+            unknown_mistake = unexaminable(error, type(self._game).__module__)
+            unknown_mistake.check = name
+            return unknown_mistake, position.line
         return None
 
     def _report(self, mistake: MistakeError, line: Line, examine_again: Examine | None = None) -> None:
@@ -303,8 +303,8 @@ class Exploration:
             return
 
         def examine(position: Position) -> Shown | None:
-            found = examine_again(position) if examine_again is not None else None
-            return found if found is not None and found[0].check == check else None
+            shown_again = examine_again(position) if examine_again is not None else None
+            return shown_again if shown_again is not None and shown_again[0].check == check else None
 
         if check != "end":
             mistake, line = shortest(self._calls, (mistake, line), check, examine, self._suite.search_seconds)

@@ -135,7 +135,7 @@ def problem_on_the_wire(value: Any, name: str, depth: int = 1) -> str | None:
         parts = [(f"{name}[{number}]", part) for number, part in enumerate(value)]
     else:
         return _problem_of_scalar(value, name)
-    return next(filter(None, (problem_on_the_wire(part, place, depth + 1) for place, part in parts)), None)
+    return next(filter(None, (problem_on_the_wire(part, part_name, depth + 1) for part_name, part in parts)), None)
 
 
 def _problem_of_scalar(value: Any, name: str) -> str | None:

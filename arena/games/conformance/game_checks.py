@@ -14,25 +14,25 @@ from arena.games.conformance.finding import MistakeError, problem_of, shown
 from arena.games.game import ChoiceOption, Game, IntOption, Option
 
 NO_VALUES: tuple[Any, ...] = (None, True, 1.5, "", "nonsense", (), [1])
-"""What no option accepts, unless it is one of its choices."""
+"""Values that no option accepts, unless one is among its choices."""
 
 
-def check_attributes(kind: type[Game[Any]]) -> None:
+def check_attributes(game_class: type[Game[Any]]) -> None:
     """The class has a name, a summary, a description of actions, a table of options, and rules in its docstring."""
     for attribute in ("name", "summary", "action_format"):
-        text = getattr(kind, attribute, None)
+        text = getattr(game_class, attribute, None)
         if type(text) is not str or not text or not text.isprintable():
             raise MistakeError(f"the attribute {attribute} is {shown(text)}; expected a line of text")
-    if type(kind.mine) is not str:
-        raise MistakeError(f"the attribute mine is {shown(kind.mine)}; expected text")
-    rulebook = kind.rulebook()
+    if type(game_class.mine) is not str:
+        raise MistakeError(f"the attribute mine is {shown(game_class.mine)}; expected text")
+    rulebook = game_class.rulebook()
     if type(rulebook) is not str or not rulebook.strip():
         raise MistakeError("the module has no docstring; expected the rules of the game, numbered")
 
 
-def check_table(kind: type[Game[Any]]) -> None:
+def check_table(game_class: type[Game[Any]]) -> None:
     """The table of options has known types, different names, and defaults that are accepted."""
-    table = kind.OPTIONS
+    table = game_class.OPTIONS
     if not isinstance(table, list | tuple):
         raise MistakeError(f"OPTIONS is {shown(table)}; expected a tuple of IntOption and ChoiceOption")
     invalid = next((option for option in table if not isinstance(option, IntOption | ChoiceOption)), None)
@@ -75,14 +75,14 @@ def check_players(game: Game[Any]) -> None:
         )
 
 
-def made(kind: type[Game[Any]], options: dict[str, Any]) -> Game[Any] | None:
+def made(game_class: type[Game[Any]], options: dict[str, Any]) -> Game[Any] | None:
     """Return a game with options; None if it rejects them with OptionError, as options may not fit together.
 
-    MistakeError if it raises anything else, or has other values than the given ones.
+    MistakeError if it raises anything else, or if its values differ from the given ones.
     """
-    given = ", ".join(f"{name} = {shown(value)}" for name, value in options.items()) or "its defaults"
+    option_text = ", ".join(f"{name} = {shown(value)}" for name, value in options.items()) or "its defaults"
     game: Game[Any] | None = guarded(
-        lambda: _made_or_refused(kind, options), f"making it with {given}", kind.__module__
+        lambda: _made_or_refused(game_class, options), f"making it with {option_text}", game_class.__module__
     )
     for name, value in options.items() if game is not None else ():
         if game is not None and name != "players" and game.options.get(name) != value:
@@ -90,20 +90,22 @@ def made(kind: type[Game[Any]], options: dict[str, Any]) -> Game[Any] | None:
     return game
 
 
-def _made_or_refused(kind: type[Game[Any]], options: dict[str, Any]) -> Game[Any] | None:
+def _made_or_refused(game_class: type[Game[Any]], options: dict[str, Any]) -> Game[Any] | None:
     try:
-        return kind(**options)
+        return game_class(**options)
     except OptionError:
         return None
 
 
-def check_bounds(kind: type[Game[Any]]) -> None:
-    """What is beyond an option's bounds, of another type, or no option, is refused with OptionError."""
-    for name, value in [*_beyond(kind), ("no_such_option", 1)]:
+def check_bounds(game_class: type[Game[Any]]) -> None:
+    """The game refuses values beyond an option's bounds or of another type, and unknown options, with OptionError."""
+    for name, value in [*_beyond(game_class), ("no_such_option", 1)]:
         try:
-            given = {name: value}
+            options = {name: value}
             game = guarded(
-                partial(_made_or_refused, kind, given), f"making it with {name} = {value!r}", kind.__module__
+                partial(_made_or_refused, game_class, options),
+                f"making it with {name} = {value!r}",
+                game_class.__module__,
             )
         except MistakeError as mistake:
             raise MistakeError(f"{mistake.sentence}; expected OptionError") from mistake
@@ -111,8 +113,8 @@ def check_bounds(kind: type[Game[Any]]) -> None:
             raise MistakeError(f"{name} = {value!r} is accepted; expected OptionError")
 
 
-def _beyond(kind: type[Game[Any]]) -> Iterator[tuple[str, Any]]:
-    for option in kind.OPTIONS:
+def _beyond(game_class: type[Game[Any]]) -> Iterator[tuple[str, Any]]:
+    for option in game_class.OPTIONS:
         accepted: tuple[Any, ...] = ()
         if isinstance(option, IntOption):
             yield option.name, option.minimum - 1

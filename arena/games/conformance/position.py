@@ -21,7 +21,7 @@ _TAKEN_OUT = 0.1
 """The share of plies at which a seat is taken out, in matches with such seats."""
 
 _LOOP_STATES = 1000
-"""Positions in which a loop is looked for."""
+"""The most positions to search for a loop."""
 
 OnMistake = Callable[[MistakeError, Line], None]
 
@@ -104,10 +104,10 @@ def _seat_and_legal(calls: Calls, state: Any) -> tuple[int | None, list[Any]]:
     seat = _seat_of(calls, state)
     legal = _legal_of(calls, state)
     if (seat is None) == bool(legal):
-        how = (
+        contradiction = (
             "nobody is to act, yet there are legal actions" if legal else f"seat {seat} is to act without legal actions"
         )
-        raise MistakeError(f"{how}: seat_to_act returned {seat}, legal_actions {shown(legal)}", check="seats")
+        raise MistakeError(f"{contradiction}: seat_to_act returned {seat}, legal_actions {shown(legal)}", check="seats")
     return seat, legal
 
 
@@ -165,18 +165,18 @@ def breadth_first(start: Position, states: int, on_mistake: OnMistake) -> Iterat
     """
     queue = deque([start])
     seen: set[Any] = set()
-    found = 1
+    count = 1
     while queue:
         position = queue.popleft()
         yield position
-        for action in [*position.legal, *_taking_out(position)][: max(0, states - found)]:
+        for action in [*position.legal, *_taking_out(position)][: max(0, states - count)]:
             try:
                 following = position.then(action)
             except MistakeError as mistake:
                 on_mistake(mistake, (*position.line, action))
                 continue
             if not _is_known(following.state, seen):
-                found += 1
+                count += 1
                 queue.append(following)
 
 

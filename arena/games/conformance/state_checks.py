@@ -14,10 +14,10 @@ from arena.games.conformance.position import Position, shown_by, state_after
 from arena.games.game import Space
 
 _SAMPLE = 6
-"""Legal actions that are tried where each one costs several calls."""
+"""The most legal actions to try where each one costs several calls."""
 
 _SPACE_SAMPLE = 30
-"""Legal actions after which the vectors of states are compared."""
+"""The most legal actions after which the vectors of states are compared."""
 
 
 def check_states(position: Position) -> None:
@@ -101,15 +101,15 @@ def check_lines(position: Position) -> None:
     calls, state = position.calls, position.state
     for action in position.legal[:_SAMPLE]:
         with shown_by(action):
-            one, other = (_description(calls, position.state_after(action)) for _ in range(2))
-            if not are_same(one, other):
+            first, second = (_description(calls, position.state_after(action)) for _ in range(2))
+            if not are_same(first, second):
                 raise MistakeError("apply led to two different states from the same one", ends=True)
     before = _description(calls, state)
     another = type(calls.game)(**calls.game.options)
     for fresh in (calls, calls, Calls(another, calls.limit_seconds)):
         if not are_same(_description(fresh, state_after(fresh, position.line)), before):
-            which = "" if fresh is calls else ", with another game object of the same options,"
-            raise MistakeError(f"the same line of play{which} led to another position", ends=True)
+            by_object = "" if fresh is calls else ", with another game object of the same options,"
+            raise MistakeError(f"the same line of play{by_object} led to another position", ends=True)
 
 
 def check_observation(position: Position) -> None:
@@ -219,20 +219,22 @@ def check_space(position: Position) -> None:
 
 def _require_own_vector(calls: Calls, state: Any) -> None:
     """Require that a state has numbers that no other one has; adapters put the seat to act before them."""
-    vector, first = (
-        list(calls.run(calls.space.encode, one, method="encode of space", check="space"))
-        for one in (state, calls("initial_state"))
+    vector, initial_vector = (
+        list(calls.run(calls.space.encode, encoded, method="encode of space", check="space"))
+        for encoded in (state, calls("initial_state"))
     )
-    if len(vector) != len(first):
-        raise MistakeError(f"encode of space returned {len(vector)} numbers, and {len(first)} for the initial state")
+    if len(vector) != len(initial_vector):
+        raise MistakeError(
+            f"encode of space returned {len(vector)} numbers, and {len(initial_vector)} for the initial state"
+        )
     invalid = next((value for value in vector if not -1 <= value <= 1), None)
     if invalid is not None:
         raise MistakeError(f"encode of space returned {shown(invalid)} among the numbers; expected -1 to 1")
-    other = calls.vectors.setdefault((calls("seat_to_act", state), *vector), state)
-    if not calls.run(lambda: bool(other == state), method="== of two states", check="states"):
+    twin = calls.vectors.setdefault((calls("seat_to_act", state), *vector), state)
+    if not calls.run(lambda: bool(twin == state), method="== of two states", check="states"):
         raise MistakeError(
-            f"encode of space returned the same numbers for two states, {shown(other)} and {shown(state)}, in which the"
-            " same seat is to act; expected numbers that tell states apart"
+            f"encode of space returned the same numbers for two states, {shown(twin)} and {shown(state)}, in which"
+            " the same seat is to act; expected numbers that tell states apart"
         )
 
 

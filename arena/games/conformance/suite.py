@@ -36,9 +36,9 @@ def variants(
                 if value in tried:
                     break
                 tried.add(value)
-                made = fitting({option.name: value})
-                if made is not None:
-                    yield {option.name: value}, made
+                variant = fitting({option.name: value})
+                if variant is not None:
+                    yield {option.name: value}, variant
                     break
 
 
@@ -141,10 +141,10 @@ def run_checks(
 
     Args:
         game: as for ``check``; so are ``rng_seed``, ``matches``, ``max_plies`` and ``call_seconds``.
-        seconds: of CPU time, about; by default 20, and 2 for each variant of the options.
+        seconds: about how much CPU time to use; by default 20, and 2 for each variant of the options.
         on_position: called with the number of positions so far.
     """
-    kind = find_game(game) if isinstance(game, str) else game
+    game_class = find_game(game) if isinstance(game, str) else game
     suite = _Suite(
         rng_seed=rng_seed,
         max_plies=max_plies,
@@ -156,7 +156,7 @@ def run_checks(
         end=math.inf if seconds is None else time.process_time() + seconds,
     )
     with time_limits():
-        suite.run(kind)
+        suite.run(game_class)
     return [suite.result(name) for name in CHECKS]
 
 
@@ -168,43 +168,45 @@ class _Suite(Suite):
     variants: int = 0
 
     def run(self, game: Game[Any] | type[Game[Any]]) -> None:
-        kind = game if isinstance(game, type) else type(game)
-        self.path = f"{kind.__module__}:{kind.__qualname__}"
-        self._check("path", self._find_path, kind)
+        game_class = game if isinstance(game, type) else type(game)
+        self.path = f"{game_class.__module__}:{game_class.__qualname__}"
+        self._check("path", self._find_path, game_class)
         if self.found:
             return
-        self._check("attributes", game_checks.check_table, kind)
+        self._check("attributes", game_checks.check_table, game_class)
         if self.found:
             return
-        self._check("attributes", game_checks.check_attributes, kind)
-        made = self._made(kind, {}) if isinstance(game, type) else game
-        if made is None and "options" not in self.found:
+        self._check("attributes", game_checks.check_attributes, game_class)
+        instance = self._made(game_class, {}) if isinstance(game, type) else game
+        if instance is None and "options" not in self.found:
             self.add("options", MistakeError("its own defaults don't fit together"))
-        if made is None:
+        if instance is None:
             return
-        self._check("attributes", game_checks.check_players, made)
+        self._check("attributes", game_checks.check_players, instance)
         if self.has_ended:
             return
-        self._check("path", game_checks.check_path, made)
-        self._check("pickling", game_checks.check_pickling, made)
-        Exploration(self, made, _NEAR, self.matches, self.check_seconds).run()
+        self._check("path", game_checks.check_path, instance)
+        self._check("pickling", game_checks.check_pickling, instance)
+        Exploration(self, instance, _NEAR, self.matches, self.check_seconds).run()
         if not self.has_ended:
-            self._check_options(kind, made)
+            self._check_options(game_class, instance)
 
-    def _find_path(self, kind: type[Game[Any]]) -> None:
-        self.path = guarded(kind.path, "path", kind.__module__, check="path")
+    def _find_path(self, game_class: type[Game[Any]]) -> None:
+        self.path = guarded(game_class.path, "path", game_class.__module__, check="path")
 
-    def _check_options(self, kind: type[Game[Any]], made: Game[Any]) -> None:
-        self._check("options", game_checks.check_bounds, kind)
-        for _, variant in variants(kind.OPTIONS, lambda changed: self._made(kind, {**made.options, **changed})):
+    def _check_options(self, game_class: type[Game[Any]], instance: Game[Any]) -> None:
+        self._check("options", game_checks.check_bounds, game_class)
+        for _, variant in variants(
+            game_class.OPTIONS, lambda changed: self._made(game_class, {**instance.options, **changed})
+        ):
             if not self.has_ended:
                 self.variants += 1
-                left = max(0.0, min(_VARIANT_SECONDS, self.end - time.process_time()))
-                Exploration(self, variant, _NEAR_OF_VARIANT, _MATCHES_OF_VARIANT, left).run()
+                remaining_seconds = max(0.0, min(_VARIANT_SECONDS, self.end - time.process_time()))
+                Exploration(self, variant, _NEAR_OF_VARIANT, _MATCHES_OF_VARIANT, remaining_seconds).run()
 
-    def _made(self, kind: type[Game[Any]], options: dict[str, Any]) -> Game[Any] | None:
+    def _made(self, game_class: type[Game[Any]], options: dict[str, Any]) -> Game[Any] | None:
         try:
-            return game_checks.made(kind, options)
+            return game_checks.made(game_class, options)
         except MistakeError as mistake:
             self.add("options", mistake)
             return None

@@ -38,7 +38,7 @@ QUESTIONS = (
 _WALKS = 8
 _WALKS_OF_VARIANT = 2
 _PLACES = 200
-"""Of the game with its defaults, and of all others together."""
+"""The most positions of the game with its defaults, and of all others together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +46,9 @@ class Place:
     """A position of a walk and what the game answered there.
 
     Attributes:
-        walk: which one it belongs to.
+        walk: the number of its walk.
         ply: its number in the walk, from 0.
-        action: the one that led here, as JSON types; None at the start.
+        action: the action that led here, as JSON types; None at the start.
         text: the action in the game's own text.
         answers: a digest of each answer and its beginning, by the method.
     """
@@ -63,12 +63,12 @@ class Place:
 
 def answers(calls: Calls, state: Any) -> dict[str, str]:
     """Return what a game says about a state: a digest of each answer and its beginning, by the method."""
-    found = {method: _answer(partial(calls, method, state)) for method in QUESTIONS}
+    by_method = {method: _answer(partial(calls, method, state)) for method in QUESTIONS}
     if isinstance(calls.space, Space):
-        found["encode of space"] = _answer(lambda: list(calls.space.encode(state)))
+        by_method["encode of space"] = _answer(lambda: list(calls.space.encode(state)))
     if calls.game.players > 2:
-        found["withdraw"] = _answer(partial(_without_seat, calls, state))
-    return found
+        by_method["withdraw"] = _answer(partial(_without_seat, calls, state))
+    return by_method
 
 
 def _without_seat(calls: Calls, state: Any) -> Any:
@@ -94,21 +94,21 @@ def walks(
         seconds: of CPU time, half of it for the variants.
         on_place: called with the number of positions so far.
     """
-    first = made(game, {}) if isinstance(game, type) else game
-    if first is None:
+    plain = made(game, {}) if isinstance(game, type) else game
+    if plain is None:
         return ()
-    others = [other for _, other in variants(first.OPTIONS, lambda changed: _variant(first, changed))]
+    variant_games = [other for _, other in variants(plain.OPTIONS, lambda changed: _variant(plain, changed))]
     places: list[Place] = []
     number = 0
-    for group, count, limit in (([first], _WALKS, 1), (others, _WALKS_OF_VARIANT, max(1, len(others)))):
-        for one in group:
+    for group, count, limit in (([plain], _WALKS, 1), (variant_games, _WALKS_OF_VARIANT, max(1, len(variant_games)))):
+        for walked_game in group:
             end = time.process_time() + seconds / 2 / limit
-            kept = len(places)
+            places_before = len(places)
             for draw in range(count):
-                for place in _walk(Calls(one), number + draw, end):
+                for place in _walk(Calls(walked_game), number + draw, end):
                     places.append(place)
                     on_place(len(places))
-                    if len(places) - kept >= _PLACES // limit:
+                    if len(places) - places_before >= _PLACES // limit:
                         break
             number += count
     return tuple(places)
@@ -128,9 +128,9 @@ def _walk(calls: Calls, number: int, end: float) -> Iterator[Place]:
     try:
         state = calls("initial_state")
         while True:
-            found = answers(calls, state)
-            yield Place(walk=number, ply=ply, action=as_json(action), text=text, answers=found, options=options)
-            legal = sorted(calls("legal_actions", state), key=lambda one: repr(exact(one)))
+            by_method = answers(calls, state)
+            yield Place(walk=number, ply=ply, action=as_json(action), text=text, answers=by_method, options=options)
+            legal = sorted(calls("legal_actions", state), key=lambda legal_action: repr(exact(legal_action)))
             if not legal or time.process_time() > end:
                 return
             action = draw.choice(legal)
@@ -149,27 +149,27 @@ class Difference:
     line_text: str
 
 
-def difference(one: Sequence[Place], other: Sequence[Place]) -> Difference | None:
+def difference(walk: Sequence[Place], other_walk: Sequence[Place]) -> Difference | None:
     """Return the earliest difference between the same walks in two processes; None without one."""
-    theirs = {(place.walk, place.ply): place for place in other}
+    twins = {(place.walk, place.ply): place for place in other_walk}
     found: tuple[Place, Place] | None = None
     differing: set[int] = set()
-    for place in one:
-        twin = theirs.get((place.walk, place.ply))
+    for place in walk:
+        twin = twins.get((place.walk, place.ply))
         if twin is None or place.walk in differing:
             continue
         if (place.action, place.answers) != (twin.action, twin.answers):
             differing.add(place.walk)
             if found is None or place.ply < found[0].ply:
                 found = place, twin
-    return None if found is None else _described(one, *found)
+    return None if found is None else _described(walk, *found)
 
 
-def _described(places: Sequence[Place], here: Place, there: Place) -> Difference:
-    path = [place for place in places if place.walk == here.walk and 0 < place.ply <= here.ply]
+def _described(places: Sequence[Place], own: Place, twin: Place) -> Difference:
+    path = [place for place in places if place.walk == own.walk and 0 < place.ply <= own.ply]
     return Difference(
-        sentence=differing_answer(here.answers, there.answers, "in another process"),
-        options=here.options,
+        sentence=differing_answer(own.answers, twin.answers, "in another process"),
+        options=own.options,
         line=[place.action for place in path],
         line_text=", ".join(place.text for place in path),
     )

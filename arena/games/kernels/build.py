@@ -41,17 +41,17 @@ class Compiler:
 def find_compiler() -> Compiler | KernelError:
     """Return ``$CC``, or the first of cc, gcc and clang; or what is missing."""
     try:
-        given = tuple(shlex.split(os.environ.get("CC", "")))
+        configured = tuple(shlex.split(os.environ.get("CC", "")))
     except ValueError as error:
         return KernelError(f"CC = {os.environ['CC']!r}: {error}")
-    for command in [given] if given else [("cc",), ("gcc",), ("clang",)]:
-        found = shutil.which(command[0])
-        if found is not None:
-            about = Path(found).resolve().stat()
-            identity = f"{Path(found).resolve()} {about.st_size} {about.st_mtime_ns} {command[1:]}"
-            return Compiler((found, *command[1:]), identity)
-    if given:
-        return KernelError(f"there is no C compiler: CC = {given[0]!r} is not found")
+    for command in [configured] if configured else [("cc",), ("gcc",), ("clang",)]:
+        path = shutil.which(command[0])
+        if path is not None:
+            status = Path(path).resolve().stat()
+            identity = f"{Path(path).resolve()} {status.st_size} {status.st_mtime_ns} {command[1:]}"
+            return Compiler((path, *command[1:]), identity)
+    if configured:
+        return KernelError(f"there is no C compiler: CC = {configured[0]!r} is not found")
     return KernelError("there is no C compiler (cc, gcc or clang)")
 
 
@@ -68,11 +68,11 @@ def build(name: str, directory: Path) -> Path:
     if isinstance(compiler, KernelError):
         raise compiler
     with cache.one_at_a_time(directory, name):
-        found = find(name, directory)
-        if found is not None:
-            return found
-        for left in directory.glob(f".{name}-*"):  # nobody else builds it now: of a process that was killed
-            shutil.rmtree(left, ignore_errors=True)
+        existing = find(name, directory)
+        if existing is not None:
+            return existing
+        for leftover in directory.glob(f".{name}-*"):  # nobody else builds it now: of a process that was killed
+            shutil.rmtree(leftover, ignore_errors=True)
         with tempfile.TemporaryDirectory(prefix=f".{name}-", dir=directory, ignore_cleanup_errors=True) as temporary:
             library = Path(temporary) / "kernel.so"
             compile_kernel(name, library, compiler)
@@ -90,12 +90,12 @@ def compile_kernel(
     """Compile the C file of a game, for this processor if the compiler can; KernelError with its first complaint."""
     for tuning in ((NATIVE,), ()):
         command = [*compiler.command, *flags, *tuning, "-o", str(library), str(sources / f"{name}.c"), "-lm"]
-        done = _run(command, _COMPILE_SECONDS, f"the C compiler {compiler.command[0]}")
-        if done.returncode == 0 and library.exists():
+        result = _run(command, _COMPILE_SECONDS, f"the C compiler {compiler.command[0]}")
+        if result.returncode == 0 and library.exists():
             return
-    complaint = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr[:200]).strip()
+    complaint = next((line for line in result.stderr.splitlines() if "error" in line), result.stderr[:200]).strip()
     because = f": {complaint}" if complaint else ""
-    raise KernelError(f"the C compiler {compiler.command[0]} fails (exit code {done.returncode}){because}")
+    raise KernelError(f"the C compiler {compiler.command[0]} fails (exit code {result.returncode}){because}")
 
 
 def self_test(name: str, library: Path) -> None:
@@ -104,14 +104,14 @@ def self_test(name: str, library: Path) -> None:
     package = str(package_directory().parent)
     paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-    done = _run(command, _SELF_TEST_SECONDS, f"the self-test of {name}", environment)
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
-        raise KernelError(f"the kernel of {name} fails its self-test: {last[:300]}")
+    result = _run(command, _SELF_TEST_SECONDS, f"the self-test of {name}", environment)
+    if result.returncode:
+        last_line = (result.stderr.strip().splitlines() or [f"exit code {result.returncode}"])[-1]
+        raise KernelError(f"the kernel of {name} fails its self-test: {last_line[:300]}")
 
 
 def _run(
-    command: list[str], seconds: float, what: str, environment: dict[str, str] | None = None
+    command: list[str], seconds: float, subject: str, environment: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(
@@ -125,9 +125,9 @@ def _run(
             env=environment,
         )
     except subprocess.TimeoutExpired as error:
-        raise KernelError(f"{what} is not done after {seconds:g} s") from error
+        raise KernelError(f"{subject} is not done after {seconds:g} s") from error
     except OSError as error:
-        raise KernelError(f"{what} can't be started: {error.strerror}") from error
+        raise KernelError(f"{subject} can't be started: {error.strerror}") from error
 
 
 @functools.cache

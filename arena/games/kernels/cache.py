@@ -1,4 +1,4 @@
-"""The directory with the builds of kernels: only files that this user or root wrote, whole, are ever loaded."""
+"""The directory with the builds of kernels: only complete files that this user or root wrote are ever loaded."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def checked_directory(*, must_exist: bool = True) -> Path:
         if not must_exist and not path.exists():
             return path
         make_directory(path)
-        _check_place(path)
+        _check_owners(path)
     except OSError as error:
         raise KernelError(f"the cache directory {path} can't be made: {error.strerror}") from error
     if path.stat().st_mode & _BY_OTHERS:
@@ -54,24 +54,24 @@ def checked_directory(*, must_exist: bool = True) -> Path:
 
 def make_directory(path: Path) -> None:
     """Make a directory and its parents so that only this user can write to them."""
-    for one in (*reversed(path.parents), path):
-        if not one.is_dir():
+    for directory in (*reversed(path.parents), path):
+        if not directory.is_dir():
             with contextlib.suppress(FileExistsError):
-                one.mkdir(mode=0o755)
-        if not one.is_dir():
-            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(one))
+                directory.mkdir(mode=0o755)
+        if not directory.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(directory))
 
 
-def _check_place(path: Path) -> None:
+def _check_owners(path: Path) -> None:
     """Refuse a directory that others could replace: by way of a directory above it, or of a link."""
     trusted = {Path("/").stat().st_uid, *_trusted_owners(os.statvfs(path))}
     resolved = path.resolve()
-    for one in dict.fromkeys([path, *path.parents, resolved, *resolved.parents]):
-        for about in (one.lstat(), one.stat()):
-            if about.st_uid not in trusted:
-                raise KernelError(f"the cache directory {one} belongs to another user (uid {about.st_uid})")
-        if about.st_mode & _BY_OTHERS and not about.st_mode & stat.S_ISVTX and not _is_only_ours(about):
-            raise _writable(one)
+    for directory in dict.fromkeys([path, *path.parents, resolved, *resolved.parents]):
+        for status in (directory.lstat(), directory.stat()):
+            if status.st_uid not in trusted:
+                raise KernelError(f"the cache directory {directory} belongs to another user (uid {status.st_uid})")
+        if status.st_mode & _BY_OTHERS and not status.st_mode & stat.S_ISVTX and not _is_only_ours(status):
+            raise _writable(directory)
 
 
 def _trusted_owners(system: os.statvfs_result) -> set[int]:
@@ -92,14 +92,14 @@ def _has_root(uid_map: str) -> bool:
     return any(int(inside) == 0 for inside, _, _ in map(str.split, uid_map.splitlines()))
 
 
-def _is_only_ours(about: os.stat_result) -> bool:
+def _is_only_ours(status: os.stat_result) -> bool:
     """Return whether only a group can write to it whose sole member is this user, as on systems with a umask of 002."""
     try:
-        user, group = pwd.getpwuid(os.geteuid()), grp.getgrgid(about.st_gid)
+        user, group = pwd.getpwuid(os.geteuid()), grp.getgrgid(status.st_gid)
     except KeyError:
         return False
     is_private = user.pw_gid == group.gr_gid and user.pw_name == group.gr_name and {*group.gr_mem} <= {user.pw_name}
-    return is_private and not about.st_mode & stat.S_IWOTH
+    return is_private and not status.st_mode & stat.S_IWOTH
 
 
 def _writable(path: Path) -> KernelError:
@@ -133,9 +133,9 @@ def open_own(path: Path) -> BinaryIO:
     """Open a regular file of this user or of root that nobody else can write and that is no link; OSError otherwise."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     file = os.fdopen(descriptor, "rb")
-    about = os.fstat(descriptor)
-    is_own = about.st_uid in _trusted_owners(os.fstatvfs(descriptor)) and not about.st_mode & _BY_OTHERS
-    if not is_own or not stat.S_ISREG(about.st_mode):
+    status = os.fstat(descriptor)
+    is_own = status.st_uid in _trusted_owners(os.fstatvfs(descriptor)) and not status.st_mode & _BY_OTHERS
+    if not is_own or not stat.S_ISREG(status.st_mode):
         file.close()
         raise PermissionError(errno.EPERM, "it is no regular file that only you or root can write", str(path))
     return file

@@ -224,10 +224,10 @@ class Kernel:
         index, end = first, first + count
         while index < end:
             self._begin(opening)
-            wanted = min(end - index, _PLAYOUTS_A_CALL)
-            played = self._library.kernel_playouts(self._handle, seed, index, wanted, *totals)
+            requested = min(end - index, _PLAYOUTS_A_CALL)
+            played = self._library.kernel_playouts(self._handle, seed, index, requested, *totals)
             index += played
-            if played < wanted:
+            if played < requested:
                 yield index
                 index += 1
 

@@ -128,11 +128,11 @@ def _needed_library(game: Game[Any]) -> ctypes.CDLL:
 
 def kernels_sentence() -> str:
     """Return which kernels there are, or why there are none, in a sentence."""
-    found = [kernel_status(name) for name in KERNEL_NAMES]
-    built = [status for status in found if status.path is not None]
-    problem = next((status.problem for status in found if status.problem), "")
+    statuses = [kernel_status(name) for name in KERNEL_NAMES]
+    built = [status for status in statuses if status.path is not None]
+    problem = next((status.problem for status in statuses if status.problem), "")
     if built:
-        return f"Kernels of the lab: {len(built)} of {len(found)} built, in {cache.directory_path()}."
+        return f"Kernels of the lab: {len(built)} of {len(statuses)} built, in {cache.directory_path()}."
     if problem:
         return f"No kernels of the lab: {problem}. Its commands use the rules in Python, slower."
     return "Kernels of the lab: not built yet; they are when they are first used, or by arena lab kernels --build."

@@ -23,9 +23,10 @@ class _MultiplicationOfAnySize(Multiplication):
 class OptionSets:
     """A game's options to compare with.
 
-    All states of ``small`` ones are compared, traces and lines of ``usual`` ones, a few traces of ``large`` ones, which
-    are bounds; ``refused`` are numbers beyond the bounds, each in one option. For two: what best play is worth is
-    compared for ``small`` and ``solved`` ones, ``largest`` may last for hours, and no solver takes ``unsolved`` ones.
+    ``compare`` compares all states of ``small`` ones, traces and lines of ``usual`` ones, and a few traces of ``large``
+    ones, which are at the bounds; ``refused`` are numbers beyond the bounds, each in one option. For two: the value of
+    best play is compared for ``small`` and ``solved`` ones, ``largest`` may last for hours, and no solver takes
+    ``unsolved`` ones.
     """
 
     small: tuple[dict[str, Any], ...]
@@ -138,8 +139,8 @@ assert OPTION_SETS.keys() == set(KERNEL_NAMES)
 
 def games_with(name: str, *kinds: str) -> list[Game[Any]]:
     """Return the game with each of the options of some kinds, which are fields of ``OptionSets``."""
-    kind = _MultiplicationOfAnySize if name == "multiplication" else GAMES[name]
-    return [kind(**options) for one in kinds for options in getattr(OPTION_SETS[name], one)]
+    game_class = _MultiplicationOfAnySize if name == "multiplication" else GAMES[name]
+    return [game_class(**options) for field_name in kinds for options in getattr(OPTION_SETS[name], field_name)]
 
 
 def solved_games(name: str) -> list[Game[Any]]:

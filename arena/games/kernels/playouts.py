@@ -29,15 +29,15 @@ def _mixed(bits: int) -> int:
 class Generator:
     """SplitMix64 (G. Steele, D. Lea, C. Flood, OOPSLA 2014); each playout of a 64-bit seed has one of its own."""
 
-    __slots__ = ("_at",)
+    __slots__ = ("_state",)
 
     def __init__(self, seed: int, index: int) -> None:
-        self._at = _mixed((_mixed((seed + _GOLDEN) & _BITS) + index) & _BITS)
+        self._state = _mixed((_mixed((seed + _GOLDEN) & _BITS) + index) & _BITS)
 
     def next(self) -> int:
         """Return the next 64 bits."""
-        self._at = (self._at + _GOLDEN) & _BITS
-        return _mixed(self._at)
+        self._state = (self._state + _GOLDEN) & _BITS
+        return _mixed(self._state)
 
     def below(self, bound: int) -> int:
         """Return a number from 0 to ``bound`` - 1; for bounds below 2**31."""
@@ -132,7 +132,7 @@ def playout_margin(game: Game[Any], opening: Sequence[Any], seed: int) -> Playou
         first, second = played.score_sums
         means.append((first - second) / PLAYOUTS_A_BATCH)
     mean = fsum(means) / BATCHES
-    variance = fsum((one - mean) ** 2 for one in means) / (BATCHES - 1)
+    variance = fsum((batch_mean - mean) ** 2 for batch_mean in means) / (BATCHES - 1)
     return PlayoutMargin(mean=mean, error=sqrt(variance / BATCHES))
 
 

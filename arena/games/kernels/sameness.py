@@ -21,10 +21,10 @@ from arena.games.kernels.solver import KernelSolver, ShareSolver
 # Whether a kernel is the same game as the rules: states, traces, totals and counts of lines are compared.
 
 _SCORE_ERROR = 1e-9
-"""Of a score in plaid, which the kernel rounds at every addition; relative to the score."""
+"""The largest relative error of a score in plaid, which the kernel rounds at every addition."""
 
 _NEAR = 1e-6
-"""Scores that differ by more must be ranked by the kernel itself."""
+"""The kernel itself must rank scores that differ by more."""
 
 _MAX_DEPTH = 25
 
@@ -60,12 +60,14 @@ def compare(name: str, library: ctypes.CDLL, effort: Effort, seed: int = 1) -> C
     usual = [Kernel(library, game) for game in games_with(name, "usual")]
     large = [Kernel(library, game) for game in games_with(name, "large")]
     lines = sum(compare_lines(kernel, effort.lines) for kernel in usual)
-    each = -(-effort.playouts // len(usual))
+    playouts_each = -(-effort.playouts // len(usual))
     for kernel in usual:
-        compare_traces(kernel, seed, each)
+        compare_traces(kernel, seed, playouts_each)
     for kernel in large:
         compare_traces(kernel, seed, effort.large_playouts)
-    return Compared(states=states, playouts=each * len(usual) + effort.large_playouts * len(large), lines=lines)
+    return Compared(
+        states=states, playouts=playouts_each * len(usual) + effort.large_playouts * len(large), lines=lines
+    )
 
 
 def compare_states(kernel: Kernel) -> int:
@@ -74,7 +76,7 @@ def compare_states(kernel: Kernel) -> int:
     kernel.start()
     initial = game.initial_state()
     _same(game, "the initial state", kernel.numbers(), state_numbers(game, initial))
-    seen, waiting = {initial}, [initial]
+    visited, waiting = {initial}, [initial]
     while waiting:
         state = waiting.pop()
         kernel.set_state(state)
@@ -89,10 +91,10 @@ def compare_states(kernel: Kernel) -> int:
             _compare_state(kernel, after)
             kernel.unmake()
             _same(game, f"{where}, made and taken back", _everything(kernel), before)
-            if after not in seen:
-                seen.add(after)
+            if after not in visited:
+                visited.add(after)
                 waiting.append(after)
-    return len(seen)
+    return len(visited)
 
 
 def _everything(kernel: Kernel) -> tuple[Any, ...]:
@@ -130,8 +132,8 @@ def compare_traces(kernel: Kernel, seed: int, count: int, first: int = 0) -> Non
 def _compare_trace(game: Game[Any], what: str, found: Trace, expected: Trace) -> None:
     if found.plies != expected.plies:
         _same(game, f"the plies of {what}", len(found.plies), len(expected.plies))
-        for ply, (here, there) in enumerate(zip(found.plies, expected.plies, strict=True)):
-            _same(game, f"seat, legal actions and action at ply {ply} of {what}", here, there)
+        for ply, (own_ply, expected_ply) in enumerate(zip(found.plies, expected.plies, strict=True)):
+            _same(game, f"seat, legal actions and action at ply {ply} of {what}", own_ply, expected_ply)
     _compare_scores(game, f"of {what}", found.scores, expected.scores)
     _same(game, f"the ranks of {what}", found.ranks, expected.ranks)
 
@@ -155,17 +157,20 @@ def compare_lines(kernel: Kernel, limit: int) -> int:
     compared = 0
     kernel.start()
     for depth in range(1, _MAX_DEPTH + 1):
-        found = kernel.lines(depth)
-        if found > limit:
+        kernel_lines = kernel.lines(depth)
+        if kernel_lines > limit:
             break
         lines = lines_by_rules(game, game.initial_state(), depth)
-        _same(game, f"the lines of {depth} actions", found, lines)
+        _same(game, f"the lines of {depth} actions", kernel_lines, lines)
         compared = max(compared, lines)
     return compared
 
 
 def _compare_scores(game: Game[Any], where: str, found: Sequence[float], expected: Sequence[float]) -> None:
-    errors = [abs(here - there) / max(1, abs(there)) for here, there in zip(found, expected, strict=True)]
+    errors = [
+        abs(own_score - expected_score) / max(1, abs(expected_score))
+        for own_score, expected_score in zip(found, expected, strict=True)
+    ]
     if not max(errors) <= (_SCORE_ERROR if isinstance(expected[0], float) else 0):
         raise _difference(game, f"the scores {where}", found, expected)
 
@@ -190,7 +195,7 @@ def _difference(game: Game[Any], what: str, found: object, expected: object) -> 
 # Whether a kernel plays the same encounters of bots that slip as the rules in Python.
 
 _SEED, _COUNT, _SLIPS_PERMILLE = 1, 20, (50, 300)
-_LAST = 5
+_LAST_ACTIONS = 5
 _STRIDE = 7
 
 
@@ -220,7 +225,7 @@ def _all_but_the_last(game: Game[Any]) -> list[Any]:
         legal = game.legal_actions(state)
         actions.append(legal[_STRIDE * len(actions) % len(legal)])
         state = game.apply(state, actions[-1])
-    return actions[:-_LAST]
+    return actions[:-_LAST_ACTIONS]
 
 
 # Whether a kernel rejects what it can't solve, knows nothing beyond its table, and stops at a deadline.
@@ -247,10 +252,10 @@ def _check_largest(name: str, library: ctypes.CDLL) -> None:
     has_tables = KernelSolver(library, solved_games(name)[0]).table_plan() is not None
     if kernel.needs() is None or (kernel.table_plan() is not None) != has_tables:
         raise KernelError(f"the kernel of {kernel.game.name} does not solve {kernel.game.options}")
-    found = None
+    solution = None
     with suppress(KernelError):
-        found = kernel.solve(_PAST)
-    _check(kernel.game, found)
+        solution = kernel.solve(_PAST)
+    _check(kernel.game, solution)
 
 
 def _check_stops(kernel: KernelSolver) -> None:

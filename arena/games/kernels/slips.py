@@ -26,10 +26,10 @@ from arena.games.plusminus import Plusminus
 # tell two such bots apart depends on the opening alone, and ``slips.h`` and this module play the same ones from a seed.
 
 MOST_STATES = 1_000_000
-"""After an opening; the table of a kernel takes 50 MiB then."""
+"""The most states after an opening; the table of a kernel then takes 50 MiB."""
 
 ACTIONS_PER_STATE = 16
-"""With more actions than this for each state that there may be, there is too much to solve, too."""
+"""With more actions than this for each possible state, there is also too much to solve."""
 
 _PERMILLE = 1000
 _PARTS = 10**9
