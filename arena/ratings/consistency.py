@@ -44,7 +44,7 @@ class PairScore:
 
     Attributes:
         score: the mean over encounters of the share of points, from 0 to 1.
-        variance: of an encounter's share, from the encounters of this pair.
+        variance: the variance of an encounter's share, from the encounters of this pair.
     """
 
     score: float
@@ -120,16 +120,16 @@ def _pairs(encounters: EncounterArrays) -> _Pairs:
     pairs: list[Integers] = [np.zeros(0, dtype=np.int64)]
     shares: list[Floats] = [np.zeros(0)]
     start = 0
-    for own in encounters.results:
-        here = (encounters.result >= start) & (encounters.result < start + len(own.counts))
-        row = encounters.result[here] - start
-        for a, b in combinations(range(own.players), 2):
-            better, worse = own.members[:, a], own.members[:, b]
-            share = np.where(own.ranks[:, a] == own.ranks[:, b], 0.5, better < worse)
-            kinds.append(encounters.kind[here])
+    for distinct in encounters.results:
+        has_these_results = (encounters.result >= start) & (encounters.result < start + len(distinct.counts))
+        row = encounters.result[has_these_results] - start
+        for a, b in combinations(range(distinct.players), 2):
+            better, worse = distinct.members[:, a], distinct.members[:, b]
+            share = np.where(distinct.ranks[:, a] == distinct.ranks[:, b], 0.5, better < worse)
+            kinds.append(encounters.kind[has_these_results])
             pairs.append((np.minimum(better, worse) * bots + np.maximum(better, worse))[row])
             shares.append(share[row])
-        start += len(own.counts)
+        start += len(distinct.counts)
     key = combined([np.concatenate(kinds), np.concatenate(pairs)])
     first, met = numbered(key)
     mean = np.bincount(met, np.concatenate(shares), len(first)) / np.bincount(met, minlength=len(first))

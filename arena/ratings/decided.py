@@ -58,8 +58,8 @@ class Bounds(NamedTuple):
     """How many standard errors decide.
 
     Attributes:
-        better: bots are that far apart, at late looks.
-        equal: the difference stays that far within the indifference.
+        better: how far apart bots must be, at late looks.
+        equal: how far within the indifference the difference must be.
         is_once: whether there is a single look.
     """
 
@@ -98,7 +98,7 @@ class OpenPair:
 
     Attributes:
         bots: their numbers, the stronger one first.
-        difference: of their strengths.
+        difference: the difference of their strengths.
         error: its standard error.
         encounters: about how many more encounters of the two would decide.
     """
@@ -195,17 +195,17 @@ class Decision:
         """Make every claim that holds now.
 
         Args:
-            totals: of all encounters so far, by the numbers of bots.
+            totals: the totals of all encounters so far, by the numbers of bots.
             is_once: whether this is the only look ever, as after a fixed schedule.
         """
-        own = self._counted(totals.of(self.active))
-        found = fit(own, self._start)
-        self._start = found.strengths
-        rounded = np.round(found.strengths, RANKING_DECIMALS)
+        active_totals = self._counted(totals.of(self.active))
+        light_fit = fit(active_totals, self._start)
+        self._start = light_fit.strengths
+        rounded = np.round(light_fit.strengths, RANKING_DECIMALS)
         order = sorted(range(len(self.active)), key=lambda k: (-rounded[k], k))
-        places = needed_pairs(self.until, order)
-        pairs = [(self.active[a], self.active[b]) for a, b in places]
-        measured = _Measured.of(places, found, own)
+        index_pairs = needed_pairs(self.until, order)
+        pairs = [(self.active[a], self.active[b]) for a, b in index_pairs]
+        measured = _Measured.of(index_pairs, light_fit, active_totals)
         bounds = self._claim(pairs, measured, is_once)
         remaining = measured.encounters(bounds, self.until)
         still_open = tuple(
@@ -214,16 +214,16 @@ class Decision:
             if self.about(*pair) is None
         )
         telling = np.zeros(totals.encounters.shape)
-        telling[np.ix_(self.active, self.active)] = found.telling
+        telling[np.ix_(self.active, self.active)] = light_fit.telling
         return Look(tuple(self.active[k] for k in order), tuple(pairs), still_open, telling)
 
     def _claim(self, pairs: Sequence[Pair], measured: _Measured, is_once: bool) -> Bounds:
         """Make claims until no more follow, each of which leaves more of the error to the others; return the bounds."""
         while True:
-            made = [claim for pair in pairs if (claim := self.about(*pair)) is not None]
-            equals = sum(claim.better is None for claim in made)
+            standing_claims = [claim for pair in pairs if (claim := self.about(*pair)) is not None]
+            equals = sum(claim.better is None for claim in standing_claims)
             budget = SHARE_OF_KIND * self.until.error
-            better_share = budget / max(len(pairs) - len(made) + equals, 1)
+            better_share = budget / max(len(pairs) - len(standing_claims) + equals, 1)
             equal_share = budget / max(len(pairs) - equals, 1)
             bounds = Bounds.of(better_share, equal_share, is_once)
             is_better, is_equal = measured.better(bounds, self.until), measured.equal(bounds, self.until)
@@ -253,14 +253,14 @@ class _Measured:
     telling: Floats
 
     @classmethod
-    def of(cls, pairs: Sequence[Pair], found: Fit, totals: PairTotals) -> _Measured:
+    def of(cls, pairs: Sequence[Pair], light_fit: Fit, totals: PairTotals) -> _Measured:
         first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
         encounters = totals.encounters.sum(1)
         return cls(
-            found.strengths[first] - found.strengths[second],
-            found.errors(first, second),
+            light_fit.strengths[first] - light_fit.strengths[second],
+            light_fit.errors(first, second),
             np.maximum(encounters[first] + encounters[second] - 2, 1.0),
-            found.telling[first, second],
+            light_fit.telling[first, second],
         )
 
     def _apart(self, bounds: Bounds, until: Until) -> Floats:

@@ -33,7 +33,7 @@ class PairwiseMessages:
     """
 
     def __init__(self, results: Sequence[DistinctResults]) -> None:
-        """Begin with messages that say nothing; of results of more players none is made."""
+        """Begin with messages that say nothing, for results of two players only."""
         pairs = next((own for own in results if own.players == 2), NO_PAIRS)
         self.first, self.second = np.ascontiguousarray(pairs.members.T)
         self.is_draw = pairs.ties[:, 0]

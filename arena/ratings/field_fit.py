@@ -56,7 +56,7 @@ class FittedEncounters:
     Attributes:
         names: all bots, in alphabetical order.
         ratings: in the order of ``names``.
-        draw_probability: of two equal bots, matched to the fit.
+        draw_probability: the draw probability of two equal bots, matched to the fit.
         prior_width: the standard deviation of strengths in the field, as estimated.
         draws: deviations of the means in the bootstrap, relative to the field, shape (draws, bots).
         encounters: the number of encounters.
@@ -291,7 +291,7 @@ def _pulls(
 
     An encounter has drawn the fit towards itself. Where there are few encounters that matters, and the pull is the one
     at the fit without it (the jackknife's; MacKinnon and White, Journal of Econometrics 29, 1985, HC3).
-    Without ``covariance``, of all strengths, none is left out in turn.
+    ``covariance`` is that of all strengths; without it, no encounter is left out in turn.
     """
     bots = len(encounters.names)
     start, end = np.searchsorted(encounters.kind, [first_kind, first_kind + KINDS_AT_A_TIME])
@@ -310,8 +310,8 @@ class _Term(NamedTuple):
 
     Attributes:
         members: the numbers of the bots, shape (results, players).
-        precision: of the likelihood terms, shape (results, players, players); None if no encounter is left out in turn.
-        pull: at each bot, at the fit, shape (results, players).
+        precision: that of the likelihood terms, shape (results, players, players); None if no encounter is left out.
+        pull: the pull at each bot, at the fit, shape (results, players).
     """
 
     members: NDArray[np.integer]
@@ -342,10 +342,10 @@ class _Part(NamedTuple):
 def _parts(kind: Integers, result: Integers, terms: Sequence[_Term]) -> Iterator[_Part]:
     start = 0
     for members, precision, pull in terms:
-        here = (result >= start) & (result < start + len(pull))
-        row = result[here] - start
-        own = np.zeros((0, 0, 0)) if precision is None else precision[row]
-        yield _Part(kind[here], members[row], own, pull[row])
+        has_these_results = (result >= start) & (result < start + len(pull))
+        row = result[has_these_results] - start
+        row_precision = np.zeros((0, 0, 0)) if precision is None else precision[row]
+        yield _Part(kind[has_these_results], members[row], row_precision, pull[row])
         start += len(pull)
 
 
@@ -363,12 +363,12 @@ def _without_themselves(pulls: _Pulls, parts: Sequence[_Part], entry: Integers, 
         precision = np.zeros((len(entries), size, size))
         end = 0
         for part in parts:
-            own = entry[end : (end := end + part.members.size)].reshape(part.members.shape)
-            here = row_of[part.kind] >= 0
-            rows = row_of[part.kind[here]]
-            position = own[here] - entries[rows, :1]
+            entries_of_part = entry[end : (end := end + part.members.size)].reshape(part.members.shape)
+            has_row = row_of[part.kind] >= 0
+            rows = row_of[part.kind[has_row]]
+            position = entries_of_part[has_row] - entries[rows, :1]
             np.add.at(
-                precision, (rows[:, None, None], position[:, :, None], position[:, None, :]), part.precision[here]
+                precision, (rows[:, None, None], position[:, :, None], position[:, None, :]), part.precision[has_row]
             )
         members = pulls.bot[entries]
         influence = precision @ covariance[members[:, :, None], members[:, None, :]]

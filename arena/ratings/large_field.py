@@ -91,15 +91,15 @@ def _moved_by_encounters(
     bots, sources, values = [], [], []
     leverage = np.zeros(kinds)
     start = 0
-    for members, pull, own in fit.pulls(mean, np.asarray(1.0 / gaussian.diagonal, dtype=np.float64)):
-        here = (encounters.result >= start) & (encounters.result < start + len(own))
-        row = encounters.result[here] - start
-        kind = encounters.kind[here].astype(np.int32)
-        leverage += np.bincount(kind, own[row], kinds)
+    for members, pull, leverages in fit.pulls(mean, np.asarray(1.0 / gaussian.diagonal, dtype=np.float64)):
+        has_these_results = (encounters.result >= start) & (encounters.result < start + len(leverages))
+        row = encounters.result[has_these_results] - start
+        kind = encounters.kind[has_these_results].astype(np.int32)
+        leverage += np.bincount(kind, leverages[row], kinds)
         bots.append(members[row].ravel())
         sources.append(np.repeat(kind, members.shape[1]))
         values.append(pull[row].ravel())
-        start += len(own)
+        start += len(leverages)
     bot, source, value = np.concatenate(bots), np.concatenate(sources), np.concatenate(values)
     del bots, sources, values
     value *= (np.sqrt(encounters.occurrences) / (1.0 - np.minimum(leverage, MAX_LEVERAGE))).astype(np.float32)[source]

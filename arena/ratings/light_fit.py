@@ -39,7 +39,7 @@ class PairTotals:
     """What the encounters of each two bots came to: matrices of shape (bots, bots).
 
     Attributes:
-        encounters: how many; symmetric.
+        encounters: the number of encounters; symmetric.
         points: the sum of the row's shares of the points, each from 0 to 1.
         squares: the sum of their squares.
         ties: the sum of the shares of matches that were tied; symmetric.
@@ -81,7 +81,7 @@ class Fit(NamedTuple):
         telling: what one encounter of two bots says about the difference of their strengths.
         expected: the points that are expected of the row against the column.
         slope: how they grow with the difference.
-        variance: of the points of a match, by the model.
+        variance: the variance of the points of a match, by the model.
     """
 
     strengths: Floats

@@ -33,7 +33,7 @@ def rate_results(
 
     Args:
         results: names and ranks of each match; any number of players, two or more.
-        draw_probability: of two equal players; by default the one under which the ratings expect as many ties as
+        draw_probability: that of two equal players; by default the one under which the ratings expect as many ties as
             there were, kept within 0.001 and 0.95. (The plain share of ties is too low in a field of unequal bots: a
             weak bot rarely ties with a strong one.)
         mu: mean of the prior.

@@ -124,13 +124,13 @@ def _most_likely(points: Floats, share: Floats, mean: float) -> Floats:
     It is share / (1 + t (points - mean)) for the t that makes it a distribution of that mean (Owen, "Empirical
     Likelihood", 2001, section 2.4).
     """
-    off = points - mean
-    low, high = float(-1.0 / off.max()), float(-1.0 / off.min())
-    terms = list(zip((share * off).tolist(), off.tolist(), strict=True))
+    deviations = points - mean
+    low, high = float(-1.0 / deviations.max()), float(-1.0 / deviations.min())
+    terms = list(zip((share * deviations).tolist(), deviations.tolist(), strict=True))
     for _ in range(BISECTIONS):
         t = (low + high) / 2
-        low, high = (t, high) if sum(part / (1.0 + t * gap) for part, gap in terms) > 0 else (low, t)
-    return np.asarray(share / (1.0 + t * off))
+        low, high = (t, high) if sum(weighted / (1.0 + t * gap) for weighted, gap in terms) > 0 else (low, t)
+    return np.asarray(share / (1.0 + t * deviations))
 
 
 @dataclass(frozen=True)

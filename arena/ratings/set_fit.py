@@ -158,20 +158,20 @@ class SetFit:
         precision, shift = np.empty(len(pairs.count)), np.empty(len(pairs.count))
         pi, tau = np.zeros(size), np.zeros(size)
         sign = np.array([[1.0], [-1.0]])
-        for here in _blocks(len(pairs.count)):
-            members = np.stack([pairs.first[here], pairs.second[here]])
-            mean, variance = self._cavities(members, pairs.pi[:, here], pairs.tau[:, here])
-            v, w, c = self._corrections_of_pairs(mean, variance, pairs.is_draw[here])
-            precision[here], shift[here] = _pair_terms(mean, variance, v, w, c)
+        for block in _blocks(len(pairs.count)):
+            members = np.stack([pairs.first[block], pairs.second[block]])
+            mean, variance = self._cavities(members, pairs.pi[:, block], pairs.tau[:, block])
+            v, w, c = self._corrections_of_pairs(mean, variance, pairs.is_draw[block])
+            precision[block], shift[block] = _pair_terms(mean, variance, v, w, c)
             posterior_pi = 1.0 / (variance * (1.0 - variance / c**2 * w))
             posterior_tau = posterior_pi * (mean + sign * variance / c * v)
-            step_pi = damping * (posterior_pi - 1.0 / variance - pairs.pi[:, here])
-            step_tau = damping * (posterior_tau - mean / variance - pairs.tau[:, here])
-            pairs.pi[:, here] += step_pi
-            pairs.tau[:, here] += step_tau
+            step_pi = damping * (posterior_pi - 1.0 / variance - pairs.pi[:, block])
+            step_tau = damping * (posterior_tau - mean / variance - pairs.tau[:, block])
+            pairs.pi[:, block] += step_pi
+            pairs.tau[:, block] += step_tau
             for side in (0, 1):
-                pi += np.bincount(members[side], step_pi[side] * pairs.count[here], size)
-                tau += np.bincount(members[side], step_tau[side] * pairs.count[here], size)
+                pi += np.bincount(members[side], step_pi[side] * pairs.count[block], size)
+                tau += np.bincount(members[side], step_tau[side] * pairs.count[block], size)
         self._pi += pi
         self._tau += tau
         joint.add_pairs(pairs, precision, shift)
@@ -249,9 +249,9 @@ class SetFit:
     def _shift(self, shifts: Floats) -> None:
         self._tau += (self._pi - self._prior_pi) * shifts
         pairs = self._pairwise
-        for here in _blocks(len(pairs.count)):
+        for block in _blocks(len(pairs.count)):
             for side, members in enumerate((pairs.first, pairs.second)):
-                pairs.tau[side, here] += pairs.pi[side, here] * shifts[members[here]]
+                pairs.tau[side, block] += pairs.pi[side, block] * shifts[members[block]]
         for messages in self._multiway:
             messages.tau += messages.pi * shifts[messages.members]
 
@@ -297,11 +297,11 @@ class SetFit:
         """Return precision and shift of the terms of the results of two, in the difference of their strengths."""
         pairs = self._pairwise
         precision, shift = np.empty(len(pairs.count)), np.empty(len(pairs.count))
-        for here in _blocks(len(pairs.count)):
-            members = np.stack([pairs.first[here], pairs.second[here]])
-            mean, variance = self._cavities(members, pairs.pi[:, here], pairs.tau[:, here])
-            corrected = self._corrections_of_pairs(mean, variance, pairs.is_draw[here])
-            precision[here], shift[here] = _pair_terms(mean, variance, *corrected)
+        for block in _blocks(len(pairs.count)):
+            members = np.stack([pairs.first[block], pairs.second[block]])
+            mean, variance = self._cavities(members, pairs.pi[:, block], pairs.tau[:, block])
+            corrected = self._corrections_of_pairs(mean, variance, pairs.is_draw[block])
+            precision[block], shift[block] = _pair_terms(mean, variance, *corrected)
         return precision, shift
 
     def _terms_of_more(self, messages: MultiwayMessages) -> LikelihoodTerms:
