@@ -24,7 +24,7 @@ class World:
         contests = SimpleNamespace(all=lambda: stored, now=lambda: "")
         self.people = SimpleNamespace(contests=contests)
         self.maker = ResultMaker(lambda: self.seconds)
-        monkeypatch.setattr(results_program, "_is_over", lambda stored, now: True)
+        monkeypatch.setattr(results_program, "_are_results_public", lambda stored, now: True)
         monkeypatch.setattr(results_program, "make_result", self._make_result)
 
     def _make_result(self, home, contest, tournaments):
