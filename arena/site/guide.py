@@ -22,7 +22,7 @@ CONTENTS = "docs/index.md"
 """The list of all pages, a part of the first one of the guide."""
 
 EXAMPLE_SITE = "https://arena.example.org"
-"""What documents call a site: in its own guide, a site writes its address there."""
+"""The site in documents; the guide of a site replaces it by the site's own address."""
 
 _REMARK = re.compile(r"^<!-- .* -->\n", re.MULTILINE)
 _PICTURE = re.compile(r"^!\[.*\]\(.*\)\n", re.MULTILINE)
@@ -50,79 +50,77 @@ class GuidePage:
         return replace(self, html=Markup(_FORM.sub(r"\1", self.html)))
 
 
-def guide_address(place: str) -> str | None:
-    """Return the address of a document by its place in the checkout; None if the guide does not have it."""
-    return None if place not in _places() else GUIDE if place == CONTENTS else f"{GUIDE}/{_name_of(place)}"
+def guide_address(path: str) -> str | None:
+    """Return the address of a document by its path in the checkout; None if the guide does not have it."""
+    return None if path not in _names_by_path() else GUIDE if path == CONTENTS else f"{GUIDE}/{_name_of(path)}"
 
 
 @cache
-def _places() -> dict[str, str]:
-    """Return the places of all documents by their names in addresses; some are nothing without Sphinx."""
-    found = documents()
-    return {place: _name_of(place) for place in found if "```{eval-rst}" not in found[place].read_text("utf-8")}
+def _names_by_path() -> dict[str, str]:
+    """Return the names in addresses of all documents by path; without those that need Sphinx."""
+    paths = documents()
+    return {path: _name_of(path) for path in paths if "```{eval-rst}" not in paths[path].read_text("utf-8")}
 
 
-def _name_of(place: str) -> str:
-    return _PLACE.sub(r"\1", place).lower()
+def _name_of(path: str) -> str:
+    return _PLACE.sub(r"\1", path).lower()
 
 
 def guide_names() -> Sequence[str]:
     """Return the names of all pages in addresses, such as "time" and "games/plaid"."""
-    return [name for place, name in _places().items() if place != CONTENTS]
+    return [name for path, name in _names_by_path().items() if path != CONTENTS]
 
 
 def guide_page(name: str) -> GuidePage | None:
     """Return a page by its name in addresses; None if no page has it."""
-    place = next((place for place, own in _places().items() if own == name and place != CONTENTS), None)
-    return None if place is None else _page(place)
+    path = next((path for path, own_name in _names_by_path().items() if own_name == name and path != CONTENTS), None)
+    return None if path is None else _page(path)
 
 
 def guide_contents() -> Markup:
     """Return the list of all pages, without its title and introduction."""
-    html = _page(CONTENTS).html if CONTENTS in _places() else Markup("")
+    html = _page(CONTENTS).html if CONTENTS in _names_by_path() else Markup("")
     return html[max(0, html.find("<h2")) :]
 
 
 def example_bot() -> str:
     """Return the text of the bot of the README."""
-    found = re.search(r"^```python\n(.*?)^```", documents()["README.md"].read_text("utf-8"), re.DOTALL | re.MULTILINE)
-    return found[1] if found else ""
+    block = re.search(r"^```python\n(.*?)^```", documents()["README.md"].read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    return block[1] if block else ""
 
 
 @cache
-def _page(place: str) -> GuidePage:
-    text = _PICTURE.sub("", _REMARK.sub("", documents()[place].read_text("utf-8")))
+def _page(path: str) -> GuidePage:
+    text = _PICTURE.sub("", _REMARK.sub("", documents()[path].read_text("utf-8")))
     markdown = _markdown()
-    tokens = [one for one in markdown.parse(text) if not (one.type == "fence" and one.info.startswith("{"))]
+    tokens = [token for token in markdown.parse(text) if not (token.type == "fence" and token.info.startswith("{"))]
     seen = dict[str, int]()
-    for before, one in zip([None, *tokens], tokens, strict=False):
-        if one.type == "inline":
-            one.children = list(_linked(one.children or [], posixpath.dirname(place)))
-            if before is not None and before.type == "heading_open":
-                before.attrSet("id", _anchor(_text_of(one), seen))
-        elif one.attrs.pop("style", None) == _ALIGNED_RIGHT:
-            one.attrSet("class", "number")
-    texts = [one for one in tokens if one.type == "inline"]
-    title = _text_of(texts[0]) if texts else place
+    for previous, token in zip([None, *tokens], tokens, strict=False):
+        if token.type == "inline":
+            token.children = list(_linked(token.children or [], posixpath.dirname(path)))
+            if previous is not None and previous.type == "heading_open":
+                previous.attrSet("id", _anchor(_text_of(token), seen))
+        elif token.attrs.pop("style", None) == _ALIGNED_RIGHT:
+            token.attrSet("class", "number")
+    texts = [token for token in tokens if token.type == "inline"]
+    title = _text_of(texts[0]) if texts else path
     description = _text_of(texts[1]).replace("\n", " ").partition(". ")[0] if len(texts) > 1 else title
-    html = markdown.renderer.render(tokens, markdown.options, {}).replace(
-        "<th></th>", "<td></td>"
-    )  # a heading of nothing
+    html = markdown.renderer.render(tokens, markdown.options, {}).replace("<th></th>", "<td></td>")  # an empty heading
     return GuidePage(title, description, Markup(html))
 
 
 @cache
 def _markdown() -> MarkdownIt:
-    from markdown_it import MarkdownIt  # only whoever reads a page needs it
+    from markdown_it import MarkdownIt  # loaded only to render a page
 
-    made = MarkdownIt("commonmark", {"html": False}).enable("table")
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     for kind, rule in (("fence", _code), ("code_block", _code), ("table_open", _table), ("table_close", _table)):
-        made.add_render_rule(kind, rule)
-    return made
+        markdown.add_render_rule(kind, rule)
+    return markdown
 
 
 def _code(_: object, tokens: Sequence[Token], index: int, __: object, ___: object) -> str:
-    """Return a block of code, which scrolls by itself, so that a keyboard has to reach it."""
+    """Return a block of code that the keyboard can reach, as it scrolls by itself."""
     text = Markup.escape(tokens[index].content)
     return f'<pre tabindex="0" role="group" aria-label="Code"><code>{text}</code></pre>\n'
 
@@ -134,15 +132,15 @@ def _table(_: object, tokens: Sequence[Token], index: int, __: object, ___: obje
 
 
 def _linked(children: Sequence[Token], directory: str) -> Iterator[Token]:
-    """Yield what is in a line: links lead to pages of the guide and to other sites; texts stay of all others."""
+    """Yield the tokens of a line: links to the guide and to other sites; of other links only the text."""
     is_link = True
-    for one in children:
-        if one.type == "link_open":
-            target = _target(str(one.attrs["href"]), directory)
+    for token in children:
+        if token.type == "link_open":
+            target = _target(str(token.attrs["href"]), directory)
             is_link = target is not None
-            one.attrs["href"] = target or ""
-        if is_link or one.type not in ("link_open", "link_close"):
-            yield one
+            token.attrs["href"] = target or ""
+        if is_link or token.type not in ("link_open", "link_close"):
+            yield token
 
 
 def _target(written: str, directory: str) -> str | None:
@@ -156,7 +154,7 @@ def _target(written: str, directory: str) -> str | None:
 
 
 def _text_of(line: Token) -> str:
-    return "".join("\n" if one.type == "softbreak" else one.content for one in line.children or ())
+    return "".join("\n" if token.type == "softbreak" else token.content for token in line.children or ())
 
 
 def _anchor(title: str, seen: dict[str, int]) -> str:

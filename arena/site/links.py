@@ -13,10 +13,10 @@ from arena.site.frame.model import MAX_NAME_CHARACTERS, Page
 from arena.site.page_table import PAGE_BY_NAME
 
 INDEX_PATH = "/index"
-"""Of the first page, where something follows its path."""
+"""The path of the first page where a suffix follows."""
 
 SUFFIXES = (".json", ".csv")
-"""What follows an address where a program wants the same page."""
+"""The suffixes of addresses by which programs get the same page."""
 
 MAX_PATH_BYTES = 5000
 """Of an address: for two of the longest names, in any letters."""
@@ -30,7 +30,7 @@ STATIC = "static"
 
 
 class Links(Protocol):
-    """Gives the address of a page or of a file of the site, for the page that is being written."""
+    """Returns the addresses of pages and of files of the site, for the page that is being written."""
 
     def page(self, name: str, suffix: str = "", **values: Any) -> str | None:
         """Return the address of a page of the table, with ".json", ".csv" or nothing; None without a page."""
@@ -40,7 +40,7 @@ class Links(Protocol):
 
     @property
     def account(self) -> str | None:
-        """The address of the account of whoever looks; None where nobody can sign in."""
+        """The address of the reader's account; None where nobody can sign in."""
 
     @property
     def play(self) -> str | None:
@@ -76,7 +76,7 @@ def address_of(page: Page, values: dict[str, Any], suffix: str = "") -> str | No
     path = (page.path if page.path != "/" or not suffix else INDEX_PATH).format(
         **{field: quote(str(values[field]), safe="@") for field in page.path_fields}
     )
-    if not suffix and path.endswith(SUFFIXES):  # a name that ends like this
+    if not suffix and path.endswith(SUFFIXES):  # a name that ends like a suffix
         head, _, tail = path.rpartition(".")
         path = f"{head}%2E{tail}"
     defaults = {name: field.default for name, field in page.parameters.model_fields.items()}
@@ -85,10 +85,10 @@ def address_of(page: Page, values: dict[str, Any], suffix: str = "") -> str | No
         for name in defaults
         if name in values and name not in page.path_fields and values[name] != defaults[name]
     }
-    written = urlencode(query)
-    if not _is_answered(page, values, defaults, path, written):
+    query_text = urlencode(query)
+    if not _is_answered(page, values, defaults, path, query_text):
         return None
-    return f"{path}{suffix}" + (f"?{written}" if written else "")
+    return f"{path}{suffix}" + (f"?{query_text}" if query_text else "")
 
 
 def _is_answered(page: Page, values: dict[str, Any], defaults: dict[str, Any], path: str, query: str) -> bool:
@@ -113,7 +113,7 @@ def query_value(name: str) -> str:
 
 
 _NO_NAMES = ("", ".", "..")
-"""Browsers take these out of a path, however they are written."""
+"""Browsers remove these from a path, however they are encoded."""
 
 
 class Places(Protocol):

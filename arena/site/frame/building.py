@@ -1,4 +1,4 @@
-"""What builders of pages share: what can be read now, whose bots are, and sentences that name them."""
+"""Helpers of page builders: readable tournaments, owners of bots, and sentences that name bots."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from arena.analysis.measures.leaderboards import Leaderboard
 
 
-# What can be read of the store while a page is built: the rest is left out, and the page says so in a sentence.
+# A page leaves out what its builder can't read from the store, and says so in a sentence.
 
 MAX_SENTENCES = 10
 MAX_SENTENCE_CHARACTERS = 500
@@ -28,7 +28,7 @@ Value = TypeVar("Value")
 
 
 class Reading:
-    """Reads for a page, and remembers what could not be read."""
+    """Reads for a page, and remembers what it could not read."""
 
     def __init__(self) -> None:
         self._sentences: dict[str, None] = {}
@@ -52,7 +52,11 @@ class Reading:
 
     def readable(self, tournaments: Iterable[StoredTournament]) -> list[StoredTournament]:
         """Return the tournaments whose definitions can be read."""
-        return [one for one in tournaments if self.attempt(lambda one=one: one.definition) is not None]  # type: ignore[misc]
+        return [
+            tournament
+            for tournament in tournaments
+            if self.attempt(lambda tournament=tournament: tournament.definition) is not None  # type: ignore[misc]
+        ]
 
     def scope(self, store: Store, scope: Scope = ALL_TOURNAMENTS) -> Scope:
         """Return a scope without tournaments whose definitions are unreadable; the same if there are none.
@@ -61,13 +65,13 @@ class Reading:
             UnknownNameError: if the scope names a tournament or a season that does not exist.
             StoreError: if nothing is left of it.
         """
-        found = store.tournaments(scope)
-        readable = self.readable(found)
-        if len(readable) == len(found):
+        stored = store.tournaments(scope)
+        readable = self.readable(stored)
+        if len(readable) == len(stored):
             return scope
         if not readable:
             raise StoreError("; ".join(self._sentences))
-        return Scope(tournaments=tuple(one.name for one in readable))
+        return Scope(tournaments=tuple(tournament.name for tournament in readable))
 
     def leaderboard(self, home: ArenaHome, tournaments: Sequence[StoredTournament], game: str) -> Leaderboard:
         """Return the leaderboard of a game, without the tournaments whose results can't be read."""
@@ -78,7 +82,11 @@ class Reading:
         board = self._leaderboard(home, tournaments, game)
         if board is not None:
             return board
-        readable = [one for one in tournaments if self.attempt(lambda one=one: _read_all(home.store, one, game))]  # type: ignore[misc]
+        readable = [
+            tournament
+            for tournament in tournaments
+            if self.attempt(lambda tournament=tournament: _read_all(home.store, tournament, game))  # type: ignore[misc]
+        ]
         return self._leaderboard(home, readable, game) or Leaderboard(matches=0, lines=())
 
     def _leaderboard(self, home: ArenaHome, tournaments: Sequence[StoredTournament], game: str) -> Leaderboard | None:
@@ -100,44 +108,44 @@ _LABEL = re.compile(r'"([^"\\]{1,200}@[^"\\@]{1,200})"')
 
 
 def with_authors(home: ArenaHome, parameters: Parameters, model: Shown) -> Shown:
-    """Return what a page shows, with whose the bots on it are."""
+    """Return the model of a page with the owners of the bots on it."""
     store = home.store
     if not store.owners().by_bot:
         return model
     name = getattr(parameters, "tournament", None)
-    known = authors_of([store.tournament(name)] if isinstance(name, str) else store.tournaments())
+    authors = authors_of([store.tournament(name)] if isinstance(name, str) else store.tournaments())
     shown = set(_LABEL.findall(model.model_dump_json()))
-    return model.model_copy(update={"authors": {label: known[label] for label in sorted(shown & known.keys())}})
+    return model.model_copy(update={"authors": {label: authors[label] for label in sorted(shown & authors.keys())}})
 
 
 def authors_of(tournaments: Iterable[StoredTournament]) -> Mapping[str, str]:
-    """Return whose the entrants of tournaments are, by ``name@version``; without those that have several, or none."""
-    found: dict[str, set[str]] = {}
+    """Return the owners of entrants, by ``name@version``; without entrants that have several owners, or none."""
+    names_by_label: dict[str, set[str]] = {}
     for tournament in tournaments:
         with suppress(StoreError):  # a newer arena has stored it
             for bot in tournament.definition.entrants:
-                by = tournament.owners.authorship(bot)
-                found.setdefault(bot.label, set()).add(by.author if by.is_owned else "")
-    return {label: name for label, names in found.items() if len(names) == 1 for name in names if name}
+                authorship = tournament.owners.authorship(bot)
+                names_by_label.setdefault(bot.label, set()).add(authorship.author if authorship.is_owned else "")
+    return {label: name for label, names in names_by_label.items() if len(names) == 1 for name in names if name}
 
 
 _FIRST, _LAST = "\x02", "\x03"
-"""Around names while a sentence is made; in names themselves they are not kept."""
+"""Around names while a sentence is made; they are removed from names themselves."""
 
 
 def marked(name: str) -> str:
-    """Return a name for a sentence that is still to be made."""
+    """Return a name marked for ``sentence``."""
     return f"{_FIRST}{_unmarked(name)}{_LAST}"
 
 
 def sentence(text: str, labels: Mapping[str, str]) -> Sentence:
     """Return a sentence from a text with marked names; ``labels`` gives ``name@version`` by name."""
-    known = {_unmarked(name): label for name, label in labels.items()}
+    label_by_name = {_unmarked(name): label for name, label in labels.items()}
     plain, *pieces = text.split(_FIRST)
     bots = []
     for piece in pieces:
         name, _, rest = piece.partition(_LAST)
-        bots.append(NamedBot(label=known[name], name=name, start=len(plain)))
+        bots.append(NamedBot(label=label_by_name[name], name=name, start=len(plain)))
         plain += name + rest
     return Sentence(text=plain, bots=tuple(bots))
 

@@ -73,13 +73,13 @@ class Model(BaseModel):
     @classmethod
     def of(cls, *values: object, **others: Any) -> Self:
         """Return what a page shows of values: their attributes that are fields here, and others by keyword."""
-        own = {
+        fields = {
             name: getattr(value, name)
             for value in reversed(values)
             for name in cls.model_fields.keys() - others.keys()
             if hasattr(value, name)
         }
-        return cls(**own, **others)
+        return cls(**fields, **others)
 
     def tables(self) -> Mapping[str, Table]:
         """Return the tables of a page by their names in addresses; without a name the first is meant."""

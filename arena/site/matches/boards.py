@@ -13,7 +13,7 @@ from arena.site.matches.games_model import LegalAction
 from arena.site.matches.match_model import Board, Clock, Position, ViewedMatch
 from arena.site.matches.playing import Place
 
-# A position of a match as SVG, and the scores of all of them as a chart; the style sheet gives them their colours.
+# Boards and charts get their colours from the style sheet.
 
 CHART_WIDTH, CHART_HEIGHT = 300, 60
 
@@ -34,11 +34,11 @@ def clocks_at(match: ViewedMatch, ply: int) -> tuple[Clock, ...]:
 
 def shapes_at(board: Board, index: int) -> list[Sequence[Any]]:
     """Return the shapes of a position, by its index among those shown, in the order they are drawn."""
-    there: dict[int, None] = {}
+    shown: dict[int, None] = {}
     for come, gone in board.frames[: index + 1]:
-        there = {number: None for number in (*there, *come) if number not in gone}
+        shown = {number: None for number in (*shown, *come) if number not in gone}
     outline = board.outlines[index]
-    shapes = sorted((board.shapes[number] for number in there), key=lambda shape: DRAWING_ORDER[str(shape[0])])
+    shapes = sorted((board.shapes[number] for number in shown), key=lambda shape: DRAWING_ORDER[str(shape[0])])
     return [*shapes, outline] if outline else list(shapes)
 
 
@@ -66,20 +66,20 @@ def _drawn(shapes: Iterable[Sequence[Any]], height: float, is_text: bool) -> Ite
         elif kind == "text":
             x, y, size, content, style = values
             shown_style = "mono" if is_text else text(style)
-            place = f'x="{_n(x)}" y="{_n(height - y)}" font-size="{_n(size)}"'
-            yield f'<text {place} class="{shown_style}">{text(content)}</text>'
+            position = f'x="{_n(x)}" y="{_n(height - y)}" font-size="{_n(size)}"'
+            yield f'<text {position} class="{shown_style}">{text(content)}</text>'
         else:
             yield _DRAWN[kind](height, *values)
 
 
 def _rect(height: float, x: float, y: float, width: float, tall: float, style: str) -> str:
-    place = f'x="{_n(x)}" y="{_n(height - y - tall)}" width="{_n(width)}" height="{_n(tall)}"'
-    return f'<rect {place} class="{text(style)}"/>'
+    box = f'x="{_n(x)}" y="{_n(height - y - tall)}" width="{_n(width)}" height="{_n(tall)}"'
+    return f'<rect {box} class="{text(style)}"/>'
 
 
 def _line(height: float, x: float, y: float, to_x: float, to_y: float, style: str) -> str:
-    place = f'x1="{_n(x)}" y1="{_n(height - y)}" x2="{_n(to_x)}" y2="{_n(height - to_y)}"'
-    return f'<line {place} class="{text(style)}"/>'
+    ends = f'x1="{_n(x)}" y1="{_n(height - y)}" x2="{_n(to_x)}" y2="{_n(height - to_y)}"'
+    return f'<line {ends} class="{text(style)}"/>'
 
 
 def _disc(height: float, x: float, y: float, radius: float, style: str) -> str:
@@ -98,10 +98,10 @@ _DRAWN: dict[str, Any] = {"rect": _rect, "line": _line, "disc": _disc, "polygon"
 
 def _mark(height: float, x: float, y: float, radius: float, seat: int, label: str) -> str:
     down, size = height - y, _n(2 * radius)
-    place = f'x="{_n(x - radius)}" y="{_n(down - radius)}" width="{size}" height="{size}"'
+    box = f'x="{_n(x - radius)}" y="{_n(down - radius)}" width="{size}" height="{size}"'
     share = 1.15 if len(label) < 3 else 0.8
     number = f'<text x="{_n(x)}" y="{_n(down)}" font-size="{_n(share * radius)}" class="on">{text(label)}</text>'
-    mark = f'<use href="#mark{seat % SEAT_SHAPES}" class="seat{seat % SEAT_STYLES}" {place}/>'
+    mark = f'<use href="#mark{seat % SEAT_SHAPES}" class="seat{seat % SEAT_STYLES}" {box}/>'
     return mark + number if label else mark
 
 
@@ -176,7 +176,7 @@ def targets_svg(legal: Iterable[LegalAction], board: Board, address: Callable[[s
 
 
 PLACE_UNITS = 100
-"""Of a button on the board, to the side of a square: browsers round sizes of text and lines to whole ones."""
+"""Units of a button for the side of a square: browsers round sizes of text and lines to whole units."""
 
 
 def places_svg(places: Iterable[Place], board: Board, hint: str = "") -> Markup:
@@ -223,14 +223,14 @@ STYLES = {"?": " mistake", "??": " blunder"}
 
 def worths_svg(match: ViewedMatch, ply: int) -> Markup:
     """Return the margins with best play over the plies; empty unless two positions in a row are known exactly."""
-    known = [one.annotation for one in match.positions]
-    margins = [None if one is None else one.margin for one in known]
-    there = [margin for margin in margins if margin is not None]
-    low, high = min(there, default=0.0), max(there, default=0.0)
+    annotations = [position.annotation for position in match.positions]
+    margins = [None if item is None else item.margin for item in annotations]
+    known_margins = [margin for margin in margins if margin is not None]
+    low, high = min(known_margins, default=0.0), max(known_margins, default=0.0)
     low, high, count = min(low, 0.0), max(high, 0.0), len(margins)
     segments = ""
     for index in range(1, count):
-        before, after, annotation = margins[index - 1], margins[index], known[index]
+        before, after, annotation = margins[index - 1], margins[index], annotations[index]
         seat = match.positions[index].seat
         if before is None or after is None or annotation is None or seat is None:
             continue

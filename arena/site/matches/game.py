@@ -1,4 +1,4 @@
-"""Builds the page of a game and the puzzles of a tournament: nothing is computed for a visitor."""
+"""Builds the page of a game and the puzzles of a tournament; it runs rules, but no search."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ MAX_RULES_CHARACTERS = 50_000
 
 
 class _Trial(NamedTuple):
-    """A position that was reached by trying actions, and why it goes no further."""
+    """A position that was reached by trying actions, and why the next action was illegal."""
 
     game: Game[Any]
     state: Any
@@ -62,7 +62,7 @@ def build_game(home: ArenaHome, parameters: GameParameters) -> GamePage:
     require_game(home, parameters.game)
     try:
         rules = find_game(parameters.game)
-    except ArenaError as error:  # of a tournament from elsewhere: what its bots did can be shown all the same
+    except ArenaError as error:  # a game of an imported tournament; pages still show the results of its bots
         return GamePage(name=parameters.game, problem=problem_text(error))
     options = parse_options(parameters.game, [text for text in parameters.options.split(" ") if text])
     game = checked_game(make_game(parameters.game, **options), parameters.game)
@@ -112,19 +112,19 @@ def _tried(game: Game[Any], texts: Sequence[str], wanted: str) -> _Trial:
 
 
 def _legal_actions(trial: _Trial, legal: Sequence[Any]) -> list[LegalAction]:
-    found = []
+    listed = []
     for text, target in named_targets(trial.game, trial.state, legal):
         after = " ".join([*trial.texts, text])
         is_short = len(after) <= MAX_ACTIONS_CHARACTERS and len(trial.texts) < MAX_ACTIONS and not _is_split(text)
-        found.append(LegalAction(text=text, actions=after if is_short else "", target=target))
-    return found
+        listed.append(LegalAction(text=text, actions=after if is_short else "", target=target))
+    return listed
 
 
 def _is_split(text: str) -> bool:
     return len(text.split()) != 1
 
 
-class _Place(NamedTuple):
+class _LinePosition(NamedTuple):
     """A position of a puzzle's line, and the actions that led to it."""
 
     state: Any
@@ -134,9 +134,9 @@ class _Place(NamedTuple):
 def build_puzzles(home: ArenaHome, parameters: PuzzlesParameters) -> PuzzlesPage:
     """Build the list of the puzzles of a tournament; StoreError if their file is malformed."""
     tournament = home.store.tournament(parameters.tournament)
-    found = kept_puzzles(home.directory, tournament)
+    puzzles = kept_puzzles(home.directory, tournament)
     return PuzzlesPage(
-        tournament=tournament.name, puzzles=tuple(_listed(number, one) for number, one in enumerate(found, 1))
+        tournament=tournament.name, puzzles=tuple(_listed(number, puzzle) for number, puzzle in enumerate(puzzles, 1))
     )
 
 
@@ -148,9 +148,9 @@ def build_puzzle(home: ArenaHome, parameters: PuzzleParameters) -> PuzzlePage:
         GameError: if the rules are wrong.
     """
     tournament = home.store.tournament(parameters.tournament)
-    found = kept_puzzles(home.directory, tournament)
-    puzzle = numbered(found, parameters.puzzle)
-    return _puzzle_page(home, tournament.name, parameters.puzzle, len(found), puzzle, parameters)
+    puzzles = kept_puzzles(home.directory, tournament)
+    puzzle = numbered(puzzles, parameters.puzzle)
+    return _puzzle_page(home, tournament.name, parameters.puzzle, len(puzzles), puzzle, parameters)
 
 
 def build_today(home: ArenaHome, parameters: TodayParameters) -> PuzzlePage:
@@ -161,10 +161,10 @@ def build_today(home: ArenaHome, parameters: TodayParameters) -> PuzzlePage:
         GameError: if the rules are wrong.
     """
     date = datetime.now(UTC).date().isoformat()
-    found = puzzle_of_the_day(home.directory, home.store.tournaments(), date)
-    if found is None:
+    today = puzzle_of_the_day(home.directory, home.store.tournaments(), date)
+    if today is None:
         raise NothingYetError("There are no puzzles here yet. A director makes them: arena lab puzzles TOURNAMENT")
-    tournament, daily = found
+    tournament, daily = today
     page = _puzzle_page(home, tournament.name, daily.number, daily.count, daily.puzzles[0], parameters)
     return page.model_copy(update={"date": date})
 
@@ -179,17 +179,19 @@ def _puzzle_page(
 ) -> PuzzlePage:
     require_game(home, puzzle.game)
     game = checked_game(make_game(puzzle.game, **puzzle.options), puzzle.game)
-    places = _replayed(game, puzzle, number)
-    found, wrong = _found(puzzle, parameters.action.strip())
-    place, is_solved = places[found], found == len(puzzle.turns)
-    right = [turn.right.text for turn in puzzle.turns[:found]]
+    line_positions = _replayed(game, puzzle, number)
+    solved, wrong = _solved_turns(puzzle, parameters.action.strip())
+    position, is_solved = line_positions[solved], solved == len(puzzle.turns)
+    right = [turn.right.text for turn in puzzle.turns[:solved]]
     legal = [
         LegalAction(text=text, actions=" ".join([*right, text]), target=target)
-        for text, target in (() if is_solved else named_targets(game, place.state, game.legal_actions(place.state)))
+        for text, target in (
+            () if is_solved else named_targets(game, position.state, game.legal_actions(position.state))
+        )
     ]
-    record = record_of_nobody(puzzle.game, game, place.state, place.actions)
-    line = _line_sentence(puzzle, game.is_over(places[-1].state))
-    verdict = _verdict(puzzle, found, line)
+    record = record_of_nobody(puzzle.game, game, position.state, position.actions)
+    line_text = _line_sentence(puzzle, game.is_over(line_positions[-1].state))
+    verdict = _verdict(puzzle, solved, line_text)
     return PuzzlePage(
         tournament=tournament,
         listed=_listed(number, puzzle),
@@ -199,13 +201,13 @@ def _puzzle_page(
         tried=parameters.action.strip(),
         found=" ".join(right),
         is_solved=is_solved,
-        verdict=_wrong_verdict(game, puzzle, number, found, place, wrong) if wrong else verdict,
-        answer=_answer(puzzle, line) if is_solved or parameters.answer else None,
+        verdict=_wrong_verdict(game, puzzle, number, solved, position, wrong) if wrong else verdict,
+        answer=_answer(puzzle, line_text) if is_solved or parameters.answer else None,
     )
 
 
-def _found(puzzle: Puzzle, tries: str) -> tuple[int, str]:
-    """Return how many turns the tries solve, one after the other, and the one after them, which is wrong."""
+def _solved_turns(puzzle: Puzzle, tries: str) -> tuple[int, str]:
+    """Return how many turns the tries solve, and the first wrong try after them; "" without one."""
     for number, turn in enumerate(puzzle.turns):
         text = turn.right.text
         if tries == text:
@@ -232,9 +234,9 @@ def _listed(number: int, puzzle: Puzzle) -> ListedPuzzle:
     )
 
 
-def _replayed(game: Game[Any], puzzle: Puzzle, number: int) -> list[_Place]:
+def _replayed(game: Game[Any], puzzle: Puzzle, number: int) -> list[_LinePosition]:
     """Return the position at each turn, then the last one."""
-    state, actions, found = game.initial_state(), [list(pair) for pair in puzzle.actions], list[_Place]()
+    state, actions, positions = game.initial_state(), [list(pair) for pair in puzzle.actions], list[_LinePosition]()
     try:
         for seat, action in actions:
             if game.seat_to_act(state) != seat:
@@ -244,45 +246,47 @@ def _replayed(game: Game[Any], puzzle: Puzzle, number: int) -> list[_Place]:
         raise StoreError(f"puzzle {number}: {error.reason}") from error
     for turn in puzzle.turns:
         if turn.reply:
-            state, actions = _after(game, _Place(state, actions), turn.reply, number)
+            state, actions = _after(game, _LinePosition(state, actions), turn.reply, number)
         if _texts(game, state) != [choice.text for choice in turn.choices] or game.seat_to_act(state) != puzzle.seat:
             raise StoreError(f"puzzle {number}: its choices are not the legal actions of its position")
-        found.append(_Place(state, actions))
-        state, actions = _after(game, found[-1], turn.right.text, number)
-    return [*found, _Place(state, actions)]
+        positions.append(_LinePosition(state, actions))
+        state, actions = _after(game, positions[-1], turn.right.text, number)
+    return [*positions, _LinePosition(state, actions)]
 
 
 def _texts(game: Game[Any], state: Any) -> list[str]:
-    return [] if game.is_over(state) else [str(game.format_action(one)) for one in game.legal_actions(state)]
+    return [] if game.is_over(state) else [str(game.format_action(action)) for action in game.legal_actions(state)]
 
 
-def _after(game: Game[Any], place: _Place, text: str, number: int) -> _Place:
-    texts = _texts(game, place.state)
+def _after(game: Game[Any], position: _LinePosition, text: str, number: int) -> _LinePosition:
+    texts = _texts(game, position.state)
     if text not in texts:
         raise StoreError(f"puzzle {number}: {shortened_text(text)} is not legal in its line")
-    action = game.legal_actions(place.state)[texts.index(text)]
-    pair = [game.seat_to_act(place.state), action]
-    return _Place(game.apply(place.state, action), [*place.actions, pair])
+    action = game.legal_actions(position.state)[texts.index(text)]
+    pair = [game.seat_to_act(position.state), action]
+    return _LinePosition(game.apply(position.state, action), [*position.actions, pair])
 
 
-def _verdict(puzzle: Puzzle, found: int, line: str) -> str:
-    if not found:
+def _verdict(puzzle: Puzzle, solved: int, line: str) -> str:
+    if not solved:
         return ""
-    right, who = puzzle.turns[found - 1].right.text, f"seat {puzzle.seat}"
-    if found < len(puzzle.turns):
-        reply = puzzle.turns[found].reply
+    right, who = puzzle.turns[solved - 1].right.text, f"seat {puzzle.seat}"
+    if solved < len(puzzle.turns):
+        reply = puzzle.turns[solved].reply
         return f"{right} is right. Seat {1 - puzzle.seat} answers {reply}, and {who} is to act again."
     if puzzle.line:
         return f"Solved. {line}"
     return f"Solved: with {right}, {who} {puzzle.verb(puzzle.goal)}, and with no other action."
 
 
-def _wrong_verdict(game: Game[Any], puzzle: Puzzle, number: int, found: int, place: _Place, tried: str) -> str:
-    choice = next((one for one in puzzle.turns[found].choices if one.text == tried), None)
+def _wrong_verdict(
+    game: Game[Any], puzzle: Puzzle, number: int, solved: int, position: _LinePosition, tried: str
+) -> str:
+    choice = next((option for option in puzzle.turns[solved].choices if option.text == tried), None)
     if choice is None:
         return f"{shortened_text(tried)} is no legal action here."
     loses = f"seat {puzzle.seat} {puzzle.verb(choice.outcome)}"
-    after = _after(game, place, tried, number)
+    after = _after(game, position, tried, number)
     if game.is_over(after.state):
         return f"Not {tried}: it ends the match, and {loses}."
     if not choice.refutation:
@@ -304,7 +308,9 @@ def _answer(puzzle: Puzzle, line: str) -> PuzzleAnswer:
             PuzzleTurn(
                 solution=turn.right.text,
                 refutations=tuple(
-                    PuzzleRefutation(action=one.text, reply=one.refutation) for one in turn.choices if one.refutation
+                    PuzzleRefutation(action=choice_of_turn.text, reply=choice_of_turn.refutation)
+                    for choice_of_turn in turn.choices
+                    if choice_of_turn.refutation
                 ),
             )
             for turn in puzzle.turns
@@ -320,12 +326,12 @@ def _answer(puzzle: Puzzle, line: str) -> PuzzleAnswer:
 
 def _line_sentence(puzzle: Puzzle, is_over: bool) -> str:
     """Return the line to be read out: "Seat 0: b4, seat 1: c2, seat 0: a1 – and seat 0 wins by 3"."""
-    said = list[str]()
+    parts = list[str]()
     for turn in puzzle.turns:
-        said += [f"seat {1 - puzzle.seat}: {turn.reply}"] if turn.reply else []
-        said.append(f"seat {puzzle.seat}: {turn.right.text}")
+        parts += [f"seat {1 - puzzle.seat}: {turn.reply}"] if turn.reply else []
+        parts.append(f"seat {puzzle.seat}: {turn.right.text}")
     verb, margin = puzzle.verb(puzzle.goal), puzzle.turns[-1].right.margin or 0
     is_ahead = verb == "wins" and (margin > 0) == (puzzle.seat == 0) and margin != 0
     by = f" by {number_text(abs(margin)).removeprefix('+')}" if is_ahead else ""
     rest = "" if is_over else " with best play"
-    return f"S{', '.join(said).removeprefix('s')} – and seat {puzzle.seat} {verb}{by}{rest}."
+    return f"S{', '.join(parts).removeprefix('s')} – and seat {puzzle.seat} {verb}{by}{rest}."

@@ -92,7 +92,7 @@ def _action_sentence(record: MatchRecord, names: Sequence[str], ply: int, action
     return f"{who} {action}" + (", in the opening" if ply <= record.opening_plies else "")
 
 
-# What annotations say of positions, in words: for a page, which never asks an oracle itself.
+# Annotations of positions in words; a page never asks an oracle itself.
 
 MAX_CHOICES = 20_000
 """Legal actions that a page lists in all; of a larger match, those of the shown position alone."""
@@ -101,7 +101,7 @@ MAX_ACTION_CHARACTERS = 40
 
 
 class AnnotatedPositions:
-    """The positions of a page, with what is known of them."""
+    """The annotations of the positions on a page."""
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class AnnotatedPositions:
         self._with_choices = plies if count <= MAX_CHOICES else range(wanted, wanted + 1)
 
     def at(self, ply: int) -> PositionAnnotation:
-        """Return what is known of a position."""
+        """Return the annotation of a position."""
         annotation = self._annotation
         worth = annotation.worths[ply]
         has_choices = ply in self._with_choices and ply < len(annotation.actions)
@@ -146,16 +146,16 @@ class AnnotatedPositions:
         if not texts or len(texts) != len(action.choices):
             return ()
         groups: dict[tuple[Worth, Mark], list[int]] = {}
-        for place in _best_first(action):
-            groups.setdefault((action.choices[place], marks[place]), []).append(place)
+        for index in _best_first(action):
+            groups.setdefault((action.choices[index], marks[index]), []).append(index)
         return tuple(
             EqualActions(
                 worth=worth_text(worth, self._names),
                 mark=mark,
-                actions=tuple(texts[place] for place in places),
-                played=texts[action.chosen] if action.chosen in places else "",
+                actions=tuple(texts[index] for index in indices),
+                played=texts[action.chosen] if action.chosen in indices else "",
             )
-            for (worth, mark), places in groups.items()
+            for (worth, mark), indices in groups.items()
         )
 
     def turning(self, record: MatchRecord) -> Turning | None:
@@ -164,9 +164,9 @@ class AnnotatedPositions:
         if point is None or point.ply >= len(self._states):
             return None
         texts = self._texts(point.ply - 1)
-        if not all(place < len(texts) for place in (self._annotation.actions[point.ply - 1].chosen, *point.best)):
+        if not all(index < len(texts) for index in (self._annotation.actions[point.ply - 1].chosen, *point.best)):
             return None
-        best = tuple(texts[place] for place in point.best)
+        best = tuple(texts[index] for index in point.best)
         action = texts[self._annotation.actions[point.ply - 1].chosen]
         sentence = turning_sentence(point, self._names[point.seat], action, best)
         return Turning.of(point, best=best, sentence=sentence)
@@ -176,11 +176,11 @@ class AnnotatedPositions:
         best = best_choices(self._annotation.actions[index])
         try:
             legal = self._game.legal_actions(self._states[index])
-            chosen = [legal[place] for place in best[:1] if place < len(legal)]
-            found = action_targets(self._game, self._states[index], chosen)
+            chosen = [legal[number] for number in best[:1] if number < len(legal)]
+            targets = action_targets(self._game, self._states[index], chosen)
         except GameError:
             return None
-        return (*found[0][:-1], "best") if found and found[0] is not None else None
+        return (*targets[0][:-1], "best") if targets and targets[0] is not None else None
 
     def _texts(self, ply: int) -> list[str]:
         try:
@@ -191,6 +191,6 @@ class AnnotatedPositions:
 
 
 def _best_first(action: AnnotatedAction) -> list[int]:
-    """Return the places of the legal actions, the best one for the seat that acts first."""
+    """Return the indices of the legal actions, the best one for the seat that acts first."""
     order = [worth.order_for(action.seat) for worth in action.choices]
     return sorted(range(len(order)), key=order.__getitem__, reverse=True)

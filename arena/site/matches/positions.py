@@ -31,8 +31,8 @@ def build_games(home: ArenaHome, parameters: GamesParameters) -> GamesPage:
 
 def external_games(home: ArenaHome) -> list[str]:
     """Return the dotted paths of the games from elsewhere that tournaments here play, in order."""
-    found = {choice.game for tournament in home.store.tournaments() for choice in tournament.definition.games}
-    return sorted(found - set(GAMES))
+    names = {choice.game for tournament in home.store.tournaments() for choice in tournament.definition.games}
+    return sorted(names - set(GAMES))
 
 
 def require_game(home: ArenaHome, name: str) -> None:
@@ -70,12 +70,12 @@ def _picture(name: str) -> ViewedMatch:
     state, actions = game.initial_state(), list[list[Any]]()
     for _ in range(plies):
         after = [(action, game.apply(state, action)) for action in game.legal_actions(state)]
-        going_on = [one for one in after if not game.is_over(one[1])]
-        if not going_on:
+        unfinished = [pair for pair in after if not game.is_over(pair[1])]
+        if not unfinished:
             break
-        action, later = rng.choice(going_on)
+        action, next_state = rng.choice(unfinished)
         actions.append([game.seat_to_act(state), action])
-        state = later
+        state = next_state
     record = record_of_nobody(name, game, state, actions)
     return viewed_match(record, {bot: bot for bot in record.bots}, most=1)
 

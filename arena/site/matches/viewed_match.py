@@ -1,4 +1,4 @@
-"""From a record to what the viewer shows of it: the positions by the rules, their boards, clocks and notes."""
+"""From a record to a match for the viewer: its positions by the rules, their boards, clocks and notes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MAX_DRAWN_SHAPES = 300_000
 """To be drawn for a page; of a larger match, only the positions that are shown, without the owners of earlier marks."""
 
 FEWER = 2
-"""By which the number of positions is divided until their boards fit."""
+"""The number of positions is divided by this until their boards fit."""
 
 
 class DrawnPositions(NamedTuple):
@@ -60,7 +60,7 @@ def drawn_positions(
     most = most or MAX_POSITIONS
     try:
         shapes_each = len(checked_drawing(game, states[-1]).shapes)
-    except GameError:  # too large, perhaps: earlier ones may take as long
+    except GameError:  # perhaps it is too large; earlier ones may be as slow
         shapes_each = MAX_DRAWN_SHAPES + 1
     start = 0
     if shapes_each * len(states) > MAX_DRAWN_SHAPES:
@@ -212,23 +212,23 @@ def _replay(record: MatchRecord) -> _Replay:
 def _eliminations(record: MatchRecord, names: Sequence[str], replay: _Replay, reader: int | None) -> str:
     """Return who was eliminated when and by whose action, as sentences behind a result; faults are in it already."""
     game, states = replay.game, replay.states
-    found = list[str]()
+    sentences = list[str]()
     try:
         if game is None or not game.seats_out(states[-1]):
             return ""
-        before: tuple[int, ...] = ()
+        out_before: tuple[int, ...] = ()
         for ply, state in enumerate(states):
             out = game.seats_out(state)
-            if len(out) > len(before) and ply and record.actions[ply - 1][1] is not None:
+            if len(out) > len(out_before) and ply and record.actions[ply - 1][1] is not None:
                 seat, action = record.actions[ply - 1]
                 who = "You were" if out[-1] == reader else f"{names[out[-1]]} was"
                 own = "your own" if seat == reader else "its own"
                 whose = own if out[-1] == seat else "your" if seat == reader else f"{names[seat]}’s"
-                found.append(f" {who} eliminated at ply {ply}, by {whose} {_action_text(game, action)}.")
-            before = out
+                sentences.append(f" {who} eliminated at ply {ply}, by {whose} {_action_text(game, action)}.")
+            out_before = out
     except GameError:
         return ""
-    return "".join(found)
+    return "".join(sentences)
 
 
 def _positions(
@@ -313,7 +313,7 @@ def _text_board(record: MatchRecord, game: Game[Any], state: Any, ply: int) -> s
 def _clocks(record: MatchRecord) -> list[Clock | None]:
     """Return the time of the seat that acted, after each action."""
     rules = [record.time_control_of(seat) for seat in range(len(record.bots))]
-    banks = [SeatClock(own) for own in rules]
+    banks = [SeatClock(time_control) for time_control in rules]
     so_far = [Clock(bank_seconds=bank.bank_seconds) for bank in banks]
     clocks = list[Clock | None]()
     for (seat, _), wall, cpu in zip(record.actions, record.wall_seconds, record.cpu_seconds, strict=True):
