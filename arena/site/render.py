@@ -193,8 +193,8 @@ def script_data(model: Model) -> Markup:
     return Markup(_NOT_IN_SCRIPT.sub(_in_json, model.model_dump_json(exclude_defaults=True)))
 
 
-def _in_json(found: re.Match[str]) -> str:
-    units = found[0].encode("utf-16-be").hex()
+def _in_json(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be").hex()
     return "".join(f"\\u{units[k : k + 4]}" for k in range(0, len(units), 4))
 
 

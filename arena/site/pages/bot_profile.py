@@ -67,7 +67,7 @@ def build_bot_profile(home: ArenaHome, parameters: BotParameters) -> BotProfileP
     reading = Reading()
     tournaments = reading.readable(store.tournaments())
     counting = reading.scope(store, ALL_BUT_COMPARISONS)
-    versions = _Versions(parameters.bot, tournaments, store.submitted_bots(), store.owners())
+    versions = _VersionsOfBot(parameters.bot, tournaments, store.submitted_bots(), store.owners())
     labels = versions.latest_first
     profiles = [
         bot_profile(store, label, counting, cache_directory=home.cache_directory, max_matches=MAX_HISTORY_MATCHES)
@@ -101,7 +101,7 @@ def build_bot_profile(home: ArenaHome, parameters: BotParameters) -> BotProfileP
         steps=tuple(_steps(home, tournaments, labels[: MAX_PROFILES + 1])),
         rivals=tuple(_rivals(shown)) if shown else (),
         fault_counts=dict(sorted(kinds.items())),
-        faults=_grouped(_fault(home, fault, label, latest) for fault, label in faults[:MAX_FAULTS]),
+        faults=_latest_of_each_group(_fault(home, fault, label, latest) for fault, label in faults[:MAX_FAULTS]),
         times=tuple(_times((record for _, record in latest), labels)),
         tournaments=tuple(entered_tournament(home, one, label) for one, label in entered[:MAX_RANKED]),
         entered=len({one.number for one, _ in entered}),
@@ -115,7 +115,7 @@ def build_bot_profile(home: ArenaHome, parameters: BotParameters) -> BotProfileP
     return with_first_ratings(home, page)
 
 
-class _Versions:
+class _VersionsOfBot:
     """The versions that an address means, in tournaments and as they were submitted."""
 
     def __init__(
@@ -128,8 +128,8 @@ class _Versions:
         for tournament in tournaments:
             self.entered |= {bot.label: bot for bot in tournament.definition.entrants}
         known = list(dict.fromkeys([*self._submitted, *self.entered]))
-        wanted = set(find_labels(text, known))
-        first_seen = [label for label in [*self.entered, *self._submitted] if label in wanted]
+        meant = set(find_labels(text, known))
+        first_seen = [label for label in [*self.entered, *self._submitted] if label in meant]
         self.latest_first = list(dict.fromkeys(first_seen))[::-1]
 
     def tournaments(self) -> list[tuple[StoredTournament, str]]:
@@ -162,12 +162,12 @@ class _Versions:
 
 def _entered_by(tournaments: Sequence[StoredTournament], labels: Sequence[str]) -> list[tuple[StoredTournament, str]]:
     """Return every tournament that one of these bots entered, with its label, the latest first."""
-    wanted = frozenset(labels)
+    label_set = frozenset(labels)
     return [
         (tournament, bot.label)
         for tournament in reversed(tournaments)
         for bot in tournament.definition.entrants
-        if bot.label in wanted
+        if bot.label in label_set
     ]
 
 
@@ -190,23 +190,25 @@ def board_ratings(
 
 def _verdict(bot: str, labels: Sequence[str], ratings: Sequence[BotRating]) -> Sentence:
     """Return how good a bot is: its latest version that has a rating."""
-    rated = [one for one in ratings if one.line.margin_95 is not None]
+    rated = [rating for rating in ratings if rating.line.margin_95 is not None]
     if not rated:
         without = "has no rating yet: that takes a match against another bot in a tournament that counts"
         return sentence(f"{marked(bot)} {without}.", {bot: bot})
     label = rated[0].line.label
-    own = sorted((one for one in rated if one.line.label == label), key=lambda one: one.line.rank / one.bots)
+    own = sorted(
+        (rating for rating in rated if rating.line.label == label), key=lambda rating: rating.line.rank / rating.bots
+    )
     name = label if len(labels) > 1 else bot
     more = len(own) - MAX_NAMED_GAMES
     rest = f"; {counted(more, 'more game')} below" if more > 0 else ""
     return sentence(f"{marked(name)} is {all_of(list(map(_rank_text, own[:MAX_NAMED_GAMES])))}{rest}.", {name: label})
 
 
-def _rank_text(one: BotRating) -> str:
-    low, high = one.line.rank_95 or (one.line.rank, one.line.rank)
+def _rank_text(rating_line: BotRating) -> str:
+    low, high = rating_line.line.rank_95 or (rating_line.line.rank, rating_line.line.rank)
     interval = "" if low == high else f", {low} to {high} at 95 %"
-    rating = f"{one.line.mu:.1f} ± {one.line.margin_95 or 0.0:.1f}"
-    return f"number {one.line.rank} of {one.bots} in {one.game} (rating {rating}{interval})"
+    rating = f"{rating_line.line.mu:.1f} ± {rating_line.line.margin_95 or 0.0:.1f}"
+    return f"number {rating_line.line.rank} of {rating_line.bots} in {rating_line.game} (rating {rating}{interval})"
 
 
 def _history(profile: BotProfile) -> Iterator[RatingPoint]:
@@ -226,10 +228,10 @@ def ladder_points(
         cache, most = home.cache_directory, MAX_HISTORY_MATCHES
         snapshots = history_of_rounds(home.store, tournament, cache_directory=cache, max_matches=most)
         for label in entered:
-            for one in snapshots:
-                for line in one.lines:
+            for snapshot in snapshots:
+                for line in snapshot.lines:
                     if line.label == label and line.matches:
-                        yield rating_point(line, game, one.title, one.at, len(one.lines), one.round)
+                        yield rating_point(line, game, snapshot.title, snapshot.at, len(snapshot.lines), snapshot.round)
 
 
 def _steps(
@@ -258,10 +260,10 @@ def _rivals(profile: BotProfile) -> Iterator[Rival]:
 def _fault(
     home: ArenaHome, stored: StoredFault, label: str, latest: Sequence[tuple[StoredTournament, MatchRecord]]
 ) -> SeenFault:
-    where = (stored.tournament, stored.match)
-    found = (record for tournament, record in latest if (tournament.name, record.match) == where)
-    record = next(found, None) or home.store.record_of(*where)
-    fault = next((one for one in record.faults if one.seat == stored.seat), None)
+    match_key = (stored.tournament, stored.match)
+    loaded = (record for tournament, record in latest if (tournament.name, record.match) == match_key)
+    record = next(loaded, None) or home.store.record_of(*match_key)
+    fault = next((candidate for candidate in record.faults if candidate.seat == stored.seat), None)
     return SeenFault.of(
         stored,
         bot=label,
@@ -273,7 +275,7 @@ def _fault(
     )
 
 
-def _grouped(faults: Iterable[SeenFault]) -> tuple[SeenFault, ...]:
+def _latest_of_each_group(faults: Iterable[SeenFault]) -> tuple[SeenFault, ...]:
     """Return the latest of each group of similar faults."""
     groups: dict[tuple[object, ...], list[SeenFault]] = {}
     for fault in faults:

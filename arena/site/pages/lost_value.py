@@ -42,10 +42,10 @@ class _Tally:
 def lost_value(matches: Iterable[AnnotatedMatch], labels: frozenset[str]) -> tuple[LostValue, ...]:
     """Return how much of the value these bots keep in each part of a match, by game."""
     tallies: dict[tuple[str, int], _Tally] = {}
-    for one in matches:
-        if one.annotation is not None:
-            for seat in one.seats(labels):
-                _count(tallies, one.record, one.annotation, seat)
+    for match in matches:
+        if match.annotation is not None:
+            for seat in match.seats(labels):
+                _count(tallies, match.record, match.annotation, seat)
     return tuple(
         LostValue(
             game=game,
@@ -90,29 +90,29 @@ def worth_a_look(matches: Sequence[AnnotatedMatch], labels: frozenset[str]) -> t
     )
 
 
-def _own_turn(one: AnnotatedMatch, seat: int) -> TurningPoint | None:
-    point = turning_point(one.record, one.annotation) if one.annotation is not None else None
+def _own_turning_point(match: AnnotatedMatch, seat: int) -> TurningPoint | None:
+    point = turning_point(match.record, match.annotation) if match.annotation is not None else None
     return point if point is not None and point.seat == seat else None
 
 
-def _interest(one: AnnotatedMatch, seat: int) -> tuple[int, float] | None:
+def _interest(match: AnnotatedMatch, seat: int) -> tuple[int, float] | None:
     """Return what orders matches by how much the author of a bot wants to see them; None for not at all."""
-    if any(fault.seat == seat for fault in one.record.faults):
+    if any(fault.seat == seat for fault in match.record.faults):
         return 1, 0.0
-    point = _own_turn(one, seat)
+    point = _own_turning_point(match, seat)
     if point is None:
         return None
     if point.mark is Mark.BLUNDER:
-        given = SIGNS[point.before.least] - SIGNS[point.after.most]
-        return (2 if SIGNS[point.before.least] > 0 else 0), given + float(point.lost_margin) / 2**65
+        loss = SIGNS[point.before.least] - SIGNS[point.after.most]
+        return (2 if SIGNS[point.before.least] > 0 else 0), loss + float(point.lost_margin) / 2**65
     return -1, float(point.lost_margin)
 
 
-def _reason(one: AnnotatedMatch, seat: int) -> str:
-    faults = [f"{fault.kind} at ply {fault.ply}" for fault in one.record.faults if fault.seat == seat]
+def _reason(match: AnnotatedMatch, seat: int) -> str:
+    faults = [f"{fault.kind} at ply {fault.ply}" for fault in match.record.faults if fault.seat == seat]
     if faults:
         return f"forfeit: {all_of(faults)}"
-    point = _own_turn(one, seat)
+    point = _own_turning_point(match, seat)
     if point is None:
         return ""
     if point.mark is Mark.BLUNDER:

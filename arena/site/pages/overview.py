@@ -1,4 +1,4 @@
-"""Builds the first page and the list of bots; the progress of tournaments, and their winners by points."""
+"""Builds the first page and the list of bots, the progress of tournaments, and their winners by points."""
 
 from __future__ import annotations
 
@@ -59,17 +59,17 @@ def progress_of(store: Store, tournament: StoredTournament) -> Progress | None:
 def _playing(store: Store, tournament: StoredTournament, matches: Sequence[PlayedNow]) -> tuple[PlayingMatch, ...]:
     names = list(tournament.definition.shown_names.values())
     live = store.live_state(tournament)
-    found = []
-    for one in matches[:MAX_PLAYING]:
-        line, state = store.scheduled_match(tournament, one.match), live.live_summary(one.match)
-        found.append(
+    playing = []
+    for match in matches[:MAX_PLAYING]:
+        line, state = store.scheduled_match(tournament, match.match), live.live_summary(match.match)
+        playing.append(
             PlayingMatch(
-                match=one.match,
+                match=match.match,
                 names=tuple(names[seat] for seat in line.seats),
                 ply=None if state is None else state.summary.plies,
             )
         )
-    return tuple(sorted(found, key=lambda one: one.ply is None))
+    return tuple(sorted(playing, key=lambda match: match.ply is None))
 
 
 MAX_COUNTED = 10_000
@@ -83,10 +83,10 @@ def winners(store: Store, tournament: StoredTournament) -> Sentence:
     labels = {name: label for label, name in tournament.definition.shown_names.items()}
     if tournament.recorded > MAX_COUNTED:
         return Sentence(text="")
-    return sentence(_text(_leaders(_Asked(store, tournament)), tournament.finished_at is not None), labels)
+    return sentence(_text(_leaders(_CountedTournament(store, tournament)), tournament.finished_at is not None), labels)
 
 
-class _Asked:
+class _CountedTournament:
     """A tournament and its record count, the key under which its leaders are cached."""
 
     def __init__(self, store: Store, tournament: StoredTournament) -> None:
@@ -97,12 +97,12 @@ class _Asked:
         return hash((self._key[0], self.tournament.number, self.tournament.recorded))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Asked) and self._key == other._key
+        return isinstance(other, _CountedTournament) and self._key == other._key
 
 
 @lru_cache(maxsize=64)
-def _leaders(asked: _Asked) -> Leaders:
-    store, tournament = asked.store, asked.tournament
+def _leaders(counted_tournament: _CountedTournament) -> Leaders:
+    store, tournament = counted_tournament.store, counted_tournament.tournament
     if tournament.format in EVERYONE_MEETS:
         return first_by_points(store, tournament)
     if not format_class(tournament.definition).has_ranking:
@@ -139,27 +139,29 @@ def build_overview(home: ArenaHome, parameters: OverviewParameters) -> OverviewP
     """Return what a home has."""
     store = home.store
     count, matches = store.totals()
-    found = store.newest_tournaments(SHOWN + 1, parameters.before)
+    newest = store.newest_tournaments(SHOWN + 1, parameters.before)
     reading = Reading()
-    listed = listed_tournaments(store, reading.readable(found[:SHOWN]))
+    listed = listed_tournaments(store, reading.readable(newest[:SHOWN]))
     first = listed if parameters.before is None else []
     return OverviewPage(
-        tournaments=tuple(listed_tournament(one) for one in listed),
-        older=found[SHOWN - 1].number if len(found) > SHOWN else None,
+        tournaments=tuple(listed_tournament(item) for item in listed),
+        older=newest[SHOWN - 1].number if len(newest) > SHOWN else None,
         tournament_count=count,
         matches=matches,
         running=_running(store, reading),
         results=tuple(islice(_results(store, first, reading), RESULTS)),
         latest=_latest(store, first, reading),
-        may_have_puzzles=any(may_have_puzzles(home.directory, one.tournament) for one in listed),
+        may_have_puzzles=any(may_have_puzzles(home.directory, item.tournament) for item in listed),
         left_out=reading.left_out,
     )
 
 
 def _running(store: Store, reading: Reading) -> tuple[RunningTournament, ...]:
     names = sorted(store.directors())[:MAX_RUNNING]
-    found = ((name, reading.attempt(partial(_progress, store, name))) for name in names)
-    return tuple(RunningTournament(name=name, progress=progress) for name, progress in found if progress is not None)
+    progress_by_name = ((name, reading.attempt(partial(_progress, store, name))) for name in names)
+    return tuple(
+        RunningTournament(name=name, progress=progress) for name, progress in progress_by_name if progress is not None
+    )
 
 
 def _progress(store: Store, name: str) -> Progress | None:
@@ -167,8 +169,8 @@ def _progress(store: Store, name: str) -> Progress | None:
 
 
 def _results(store: Store, listed: Sequence[Listed], reading: Reading) -> Iterator[TournamentResult]:
-    for one in filter(_has_result, listed):
-        result = reading.attempt(partial(_result, store, one))
+    for item in filter(_has_result, listed):
+        result = reading.attempt(partial(_result, store, item))
         if result is not None:
             yield result
 
@@ -184,9 +186,9 @@ def _result(store: Store, listed: Listed) -> TournamentResult:
 
 def _latest(store: Store, listed: Sequence[Listed], reading: Reading) -> tuple[ListedResult, ...]:
     """Return the latest matches of what is being played; else of the newest tournament that has one."""
-    by_interest = sorted(listed, key=lambda one: one.state is not TournamentState.RUNNING)
-    for one in by_interest:
-        latest = reading.attempt(partial(latest_results, store, one.tournament)) if one.tournament.recorded else None
+    by_interest = sorted(listed, key=lambda item: item.state is not TournamentState.RUNNING)
+    for item in by_interest:
+        latest = reading.attempt(partial(latest_results, store, item.tournament)) if item.tournament.recorded else None
         if latest is not None:
             return latest
     return ()
@@ -216,19 +218,19 @@ def build_bots(home: ArenaHome, parameters: BotsParameters) -> BotsPage:
     """Return the bots that were submitted or entered, by name."""
     reading = Reading()
     tournaments = reading.readable(home.store.tournaments())
-    found = known_bots(tournaments, home.store.submitted_bots(), home.store.owners())
-    wanted = parameters.search.casefold()
+    known = known_bots(tournaments, home.store.submitted_bots(), home.store.owners())
+    search = parameters.search.casefold()
     names = [
         name
-        for name in sorted(found, key=_order)
-        if wanted in name.casefold() or wanted in found[name].author.casefold()
+        for name in sorted(known, key=_order)
+        if search in name.casefold() or search in known[name].author.casefold()
     ]
     later = [name for name in names if parameters.after is None or _order(name) > _order(parameters.after)]
     shown = later[:PAGE_BOTS]
     best = best_ranks(home, tournaments, reading)
     return BotsPage(
         search=parameters.search,
-        bots=tuple(listed_bot(name, found[name], best.get(name)) for name in shown),
+        bots=tuple(listed_bot(name, known[name], best.get(name)) for name in shown),
         found=len(names),
         next=shown[-1] if len(later) > len(shown) else None,
         left_out=reading.left_out,
@@ -255,23 +257,23 @@ def known_bots(
     tournaments: Sequence[StoredTournament], submitted: Sequence[StoredBot], owners: Owners
 ) -> dict[str, KnownBot]:
     """Return all bots, by name."""
-    found: dict[str, KnownBot] = {}
+    bots: dict[str, KnownBot] = {}
     for tournament in tournaments:
         games = set(tournament.games)
         for bot in tournament.definition.entrants:
-            one = found.setdefault(_name_of(bot.label), KnownBot())
-            one.versions[bot.label] = None
-            by = tournament.owners.authorship(bot)
-            if by.author or by.is_owned:
-                one.author, one.is_author_claimed = by.author, by.is_claimed
-            one.games |= games
-            one.tournaments.add(tournament.number)
+            known_bot = bots.setdefault(_name_of(bot.label), KnownBot())
+            known_bot.versions[bot.label] = None
+            authorship = tournament.owners.authorship(bot)
+            if authorship.author or authorship.is_owned:
+                known_bot.author, known_bot.is_author_claimed = authorship.author, authorship.is_claimed
+            known_bot.games |= games
+            known_bot.tournaments.add(tournament.number)
     for stored in submitted:
-        one = found.setdefault(_name_of(stored.label), KnownBot())
-        one.versions[stored.label] = None
+        known_bot = bots.setdefault(_name_of(stored.label), KnownBot())
+        known_bot.versions[stored.label] = None
         if (owner := owners.owner(stored.label, stored.digest)) is not None:
-            one.author, one.is_author_claimed = owner, False
-    return found
+            known_bot.author, known_bot.is_author_claimed = owner, False
+    return bots
 
 
 def best_ranks(home: ArenaHome, tournaments: Sequence[StoredTournament], reading: Reading) -> dict[str, BestRank]:
@@ -283,16 +285,16 @@ def best_ranks(home: ArenaHome, tournaments: Sequence[StoredTournament], reading
         for line in lines:
             one = BestRank(game=game, bot=line.label, rank=line.rank, bots=len(lines))
             name = _name_of(line.label)
-            if line.margin is not None and (name not in ranks or _above(one) < _above(ranks[name])):
+            if line.margin is not None and (name not in ranks or _rank_order(one) < _rank_order(ranks[name])):
                 ranks[name] = one
     return ranks
 
 
 def _name_of(label: str) -> str:
-    """Return the name by which the page of all versions is found; one in a store may have "@" in it."""
+    """Return the name of the page of all versions; stored names may have "@" in them."""
     return label.rpartition("@")[0]
 
 
-def _above(one: BestRank) -> tuple[float, int]:
-    """Return the share of a leaderboard that is above a bot; of equal shares, that of a larger one is better."""
-    return (one.rank - 1) / one.bots, -one.bots
+def _rank_order(rank: BestRank) -> tuple[float, int]:
+    """Return a sort key: the share of a leaderboard above a bot; at equal shares, a larger leaderboard is better."""
+    return (rank.rank - 1) / rank.bots, -rank.bots

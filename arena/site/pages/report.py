@@ -1,4 +1,4 @@
-"""The report of a tournament: its page, and what has pages of its own on the site, in one."""
+"""The report of a tournament: its page in one with contents of other pages of the site."""
 
 from __future__ import annotations
 
@@ -249,29 +249,29 @@ def shown_table(title: str, about: str, columns: Sequence[Column], rows: Sequenc
 
 
 def _rivals(line: Standing, table: Standings, scores: Mapping[tuple[str, str], Score]) -> list[RivalShare]:
-    met = []
+    shares = []
     for rival, name in table.shown_names.items():
         score = scores.get((line.label, rival))
         if rival != line.label and score is not None and score.matches:
             share = score.points / score.matches
-            met.append(RivalShare(label=rival, name=name, share=share, matches=score.matches))
-    return sorted(met, key=lambda one: (-one.share, one.name))
+            shares.append(RivalShare(label=rival, name=name, share=share, matches=score.matches))
+    return sorted(shares, key=lambda share_of_rival: (-share_of_rival.share, share_of_rival.name))
 
 
 def _chances(table: Standings) -> Chances | None:
     lines = table.lines[:MAX_CHANCES]
-    number = {label: number for number, label in enumerate(table.fitted.names)}
-    if len(lines) < 2 or not number:
+    index_by_label = {label: index for index, label in enumerate(table.fitted.names)}
+    if len(lines) < 2 or not index_by_label:
         return None
     return Chances(
         labels=tuple(line.label for line in lines),
         names=tuple(line.bot for line in lines),
-        cells=tuple(tuple(_chance(table, number, one, other) for other in lines) for one in lines),
+        cells=tuple(tuple(_chance(table, index_by_label, one, other) for other in lines) for one in lines),
         left_out=len(table.lines) - len(lines),
     )
 
 
-def _chance(table: Standings, number: Mapping[str, int], one: Standing, other: Standing) -> float | None:
-    if one is other or not {one.label, other.label} <= number.keys():
+def _chance(table: Standings, index_by_label: Mapping[str, int], bot: Standing, rival: Standing) -> float | None:
+    if bot is rival or not {bot.label, rival.label} <= index_by_label.keys():
         return None
-    return table.fitted.los_between(number[one.label], number[other.label])
+    return table.fitted.los_between(index_by_label[bot.label], index_by_label[rival.label])

@@ -1,4 +1,4 @@
-"""Builds what takes a few look-ups: lists of matches and results, feeds, and ratings of newcomers."""
+"""Builds lists of matches and results, feeds, and ratings of newcomers; each takes a few look-ups."""
 
 from __future__ import annotations
 
@@ -37,9 +37,11 @@ def latest_results(store: Store, tournament: StoredTournament) -> tuple[ListedRe
     return listed_results((tournament, record) for record in reversed(last))
 
 
-def listed_results(found: Iterable[tuple[StoredTournament, MatchRecord]]) -> tuple[ListedResult, ...]:
+def listed_results(pairs: Iterable[tuple[StoredTournament, MatchRecord]]) -> tuple[ListedResult, ...]:
     """Return matches as lists show them."""
-    return tuple(listed_result(one.name, record, one.definition.shown_names) for one, record in found)
+    return tuple(
+        listed_result(tournament.name, record, tournament.definition.shown_names) for tournament, record in pairs
+    )
 
 
 def listed_result(tournament: str, record: MatchRecord, names: Mapping[str, str]) -> ListedResult:
@@ -73,7 +75,7 @@ def bot_feed(home: ArenaHome, bot: str) -> Feed:
     """Return the latest results of a bot (NAME or NAME@VERSION); UnknownNameError if it does not exist."""
     labels = _labels(home.store, bot)
     numbered = {tournament.number: tournament for tournament in home.store.tournaments()}
-    latest = [(numbered[k], one) for k, one in home.store.matches_of(labels).latest(MAX_ENTRIES) if k in numbered]
+    latest = [(numbered[k], record) for k, record in home.store.matches_of(labels).latest(MAX_ENTRIES) if k in numbered]
     entries = _latest_first(_entry(tournament, record) for tournament, record in latest)
     return Feed(
         id=tag_uri(_BEGINNING, "bot", blake2b(bot.encode(), digest_size=8).hexdigest()),
@@ -86,20 +88,20 @@ def bot_feed(home: ArenaHome, bot: str) -> Feed:
 def _labels(store: Store, bot: str) -> list[str]:
     entered = {label for tournament in store.tournaments() for label in tournament.definition.shown_names}
     known = sorted(entered | {submitted.label for submitted in store.submitted_bots()})
-    found = [label for label in known if bot in (label, label.rpartition("@")[0])]
-    if not found:
+    labels = [label for label in known if bot in (label, label.rpartition("@")[0])]
+    if not labels:
         raise UnknownNameError("bot", bot, known)
-    return found
+    return labels
 
 
 def _entry(tournament: StoredTournament, record: MatchRecord) -> FeedEntry:
     at = record.started_at or tournament.created_at
-    known = authors_of([tournament])
+    authors = authors_of([tournament])
     return FeedEntry(
         id=tag_uri(tournament.created_at, "tournament", _identity(tournament), "match", str(record.match), at),
         result=listed_result(tournament.name, record, tournament.definition.shown_names),
         at=at,
-        authors=tuple(sorted({known[label] for label in record.bots if label in known})),
+        authors=tuple(sorted({authors[label] for label in record.bots if label in authors})),
     )
 
 
@@ -112,18 +114,18 @@ def _latest_first(entries: Iterable[FeedEntry]) -> tuple[FeedEntry, ...]:
     return tuple(sorted(entries, key=lambda entry: (entry.at, entry.result.match), reverse=True))
 
 
-# Ratings of newcomers, as directors rate them in their runs: a few look-ups, where a leaderboard takes all records.
+# Ratings of newcomers by the directors of running ladders take a few look-ups; a leaderboard would take all records.
 
 
 def first_ratings(store: Store, labels: Collection[str]) -> tuple[FirstRating, ...]:
-    """Return how the directors that run now rate those bots that they are least certain of."""
-    found = []
+    """Return the ratings of the bots of which running directors are least certain."""
+    ratings = []
     for name in sorted(store.directors()) if labels else ():
         stored = store.live_state(store.tournament(name)).progress()
-        for one in stored.progress.least_certain if stored is not None else ():
-            if one.bot in labels:
-                found.append(FirstRating(bot=one.bot, tournament=name, mu=one.mu, margin_95=one.margin_95))
-    return tuple(found)
+        for rated in stored.progress.least_certain if stored is not None else ():
+            if rated.bot in labels:
+                ratings.append(FirstRating(bot=rated.bot, tournament=name, mu=rated.mu, margin_95=rated.margin_95))
+    return tuple(ratings)
 
 
 def with_first_ratings(home: ArenaHome, page: BotProfilePage) -> BotProfilePage:

@@ -1,4 +1,4 @@
-"""What a published folder has, and in which files."""
+"""The pages of a published folder, and their files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from arena.site.frame.model import Page
 from arena.site.links import address_of
 from arena.site.page_table import PAGE_BY_NAME
 
-# File names for names that may be long, hostile, or differ in nothing that a file system sees.
+# File names for names that may be long or hostile, or differ only in ways that file systems ignore.
 #
 # A file's name is the name itself where every file system, server and shell takes it as it is. Any other name becomes
 # its readable part and the beginning of its digest, so that a name always has the same file, whatever else is there.
@@ -34,17 +34,17 @@ def file_names(names: Iterable[str]) -> dict[str, str]:
     >>> file_names(["greedy", "greedy@2", "nul"])
     {'greedy': 'greedy', 'greedy@2': 'greedy@2', 'nul': 'nul-5ab6bb'}
     """
-    found: dict[str, str] = {}
+    files: dict[str, str] = {}
     taken: set[str] = set()
     for name in sorted(set(names), key=lambda name: (not is_plain(name), name)):
-        file_name = next(one for one in _candidates(name) if one.casefold() not in taken)
+        file_name = next(candidate for candidate in _candidates(name) if candidate.casefold() not in taken)
         taken.add(file_name.casefold())
-        found[name] = file_name
-    return found
+        files[name] = file_name
+    return files
 
 
 def is_plain(name: str) -> bool:
-    """Return whether a name is a file name wherever files are."""
+    """Return whether a name is a valid file name on every system."""
     if len(name) > MAX_READABLE_CHARACTERS or not _PLAIN.fullmatch(name):
         return False
     return not _RESERVED.fullmatch(name)
@@ -72,7 +72,7 @@ OF_ONE_FILE = ("why", "match")
 """Pages without a directory of their own."""
 
 CURSORS = ("after", "before", "first")
-"""What an address says of where a list begins."""
+"""The parameters of an address that say where a list begins."""
 
 Values = Mapping[str, Any]
 
@@ -86,7 +86,7 @@ class Wanted(NamedTuple):
 
 
 class Contents:
-    """The pages of a folder; notes those that links lead to.
+    """The pages of a folder; it collects the pages that links lead to.
 
     Attributes:
         tournaments: the directory of each tournament.
@@ -122,18 +122,18 @@ class Contents:
         page = PAGE_BY_NAME.get(name)
         if page is None:
             return None
-        defaults = {key: one.default for key, one in page.parameters.model_fields.items()}
+        defaults = {key: field.default for key, field in page.parameters.model_fields.items()}
         query = {key: values[key] for key in defaults if key in values and key not in page.path_fields}
         query = {key: value for key, value in query.items() if value != defaults[key]}
         if name == "matches" and query.keys() == {"bot", "rival"}:
             return self.place("versus", query)
-        found = self._file_of(page, values, query)
-        if found is not None and found not in self._seen:
-            if address_of(page, dict(values)) is None:  # of a name that pages don't take
+        file = self._file_of(page, values, query)
+        if file is not None and file not in self._seen:
+            if address_of(page, dict(values)) is None:  # its name is one that pages reject
                 return None
-            self._seen.add(found)
-            self._waiting.append(Wanted(name, {key: values[key] for key in page.path_fields} | query, found))
-        return found
+            self._seen.add(file)
+            self._waiting.append(Wanted(name, {key: values[key] for key in page.path_fields} | query, file))
+        return file
 
     def records(self, tournament: str) -> str:
         """Return the file with all that is stored of a tournament."""
@@ -144,18 +144,18 @@ class Contents:
         if page.name in NOT_IN_FOLDERS or (page.name == "versus" and not self._has_pair(values)):
             return None
         files = {"tournament": self.tournaments, "bot": self._bots, "rival": self._bots, "game": self._games}
-        found = {field: files[field].get(values[field]) for field in page.path_fields if field in files}
-        if None in found.values():
+        path_values = {field: files[field].get(values[field]) for field in page.path_fields if field in files}
+        if None in path_values.values():
             return None
         if page.name == "match":
             number = int(values["match"])
             if number not in self._matches[values["tournament"]]:
                 return None
-            found["match"] = f"{number // MATCHES_IN_A_DIRECTORY}/{number}"
-        place = page.path.removeprefix("/").format(**found)
+            path_values["match"] = f"{number // MATCHES_IN_A_DIRECTORY}/{number}"
+        path = page.path.removeprefix("/").format(**path_values)
         if page.name in OF_ONE_FILE:
-            return None if query else place
-        return _list(f"{place}/" if place else "", query)
+            return None if query else path
+        return _list(f"{path}/" if path else "", query)
 
     def _has_pair(self, values: Values) -> bool:
         return self._has_pairs and values["bot"] != values["rival"]

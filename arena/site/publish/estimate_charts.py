@@ -41,7 +41,7 @@ class EstimatePlot:
     @property
     def caption(self) -> str:
         """What the number is, its unit, and on how many observations it rests."""
-        rows = [row for one in self.series for row in one.rows]
+        rows = [row for series in self.series for row in series.rows]
         unit = {Unit.SHARE: "", Unit.SCORE: ", in points", Unit.COUNT: ""}[rows[0].unit]
         sampled = sorted({row.estimate.n for row in rows if row.estimate.kind is Kind.SAMPLED})
         if not sampled:
@@ -51,10 +51,10 @@ class EstimatePlot:
 
     def drawing(self) -> Markup:
         """Return the plot: a dot for each number, and its interval as a stroke."""
-        places = list(dict.fromkeys(row.at for one in self.series for row in one.rows))
-        scale = _Scale([row for one in self.series for row in one.rows], len(places))
+        places = list(dict.fromkeys(row.at for series in self.series for row in series.rows))
+        scale = _Scale([row for series in self.series for row in series.rows], len(places))
         drawn = Markup("").join(
-            scale.dots(one.rows, places, number, len(self.series)) for number, one in enumerate(self.series)
+            scale.dots(series.rows, places, number, len(self.series)) for number, series in enumerate(self.series)
         )
         title = Markup("<title>{}</title>").format(f"{self.title}; the numbers are in the table below")
         return (

@@ -78,7 +78,7 @@ def read_manifest(data: bytes, where: str) -> Manifest:
     """
     complaint = f"{where}: this is not the manifest of a published folder"
     manifest = check_json(Manifest, data, complaint)
-    if len({one.records for one in manifest.tournaments}) != len(manifest.tournaments):
+    if len({tournament.records for tournament in manifest.tournaments}) != len(manifest.tournaments):
         raise UsageError(f"{complaint}: two tournaments have the same records")
     if manifest.arena_folder != FORM:
         raise UsageError(
@@ -107,7 +107,7 @@ def line_of(path: str, entry: FileEntry) -> str:
 END = "\n }\n}\n"
 
 
-# Reading a published folder that may have been made to do harm: nothing is read without a bound.
+# A published folder may be hostile, so every read is bounded.
 
 PIECE_BYTES = 2**20
 
@@ -140,7 +140,7 @@ class FolderReader(Folder):
             raise UsageError(f"{self._where}: can't be read: {error.strerror or error}") from error
 
     def signature(self) -> Signature | None:
-        """Return what the manifest is signed with; None if nothing is there. It may be anything."""
+        """Return the signature and the key beside the manifest, unchecked; None if there is neither."""
         pieces = []
         for name, size_bytes in ((SIGNATURE, SIGNATURE_BYTES + 1), (PUBLIC_KEY, MAX_KEY_BYTES)):
             try:
@@ -168,7 +168,7 @@ class FolderReader(Folder):
         return None if digest.hexdigest() == entry.sha256 else "its digest is not that of the manifest"
 
 
-# Writing a folder all at once: next to its place first, so that whatever happens, nothing is half there.
+# A folder is written next to its place first and then moved, so that it is never incomplete.
 
 
 class FolderWriter:
@@ -177,18 +177,18 @@ class FolderWriter:
     def __init__(self, directory: Path, manifest: Manifest) -> None:
         self.files = self.size_bytes = 0
         self._directory = directory
-        self._made: set[Path] = set()
+        self._directories_made: set[Path] = set()
         self._manifest = (directory / MANIFEST).open("x", encoding="utf-8", newline="\n")
         self._manifest.write(head_of(manifest))
 
     def write(self, path: str, content: Iterable[bytes]) -> None:
         """Write a file; its path has "/" and begins at the folder."""
-        place = self._directory / path
-        if place.parent not in self._made:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            self._made.add(place.parent)
+        file_path = self._directory / path
+        if file_path.parent not in self._directories_made:
+            file_path.parent.mkdir(parents=True, exist_ok=True)
+            self._directories_made.add(file_path.parent)
         digest, size_bytes = sha256(), 0
-        with place.open("xb") as file:
+        with file_path.open("xb") as file:
             for piece in content:
                 size_bytes += file.write(piece)
                 digest.update(piece)
@@ -260,14 +260,14 @@ def require_replaceable(out: Path) -> None:
 
 
 def _replace(out: Path, new: Path, old: Path) -> None:
-    is_there = out.exists()
-    if is_there:
+    has_old = out.exists()
+    if has_old:
         out.rename(old)
     try:
         new.rename(out)
     except BaseException:
-        if is_there:
+        if has_old:
             old.rename(out)
         raise
-    if is_there:
+    if has_old:
         shutil.rmtree(old, ignore_errors=True)

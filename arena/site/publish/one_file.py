@@ -1,4 +1,4 @@
-"""The report of a tournament, its puzzles, and the quality of a game, each in one file that asks for nothing."""
+"""The report of a tournament, its puzzles, and the quality of a game, each in one self-contained file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from arena.site.render import Setting, asset, render_template
 from arena.store.home import ArenaHome
 from arena.store.results.values import StoredTournament
 
-# The report of a tournament: the parts of its page and of other pages of the site in one file, which asks for nothing.
+# The report of a tournament: parts of its page and of other pages of the site in one self-contained file.
 #
 # Style and scripts are in it, allowed by their hashes; the page's policy forbids everything else. Matches are packed in
 # chunks, and a chunk is unpacked when one of its matches is opened.
@@ -60,9 +60,9 @@ class OneFileLinks:
     account = play = None
 
     def __init__(self, report: Report) -> None:
-        """Note what is in the file."""
+        """Note the bots and matches in the file."""
         self._bots = {card.line.label: f"#bot-{number}" for number, card in enumerate(report.cards, 1)}
-        self._matches = {one.match for one in report.listed}
+        self._matches = {result.match for result in report.listed}
 
     def page(self, name: str, suffix: str = "", **values: Any) -> str | None:
         """Return where something is in the file; None if it is not there."""
@@ -80,7 +80,7 @@ class OneFileLinks:
 
 
 @dataclass(frozen=True, slots=True)
-class _Taken:
+class _MatchInFile:
     listed: ListedResult
     shown: ViewedMatch
 
@@ -95,13 +95,16 @@ def report_file(
         audience: who reads the notes and output of bots.
     """
     builder = ReportBuilder(home, tournament, audience)
-    taken = _taken(home, tournament, builder.choice.ordered(), max_matches, audience)
-    numbers = [one.shown.match for one in taken]
-    wanted = builder.first_to_open
-    opened = wanted if wanted in numbers else next(iter(numbers[::-1]), None)
-    report = builder.report([one.listed for one in taken], opened)
+    matches_in_file = _fitting_matches(home, tournament, builder.choice.ordered(), max_matches, audience)
+    numbers = [match.shown.match for match in matches_in_file]
+    preferred = builder.first_to_open
+    opened = preferred if preferred in numbers else next(iter(numbers[::-1]), None)
+    report = builder.report([match.listed for match in matches_in_file], opened)
     style, script = f"{asset('site.css').decode()}{WIDER}", "\n".join(asset(name).decode() for name in SCRIPTS)
-    chunks = [packed([one.shown for one in taken[start : start + CHUNK]]) for start in range(0, len(taken), CHUNK)]
+    chunks = [
+        packed([match.shown for match in matches_in_file[start : start + CHUNK]])
+        for start in range(0, len(matches_in_file), CHUNK)
+    ]
     return render_template(
         "report.html.jinja",
         Setting(links=OneFileLinks(report), is_served=False),
@@ -113,7 +116,7 @@ def report_file(
         labels=_labels(report),
         lines_shown=max(len(report.page.standings), 1),
         histories=[[Point(matches, mu) for matches, mu in card.history] for card in report.cards],
-        opened=next((one.shown for one in taken if one.shown.match == opened), None),
+        opened=next((match.shown for match in matches_in_file if match.shown.match == opened), None),
         chunks=chunks,
         index=Markup(json.dumps({"matches": numbers, "chunk": CHUNK, "first": opened})),
         style=Markup(style),
@@ -123,9 +126,9 @@ def report_file(
     )
 
 
-def _taken(
+def _fitting_matches(
     home: ArenaHome, tournament: StoredTournament, numbers: Sequence[int], max_matches: int | None, audience: Audience
-) -> list[_Taken]:
+) -> list[_MatchInFile]:
     """Return the matches that fit into a file, in the order of the schedule.
 
     Args:
@@ -133,19 +136,19 @@ def _taken(
         max_matches: how many to take; None for as many as ``MAX_BYTES`` allow.
     """
     names = tournament.definition.shown_names
-    taken: list[_Taken] = []
+    matches: list[_MatchInFile] = []
     size_bytes = 0
     for number in numbers[:max_matches]:
         record = home.store.record_of(tournament, number)
         annotation = annotation_of(home.store, tournament, record)
-        known = annotation.without_choices() if annotation else None
-        shown = viewed_match(record, names, annotation=known, audience=audience)
-        taken.append(_Taken(listed_result(tournament.name, record, names), shown))
-        if len(taken) % CHUNK == 0:
-            size_bytes += len(packed([one.shown for one in taken[-CHUNK:]])) + LINE_BYTES * CHUNK
+        annotation_shown = annotation.without_choices() if annotation else None
+        shown = viewed_match(record, names, annotation=annotation_shown, audience=audience)
+        matches.append(_MatchInFile(listed_result(tournament.name, record, names), shown))
+        if len(matches) % CHUNK == 0:
+            size_bytes += len(packed([match.shown for match in matches[-CHUNK:]])) + LINE_BYTES * CHUNK
             if max_matches is None and size_bytes > MAX_BYTES:
                 break
-    return sorted(taken, key=lambda one: one.shown.match)
+    return sorted(matches, key=lambda match: match.shown.match)
 
 
 def _labels(report: Report) -> Mapping[str, str]:
@@ -154,7 +157,7 @@ def _labels(report: Report) -> Mapping[str, str]:
 
 def packed(matches: Sequence[ViewedMatch]) -> Markup:
     """Return matches as the viewer unpacks them."""
-    values = [json.loads(one.model_dump_json(exclude_defaults=True), parse_float=_rounded) for one in matches]
+    values = [json.loads(match.model_dump_json(exclude_defaults=True), parse_float=_rounded) for match in matches]
     text = json.dumps(values, separators=(",", ":"))
     return Markup(base64.b64encode(zlib.compress(text.encode(), 9)).decode())
 
@@ -194,8 +197,8 @@ def puzzles_file(home: ArenaHome, page: PuzzlesPage) -> str:
         parameters=PuzzlesParameters(tournament=name),
         model=page,
         puzzles=[
-            build_puzzle(home, PuzzleParameters(tournament=name, puzzle=one.puzzle, answer=True))
-            for one in page.puzzles
+            build_puzzle(home, PuzzleParameters(tournament=name, puzzle=listed.puzzle, answer=True))
+            for listed in page.puzzles
         ],
         style=Markup(style),
         style_hash=policy_hash(style),
@@ -246,28 +249,28 @@ class Section:
     lines: Sequence[Line]
 
 
-def quality_page(found: QualityReport | Comparison) -> str:
+def quality_page(quality: QualityReport | Comparison) -> str:
     """Return the quality of a game, or of two variations, as HTML."""
     style = f"{asset('site.css').decode()}{QUALITY_STYLE}"
-    reports = found.reports if isinstance(found, Comparison) else (found,)
-    one = reports[0]
-    is_pair = isinstance(found, Comparison)
+    reports = quality.reports if isinstance(quality, Comparison) else (quality,)
+    first = reports[0]
+    is_pair = isinstance(quality, Comparison)
     options = {
         name: value
-        for name, value in one.options.items()
-        if not (isinstance(found, Comparison) and name == found.option)
+        for name, value in first.options.items()
+        if not (isinstance(quality, Comparison) and name == quality.option)
     }
     return render_template(
         "quality.html.jinja",
         Setting(links=NoLinks(), is_served=False),
         room="",
         twin=None,
-        game=one.game,
+        game=first.game,
         options=options,
-        names=_names(found),
-        plan=one.plan,
-        answers=answers_of_comparison(found) if isinstance(found, Comparison) else answers_of(found),
-        sections=_compared_sections(found) if isinstance(found, Comparison) else _sections(found),
+        names=_names(quality),
+        plan=first.plan,
+        answers=answers_of_comparison(quality) if isinstance(quality, Comparison) else answers_of(quality),
+        sections=_compared_sections(quality) if isinstance(quality, Comparison) else _sections(quality),
         is_pair=is_pair,
         key_mark=key_mark,
         style=Markup(style),
@@ -275,14 +278,19 @@ def quality_page(found: QualityReport | Comparison) -> str:
     )
 
 
-def _names(found: QualityReport | Comparison) -> list[str]:
-    return [f"{found.option} = {value}" for value in found.values] if isinstance(found, Comparison) else []
+def _names(quality: QualityReport | Comparison) -> list[str]:
+    return [f"{quality.option} = {value}" for value in quality.values] if isinstance(quality, Comparison) else []
 
 
 def _sections(report: QualityReport) -> list[Section]:
     return [
-        Section(one, (one.note,) if one.note else (), plots_of([one], []), [_line(row) for row in one.rows])
-        for one in report.measures
+        Section(
+            measure,
+            (measure.note,) if measure.note else (),
+            plots_of([measure], []),
+            [_line(row) for row in measure.rows],
+        )
+        for measure in report.measures
     ]
 
 
@@ -290,12 +298,14 @@ def _line(row: Row) -> Line:
     return Line(row.name, row.at, (number_text(row),), (interval_text(row),), (stroke(row),))
 
 
-def _compared_sections(found: Comparison) -> list[Section]:
-    sections, names, differences = [], _names(found), found.differences()
-    for one, other in zip(*(report.measures for report in found.reports), strict=True):
-        notes = [f"{name}: {measure.note}" for name, measure in zip(names, (one, other), strict=True) if measure.note]
-        lines = [_difference_line(pair) for pair in differences if pair.key == one.key]
-        sections.append(Section(one, tuple(notes), plots_of([one, other], names), lines))
+def _compared_sections(comparison: Comparison) -> list[Section]:
+    sections, names, differences = [], _names(comparison), comparison.differences()
+    for first, second in zip(*(report.measures for report in comparison.reports), strict=True):
+        notes = [
+            f"{name}: {measure.note}" for name, measure in zip(names, (first, second), strict=True) if measure.note
+        ]
+        lines = [_difference_line(pair) for pair in differences if pair.key == first.key]
+        sections.append(Section(first, tuple(notes), plots_of([first, second], names), lines))
     return sections
 
 

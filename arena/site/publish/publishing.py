@@ -70,14 +70,16 @@ class Folder:
             frozen: the embargoes on results of tournaments.
         """
         self._home, self._frozen = home, frozen
-        self.tournaments = sorted(home.store.tournaments(), key=lambda one: (one.created_at, one.name))
-        labels = {bot.label for one in self.tournaments for bot in one.definition.entrants}
+        self.tournaments = sorted(
+            home.store.tournaments(), key=lambda tournament: (tournament.created_at, tournament.name)
+        )
+        labels = {bot.label for tournament in self.tournaments for bot in tournament.definition.entrants}
         names = {label.rpartition("@")[0] for label in labels}
         self.contents = Contents(
-            tournaments=file_names(one.name for one in self.tournaments),
+            tournaments=file_names(tournament.name for tournament in self.tournaments),
             bots=file_names([*labels, *names]),
-            games=file_names(game for one in self.tournaments for game in one.games),
-            matches={one.name: self._matches(one, max_matches) for one in self.tournaments},
+            games=file_names(game for tournament in self.tournaments for game in tournament.games),
+            matches={tournament.name: self._matches(tournament, max_matches) for tournament in self.tournaments},
             has_pairs=len(labels) <= MAX_BOTS_IN_PAIRS,
         )
 
@@ -139,12 +141,12 @@ class Folder:
 
 # Publishing: from tournaments to a folder.
 #
-# The tournaments are copied into a home of their own first, and every page is made from it: the leaderboards count what
-# is in the folder, nothing else of the home can be in any page, and whoever imports the folder's records can make the
-# same pages from them.
+# The tournaments are first copied into a temporary home, from which every page is built. So leaderboards count only
+# what is in the folder, no page can have anything else of the home, and anybody who imports the folder's records can
+# build the same pages.
 
 Progress = Callable[[int], None]
-"""Is called with how many pages there are so far."""
+"""Called with the number of pages so far."""
 
 
 class Published(NamedTuple):
@@ -185,14 +187,19 @@ def publish(
         raise StoreError("there is no tournament yet; begin one with: arena run FILE")
     _require_outside(home, out)
     with temporary_home() as copy:
-        ordered = sorted(chosen, key=lambda one: (one.created_at, one.name))
+        ordered = sorted(chosen, key=lambda tournament: (tournament.created_at, tournament.name))
         copy_tournaments(
             home.store, ordered, copy.store, audience, b"" if audience.reads_all else left_out_key_of(home.directory)
         )
-        hidden = {one.name: Frozen(sentence=found.sentence) for one in ordered if (found := frozen(one.name))}
+        hidden = {
+            tournament.name: Frozen(sentence=embargo.sentence)
+            for tournament in ordered
+            if (embargo := frozen(tournament.name))
+        }
         folder = Folder(copy, max_matches, {name: contest for name, contest in hidden.items() if contest.sentence})
         published = tuple(
-            PublishedTournament(name=one.name, records=folder.contents.records(one.name)) for one in folder.tournaments
+            PublishedTournament(name=tournament.name, records=folder.contents.records(tournament.name))
+            for tournament in folder.tournaments
         )
         manifest = Manifest(
             arena_folder=FORM, arena=__version__, max_matches=max_matches, tournaments=published, files={}
@@ -207,10 +214,10 @@ def publish(
                 for path, content in folder.files(page):
                     writer.write(path, [content])
                 progress(pages)
-        return Published(tuple(one.name for one in published), writer.files, writer.size_bytes, pages)
+        return Published(tuple(tournament.name for tournament in published), writer.files, writer.size_bytes, pages)
 
 
 def _require_outside(home: ArenaHome, out: Path) -> None:
-    place = out.absolute()
-    if place.is_relative_to(home.directory) or home.directory.is_relative_to(place):
+    target = out.absolute()
+    if target.is_relative_to(home.directory) or home.directory.is_relative_to(target):
         raise UsageError(f"OUT {str(out)!r}: expected a place outside of the arena's home, {str(home.directory)!r}")

@@ -61,14 +61,14 @@ class PublicKey:
 
 
 class SigningKey:
-    """What an arena signs with."""
+    """The private key of an arena."""
 
     def __init__(self, key: Ed25519PrivateKey) -> None:
         self._key = key
 
     @property
     def public(self) -> PublicKey:
-        """What its signatures are checked with."""
+        """The public key, with which its signatures are checked."""
         return PublicKey(self._key.public_key())
 
     def sign(self, data: bytes) -> bytes:
@@ -91,7 +91,7 @@ def signing_key(directory: Path) -> SigningKey:
         StoreError: if the file is no such key, or is not readable or writable.
         UsageError: if the package that signs is not installed.
     """
-    _require()
+    _require_cryptography()
     path = directory / KEY_FILE
     try:
         if not path.exists():
@@ -133,7 +133,7 @@ def _private_key(path: Path, data: bytes) -> Ed25519PrivateKey:
 
 def public_key(text: str) -> PublicKey:
     """Return a public key: ``ed25519:`` and 64 digits, or the path of a PEM file; UsageError if it is neither."""
-    _require()
+    _require_cryptography()
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     if _TEXT.fullmatch(text):
@@ -168,6 +168,6 @@ def _read(path: Path) -> bytes:
         return file.read(MAX_KEY_BYTES)
 
 
-def _require() -> None:
+def _require_cryptography() -> None:
     if not can_sign():
         raise UsageError(_NEEDED)

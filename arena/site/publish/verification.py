@@ -25,7 +25,7 @@ from arena.tournament.transfer.checks import MergedTournament
 from arena.tournament.transfer.merging import import_records
 from arena.tournament.transfer.new_tournament import temporary_home
 
-# How two JSON values differ: what a page says, and what follows from the records.
+# The differences between two JSON values: that of a page, and the one that follows from the records.
 
 TOLERANCE = 0.02
 """Two fits of the same results, by another version or on another machine, may differ by a few of the fit's own."""
@@ -37,25 +37,27 @@ def differences(content: Any, expected: Any, is_complete: bool) -> Iterator[str]
     """Yield where a value differs from what is expected, as the beginning of a sentence that ends with "by …".
 
     Args:
-        said: a value from JSON, of any kind and depth.
+        content: a value from JSON, of any kind and depth.
         expected: the value it is compared with.
         is_complete: whether it has to have every key of the expected value, and no other: not if another version of the
             arena has written it.
     """
     waiting: list[tuple[str, Any, Any]] = [("", content, expected)]
     while waiting:
-        where, one, other = waiting.pop()
-        if isinstance(one, dict) and isinstance(other, dict):
+        where, actual, wanted = waiting.pop()
+        if isinstance(actual, dict) and isinstance(wanted, dict):
             keys = (
-                [*other, *(key for key in one if key not in other)] if is_complete else [k for k in other if k in one]
+                [*wanted, *(key for key in actual if key not in wanted)]
+                if is_complete
+                else [k for k in wanted if k in actual]
             )
-            inner = [(f"{where}.{key}", one.get(key, _NOTHING), other.get(key, _NOTHING)) for key in keys]
+            inner = [(f"{where}.{key}", actual.get(key, _NOTHING), wanted.get(key, _NOTHING)) for key in keys]
             waiting += reversed(inner)
-        elif isinstance(one, list) and isinstance(other, list):
-            pairs = enumerate(zip_longest(one, other, fillvalue=_NOTHING))
+        elif isinstance(actual, list) and isinstance(wanted, list):
+            pairs = enumerate(zip_longest(actual, wanted, fillvalue=_NOTHING))
             waiting += reversed([(f"{where}[{number}]", *pair) for number, pair in pairs])
-        elif not _is_same(one, other):
-            yield f"{shortened_text(where.lstrip('.'))} is {_shown(one)}, but {_shown(other)}"
+        elif not _is_same(actual, wanted):
+            yield f"{shortened_text(where.lstrip('.'))} is {_shown(actual)}, but {_shown(wanted)}"
 
 
 def _is_same(one: Any, other: Any) -> bool:
@@ -76,14 +78,14 @@ def _shown(value: Any) -> str:
     return "missing" if value is _NOTHING else shortened_text(repr(value))
 
 
-# The folder may come from anybody: it is read with a bound and without following links, its records are imported into a
-# home that is removed in the end, as any export is, and which files it should have is computed from them, never read.
+# The folder may come from anybody. So every read is bounded and follows no links, its records are imported like any
+# export, into a temporary home, and the list of files that it should have is computed from them.
 
 MAX_PROBLEMS_OF_A_KIND = 20
 MAX_PAGE_BYTES = 64 * 2**20
 
 Progress = Callable[[str, int], None]
-"""Is called with what is being checked, and how many of it so far."""
+"""Called with what is being checked, and the number of them so far."""
 
 
 class FolderVerification(NamedTuple):
@@ -121,31 +123,31 @@ def verify_folder(
         data = reader.manifest_bytes()
         check = _Check(reader, read_manifest(data, f"{directory}/{MANIFEST}"), home, progress)
         signed_by, problem = _signer(data, reader.signature(), key)
-        problems = [problem] if problem else list(_few(check.files(), "file"))
+        problems = [problem] if problem else list(_first_problems(check.files(), "file"))
         if not problems:
-            problems = list(_few(check.records(external_games), "record"))
+            problems = list(_first_problems(check.records(external_games), "record"))
         if not problems:
-            problems = list(_few(check.pages(), "page"))
+            problems = list(_first_problems(check.pages(), "page"))
         return FolderVerification(len(check.manifest.files), check.matches, check.pages_made, problems, signed_by)
 
 
-def _signer(data: bytes, found: Signature | None, wanted: PublicKey | None) -> tuple[str | None, str]:
+def _signer(data: bytes, signature: Signature | None, required: PublicKey | None) -> tuple[str | None, str]:
     """Return the key that has signed a manifest, and what is wrong with the signature."""
-    if found is None:
-        return None, f"it is not signed, and so not by {wanted.text}" if wanted is not None else ""
+    if signature is None:
+        return None, f"it is not signed, and so not by {required.text}" if required is not None else ""
     if not can_sign():
-        return None, ""  # and nobody has asked for a key, which takes the package
-    key = pem_key(found.key)
+        return None, ""  # no key was given, as that takes the package
+    key = pem_key(signature.key)
     if key is None:
         return None, f"{PUBLIC_KEY}: it is no Ed25519 public key in PEM"
-    if wanted is not None and wanted.text != key.text:
-        return None, f"it is signed with the key {key.text}, not with {wanted.text}"
-    if not key.has_signed(data, found.signature):
+    if required is not None and required.text != key.text:
+        return None, f"it is signed with the key {key.text}, not with {required.text}"
+    if not key.has_signed(data, signature.signature):
         return None, f"{SIGNATURE}: it is not the signature of {MANIFEST} by {key.text}"
     return key.text, ""
 
 
-def _few(problems: Iterator[str], noun: str) -> Iterator[str]:
+def _first_problems(problems: Iterator[str], noun: str) -> Iterator[str]:
     yield from islice(problems, MAX_PROBLEMS_OF_A_KIND)
     if more := sum(1 for _ in problems):
         yield f"and {counted(more, f'more {noun}')} with a problem"
@@ -172,22 +174,22 @@ class _Check:
 
     def records(self, external_games: Collection[str]) -> Iterator[str]:
         """Yield what is wrong with the records: importing replays them, and rates them again."""
-        for one in self.manifest.tournaments:
-            where = one.records
-            if not where.startswith(f"{RECORDS}/") or where not in self.manifest.files:
-                yield f"{MANIFEST}: it has no file with the records of tournament {as_file_name(one.name)!r}"
+        for tournament in self.manifest.tournaments:
+            path = tournament.records
+            if not path.startswith(f"{RECORDS}/") or path not in self.manifest.files:
+                yield f"{MANIFEST}: it has no file with the records of tournament {as_file_name(tournament.name)!r}"
                 continue
             try:
-                taken = self._imported(where, external_games)
+                taken = self._imported(path, external_games)
             except (OSError, StoreError) as error:
-                yield f"{where}: {error}"
+                yield f"{path}: {error}"
                 continue
-            if taken.refusal is not None or taken.name != one.name:
-                yield f"{where}: {taken.refusal or 'it has the records of another tournament'}"
+            if taken.refusal is not None or taken.name != tournament.name:
+                yield f"{path}: {taken.refusal or 'it has the records of another tournament'}"
                 continue
             self.matches += taken.taken
             self._progress("match", self.matches)
-            yield from (f"{where}: {problem}" for problem in verify(self._home, one.name).problems)
+            yield from (f"{path}: {problem}" for problem in verify(self._home, tournament.name).problems)
 
     def _imported(self, path: str, external_games: Collection[str]) -> MergedTournament:
         with self._reader.open(path) as file:
@@ -213,29 +215,29 @@ class _Check:
                 expected.add(path)
                 if path in self.manifest.files and self._bytes(path) != content:
                     yield f"{path}: it is not the arena's"
-            yield from self._others(expected)
+            yield from self._missing_and_unknown(expected)
 
-    def _others(self, expected: Collection[str]) -> Iterator[str]:
-        there = self.manifest.files.keys()
-        yield from (f"{path}: it is missing, and so it is in the manifest" for path in sorted(expected - there))
-        yield from (f"{path}: nothing in the records leads to it" for path in sorted(there - expected))
+    def _missing_and_unknown(self, expected: Collection[str]) -> Iterator[str]:
+        listed = self.manifest.files.keys()
+        yield from (f"{path}: it is missing, and so it is in the manifest" for path in sorted(expected - listed))
+        yield from (f"{path}: nothing in the records leads to it" for path in sorted(listed - expected))
 
     def _page(self, folder: Folder, page: BuiltPage) -> Iterator[tuple[str, str | None]]:
         """Yield the files of a page, each with what is wrong with it."""
         twin = f"{page.place}.json"
-        there = self._bytes(twin) if twin in self.manifest.files else page.twin
-        if there != page.twin:  # embargoed results are said by who published it, and don't follow from the records
+        twin_here = self._bytes(twin) if twin in self.manifest.files else page.twin
+        if twin_here != page.twin:  # the embargo is from the publisher, and does not follow from the records
             with contextlib.suppress(ValidationError):
-                page = page.frozen_as(page.showing(there).frozen)
-        expected = dict(folder.files(page))  # always made, because the links in it lead to the next pages
+                page = page.frozen_as(page.showing(twin_here).frozen)
+        expected = dict(folder.files(page))  # always built, because its links lead to the next pages
         yield twin, None
         if twin not in self.manifest.files:
-            return  # said later, of all that are missing
-        if there != page.twin:
-            yield twin, self._twin_problem(there, page)
+            return  # reported later, with all missing files
+        if twin_here != page.twin:
+            yield twin, self._twin_problem(twin_here, page)
             if self.manifest.is_of_this_version:
                 try:
-                    expected = dict(folder.files(page.showing(there)))
+                    expected = dict(folder.files(page.showing(twin_here)))
                 except ValidationError as error:
                     yield twin, f"it is malformed: {error.error_count()} fields are not what this page has"
                     return
@@ -244,14 +246,16 @@ class _Check:
                 is_same = path not in self.manifest.files or self._bytes(path) == content
                 yield path, None if is_same else f"it does not say what {twin} says"
 
-    def _twin_problem(self, there: bytes, page: BuiltPage) -> str | None:
+    def _twin_problem(self, twin_here: bytes, page: BuiltPage) -> str | None:
         try:
-            content = json.loads(there)
+            content = json.loads(twin_here)
         except (ValueError, RecursionError):
             return "it is not JSON"
-        found = list(islice(differences(content, json.loads(page.twin), self.manifest.is_of_this_version), 4))
-        shown = "; ".join(found[:3]) + ("; and more" if len(found) > 3 else "")
-        return f"{shown} by the records" if found else None
+        found_differences = list(
+            islice(differences(content, json.loads(page.twin), self.manifest.is_of_this_version), 4)
+        )
+        shown = "; ".join(found_differences[:3]) + ("; and more" if len(found_differences) > 3 else "")
+        return f"{shown} by the records" if found_differences else None
 
     def _bytes(self, path: str) -> bytes:
         """Return a file of the folder whose digest has been checked."""
