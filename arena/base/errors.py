@@ -137,7 +137,7 @@ class ContestError(DefinitionError):
     """A contest is rejected, with all mistakes in it; ``where`` it comes from begins the message."""
 
     def __init__(self, where: str, mistakes: Sequence[Mistake]) -> None:
-        whole = UsageError.of_mistakes(where, (one.text for one in mistakes))
+        whole = UsageError.of_mistakes(where, (mistake.text for mistake in mistakes))
         super().__init__(str(whole), whole.lines)
         self.where = where
         self.mistakes = tuple(mistakes)

@@ -28,23 +28,23 @@ UNFINISHED = ".new"
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def note_server(directory: Path, what: str, shown: str) -> None:
+def note_server(directory: Path, database: str, shown: str) -> None:
     """Keep where a database (``RESULTS`` or ``PEOPLE``) is, if the home exists and can be written.
 
     ``shown`` is the URL without a password.
     """
-    if shown == noted_server(directory, what):
+    if shown == noted_server(directory, database):
         return
     with contextlib.suppress(OSError):
-        unfinished = directory / f"{FILES[what]}{UNFINISHED}"
+        unfinished = directory / f"{FILES[database]}{UNFINISHED}"
         with os.fdopen(os.open(unfinished, _FLAGS, 0o600), "wb") as file:
             file.write(shown.encode("utf-8", "replace"))
-        unfinished.replace(directory / FILES[what])
+        unfinished.replace(directory / FILES[database])
 
 
-def noted_server(directory: Path, what: str) -> str:
+def noted_server(directory: Path, database: str) -> str:
     """Return where a database is, as it was noted; "" if it was never on a server."""
-    with contextlib.suppress(OSError), (directory / FILES[what]).open(encoding="utf-8", errors="replace") as file:
+    with contextlib.suppress(OSError), (directory / FILES[database]).open(encoding="utf-8", errors="replace") as file:
         return "".join(letter for letter in file.read(MAX_CHARACTERS) if letter.isprintable())
     return ""
 
@@ -84,11 +84,11 @@ def _digits_of_home(path: Path, length: int, purpose: str) -> str:
     return text
 
 
-def reminder(directory: Path, what: str, shown: str) -> str:
+def reminder(directory: Path, database: str, shown: str) -> str:
     """Return the message for a command that was not given the URL."""
     return (
-        f"{directory}: its {what} are on the server {shown}; give its URL by {WAYS[what]}, or remove"
-        f" {directory / FILES[what]} if they are not there any more"
+        f"{directory}: its {database} are on the server {shown}; give its URL by {WAYS[database]}, or remove"
+        f" {directory / FILES[database]} if they are not there any more"
     )
 
 

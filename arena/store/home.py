@@ -207,7 +207,7 @@ class ArenaHome:
     @cached_property
     def bots(self) -> BotRegistry:
         """The bots it knows."""
-        from arena.store.bot_registry import BotRegistry  # which takes time to import
+        from arena.store.bot_registry import BotRegistry  # takes time to import
 
         return BotRegistry(self.directory / "bots", self.store, self._embargoed_stores)
 

@@ -241,7 +241,7 @@ def openings_in(file: CommonKeys, base: Path, games: Sequence[GameChoice], fault
     table = file.openings
     if table is None:
         return (), file.opening_plies
-    if not games:  # which is a fault already
+    if not games:  # the file already has a fault for that
         return (), 0
     try:
         if table.plies is None:

@@ -185,7 +185,7 @@ def be_nice(niceness: int) -> None:
 def quiet_tracker() -> None:
     """Silence the process that removes the semaphores of a killed program; call this before that process starts."""
     option = "ignore:resource_tracker"
-    if option not in sys.warnoptions:  # which it inherits
+    if option not in sys.warnoptions:  # the process inherits these options
         sys.warnoptions.append(option)
 
 
@@ -208,7 +208,7 @@ def starting_process() -> Iterator[None]:
                     restoring.callback(signal.signal, number, handler)
                     signal.signal(number, lambda came, frame: received.append(came))
             quiet_tracker()
-            resource_tracker.ensure_running()  # which unblocks Ctrl-C when it starts
+            resource_tracker.ensure_running()  # its start unblocks Ctrl-C
             mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             restoring.callback(signal.pthread_sigmask, signal.SIG_SETMASK, mask)
             yield

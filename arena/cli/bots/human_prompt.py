@@ -175,7 +175,7 @@ class Keys:
     def __enter__(self) -> Keys:
         self._descriptor = sys.stdin.fileno()
         self._before = termios.tcgetattr(self._descriptor)
-        tty.setcbreak(self._descriptor, termios.TCSANOW)  # what was typed ahead is not lost
+        tty.setcbreak(self._descriptor, termios.TCSANOW)  # keeps what was typed ahead
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:

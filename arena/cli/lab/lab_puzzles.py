@@ -107,7 +107,7 @@ def puzzles(
         click.echo()
         columns = [*COLUMNS, SOLUTION] if solutions else COLUMNS
         note = f"To see a position: arena replay {stored.name}/MATCH --ply PLY"
-        print_table(columns, [_row(*one) for one in enumerate(found.puzzles, 1)], "text", note)
+        print_table(columns, [_row(*numbered) for numbered in enumerate(found.puzzles, 1)], "text", note)
 
 
 def _build_kernels(games: Iterable[GameChoice]) -> None:

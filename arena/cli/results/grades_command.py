@@ -91,7 +91,7 @@ def grade_tournament(
     definition = stored.definition
     if scheme.yardstick and not any(scheme.yardstick in (bot.name, bot.label) for bot in definition.entrants):
         raise UsageError(f"yardstick = {scheme.yardstick!r}: tournament {stored.name!r} has no such entrant")
-    rejected = {one.name: one.reason for one in definition.rejected}
+    rejected = {bot.name: bot.reason for bot in definition.rejected}
     out = [definition.entrants[number] for number in disqualified(stored.corrections)]
     lines = [
         TableLine(

@@ -119,7 +119,7 @@ class Contests(TimedRepository):
             details = "; ".join(differences(stored.contest, contest))
             line = (now, by, "changed the contest", name, reason)
             add_line(connection, *line, details=details)  # makes other writers wait
-            others = [one for one in all_contests(connection) if one.number != stored.number]
+            others = [other for other in all_contests(connection) if other.number != stored.number]
             invited = invitation_mistakes(connection, new, stored.contest.invited)
             forbidden, names_taken = change_mistakes(stored, new, now), tournament_mistakes(new, others)
             new.check(*faults, *forbidden, *names_taken, *invited)
@@ -164,7 +164,7 @@ class Contests(TimedRepository):
         add_line(connection, now, by, "revealed the results of", name, reason)
         return _updated(connection, stored, {"reveal_asked_at": now})
 
-    # what the contest's director says
+    # by the program that plays the contest
 
     def set_stage(self, stored: StoredContest, stage: ContestStage, note: str = "") -> StoredContest:
         """Store which stage is being played, and if it is stuck, why."""

@@ -261,7 +261,7 @@ class Store(RecordReader, WholeDatabase):
 
     def note_void(self, tournament: StoredTournament, match: int, reason: str) -> None:
         """Record a void try, which ended because the arena failed."""
-        shown = reason.replace("\0", "\\0")  # which PostgreSQL does not take
+        shown = reason.replace("\0", "\\0")  # PostgreSQL stores no NUL
         values = {"tournament_id": tournament.number, "match": match, "reason": shown, "at": utc_now()}
         self._database.execute(voids.insert(), values)
 

@@ -62,7 +62,7 @@ def roster_of(definition: str) -> Roster:
 
 
 def _mappings(value: object) -> Iterable[Mapping[str, Any]]:
-    return (mapping_of(one, "an entrant or a game") for one in list_of(value, "entrants or games"))
+    return (mapping_of(entry, "an entrant or a game") for entry in list_of(value, "entrants or games"))
 
 
 # Which tournaments there are, and their schedules.

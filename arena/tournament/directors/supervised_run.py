@@ -122,7 +122,7 @@ class SupervisedRun(RunControl):
         self._order, self._asked_at = Order.PLAY, float("-inf")
         self._reported: tuple[DirectorState, str] | None = None
         self._reported_at = self._began_at = now()
-        report = people.directors.report(tournament)  # what it said last holds until there is something newer
+        report = people.directors.report(tournament)  # the last report holds until there is a newer one
         self._figures = replace(report.figures, playing=0, sitting_out=()) if report is not None else RunFigures()
         self.scheduling: FairScheduling = FairScheduling(now)
         self.remark = ""

@@ -143,7 +143,7 @@ class InProcessExecutor(Executor):
             if spec.match in self._watched:  # the matches before it may have taken all looks of this second
                 self._looks.extend([-math.inf] * LOOKS_A_SECOND)
             result = play_spec(self._pool, spec, self._call_meanwhile if self.meanwhile is not None else None)
-            self._pool.freeze_kept()  # what the director does now may take any time
+            self._pool.freeze_kept()  # the director may now take any time
             yield [result]
         self._watching.enter_context(self._pool.watched())
 

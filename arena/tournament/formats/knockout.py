@@ -72,7 +72,7 @@ class _Duel:
     better: int
     other: int | None
     points: list[tuple[float, float]] = field(default_factory=list)  # in the same order, an encounter each
-    walkover: int | None = None  # who advances because the rival is absent
+    walkover: int | None = None  # the entrant that advances because its rival is absent
 
     def decision(self, best_of: int, tie_encounters: int) -> tuple[int, DecidedBy] | None:
         """Return who advances, and what decided it; None while it is open."""

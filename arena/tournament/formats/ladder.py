@@ -31,7 +31,7 @@ from arena.base.seeds import derived_seed
 from arena.base.text import counted, duration_text
 from arena.tournament.formats.format import Field, Format, Meeting, Pairing, Round, StopLimits
 
-if TYPE_CHECKING:  # what rates takes 0.3 s and 12 MiB to import, and a tournament file is read without it
+if TYPE_CHECKING:  # importing ratings takes 0.3 s and 12 MiB, and reading a tournament file needs none
     from arena.ratings import Rating
 
 UNCERTAIN = 0.7

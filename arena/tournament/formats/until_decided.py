@@ -91,7 +91,7 @@ class UntilDecided(Format[Any]):
         """Count the encounters of a batch, and look at the field if it is time to."""
         for meeting in meetings:
             first, second = meeting.pairing
-            bot = self.field.bots[first]  # who sits elsewhere in every second match
+            bot = self.field.bots[first]  # sits elsewhere in every second match
             by_encounter: dict[int, list[StoredResult]] = defaultdict(list)
             for result in meeting.results:
                 by_encounter[result.encounter].append(result)

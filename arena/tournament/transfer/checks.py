@@ -196,7 +196,7 @@ def checked_voids(source: Source, tournament: StoredTournament) -> Iterator[Void
         if not 1 <= void.match <= MAX_NUMBER:
             raise StoreError(f"match {void.match} has a void try, but is not in the schedule")
         check_time(void.at, f"the time of a void try of match {void.match}")
-        yield void._replace(reason=void.reason.replace("\0", "\\0"))  # which PostgreSQL does not take
+        yield void._replace(reason=void.reason.replace("\0", "\\0"))  # PostgreSQL stores no NUL
 
 
 def finished_at(definition: Definition, left: int, stored: str | None) -> str | None:

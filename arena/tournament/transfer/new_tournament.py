@@ -119,7 +119,7 @@ class NewTournament:
     def _voids(self) -> Iterator[VoidTry]:
         """Yield the void tries; why the arena failed names paths and bots, and is not for everybody."""
         tries = checked_voids(self._source, self._there)
-        return tries if self._audience.reads_all else (one._replace(reason=ARENA_FAILED) for one in tries)
+        return tries if self._audience.reads_all else (void._replace(reason=ARENA_FAILED) for void in tries)
 
     def _set_aside(self, *, replays: bool) -> Iterator[tuple[int, RecordRow]]:
         coming = self._source.set_aside(self._there)
