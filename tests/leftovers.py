@@ -13,9 +13,12 @@ SECONDS_TO_END = 60.0
 """For processes that have been killed; what stays is still there then."""
 
 
+_OF_OTHERS = ("Another arena on this machine plays on", "(LateError: the machine stood still")
+
+
 def own_errors(errors):
-    """Return what a program wrote to stderr, without the notice that tests beside it play on the same cores."""
-    return "".join(line for line in errors.splitlines(True) if "Another arena on this machine plays on" not in line)
+    """Return what a program wrote to stderr, without the notices about tests beside it, which take its cores."""
+    return "".join(line for line in errors.splitlines(True) if not any(notice in line for notice in _OF_OTHERS))
 
 
 def command_lines(processes):
