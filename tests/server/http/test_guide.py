@@ -88,12 +88,12 @@ def test_a_document_is_text_and_links_only_to_pages_and_other_sites(tmp_path, mo
         (tmp_path / name).write_text(HOSTILE)
     found = {f"docs/{name}": tmp_path / name for name in ("hostile.md", "time.md")}
     monkeypatch.setattr(guide, "documents", lambda: found)
-    guide._places.cache_clear()
+    guide._names_by_path.cache_clear()
     guide._page.cache_clear()
     try:
         html = guide.guide_page("hostile").html
     finally:
-        guide._places.cache_clear()
+        guide._names_by_path.cache_clear()
         guide._page.cache_clear()
     assert "<script" not in html and "<img" not in html and "<b>" not in html
     assert re.findall(r'href="([^"]*)"', html) == ["/guide/time#x"]
