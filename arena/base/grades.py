@@ -1,4 +1,4 @@
-"""Grades for everybody on a roster, from the groups of a table: bots of a group can't be told apart."""
+"""Grades for everybody on a roster, from the groups of a table: the results do not separate the bots of a group."""
 
 from __future__ import annotations
 

@@ -70,8 +70,8 @@ def crosstable_of(
 
 def pair_scores(results: ResultTable, labels: Sequence[str]) -> dict[tuple[str, str], Score]:
     """Return the score by (bot, rival) of some bots, over every match in which the two met."""
-    number = {label: bot_numbers for bot_numbers, label in enumerate(labels)}
-    bot_numbers = np.array([*(number.get(label, -1) for label in results.labels), -1], dtype=np.int64)[results.bots]
+    number_of = {label: number for number, label in enumerate(labels)}
+    bot_numbers = np.array([*(number_of.get(label, -1) for label in results.labels), -1], dtype=np.int64)[results.bots]
     occurrences = results.match_occurrences
     cells, counts, twice = list[Integers](), list[Integers](), list[Integers]()
     for seat, other in permutations(range(results.bots.shape[1]), 2):
@@ -85,8 +85,8 @@ def pair_scores(results: ResultTable, labels: Sequence[str]) -> dict[tuple[str, 
     cell, pair = np.unique(np.concatenate(cells), return_inverse=True)
     matches, points = (np.bincount(pair, np.concatenate(sums), len(cell)) for sums in (counts, twice))
     return {
-        (labels[sums // len(labels)], labels[sums % len(labels)]): Score(won / 2, int(met))
-        for sums, met, won in zip(cell.tolist(), matches.tolist(), points.tolist(), strict=True)
+        (labels[pair_cell // len(labels)], labels[pair_cell % len(labels)]): Score(won / 2, int(met))
+        for pair_cell, met, won in zip(cell.tolist(), matches.tolist(), points.tolist(), strict=True)
     }
 
 

@@ -176,7 +176,7 @@ class Slot:
     def _observe(self, game: Game[Any], state: Any, actions: Sequence[Sequence[Any]]) -> None:
         """Note a position, after the opening and after each action; write it while the bot thinks."""
         self._rules, self._state = game, state
-        faults = {fault_so_far.seat: str(fault_so_far.kind) for fault_so_far in self._faults_so_far()}
+        faults = {fault.seat: str(fault.kind) for fault in self._faults_so_far()}
         for seat, action in actions[len(self._actions) :]:
             self._actions.append(Played(seat, action, fault="" if action is not None else faults.get(seat, "")))
         self._set_deadline()

@@ -56,7 +56,7 @@ class MemoryMonitor:
         return self._sum(map(_at_most, pids), pids, in_file_systems)
 
     def at_least(self, pids: Collection[int]) -> int:
-        """Return what can't be shared: all page tables, and the memory of the process that has the most."""
+        """Return the memory that processes do not share: all page tables, and the memory of the largest process."""
         status_files = [f"{procfs.live_directory(pid)}/status" for pid in pids]
         tables = sum(procfs.sum_bytes(file, b"VmPTE:") or 0 for file in status_files)
         return tables + max((procfs.sum_bytes(file, b"RssAnon:") or 0 for file in status_files), default=0)

@@ -186,7 +186,7 @@ class Connection(HttpToolsProtocol):
 
 
 def raise_descriptor_limit() -> int:
-    """Raise the limit of open files as far as possible; return how many connections fit."""
+    """Raise the limit of open files to the most that the system allows; return how many connections fit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = WANTED_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, WANTED_DESCRIPTORS)
     if soft != resource.RLIM_INFINITY and soft < wanted:

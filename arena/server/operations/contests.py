@@ -1,4 +1,4 @@
-"""Contests: the list, a contest as far as who asks may see it, its announcements, and questions with answers."""
+"""Contests: the list, what the reader may see of a contest, its announcements, and questions with answers."""
 
 from __future__ import annotations
 
