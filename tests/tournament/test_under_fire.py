@@ -43,17 +43,20 @@ def write_fiery_definition(tmp_path, encounters, size=6):
 
 
 def processes_below(pid):
-    found = {"worker": [], "launcher": [], "bot": []}
-    for child in reaper.descendants(pid):
-        with contextlib.suppress(OSError):
-            command = Path(f"/proc/{child}/cmdline").read_bytes()
-            if b"fork_server" in command:
-                found["launcher"].append(child)
-            elif b"spawn_main" in command:
-                found["worker"].append(child)
-            elif b"resource_tracker" not in command:
-                found["bot"].append(child)
-    return found
+    """Return the pids of a director's workers and of their launchers.
+
+    A bot shows the command line of its launcher until it executes its own program. So a launcher is the oldest child
+    of its worker that has this command line.
+    """
+    workers = [child for child in reaper.descendants(pid) if b"spawn_main" in command_line(child)]
+    servers = [[child for child in reaper.children(pid) if b"fork_server" in command_line(child)] for pid in workers]
+    return {"worker": workers, "launcher": [min(below) for below in servers if below]}
+
+
+def command_line(pid):
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b""
 
 
 def kill_for_a_while(tmp_path, path, kills, seed):
@@ -64,7 +67,7 @@ def kill_for_a_while(tmp_path, path, kills, seed):
     """
     rng = random.Random(seed)
     stormy = tmp_path / "stormy"
-    done = dict.fromkeys(("director", "worker", "launcher", "bot"), 0)
+    done = dict.fromkeys(("director", "worker", "launcher"), 0)
     director = None
     kinds = []
     while sum(done.values()) < kills:
