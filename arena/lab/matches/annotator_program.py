@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator
@@ -18,6 +19,7 @@ from arena.lab.matches.annotation import SEATS, Annotated, is_analysed_here
 from arena.lab.matches.puzzle import keep_puzzles, may_have_puzzles
 from arena.lab.matches.puzzle_search import find_puzzles
 from arena.lab.solving.limits import Limits, free_memory_bytes
+from arena.sandbox.isolation.procfs import queued_seconds
 from arena.store.home import ArenaHome
 from arena.store.results.annotations import AskedMatch
 from arena.store.results.events import Commits
@@ -39,8 +41,44 @@ MAX_PUZZLE_MATCHES = 2000
 MOST_MEMORY_BYTES = 512 * 2**20
 SHARE_OF_LOOKS = 0.01
 """The most of a core for finding which matches of a large tournament have no annotation yet."""
+CROWDED_SHARE = 0.1
+"""A processor is wanted by others if this process waits for one for more than this share of its working time."""
+PAUSES_PER_WORK = 9
+"""The pause after work on such a machine, in times of that work: lowest priority alone still costs matches 5 %."""
+MAX_PAUSE_SECONDS = 10.0
 
 _log = logging.getLogger("arena.lab.annotator")
+
+
+class Pace:
+    """Lets the annotator work a tenth of the time while others want the processors, whose caches it shares."""
+
+    def __init__(
+        self,
+        clock: Callable[[], float] = lambda: time.monotonic(),
+        queued: Callable[[], float] = lambda: 0.0,
+        pause: Callable[[float], None] = lambda seconds: time.sleep(seconds),
+    ) -> None:
+        """Begin to work; ``queued`` returns for how many seconds this process has waited for a processor so far."""
+        self._clock, self._queued, self._pause = clock, queued, pause
+        self._paused_seconds = 0.0
+        self._start()
+
+    def work_clock(self) -> float:
+        """Return the time in seconds, without pauses."""
+        return self._clock() - self._paused_seconds
+
+    def rest(self) -> None:
+        """Pause after some work if others want the processors."""
+        worked_seconds = self._clock() - self._since
+        if self._queued() - self._queued_before > CROWDED_SHARE * worked_seconds:
+            seconds = min(PAUSES_PER_WORK * worked_seconds, MAX_PAUSE_SECONDS)
+            self._paused_seconds += seconds
+            self._pause(seconds)
+        self._start()
+
+    def _start(self) -> None:
+        self._since, self._queued_before = self._clock(), self._queued()
 
 
 @dataclass(slots=True)
@@ -61,8 +99,9 @@ class Annotations:
         waits: whether a tournament that may have something to annotate has to wait until the next look.
     """
 
-    def __init__(self, home: ArenaHome, clock: Callable[[], float] = lambda: time.monotonic()) -> None:
-        self._home, self._clock = home, clock
+    def __init__(self, home: ArenaHome, pace: Pace | None = None) -> None:
+        self._home, self._pace = home, pace or Pace()
+        self._clock = self._pace.work_clock
         self._progress: dict[int, _Progress] = {}
         self.waits = False
         self._requests = home.store.analysis_requests
@@ -147,6 +186,7 @@ class Annotations:
                 looked = self._clock() if not number else looked
                 if isinstance(annotation, NotAnnotated):
                     _log.info("match %d is not annotated: %s", annotation.match, annotation.reason)
+                self._pace.rest()
                 is_asked = bool(self._requests.waiting())
                 if is_asked or self._clock() - began >= progress.left_seconds:
                     break
@@ -202,7 +242,8 @@ def run_until_idle(directory: str, note: ProblemNote) -> None:
             return  # another annotator is at work, or the home can't be written to
         home.store.analysis_requests.forget_claimed()
         commits = opened.enter_context(contextlib.closing(Commits([home.store.commit_signal()], LOOK_SECONDS)))
-        annotations, idleness = Annotations(home), Idleness()
+        pace = Pace(queued=lambda: queued_seconds(os.getpid()))
+        annotations, idleness = Annotations(home, pace), Idleness()
         is_busy = True
         while not idleness.is_over(is_busy or annotations.waits):
             is_busy = (is_busy or commits.are_new()) and annotations.step()

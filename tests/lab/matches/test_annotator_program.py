@@ -10,7 +10,7 @@ from arena.base.errors import UsageError
 from arena.base.programs.service_program import ProblemNote
 from arena.lab.matches import annotator_program
 from arena.lab.matches.annotating import TournamentAnnotator
-from arena.lab.matches.annotator_program import Annotations
+from arena.lab.matches.annotator_program import Annotations, Pace
 from arena.lab.matches.puzzle import kept_puzzles, may_have_puzzles
 from arena.lab.solving.limits import Limits
 from tests.analysis.text.tournaments import play
@@ -82,14 +82,40 @@ def test_a_tournament_that_takes_too_long_lets_the_others_go_on(home):
     play(home, "t", ["a", "b"], GAME, encounters=4)
     play(home, "later", ["a", "b"], GAME, encounters=4)
     clock = itertools.count(step=1000)
-    assert steps(Annotations(home, lambda: next(clock))) == 2
+    assert steps(Annotations(home, Pace(lambda: next(clock)))) == 2
     assert (annotated(home, "t"), annotated(home, "later")) == (1, 1)
+
+
+def test_it_works_a_tenth_of_the_time_while_others_want_the_processors(home):
+    now, queued, pauses = [0.0], [0.0], []
+
+    def pause(seconds):
+        pauses.append(seconds)
+        now[0] += seconds
+
+    def work(seconds, waited):
+        now[0], queued[0] = now[0] + seconds, queued[0] + waited
+        pace.rest()
+
+    pace = Pace(lambda: now[0], lambda: queued[0], pause)
+    for seconds, waited in [(1.0, 0.5), (1.0, 0.0), (0.5, 0.04), (0.5, 0.2), (20.0, 20.0)]:
+        work(seconds, waited)
+    assert pauses == [9.0, 4.5, 10.0]
+    assert (pace.work_clock(), now[0]) == (23.0, 46.5)
+
+    play(home, "t", ["a", "b"], GAME, encounters=2)
+    rests = []
+    assert (
+        steps(Annotations(home, Pace(itertools.count().__next__, itertools.count(step=1000).__next__, rests.append)))
+        == 1
+    )
+    assert len(rests) == annotated(home, "t") == 4
 
 
 def test_a_match_that_was_asked_for_comes_before_the_others_also_where_the_time_is_used_up(home):
     play(home, "t", ["a", "b"], GAME, encounters=2)
     clock = itertools.count(step=1000)
-    annotations = Annotations(home, lambda: next(clock))
+    annotations = Annotations(home, Pace(lambda: next(clock)))
     steps(annotations)
     later, requests = play(home, "later", ["a", "b"], GAME), home.store.analysis_requests
     requests.add(home.store.tournament("t"), 3)
