@@ -107,7 +107,10 @@ class OffTurnControl:
         if self.monitor.possible_cpu_seconds() - self._cpu_when_frozen > FROZEN_SECONDS:
             self._stop_frozen()
             return False
-        return self._process.is_stopped()
+        if self._process.is_stopped():
+            return True
+        self._process.freeze()  # a child that was stopped a moment later may have continued it
+        return False
 
     def _is_at_fault(self) -> bool:
         """Return whether the bot has committed a fault; what is left of it, such as children of its own, is killed."""

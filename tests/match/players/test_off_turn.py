@@ -1,5 +1,6 @@
 import contextlib
 import os
+import signal
 import time
 from types import SimpleNamespace
 
@@ -245,6 +246,17 @@ def test_a_bot_is_frozen_between_two_matches_whatever_it_may_do_in_them():
                 assert pool.play(small_match(*bots, match=match, time_control=control)).faults == ()
                 pool.freeze_kept()
                 wait_until_all_is_still()
+
+
+def test_a_stopped_bot_that_was_continued_is_stopped_again_although_it_does_nothing(launcher, isolation):
+    """A child that is stopped a moment after its parent can continue the parent, which then waits for its turn."""
+    bot = launcher.launch("never_answers", isolation)
+    bot.off_turn.watch()
+    os.kill(bot.process.pid, signal.SIGCONT)
+    assert not bot.off_turn.watch()
+    wait_until_all_is_still()
+    assert bot.off_turn.watch()
+    assert bot.off_turn.fault is None
 
 
 class Watched:
