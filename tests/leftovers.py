@@ -21,13 +21,17 @@ def own_errors(errors):
     return "".join(line for line in errors.splitlines(True) if not any(notice in line for notice in _OF_OTHERS))
 
 
+def command_line(pid):
+    """Return the words of the command line of a process, each ended by a zero byte; none if it has ended."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b""
+
+
 def command_lines(processes):
     """Return the words of the command lines of those that run."""
-    lines = {}
-    for process in processes:
-        with suppress(OSError):
-            lines[process] = Path(f"/proc/{process}/cmdline").read_bytes().decode(errors="replace").split("\0")
-    return lines
+    lines = {pid: command_line(pid) for pid in processes}
+    return {pid: line.decode(errors="replace").split("\0") for pid, line in lines.items() if line}
 
 
 @contextmanager
@@ -45,8 +49,8 @@ def no_process_left():
 
 def _output_of(pid):
     """Return what a process is: its line, its state and its parent."""
+    line = command_line(pid).replace(b"\0", b" ").decode(errors="replace")
     try:
-        line = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:
         return f"{pid} has ended"

@@ -3,7 +3,6 @@
 In every case a match is recorded once or played again, and a run that can't continue ends with one sentence.
 """
 
-import contextlib
 import json
 import os
 import random
@@ -13,7 +12,6 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
@@ -22,7 +20,7 @@ from arena.sandbox.isolation import reaper
 from arena.store.home import ArenaHome
 from benchmarks import zoo_bots as zoo
 from benchmarks.traces import traces, traces_since
-from tests.leftovers import own_errors
+from tests.leftovers import command_line, own_errors
 from tests.stepped_run import go_on, stepped_run, wait_until_stopped
 from tests.tournament.test_director import ARENA, arena, exported, recorded, table, wait_until_nothing_runs_in
 
@@ -51,12 +49,6 @@ def processes_below(pid):
     workers = [child for child in reaper.descendants(pid) if b"spawn_main" in command_line(child)]
     servers = [[child for child in reaper.children(pid) if b"fork_server" in command_line(child)] for pid in workers]
     return {"worker": workers, "launcher": [min(below) for below in servers if below]}
-
-
-def command_line(pid):
-    with contextlib.suppress(OSError):
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    return b""
 
 
 def kill_for_a_while(tmp_path, path, kills, seed):

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import zipfile
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -17,7 +16,7 @@ from arena.store.home import ArenaHome, open_people
 from arena.store.people.unrated_match import Choices, MatchState
 from arena.store.people.values import Role, SubmissionState
 from tests import needs
-from tests.leftovers import own_errors
+from tests.leftovers import command_line, own_errors
 from tests.tournament.executors.test_conformance import wait_for_the_end_of
 from tests.waiting import wait_until
 from tests.written_bots import kit_bot
@@ -59,7 +58,7 @@ class BusySite:
         choices = {"game": "differences", "options": '{"size": 4}', "seat": 1, "per_action_milliseconds": 60_000}
         self.match = people.unrated_matches.begin(Choices(bot=self.bot, **choices), None, "192.0.2.1")
         self._wait_until(lambda: self.found_match().position.state is MatchState.BOT)
-        self._wait_until(lambda: any(b"1000000" in _command_line(pid) for pid in self.processes()))
+        self._wait_until(lambda: any(b"1000000" in command_line(pid) for pid in self.processes()))
 
     def _wait_until(self, is_so):
         ended = lambda: self.process.poll() is not None and self.process.communicate()  # noqa: E731
@@ -75,13 +74,6 @@ class BusySite:
 
     def processes(self):
         return reaper.descendants(self.process.pid)
-
-
-def _command_line(pid):
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""
 
 
 @pytest.mark.slow
