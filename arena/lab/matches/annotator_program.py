@@ -51,7 +51,10 @@ _log = logging.getLogger("arena.lab.annotator")
 
 
 class Pace:
-    """Lets the annotator work a tenth of the time while others want the processors, whose caches it shares."""
+    """Lets the annotator work a tenth of the time while others want the processors, whose caches it shares.
+
+    A requested match is searched without pauses: somebody waits for it.
+    """
 
     def __init__(
         self,
@@ -62,7 +65,7 @@ class Pace:
         """Begin to work; ``queued`` returns for how many seconds this process has waited for a processor so far."""
         self._clock, self._queued, self._pause = clock, queued, pause
         self._paused_seconds = 0.0
-        self._start()
+        self.start()
 
     def work_clock(self) -> float:
         """Return the time in seconds, without pauses."""
@@ -75,9 +78,10 @@ class Pace:
             seconds = min(PAUSES_PER_WORK * worked_seconds, MAX_PAUSE_SECONDS)
             self._paused_seconds += seconds
             self._pause(seconds)
-        self._start()
+        self.start()
 
-    def _start(self) -> None:
+    def start(self) -> None:
+        """Begin to work, after a time in which there was nothing to do."""
         self._since, self._queued_before = self._clock(), self._queued()
 
 
@@ -132,6 +136,7 @@ class Annotations:
 
     def _annotate(self, tournament: StoredTournament, progress: _Progress) -> None:
         games, annotator = _own_games(tournament), self._annotator(tournament, MATCH_SECONDS)
+        self._pace.start()
         with self._noting_problems(tournament):
             for game in games:
                 if self._requests.waiting():
@@ -203,7 +208,7 @@ class Annotations:
         deadline = self._clock() + PUZZLE_SECONDS
         memory_bytes = min(free_memory_bytes(), MOST_MEMORY_BYTES)
         limits = Limits(deadline=deadline, memory_bytes=memory_bytes, clock=self._clock)
-        found = find_puzzles(chosen, MAX_PUZZLES, limits, PUZZLE_QUESTION_SECONDS)
+        found = find_puzzles(chosen, MAX_PUZZLES, limits, PUZZLE_QUESTION_SECONDS, lambda *_: self._pace.rest())
         keep_puzzles(self._home.directory, tournament, found.puzzles)
         store.annotations.announce(tournament)
 

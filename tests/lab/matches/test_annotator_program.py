@@ -98,10 +98,12 @@ def test_it_works_a_tenth_of_the_time_while_others_want_the_processors(home):
         pace.rest()
 
     pace = Pace(lambda: now[0], lambda: queued[0], pause)
+    now[0] = queued[0] = 1000.0  # idle until then
+    pace.start()
     for seconds, waited in [(1.0, 0.5), (1.0, 0.0), (0.5, 0.04), (0.5, 0.2), (20.0, 20.0)]:
         work(seconds, waited)
     assert pauses == [9.0, 4.5, 10.0]
-    assert (pace.work_clock(), now[0]) == (23.0, 46.5)
+    assert (pace.work_clock(), now[0]) == (1023.0, 1046.5)
 
     play(home, "t", ["a", "b"], GAME, encounters=2)
     rests = []
@@ -109,7 +111,7 @@ def test_it_works_a_tenth_of_the_time_while_others_want_the_processors(home):
         steps(Annotations(home, Pace(itertools.count().__next__, itertools.count(step=1000).__next__, rests.append)))
         == 1
     )
-    assert len(rests) == annotated(home, "t") == 4
+    assert len(rests) > annotated(home, "t") == 4  # also between the positions that are searched for puzzles
 
 
 def test_a_match_that_was_asked_for_comes_before_the_others_also_where_the_time_is_used_up(home):
