@@ -5,7 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product, zip_longest
 from typing import Any
+
+import numpy as np
 
 from arena.base.errors import OptionError, UsageError
 from arena.base.seeds import pick_below
@@ -142,6 +146,8 @@ class _Form:
         if worth.margin and self._path in _BY_POINTS:
             yield replace(plain, repair=self._words(f"komi={worth.margin}"), **even)
         yield replace(plain, repair=self._words("both_seats=1"), known=Known.PROVED, **even)
+        if self._path == "plusminus":
+            yield self._unseen(plain)
         for plies in PIES:
             yield self._with_pie(plain, worth, plies)
 
@@ -169,6 +175,32 @@ class _Form:
             draws=draws,
             **_worth_fields(fairest),
         )
+
+    def _unseen(self, plain: Repaired) -> Repaired:
+        """Return what plusminus is worth, on average, if each writes its list unseen, at random where that is best."""
+        margins = self._margins_of_lists()
+        if margins is None:
+            return self._row("unseen=1")
+        mean = matrix_value(margins)
+        outcome = Outcome.WIN if mean > 0 else Outcome.LOSS if mean < 0 else Outcome.DRAW
+        fields: dict[str, Any] = {"margin": round(float(mean), 4), "outcome": outcome, "keeping_first": None}
+        return replace(plain, repair=self._words("unseen=1"), decided_at=None, draws=None, **fields)
+
+    def _margins_of_lists(self) -> list[list[int]] | None:
+        """Return the margin of the grid for each list of seat 0, by each list of seat 1; None without time."""
+        signs, length, rows = ("+", "-"), self._game.options["size"] - 1, []
+        for own in product(signs, repeat=length):
+            row: list[int] = []
+            for other in product(signs, repeat=length - 1):
+                state = self._start
+                for sign in (sign for pair in zip_longest(own, other) for sign in pair if sign is not None):
+                    state = self._game.apply(state, sign)
+                after = self._exact_actions(state)
+                if after is None:
+                    return None
+                row += [int(choice.worth.margin or 0) for choice in after]
+            rows.append(row)
+        return rows
 
     def _cuts(self, plies: int) -> list[tuple[Any, Worth]] | None:
         """Return the states after that number of actions, each with its worth; None if one is not known."""
@@ -225,3 +257,33 @@ def _unfairness(worth: Worth) -> tuple[float, float, float]:
     """Return what to sort by: how far a state is from even, and of equal ones that which is good for seat 0 first."""
     sign, margin = worth.order_for(0)
     return abs(sign), abs(margin), -margin
+
+
+def matrix_value(margins: Sequence[Sequence[int]]) -> Fraction:
+    """Return the mean margin of seat 0, which chooses the row, if both choose unseen and best: at random.
+
+    The simplex method in whole numbers, which keeps the last pivot as the denominator of all others, with the rule of
+    R. G. Bland (Mathematics of Operations Research 2, 1977), by which it ends.
+
+    >>> matrix_value([[0, -1, 1], [1, 0, -1], [-1, 1, 0]]), matrix_value([[3, 0], [0, 1]])
+    (Fraction(0, 1), Fraction(3, 4))
+    """
+    game = np.array(margins, dtype=object)
+    shift = game.min() - 1
+    rows, columns = game.shape
+    tableau = np.full((rows + 1, columns + 1), 1, dtype=object)
+    tableau[:rows, :columns] = game - shift
+    tableau[rows] = -1
+    tableau[rows, columns] = 0
+    basis, free, divisor = list(range(columns, columns + rows)), list(range(columns)), 1
+    while entering := [column for column in range(columns) if tableau[rows, column] < 0]:
+        column = min(entering, key=free.__getitem__)
+        limiting = [row for row in range(rows) if tableau[row, column] > 0]
+        ratios = {row: Fraction(int(tableau[row, columns]), int(tableau[row, column])) for row in limiting}
+        row = min(limiting, key=lambda row: (ratios[row], basis[row]))
+        pivot, in_row, in_column = tableau[row, column], tableau[row].copy(), tableau[:, column].copy()
+        tableau = (tableau * pivot - np.outer(in_column, in_row)) // divisor
+        tableau[row], tableau[:, column] = in_row, -in_column
+        tableau[row, column], divisor = divisor, pivot
+        basis[row], free[column] = free[column], basis[row]
+    return Fraction(int(divisor), int(tableau[rows, columns])) + int(shift)

@@ -16,6 +16,7 @@ from arena.lab.measures.simulation import TreeSearch, decides_among_others, simu
 from arena.lab.measures.skill_ladder import Step, Strength, board_of, encounter, simple_strategies
 from arena.lab.measures.survey import Plan, boards_of
 from arena.lab.solving.limits import Limits
+from tests.games.reference import reference_of
 from tests.lab.games import PATH, game_of, plain_value
 from tests.lab.quality_games import COIN, EDGE, MIRROR, ONE_ACTION, played_at_random, table_game
 
@@ -228,6 +229,35 @@ def test_kingmaking_is_a_last_choice_that_changes_only_the_others():
     for game, made in ((only_others, True), (own_too, False)):
         (match,) = played_at_random(game, simple_strategies(game)["random"], [Random(0)])
         assert decides_among_others(game, match) is made
+
+
+@pytest.mark.parametrize(
+    "options", [{"size": 3, "max_grids": 4}, {"size": 4}, {"size": 6}, {"size": 5, "players": 4, "max_grids": 3}]
+)
+def test_forced_eliminations_and_turns_of_the_path_are_those_of_other_rules(options):
+    game, rules = make_game("coprimality", **options), reference_of("coprimality", options)
+    matches = played_at_random(game, simple_strategies(game)["random"], [Random(seed) for seed in range(30)])
+    forced, turned = [], []
+    for match in matches:
+        paths = []
+        for ply, action in enumerate(match.actions):
+            history = list(match.actions[:ply])
+            grid, _, out, *_ = rules.play(history)
+            if len(grid) == 1:
+                paths.append(list(grid))
+            paths[-1].append(action)
+            if len(rules.play([*history, action])[2]) > len(out):
+                others = [rules.play([*history, other])[2] for other in rules.legal(history)]
+                forced.append(all(len(other) > len(out) for other in others))
+        for path in paths:
+            for (x, y), middle, (to_x, to_y) in zip(path, path[1:], path[2:], strict=False):
+                turned.append(middle != ((x + to_x) / 2, (y + to_y) / 2))
+    eliminations = formulas.eliminations(game, {"random": matches})
+    if forced:
+        assert [row.estimate.value for row in eliminations] == [pytest.approx(sum(forced) / len(forced))]
+    (turns,) = formulas.turns(game.size, {"random": matches})
+    assert turns.estimate.value == pytest.approx(sum(turned) / len(turned))
+    assert turns.estimate.n == sum(len(match.actions) > 1 for match in matches)
 
 
 def test_matches_are_decided_where_their_value_stays():

@@ -1,12 +1,13 @@
 """Which form of a game is fair: values that others have found, and those of all lines of play on small boards."""
 
 import json
-from itertools import combinations
+from itertools import combinations, product
+from random import Random
 
 import pytest
 
 from arena.games import make_game
-from arena.lab.repair import repaired
+from arena.lab.repair import matrix_value, repaired
 from tests.cli.calls import calling
 from tests.lab.brute_force import margin_after
 
@@ -63,6 +64,36 @@ def test_the_command_prints_an_object_for_each_form(tmp_path, capsys):
     assert (plain["options"], plain["margin"], plain["known"]) == ({"size": 3, "scoring": "distinct"}, 0, "proved")
     code, out, _ = call("lab", "repair", "differences", "-o", "size=3")
     assert (code, "scoring=once pie=1" in out, out.splitlines()[0]) == (0, True, "differences size=3, scoring=distinct")
+
+
+@pytest.mark.parametrize("grid_first", [1, 2])
+def test_lists_written_unseen_are_worth_what_all_grids_and_an_outside_program_say(grid_first):
+    options = {"size": 3, "grid_first": grid_first}
+    lists = list(product("+-", repeat=2))
+    game = [
+        [margin_after("plusminus", options, [own[0], other[0], own[1], other[1]]) for other in lists] for own in lists
+    ]
+    rows = rows_of("plusminus", **options)
+    assert rows["unseen=1"].margin == pytest.approx(value_by_scipy(game), abs=1e-4)
+    assert rows["unseen=1"].outcome == ("win" if grid_first == 1 else "loss")
+    assert max(map(min, game)) < value_by_scipy(game) < min(map(max, zip(*game, strict=True)))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_value_of_a_matrix_is_that_of_an_outside_program(seed):
+    rng = Random(seed)
+    rows, columns = rng.randint(1, 9), rng.randint(1, 9)
+    game = [[rng.randint(-seed, seed) // 3 for _ in range(columns)] for _ in range(rows)]
+    assert float(matrix_value(game)) == pytest.approx(value_by_scipy(game), abs=1e-9)
+
+
+def value_by_scipy(game):
+    """Return the most that a mixture of rows has against each column."""
+    linprog = pytest.importorskip("scipy.optimize").linprog
+    rows, columns = len(game), len(game[0])
+    above = [[-game[row][column] for row in range(rows)] + [1] for column in range(columns)]
+    bounds = [(0, None)] * rows + [(None, None)]
+    return -linprog([0] * rows + [-1], above, [0] * columns, [[1] * rows + [0]], [1], bounds).fun
 
 
 REFUSED = {

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from arena.base.results import points_of
+from arena.games.game import Game
 from arena.lab.measures.exact_values import ExactValues, Value
 from arena.lab.measures.measure import Cluster, Estimate, Row, Unit, between, exactly, mean_of, rows_of, share_of
 from arena.lab.measures.simulation import SimulatedMatch
@@ -262,3 +263,37 @@ def kingmaking(decisive: Mapping[str, Sequence[bool]]) -> tuple[Row, ...]:
         share = share_of([Cluster(float(is_decisive)) for is_decisive in choices])
         rows += rows_of("last choices that only decide among others", strength, Unit.SHARE, share)
     return tuple(rows)
+
+
+def eliminations(game: Game[Any], played: Mapping[str, Matches]) -> tuple[Row, ...]:
+    """Return how often a seat was eliminated because each of its actions would have done so, and not by accident."""
+    rows: list[Row] = []
+    for strength, matches in played.items():
+        forced = [
+            all(seat in game.seats_out(game.apply(state, action)) for action in game.legal_actions(state))
+            for match in matches
+            for state, after, seat in zip(match.states, match.states[1:], match.seats, strict=False)
+            if seat in game.seats_out(after)
+        ]
+        rows += rows_of(
+            "eliminations that were forced", strength, Unit.SHARE, share_of([Cluster(float(one)) for one in forced])
+        )
+    return tuple(rows)
+
+
+def turns(size: int, played: Mapping[str, Matches]) -> tuple[Row, ...]:
+    """Return which share of the steps of the path of coprimality goes another way than the step before."""
+    rows: list[Row] = []
+    for strength, matches in played.items():
+        share = share_of([_turns(size, match) for match in matches])
+        rows += rows_of("steps of the path that turn", strength, Unit.SHARE, share)
+    return tuple(rows)
+
+
+def _turns(size: int, match: SimulatedMatch) -> Cluster:
+    steps = []
+    for state, (x, y) in zip(match.states, match.actions, strict=False):
+        at_y, at_x = divmod(state.here, size)
+        steps.append((state.grids_used, x - 1 - at_x, y - 1 - at_y))
+    turned = [one != other for one, other in pairwise(steps) if one[0] == other[0]]
+    return Cluster(float(sum(turned)), len(turned))

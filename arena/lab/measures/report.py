@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from arena.games.coprimality import Coprimality
 from arena.games.game import Game
 from arena.lab.measures import formulas
 from arena.lab.measures.measure import Estimate, Measure, Row
@@ -85,6 +86,8 @@ def measures_of(findings: Findings) -> tuple[Measure, ...]:
         "length": (
             *formulas.length_and_branching(ends),
             *formulas.kingmaking(findings.kingmaking),
+            *formulas.eliminations(game, findings.played),
+            *(formulas.turns(game.size, findings.played) if isinstance(game, Coprimality) else ()),
         ),
     }
     return tuple(
