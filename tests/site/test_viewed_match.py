@@ -77,6 +77,35 @@ def test_how_it_ended_is_a_sentence(changed, result):
     assert viewed_match(record(FULL, **changed), {"alpha@1": "alpha", "beta@2": "beta"}).result == result
 
 
+def test_among_three_the_winner_is_named_with_the_others_and_since_when_it_was_ahead():
+    """By the scores that the positions show."""
+    names = {"alpha@1": "alpha", "beta@2": "beta", "gamma@3": "gamma"}
+    for seed in range(20):
+        game, rng = make_game("multiplication", players=3, size=10), random.Random(seed)
+        state, actions = game.initial_state(), []
+        while not game.is_over(state):
+            actions.append([game.seat_to_act(state), rng.choice(game.legal_actions(state))])
+            state = game.apply(state, actions[-1][1])
+        scores = game.scores(state)
+        if len(set(scores)) == 3:
+            break
+    ranks = tuple(sorted(scores, reverse=True).index(score) + 1 for score in scores)
+    played = record(
+        actions, bots=tuple(names), game="multiplication", options=dict(game.options), scores=scores, ranks=ranks
+    )
+    shown = viewed_match(played, names)
+    winner, second, third = sorted(range(3), key=lambda seat: ranks[seat])
+    called = list(names.values())
+    leads = [max(range(3), key=position.scores.__getitem__) for position in shown.positions]
+    tied = [position.scores.count(max(position.scores)) > 1 for position in shown.positions]
+    behind = [ply for ply, leader in enumerate(leads) if leader != winner or tied[ply]]
+    assert shown.decided_ply == behind[-1] + 1
+    assert shown.result == (
+        f"{called[winner]} wins with {scores[winner]}, before {called[second]} {scores[second]} and {called[third]}"
+        f" {scores[third]}. The winner was ahead from ply {behind[-1] + 1} on."
+    )
+
+
 def test_a_record_that_breaks_the_rules_is_shown_up_to_there():
     shown = viewed_match(record([*FULL[:2], [0, [1, 4]], [1, [4, 3]]]), {})
     assert [position.text for position in shown.positions] == ["", "a1", "c2"]

@@ -173,7 +173,7 @@ def build_match(home: ArenaHome, parameters: MatchParameters) -> MatchPage:
         ply=_ply_within(
             shown.first_ply,
             len(shown.positions),
-            shown.turning.ply if parameters.ply is None and shown.turning is not None else parameters.ply,
+            shown.decided_ply if parameters.ply is None else parameters.ply,
         ),
         seats=_seat_details(record, home.audience) if is_recorded else (),
         time_rules=_time_rules(record, names),

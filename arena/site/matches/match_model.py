@@ -196,6 +196,8 @@ class ViewedMatch(Model):
         unplayed: the actions after the last position here, as text.
         asked: whose action is awaited; None unless the match is being played.
         turning: the action that decided it; None if none is known.
+        decided_ply: the ply of that action; in a match of three or more, that of the last elimination, or since which
+            the winner was ahead. None where there is none.
     """
 
     match: int
@@ -219,6 +221,7 @@ class ViewedMatch(Model):
     unplayed: tuple[str, ...] = ()
     asked: Asked | None = None
     turning: Turning | None = None
+    decided_ply: int | None = None
 
 
 class SeatDetails(Model):

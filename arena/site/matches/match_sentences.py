@@ -39,7 +39,12 @@ def _placing(record: MatchRecord, names: Sequence[str], reader: int | None) -> s
     if not rest:
         return f"{winners} tie {scores}" if not has_forfeit else winners
     verb = "share the first place" if len(first) > 1 else "win" if first == [reader] else "wins"
-    return f"{winners} {verb}" if has_forfeit else f"{winners} {verb} {scores}"
+    if has_forfeit:
+        return f"{winners} {verb}"
+    if len(names) == len(SEATS):
+        return f"{winners} {verb} {scores}"
+    others = all_of([f"{'you' if seat == reader else names[seat]} {score_text(record.scores[seat])}" for seat in rest])
+    return f"{winners} {verb} with {score_text(record.scores[first[0]])}, before {others}"
 
 
 def _reason(record: MatchRecord, names: Sequence[str]) -> str:

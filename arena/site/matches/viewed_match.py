@@ -24,6 +24,7 @@ from arena.games import Drawing, Game
 from arena.lab.matches.annotation import Annotation, turning_point
 from arena.match.players.player import SeatClock
 from arena.match.replay import states_of
+from arena.site.matches.decided_among_many import decided_among_many, eliminations
 from arena.site.matches.match_model import Asked, Board, Clock, Frame, MatchFault, Position, ViewedMatch
 from arena.site.matches.match_sentences import AnnotatedPositions, position_sentence, result_sentence
 
@@ -157,8 +158,10 @@ def viewed_match(
     replay = _replay(record)
     last = max(0, len(replay.states) - 1)
     point = turning_point(record, annotation) if annotation is not None else None
-    decided = point.ply if point is not None else last
-    wanted = min(decided if ply is None else ply, last)
+    since = None if unfinished or replay.game is None else decided_among_many(record, replay.game, replay.states)
+    decided_ply = point.ply if point is not None else since
+    shown_ply = decided_ply if ply is None else ply
+    wanted = last if shown_ply is None else min(shown_ply, last)
     drawn = drawn_positions(record, replay.game, replay.states, wanted, most) if replay.game is not None else None
     first = drawn.first if drawn else 0
     clocks = _clocks(record)
@@ -182,9 +185,7 @@ def viewed_match(
         scores=finite(record.scores) if is_over else (),
         ranks=record.ranks if is_over else (),
         termination=record.termination if is_over else None,
-        result=f"{result_sentence(record, shown_names, reader)}{_eliminations(record, shown_names, replay, reader)}"
-        if is_over
-        else unfinished,
+        result=unfinished or _result(record, shown_names, replay, since, reader),
         faults=tuple(
             MatchFault.of(fault, detail=fault.told_to(audience, record.bots[fault.seat])[:MAX_TEXT_CHARACTERS])
             for fault in record.faults
@@ -197,6 +198,7 @@ def viewed_match(
         else (),
         asked=asked,
         turning=annotated.turning(record) if annotated is not None else None,
+        decided_ply=decided_ply,
     )
 
 
@@ -209,26 +211,22 @@ def _replay(record: MatchRecord) -> _Replay:
     return _Replay(positions[0][0] if positions else None, [state for _, state in positions], problem)
 
 
-def _eliminations(record: MatchRecord, names: Sequence[str], replay: _Replay, reader: int | None) -> str:
-    """Return who was eliminated when and by whose action, as sentences behind a result; faults are in it already."""
-    game, states = replay.game, replay.states
-    sentences = list[str]()
-    try:
-        if game is None or not game.seats_out(states[-1]):
-            return ""
-        out_before: tuple[int, ...] = ()
-        for ply, state in enumerate(states):
-            out = game.seats_out(state)
-            if len(out) > len(out_before) and ply and record.actions[ply - 1][1] is not None:
-                seat, action = record.actions[ply - 1]
-                who = "You were" if out[-1] == reader else f"{names[out[-1]]} was"
-                own = "your own" if seat == reader else "its own"
-                whose = own if out[-1] == seat else "your" if seat == reader else f"{names[seat]}’s"
-                sentences.append(f" {who} eliminated at ply {ply}, by {whose} {_action_text(game, action)}.")
-            out_before = out
-    except GameError:
-        return ""
-    return "".join(sentences)
+def _result(record: MatchRecord, names: Sequence[str], replay: _Replay, since: int | None, reader: int | None) -> str:
+    """Return how a match ended; who was eliminated when and by whose action; or since when the winner was ahead."""
+    sentences = [result_sentence(record, names, reader)]
+    eliminated = eliminations(replay.game, replay.states) if replay.game is not None else []
+    for ply, out in eliminated:
+        seat, action = record.actions[ply - 1]
+        if replay.game is None or action is None:  # a fault, which is in the result already
+            continue
+        who = "You were" if out == reader else f"{names[out]} was"
+        own = "your own" if seat == reader else "its own"
+        whose = own if out == seat else "your" if seat == reader else f"{names[seat]}’s"
+        sentences.append(f"{who} eliminated at ply {ply}, by {whose} {_action_text(replay.game, action)}.")
+    if since and not eliminated:
+        who = "You were" if reader is not None and record.ranks[reader] == 1 else "The winner was"
+        sentences.append(f"{who} ahead from ply {since} on.")
+    return " ".join(sentences)
 
 
 def _positions(
