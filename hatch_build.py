@@ -13,5 +13,5 @@ class ShippedFiles(BuildHookInterface[Any]):
         """Say what goes where; ``version`` is "standard" or "editable"."""
         if version == "standard":
             pages = [path.relative_to(self.root).as_posix() for path in sorted(Path(self.root, "docs").rglob("*.md"))]
-            for name in ("bots", "tournaments", "README.md", "protocol.md", *pages):
+            for name in ("bots", "tournaments", "README.md", "protocol.md", "SECURITY.md", *pages):
                 build_data["force_include"][name] = f"arena/shipped_files/{name}"

@@ -94,7 +94,7 @@ def protocol_text() -> str:
 def documents() -> dict[str, Path]:
     """Return the pages of the documentation, in Markdown, by their places in the checkout, as ``docs/time.md``."""
     root = _files("")
-    paths = [root / name for name in ("README.md", "protocol.md", "bots/README.md")]
+    paths = [root / name for name in ("README.md", "protocol.md", "SECURITY.md", "bots/README.md")]
     paths += [path for path in sorted(root.glob("docs/**/*.md")) if path.parent.name != "repository"]  # they include
     return {path.relative_to(root).as_posix(): path for path in paths if path.is_file()}
 

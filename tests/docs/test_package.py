@@ -17,7 +17,7 @@ from arena.base.shipped import documents
 from arena.sandbox.isolation.levels import choose_isolation
 from tests.docs.reader import ROOT, Reader, build, copy_dependencies, install
 
-SHIPPED = ("bots", "tournaments", "protocol.md", "README.md")
+SHIPPED = ("bots", "tournaments", "protocol.md", "README.md", "SECURITY.md")
 
 
 def shipped_files():

@@ -24,7 +24,7 @@ def eliminations(game: Game[Any], states: Sequence[Any]) -> list[tuple[int, int]
 
 
 def decided_among_many(record: MatchRecord, game: Game[Any], states: Sequence[Any]) -> int | None:
-    """Return the ply that decided a match of three or more; None where there is none, or the match is of two.
+    """Return the ply that decided a match of three or more; None if nothing did, or the match is of two.
 
     It is that of the last elimination, or since which the winner alone was ahead.
     """

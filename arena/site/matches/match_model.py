@@ -197,7 +197,7 @@ class ViewedMatch(Model):
         asked: whose action is awaited; None unless the match is being played.
         turning: the action that decided it; None if none is known.
         decided_ply: the ply of that action; in a match of three or more, that of the last elimination, or since which
-            the winner was ahead. None where there is none.
+            the winner was ahead. None if nothing is known to have decided it.
     """
 
     match: int
