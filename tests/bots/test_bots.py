@@ -31,7 +31,7 @@ COUNTED = {
 }
 """The bots that count instead of watching the clock, with small counts."""
 PERFECT = ("perfect", "oracle")
-NAMES = ("minimal", "random_legal", "greedy", *PERFECT, *COUNTED)
+NAMES = ("minimal", "random_legal", "greedy", "advice", *PERFECT, *COUNTED)
 PLAYED = [(name, game) for name in NAMES for game in load_bot(BOTS / name).games or GAMES]
 FOR_ALL = ("perfect", "oracle", "mcts", "alphabeta")
 TIMED = [

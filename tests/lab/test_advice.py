@@ -1,0 +1,146 @@
+"""Rules for people: what their lines see, what they keep against every reply on small boards, and where they stand."""
+
+import random
+import re
+import sys
+from functools import cache
+from math import gcd
+
+import pytest
+
+from arena.botkit import Clock
+from arena.games import GAMES, make_game
+from arena.lab.advice import ADVICE, Step, fits, safe_squares, unmirrored, unpaired, unpaired_falling
+from benchmarks.advice import BOARDS, Board, Positions, features_of, score
+from tests.best_play import brute_force, positions
+from tests.bots.test_thinking import loaded
+from tests.conftest import ROOT
+
+bot = loaded("advice/bot.py")
+
+
+def worst(name, options, seat):
+    """Return what a seat gets at least by the list, whatever it takes of what is left and whatever the other does."""
+    game, sign = make_game(name, **options), 1 - 2 * seat
+
+    @cache
+    def result(state):
+        to_act = game.seat_to_act(state)
+        if to_act is None:
+            ranks = game.ranks(state)
+            return sign * ((ranks[1] > ranks[0]) - (ranks[0] > ranks[1]))
+        actions = list(game.legal_actions(state))
+        kept = ADVICE[name].keeping(game, state, actions) if to_act == seat else actions
+        return min(result(game.apply(state, action)) for action in kept)
+
+    return result(game.initial_state())
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("differences", {"size": 4}),
+        ("differences", {"size": 5, "scoring": "once"}),
+        ("plusminus", {"size": 3}),
+        ("plusminus", {"size": 4}),
+        ("plaid", {"width": 4, "height": 4, "lines": 6}),
+        ("plaid", {"width": 6, "height": 6, "lines": 6}),
+        *(("coprimality", {"size": size, "max_grids": 1}) for size in (4, 5, 7, 8)),
+    ],
+)
+def test_on_small_boards_a_list_keeps_the_outcome_whatever_the_other_does(name, options):
+    game = make_game(name, **options)
+    outcome = brute_force(game)(game.initial_state())[0]
+    for seat, sign in ((0, 1), (1, -1)):
+        assert worst(name, options, seat) == sign * outcome
+
+
+@pytest.mark.parametrize("size", [3, 4])
+def test_seat_1_of_plusminus_never_loses_whoever_begins_the_grid(size):
+    assert worst("plusminus", {"size": size, "grid_first": 2}, 1) == 0
+
+
+@pytest.mark.slow
+def test_what_else_was_tried_with_all_replies():
+    sys.setrecursionlimit(20_000)
+    assert worst("multiplication", {"size": 7}, 0) == 1
+    assert [worst("plusminus", {"size": 5}, seat) for seat in (0, 1)] == [0, 0]
+    sheet = {"width": 12, "height": 12, "lines": 12}
+    assert [worst("plaid", sheet, seat) for seat in (0, 1)] == [0, 0]
+    failing = [
+        size for size in range(4, 41) if 1 not in (worst("coprimality", {"size": size}, seat) for seat in (0, 1))
+    ]
+    assert failing == [6, 18, 39]
+
+
+def test_mirror_images_are_those_of_the_sets_of_marks():
+    game = make_game("differences", size=6)
+    for state, _ in positions(game, 1, 20):
+        marks = {(x, y) for x, y in enumerate(state.heights, 1) if y}
+        assert unpaired(state.heights) == len(marks - {(y, x) for x, y in marks})
+        assert unpaired_falling(state.heights) == len(marks - {(7 - y, 7 - x) for x, y in marks})
+    sheet = make_game("plaid", width=8, height=6, lines=5)
+    for state, seat in positions(sheet, 1, 20):
+        step = Step(sheet, state, None, state, seat)
+        assert unmirrored(step, "v") == len(set(state.vertical) - {8 - x for x in state.vertical})
+        assert unmirrored(step, "h") == len(set(state.horizontal) - {6 - y for y in state.horizontal})
+
+
+def test_a_square_is_safe_if_no_number_beside_it_shares_a_factor():
+    game = make_game("coprimality", size=7)
+    for state, _ in positions(game, 1, 10):
+        number = max(state.numbers) + 1
+        for x, y in game.legal_actions(state):
+            beside = [(x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)]
+            near = [state.numbers[(v - 1) * 7 + u - 1] for u, v in beside if 1 <= u <= 7 and 1 <= v <= 7]
+            assert ((x, y) in safe_squares(game, state)) == all(gcd(number, other) == 1 for other in near if other)
+
+
+def test_a_column_between_plus_and_minus_wants_a_high_mark():
+    """Of + - - +, columns 1 and 5 are edges, 2 is a peak, 3 lies between equal signs, 4 is a valley."""
+    game = make_game("plusminus", size=5)
+    state = game.initial_state()
+    for sign in "++--" + "--++":
+        state = game.apply(state, sign)
+    step = Step(game, state, (2, 5), state, 0)
+    assert state.predictions == ("+--+", "+--+")
+    assert [fits(step, column, 5, 0) for column in range(1, 6)] == [-4, 8, 0, -8, 4]
+    assert [fits(step, 1, row, 1) for row in range(1, 6)] == [4, -8, 0, 8, -4]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_bot_takes_what_the_list_of_its_game_leaves(name):
+    game = make_game(name, **({"width": 9, "height": 8} if name == "plaid" else {"size": 7}))
+    for state, _ in positions(game, 2, 3):
+        actions = list(game.legal_actions(state))
+        assert bot.choose(game, state, Clock(1e6, None, 0.0)) in ADVICE[name].keeping(game, state, actions)
+        assert bot.choose(game, state, Clock(0.0, None, 0.0)) in actions
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_page_has_the_lines_and_scores_of_its_game(name):
+    page = " ".join((ROOT / "docs" / "games" / f"{name}.md").read_text(encoding="utf-8").split())
+    advice = ADVICE[name]
+    assert 1 <= len(advice.lines) <= 5
+    for number, line in enumerate(advice.lines.values(), 1):
+        assert f"{number}. {line.text}" in page
+    assert advice.known in page
+    found = re.findall(r"\| (with the first action|after 2 random actions) \| ([\d.]+) % \[([\d.]+), ([\d.]+)\]", page)
+    shares = [(100 * one.kept / one.matches, 100 * one.interval[0], 100 * one.interval[1]) for one in advice.scores]
+    assert [tuple(map(float, cells)) for _, *cells in found] == [pytest.approx(share, abs=0.05) for share in shares]
+    assert [one.board for one in advice.scores if not one.random_actions] == list(BOARDS[name])
+
+
+def test_the_search_measures_and_finds_what_keeps_the_draw():
+    board = Board("differences", "size=4")
+    assert score(board, list(ADVICE["differences"].lines.values()), 10, 0).kept == 10
+    seen, game = Positions(board, features_of("differences")), board.game
+    draw, value = random.Random(1), brute_force(game)
+    for state, seat in positions(game, 1, 30):
+        known = board.after_actions(state, seat)
+        assert [outcome for _, outcome, _ in known] == [
+            (1 - 2 * seat) * value(game.apply(state, action))[0] for action, *_ in known
+        ]
+        seen.add(state, known)
+    assert all(1 <= len(names) <= 5 for names in seen.best_lists(3))
+    assert len(list(board.openings(4, 1, draw))) == 4
