@@ -8,6 +8,7 @@ from arena.analysis.text import match_view as action_targets_module
 from arena.analysis.text.match_view import action_targets
 from arena.base.errors import OptionError, UnknownNameError, UsageError
 from arena.games import make_game
+from arena.lab.advice import ADVICE
 from arena.site.matches import game as module
 from arena.site.matches.game import build_game
 from arena.site.matches.games_model import GameParameters, GamesParameters
@@ -173,6 +174,22 @@ def test_many_legal_actions_and_a_long_position_are_bounded(home, monkeypatch):
     assert "and 4 more" in text_in(html_of("game", page, GameParameters(game="differences")))
     with pytest.raises(ValidationError):
         GameParameters(game="differences", actions="a" * 6001)
+
+
+def test_rules_for_people_are_on_the_pages_of_the_five_games_with_their_score(home):
+    page = game_page(home, game="multiplication")
+    advice = ADVICE["multiplication"]
+    assert page.advice == tuple(line.text for line in advice.lines.values())
+    shown = text_in(html_of("game", page, GameParameters(game="multiplication")))
+    assert all(line in shown for line in page.advice)
+    assert advice.known in shown
+    assert "size=7 after 2 random actions" in " ".join(shown.split())
+    for score in page.advice_scores:
+        assert f"{100 * score.kept / score.matches:.1f} %" in shown
+        assert score.low <= score.kept / score.matches <= score.high
+    external = game_page(home, game="domineering:Domineering")
+    assert (external.advice, external.advice_scores) == ((), ())
+    assert "Rules for people" not in text_in(html_of("game", external, GameParameters(game="domineering:Domineering")))
 
 
 def test_a_rulebook_is_paragraphs_and_numbered_rules():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -10,10 +11,12 @@ from arena.base.errors import ArenaError, IllegalActionError, NothingYetError, S
 from arena.base.text import shortened_text
 from arena.games import Game, Option, find_game, make_game, parse_options
 from arena.games.checked_game import checked_game
+from arena.lab.advice import ADVICE, Score
 from arena.lab.matches.puzzle import Puzzle, kept_puzzles, numbered, puzzle_of_the_day
 from arena.lab.solving.worth import number_text
 from arena.site.matches.games_model import (
     MAX_ACTIONS_CHARACTERS,
+    AdviceScore,
     GameOption,
     GamePage,
     GameParameters,
@@ -71,6 +74,7 @@ def build_game(home: ArenaHome, parameters: GameParameters) -> GamePage:
     names = {bot: bot for bot in record.bots}
     is_over = game.is_over(trial.state)
     legal = [] if is_over else list(game.legal_actions(trial.state))
+    advice = ADVICE.get(parameters.game)
     return GamePage(
         name=parameters.game,
         summary=rules.summary[:MAX_TEXT_CHARACTERS],
@@ -85,7 +89,15 @@ def build_game(home: ArenaHome, parameters: GameParameters) -> GamePage:
         result=result_sentence(record, record.bots) if is_over else "",
         legal=tuple(_legal_actions(trial, legal[:MAX_LEGAL])),
         legal_count=len(legal),
+        advice=tuple(line.text for line in advice.lines.values()) if advice else (),
+        advice_scores=tuple(map(_advice_score, advice.scores)) if advice else (),
+        advice_known=advice.known if advice else "",
     )
+
+
+def _advice_score(score: Score) -> AdviceScore:
+    low, high = score.interval
+    return AdviceScore(**asdict(score), low=low, high=high)
 
 
 def _default(rules: type[Game[Any]], name: str) -> int | str | None:

@@ -122,6 +122,24 @@ class LegalAction(Model):
     target: Shape | None
 
 
+class AdviceScore(Model):
+    """In how many matches against best play the rules for people kept the outcome of a board.
+
+    Attributes:
+        board: its options, as on the command line.
+        random_actions: with which the matches began.
+        low: of the share, with 95 %.
+        high: of the share, with 95 %.
+    """
+
+    board: str
+    random_actions: int
+    kept: int
+    matches: int
+    low: float
+    high: float
+
+
 class GamePage(ModelOfBots):
     """A game.
 
@@ -136,6 +154,8 @@ class GamePage(ModelOfBots):
         refused: why an action is illegal, in the words of the rules; empty if none was.
         result: who has won; empty before the end.
         legal: the legal actions, unless there are too many.
+        advice: the rules for people, line by line; empty for an external game.
+        advice_known: what else is known of them.
     """
 
     name: str
@@ -152,6 +172,9 @@ class GamePage(ModelOfBots):
     result: str = ""
     legal: tuple[LegalAction, ...] = ()
     legal_count: int = 0
+    advice: tuple[str, ...] = ()
+    advice_scores: tuple[AdviceScore, ...] = ()
+    advice_known: str = ""
 
 
 MAX_PUZZLE = 500
