@@ -53,6 +53,7 @@ SHARED = {
     "solve coprimality -o players=3 --sweep size=3..12": "3 | {size}",
     "solve coprimality -o players=4 --sweep size=3..6": "4 | {size}",
     "solve plaid -o players=3 -o width=6 -o height=6 -o lines=6": "{width} by {height} | {lines}",
+    "solve plaid -o players=3 -o width=12 -o height=12 -o lines=12": "{width} by {height} | {lines}",
 }
 """Commands, and how the row begins that has the shares of each set of options."""
 
@@ -227,14 +228,26 @@ def test_a_certificate_proves_what_its_page_says(lab, tmp_path, command, value):
 SHARES = {"0": 0, "¼": 1 / 4, "⅓": 1 / 3, "½": 1 / 2, "⅔": 2 / 3, "¾": 3 / 4, "1": 1}
 
 
+def check_shares(found, cells):
+    documented = [[SHARES[share] for share in cell.split(", ")] for cell in cells]
+    assert found["shares"] == pytest.approx(documented[0]), found["options"]
+    assert found["paranoid"] == pytest.approx(documented[1]), found["options"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("command", "title"), SHARED.items(), ids=SHARED)
 def test_three_and_more_get_the_shares_of_the_table(lab, command, title):
     for found in lab(command):
-        cells = row(command.split()[1], title.format(**found["options"]))
-        documented = [[SHARES[share] for share in cell.split(", ")] for cell in cells]
-        assert found["shares"] == pytest.approx(documented[0]), found["options"]
-        assert found["paranoid"] == pytest.approx(documented[1]), found["options"]
+        check_shares(found, row(command.split()[1], title.format(**found["options"])))
+
+
+@pytest.mark.slow
+def test_three_get_the_shares_of_every_sheet_in_the_table(lab):
+    sheets = re.findall(r"^\| (\d+) by (\d+) \| (\d+) \| ([^|]+) \| ([^|]+) \|$", PAGES["plaid"], re.MULTILINE)
+    assert len(sheets) == 9
+    for width, height, lines, *cells in sheets:
+        (found,) = lab(f"solve plaid -o players=3 -o width={width} -o height={height} -o lines={lines}")
+        check_shares(found, cells)
 
 
 # Numbers that are sampled, or exact within a report of ``arena lab quality``.
