@@ -166,6 +166,18 @@ def test_resolutions_are_worth_what_the_table_of_plaid_says(lab):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("width", "height"), [(2, 6), (4, 2), (4, 4), (6, 2), (4, 6), (6, 4), (6, 6), (8, 4)])
+def test_small_even_sheets_are_won_by_whom_the_page_of_plaid_says(lab, width, height):
+    exceptions = {(4, 2, 2): 0, (12, 2, 6): -1, (12, 2, 8): -1}
+    sheet = f"-o width={width} -o height={height}"
+    for found in lab(f"solve plaid {sheet} --sweep lines=2..{width + height - 2}"):
+        lines = found["options"]["lines"]
+        by_rule = 0 if lines >= width or lines > height else 1
+        margin = found["margin"]
+        assert (margin > 0) - (margin < 0) == exceptions.get((width, height, lines), by_rule), lines
+
+
+@pytest.mark.slow
 def test_who_wins_coprimality_is_as_its_page_says(lab):
     documented = {1: sizes_in(row("coprimality", "seat 0")[0]), -1: sizes_in(row("coprimality", "seat 1")[0]), 0: {3}}
     objects = lab("solve coprimality --sweep size=3..100")
