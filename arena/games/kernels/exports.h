@@ -110,6 +110,47 @@ EXPORT int64_t kernel_playouts(const handle *kernel, uint64_t seed, uint64_t fir
     return count;
 }
 
+/* As kernel_playouts. Adds what observed in kernel.py tells of each playout to sums, its squares to squares, and its products
+ * with the plies to products. */
+EXPORT int64_t kernel_profile(const handle *kernel, uint64_t seed, uint64_t first, int64_t count, double *sums,
+                              double *squares, double *products) {
+    const game *rules = &kernel->rules;
+    const int players = rules->players;
+    double totals[MAX_PLAYERS] = {0};
+    int32_t ranks[MAX_PLAYERS];
+    state now;
+    undo last;
+    for (int64_t played = 0; played < count; played++) {
+        uint64_t generator = generator_of(seed, first + (uint64_t)played);
+        double seen[MAX_PLAYERS + 5] = {0}, *others = seen + players;
+        copy_state(rules, &now, &kernel->now);
+        for (int choices; (choices = count_actions(rules, &now)); others[2]++) {
+            others[3] += choices;
+            others[4] += choices == 1;
+            make(rules, &now, nth_action(rules, &now, random_below(&generator, choices)), &last);
+        }
+        if (!result(rules, &now, totals, ranks)) return played;
+        double best = -INFINITY, second = -INFINITY;
+        for (int seat = 0; seat < players; seat++) {
+            second = fmax(second, fmin(best, totals[seat]));
+            best = fmax(best, totals[seat]);
+            for (int other = 0; other < players; other++) {
+                if (other == seat) continue;
+                seen[seat] += (ranks[other] > ranks[seat]) + (ranks[other] == ranks[seat]) / 2.0;
+                if (ranks[seat] == 1 && ranks[other] == 1) others[0] = 1;
+            }
+            seen[seat] /= players - 1;
+        }
+        others[1] = best - second;
+        for (int k = 0; k < players + 5; k++) {
+            sums[k] += seen[k];
+            squares[k] += seen[k] * seen[k];
+            products[k] += seen[k] * others[2];
+        }
+    }
+    return count;
+}
+
 static int64_t lines_below(const game *rules, state *now, int depth) {
     int count = count_actions(rules, now);
     int64_t lines = 0;

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import add
 from typing import Any
 
 from arena.base.errors import KernelError
+from arena.base.results import points_of
 from arena.games import ChoiceOption, Game
 from arena.games.coprimality import CoprimalityState
 from arena.games.differences import DifferencesState
@@ -106,6 +108,61 @@ class PlayoutTotals:
     plies: int
     ranked: tuple[tuple[int, ...], ...]
     score_sums: tuple[float, ...]
+
+
+def observed(scores: Sequence[float], ranks: Sequence[int], choices: Sequence[int]) -> tuple[float, ...]:
+    """Return what a profile sums of a match, from its end and the number of legal actions before each action.
+
+    The points of each seat; whether the first rank is shared; the lead of the first; actions; legal and forced ones.
+    """
+    top, second = sorted(scores, reverse=True)[:2]
+    return (
+        *(points_of(ranks, seat) for seat in range(len(ranks))),
+        float(ranks.count(1) > 1),
+        float(top - second),
+        float(len(choices)),
+        float(sum(choices)),
+        float(choices.count(1)),
+    )
+
+
+@dataclass(slots=True)
+class Profile:
+    """Sums over ``n`` matches of what ``observed`` tells, of its squares, and of its products with the actions.
+
+    ``added`` counts those that were added by one, as the rules in Python had to judge them.
+    """
+
+    n: int
+    sums: list[float]
+    squares: list[float]
+    products: list[float]
+    added: int = 0
+
+    @classmethod
+    def of(cls, players: int, seen: Iterable[Sequence[float]] = ()) -> Profile:
+        """Sum what was observed of each match."""
+        sums, squares, products = ([0.0] * (players + 5) for _ in range(3))
+        profile = cls(0, sums, squares, products)
+        for values in seen:
+            profile.add(values)
+        return profile
+
+    def add(self, values: Sequence[float]) -> None:
+        """Add what was observed of a match."""
+        self.n += 1
+        self.added += 1
+        for place, value in enumerate(values):
+            self.sums[place] += value
+            self.squares[place] += value * value
+            self.products[place] += value * values[-3]
+
+    def include(self, other: Profile) -> None:
+        """Add the sums over other matches."""
+        self.n += other.n
+        self.added += other.added
+        for mine, added in ((self.sums, other.sums), (self.squares, other.squares), (self.products, other.products)):
+            mine[:] = map(add, mine, added)
 
 
 class Kernel:
@@ -206,7 +263,8 @@ class Kernel:
         ranked = (ctypes.c_int64 * (players * players))()
         sums = (ctypes.c_double * players)()
         plies = ctypes.c_int64()
-        for undecided in self._undecided(seed, first, count, opening, ranked, sums, plies):
+        play = self._library.kernel_playouts
+        for undecided in self._undecided(play, seed, first, count, opening, ranked, sums, plies):
             played = self.trace(seed, undecided, opening)
             plies.value += len(played.plies)
             for seat, (score, rank) in enumerate(zip(played.scores, played.ranks, strict=True)):
@@ -219,13 +277,25 @@ class Kernel:
             score_sums=tuple(sums),
         )
 
-    def _undecided(self, seed: int, first: int, count: int, opening: Sequence[Any], *totals: Any) -> Iterator[int]:
+    def profile(self, seed: int, first: int, count: int) -> Profile:
+        """Play random playouts ``first``, ``first + 1``, … of a seed, and return what they are like."""
+        profile = Profile.of(self.game.players)
+        sums = [(ctypes.c_double * len(profile.sums))() for _ in range(3)]
+        for undecided in self._undecided(self._library.kernel_profile, seed, first, count, (), *sums):
+            played = self.trace(seed, undecided)
+            profile.add(observed(played.scores, played.ranks, [choices for _, choices, _ in played.plies]))
+        profile.include(Profile(count - profile.n, list(sums[0]), list(sums[1]), list(sums[2])))
+        return profile
+
+    def _undecided(
+        self, play: Any, seed: int, first: int, count: int, opening: Sequence[Any], *totals: Any
+    ) -> Iterator[int]:
         """Play, and yield each playout whose ranks the rules have to decide, which is not yet in the totals."""
         index, end = first, first + count
         while index < end:
             self._begin(opening)
             requested = min(end - index, _PLAYOUTS_A_CALL)
-            played = self._library.kernel_playouts(self._handle, seed, index, requested, *totals)
+            played = play(self._handle, seed, index, requested, *totals)
             index += played
             if played < requested:
                 yield index

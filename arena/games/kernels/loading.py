@@ -35,6 +35,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "kernel_result": (_INT, (_HANDLE, _DOUBLES, _INTS)),
     "kernel_trace": (_LONG, (_HANDLE, _SEED, _SEED, _INTS, _LONG)),
     "kernel_playouts": (_LONG, (_HANDLE, _SEED, _SEED, _LONG, _LONGS, _DOUBLES, _LONGS)),
+    "kernel_profile": (_LONG, (_HANDLE, _SEED, _SEED, _LONG, _DOUBLES, _DOUBLES, _DOUBLES)),
     "kernel_lines": (_LONG, (_HANDLE, _INT)),
     "slip_encounters": (_LONG, (_HANDLE, _LONG, _SEED, _SEED, _LONG, _INT, _INT, _LONGS, _LONGS)),
     "solver_needs": (_INT, (_HANDLE, _LONGS)),

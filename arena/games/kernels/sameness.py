@@ -12,7 +12,7 @@ from typing import Any
 
 from arena.base.errors import KernelError
 from arena.games import Game
-from arena.games.kernels.kernel import Kernel, Trace, state_numbers
+from arena.games.kernels.kernel import Kernel, Profile, Trace, observed, state_numbers
 from arena.games.kernels.option_sets import OPTION_SETS, games_with, solved_games
 from arena.games.kernels.playouts import lines_by_rules, trace_by_rules
 from arena.games.kernels.slips import MOST_STATES, SlipKernel, encounters_by_rules
@@ -149,6 +149,10 @@ def _compare_totals(kernel: Kernel, seed: int, first: int, traces: Sequence[Trac
     _same(game, f"the plies of {what}", totals.plies, sum(len(trace.plies) for trace in traces))
     sums = [fsum(of_seat) for of_seat in zip(*(trace.scores for trace in traces), strict=True)]
     _compare_scores(game, f"of {what}", totals.score_sums, sums)
+    seen = (observed(trace.scores, trace.ranks, [choices for _, choices, _ in trace.plies]) for trace in traces)
+    expected, found = Profile.of(game.players, seen), kernel.profile(seed, first, len(traces))
+    for name in ("sums", "squares", "products"):
+        _compare_scores(game, f"in the profile's {name} of {what}", getattr(found, name), getattr(expected, name))
 
 
 def compare_lines(kernel: Kernel, limit: int) -> int:
