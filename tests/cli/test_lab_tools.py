@@ -168,7 +168,7 @@ def test_the_text_has_eleven_measures_and_is_80_columns_wide(lab):
     assert numbers[1:12] == [f"{number:>2}" for number in range(1, 12)]
     assert "margin of seat 0, size 2                          0  exact (proved)" in out
     assert max(map(len, out.splitlines())) <= 80
-    assert err.count("differences: ") == 7
+    assert err.count("differences: ") == 8
 
 
 def test_the_file_of_the_same_seed_has_the_same_bytes(lab, tmp_path):

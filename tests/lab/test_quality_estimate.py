@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.lab.measures.formulas import draws_and_margins, first_seat, length_and_branching
+from arena.lab.measures.formulas import draws_and_margins, first_seat, length_and_branching, played_profile
 from arena.lab.measures.measure import (
     Cluster,
     Estimate,
@@ -135,7 +135,7 @@ def coverage(repetitions):
     hits = dict.fromkeys(truth, 0)
     for repetition in range(repetitions):
         rngs = [Random(1000 * repetition + number) for number in range(100)]
-        matches = {"random": played_at_random(game, at_random(game), rngs)}
+        matches = {"random": played_profile(played_at_random(game, at_random(game), rngs), 2)}
         rows = (*first_seat(matches, 2), *draws_and_margins(matches), *length_and_branching(matches))
         for row in rows:
             hits[row.name] += row.estimate.low <= truth[row.name] <= row.estimate.high

@@ -82,9 +82,9 @@ def quality(
     arena lab quality differences -o size=6 --compare scoring=distinct,once --html quality.html
 
     Eleven measures, each number with its 95 % interval and the number of observations, from matches that are simulated
-    on the rules, without bots, and from exact values where a table has them. The same seed gives the same numbers, on
-    any machine with a compiler, unless --within ends before all observations are made. --compare also counts the votes
-    of visitors of this arena's site who have played both there.
+    on the rules, without bots, or by the game's kernel, and from exact values where a table has them. The same seed
+    gives the same numbers, on any machine with a compiler, unless --within ends before all observations are made.
+    --compare also counts the votes of visitors of this arena's site who have played both there.
     """
     from arena.games import parse_options
     from arena.lab.measures.answers import Comparison, count_votes
@@ -182,7 +182,8 @@ def _indented(text: str) -> list[str]:
 
 _LEGEND = (
     "In brackets 95 % intervals; n observations that are independent of each other; seed {seed}. Exact numbers have no"
-    " interval. Where all n were equal, at most 3/n of others would differ, at 95 % confidence."
+    " interval. (kernel) and (table) tell what knows a number; others are from matches on the rules. Where all n were"
+    " equal, at most 3/n of others would differ, at 95 % confidence."
 )
 
 

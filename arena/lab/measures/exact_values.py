@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from random import Random
 from typing import Any, NamedTuple
 
 from arena.base.errors import ArenaError
 from arena.base.text import counted
 from arena.games.game import Game
+from arena.games.kernels.kernel import Profile, observed
 from arena.lab.measures.measure import Cluster, Estimate, Row, Unit, exactly, rows_of, share_of
 from arena.lab.measures.simulation import pick
 from arena.lab.oracle import Oracle
@@ -63,6 +65,22 @@ class ExactValues:
             self._values_after[state] = tuple(map(_value, self._worths_after(state)))
         return self._values_after[state]
 
+    def outcomes_after(self, state: Any) -> list[int]:
+        """Return the outcomes after each legal action, and keep nothing: for many states."""
+        return [_value(worth).outcome for worth in self._worths_after(state)]
+
+    def known(self, state: Any) -> Known:
+        """Return how the value of a state is known."""
+        return self._worth(state).known
+
+    def best_play(self, state: Any) -> Profile:
+        """Return what matches of best play of both seats are like, but for their actions."""
+        value = self.of(state)
+        profile = Profile.of(2)
+        profile.n = 1
+        profile.sums[:4] = (1 + value.outcome) / 2, (1 - value.outcome) / 2, float(not value.outcome), abs(value.margin)
+        return profile
+
 
 class BestPlay:
     """Takes any action that keeps the value: in all of a match, or in its last actions and any action before."""
@@ -78,14 +96,18 @@ class BestPlay:
 
     def choose(self, state: Any, answered: Any, rng: Random) -> Any:
         """Return a best action."""
-        actions = self._game.legal_actions(state)
         if self._last is not None and self._is_left_more_than(self._last, state):
-            return pick(actions, rng)
+            return pick(self._game.legal_actions(state), rng)
+        return pick(self.best(state), rng)
+
+    def best(self, state: Any) -> list[Any]:
+        """Return all best actions."""
+        actions = self._game.legal_actions(state)
         seat = self._game.seat_to_act(state)
         assert seat is not None
         values = [value.to(seat) for value in self._values.after(state)]
         best = max(values)
-        return pick([action for action, value in zip(actions, values, strict=True) if value == best], rng)
+        return [action for action, value in zip(actions, values, strict=True) if value == best]
 
     def _is_left_more_than(self, plies: int, state: Any) -> bool:
         for _ in range(plies):
@@ -144,12 +166,55 @@ def _value(worth: Worth) -> Value:
     return Value(SIGNS[worth.outcome], worth.margin)
 
 
+# What random play leads to: the states after each number of actions, with their probabilities.
+
+
+def random_levels(
+    game: Game[Any], most_states: int, check_time: Callable[[], None]
+) -> Iterator[dict[Any, tuple[float, Sequence[Any]]]]:
+    """Yield the states after 0, 1, … random actions, each with its probability and legal actions.
+
+    TooLargeError as soon as there are more than ``most_states``.
+    """
+    chances, states = {game.initial_state(): 1.0}, 1
+    while chances:
+        level = {state: (chance, game.legal_actions(state)) for state, chance in chances.items()}
+        yield level
+        chances = {}
+        for state, (chance, actions) in level.items():
+            check_time()
+            for action in actions:
+                after = game.apply(state, action)
+                chances[after] = chances.get(after, 0.0) + chance / len(actions)
+            if states + len(chances) > most_states:
+                raise TooLargeError(f"random play leads to more than {most_states:,} states")
+        states += len(chances)
+
+
+def random_play(game: Game[Any], check_time: Callable[[], None]) -> Profile | None:
+    """Return what random play is like in the mean, from all ``n`` states of a game; None if there are too many."""
+    profile = Profile.of(game.players)
+    try:
+        for level in random_levels(game, FEW_STATES, check_time):
+            profile.n += len(level)
+            for state, (chance, actions) in level.items():
+                count = len(actions)
+                if actions:
+                    seen: Sequence[float] = (*[0.0] * (game.players + 2), 1.0, count, float(count == 1))
+                else:
+                    seen = observed(game.scores(state), game.ranks(state), ())
+                profile.sums = [total + chance * value for total, value in zip(profile.sums, seen, strict=True)]
+    except TooLargeError:
+        return None
+    return profile
+
+
 # How even the openings of a game are: what states after some random actions are worth with best play.
 
 MAX_PLIES = 4
 
-MAX_ENUMERATED = 5000
-"""States after some actions; where there are more, openings are drawn at random."""
+MAX_ENUMERATED = 50_000
+"""States before the last action of an opening; where there are more, openings are drawn at random."""
 
 _OUTCOMES = {1: "won by seat 0", 0: "drawn", -1: "lost by seat 0"}
 
@@ -158,41 +223,38 @@ def opening_balance(
     game: Game[Any], values: ExactValues, plies: int, seeds: Sequence[int], check_time: Callable[[], None]
 ) -> tuple[Row, ...]:
     """Return the shares of openings that are won, drawn and lost; exact where there are few enough to see all."""
-    chances = _all_openings(game, plies)
-    if chances is None:
+    shares: dict[int, Estimate | None]
+    try:
+        totals, n = _all_openings(game, values, plies, check_time)
+        shares, known = {sign: exactly(total, n) for sign, total in totals.items()}, Known.TABLE
+    except TooLargeError:
         outcomes = []
         for seed in seeds:
             check_time()
-            outcomes.append(values.of(_random_state(game, plies, Random(seed))))
-        shares: dict[int, Estimate | None] = {
-            sign: share_of([Cluster(float(value.outcome == sign)) for value in outcomes]) for sign in _OUTCOMES
-        }
-    else:
-        totals = dict.fromkeys(_OUTCOMES, 0.0)
-        for state, chance in chances.items():
-            check_time()
-            totals[values.of(state).outcome] += chance
-        shares = {sign: exactly(total, len(chances)) for sign, total in totals.items()}
+            outcomes.append(values.of(_random_state(game, plies, Random(seed))).outcome)
+        shares = {sign: share_of([Cluster(float(outcome == sign)) for outcome in outcomes]) for sign in _OUTCOMES}
+        known = None
     at = f"after {counted(plies, 'random action')}"
-    return tuple(row for sign, share in shares.items() for row in rows_of(_OUTCOMES[sign], at, Unit.SHARE, share))
+    return tuple(
+        row for sign, share in shares.items() for row in rows_of(_OUTCOMES[sign], at, Unit.SHARE, share, known or "")
+    )
 
 
-def _all_openings(game: Game[Any], plies: int) -> dict[Any, float] | None:
-    """Return the states after random actions with their probabilities; None if there are too many."""
-    chances = {game.initial_state(): 1.0}
-    for _ in range(plies):
-        following: dict[Any, float] = {}
-        for state, chance in chances.items():
-            actions = game.legal_actions(state)
-            if not actions:
-                following[state] = following.get(state, 0.0) + chance
-            for action in actions:
-                after = game.apply(state, action)
-                following[after] = following.get(after, 0.0) + chance / len(actions)
-            if len(following) > MAX_ENUMERATED:
-                return None
-        chances = following
-    return chances
+def _all_openings(
+    game: Game[Any], values: ExactValues, plies: int, check_time: Callable[[], None]
+) -> tuple[dict[int, float], int]:
+    """Return the probability of each outcome after random actions, and the number of openings that it rests on."""
+    totals, n = dict.fromkeys(_OUTCOMES, 0.0), 0
+    for ply, level in enumerate(islice(random_levels(game, MAX_ENUMERATED, check_time), plies), 1):
+        for state, (chance, actions) in level.items():
+            if actions and ply < plies:
+                continue
+            check_time()
+            outcomes = values.outcomes_after(state) if actions else [values.of(state).outcome]
+            n += len(outcomes)
+            for outcome in outcomes:
+                totals[outcome] += chance / len(outcomes)
+    return totals, n
 
 
 def _random_state(game: Game[Any], plies: int, rng: Random) -> Any:

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from arena.base.results import points_of
 from arena.games.game import Game
+from arena.games.kernels.kernel import Profile, observed
 from arena.lab.measures.exact_values import ExactValues, Value
-from arena.lab.measures.measure import Cluster, Estimate, Row, Unit, between, exactly, mean_of, rows_of, share_of
+from arena.lab.measures.measure import (
+    Cluster,
+    Estimate,
+    Row,
+    Unit,
+    between,
+    exactly,
+    mean_of,
+    mean_with,
+    rows_of,
+    share_of,
+    share_with,
+)
 from arena.lab.measures.simulation import SimulatedMatch
 from arena.lab.measures.skill_ladder import SENTENCES, lead_of
 from arena.lab.solving.solution import Solution
@@ -147,29 +160,57 @@ def first_action_values(values: Sequence[Value]) -> tuple[Row, ...]:
 Matches = Sequence[SimulatedMatch]
 
 
-def first_seat(played: Mapping[str, Matches], players: int) -> tuple[Row, ...]:
+@dataclass(frozen=True, slots=True)
+class SelfPlay:
+    """What matches between equals are like, and how this is known: ``kernel``, empty for the rules, else exactly."""
+
+    profile: Profile
+    known: str = ""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the profile has the means over all matches."""
+        return self.known not in ("", "kernel")
+
+    def rows(self, name: str, at: str, unit: Unit, place: int, *, is_per_action: bool = False) -> list[Row]:
+        """Return the mean of what was observed, of each match or of each action."""
+        profile, n = self.profile, self.profile.n
+        total, count = profile.sums[place], profile.sums[-3] if is_per_action else n
+        if not n or not count:
+            return []
+        if self.is_exact:
+            value = total / profile.sums[-3] if is_per_action else total
+            return rows_of(name, at, unit, exactly(value, n), self.known)
+        mean = total / count
+        products, squares = (profile.products[place], profile.squares[-3]) if is_per_action else (total, n)
+        rest = profile.squares[place] - mean * (2 * products - mean * squares)
+        variance = n / (n - 1) * rest / count**2 if n > 1 and rest > 1e-12 * profile.squares[place] else 0.0
+        if unit is Unit.SHARE:
+            is_counted = not is_per_action and profile.squares[place] == total
+            return rows_of(name, at, unit, share_with(mean, variance, n, is_counted=is_counted), self.known)
+        return rows_of(name, at, unit, mean_with(mean, variance, n) if n > 1 else None, self.known)
+
+
+def played_profile(matches: Matches, players: int) -> SelfPlay:
+    """Return what matches that were simulated are like."""
+    return SelfPlay(Profile.of(players, (observed(match.scores, match.ranks, match.choices) for match in matches)))
+
+
+def first_seat(strengths: Mapping[str, SelfPlay], players: int) -> tuple[Row, ...]:
     """Return the points of seat 0, or of each seat of a game for more, at each strength."""
-    rows: list[Row] = []
-    for strength, matches in played.items():
-        for seat in range(players if players > 2 else 1):
-            points = [Cluster(points_of(match.ranks, seat)) for match in matches]
-            rows += rows_of(f"points of seat {seat}", strength, Unit.SHARE, share_of(points))
-    return tuple(rows)
+    return tuple(
+        row
+        for strength, play in strengths.items()
+        for seat in range(players if players > 2 else 1)
+        for row in play.rows(f"points of seat {seat}", strength, Unit.SHARE, seat)
+    )
 
 
-def draws_and_margins(played: Mapping[str, Matches]) -> tuple[Row, ...]:
+def draws_and_margins(strengths: Mapping[str, SelfPlay]) -> tuple[Row, ...]:
     """Return how often the first rank is shared, and by how much the first is ahead of the second."""
-    rows: list[Row] = []
-    for strength, matches in played.items():
-        draws = [Cluster(float(match.ranks.count(1) > 1)) for match in matches]
-        rows += rows_of("draws", strength, Unit.SHARE, share_of(draws))
-    for strength, matches in played.items():
-        margins = [
-            Cluster(float(top - second))
-            for top, second in (sorted(match.scores, reverse=True)[:2] for match in matches)
-        ]
-        rows += rows_of("margin of the first", strength, Unit.SCORE, mean_of(margins))
-    return tuple(rows)
+    draws = [row for at, play in strengths.items() for row in play.rows("draws", at, Unit.SHARE, -5)]
+    margins = [row for at, play in strengths.items() for row in play.rows("margin of the first", at, Unit.SCORE, -4)]
+    return (*draws, *margins)
 
 
 def visible_leads(matches: Matches, scores: Callable[[Any], Sequence[int | float]]) -> tuple[Row, ...]:
@@ -233,26 +274,30 @@ def simple_results(points: Mapping[str, Mapping[str, Sequence[float]]]) -> tuple
     return tuple(rows)
 
 
-def first_action_variety(played: Mapping[str, Sequence[Any]]) -> tuple[Row, ...]:
-    """Return how often two matches of a strength begin differently, up to symmetry."""
+def first_action_variety(played: Mapping[str, Sequence[Any]], equal: Mapping[str, Sequence[Any]]) -> tuple[Row, ...]:
+    """Return how often two matches of a strength begin differently, up to symmetry.
+
+    ``played`` has the first actions of matches; ``equal`` all of a strength that takes each of them equally often.
+    """
     rows: list[Row] = []
+    for strength, actions in equal.items():
+        differ = 1 - sum(count**2 for count in Counter(actions).values()) / len(actions) ** 2
+        estimate = exactly(differ, len(actions))
+        rows += rows_of("two matches begin differently", strength, Unit.SHARE, estimate)
     for strength, actions in played.items():
         pairs = zip(actions[::2], actions[1::2], strict=False)
-        differ = [Cluster(float(action != other)) for action, other in pairs]
-        rows += rows_of("two matches begin differently", strength, Unit.SHARE, share_of(differ))
+        share = share_of([Cluster(float(action != other)) for action, other in pairs])
+        rows += rows_of("two matches begin differently", strength, Unit.SHARE, share)
     return tuple(rows)
 
 
-def length_and_branching(played: Mapping[str, Matches]) -> tuple[Row, ...]:
+def length_and_branching(strengths: Mapping[str, SelfPlay]) -> tuple[Row, ...]:
     """Return how long matches are, how many actions there are to choose from, and how often there is no choice."""
     rows: list[Row] = []
-    for strength, matches in played.items():
-        lengths = [Cluster(float(len(match.actions))) for match in matches]
-        choices = [Cluster(float(sum(match.choices)), len(match.choices)) for match in matches]
-        forced = [Cluster(float(match.choices.count(1)), len(match.choices)) for match in matches]
-        rows += rows_of("actions in a match", strength, Unit.COUNT, mean_of(lengths))
-        rows += rows_of("legal actions", strength, Unit.COUNT, mean_of(choices))
-        rows += rows_of("forced actions", strength, Unit.SHARE, share_of(forced))
+    for at, play in strengths.items():
+        rows += play.rows("actions in a match", at, Unit.COUNT, -3)
+        rows += play.rows("legal actions", at, Unit.COUNT, -2, is_per_action=True)
+        rows += play.rows("forced actions", at, Unit.SHARE, -1, is_per_action=True)
     return tuple(rows)
 
 

@@ -79,10 +79,15 @@ def share_of(clusters: Sequence[Cluster]) -> Estimate | None:
         return None
     n, count = len(clusters), sum(cluster.size for cluster in clusters)
     share = sum(cluster.total for cluster in clusters) / count
-    if all(cluster.size == 1 and cluster.total in (0, 1) for cluster in clusters):
+    is_counted = all(cluster.size == 1 and cluster.total in (0, 1) for cluster in clusters)
+    return share_with(share, 0.0 if is_counted else _variance(clusters, share, count), n, is_counted=is_counted)
+
+
+def share_with(share: float, variance: float, n: int, *, is_counted: bool) -> Estimate:
+    """Return a share with its interval, from the variance of the mean; ``is_counted``: of observations 0 and 1."""
+    if is_counted:
         low, high = wilson_interval(share, n, Z)
         return Estimate(value=share, low=low, high=high, n=n)
-    variance = _variance(clusters, share, count)
     if variance <= 0:
         others = Z * Z / (n + Z * Z)  # at most this share is different, by Wilson's interval
         return Estimate(value=share, low=share * (1 - others), high=share + (1 - share) * others, n=n)
@@ -97,7 +102,11 @@ def mean_of(clusters: Sequence[Cluster]) -> Estimate | None:
     if n < 2:
         return None
     mean = sum(cluster.total for cluster in clusters) / count
-    variance = _variance(clusters, mean, count)
+    return mean_with(mean, _variance(clusters, mean, count), n)
+
+
+def mean_with(mean: float, variance: float, n: int) -> Estimate:
+    """Return a mean with its interval, from its variance; of two observations or more."""
     if variance <= 0:
         return Estimate(value=mean, low=mean, high=mean, n=n, differing=differing_share(n))
     margin = t_quantile(n - 1, 0.975) * sqrt(variance)
@@ -153,7 +162,8 @@ class Unit(StrEnum):
 class Row:
     """A number of a measure.
 
-    ``at`` is its strength, ply or size, or empty for the whole game; ``known`` tells how the value of a board is known.
+    ``at`` is its strength, ply or size, or empty for the whole game. ``known`` tells how: of a board as for a worth, of
+    random play ``table`` or ``kernel``; empty for what was simulated on the rules.
     """
 
     name: str
@@ -194,36 +204,42 @@ _MOST_DECIMALS = 5
 
 def number_text(row: Row) -> str:
     """Return a number with its unit; a dash where only bounds are known."""
-    return value_text(row.estimate.value, row.unit)
+    return value_text(row.estimate.value, row.unit, _more_decimals(row.estimate, row.unit))
 
 
 def interval_text(row: Row) -> str:
     """Return how well a number is known."""
     estimate = row.estimate
+    known = f" ({row.known})" if row.known else ""
     if estimate.kind is Kind.EXACT:
-        return f"exact ({row.known})" if row.known else "exact"
+        return f"exact{known}" if estimate.n == 1 else f"exact{known}  n {estimate.n}"
     if estimate.kind is Kind.BOUNDS:
-        return f"{bounds_text(estimate)} ({row.known})"
-    return f"{ends_text(estimate, row.unit)}  n {estimate.n}"
+        return f"{bounds_text(estimate)}{known}"
+    return f"{ends_text(estimate, row.unit)}{known}  n {estimate.n}"
 
 
 def estimate_text(estimate: Estimate, unit: Unit) -> str:
     """Return a number with its interval."""
     if estimate.kind is Kind.EXACT:
         return f"{value_text(estimate.value, unit)}, exact"
-    return f"{value_text(estimate.value, unit)} {ends_text(estimate, unit)}"
+    value = value_text(estimate.value, unit, _more_decimals(estimate, unit))
+    return f"{value} {ends_text(estimate, unit)}"
 
 
 def ends_text(estimate: Estimate, unit: Unit) -> str:
     """Return an interval in the unit of its number, with as many decimals as tell its ends apart."""
     if estimate.differing is not None:
         return f"({ALL_EQUAL})"
-    for more_decimals in range(_MOST_DECIMALS if estimate.low != estimate.high else 1):
-        ends = (value_text(end, unit, more_decimals).removesuffix(" %") for end in (estimate.low, estimate.high))
-        low, high = ends
-        if low != high:
-            break
+    more_decimals = _more_decimals(estimate, unit)
+    low, high = (value_text(end, unit, more_decimals).removesuffix(" %") for end in (estimate.low, estimate.high))
     return f"[{low}, {high}]"
+
+
+def _more_decimals(estimate: Estimate, unit: Unit) -> int:
+    """Return how many decimals more than usual tell the ends of an interval apart; none if nothing does."""
+    low, high = estimate.low, estimate.high
+    differ = (more for more in range(_MOST_DECIMALS) if value_text(low, unit, more) != value_text(high, unit, more))
+    return next(differ, 0) if estimate.kind is Kind.SAMPLED else 0
 
 
 def bounds_text(estimate: Estimate) -> str:

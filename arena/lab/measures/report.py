@@ -15,8 +15,8 @@ from arena.lab.solving.limits import Limits
 
 PARTS_OF = {
     "value": ("value",),
-    "first_seat": ("played",),
-    "draws_and_margins": ("played",),
+    "first_seat": ("random", "played"),
+    "draws_and_margins": ("random", "played"),
     "openings": ("openings",),
     "choice": ("valued",),
     "decided": ("valued",),
@@ -24,7 +24,7 @@ PARTS_OF = {
     "depth": ("steps",),
     "simple": ("simple",),
     "first_actions": ("openings", "played"),
-    "length": ("played",),
+    "length": ("random", "played"),
 }
 """Which parts of a survey each measure is made from."""
 
@@ -65,11 +65,13 @@ def survey_quality(
 def measures_of(findings: Findings) -> tuple[Measure, ...]:
     """Return the eleven measures of what was played and solved."""
     game = findings.game
-    ends = {name: findings.played[name] for name in ("random", findings.strongest_search) if name in findings.played}
+    played = {name: formulas.played_profile(matches, game.players) for name, matches in findings.played.items()}
+    strengths = {**played, **findings.known}
+    ends = {name: strengths[name] for name in ("random", findings.strongest_search) if name in strengths}
     rows: dict[str, tuple[Row, ...]] = {
         "value": formulas.value_by_size(findings.solutions),
-        "first_seat": formulas.first_seat(findings.played, game.players),
-        "draws_and_margins": formulas.draws_and_margins(findings.played),
+        "first_seat": formulas.first_seat(strengths, game.players),
+        "draws_and_margins": formulas.draws_and_margins(strengths),
         "openings": tuple(findings.openings),
         "choice": formulas.choice(findings.valued),
         "decided": formulas.decided(findings.valued),
@@ -81,7 +83,7 @@ def measures_of(findings: Findings) -> tuple[Measure, ...]:
         "simple": formulas.simple_results(findings.simple),
         "first_actions": (
             *(formulas.first_action_values(findings.first_values) if findings.first_values else ()),
-            *formulas.first_action_variety(findings.first_actions),
+            *formulas.first_action_variety(findings.first_actions, findings.equal_first_actions),
         ),
         "length": (
             *formulas.length_and_branching(ends),

@@ -11,8 +11,19 @@ from arena.base.errors import KernelError, OptionError, UsageError
 from arena.base.seeds import derived_seed
 from arena.games import GAMES, make_game
 from arena.games.game import Game
-from arena.lab.measures.exact_values import MAX_PLIES, ExactValues, NoValuesError, Value, exact_values, opening_balance
-from arena.lab.measures.formulas import ValuedMatch, valued
+from arena.games.kernels.kernel import Kernel
+from arena.games.kernels.loading import kernel_of
+from arena.lab.measures.exact_values import (
+    MAX_PLIES,
+    BestPlay,
+    ExactValues,
+    NoValuesError,
+    Value,
+    exact_values,
+    opening_balance,
+    random_play,
+)
+from arena.lab.measures.formulas import SelfPlay, ValuedMatch, valued
 from arena.lab.measures.measure import Row
 from arena.lab.measures.simulation import SimulatedMatch, decides_among_others
 from arena.lab.measures.skill_ladder import (
@@ -29,6 +40,7 @@ from arena.lab.solve import Solver
 from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError, bytes_per_state
 from arena.lab.solving.positions import representatives, up_to_symmetry
 from arena.lab.solving.solution import By, Solution
+from arena.lab.solving.worth import Known
 
 # What smaller boards of a game are worth, and the one that was asked for.
 
@@ -105,8 +117,21 @@ def _option_text(options: dict[str, Any]) -> str:
 MOST_MEMORY_BYTES = 1 << 30
 """The memory for values, whatever is free, so that reports do not depend on the machine."""
 
-SHARES = {"value": 0.15, "values": 0.3, "played": 0.55, "steps": 0.8, "simple": 0.9, "openings": 0.95, "valued": 1.0}
+SHARES = {"value": 0.15, "values": 0.3, "random": 0.35, "played": 0.55, "steps": 0.75, "simple": 0.85}
+SHARES |= {"openings": 0.95, "valued": 1.0}
 """When each part of a survey ends, as a share of the whole time; what a part leaves is for the next."""
+
+
+PLAYOUTS = 10_000
+"""The random playouts of a kernel for each observation on the rules: two million by default."""
+
+MOST_PLIES = 64_000_000
+"""Where matches are long, the actions of all playouts: some seconds."""
+
+MOST_JUDGED = 50_000
+"""The playouts whose ranks the rules in Python judge, as in near ties of plaid: some seconds."""
+
+_FIRST_PLAYOUTS, _PLIES_A_CALL = 1000, 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,9 +152,10 @@ class Plan:
 class Findings:
     """What was played and solved: lists of observations by strength, pair or board.
 
-    ``steps`` and ``simple`` have the points of the stronger, and of the strategy, in each encounter; ``first_values``
-    are to the seat that acts, ``first_actions`` up to symmetry; ``kingmaking`` tells of each match whether its last
-    choice decided only among others.
+    ``known`` has the strengths of which more is known than by matches on the rules; ``steps`` and ``simple`` have the
+    points of the stronger, and of the strategy, in each encounter; ``first_values`` are to the seat that acts,
+    ``first_actions`` up to symmetry, ``equal_first_actions`` all that a strength takes equally often; ``kingmaking``
+    tells of each match whether its last choice decided only among others.
     """
 
     game: Game[Any]
@@ -137,6 +163,7 @@ class Findings:
     solutions: dict[str, Solution] = field(default_factory=dict)
     no_values_reason: str = ""
     played: dict[str, list[SimulatedMatch]] = field(default_factory=dict)
+    known: dict[str, SelfPlay] = field(default_factory=dict)
     steps: dict[str, list[float]] = field(default_factory=dict)
     doublings: list[str] = field(default_factory=list)
     simple: dict[str, dict[str, list[float]]] = field(default_factory=dict)
@@ -144,6 +171,7 @@ class Findings:
     valued: list[ValuedMatch] = field(default_factory=list)
     first_values: list[Value] = field(default_factory=list)
     first_actions: dict[str, list[Any]] = field(default_factory=dict)
+    equal_first_actions: dict[str, list[Any]] = field(default_factory=dict)
     kingmaking: dict[str, list[bool]] = field(default_factory=dict)
     are_all_solved: bool = True
     ended_early: list[str] = field(default_factory=list)
@@ -167,6 +195,7 @@ class Survey:
         parts = (
             ("value", "what boards are worth", self._solve_boards),
             ("values", "exact values of all states", self._find_values),
+            ("random", "random play", self._play_at_random),
             ("played", "matches of each strength against itself", self._play_strengths),
             ("steps", "each strength against the one below", self._play_steps),
             ("simple", "strategies of one sentence", self._play_simple),
@@ -214,7 +243,27 @@ class Survey:
         if not self._findings.no_values_reason:
             self._values = exact_values(self._game, self._path, self._limits)
 
+    def _play_at_random(self) -> None:
+        game, known = self._game, self._findings.known
+        exact = random_play(game, self._check_time)
+        kernel = kernel_of(game)
+        if exact is not None:
+            known["random"] = SelfPlay(exact, Known.TABLE)
+        elif isinstance(kernel, Kernel):
+            seed = derived_seed("random play", *self._seed(0))
+            profile = kernel.profile(seed, 0, _FIRST_PLAYOUTS)
+            known["random"] = SelfPlay(profile, "kernel")
+            plies, judged = profile.sums[-3] / profile.n, max(profile.added, 1) / profile.n
+            count = int(min(PLAYOUTS * self._plan.encounters, MOST_PLIES / plies, MOST_JUDGED / judged))
+            a_call = max(1, int(_PLIES_A_CALL / plies))
+            while profile.n < count:
+                self._check_time()
+                profile.include(kernel.profile(seed, profile.n, min(a_call, count - profile.n)))
+
     def _play_strengths(self) -> None:
+        if self._values is not None:
+            start = self._game.initial_state()
+            self._findings.known["best play"] = SelfPlay(self._values.best_play(start), self._values.known(start))
         strengths = [*self._strengths, *self._best_play()[-1:]]
         self._findings.played = {strength.name: [] for strength in strengths}
         for number in range(self._plan.encounters):
@@ -278,10 +327,17 @@ class Survey:
             self._findings.valued.append(valued(match, values))
 
     def _note_first_actions(self) -> None:
-        start = self._game.initial_state()
-        same = representatives(self._game, self._path, self._game.legal_actions(start))
-        for strength, matches in self._findings.played.items():
-            self._findings.first_actions[strength] = [same[match.actions[0]] for match in matches if match.actions]
+        start, findings = self._game.initial_state(), self._findings
+        actions = self._game.legal_actions(start)
+        same = representatives(self._game, self._path, actions)
+        if actions:
+            equal = {"random": actions}
+            if self._values is not None:
+                equal["best play"] = BestPlay(self._game, self._values).best(start)
+            findings.equal_first_actions = {name: [same[action] for action in taken] for name, taken in equal.items()}
+        for strength, matches in findings.played.items():
+            if strength not in findings.equal_first_actions:
+                findings.first_actions[strength] = [same[match.actions[0]] for match in matches if match.actions]
 
     def _note_last_choices(self) -> None:
         if self._game.players == 2:
