@@ -33,7 +33,7 @@ from tabulate import tabulate
 
 ROOT = Path(__file__).parents[1]
 ROOMS = {
-    "games": ("games", "protocol"),
+    "games": ("games", "protocol match/test_game_mistakes.py"),
     "ratings": ("ratings", "analysis"),
     "protocol": ("protocol", "botkit match"),
     "store": ("store", "tournament/corrections"),
