@@ -3,7 +3,9 @@
 import random
 import re
 import sys
+from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 from math import gcd
 
 import pytest
@@ -11,7 +13,10 @@ import pytest
 from arena.botkit import Clock
 from arena.games import GAMES, make_game
 from arena.lab.advice import ADVICE, Step, fits, safe_squares, unmirrored, unpaired, unpaired_falling
+from arena.match.replay import states_of
 from benchmarks.advice import BOARDS, Board, Positions, features_of, score
+from benchmarks.annotations import random_record
+from benchmarks.mistakes import mistakes_of
 from tests.best_play import brute_force, positions
 from tests.bots.test_thinking import loaded
 from tests.conftest import ROOT
@@ -129,6 +134,24 @@ def test_a_page_has_the_lines_and_scores_of_its_game(name):
     shares = [(100 * one.kept / one.matches, 100 * one.interval[0], 100 * one.interval[1]) for one in advice.scores]
     assert [tuple(map(float, cells)) for _, *cells in found] == [pytest.approx(share, abs=0.05) for share in shares]
     assert [one.board for one in advice.scores if not one.random_actions] == list(BOARDS[name])
+    kinds = re.findall(r" \d\. \d+ %: in the (?:first|second|last) third", page.partition("### How you lose")[2])
+    assert len(kinds) == page.count("```text") == (1 if name == "coprimality" else 3)
+
+
+def test_mistakes_are_those_that_give_an_outcome_away():
+    game = make_game("differences", size=4)
+    value = brute_force(game)
+    records = [replace(random_record(number, "differences", {"size": 4}), opening_plies=0) for number in range(1, 41)]
+    found = [one for kind in mistakes_of("differences", records).values() for one in kind]
+    expected = 0
+    for record in records:
+        values = [value(state)[0] for _, state in states_of(record)]
+        losses = [before - after for before, after in pairwise(values)]
+        expected += sum(loss * (1 - 2 * seat) > 0 for (seat, _), loss in zip(record.actions, losses, strict=True))
+    assert len(found) == expected > 10
+    for one in found:
+        now, played, better = (value(state)[0] for state in (one.state, *(game.apply(one.state, a) for a in one[4:6])))
+        assert better == now != played
 
 
 def test_the_search_measures_and_finds_what_keeps_the_draw():
