@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 from arena.games.game import Game
 from arena.games.permutation import Heights
-from arena.ratings.distributions import wilson_interval
 
 Z = 1.96
 
@@ -55,6 +54,8 @@ class Score:
     @property
     def interval(self) -> tuple[float, float]:
         """The share's 95 % interval."""
+        from arena.ratings.distributions import wilson_interval  # with numpy, which the bot does without
+
         return wilson_interval(self.kept / self.matches, self.matches, Z)
 
 
