@@ -68,7 +68,7 @@ def test_what_is_installed_is_the_wheel_whose_help_begins_with_what_works(instal
     done = installed.paste('python3 -c "import arena; print(arena.__file__)"', tmp_path)
     assert Path(done.stdout.strip()).is_relative_to(installed.environment)
     shown = installed.paste("arena --help", tmp_path).stdout
-    (command,) = re.findall(r"Start with: (.*)", shown)
+    (command,) = re.findall(r"Start with: (.*)\.", shown)
     done = installed.paste(command, tmp_path)
     assert done.returncode == 0
     assert "300 of 300 matches." in done.stdout
