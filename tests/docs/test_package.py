@@ -72,7 +72,7 @@ def test_what_is_installed_is_the_wheel_whose_help_begins_with_what_works(instal
     done = installed.paste(command, tmp_path)
     assert done.returncode == 0
     assert "300 of 300 matches." in done.stdout
-    steps = re.findall(r"^  (arena \S+)", done.stdout.partition("What next:")[2], re.MULTILINE)
+    steps = re.findall(r"^  (arena (?:bot )?\S+)", done.stdout.partition("What next:")[2], re.MULTILINE)
     assert {"arena new", "arena bot protocol"} <= set(steps)
     assert installed.paste("arena bot protocol", tmp_path).stdout.strip() == (ROOT / "protocol.md").read_text().strip()
 
