@@ -160,6 +160,14 @@ class _CheckedGame:
             )
         return values
 
+    def seats_out(self, state: Any) -> Sequence[int]:
+        seats: Sequence[int] = self._call("seats_out", state)
+        if not isinstance(seats, list | tuple) or any(
+            type(seat) is not int or not 0 <= seat < self.players for seat in seats
+        ):
+            raise self._wrong("seats_out", f"returned no tuple of seats from 0 to {self.players - 1}", seats)
+        return seats
+
     def observation(self, state: Any) -> dict[str, Any]:
         try:
             observation = self._observation(state)

@@ -6,8 +6,10 @@ import pytest
 
 from arena.base.bot_text import OPERATOR
 from arena.base.enums import Termination
+from arena.base.errors import GameError
 from arena.base.records import TimeControl
 from arena.games import Drawing, make_game
+from arena.games.checked_game import checked_game
 from arena.games.differences import Differences
 from arena.site.matches import viewed_match as match_boards
 from arena.site.matches.match_model import Asked
@@ -104,6 +106,34 @@ def test_among_three_the_winner_is_named_with_the_others_and_since_when_it_was_a
         f"{called[winner]} wins with {scores[winner]}, before {called[second]} {scores[second]} and {called[third]}"
         f" {scores[third]}. The winner was ahead from ply {behind[-1] + 1} on."
     )
+
+
+@pytest.mark.parametrize(
+    ("ranks", "said"), [((2, 2, 3), " wins 1 : 2 : 3."), ((3, 2, 1), "gamma wins with 3, before beta 2 and alpha 1.")]
+)
+def test_a_record_of_three_with_no_first_or_with_more_bots_than_seats_is_shown(ranks, said):
+    names = {"alpha@1": "alpha", "beta@2": "beta", "gamma@3": "gamma"}
+    shown = viewed_match(record(FULL, bots=tuple(names), scores=(1, 2, 3), ranks=ranks), names)
+    assert (shown.result, shown.decided_ply) == (said, None)
+
+
+class GoesOut(Differences):
+    """A game of strangers that says wrong seats are out."""
+
+    out = ()
+
+    def seats_out(self, state):
+        return self.out
+
+
+@pytest.mark.parametrize("out", [{0}, 1, (51,), (True,), "ab"])
+def test_seats_that_there_are_not_are_a_mistake_of_the_game(out, monkeypatch):
+    monkeypatch.setattr(GoesOut, "out", out)
+    path = f"{__name__}:GoesOut"
+    assert viewed_match(record(FULL, game=path), {}).result == "beta@2 wins 3 : 2."
+    game = checked_game(GoesOut(size=4), path)
+    with pytest.raises(GameError, match="returned no tuple of seats from 0 to 1"):
+        game.seats_out(game.initial_state())
 
 
 def test_a_record_that_breaks_the_rules_is_shown_up_to_there():

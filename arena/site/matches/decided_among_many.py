@@ -13,11 +13,14 @@ from arena.games import Game
 def eliminations(game: Game[Any], states: Sequence[Any]) -> list[tuple[int, int]]:
     """Return plies, each with a seat that is out from there on; none if the rules fail."""
     found = list[tuple[int, int]]()
+    out_before: Sequence[int] = ()
     try:
         if not game.seats_out(states[-1]):
             return []
         for ply, state in enumerate(states):
-            found += [(ply, seat) for seat in game.seats_out(state)[len(found) :] if ply]
+            out = game.seats_out(state)
+            found += [(ply, seat) for seat in out[len(out_before) :] if ply]
+            out_before = out
     except GameError:
         return []
     return found
@@ -28,7 +31,9 @@ def decided_among_many(record: MatchRecord, game: Game[Any], states: Sequence[An
 
     It is that of the last elimination, or since which the winner alone was ahead.
     """
-    if len(record.bots) == 2 or record.faults or record.ranks.count(1) > 1 or len(states) <= len(record.actions):
+    if len(record.bots) == 2 or len(record.bots) != game.players or len(states) <= len(record.actions):
+        return None
+    if record.faults or record.ranks.count(1) != 1:
         return None
     out = eliminations(game, states)
     if out:

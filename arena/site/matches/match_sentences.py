@@ -41,7 +41,7 @@ def _placing(record: MatchRecord, names: Sequence[str], reader: int | None) -> s
     verb = "share the first place" if len(first) > 1 else "win" if first == [reader] else "wins"
     if has_forfeit:
         return f"{winners} {verb}"
-    if len(names) == len(SEATS):
+    if len(names) == len(SEATS) or not first:
         return f"{winners} {verb} {scores}"
     others = all_of([f"{'you' if seat == reader else names[seat]} {score_text(record.scores[seat])}" for seat in rest])
     return f"{winners} {verb} with {score_text(record.scores[first[0]])}, before {others}"
