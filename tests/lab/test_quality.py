@@ -237,9 +237,9 @@ def test_kingmaking_is_a_last_choice_that_changes_only_the_others():
 def test_forced_eliminations_and_turns_of_the_path_are_those_of_other_rules(options):
     game, rules = make_game("coprimality", **options), reference_of("coprimality", options)
     matches = played_at_random(game, simple_strategies(game)["random"], [Random(seed) for seed in range(30)])
-    forced, turned = [], []
+    forced, turned, with_eliminations = [], [], 0
     for match in matches:
-        paths = []
+        paths, known = [], len(forced)
         for ply, action in enumerate(match.actions):
             history = list(match.actions[:ply])
             grid, _, out, *_ = rules.play(history)
@@ -249,12 +249,15 @@ def test_forced_eliminations_and_turns_of_the_path_are_those_of_other_rules(opti
             if len(rules.play([*history, action])[2]) > len(out):
                 others = [rules.play([*history, other])[2] for other in rules.legal(history)]
                 forced.append(all(len(other) > len(out) for other in others))
+        with_eliminations += len(forced) > known
         for path in paths:
             for (x, y), middle, (to_x, to_y) in zip(path, path[1:], path[2:], strict=False):
                 turned.append(middle != ((x + to_x) / 2, (y + to_y) / 2))
     eliminations = formulas.eliminations(game, {"random": matches})
     if forced:
-        assert [row.estimate.value for row in eliminations] == [pytest.approx(sum(forced) / len(forced))]
+        (row,) = eliminations
+        assert row.estimate.value == pytest.approx(sum(forced) / len(forced))
+        assert row.estimate.n == with_eliminations
     (turns,) = formulas.turns(game.size, {"random": matches})
     assert turns.estimate.value == pytest.approx(sum(turned) / len(turned))
     assert turns.estimate.n == sum(len(match.actions) > 1 for match in matches)

@@ -314,16 +314,18 @@ def eliminations(game: Game[Any], played: Mapping[str, Matches]) -> tuple[Row, .
     """Return how often a seat was eliminated because each of its actions would have done so, and not by accident."""
     rows: list[Row] = []
     for strength, matches in played.items():
-        forced = [
-            all(seat in game.seats_out(game.apply(state, action)) for action in game.legal_actions(state))
-            for match in matches
-            for state, after, seat in zip(match.states, match.states[1:], match.seats, strict=False)
-            if seat in game.seats_out(after)
-        ]
-        rows += rows_of(
-            "eliminations that were forced", strength, Unit.SHARE, share_of([Cluster(float(one)) for one in forced])
-        )
+        share = share_of([_forced_eliminations(game, match) for match in matches])
+        rows += rows_of("eliminations that were forced", strength, Unit.SHARE, share)
     return tuple(rows)
+
+
+def _forced_eliminations(game: Game[Any], match: SimulatedMatch) -> Cluster:
+    forced = [
+        all(seat in game.seats_out(game.apply(state, action)) for action in game.legal_actions(state))
+        for state, after, seat in zip(match.states, match.states[1:], match.seats, strict=False)
+        if seat in game.seats_out(after)
+    ]
+    return Cluster(float(sum(forced)), len(forced))
 
 
 def turns(size: int, played: Mapping[str, Matches]) -> tuple[Row, ...]:
