@@ -23,6 +23,9 @@ Z = 1.96
 MOST_FOLLOWED = 400
 """Numbers of coprimality; a longer way counts as open."""
 
+MOST_COPIED = 640_000
+"""Squares of the boards on a way: above 40 columns fewer numbers are followed, as each takes longer."""
+
 
 class Step(NamedTuple):
     """An action that a seat may take in a state, and the state after it."""
@@ -176,7 +179,7 @@ def safe_squares(game: Any, state: Any) -> list[Any]:
 def at_the_end_of_the_way(step: Step) -> tuple[int, int]:
     """Follow the path while one square is safe: return who goes out there, and who has a choice (1: you, -1: other)."""
     game, state = step.game, step.after
-    for _ in range(MOST_FOLLOWED):
+    for _ in range(min(MOST_FOLLOWED, MOST_COPIED // game.size**2)):
         seat = game.seat_to_act(state)
         if seat is None:
             break

@@ -32,7 +32,8 @@ def choose(game: Game[Any], state: Any, clock: Clock) -> Any:
     shuffled = (action for _, action in spread(game.legal_actions(state)))
     steps = [Step(game, state, action, game.apply(state, action), seat) for action in until(stop_at, shuffled)]
     for line in ADVICE[game.name].lines.values():
-        steps = best_of(line, steps, stop_at) if len(steps) > 1 else steps
+        if len(steps) > 1 and time.monotonic() < stop_at:
+            steps = best_of(line, steps, stop_at)
     return random.choice(steps).action
 
 
