@@ -136,7 +136,8 @@ class _Form:
         actions = self._exact_actions(self._start) if worth is not None else None
         if worth is None:
             yield plain
-            yield from (self._row(f"pie={plies}") for plies in PIES)
+            unseen = ("unseen=1",) if self._path == "plusminus" else ()
+            yield from (self._row(repair) for repair in (*unseen, *(f"pie={plies}" for plies in PIES)))
             return
         keeping = None if actions is None else sum(choice.worth.margin == worth.margin for choice in actions)
         decided_at, draws = self._play_with_mistakes([self._start]) if actions is not None else (None, None)
