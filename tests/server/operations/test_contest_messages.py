@@ -57,8 +57,9 @@ async def test_a_question_is_between_who_asks_and_directors_until_it_is_answered
 
 async def content_of(client, address):
     """Return a page once it is there: the first answer may say that it is being computed."""
-    while (answer := await client.get(address)).status_code == 202:
-        await anyio.sleep(0.02)
+    with anyio.fail_after(120):
+        while (answer := await client.get(address)).status_code == 202:
+            await anyio.sleep(0.02)
     return answer.content
 
 
