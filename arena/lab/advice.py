@@ -83,10 +83,15 @@ def narrowed(lines: Iterable[Feature], game: Game[Any], state: Any, actions: Seq
     for line in lines:
         if len(steps) == 1:
             break
-        values = [line.value(step) for step in steps]
-        best = max(values)
-        steps = [step for step, value in zip(steps, values, strict=True) if value == best]
+        steps = best_of(line, steps)
     return [step.action for step in steps]
+
+
+def best_of(line: Feature, steps: Iterable[Step]) -> list[Step]:
+    """Return the steps that a line likes best, of one or more."""
+    values = [(line.value(step), step) for step in steps]
+    best = max(value for value, _ in values)
+    return [step for value, step in values if value == best]
 
 
 def lead(step: Step) -> float:

@@ -14,14 +14,7 @@ from typing import Any
 
 from arena.botkit import Clock, run, spread, until, without_pie
 from arena.games import Game
-from arena.lab.advice import ADVICE, Feature, Step
-
-
-def best_of(line: Feature, steps: list[Step], stop_at: float) -> list[Step]:
-    """Return the steps that a line keeps, of those that there is time for."""
-    values = [(line.value(step), step) for step in until(stop_at, steps)]
-    best = max(value for value, _ in values)
-    return [step for value, step in values if value == best]
+from arena.lab.advice import ADVICE, Step, best_of
 
 
 def choose(game: Game[Any], state: Any, clock: Clock) -> Any:
@@ -33,7 +26,7 @@ def choose(game: Game[Any], state: Any, clock: Clock) -> Any:
     steps = [Step(game, state, action, game.apply(state, action), seat) for action in until(stop_at, shuffled)]
     for line in ADVICE[game.name].lines.values():
         if len(steps) > 1 and time.monotonic() < stop_at:
-            steps = best_of(line, steps, stop_at)
+            steps = best_of(line, until(stop_at, steps))
     return random.choice(steps).action
 
 
