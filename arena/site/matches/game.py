@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -97,7 +96,7 @@ def build_game(home: ArenaHome, parameters: GameParameters) -> GamePage:
 
 def _advice_score(score: Score) -> AdviceScore:
     low, high = score.interval
-    return AdviceScore(**asdict(score), low=low, high=high)
+    return AdviceScore.of(score, low=low, high=high)
 
 
 def _default(rules: type[Game[Any]], name: str) -> int | str | None:
