@@ -43,8 +43,12 @@ def workshop() -> Path:
 
 
 def bad_bot(name: str, is_warm: bool = False) -> Path:
-    """Return the directory of a bot from ``tests/bad_bots``, with a ``bot.toml``."""
-    return _bot_directory(name, [BAD_BOTS / f"{name}.py", *sorted(BAD_BOTS.glob("_*.py"))], is_warm)
+    """Return the directory of a bot of ``zoo.toml``, whose program is there or a file, with a ``bot.toml``."""
+    file = BAD_BOTS / f"{name}.py"
+    if "program" in ZOO[name]:
+        file = workshop() / f"{name}.py"
+        file.write_text(f"from _names import *\n\n{ZOO[name]['program']}\n")
+    return _bot_directory(name, [file, *sorted(BAD_BOTS.glob("_*.py"))], is_warm)
 
 
 def honest_bot(name: str) -> Path:

@@ -1,6 +1,6 @@
 """Real bot processes, good and bad: the right fault, in bounded time, and nothing left behind.
 
-Each bad bot is a file in tests/bad_bots named after its fault; ``test_zoo.py`` plays them all in tournaments.
+Each bad bot of tests/bad_bots is named after its fault; ``test_zoo.py`` plays them all in tournaments.
 """
 
 import json

@@ -1,7 +1,0 @@
-"""Calls abort."""
-
-import os
-
-from _wire import play
-
-play(lambda message: os.abort())

@@ -1,5 +1,0 @@
-"""Sends a text for a square."""
-
-from _wire import play_with
-
-play_with(action="a1")

@@ -1,5 +1,0 @@
-"""Sends infinity."""
-
-from _wire import play_with
-
-play_with(action=[float("inf"), 1])

@@ -1,6 +1,0 @@
-"""Uses the msgpack timestamp type."""
-
-import msgpack
-from _wire import play_with
-
-play_with(action=msgpack.Timestamp(1, 0))
