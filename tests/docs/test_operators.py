@@ -91,13 +91,6 @@ def test_the_container_runs_one_process_of_an_ordinary_user_and_says_how_it_is()
     assert f'"{health_check.__name__}"' in CONTAINERFILE.partition("HEALTHCHECK")[2].partition("ENTRYPOINT")[0]
 
 
-def test_what_the_build_of_the_image_takes_is_all_that_a_wheel_needs():
-    listed = {line[1:] for line in (ROOT / ".containerignore").read_text().splitlines() if line.startswith("!")}
-    assert {"arena", "bots", "tournaments", "docs", "protocol.md", "README.md", "LICENSE", "pyproject.toml"} <= listed
-    assert "hatch_build.py" in listed
-    assert all((ROOT / name).exists() for name in listed)
-
-
 # docs/backup.md: systemd takes the units of the nightly backup, which is made and checked
 
 

@@ -48,6 +48,16 @@ def test_the_wheel_has_the_package_and_what_it_ships(wheel):
     assert not [name for name in names if name.startswith(("tests/", "bots/", "docs/", "benchmarks/"))]
 
 
+def test_the_image_is_built_from_all_that_the_wheel_takes(wheel):
+    lines = (ROOT / ".containerignore").read_text().splitlines()
+    listed = {line[1:] for line in lines if line.startswith("!")}
+    with zipfile.ZipFile(wheel) as archive:
+        parts = [name.split("/") for name in archive.namelist()]
+    taken = {each[2] for each in parts if each[1] == "shipped_files"}
+    assert {"arena", "LICENSE", "pyproject.toml", "hatch_build.py", *taken} <= listed
+    assert all((ROOT / name).exists() for name in listed)
+
+
 def test_the_metadata_says_whose_it_is_and_under_which_license(wheel):
     with zipfile.ZipFile(wheel) as archive:
         (place,) = (name for name in archive.namelist() if name.endswith("/METADATA"))
