@@ -1,29 +1,25 @@
 """The clock that can be trusted, and the limits a director sets."""
 
-import contextlib
-import os
-import signal
-import subprocess
-import sys
 import time
-from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from arena.base.errors import BotError, DefinitionError, VoidMatchError
+from arena.base.errors import BotError, DefinitionError, LateError, VoidMatchError
 from arena.base.records import DEFAULT_LIMITS, Limits, TimeControl
 from arena.base.version import __version__
 from arena.match.bot_pool import BotPool
+from arena.match.players import connection
 from arena.match.players.connection import BotConnection
 from arena.match.players.idle_detection import STALL_SECONDS, StallDetector
 from arena.match.players.manifest import load_bot
+from arena.match.single_match import MAX_TRIES, play_match, play_until_judged
 from arena.protocol import messages
 from arena.protocol.frames import encode_frame
-from arena.sandbox.isolation.launch_spec import TAG_VARIABLE
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.tournament.definition import load_definition
 from benchmarks import zoo_bots as zoo
-from tests.matches import small_match
+from tests.matches import paper_bots, small_match
 from tests.written_bots import write_bot
 
 GOOD = load_bot(zoo.BOTS / "minimal")
@@ -144,46 +140,16 @@ def test_a_delay_is_a_stall_unless_the_bots_explain_it(monkeypatch, late, waited
     assert STALL_SECONDS < 0.1  # below the margin that is forgiven anyway
 
 
-STALLED = """
-import sys
-from pathlib import Path
-from arena.base.errors import VoidMatchError
-from tests.match.test_clock_and_limits import play, load_bot, zoo, TimeControl
-try:
-    record = play(load_bot(zoo.bad_bot("slow_but_good")), TimeControl(per_action_seconds=1.0, margin_seconds=0.0))
-    print(record.faults)
-except VoidMatchError as error:
-    print("void:", error)
-"""
-
-
-@pytest.mark.slow
-def test_when_the_arena_itself_stands_still_the_match_is_void():
-    """The whole arena is stopped for two seconds in the middle of a turn; the bot, which answers in time, is not."""
-    command = [sys.executable, "-u", "-c", STALLED]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]) as arena:
-        wait_for_a_bot_of(arena.pid)
-        os.kill(arena.pid, signal.SIGSTOP)
-        time.sleep(2.0)
-        os.kill(arena.pid, signal.SIGCONT)
-        output = arena.stdout.read()
-    assert output.startswith("void: the machine stood still: the arena looked")
-
-
-def wait_for_a_bot_of(pid):
-    deadline = time.monotonic() + 60.0
-    while time.monotonic() < deadline:
-        for path in Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(OSError):
-                if b"slow_but_good.py" in (path / "cmdline").read_bytes() and has_been_asked(path, pid):
-                    return
-    raise AssertionError("no bot was launched")
-
-
-def has_been_asked(path, pid):
-    """Return whether a bot of this arena is asleep in the middle of its turn: its sleep is no read."""
-    is_ours = f"{TAG_VARIABLE}={pid}.".encode() in (path / "environ").read_bytes()
-    return is_ours and "nanosleep" in (path / "wchan").read_text()
+def test_when_the_arena_itself_stands_still_the_match_is_void(monkeypatch):
+    """It looks two seconds after the deadline, without having waited for the processor."""
+    now = time.perf_counter
+    with BotConnection(load_bot(zoo.bad_bot("never_answers")), choose_isolation("auto"), DEFAULT_LIMITS) as process:
+        process.ask(encode_frame(messages.hello(__version__, DEFAULT_LIMITS)), 60.0)
+        begun = now()
+        late = SimpleNamespace(perf_counter=lambda: now() + 2.0 * (now() > begun + 0.2))
+        monkeypatch.setattr(connection, "time", late)
+        with pytest.raises(VoidMatchError, match="the machine stood still: the arena looked"):
+            process.ask(encode_frame({"type": "act", "ply": 0, "legal": [[1, 1]]}), 0.3)
 
 
 def test_an_answer_that_is_seen_late_through_our_own_fault_costs_nobody_a_match():
@@ -278,3 +244,63 @@ def test_the_work_of_a_turn_that_fails_counts_as_on_turn():
     (fault,) = record.faults
     assert fault.kind == "timeout"
     assert record.seats[0].cpu_seconds > 10 * record.seats[0].off_turn_cpu_seconds
+
+
+SPEC = small_match(*paper_bots())
+
+
+def late_times(times, seat):
+    seen = []
+
+    def play(spec):
+        seen.append(spec.void_tries)
+        if len(seen) <= times:
+            error = LateError("the machine stood still")
+            error.seat = seat
+            raise error
+        return "the record"
+
+    return play, seen
+
+
+def test_the_next_try_knows_who_was_to_act_in_the_last_ones():
+    play, seen = late_times(MAX_TRIES - 1, seat=1)
+    assert play_until_judged(play, SPEC) == "the record"
+    assert seen == [(), (1,), (1, 1)]
+
+
+def test_after_the_last_try_nobody_can_say():
+    play, seen = late_times(MAX_TRIES, seat=None)
+    with pytest.raises(LateError, match="stood still"):
+        play_until_judged(play, SPEC)
+    assert len(seen) == MAX_TRIES == 3
+
+
+def test_another_failure_is_not_tried_again():
+    tries = []
+
+    def fail(spec):
+        tries.append(spec)
+        raise VoidMatchError("the disk is full")
+
+    with pytest.raises(VoidMatchError, match="disk"):
+        play_until_judged(fail, SPEC)
+    assert len(tries) == 1
+
+
+def test_a_single_match_is_played_again(monkeypatch):
+    def first(game, state, clock):
+        return game.legal_actions(state)[0]
+
+    played, calls = BotPool.play, []
+
+    def late_at_first(pool, spec, *arguments):
+        calls.append(spec)
+        if len(calls) == 1:
+            raise LateError("the machine stood still")
+        return played(pool, spec, *arguments)
+
+    monkeypatch.setattr(BotPool, "play", late_at_first)
+    record = play_match("differences", first, first, options={"size": 3})
+    assert (record.termination, len(calls)) == ("normal", 2)
+    assert calls[1].void_tries == (None,)

@@ -9,8 +9,6 @@ from arena.base.errors import BotError, DefinitionError, UsageError
 from arena.base.records import DEFAULT_PLY_LIMIT, MAX_PLY_LIMIT, MatchRecord, MatchSpec
 from arena.botkit.selfplay import DEFAULT_PLY_LIMIT as OF_SELF_PLAY
 from arena.cli.terminal.options import ply_limit_option
-from arena.games import GAMES, make_game
-from arena.games.game import IntOption
 from arena.match.players.player import ScriptedPlayer
 from arena.match.referee import Referee
 from arena.match.replay import ReplayError, check_record
@@ -37,10 +35,6 @@ def test_a_match_without_end_ends_at_the_limit() -> None:
     assert (len(record.actions), record.ply_limit) == (5, 5)
     assert (record.termination, record.scores, record.ranks, record.faults) == ("adjudication", (0, 0), (1, 1), ())
     check_record(record)
-
-
-def test_a_match_without_end_ends_by_default() -> None:
-    assert len(play(spec()).actions) == DEFAULT_PLY_LIMIT
 
 
 def test_the_scores_as_they_stand_decide() -> None:
@@ -110,24 +104,10 @@ def test_a_record_of_an_earlier_version_has_no_limit() -> None:
     check_record(record)
 
 
-def test_the_default_is_several_times_the_longest_match_of_the_games_here() -> None:
-    longest = {}
-    for name, rules in GAMES.items():
-        largest = {
-            option.name: option.maximum
-            for option in rules.OPTIONS
-            if isinstance(option, IntOption) and not option.is_variation
-        }
-        if name != "coprimality":  # has no such bound: see DEFAULT_PLY_LIMIT
-            longest[name] = make_game(name, **largest | ({"grid_first": 2} if "grid_first" in largest else {})).space()
-    assert max(space.max_plies for space in longest.values()) == 1998
-    assert DEFAULT_PLY_LIMIT >= 5 * 1998
-
-
 def test_the_limit_is_the_same_wherever_it_is_written() -> None:
     option = ply_limit_option(lambda: None).__click_params__[0]
     assert (option.default, option.type.min, option.type.max) == (DEFAULT_PLY_LIMIT, 1, MAX_PLY_LIMIT)
-    assert OF_SELF_PLAY == DEFAULT_PLY_LIMIT
+    assert OF_SELF_PLAY == spec().ply_limit == DEFAULT_PLY_LIMIT
 
 
 @pytest.mark.parametrize("limit", [0, -1, 2, MAX_PLY_LIMIT + 1])

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from arena.base.errors import BotError, LateError, MatchStateError, StoreError, VoidMatchError
+from arena.base.errors import BotError, LateError, MatchStateError, StoreError
 from arena.base.live_match import LiveMatch
 from arena.base.records import TimeControl
 from arena.match.players.player import Answer, ScriptedPlayer
@@ -32,6 +32,8 @@ def play(*players, **kwargs):
 
 def test_a_match_is_played_in_turn_to_its_end():
     record = play(ScriptedPlayer([(1, 2)]), ScriptedPlayer([(2, 1)]))
+    check_record(record)
+    assert len(list(states_of(record))) == 3
     assert record.actions == ([0, (1, 2)], [1, (2, 1)])
     assert (record.scores, record.ranks, record.termination, record.faults) == ((1, 1), (1, 1), "normal", ())
     assert (record.match, record.tournament, record.bots, record.rng_seed) == (7, "t", ("bot0@1", "bot1@1"), 42)
@@ -59,13 +61,6 @@ def test_a_player_is_given_what_it_wants_and_no_more():
     found = [value for name, value in curious.calls if name == "update"]
     assert found == [(1, [[0, (1, 1)]]), (2, [[1, (2, 2)]])]
     assert not [1 for name, _ in frugal.calls if name == "update"]
-
-
-def test_everybody_hears_how_it_ended():
-    players = ScriptedPlayer([(1, 1)]), ScriptedPlayer([(2, 2)])
-    play(*players)
-    for player in players:
-        assert player.calls[-1] == ("end", ((1, 1), (1, 1), "normal"))
 
 
 def test_the_opening_is_played_for_the_bots_and_counts_as_plies():
@@ -148,14 +143,6 @@ def test_coprimality_goes_on_without_a_seat_that_forfeited():
     check_record(record)
 
 
-def test_our_own_failure_passes_through_and_voids_the_match():
-    def fail(request):
-        raise VoidMatchError("no memory")
-
-    with pytest.raises(VoidMatchError):
-        play(ScriptedPlayer(fail), ScriptedPlayer([]))
-
-
 def late(is_disturbed=False):
     """A player of whom nobody can say whether it kept its time."""
 
@@ -212,12 +199,6 @@ def test_the_lower_limit_of_action_and_bank_holds_and_the_margin_is_forgiven():
     assert asked[1].seconds == pytest.approx(0.6)
     (fault,) = record.faults
     assert (fault.kind, fault.seat, fault.ply) == ("timeout", 0, 2)
-
-
-def test_a_record_replays_through_the_rules():
-    record = play(ScriptedPlayer([(1, 2)]), ScriptedPlayer([(2, 1)]))
-    check_record(record)
-    assert len(list(states_of(record))) == 3
 
 
 @pytest.mark.parametrize(

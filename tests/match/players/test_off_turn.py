@@ -71,14 +71,6 @@ def test_a_bot_that_works_while_another_is_to_act_is_frozen(launcher, name, isol
     assert busy.process.monitor.possible_cpu_seconds() - used < 0.02
 
 
-def test_a_bot_that_is_idle_off_turn_is_left_alone(launcher):
-    idle = launcher.launch("never_answers")
-    other = launcher.launch("never_answers")
-    with pytest.raises(BotError, match="timeout"):
-        other.ask(encode_frame({"type": "act", "ply": 0, "legal": [[1, 1]]}), 0.3)
-    assert not idle.off_turn.has_worked
-
-
 def test_work_that_children_did_on_turn_excuses_nobody(launcher, isolation):
     """Whoever lets its time run out could else have every match against such a bot played again."""
     honest = launcher.launch("works_by_children_on_turn", isolation)
@@ -197,15 +189,15 @@ def play_against_person(bot, isolation, **control):
         return pool.play(match, people={1: HumanPlayer(act)}).faults
 
 
-CASES = [(level, False) for level in IsolationLevel] + [(IsolationLevel.LANDLOCK, True)]
+CASES = [(level, False, False) for level in IsolationLevel]
+CASES += [(IsolationLevel.LANDLOCK, False, True), (IsolationLevel.LANDLOCK, True, True)]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("groups", ["as it is", "without control groups"])
-@pytest.mark.parametrize(("level", "is_warm"), CASES, indirect=["level"])
-def test_what_a_bot_goes_on_with_while_a_person_thinks_is_stopped(level, is_warm, groups):
+@pytest.mark.parametrize(("level", "is_warm", "with_groups"), CASES, indirect=["level"])
+def test_what_a_bot_goes_on_with_while_a_person_thinks_is_stopped(level, is_warm, with_groups):
     isolation = choose_isolation(level)
-    if groups != "as it is":
+    if not with_groups:
         isolation = Isolation(level=isolation.level, user_namespace=isolation.user_namespace)
     for name in ("grows_after_its_answer", "continues_itself", "children_go_on"):
         faults = play_against_person(bad_bot(name, is_warm), isolation)
