@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arena.base.errors import DefinitionError
@@ -35,13 +35,6 @@ def test_what_a_director_has_written_is_what_is_played():
     assert (contest.qualification.format, contest.qualification.places) == ("ladder", 2)
     assert contest.qualification.settings == {"margin_95": 9.0}
     assert (contest.final.format, contest.final.places, contest.final.encounters) == ("round-robin", None, 2)
-
-
-def test_without_a_qualification_there_is_one_tournament():
-    contest = contest_of(qualification=None)
-    assert (contest.qualification, contest.tournaments) == (None, ("spring",))
-    assert contest_of(**OPEN).freeze_at is None
-    assert contest_of(**SEALED).freeze_at is None
 
 
 @pytest.mark.parametrize(
@@ -102,27 +95,21 @@ FAULTS = {
         ("{}", "places: missing"),
         ("{ places = 4, format = 'ladder' }", "margin_95: missing"),
         ("{ places = 4, format = 'ladder', ladder = { matches = 9, margin_95 = 1 } }", "would play none"),
-        ("{ places = 4, swiss = { rounds = 3 } }", "belongs to format = 'swiss'"),
     ],
     "final": [
         ("{ format = 'ladder' }", "final.format = 'ladder': expected 'round-robin'"),
-        ("{ format = 'chess' }", "final.format = 'chess': expected"),
         ("{ encounters = 0 }", "from 1 to 100,000"),
         ("{ ply_limit = 2 }", "the 2 plies of the opening count"),
-        ("{ ply_limit = 3, openings = { plies = 3 } }", "the 3 plies of the opening count"),
         ("{ openings = 'book.toml' }", "expected a table"),
         ("{ openings = { plies = 3 }, opening_plies = 3 }", "opening_plies and openings: expected one of them"),
         ("{ openings = { plies = 3, choose = 'best' } }", "expected 'random' or 'information'"),
         ("{ opening_plies = 3 }", "final.opening_plies = 3: no random opening of that many plies leaves every seat in"),
-        ("{ openings = { plies = 3 } }", "final.openings.plies = 3: no random opening"),
         ("{ round_robin = { groups = 3 } }", "final.round_robin.groups: only for games of three or more players"),
         ("{ format = 'gauntlet' }", "final.gauntlet.challengers: missing .expected names of house_bots, such as"),
         ("{ format = 'gauntlet', gauntlet = { challengers = ['ada'] } }", "challengers = .'ada'.: expected names of"),
         ("{ until = { decided = 'all' } }", "final.until: until.decided = 'all': expected .groups., .order."),
         ("{ until = {}, encounters = 3 }", "encounters and until: expected one of them"),
-        ("{ format = 'swiss', until = {} }", "final.until: expected format = 'round-robin' or 'gauntlet'"),
         ("{ swiss = { rounds = 3 } }", "final.swiss: this table belongs to format = 'swiss'"),
-        ("{ format = 'swiss', swiss = { round = 3 } }", "unknown key"),
         ("{ entrants = [] }", "unknown key"),
     ],
     "isolation": [("'none'", "unknown key")],
@@ -204,31 +191,20 @@ zones = st.sampled_from(sorted(available_timezones() - {"localtime", "Factory"})
 locals_ = st.datetimes(datetime(2000, 1, 1), datetime(2037, 12, 31)).map(lambda at: at.replace(microsecond=0))
 
 
-@given(locals_, zones)
-def test_the_times_that_a_clock_on_the_wall_shows_are_found_by_looking_at_all_of_them(local, zone):
+@given(locals_, zones, st.none())
+@example(datetime(2027, 3, 28, 1, 59, 59), "Europe/Berlin", 1)
+@example(datetime(2027, 3, 28, 2, 0), "Europe/Berlin", 0)
+@example(datetime(2027, 3, 28, 2, 59, 59), "Europe/Berlin", 0)
+@example(datetime(2027, 10, 31, 2, 0), "Europe/Berlin", 2)
+@example(datetime(2011, 12, 30, 12, 0), "Pacific/Apia", 0)  # a day that Samoa has left out
+@example(datetime(2027, 4, 4, 1, 45), "Australia/Lord_Howe", 2)
+def test_the_times_that_a_clock_on_the_wall_shows_are_found_by_looking_at_all_of_them(local, zone, count):
     """What is compared with: each quarter of an hour within two days, for offsets are multiples of that since 2000."""
     near = local.replace(tzinfo=UTC)
     steps = [near + timedelta(minutes=15 * k) for k in range(-4 * 30, 4 * 30 + 1)]
     shown = [at for at in steps if at.astimezone(ZoneInfo(zone)).replace(tzinfo=None) == local]
     assert instants(local, zone) == shown
-
-
-@pytest.mark.parametrize(
-    ("local", "zone", "found"),
-    [
-        ("2027-03-28T01:59:59", "Europe/Berlin", ["2027-03-28T00:59:59"]),
-        ("2027-03-28T02:00:00", "Europe/Berlin", []),
-        ("2027-03-28T02:59:59", "Europe/Berlin", []),
-        ("2027-03-28T03:00:00", "Europe/Berlin", ["2027-03-28T01:00:00"]),
-        ("2027-10-31T02:00:00", "Europe/Berlin", ["2027-10-31T00:00:00", "2027-10-31T01:00:00"]),
-        ("2027-10-31T03:00:00", "Europe/Berlin", ["2027-10-31T02:00:00"]),
-        ("2011-12-30T12:00:00", "Pacific/Apia", []),  # a day that Samoa has left out
-        ("2027-04-04T01:45:00", "Australia/Lord_Howe", ["2027-04-03T14:45:00", "2027-04-03T15:15:00"]),
-    ],
-)
-def test_gaps_and_folds(local, zone, found):
-    expected = [datetime.fromisoformat(at).replace(tzinfo=UTC) for at in found]
-    assert instants(datetime.fromisoformat(local), zone) == expected
+    assert count in (None, len(shown))
 
 
 @pytest.mark.slow
@@ -280,15 +256,5 @@ def test_what_could_not_be_played_after_the_deadline_is_refused_before():
 def test_there_are_openings_up_to_one_ply_before_the_end_of_a_match(game, options, most):
     assert has_opening(make_game(game, **options), most)
     assert not has_opening(make_game(game, **options), most + 1)
-
-
-def test_where_matches_differ_in_length_an_opening_is_looked_for_as_often_as_when_it_is_drawn():
-    game = make_game("coprimality", size=4)
-    drawn = openings(checked_game(game, "coprimality"), 5, 1)
-    assert has_opening(game, 5) == (next(drawn) is not None)
-
-
-def test_openings_that_tell_most_are_refused_on_a_board_with_too_many_states_as_in_a_tournament_file():
-    final = '{ openings = { plies = 2, choose = "information" } }'
-    with pytest.raises(DefinitionError, match=r"openings: choose .* has [0-9,]+ states after .* 8 plies or more, a s"):
-        contest_of(game='"plaid"', options="{ width = 40, height = 40 }", final=final)
+    varied = make_game("coprimality", size=4)  # whose matches differ in length: an opening is drawn
+    assert has_opening(varied, 5) == (next(openings(checked_game(varied, "coprimality"), 5, 1)) is not None)

@@ -8,8 +8,8 @@ from secrets import token_hex
 
 from arena.analysis.measures.verification import verify
 from arena.community.contests.played_contest import PlayedContest
-from arena.community.submissions.submission import submit
 from arena.community.submissions.upload_directory import tell_owners
+from arena.match.players.player import Answer
 from arena.store.home import ArenaHome
 from arena.store.people.contest import phase_of
 from arena.store.people.people_store import PeopleStore
@@ -17,6 +17,7 @@ from arena.store.people.values import Role, SubmissionState
 from arena.tournament.directors.supervised_run import Shutdown
 from arena.tournament.run import Order, RunControl
 from tests.community.contests.samples import OPENS, contest_of
+from tests.tournament.test_director import Scripted
 
 BOT = """import secrets
 from arena.botkit import Choice, run
@@ -30,9 +31,18 @@ run(choose)
 CANARY = "canary-[0-9a-f]{16}"
 
 
+class Noting(Scripted):
+    """Plays as these bots do, without a process for any of them."""
+
+    def _chooser(self, spec):
+        return lambda request: Answer(request.legal[0], 0.0, None, "canary-" + token_hex(8))
+
+
 class World:
+    """Matches are played by ``executor``, which is set to "in-process" where bots shall have processes."""
+
     def __init__(self, directory, now, is_new=True):
-        self.now, self.directory = now, directory / "home"
+        self.now, self.directory, self.executor = now, directory / "home", Noting()
         self._bots = directory / "bots"
         if is_new:
             self._bots.mkdir()
@@ -67,8 +77,7 @@ class World:
         def accept():
             claim = self.people.submissions.claim()
             assert claim.submission.number == one.number
-            submitted = submit(self.home, place)
-            assert submitted.refusal is None, submitted.refusal
+            self.home.bots.add(self.home.bots.copy_in(place))
             claim.finish(SubmissionState.ACCEPTED, "", "", f"{name}@{version}")
             tell_owners(self.people, self.home.store)
 
@@ -90,7 +99,7 @@ class World:
             assert verify(self.home, name).problems == []
 
     def play(self, until=lambda stored: False, controls=(), steps=60):
-        played = PlayedContest("spring", self.home, self.people, Shutdown(), controls, executor="in-process")
+        played = PlayedContest("spring", self.home, self.people, Shutdown(), controls, executor=self.executor)
         try:
             for _ in range(steps):
                 if played.step() is None or until(self.contest()):
