@@ -42,13 +42,18 @@ def workshop() -> Path:
     return _workshop
 
 
+def program_of(name: str) -> Path:
+    """Return the file of a bot of ``zoo.toml``: in ``tests/bad_bots``, or made of the expression in the table."""
+    if "program" not in ZOO[name]:
+        return BAD_BOTS / f"{name}.py"
+    file = workshop() / f"{name}.py"
+    file.write_text(f"from _names import *\n\n{ZOO[name]['program']}\n")
+    return file
+
+
 def bad_bot(name: str, is_warm: bool = False) -> Path:
-    """Return the directory of a bot of ``zoo.toml``, whose program is there or a file, with a ``bot.toml``."""
-    file = BAD_BOTS / f"{name}.py"
-    if "program" in ZOO[name]:
-        file = workshop() / f"{name}.py"
-        file.write_text(f"from _names import *\n\n{ZOO[name]['program']}\n")
-    return _bot_directory(name, [file, *sorted(BAD_BOTS.glob("_*.py"))], is_warm)
+    """Return the directory of a bot of ``zoo.toml``, with a ``bot.toml``."""
+    return _bot_directory(name, [program_of(name), *sorted(BAD_BOTS.glob("_*.py"))], is_warm)
 
 
 def honest_bot(name: str) -> Path:

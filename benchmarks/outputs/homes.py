@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from benchmarks import zoo_bots
 from benchmarks.outputs.commands import Recorder
 from benchmarks.outputs.site import Site
 
@@ -97,9 +98,8 @@ def make_homes(arena: Path, directory: Path) -> None:
 def _make_bot(place: Path, source: str, more: str = "") -> None:
     """Copy a bot, so that its path is not that of a version."""
     place.mkdir(parents=True)
-    bad = ROOT / "tests" / "bad_bots"
-    file = ROOT / "bots" / source / "bot.py" if source in BOTS else bad / f"{source}.py"
-    for one in (file, *bad.glob("_*.py")):
+    file = ROOT / "bots" / source / "bot.py" if source in BOTS else zoo_bots.program_of(source)
+    for one in (file, *zoo_bots.BAD_BOTS.glob("_*.py")):
         shutil.copy(one, place)
     (place / "bot.toml").write_text(
         f'name = "{place.name}"\nversion = "1"\ncommand = ["python3", "{file.name}"]\n{more}'

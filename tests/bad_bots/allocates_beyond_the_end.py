@@ -1,5 +1,3 @@
-"""Has blocks reserved beyond the end of its files, whose sizes stay 0."""
-
 import ctypes
 import errno
 import os

@@ -1,5 +1,3 @@
-"""Sends its answers in two parts."""
-
 import time
 
 from _wire import answer, frame, play, write

@@ -1,5 +1,3 @@
-"""Sends an answer as soon as the match begins, before any question."""
-
 from _wire import receive, send
 
 while True:

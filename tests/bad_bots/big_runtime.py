@@ -1,5 +1,3 @@
-"""Brings a runtime of 300 MiB."""
-
 from _wire import answer, play, send
 
 ballast = bytearray(b"x" * 300 * 1024 * 1024)

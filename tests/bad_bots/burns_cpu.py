@@ -1,5 +1,3 @@
-"""Uses more CPU time than a match allows."""
-
 import time
 
 from _wire import answer, play, send

@@ -1,5 +1,3 @@
-"""Has a chain of processes work off turn, each in a session of its own, that undo that the bot is stopped."""
-
 import os
 import signal
 import time

@@ -1,5 +1,3 @@
-"""Has chains of short-lived processes, whose ends nobody is told of, think while the other is to act."""
-
 from _hidden_work import OffTurn, start_chains
 from _wire import play
 

@@ -1,5 +1,3 @@
-"""Makes the opponent's program writable to all, for a moment."""
-
 import os
 import sys
 

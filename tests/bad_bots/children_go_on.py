@@ -1,5 +1,3 @@
-"""Has a child in a session of its own work off turn, and send everybody else the signal to go on."""
-
 import os
 import signal
 import time

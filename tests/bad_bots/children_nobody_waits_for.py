@@ -1,5 +1,3 @@
-"""Has short-lived children think while the other is to act, and ignores their ends."""
-
 from _hidden_work import OffTurn, start_short_lived_children
 from _wire import play
 

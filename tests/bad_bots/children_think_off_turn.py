@@ -1,5 +1,3 @@
-"""Has a child think while the other is to act."""
-
 import os
 
 from _wire import answer, play, send

@@ -1,5 +1,3 @@
-"""Works off turn, and has a timer send it the signal to go on whenever it has been stopped."""
-
 import ctypes
 import signal
 import struct

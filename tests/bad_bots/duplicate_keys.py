@@ -1,5 +1,3 @@
-"""Sends a key twice."""
-
 import msgpack
 from _wire import answer, play_with_body
 

@@ -1,5 +1,3 @@
-"""Exits with status 3."""
-
 import sys
 
 print("I give up", file=sys.stderr)

@@ -1,5 +1,3 @@
-"""Writes many files."""
-
 import os
 import time
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Floods stderr for ever."""
-
 import os
 
 from _wire import play

@@ -1,5 +1,3 @@
-"""Floods stderr from a thread, and plays well."""
-
 import os
 import threading
 

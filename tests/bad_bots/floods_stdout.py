@@ -1,5 +1,3 @@
-"""Floods stdout for ever."""
-
 from _wire import play, write
 
 

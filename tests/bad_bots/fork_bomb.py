@@ -1,5 +1,3 @@
-"""Forks for ever."""
-
 import os
 import time
 

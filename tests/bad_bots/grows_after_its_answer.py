@@ -1,5 +1,3 @@
-"""Answers, and has children that work, multiply and take memory from then on, whether or not anybody is asked."""
-
 import os
 import time
 

@@ -1,5 +1,3 @@
-"""Takes memory through children whose main threads have ended, so that their own directories in /proc are empty."""
-
 import ctypes
 import os
 import threading

@@ -1,5 +1,3 @@
-"""Fills the disk in a directory that nobody may read."""
-
 import os
 import time
 

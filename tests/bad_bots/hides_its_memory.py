@@ -1,5 +1,3 @@
-"""Takes memory through children that can't be looked at."""
-
 import ctypes
 import os
 import time

@@ -1,5 +1,3 @@
-"""Plays well, but never leaves."""
-
 import signal
 import time
 

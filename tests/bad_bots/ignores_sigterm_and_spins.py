@@ -1,5 +1,3 @@
-"""Spins for ever, deaf to every polite signal."""
-
 import signal
 
 from _wire import play

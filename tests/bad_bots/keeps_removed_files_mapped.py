@@ -1,5 +1,3 @@
-"""Fills the disk with files that it removes and closes; a page of each stays mapped."""
-
 import mmap
 import os
 import time

@@ -1,5 +1,3 @@
-"""Fills the disk with files that it removes and keeps open."""
-
 import os
 import time
 

@@ -1,5 +1,3 @@
-"""Kills its parent."""
-
 import os
 import signal
 

@@ -1,5 +1,3 @@
-"""Looks for other bots and kills them."""
-
 import os
 import signal
 from pathlib import Path

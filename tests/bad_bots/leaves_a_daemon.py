@@ -1,5 +1,3 @@
-"""Leaves a daemon that keeps the pipes open, and plays well."""
-
 import os
 import time
 

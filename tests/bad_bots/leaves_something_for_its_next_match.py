@@ -1,5 +1,3 @@
-"""Leaves a file in its own directory for its next match."""
-
 from pathlib import Path
 
 from _wire import commit

@@ -1,5 +1,3 @@
-"""Holds a lock that other bots can see."""
-
 import fcntl
 import sys
 

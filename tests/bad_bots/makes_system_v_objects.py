@@ -1,5 +1,3 @@
-"""Makes a System V semaphore and a message queue, which would outlive it."""
-
 import ctypes
 
 from _wire import commit, must

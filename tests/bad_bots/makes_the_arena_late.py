@@ -1,5 +1,3 @@
-"""Starts chains of processes when it has to answer, never does, and hopes that the arena will be too late to judge."""
-
 import time
 
 from _hidden_work import start_chains

@@ -1,5 +1,3 @@
-"""Plays well with forty threads."""
-
 import threading
 
 from _wire import answer, play, send

@@ -1,5 +1,3 @@
-"""Takes memory through children."""
-
 import os
 import time
 

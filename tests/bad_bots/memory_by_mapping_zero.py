@@ -1,5 +1,3 @@
-"""Takes memory through shared mappings of /dev/zero of which it shows nothing."""
-
 import mmap
 import os
 

@@ -1,5 +1,3 @@
-"""Takes memory through files without a name."""
-
 import os
 
 from _wire import play

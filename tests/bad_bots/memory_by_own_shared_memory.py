@@ -1,5 +1,3 @@
-"""Takes memory through files in /dev/shm of which nothing is mapped."""
-
 import time
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""Has many children take memory for page tables alone, by reading a page here and there that nobody has written."""
-
 import mmap
 import os
 import time

@@ -1,5 +1,3 @@
-"""Takes memory through shared mappings of which it shows nothing."""
-
 import mmap
 
 from _wire import answer, play, send

@@ -1,5 +1,3 @@
-"""Takes memory through shared memory."""
-
 from pathlib import Path
 
 from _wire import play

@@ -1,5 +1,3 @@
-"""Takes memory through what lies unread in its sockets."""
-
 import os
 import socket
 import time

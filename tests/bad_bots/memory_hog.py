@@ -1,5 +1,3 @@
-"""Takes memory for ever."""
-
 from _wire import play
 
 

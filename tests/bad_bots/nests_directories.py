@@ -1,5 +1,3 @@
-"""Nests directories in its scratch directory, deeper than Python recurses."""
-
 import os
 import time
 

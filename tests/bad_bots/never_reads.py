@@ -1,5 +1,3 @@
-"""Says ready, and never reads its stdin again."""
-
 import time
 
 from _wire import receive, send

@@ -1,5 +1,3 @@
-"""Sends its answer one byte every tenth of a second."""
-
 import time
 
 from _wire import answer, frame, play, write

@@ -1,5 +1,3 @@
-"""Opens files for ever."""
-
 import os
 import time
 

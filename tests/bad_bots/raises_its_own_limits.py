@@ -1,5 +1,3 @@
-"""Raises its own resource limits."""
-
 import resource
 
 from _wire import commit

@@ -1,5 +1,3 @@
-"""Reads the memory of its parent."""
-
 import os
 from pathlib import Path
 

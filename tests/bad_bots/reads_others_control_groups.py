@@ -1,5 +1,3 @@
-"""Reads what others use in the control groups of the machine."""
-
 import itertools
 import os
 from pathlib import Path

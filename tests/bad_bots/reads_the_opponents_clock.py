@@ -1,5 +1,3 @@
-"""Reads the processor time of other bots' processes, to the nanosecond."""
-
 import os
 import time
 

@@ -1,5 +1,3 @@
-"""Drops a file of its own from memory, and finds out in its next match that it did."""
-
 import os
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""Plays the first square of the board again and again."""
-
 from _wire import answer, play, send
 
 first = []

@@ -1,5 +1,3 @@
-"""Takes memory through a program that may be executed, and not be read."""
-
 import os
 import shutil
 import subprocess

@@ -1,5 +1,3 @@
-"""Sees which sockets the machine has, with their users and connections."""
-
 import contextlib
 import os
 from pathlib import Path

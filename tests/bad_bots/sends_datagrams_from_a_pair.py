@@ -1,5 +1,3 @@
-"""Sends a datagram to a name, from a socket that is half of a pair."""
-
 import socket
 
 from _wire import commit

@@ -1,5 +1,3 @@
-"""Fills the disk with files that it removes; only messages in a socket of its own still hold them."""
-
 import os
 import socket
 import time

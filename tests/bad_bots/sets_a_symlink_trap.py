@@ -1,5 +1,3 @@
-"""Puts links to the operator's files where the arena will clean up."""
-
 import os
 import sys
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Takes pseudo terminals, which are shared by everything on the machine."""
-
 import os
 
 from _wire import commit

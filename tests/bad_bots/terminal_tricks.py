@@ -1,5 +1,3 @@
-"""Plays well, with a name, notes and stderr full of control characters."""
-
 import sys
 
 from _wire import answer, receive, send

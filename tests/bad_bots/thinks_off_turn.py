@@ -1,5 +1,3 @@
-"""Thinks while the other is to act."""
-
 import threading
 
 from _wire import answer, play, send

@@ -1,5 +1,3 @@
-"""Starts threads for ever."""
-
 import threading
 import time
 

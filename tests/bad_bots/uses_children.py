@@ -1,5 +1,3 @@
-"""Has children work for it while it is its turn."""
-
 import subprocess
 import sys
 

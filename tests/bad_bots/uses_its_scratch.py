@@ -1,5 +1,3 @@
-"""Keeps files in its scratch directory."""
-
 import os
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""Has a pool of processes, a lock, a queue and shared memory of Python's own."""
-
 import multiprocessing
 from multiprocessing import shared_memory
 

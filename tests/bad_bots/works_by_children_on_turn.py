@@ -1,5 +1,3 @@
-"""Has a child of its own do the work of each turn, and waits for it, as an honest bot may."""
-
 import os
 import time
 

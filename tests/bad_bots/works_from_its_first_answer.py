@@ -1,5 +1,3 @@
-"""Has eight children work from its first answer on, so that the other has little of the processor in its first turn."""
-
 from _hidden_work import OffTurn, start_children
 from _wire import play
 

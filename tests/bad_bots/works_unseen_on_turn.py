@@ -1,5 +1,3 @@
-"""Has chains of short-lived processes work while it is to act, so that its own CPU clock stands still."""
-
 import time
 
 from _hidden_work import start_chains

@@ -1,5 +1,3 @@
-"""Writes a file larger than allowed."""
-
 import os
 import signal
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Writes a file outside its scratch directory."""
-
 import os
 import sys
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Writes to the operator's terminal."""
-
 import os
 from pathlib import Path
 

@@ -1,5 +1,0 @@
-"""Never says ready."""
-
-import time
-
-time.sleep(1000)
