@@ -29,22 +29,18 @@ class AmazonsState(NamedTuple):
 
 
 class Amazons(Game):
-    """The rules above."""
-
     name = "amazons"
     summary = "Move like a queen, shoot like a queen; who can't move has lost."
     OPTIONS = (IntOption("size", 10, 10, 20, "rows and columns"),)
     action_format = "[from x, from y, to x, to y, arrow x, arrow y]"
 
     def initial_state(self):
-        """Set up the board (rule 1)."""
         far, low, high = self.options["size"], 4, self.options["size"] - 3
         white = ((1, low), (low, 1), (high, 1), (far, low))
         black = ((1, high), (low, far), (high, far), (far, high))
         return AmazonsState((tuple(sorted(white)), tuple(sorted(black))), (), 0)
 
     def _reach(self, square, closed) -> Iterator[tuple[int, int]]:
-        """Yield the squares that a queen reaches."""
         size = self.options["size"]
         for dx, dy in DIRECTIONS:
             x, y = square[0] + dx, square[1] + dy
@@ -60,15 +56,12 @@ class Amazons(Game):
                     yield (*start, *target, *arrow)
 
     def seat_to_act(self, state):
-        """Return the seat to act until it can't move (rule 3)."""
         return state.seat if next(self._actions(state), None) is not None else None
 
     def legal_actions(self, state):
-        """Return every move with every arrow (rule 2)."""
         return list(self._actions(state))
 
     def apply(self, state, action):
-        """Move and shoot (rule 2)."""
         if self.seat_to_act(state) is None:
             raise refuse_when_over(action)
         numbers = isinstance(action, list | tuple) and len(action) == 6 and all(type(part) is int for part in action)
@@ -85,7 +78,6 @@ class Amazons(Game):
         return AmazonsState(amazons, tuple(sorted((*state.arrows, arrow))), 1 - state.seat)
 
     def scores(self, state):
-        """Return 1 for the winner once there is one (rule 3)."""
         if self.seat_to_act(state) is not None:
             return (0, 0)
         return (0, 1) if state.seat == 0 else (1, 0)

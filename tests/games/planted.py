@@ -16,8 +16,6 @@ from tests.games.claims import Claims, ClaimsState
 
 
 class ApplyRaises(Claims):
-    """``apply`` has a bug when the third square is claimed after the first."""
-
     def apply(self, state: Any, action: Any) -> Any:
         following = super().apply(state, action)
         if state.owners[0] >= 0 and following.owners[2] >= 0:
@@ -26,8 +24,6 @@ class ApplyRaises(Claims):
 
 
 class ApplyHangs(Claims):
-    """``apply`` searches for ever once two squares are claimed."""
-
     def apply(self, state: Any, action: Any) -> Any:
         while len(state.owners) - state.owners.count(-1) >= 1:
             pass
@@ -35,8 +31,6 @@ class ApplyHangs(Claims):
 
 
 class RefusesLegal(Claims):
-    """One legal action too many: a square beside the last one can't be claimed in truth."""
-
     def apply(self, state: Any, action: Any) -> Any:
         x, _ = square_of(action, len(state.owners), 1)
         if x == 2 and state.owners[3] >= 0:
@@ -52,8 +46,6 @@ class RefusesLists(Claims):
 
 
 class AcceptsNonsense(Claims):
-    """Whole numbers as floats are accepted."""
-
     def apply(self, state: Any, action: Any) -> Any:
         if type(action) in (tuple, list) and len(action) == 2 and type(action[0]) is float and action[0] == action[0]:
             action = (int(action[0]), int(action[1])) if abs(action[0]) < 100 else action
@@ -86,8 +78,6 @@ class OverAtOnce(Claims):
 
 
 class NeverEnds(Claims):
-    """A claimed row is emptied again."""
-
     def apply(self, state: Any, action: Any) -> Any:
         following = super().apply(state, action)
         if -1 not in following.owners:
@@ -96,16 +86,12 @@ class NeverEnds(Claims):
 
 
 class ScoreIsNaN(Claims):
-    """The share of squares, which is 0 / 0 at the start."""
-
     def scores(self, state: Any) -> Any:
         claimed = sum(super().scores(state))
         return tuple(score / claimed if claimed else float("nan") for score in super().scores(state))
 
 
 class DenseRanks(Claims):
-    """Ranks without gaps: 1, 1, 2."""
-
     def ranks(self, state: Any) -> Any:
         scores = self.scores(state)
         order = sorted(set(scores), reverse=True)
@@ -113,8 +99,6 @@ class DenseRanks(Claims):
 
 
 class UnhashableState(Claims):
-    """States have a list."""
-
     def initial_state(self) -> Any:
         return super().initial_state()._replace(owners=[-1] * self.options["size"])
 
@@ -197,8 +181,6 @@ class ChangesItsArgument(Claims):
 
 
 class IdentityStates(Claims):
-    """States without ``__eq__``."""
-
     class State:
         __slots__ = ("_open",)
 
@@ -228,8 +210,6 @@ class IdentityStates(Claims):
 
 
 class HiddenRandomness(Claims):
-    """A square is claimed for a seat drawn at random."""
-
     def apply(self, state: Any, action: Any) -> Any:
         following = super().apply(state, action)
         if state.owners[1] < 0 <= following.owners[1]:
@@ -238,8 +218,6 @@ class HiddenRandomness(Claims):
 
 
 class GlobalCounter(Claims):
-    """A counter of the whole program is part of the score."""
-
     counter = itertools.count()
 
     def scores(self, state: Any) -> Any:
@@ -247,8 +225,6 @@ class GlobalCounter(Claims):
 
 
 class StateInTheGame(Claims):
-    """The game object counts the matches it has begun, and every second one begins with a claimed square."""
-
     def prepare(self) -> None:
         self.begun = 0
 
@@ -259,8 +235,6 @@ class StateInTheGame(Claims):
 
 
 class LegalNowhere(Claims):
-    """A seat may pass, and the legal actions forget it."""
-
     def apply(self, state: Any, action: Any) -> Any:
         is_pass = action == "pass" and self.seat_to_act(state) is not None
         return state._replace(seat=1 - state.seat) if is_pass else super().apply(state, action)
@@ -288,8 +262,6 @@ class RenderAfterNeedsTuples(Claims):
 
 
 class ThreeByDecree(Claims):
-    """Three seats, without an option that says so."""
-
     OPTIONS = Claims.OPTIONS[1:]
 
     def prepare(self) -> None:
@@ -304,8 +276,6 @@ class ChoiceCrashes(Claims):
 
 
 class AnyOption(Claims):
-    """Every option is accepted, and ignored if it does not exist."""
-
     def __init__(self, **given: Any) -> None:
         known = {option.name for option in self.OPTIONS}
         super().__init__(**{name: value for name, value in given.items() if name in known})
@@ -314,8 +284,6 @@ class AnyOption(Claims):
 class StateNotPicklable(Claims):
     def initial_state(self) -> Any:
         class Local(ClaimsState):
-            """A state of a class that no other process finds."""
-
             __slots__ = ()
 
         return Local(*super().initial_state())

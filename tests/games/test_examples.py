@@ -2,7 +2,6 @@
 
 import random
 import warnings
-from itertools import combinations, product
 
 import pytest
 
@@ -53,47 +52,17 @@ def test_an_example_keeps_what_games_promise(path):
     assert check(make_game(path, **options), matches=2) == ()
 
 
-def winning_openings(size):
-    game = make_game("hex:Hex", size=size, swap="no")
-    value, start = brute_force(game), game.initial_state()
-    return {action for action in game.legal_actions(start) if value(game.apply(start, action))[1] == 1}
-
-
-@pytest.mark.slow(only=("3",))
+@pytest.mark.slow(only=("3",), sample=True)
 @pytest.mark.parametrize("size", [2, 3])
 def test_hex_is_won_by_the_first_seat_and_with_the_pie_rule_by_the_second(size):
     """John Nash's strategy stealing; and an opening in an acute corner loses (Beck, Bleicher and Crowe, 1969)."""
-    winning = winning_openings(size)
+    game = make_game("hex:Hex", size=size, swap="no")
+    value, start = brute_force(game), game.initial_state()
+    winning = {action for action in game.legal_actions(start) if value(game.apply(start, action))[1] == 1}
     assert winning
     assert not winning & {(1, size), (size, 1)}
     game = make_game("hex:Hex", size=size)
     assert brute_force(game)(game.initial_state())[1] == -1
-
-
-@needs_openspiel
-def test_the_openings_of_hex_that_win_are_those_in_openspiel():
-    known = {}
-
-    def wins(state):
-        """Return whether the seat to act wins; the drawn board says who that is."""
-        if str(state) not in known:
-            children = [state.child(index) for index in state.legal_actions()]
-            known[str(state)] = any(child.is_terminal() or not wins(child) for child in children)
-        return known[str(state)]
-
-    start = pyspiel.load_game("hex(board_size=3)").new_initial_state()
-    theirs = {divmod(index, 3) for index in start.legal_actions() if not wins(start.child(index))}
-    assert winning_openings(3) == {(column + 1, 3 - row) for row, column in theirs}
-
-
-def test_on_a_full_board_of_hex_exactly_one_seat_has_a_chain():
-    """David Gale, "The game of Hex and the Brouwer fixed-point theorem" (1979)."""
-    game = make_game("hex:Hex", size=3)
-    squares = list(product(range(1, 4), repeat=2))
-    for taken in combinations(squares, 5):
-        stones = tuple((*square, 0 if square in taken else 1) for square in squares)
-        joined = [any(game._joins(stones, (x, y), seat) for x, y, owner in stones if owner == seat) for seat in (0, 1)]
-        assert sum(joined) == 1
 
 
 @needs_openspiel
@@ -139,15 +108,6 @@ def test_reversi_has_the_published_numbers_of_openings():
     for count in (4, 12, 56, 244, 1396):
         states = [game.apply(state, action) for state in states for action in game.legal_actions(state)]
         assert len(states) == count
-
-
-@pytest.mark.slow(sample=True)
-def test_reversi_on_four_by_four_is_won_by_the_second_seat_by_eight():
-    """Known since Joel Feinstein's searches (1993)."""
-    game = make_game("reversi:Reversi", size=4)
-    start = game.initial_state()
-    first = game.apply(start, game.legal_actions(start)[0])  # the others are its mirror images
-    assert brute_force(game)(first)[1] == -8
 
 
 @needs_openspiel

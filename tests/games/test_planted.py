@@ -178,18 +178,3 @@ def test_a_class_that_other_processes_cannot_find_is_named():
     path, pickling = found_in(planted.local_class())
     assert (path.check, pickling.check) == ("path", "pickling")
     assert "can't be evaluated: game 'tests.games.planted:local_class.<locals>.Hidden'" in path.sentence
-
-
-def test_the_line_of_play_shows_the_mistake_when_it_is_played():
-    (finding,) = found_in(planted.ApplyRaises)
-    game = planted.ApplyRaises()
-    state = game.apply(game.initial_state(), finding.line[0])
-    with pytest.raises(KeyError, match="missing"):
-        game.apply(state, finding.line[1])
-
-
-def test_a_finding_as_text():
-    (finding,) = found_in(planted.ApplyReturnsNone)
-    assert str(finding) == (
-        "the game 'tests.games.planted:ApplyReturnsNone' is at fault (apply): apply returned None after a1, b1, c1, d1"
-    )

@@ -38,7 +38,6 @@ def ids(case):
 
 
 def walk(game, seed):
-    """Yield every state of a random match."""
     draw = random.Random(seed)
     state = game.initial_state()
     yield state
