@@ -82,18 +82,6 @@ def test_people_on_a_server_are_not_a_home_without_people(postgres, tmp_path, mo
     assert "people.sqlite3" not in files(tmp_path / "home")
 
 
-@pytest.mark.slow(sample=True)
-def test_a_home_that_is_restored_to_servers_knows_them(postgres, tmp_path):
-    with ArenaHome(tmp_path / "home") as home, open_people(tmp_path / "home"):
-        make_backup(home, tmp_path / "backup")
-    store, people = postgres.new_database(), postgres.new_database()
-    restore_backup(tmp_path / "backup", Target(tmp_path / "new", store, people), None)
-    for what, url in ((RESULTS, store), (PEOPLE, people)):
-        assert noted_server(tmp_path / "new", what) == make_url(url).render_as_string(hide_password=True)
-    with ArenaHome(tmp_path / "new", store=store) as home:
-        assert home.other_server == ""
-
-
 def test_a_home_with_results_of_its_own_shows_them_and_says_so(tmp_path, capsys):
     with ArenaHome(tmp_path) as home:
         assert home.other_server == ""
@@ -192,18 +180,24 @@ def test_databases_that_are_files_are_in_their_home(tmp_path, capsys):
     assert "the databases of this home are files in it" in capsys.readouterr().err
 
 
-@pytest.mark.slow
-def test_a_restored_home_is_another_one_whose_databases_belong_to_nobody(postgres, tmp_path, monkeypatch):
+@pytest.mark.slow(sample=True)
+def test_a_restored_home_is_another_one_that_knows_its_servers(postgres, tmp_path, monkeypatch):
+    """Its databases belong to nobody."""
     first, second = ([postgres.new_database() for _ in range(2)] for _ in range(2))
     monkeypatch.setenv("ARENA_PEOPLE", first[1])
     own_databases(tmp_path / "home", first[0])
     with ArenaHome(tmp_path / "home", store=first[0]) as home:
         make_backup(home, tmp_path / "backup")
     monkeypatch.setenv("ARENA_PEOPLE", second[1])
-    restore_backup(tmp_path / "backup", Target(tmp_path / "restored", *second))
-    assert own_databases(tmp_path / "restored", second[0]) != []
-    assert identity_of(tmp_path / "restored") != identity_of(tmp_path / "home")
-    with pytest.raises(StoreError, match=f"it belongs to the home {tmp_path / 'restored'}"):
+    restored = tmp_path / "restored"
+    restore_backup(tmp_path / "backup", Target(restored, *second))
+    for what, url in zip((RESULTS, PEOPLE), second, strict=True):
+        assert noted_server(restored, what) == make_url(url).render_as_string(hide_password=True)
+    with ArenaHome(restored, store=second[0]) as home:
+        assert home.other_server == ""
+    assert own_databases(restored, second[0]) != []
+    assert identity_of(restored) != identity_of(tmp_path / "home")
+    with pytest.raises(StoreError, match=f"it belongs to the home {restored}"):
         own_databases(tmp_path / "home", second[0])
 
 

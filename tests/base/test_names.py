@@ -64,14 +64,9 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("name", GOOD)
-def test_names_that_people_can_tell_apart_are_accepted(name):
-    assert is_name(name)
-
-
-@pytest.mark.parametrize("version", ["1", "2.0.1", "1.0-rc.1+build5", "v3", "x" * 64])
-def test_versions_of_letters_digits_and_three_marks_are_accepted(version):
-    assert is_version(version)
+def test_names_and_versions_that_people_can_tell_apart_are_accepted():
+    assert [name for name in GOOD if not is_name(name)] == []
+    assert all(map(is_version, ("1", "2.0.1", "1.0-rc.1+build5", "v3", "x" * 64)))
 
 
 NO_VERSIONS = ["<b>1</b>", "1_0", "1 0", "1..0", ".1", "1.", "+1", "1\n", "1é", "\u0661", "1\u0430", '1"', "", "x" * 65]

@@ -67,27 +67,27 @@ class Program:
         return [record.getMessage() for record in caplog.records]
 
 
-def test_each_reason_is_logged_once(caplog):
-    away, other = DatabaseError("it is away"), UsageError("no such file")
-    program = Program((0, away), (1, away), (1, other), (1, away), (0, None))
-    assert program.run(caplog) == [
-        "nothing is done now: it is away",
-        "nothing is done now: no such file",
-        "nothing is done now: it is away",
-    ]
-    assert program.sleeps == [AWAY_SECONDS] * 4
+AWAY, OTHER = DatabaseError("it is away"), UsageError("no such file")
+IS_AWAY, IS_OTHER = "nothing is done now: it is away", "nothing is done now: no such file"
+PROGRAMS = {
+    "each reason is logged once": ([(0, AWAY), (1, AWAY), (1, OTHER), (1, AWAY)], [IS_AWAY, IS_OTHER, IS_AWAY]),
+    "and again after it has worked": ([(0, AWAY), (STEADY_SECONDS + 1, AWAY)], [IS_AWAY] * 2),
+}
+"""What a program meets before it has nothing to do, and the lines of its log."""
 
 
-def test_a_reason_is_logged_again_after_the_program_has_worked(caplog):
-    away = DatabaseError("it is away")
-    program = Program((0, away), (STEADY_SECONDS + 1, away), (0, None))
-    assert len(program.run(caplog)) == 2
+@pytest.mark.parametrize("what", PROGRAMS)
+def test_a_program_logs_why_nothing_is_done_and_tries_again(caplog, what):
+    ends, lines = PROGRAMS[what]
+    program = Program(*ends, (0, None))
+    assert program.run(caplog) == lines
+    assert program.sleeps == [AWAY_SECONDS] * len(ends)
 
 
 def test_a_program_that_has_nothing_to_do_ends_and_leaves_what_its_work_has_noted(caplog):
-    program = Program((0, DatabaseError("it is away")), (0, None), (0, ZeroDivisionError))
+    program = Program((0, AWAY), (0, None), (0, ZeroDivisionError))
     program.run(caplog)
-    assert (len(program.ends), program.note.sentences) == (1, ["nothing is done now: it is away"])
+    assert (len(program.ends), program.note.sentences) == (1, [IS_AWAY])
 
 
 def test_a_program_is_idle_after_nothing_has_been_to_do_for_a_while():
@@ -100,23 +100,24 @@ def test_a_program_is_idle_after_nothing_has_been_to_do_for_a_while():
     assert found == [False, False, False, False, True]
 
 
-def test_a_defect_ends_the_program_and_is_noted(caplog):
-    program = Program((0, ZeroDivisionError("secret")))
-    with pytest.raises(ZeroDivisionError):
+@pytest.mark.parametrize(
+    ("end", "noted"),
+    [
+        (ZeroDivisionError("secret"), "by a defect of the arena that the log has: ZeroDivisionError"),
+        (TerminatedError(), None),
+    ],
+)
+def test_a_defect_ends_the_program_and_is_noted_and_sigterm_leaves_no_note(caplog, end, noted):
+    program = Program((0, end))
+    with pytest.raises(type(end)):
         program.run(caplog)
-    assert program.note.sentences == [
-        "nothing is done now, by a defect of the arena that the log has: ZeroDivisionError"
-    ]
+    assert program.note.sentences == [f"nothing is done now, {noted}" if noted else ""]
 
 
-def test_why_nothing_is_done_is_noted_until_the_program_is_to_end(caplog):
-    program = Program((0, DatabaseError("it is away")), (0, None))
+def test_why_nothing_is_done_is_noted_until_work_is_done(caplog):
+    program = Program((0, AWAY), (0, None))
     program.run(caplog)
-    assert program.note.sentences == ["nothing is done now: it is away", ""]
-    ended = Program((0, TerminatedError()))
-    with pytest.raises(TerminatedError):
-        ended.run(caplog)
-    assert ended.note.sentences == [""]
+    assert program.note.sentences == [IS_AWAY, ""]
 
 
 ENDS_NOW = """
