@@ -165,7 +165,6 @@ def postgres():
 
 @pytest.fixture
 def postgres_url(postgres):
-    """The URL of an empty database."""
     return postgres.new_database()
 
 
@@ -192,7 +191,6 @@ def write_definition(tmp_path):
 
 @pytest.fixture
 def home(tmp_path):
-    """An empty home."""
     from arena.store.home import ArenaHome
 
     with ArenaHome(tmp_path / "home") as opened:
@@ -201,13 +199,11 @@ def home(tmp_path):
 
 @pytest.fixture
 def store(home):
-    """The store of an empty home."""
     return home.store
 
 
 @pytest.fixture
 def here(tmp_path):
-    """The home that takes what was played in another one."""
     from arena.store.home import ArenaHome
 
     with ArenaHome(tmp_path / "here") as home:
@@ -216,7 +212,6 @@ def here(tmp_path):
 
 @pytest.fixture
 def there(tmp_path):
-    """The other home."""
     from arena.store.home import ArenaHome
 
     with ArenaHome(tmp_path / "there") as home:

@@ -12,7 +12,6 @@ HOST = "127.0.0.1"
 
 @contextlib.contextmanager
 def held_port():
-    """Yield a port for one server at a time."""
     with socket.socket() as held:
         held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         held.bind((HOST, 0))

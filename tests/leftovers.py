@@ -29,7 +29,6 @@ def command_line(pid):
 
 
 def command_lines(processes):
-    """Return the words of the command lines of those that run."""
     lines = {pid: command_line(pid) for pid in processes}
     return {pid: line.decode(errors="replace").split("\0") for pid, line in lines.items() if line}
 
@@ -48,7 +47,6 @@ def no_process_left():
 
 
 def _output_of(pid):
-    """Return what a process is: its line, its state and its parent."""
     line = command_line(pid).replace(b"\0", b" ").decode(errors="replace")
     try:
         status = Path(f"/proc/{pid}/status").read_text()
@@ -58,7 +56,6 @@ def _output_of(pid):
 
 
 def _left(others):
-    """Return the processes below this one, but for these others; orphans that have ended are reaped."""
     children = set(reaper.children(os.getpid())) - others
     for pid in children:
         with suppress(ChildProcessError):

@@ -16,7 +16,6 @@ ELSEWHERE = {"bots": "tests/bots", "docs": "tests/docs", "tournaments": "tests/t
 
 
 def changed_files():
-    """Return what differs from main: committed, uncommitted or new."""
     [base] = _git("merge-base", "main", "HEAD")
     return [*_git("diff", "--name-only", base), *_git("ls-files", "--others", "--exclude-standard")]
 
@@ -50,7 +49,6 @@ def paths_of_room(name):
 
 
 def rooms_that_import():
-    """Return of each room the rooms that import it."""
     importers = {}
     for path in MODULES:
         for imported in imported_rooms(path):

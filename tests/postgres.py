@@ -59,12 +59,10 @@ class Server:
         return subprocess.run(command, check=False).returncode == 0
 
     def stop(self):
-        """Cut off everybody at once."""
         self._process.send_signal(signal.SIGINT)
         self._process.wait(timeout=30)
 
     def new_database(self):
-        """Return the URL of an empty database."""
         name = f"arena{next(self._numbers)}"
         self._run("createdb", "-h", str(self.directory), "-U", "arena", name)
         return f"postgresql://arena@/{name}?host={self.directory}"

@@ -100,7 +100,6 @@ PROCESSES = {
 
 
 def loaded_too_much(loaded, never):
-    """Return what of the modules must not have been loaded."""
     return sorted(name for name in loaded if any(name == one or name.startswith(f"{one}.") for one in never))
 
 

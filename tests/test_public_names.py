@@ -41,7 +41,6 @@ def names_for_type_checkers(package) -> Iterator[tuple[str, str]]:
 
 
 def classes_in(hint) -> Iterator[type]:
-    """Yield the classes of the arena in a type."""
     if isinstance(hint, list):  # the parameters of a Callable
         for part in hint:
             yield from classes_in(part)

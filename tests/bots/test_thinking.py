@@ -5,7 +5,6 @@ import random
 from functools import cache
 from itertools import pairwise, product
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -112,13 +111,6 @@ def test_stepper_expects_the_mean_over_independent_ends_of_open_steps(line, hidd
     assert stepper.expected_score(known, once) == pytest.approx(sum(totals) / len(totals))
 
 
-def test_stepper_reckons_with_steps_that_are_open_at_both_ends():
-    """On an empty line of three places two steps draw from the lengths 1 (4 of 6 pairs) and 2 (2 of 6)."""
-    one, two = 4 / 6, 2 / 6
-    assert stepper.expected_score([0, 0, 0], False) == pytest.approx((1 - (1 - one) ** 2) + (1 - (1 - two) ** 2))
-    assert stepper.expected_score([0, 0, 0], True) == pytest.approx(2 * one * (1 - one) + 2 * two * (1 - two))
-
-
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_weaver_reckons_the_leads_after_every_line_as_the_rules_do(data):
@@ -142,21 +134,6 @@ def test_weaver_reckons_the_leads_after_every_line_as_the_rules_do(data):
         free = {("v", x) for x in range(1, width) if x not in upright}
         free |= {("h", y) for y in range(1, game.height) if y not in level}
         assert set(leads) == free
-
-
-@pytest.mark.slow(only=("5-4-4",), sample=True)
-@pytest.mark.parametrize(("width", "height", "lines"), [(4, 4, 3), (5, 4, 4)])
-def test_what_weaver_calls_won_is_won(width, height, lines):
-    game = make_game("plaid", width=width, height=height, lines=lines)
-    value = brute_force(game)
-    won = 0
-    for state, seat in positions(game, 3, 40):
-        choice = weaver.choose(game, state, forever(), 5000)
-        if choice.note["value"] == "won":
-            won += 1
-            after = value(game.apply(state, choice.action))[0]
-            assert after == (1 if seat == 0 else -1)
-    assert won > 10
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -202,14 +179,6 @@ def lead_to_come(heights, numbered):
         jump = abs(here - there) * abs(heights[here] - heights[there])
         found.append(jump - lead_to_come(heights, (*numbered, there)))
     return max(found)
-
-
-@settings(max_examples=10, deadline=None)
-@given(st.lists(st.permutations(range(7)), min_size=1, max_size=4))
-def test_cornerer_numbers_exactly_on_many_boards_at_once(boards):
-    game = make_game("multiplication", size=7)
-    search = cornerer.Search(game, 0, 3600.0, 10**9)
-    assert search.numbered(np.array(boards)).tolist() == [lead_to_come(tuple(heights), (0,)) for heights in boards]
 
 
 @settings(max_examples=10, deadline=None)

@@ -10,14 +10,12 @@ from tests.docs.reader import Reader, build, install
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory):
-    """The built wheel."""
     pytest.importorskip("hatchling", reason="needs hatchling")
     return build(tmp_path_factory.mktemp("wheel"), "wheel")
 
 
 @pytest.fixture(scope="session", params=["checkout", pytest.param("wheel", marks=pytest.mark.soak)])
 def reader(request, tmp_path_factory):
-    """A reader of the pages."""
     if request.param == "checkout":
         environment = Path(sys.prefix)
     else:

@@ -27,7 +27,6 @@ WITH_EXAMPLES = sorted(
 
 
 def programs(page):
-    """Return the files that a page has, by their names."""
     return {name: body for language, name, body in FENCE.findall(text_of(page)) if language == "python"}
 
 

@@ -21,7 +21,6 @@ def margin(game, **options):
 
 
 def table_row(game, title):
-    """Return the cells of a row of a table, without its title."""
     (line,) = [line for line in PAGES[game].splitlines() if line.startswith(f"| {title} |")]
     return [cell.strip().replace("−", "-") for cell in line.split("|")[2:-1]]
 

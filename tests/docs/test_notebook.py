@@ -46,7 +46,6 @@ def recorded(directory):
 
 
 def shown(outputs, key):
-    """Return what a cell shows."""
     return next(output["data"][key] for output in outputs if "data" in output)
 
 

@@ -158,7 +158,6 @@ def test_a_tournament_begun_in_the_checkout_is_finished_and_verified_by_the_whee
 
 @pytest.fixture(scope="module")
 def unpacked(tmp_path_factory):
-    """The sdist, unpacked."""
     pytest.importorskip("hatchling", reason="needs hatchling")
     directory = tmp_path_factory.mktemp("sdist")
     with tarfile.open(build(directory, "sdist")) as archive:

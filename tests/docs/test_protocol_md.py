@@ -76,7 +76,6 @@ def test_the_limits_are_those_in_force():
 
 
 def documented_fields(message):
-    """The first column of the table under ``message``."""
     section = re.search(rf"^`{message}`:.*?\n\n(\|.*?)\n\n", TEXT, re.DOTALL | re.MULTILINE)
     cells = [line.split("|")[1] for line in section[1].splitlines()[2:]]
     return {field for cell in cells for field in re.findall(r"`(\w+)`", cell)}

@@ -42,7 +42,6 @@ def text_of(path):
 
 
 def lines_with(pattern, paths):
-    """Yield the place and the text of each line that matches."""
     compiled = re.compile(pattern, re.IGNORECASE)
     for path in paths:
         if not compiled.search(text_of(path)):

@@ -92,7 +92,6 @@ def mutated(draw, text):
 
 @st.composite
 def with_another_value(draw, text):
-    """Give one key another value, of whatever type."""
     lines = text.splitlines()
     at = draw(st.sampled_from([number for number, line in enumerate(lines) if "=" in line]))
     key = lines[at].partition("=")[0]

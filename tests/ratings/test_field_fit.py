@@ -282,11 +282,6 @@ def test_a_draw_is_half_a_win_to_bradley_terry():
     assert strengths["a"] - strengths["b"] == pytest.approx(math.log(3))
 
 
-def test_bradley_terry_and_trueskill_agree_on_the_order():
-    ratings = {name: rating.mu for name, rating in fit_counted(SEASON).ratings.items()}
-    assert kendall_tau(bradley_terry(EncounterArrays.of_results(SEASON)), ratings) == 1.0
-
-
 def test_bradley_terry_knows_bots_that_no_match_connects():
     """After the first round of a Swiss; odds of three to one in each pair."""
     pairs = [("a", "b"), ("d", "c")]

@@ -57,7 +57,6 @@ class Twin:
 
 
 def played(chance, points, rng):
-    """Return a sample of two matches at each point."""
     return [Sample(point, (sum(rng.random() < chance(point) for _ in range(2))) / 2) for point in points]
 
 
