@@ -92,18 +92,12 @@ def test_a_link_opens_nothing_outside_of_the_bot(place, target):
     assert opened(place, "launch/bin/tool") == set()
 
 
-def test_a_configuration_of_the_bots_opens_nothing(place):
+def test_a_configuration_or_a_directory_called_bin_of_the_bots_opens_nothing(place):
     (place / "bot/pyvenv.cfg").write_text(f"home = {place}/victim/bin\n")
-    shutil.copy("/bin/true", place / "bot/bin/python")
-    assert opened(place, "bin/python") == set()
-
-
-def test_a_directory_called_bin_opens_nothing_above_itself(place):
-    shutil.copy("/bin/true", place / "bot/bin/launch")
-    (place / "bot/pyvenv.cfg").write_text(f"home = {place}/victim/bin\n")
-    assert opened(place, "bin/launch", own=(str(place / "bot/bin"),)) == set()
-    single = str(place / "bot/bin/launch")
-    assert opened(place, "bin/launch", own=(single,)) == set()
+    for program in ("python", "launch"):
+        shutil.copy("/bin/true", place / "bot/bin" / program)
+        for own in ("bot", "bot/bin", f"bot/bin/{program}"):
+            assert opened(place, f"bin/{program}", own=(str(place / own),)) == set()
 
 
 @pytest.mark.parametrize("program", ["tool", "python3"])
@@ -300,37 +294,24 @@ def open_path(tmp_path):
     return tmp_path
 
 
-def test_a_directory_replaced_by_a_link_opens_nothing(open_path):
+@pytest.mark.parametrize("is_closed", [False, pytest.param(True, marks=needs.root)])
+def test_a_directory_or_an_entry_of_a_closed_one_that_is_replaced_by_a_link_opens_nothing(open_path, is_closed):
     needs.isolation(IsolationLevel.LANDLOCK)
     isolation = choose_isolation("landlock")
-    bot, other = open_path / "bot", open_path / "other"
-    for place, text in ((bot, "own"), (other, "secret")):
-        place.mkdir()
+    bot, other = open_path / "bot", open_path / "beside" / "other"
+    replaced = bot / "inner" if is_closed else bot
+    for place, text in ((replaced, "own"), (other, "secret")):
+        place.mkdir(parents=True)
         (place / "file").write_text(text)
         (place / "file").chmod(0o644)
         place.chmod(0o755)
-    assert run_bot(bot, bot / "file", isolation) == "own"
-    bot.rename(open_path / "away")
-    bot.symlink_to(other)
-    assert run_bot(bot, bot / "file", isolation) == "closed"
-    assert run_bot(bot, other / "file", isolation) == "closed"
-
-
-@needs.root
-def test_an_entry_of_a_closed_directory_replaced_by_a_link_opens_nothing(open_path):
-    needs.isolation(IsolationLevel.LANDLOCK)
-    isolation = choose_isolation("landlock")
-    bot, other = open_path / "bot", open_path / "closed" / "other"
-    (bot / "inner").mkdir(parents=True)
-    other.mkdir(parents=True)
-    for place in (bot / "inner", other):
-        (place / "file").write_text("own" if place != other else "secret")
     for place in (bot, other.parent):
-        place.chmod(0o700)
-    assert run_bot(bot, bot / "inner" / "file", isolation) == "own"
-    (bot / "inner").rename(bot / "away")
-    (bot / "inner").symlink_to(other)
-    assert run_bot(bot, bot / "inner" / "file", isolation) == "closed"
+        place.chmod(0o700 if is_closed else 0o755)
+    assert run_bot(bot, replaced / "file", isolation) == "own"
+    replaced.rename(replaced.with_name("away"))
+    replaced.symlink_to(other)
+    for file in (replaced / "file", other / "file"):
+        assert run_bot(bot, file, isolation) == "closed"
 
 
 def test_a_directory_with_too_many_files_to_be_opened_one_by_one_is_the_bots_fault(tmp_path, monkeypatch):

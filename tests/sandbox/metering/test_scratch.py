@@ -184,7 +184,7 @@ def test_where_there_was_no_time_to_look_every_file_counts_for_a_socket(monkeypa
     assert grown >= 20 * int(Path("/proc/sys/net/core/wmem_default").read_text())
 
 
-@pytest.mark.parametrize("percent", [30, 50, 75, 80, 85, 90, 95])
+@pytest.mark.parametrize("percent", [30, 80, 95])
 def test_a_socket_keeps_no_more_than_is_counted(percent):
     """The last message is let in as long as the buffer is not full, however large it is."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
