@@ -118,17 +118,13 @@ def live(context):
 
 def test_the_page_is_fetched_when_the_stream_opens_and_after_each_event(live):
     assert live.asked == 1, "what has happened since it was loaded"
-    live.event(1, {"text": "first"})
+    live.answer({"text": "first"})
+    for character in EVENT:  # in pieces, it is one
+        live.send(character)
+    live.wait(1)
     assert (live.asked, live.text) == (2, "first")
     live.send(EVENT.replace("tournaments/t", "tournaments/u"))
     live.wait(60)
-    assert live.asked == 2
-
-
-def test_an_event_that_comes_in_pieces_is_one(live):
-    for character in EVENT:
-        live.send(character)
-    live.wait(1)
     assert live.asked == 2
 
 
@@ -144,16 +140,14 @@ def test_a_page_that_is_late_is_fetched_again_when_it_may_be_there(live):
 
 
 def test_a_page_that_was_late_often_is_new_ten_seconds_after_it_is_there(live):
-    live.event(600, *[{"headers": {"retry-after": "1"}}] * 40)
+    live.event(120, *[{"headers": {"retry-after": "1"}}] * 15)
     asked = live.asked
-    assert 40 <= asked <= 42
+    assert 15 <= asked <= 17
     live.event(12, {"headers": {"retry-after": "300"}}, {"text": "new"})
     assert live.text == "new"
 
 
-@pytest.mark.parametrize(
-    "answer", [{"status": 500, "text": "defect"}, {"status": 503, "text": "away"}, {"hangs": True}]
-)
+@pytest.mark.parametrize("answer", [{"status": 503, "text": "away"}, {"hangs": True}])
 def test_after_an_answer_that_is_no_page_it_is_asked_for_again(live, answer):
     live.event(1, answer, {"text": "new"})
     assert (live.asked, live.text) == (2, "as it was")
@@ -173,7 +167,7 @@ def test_a_page_that_waits_is_fetched_at_once_when_the_server_is_back(live):
 def test_a_page_that_is_gone_is_left_alone(live):
     live.event(1, {"status": 404, "text": "not found"})
     live.page.evaluate("window.stream = null")
-    live.wait(600)
+    live.wait(100)
     assert (live.asked, live.text) == (2, "as it was")
     assert live.page.evaluate("stream === null"), "no other stream was opened"
 

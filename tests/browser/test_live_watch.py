@@ -101,7 +101,7 @@ def expect_clock(page, seat):
     expect(page.locator("[data-clock-since]")).to_have_count(1)
 
 
-def test_a_match_is_found_and_seen_ply_by_ply_and_then_its_result(watched, page):
+def test_a_match_is_found_and_seen_ply_by_ply_and_then_its_result_with_faults(watched, page):
     page.goto(f"{watched.address}/tournaments/steps")
     page.evaluate("window.isFirst = true")
     link = page.locator("#progress a", has_text="Watch ada – bob")
@@ -122,18 +122,11 @@ def test_a_match_is_found_and_seen_ply_by_ply_and_then_its_result(watched, page)
     clock = page.locator("[data-clock-since]")
     before = clock.inner_text()
     expect(clock).not_to_have_text(before)
-    watched.play(1000)
-    expect(page.locator("#result")).to_contain_text("tie")
-    assert '"termination":"normal"' in page.locator("#match-data").text_content()
-    expect(page.locator("[data-clock-since]")).to_have_count(0)
-    assert page.evaluate("window.isFirst"), "it was never loaded again"
-
-
-def test_the_page_shows_faults_and_seats_with_the_result(watched, page):
-    page.goto(watched.match)
-    expect_clock(page, 0)
     expect(page.locator("h2", has_text="Seats")).to_have_count(0)
     watched.play(1, step=b"x")
+    expect(page.locator("#result")).to_contain_text("ada forfeits")
     expect(page.locator("#faults .badge")).to_have_text("exit")
     expect(page.locator("#seat-reports tbody tr")).to_have_count(2)
-    expect(page.locator("#result")).to_contain_text("ada forfeits")
+    assert '"termination":"forfeit"' in page.locator("#match-data").text_content()
+    expect(page.locator("[data-clock-since]")).to_have_count(0)
+    assert page.evaluate("window.isFirst"), "it was never loaded again"

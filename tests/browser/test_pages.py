@@ -17,24 +17,20 @@ LEAGUE = {"tournament": "league"}
 EXAMPLES = {
     "overview": [{}],
     "tournament": [LEAGUE, *({"tournament": name} for name in ("forfeits", "swiss", "cup", "three"))],
-    "matches": [LEAGUE, {"tournament": "forfeits", "fault": "protocol"}, {**LEAGUE, "bot": "alpha", "rival": "beta"}],
+    "matches": [{"tournament": "forfeits", "fault": "protocol"}, {**LEAGUE, "bot": "alpha", "rival": "beta"}],
     "match": [{**LEAGUE, "match": 1}, {"tournament": "three", "match": 2}, {"tournament": "forfeits", "match": 7}],
     "puzzles": [LEAGUE, {"tournament": "cup"}],
-    "puzzle": [
-        {**LEAGUE, "puzzle": 1},
-        {**LEAGUE, "puzzle": 1, "action": "c3"},
-        {**LEAGUE, "puzzle": 2, "action": "b2", "answer": True},
-    ],
-    "today": [{}, {"answer": True}],
+    "puzzle": [{**LEAGUE, "puzzle": 1, "action": "c3"}, {**LEAGUE, "puzzle": 2, "action": "b2", "answer": True}],
+    "today": [{}],
     "games": [{}],
     "game": [{"game": "differences", "options": "size=5", "actions": "b3 d4"}, {"game": "plaid", "actions": "v20"}],
     "why": [{**LEAGUE, "bot": "alpha@1"}, {"tournament": "forfeits", "bot": "<b>bold</b>@1"}],
-    "bots": [{}, {"search": "alp"}],
-    "bot": [{"bot": "alpha"}, {"bot": "beta@1"}, {"bot": "<b>bold</b>"}, {"bot": "100%? #1 & so"}],
+    "bots": [{}],
+    "bot": [{"bot": "alpha"}, {"bot": "beta@1"}, {"bot": "<b>bold</b>"}],
     "person": [{"person": "ada"}],
-    "versus": [{"bot": "alpha", "rival": "beta"}, {"bot": "<b>bold</b>", "rival": "100%? #1 & so"}],
+    "versus": [{"bot": "<b>bold</b>", "rival": "100%? #1 & so"}],
     "leaderboards": [{}],
-    "leaderboard": [{"game": "differences"}, {"game": "multiplication"}],
+    "leaderboard": [{"game": "differences"}],
     "health": [{}],
 }
 """Parameters of pages of the home that the fixtures make, by the name of the page."""
@@ -83,11 +79,10 @@ def test_a_page_fits_every_width(visit):
         visit.page.evaluate("document.querySelectorAll('details.folded').forEach(one => one.open = false)")
 
 
-@pytest.mark.parametrize("scheme_name", ["light", "dark"])
-def test_a_table_that_is_too_wide_has_a_shadow_until_its_end_is_seen(chromium, site, scheme_name):
+def test_a_table_that_is_too_wide_has_a_shadow_until_its_end_is_seen(chromium, site):
     address = f"{site}/tournaments/league"
     built(address)
-    context = chromium.new_context(viewport={"width": 390, "height": 900}, **SCHEMES[scheme_name])
+    context = chromium.new_context(viewport={"width": 390, "height": 900}, **SCHEMES["dark"])
     page = context.new_page()
     page.goto(address)
     table = page.locator("#standings .scroll")
@@ -116,7 +111,7 @@ def out_of_sight(table):
     return sum(one["x"] + one["width"] > box["x"] + box["width"] + 1 for one in boxes)
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", WIDTHS[::2])
 def test_a_table_says_how_many_columns_are_out_of_sight(window, site, width):
     address = f"{site}/tournaments/league"
     built(address)
