@@ -94,10 +94,9 @@ async def test_a_contest_is_made_of_toml(world):
     assert world.store.contests.get("spring").contest == read_contest(text)
 
 
-@pytest.mark.slow(sample=("league",))
-@pytest.mark.parametrize("template", template_names())
-async def test_a_template_with_a_title_and_times_is_a_contest(world, dora, template):
-    page = await dora.get(f"/contests/new?template={template}", headers={"accept": JSON})
+@pytest.mark.slow(sample=True)
+async def test_a_template_with_a_title_and_times_is_a_contest(world, dora):
+    page = await dora.get("/contests/new?template=league", headers={"accept": JSON})
     fields = page.json()["fields"] | {"house_bots": page.json()["chosen_house_bots"]}
     own = {key: FORM[key] for key in ("title", "name", "opens_at", "deadline_at")}
     await answered(dora.post("/contests", data=fields | own), 303)
@@ -204,13 +203,11 @@ LEFT_OUT = {
 """What would be left out in silence."""
 
 
-@pytest.mark.slow(sample=("ladders",))
-@pytest.mark.parametrize("field", LEFT_OUT)
-async def test_nothing_that_was_filled_in_is_left_out_in_silence(world, dora, field):
-    value, sentence = LEFT_OUT[field]
-    lines, fields = form_errors(await dora.post("/contests", data=FORM | {field: value, "results": "open"}))
-    assert fields == [field]
-    assert sentence in lines[0]
+async def test_nothing_that_was_filled_in_is_left_out_in_silence(world, dora):
+    filled_in = {field: value for field, (value, _) in LEFT_OUT.items()}
+    lines, fields = form_errors(await dora.post("/contests", data=FORM | filled_in | {"results": "open"}))
+    assert fields == list(LEFT_OUT)
+    assert [sentence in line for line, (_, sentence) in zip(lines, LEFT_OUT.values(), strict=True)] == [True] * 3
 
 
 async def test_who_is_invited_first_can_be_added_by_the_form(world, dora):
@@ -227,6 +224,8 @@ WITH = {
     "frozen_hours": {"results": "frozen"},
 }
 """What else is sent so that a field means something."""
+APART = (("reveal_at", "frozen_hours", "qualification", "final"), ("time_zone",), ("title", "per_action_seconds"))
+"""Mistakes that are not seen beside each other one."""
 
 
 def form_errors(response):
@@ -237,22 +236,24 @@ def form_errors(response):
     return lines, re.findall('<li><a href="#(.*?)-wrong">', alert)
 
 
-@pytest.mark.slow(sample=("time_zone", "final", "options"))
-@pytest.mark.parametrize("field", WRONG)
-async def test_the_form_comes_back_with_what_is_wrong_and_what_was_sent(world, dora, field):
-    value, sentence = WRONG[field]
+@pytest.mark.slow(sample=True)
+@pytest.mark.parametrize("together", [*APART, WRONG.keys() - {field for fields in APART for field in fields}])
+async def test_the_form_comes_back_with_all_that_is_wrong_and_what_was_sent(world, dora, together):
     before = world.contents()
-    response = await dora.post("/contests", data=FORM | {field: value} | WITH.get(field, {}))
+    sent = FORM | {key: value for field in together for key, value in WITH.get(field, {}).items()}
+    response = await dora.post("/contests", data=sent | {field: WRONG[field][0] for field in together})
     lines, fields = form_errors(response)
-    assert [one for one in lines if one.startswith(sentence)]
-    assert fields == [field] * len(lines)
-    marked = re.search(f'<(?:input|select|textarea|fieldset)[^>]* id="{field}-wrong"[^>]*>', response.text, re.S)[0]
-    assert 'aria-invalid="true"' in marked
-    assert re.search(f'aria-describedby="[^"]*{field}-why"', marked)
-    reason = html.unescape(re.search(f'id="{field}-why">(.*?)<', response.text, re.S)[1])
-    assert sentence.partition(": ")[2] in reason
-    assert response.text.count("aria-invalid") == 1
-    assert 'value="Spring contest"' in response.text or field == "title"
+    assert set(fields) == set(together)
+    for field in together:
+        _, sentence = WRONG[field]
+        assert [one for one in lines if one.startswith(sentence)], field
+        marked = re.search(f'<(?:input|select|textarea|fieldset)[^>]* id="{field}-wrong"[^>]*>', response.text, re.S)[0]
+        assert 'aria-invalid="true"' in marked
+        assert re.search(f'aria-describedby="[^"]*{field}-why"', marked)
+        reasons = re.findall(f'id="{field}-why">(.*?)<', response.text, re.S)
+        assert sentence.partition(": ")[2] in html.unescape("".join(reasons))
+    assert response.text.count("aria-invalid") == len(together)
+    assert 'value="Spring contest"' in response.text or "title" in together
     assert re.search(r'value="arena:greedy" checked', response.text)
     assert world.contents() == before
 
@@ -322,11 +323,11 @@ async def test_a_change_says_all_that_is_wrong_beside_its_own_form(world, dora):
     assert (lines, fields) == (["Why, for the public log: this is empty"], ["reason"])
 
 
-@pytest.mark.slow(sample=("sent0",))
-@pytest.mark.parametrize("sent", [{"house_bots": 5}, {"title": 5}, {"name": ["a"]}, {"invited": {}}, {"template": []}])
-async def test_fields_of_invalid_types_are_a_sentence_to_programs_and_browsers(dora, sent):
-    for accept in ("text/html", JSON):
-        await answered(dora.post("/contests", json=FORM | sent, headers={"accept": accept}), 400)
+@pytest.mark.slow(sample=True)
+async def test_fields_of_invalid_types_are_a_sentence_to_programs_and_browsers(dora):
+    sent = FORM | {"house_bots": 5, "title": 5, "name": ["a"], "invited": {}}
+    for wrong, accept in ((sent, "text/html"), (sent, JSON), (FORM | {"template": []}, "text/html")):
+        await answered(dora.post("/contests", json=wrong, headers={"accept": accept}), 400)
 
 
 async def test_markup_in_titles_reasons_and_descriptions_is_text(world, dora):
@@ -341,36 +342,25 @@ async def test_markup_in_titles_reasons_and_descriptions_is_text(world, dora):
             assert not re.search(r"<script(?! src=)", text)
 
 
-async def test_a_change_has_its_reason_in_the_log(world, dora):
-    address = await announced(dora)
-    response = await dora.post(f"{address}/change", data={"deadline_at": "2027-03-10T12:00", "reason": "snow"})
-    assert response.headers["location"] == address
-    assert world.store.contests.get("spring").contest.deadline_at == "2027-03-10T11:00:00+00:00"
-    assert log_of(world)[0] == ("dora", "changed the contest", "spring", "snow")
-
-
-async def test_a_change_without_a_reason_is_none(world, dora):
+async def test_a_contest_is_changed_revealed_and_cancelled_for_a_reason(world, dora):
     address = await announced(dora)
     before = world.contents()
     for what in ("change", "cancel", "reveal"):
         assert (await dora.post(f"{address}/{what}", data={"reason": ""})).status_code == 400
+    assert (await dora.post(f"{address}/reveal", data={"reason": "now"})).status_code == 400, "nothing is played"
     assert world.contents() == before
-
-
-async def test_a_contest_is_cancelled(world, dora):
-    address = await announced(dora)
-    await dora.post(f"{address}/cancel", data={"reason": "nobody came"})
-    assert "It was cancelled: nobody came" in (await world.client().get(address)).text
-    assert (await dora.post(f"{address}/cancel", data={"reason": "again"})).status_code == 400
-
-
-async def test_results_are_revealed_when_everything_is_played(world, dora):
-    address = await announced(dora)
-    assert (await dora.post(f"{address}/reveal", data={"reason": "now"})).status_code == 400
+    response = await dora.post(f"{address}/change", data={"deadline_at": "2027-03-10T12:00", "reason": "snow"})
+    assert response.headers["location"] == address
+    assert world.store.contests.get("spring").contest.deadline_at == "2027-03-10T11:00:00+00:00"
+    assert log_of(world)[0] == ("dora", "changed the contest", "spring", "snow")
     sent = {"reason": "now", "before_played": "true"}
     assert (await dora.post(f"{address}/reveal", data=sent)).status_code == 303
     assert world.store.contests.get("spring").reveal_asked_at is not None
     assert log_of(world)[0] == ("dora", "revealed the results of", "spring", "now")
+    other = await announced(dora, name="other")
+    await dora.post(f"{other}/cancel", data={"reason": "nobody came"})
+    assert "It was cancelled: nobody came" in (await world.client().get(other)).text
+    assert (await dora.post(f"{other}/cancel", data={"reason": "again"})).status_code == 400
 
 
 @pytest.mark.slow

@@ -46,7 +46,10 @@ async def test_its_page_asks_again_for_what_changes_but_not_when_it_says_what_wa
     assert "/asking.js" in page
     assert "/live.js" not in page
     assert re.findall(r'<div id="(\w+)" data-live>', page) == ["kept", "wishes", "requests"]
-    assert "/asking.js" not in (await dora.post(f"{HERE}/pause", data={"reason": ""})).text
+    wrong = await answered(dora.post(f"{HERE}/pause", data={"reason": ""}), 400, 'role="alert"')
+    assert "/asking.js" not in wrong.text
+    assert kept.store.directors.desired_state("open ladder") is None
+    assert (await dora.get("/tournaments/other/direct")).status_code == 404, "nobody supervises it"
 
 
 async def test_in_a_knockout_the_matches_of_who_is_disqualified_count_for_the_rivals(world, directory):
@@ -67,11 +70,6 @@ async def test_what_is_wrong_is_beside_the_field_of_the_form_that_was_sent(kept)
     assert response.text.count('aria-invalid="true"') == 1
     assert "<details open><summary>Disqualify an entrant" in response.text
     assert response.text.count('value="copied"') == 1
-
-
-async def test_without_a_reason_nothing_is_changed_and_the_form_comes_back(kept):
-    await answered(kept.browser("dora").post(f"{HERE}/pause", data={"reason": ""}), 400, 'role="alert"')
-    assert kept.store.directors.desired_state("open ladder") is None
 
 
 @pytest.mark.parametrize(
@@ -125,15 +123,8 @@ async def test_everybody_sees_what_a_ladder_is_doing_and_only_directors_the_link
     assert "slow@1" in visitor
     assert "/direct" not in visitor
     assert "/tournaments/open%20ladder/direct" in (await kept.browser("dora").get("/ladders")).text
-
-
-async def test_a_killed_program_is_seen(kept):
     kept.now.seconds += 3600
     assert "does not run" in (await kept.client().get("/ladders")).text
-
-
-async def test_a_page_of_a_tournament_that_nobody_supervises_is_not_there(kept):
-    assert (await kept.browser("dora").get("/tournaments/other/direct")).status_code == 404
 
 
 async def test_a_correction_chooses_from_the_entrants(world):

@@ -113,7 +113,10 @@ def invalid_paths(operation, places):
 
 async def answers(world, places, operation, accept):
     client = world.program("olga") if operation.who is Who.PROGRAM else world.browser("olga")
-    requests = [(operation.path.format_map(places), *one) for one in invalid_bodies(operation)]
+    bodies = list(invalid_bodies(operation))
+    if accept == HTML:  # each is refused by the same function, and the page says what it says
+        bodies = bodies[::5]
+    requests = [(operation.path.format_map(places), *one) for one in bodies]
     _, usual = fields_sent(operation)
     usual = {"params" if operation.method == "GET" else "data": usual}
     requests += [(path, usual, False) for path in invalid_paths(operation, places)]
@@ -140,12 +143,13 @@ async def test_what_a_field_cannot_be_is_refused_in_a_sentence(logged_world, pla
                     wrong.append(f"{error!r} {what}")
     assert wrong == []
     assert_nothing_sent_is_in(lines, places)
+    assert len(lines.texts) >= len(OPERATIONS)
 
 
 def assert_nothing_sent_is_in(lines, places):
     everything = "\n".join(lines.texts) + str(lines.values)
     assert [one for one in (CANARY, places["secret"], places["match"]) if one in everything] == []
-    assert len(lines.texts) >= len(OPERATIONS)
+    assert lines.texts
 
 
 @pytest.mark.slow

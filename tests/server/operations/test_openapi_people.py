@@ -18,7 +18,7 @@ async def described(world, cache=[]):  # noqa: B006 - one for all tests
     return cache[0]
 
 
-@pytest.mark.slow
+@pytest.mark.slow(sample=True)
 async def test_it_is_openapi(described):
     check_openapi(described)
 

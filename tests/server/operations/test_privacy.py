@@ -55,8 +55,10 @@ async def test_all_of_it_is_shown(world):
     match = begin_match(world, ann)
     world.store.puzzle_tries.add(ann, "key", is_solved=True)
     world.store.votes.cast(match.number, Enjoyed.FIRST)
+    world.store.accounts.set_role("ann", Role.AUTHOR, "dora", "a reason of ours")
     browser = world.browser("ann")
     data = (await browser.get("/account/data", headers={"accept": JSON})).json()
+    assert (data["account"]["name"], {line["subject"] for line in data["log"]}) == ("ann", {"ann"})
     assert data["bot_names"] == ["canary"]
     [shown] = data["submissions"]
     assert shown["line"]["number"] == one.number
@@ -68,7 +70,7 @@ async def test_all_of_it_is_shown(world):
     assert [(one["puzzle"], one["is_solved"]) for one in data["puzzle_tries"]] == [("key", True)]
     assert len(data["account"]["sessions"]) == 1
     page = (await browser.get("/account/data")).text
-    for text in (NOTE, "canary.py", "with a report", "differences against arena:minimal"):
+    for text in (NOTE, "canary.py", "with a report", "differences against arena:minimal", "a reason of ours"):
         assert text in page
     assert "of-olga" not in page
 
@@ -110,8 +112,12 @@ async def test_who_leaves_takes_along_all_but_the_results(world, directory, tmp_
         pages = home.cache_directory / "pages"
         pages.mkdir(parents=True)
         (pages / "kept.page").write_text("ann")
-    response = await world.browser("ann").post("/account/erase", data={"present": PASSWORD})
+    browser = world.browser("ann")
+    response = await browser.post("/account/erase", data={"present": PASSWORD})
     assert response.headers["location"] == "/"
+    assert (await browser.get("/account")).status_code == 303
+    assert (await browser.post("/sign-in", data={"name": "ann", "password": PASSWORD})).status_code == 400
+    assert "ann" not in [person.name for person in world.store.accounts.all()]
     assert list((tmp_path / "uploads").iterdir()) == []
     left = [one.number for one in world.store.submissions.latest() if one.author == f"left-{ann}"]
     kept = [world.store.submissions.find(number) for number in left]
