@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arena.server.http.builder_messages import BuiltValue
-from arena.server.http.page_cache import CURRENT_PER_BUILD_SECOND, QUIET_CURRENT_SECONDS, PageCache
+from arena.server.http.page_cache import PageCache
 from arena.site.page_table import PAGE_BY_NAME
 from arena.site.pages.tournament_model import TournamentParameters
 from tests.server.conftest import FakeVersions
@@ -96,26 +96,6 @@ def test_a_page_is_as_new_as_what_was_seen_or_says_that_it_is_late(actions):
         for action in actions:
             await site.act(action)
         await site.settle()
-        await site.cache.close()
-
-    asyncio.run(follow())
-
-
-def test_a_run_that_begins_and_ends_while_a_page_is_read_is_shown_for_a_while_at_most():
-    """Nothing tells it from no run: one that records a match ends with an event."""
-
-    async def follow():
-        site = Site()
-        await site.cache.find(PAGE, PARAMETERS, 0.0)
-        await site.act("run")
-        await asyncio.sleep(0)  # the build reads
-        await site.act("run")
-        await site.act("built")
-        found = await site.cache.find(PAGE, PARAMETERS, 0.0)
-        assert (found.is_current, found.value.json) == (True, b"1, since 2")
-        site.now += max(QUIET_CURRENT_SECONDS, CURRENT_PER_BUILD_SECOND * found.value.build_seconds)
-        await site.settle()
-        assert (await site.ask()).value.json == b"1, not played"
         await site.cache.close()
 
     asyncio.run(follow())

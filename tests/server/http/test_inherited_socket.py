@@ -166,16 +166,10 @@ def test_without_a_service_manager_nothing_is_sent(monkeypatch, address):
 @pytest.mark.parametrize(
     ("microseconds", "process", "seconds"),
     [
-        ("30000000", None, 30.0),
-        ("1500", "own", 0.0015),
-        ("0", None, None),
-        ("", None, None),
-        ("-5", None, None),
-        ("x", None, None),
-        ("9" * 30, None, None),
-        ("30000000", "1", None),
+        ("30000000", None, 30.0), ("1500", "own", 0.0015), ("30000000", "1", None),
+        *((invalid, None, None) for invalid in ("0", "", "-5", "x", "9" * 30)),
     ],
-)
+)  # fmt: skip
 def test_how_often_the_watchdog_wants_to_hear(monkeypatch, microseconds, process, seconds):
     monkeypatch.setenv("WATCHDOG_USEC", microseconds)
     monkeypatch.delenv("WATCHDOG_PID", raising=False)

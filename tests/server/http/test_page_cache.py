@@ -85,16 +85,14 @@ async def test_a_page_is_built_again_after_an_event_and_not_before(pages):
     assert (found.value.json, found.value.version, found.is_current) == (b"2", "2", True)
 
 
-async def test_what_no_event_tells_is_seen_after_a_while(pages):
-    pages.versions.progress = "a run that may have been killed"
+@pytest.mark.parametrize(
+    ("progress", "seconds"), [("a run that may have been killed", CURRENT_SECONDS), ("", QUIET_CURRENT_SECONDS)]
+)
+async def test_what_no_event_tells_is_seen_after_a_while(pages, progress, seconds):
+    """Later while nothing is played."""
+    pages.versions.progress = progress
     await pages.find()
-    pages.now += CURRENT_SECONDS + 1
-    assert (await pages.find()).value.json == b"2"
-
-
-async def test_while_nothing_is_played_a_page_is_current_for_longer(pages):
-    await pages.find()
-    pages.now += QUIET_CURRENT_SECONDS - 1
+    pages.now += seconds - 1
     assert (await pages.find()).value.json == b"1"
     pages.now += 2
     assert (await pages.find()).value.json == b"2"
@@ -323,17 +321,6 @@ async def test_a_first_page_that_is_slow_is_nothing_yet(pages):
     pages.builder.may_build.set()
     assert (await pages.find()).value.json == b"1"
     assert pages.builder.built == 1
-
-
-async def test_an_event_during_a_build_makes_another_one(pages):
-    pages.builder.may_build.clear()
-    reader = asyncio.create_task(pages.find())
-    await asyncio.sleep(0)
-    await asyncio.sleep(0)
-    pages.versions.version = "2"
-    pages.builder.may_build.set()
-    assert (await reader).value.version == "2"
-    assert pages.builder.built == 2
 
 
 async def test_a_reader_who_leaves_does_not_end_the_build(pages):

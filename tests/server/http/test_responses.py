@@ -18,7 +18,7 @@ from arena.server.http.page_cache import Found
 from arena.server.http.page_value import HURRIED_SECONDS, LATE_SECONDS
 from arena.server.http.problems import ProblemError
 from arena.site.frame.model import Lane
-from arena.site.page_table import PAGE_BY_NAME, PAGES
+from arena.site.page_table import PAGE_BY_NAME
 from arena.site.pages.results_model import MatchesParameters
 from arena.store.home import ArenaHome
 from tests.server.conftest import add_tournament, answered, client_of
@@ -292,13 +292,6 @@ async def test_a_page_never_shown_without_a_store_is_a_sentence(client, director
     assert response.headers["retry-after"] == "5"
     assert str(directory) not in response.text
     assert json.loads(response.text)["title"] == "The store can’t be read now"
-
-
-@pytest.mark.slow
-async def test_every_page_without_fields_is_there(client):
-    for page in PAGES:
-        if not page.path_fields and page.lane in ("rows", "server"):
-            assert (await client.get(page.path)).status_code == 200, page.name
 
 
 @pytest.mark.parametrize(

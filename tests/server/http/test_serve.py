@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 
 from arena.base.definition import GameChoice
+from arena.base.errors import UsageError
+from arena.cli.site import serve_command
 from arena.lab.matches.puzzle import keep_puzzles
 from arena.sandbox.isolation import reaper
 from arena.server.operating.service_programs import SERVICES
@@ -147,22 +149,6 @@ async def every_page(directory):
 
 
 @pytest.mark.slow
-def test_it_shows_what_it_knew_while_the_store_is_away_and_recovers(directory, tmp_path):
-    with served("--home", directory) as server:
-        assert server.built("/index.json")
-        directory.rename(tmp_path / "away")
-        status, _, body = server.get_until("/index.json", lambda answer: "age" in answer[1])
-        assert (status, json.loads(body)["matches"]) == (200, 2)
-        assert server.get("/health")[0] == 503
-        (tmp_path / "away").rename(directory)
-        server.get_until("/index.json", lambda answer: "age" not in answer[1])
-        with ArenaHome(directory) as home:
-            add_tournament(home, "second")
-        server.get_until("/index.json", lambda answer: json.loads(answer[2])["matches"] == 4)
-        assert server.end()[0] == 0
-
-
-@pytest.mark.slow
 def test_visitors_of_this_machine_see_what_decided_a_match_and_may_play_on(tmp_path):
     from tests.analysis.text.tournaments import play  # what plays matches is not to be loaded with every_page
 
@@ -177,22 +163,8 @@ def test_visitors_of_this_machine_see_what_decided_a_match_and_may_play_on(tmp_p
             pytest.fail("no match has a turning point")
         server.get_until("/play", lambda answer: PLAY_PAGE in answer[2])
         assert server.get("/account")[0] == 404
-        with served("--home", tmp_path) as second:  # one process at a time works for visitors
-            assert PLAY_PAGE not in second.get("/play")[2]
-            assert second.get("/tournaments/t/matches/1.json")[0] == 200
-            assert second.end() == (0, "")
         assert server.end()[0] == 0
     assert not (tmp_path / "people.sqlite3").exists()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "options", [("--play-slots", "0"), ("--allowed-host", "arena.example"), ("--only", "web")], ids=" ".join
-)
-def test_strangers_do_not_play_where_nobody_has_an_account(directory, options):
-    with served("--home", directory, *options) as server:
-        assert PLAY_PAGE not in server.get("/play")[2]
-        assert server.end()[0] == 0
 
 
 @pytest.mark.slow
@@ -254,14 +226,30 @@ def test_where_it_can_not_listen_is_one_sentence(directory, arguments, sentence,
     assert sentence in refusal(calling(directory, capsys), "serve", *arguments)
 
 
-def test_a_port_in_use_is_one_sentence(directory, capsys):
+@pytest.mark.parametrize(
+    ("options", "asked"),
+    [
+        ("", [4]), ("--play-slots 0", [0]), ("--allowed-host arena.example", [0]), ("--trusted-proxy 10.0.0.1", [0]),
+        ("--host 0.0.0.0 --public", [0]), ("--only web", []),
+    ],
+)  # fmt: skip
+def test_only_where_strangers_do_not_come_visitors_may_play(directory, capsys, monkeypatch, options, asked):
+    def refuse(*_):
+        raise UsageError("far enough")
+
+    slots = []
+    locked = lambda _, play_slots, __: slots.append(play_slots) or contextlib.nullcontext(())  # noqa: E731
+    monkeypatch.setattr(serve_command, "locked_for_visitors", locked)
+    monkeypatch.setattr("arena.server.http.opened_home.OpenedHome", refuse)
+    assert refusal(calling(directory, capsys), "serve", *options.split()) == "far enough"
+    assert slots == asked
+
+
+def test_a_port_in_use_and_a_home_that_is_not_there_are_one_sentence(directory, tmp_path, capsys):
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         sentence = refusal(calling(directory, capsys), "serve", "--port", port)
     assert f"--port {port}: another program listens on it; expected a free one" in sentence
-
-
-def test_a_home_that_is_not_there_is_one_sentence(tmp_path, capsys):
     assert "there is no tournament yet" in refusal(calling(tmp_path / "none", capsys), "serve")
     assert not (tmp_path / "none").exists()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from arena.community.submissions.upload_directory import UploadDirectory
-from arena.community.uploads.containment import NO_CHECKER, can_contain_uploads, note_containment, noted_refusal
+from arena.community.uploads.containment import NO_CHECKER, note_containment, noted_refusal
 from arena.sandbox.isolation import reaper
 from arena.server.operating.service_programs import SERVICES
 from arena.store.home import ArenaHome, open_people
@@ -96,21 +96,6 @@ def test_a_second_one_on_a_home_is_refused_and_the_first_works_on(tmp_path, caps
             assert web.get("/submissions")[0] == 200
             sentence = refusal(calling(tmp_path, capsys), "serve", "--open-to", "authors", "--port", "0")
             assert "another arena serve runs its web (process" in sentence
-
-
-@pytest.mark.slow
-def test_the_pages_say_what_the_checker_has_found_out(tmp_path):
-    contained = can_contain_uploads()
-    refusal = "" if contained.is_enough else contained.reason
-    with open_people(tmp_path):
-        pass
-    with (
-        served("--home", tmp_path, "--only", "web", "--open-to", "authors") as web,
-        Alone(tmp_path, "work", "--ladder", "none") as checker,
-    ):
-        wait_until(lambda: noted_refusal(tmp_path) != NO_CHECKER, alive=[checker.process])
-        assert _submissions(web)["refusal"] == noted_refusal(tmp_path) == refusal
-        assert checker.end(signal.SIGTERM)[0] == 0
 
 
 @pytest.mark.slow
