@@ -275,21 +275,3 @@ def test_sanitizers_find_nothing(game, tmp_path):
     if sanitizer_runtime() is None:
         pytest.skip("needs libasan")
     assert complaint(game, tmp_path, with_sanitizers=True) is None
-
-
-@pytest.mark.slow
-def test_a_self_test_that_never_ends_is_ended_and_says_why(tmp_path):
-    for_ever = ("-c", "while True: pass")
-    assert complaint("differences", tmp_path, cpu_seconds=1, to_test=for_ever) == "not done after 1 CPU seconds"
-
-
-@pytest.mark.slow
-def test_memory_that_the_largest_game_asks_for_is_not_used_by_sanitizers(tmp_path):
-    if sanitizer_runtime() is None:
-        pytest.skip("needs libasan")
-    ask = (
-        "-c",
-        "import ctypes, resource; ctypes.CDLL(None).calloc(ctypes.c_size_t(1 << 34), ctypes.c_size_t(1));"
-        "import sys; sys.exit(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 20)",
-    )
-    assert complaint("differences", tmp_path, with_sanitizers=True, to_test=ask) is None

@@ -53,13 +53,6 @@ def test_a_repair_tells_the_same():
         assert -worth.margin == abs(rows[f"pie={pie}"].margin)
 
 
-@pytest.mark.slow
-def test_it_takes_most_of_the_edge_of_multiplication():
-    """Strangers have found this value by programs of their own: 12 without it."""
-    game = make_game("multiplication", size=7, pie=1)
-    assert Solver(game, "multiplication", Limits()).solve().worth.margin == -2
-
-
 def test_the_checker_of_certificates_does_not_know_it():
     with pytest.raises(UsageError, match="pie = 1: the checker of certificates does not know the pie rule"):
         prove(make_game("differences", size=3, pie=1), "differences", Limits())

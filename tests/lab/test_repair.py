@@ -18,16 +18,6 @@ def rows_of(name, within=600.0, **options):
     return {one.repair: one for one in repaired(make_game(name, **options), name, within, 2**31)}
 
 
-@pytest.mark.slow
-def test_a_pie_and_the_second_starter_take_most_of_the_edge_of_multiplication():
-    """Strangers have found these values of size 7 by programs of their own."""
-    rows = rows_of("multiplication", size=7)
-    found = {name: rows[name].margin for name in ("none", "pie=1", "begin_second=1", "komi=12")}
-    assert found == {"none": 12, "pie=1": 2, "begin_second=1": 5, "komi=12": 0}
-    assert rows["begin_second=1"].options["second_starts"] == 1
-    assert (rows["none"].first, rows["none"].decided_at > 0, rows["komi=12"].draws) == (49, True, None)
-
-
 @pytest.mark.parametrize(("width", "height", "lines"), [(4, 3, 3), (5, 4, 2), (3, 4, 4), (2, 5, 2), (6, 2, 3)])
 def test_a_pie_on_small_sheets_of_plaid_is_worth_what_all_lines_of_play_say(width, height, lines):
     firsts = [("v", x) for x in range(1, width)] + [("h", y) for y in range(1, height)]

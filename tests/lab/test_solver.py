@@ -8,14 +8,11 @@ import pytest
 from arena.base.errors import KernelError, UsageError
 from arena.games import make_game
 from arena.games.kernels import solver_sameness
-from arena.games.kernels.kernel import KERNEL_NAMES
 from arena.games.kernels.loading import load, solver_of
-from arena.games.kernels.option_sets import solved_games
 from arena.games.kernels.solver import KernelSolver
 from arena.games.kernels.solver_sameness import compare_solutions
 from arena.lab.solve import Solver
 from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError
-from arena.lab.solving.proofs import proof_of
 from arena.lab.solving.solution import By
 from tests import needs
 
@@ -52,38 +49,10 @@ def test_small_boards_are_worth_what_tables_by_the_rules_say(name):
         check(name, options)
 
 
-@pytest.mark.slow(sample=("plaid",))
-@pytest.mark.parametrize("name", KERNEL_NAMES)
-def test_the_self_test_solves_small_games(name):
-    """Multiplication among them, of which even the smallest boards have too many states for a table."""
-    assert compare_solutions(name, load(name)) == len(solved_games(name)) > 0
-
-
 def test_another_margin_is_noticed(monkeypatch):
     monkeypatch.setattr(solver_sameness, "parts_of", lambda _game: 2)
     with pytest.raises(KernelError, match=r"the kernel of multiplication .* solves it otherwise than the rules"):
         compare_solutions("multiplication", load("multiplication"))
-
-
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [
-        ("differences", {"size": 8}),
-        ("differences", {"size": 8, "scoring": "once"}),
-        ("plusminus", {"size": 6}),
-        ("plusminus", {"size": 7, "grid_first": 2}),
-        ("plaid", {"width": 10, "height": 9, "lines": 5}),
-        ("plaid", {"width": 8, "height": 8, "lines": 8}),
-    ],
-)
-def test_strategies_keep_their_promises(name, options):
-    """The proofs and the kernels know nothing of each other."""
-    game = make_game(name, **options)
-    proof = proof_of(game, name, game.initial_state())
-    outcome = {"win": 1, "draw": 0, "loss": -1}[solved(By.KERNEL, name, **options).worth.outcome]
-    assert proof.names
-    assert (proof.low > 0) - (proof.low < -(2**100)) <= outcome
-    assert outcome <= (proof.high > 0)
 
 
 @pytest.mark.slow

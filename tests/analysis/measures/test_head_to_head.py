@@ -34,16 +34,6 @@ def test_matches_are_counted_and_encounters_are_scored():
     assert not found.is_clear
 
 
-def test_how_many_encounters_would_decide():
-    """At 0.75 ± 0.6001, (0.6001 / 0.25)² = 5.76 times as many: 9.5 more than the two."""
-    assert head_to_head(meetings(RESULTS, ["a"])).encounters_to_go == 10
-    even = head_to_head(meetings(RESULTS[:2], ["a"]))
-    assert (even.score, even.encounters_to_go) == (0.5, None)
-    clear = [played(k, ["a", "b"], [1, 2], f"o{k}", f"m{k}") for k in range(20)]
-    assert head_to_head(meetings(clear, ["a"])).is_clear
-    assert head_to_head(meetings(clear, ["a"])).encounters_to_go is None
-
-
 def test_several_versions_are_one_side_and_never_their_own_rival():
     results = [played(1, ["a@1", "a@2"], [1, 2], "o1", "m1"), played(2, ["a@2", "b", "a@1"], [1, 2, 2], "o2", "m2")]
     found = head_to_head(meetings(results, ["a@1", "a@2"]))

@@ -3,7 +3,6 @@
 import random
 import subprocess
 import sys
-import threading
 from types import SimpleNamespace
 
 import pytest
@@ -16,10 +15,9 @@ from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from arena.tournament.rounds import ranking_of
+from tests.analysis.text.tournaments import ScriptedExecutor
 from tests.conftest import BOTS
 from tests.stepped_run import go_on, stepped_run, wait_until_stopped
-
-pytestmark = pytest.mark.slow
 
 ARENA = [sys.executable, "-m", "arena"]
 FIVE = "".join(f'[[entrants]]\nbot = "{BOTS / "random_legal"}"\nname = "r{k}"\n' for k in range(3))
@@ -27,12 +25,16 @@ TABLES = {
     "swiss": "[swiss]\nrounds = 4",
     "knockout": '[knockout]\nseeding = "entrants"\ntie_encounters = 1',
     "ladder": "[ladder]\nmatches = 60",
-    "gauntlet": '[gauntlet]\nchallengers = ["r1"]',
 }
 
 
 def written(write_definition, name, **keys):
     return write_definition(f"{FIVE}\n{TABLES[name]}", format=f'"{name}"', options="{size = 5}", **keys)
+
+
+def run(definition, home, **options):
+    """Play it in this process; no bot is started."""
+    return run_tournament(definition, home.store, executor=ScriptedExecutor((), ""), **options)
 
 
 def state_of(home, name="t"):
@@ -41,12 +43,12 @@ def state_of(home, name="t"):
     return list(home.store.schedule(tournament)), records, ranking_of(home.store, tournament)
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_one_and_four_workers_play_the_same_tournament(write_definition, tmp_path, name):
+@pytest.mark.slow
+def test_one_and_four_workers_play_the_same_ladder(write_definition, tmp_path):
     states = []
     for number, where in enumerate(({"executor": "in-process"}, {"workers": 4})):
         with ArenaHome(tmp_path / str(number)) as home:
-            progress = run_tournament(load_definition(written(write_definition, name)), home.store, **where)
+            progress = run_tournament(load_definition(written(write_definition, "ladder")), home.store, **where)
             assert progress.is_complete
             assert home.store.tournament("t").finished_at is not None
             states.append(state_of(home))
@@ -71,30 +73,7 @@ def test_killed_again_and_again_it_ends_as_if_nothing_had_happened(write_definit
         assert state_of(home) == calm
 
 
-def test_a_server_that_goes_away_in_mid_tournament_costs_nothing(write_definition, tmp_path, postgres, monkeypatch):
-    path = written(write_definition, "swiss")
-    with ArenaHome(tmp_path / "file") as home:
-        run_tournament(load_definition(path), home.store, workers=2)
-        wanted = state_of(home)
-    monkeypatch.setenv("ARENA_STORE", postgres.new_database())
-    outages = []
-
-    def pull_the_plug(progress):
-        if progress.recorded >= 5 + 6 * len(outages) and len(outages) < 2:
-            postgres.stop()
-            outages.append(threading.Timer(1.0, postgres.start))
-            outages[-1].start()
-
-    with ArenaHome(tmp_path / "server") as home:
-        assert run_tournament(load_definition(path), home.store, workers=2, listener=pull_the_plug).is_complete
-        for outage in outages:
-            outage.join()
-        assert len(outages) == 2
-        assert state_of(home) == wanted
-        assert standings_of(home.store, "t").matches == len(wanted[1])
-    assert not (tmp_path / "server" / "arena.sqlite3").exists()
-
-
+@pytest.mark.slow(sample=True)
 def test_entrants_come_to_a_ladder_and_leave_it_and_keep_what_they_had(write_definition, home):
     extra = f'[[entrants]]\nbot = "{BOTS / "greedy"}"\n'
     three, four, without = (
@@ -105,15 +84,15 @@ def test_entrants_come_to_a_ladder_and_leave_it_and_keep_what_they_had(write_def
             (f"{extra}[ladder]\nmatches = 90", ("minimal",)),
         )
     )
-    assert run_tournament(three, home.store, workers=2).recorded == 24
+    assert run(three, home).recorded == 24
     first = state_of(home)
-    assert run_tournament(four, home.store, workers=2).recorded >= 60
+    assert run(four, home).recorded >= 60
     second = state_of(home)
     assert second[1][: len(first[1])] == first[1]
     newcomer = [match for match, bots, _, _ in second[1] if "greedy@1" in bots]
     assert newcomer
     assert min(newcomer) > 24
-    run_tournament(without, home.store, workers=2)
+    run(without, home)
     third = state_of(home)
     late = [bots for match, bots, _, _ in third[1] if match > len(second[1])]
     assert late
@@ -121,6 +100,7 @@ def test_entrants_come_to_a_ladder_and_leave_it_and_keep_what_they_had(write_def
     assert {line.bot for line in standings_of(home.store, "t").lines} == {"minimal", "random_legal", "greedy"}
 
 
+@pytest.mark.slow
 def test_a_ladder_reads_its_file_again_while_it_is_running(write_definition, tmp_path):
     """Somebody enters, somebody saves half a file, somebody changes another thing: only the first is taken."""
     text = f'[[entrants]]\nbot = "{BOTS / "greedy"}"\n[ladder]\nmatches = 80'
@@ -157,8 +137,8 @@ def test_a_new_version_is_a_new_entrant_of_a_ladder(write_definition, home, tmp_
         text = f'[[entrants]]\nbot = "{bot}"\n[ladder]\nmatches = {20 * version}'
         return load_definition(write_definition(text, bots=("minimal",), format='"ladder"', options="{size = 5}"))
 
-    run_tournament(definition(1), home.store, workers=1)
-    run_tournament(definition(2), home.store, workers=1)
+    run(definition(1), home)
+    run(definition(2), home)
     names = {line.bot for line in standings_of(home.store, "t").lines}
     assert names == {"minimal", "mine@1", "mine@2"}
     assert find_labels("mine", known_bots(home.store.tournaments())) == ["mine@1", "mine@2"]
@@ -168,11 +148,11 @@ def test_a_ladder_with_an_hour_glass_stops_after_the_round_that_is_on(write_defi
     clock = iter(range(0, 10_000_000, 1000))
     monkeypatch.setattr("arena.tournament.run.time", SimpleNamespace(monotonic=lambda: next(clock)))
     path = write_definition("[ladder]\nhours = 1", format='"ladder"', options="{size = 5}")
-    progress = run_tournament(load_definition(path), home.store, workers=1)
+    progress = run(load_definition(path), home)
     assert progress.is_complete
     first = progress.recorded
     assert first > 0
-    assert run_tournament(load_definition(path), home.store, workers=1).recorded > first
+    assert run(load_definition(path), home).recorded > first
 
 
 def test_places_of_a_half_played_swiss_count_whole_rounds_only(write_definition, home):
@@ -186,7 +166,7 @@ def test_places_of_a_half_played_swiss_count_whole_rounds_only(write_definition,
             raise EnoughError
 
     with pytest.raises(EnoughError):
-        run_tournament(definition, home.store, workers=1, listener=stop)
+        run(definition, home, listener=stop)
     tournament = home.store.tournament("t")
     assert tournament.finished_at is None
     rounds_done = tournament.recorded // 4  # two meetings of two matches each, and a bye
@@ -198,7 +178,7 @@ def test_places_of_a_half_played_swiss_count_whole_rounds_only(write_definition,
 def test_histories_end_at_the_final_table(write_definition, home):
     for name, encounters in (("a", 5), ("b", 8)):
         path = write_definition(file_name=name, encounters=encounters, options="{size = 5}")
-        run_tournament(load_definition(path), home.store, workers=2)
+        run(load_definition(path), home)
     snapshots = history_of_tournament(home.store, home.store.tournament("b"))
     assert [snapshot.matches for snapshot in snapshots] == sorted({snapshot.matches for snapshot in snapshots})
     assert [line.rating for line in snapshots[-1].lines] == [

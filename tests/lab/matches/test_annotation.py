@@ -81,15 +81,6 @@ def test_a_match_is_annotated_as_plain_recursion_says(name, options, seed):
         assert (accuracy.earned, accuracy.earned + accuracy.lucky) == (min(levels), levels[-1])
 
 
-@pytest.mark.parametrize(("name", "options"), SMALL.values(), ids=SMALL)
-def test_perfect_play_keeps_all_by_construction(name, options):
-    found = annotated(record_of(name, options, best))
-    for accuracy in accuracy_of(found):
-        assert accuracy.kept == accuracy.decisions
-        assert (accuracy.mistakes, accuracy.blunders, accuracy.lucky) == (0, 0, 0.0)
-    assert sum(seat.earned for seat in accuracy_of(found)) == 1.0
-
-
 def test_points_are_not_luck_adjusted_only_after_the_other_seat_has_let_them_slip():
     """Coprimality of size 4 is lost for seat 0; where seat 1 errs and seat 0 does not, all it has is lucky."""
     records = [record_of("coprimality", {"size": 4}, at_random(seed)) for seed in range(60)]

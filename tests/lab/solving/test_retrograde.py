@@ -140,21 +140,6 @@ def test_shares_of_three_seats_are_those_of_plain_recursion(positions):
     assert paranoid_of(graph, 3) == [tuple(games.plain_held(game, 0, seat) for seat in range(3))]
 
 
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [
-        ("coprimality", {"size": 4, "players": 3, "max_grids": 1}),
-        ("plaid", {"players": 3, "width": 3, "height": 3, "lines": 2}),
-    ],
-)
-def test_shares_in_games_of_three(name, options):
-    game = make_game(name, **options)
-    graph = explore(game, name, Limits())
-    start = game.initial_state()
-    assert shares_of(graph, 3)[0] == pytest.approx(games.plain_shares(game, start))
-    assert paranoid_of(graph, 3)[0] == pytest.approx([games.plain_held(game, start, seat) for seat in range(3)])
-
-
 def test_a_state_may_be_reached_by_matches_of_unequal_length():
     game = games.game_of(((0, (1, 2)), (1, (2,)), (0, (3,)), (None, (2, 1))))
     assert solved(game) == (1, 1)
