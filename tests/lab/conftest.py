@@ -5,8 +5,6 @@ import os
 import pytest
 
 from arena.games.kernels import loading
-from arena.games.kernels.build import FLAGS, compile_kernel, find_compiler
-from tests.lab.mutants import ASKS_OFTEN
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -20,14 +18,6 @@ def _shared_cache(tmp_path_factory):
         loading.load.cache_clear()
         yield
     loading.load.cache_clear()
-
-
-@pytest.fixture(scope="session")
-def asking_plaid(tmp_path_factory):
-    """The library of a kernel that asks the rules about all scores less than two points apart."""
-    path = tmp_path_factory.mktemp("asking") / "plaid.so"
-    compile_kernel("plaid", path, find_compiler(), flags=(*FLAGS, ASKS_OFTEN))
-    return loading.open_library(path)
 
 
 @pytest.fixture

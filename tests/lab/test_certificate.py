@@ -16,7 +16,7 @@ from tests import needs
 from tests.cli.calls import calling
 from tests.lab.brute_force import coprimality, margin_after
 
-pytestmark = [needs.program("cc", "gcc", "clang"), pytest.mark.slow]
+pytestmark = needs.program("cc", "gcc", "clang")
 
 
 @pytest.fixture(scope="module")
@@ -51,11 +51,8 @@ def sealed(text):
 
 
 CASES = {
-    "differences": ("differences", {"size": 4}, 0),
     "differences, once": ("differences", {"size": 3, "scoring": "once"}, None),
-    "plusminus": ("plusminus", {"size": 3}, None),
     "plusminus, seat 1 first": ("plusminus", {"size": 3, "grid_first": 2}, None),
-    "plaid": ("plaid", {"width": 5, "height": 4, "lines": 3}, None),
     "plaid, in a loss": ("plaid", {"width": 9, "height": 2, "lines": 6}, -1),  # found by strangers
     "coprimality": ("coprimality", {"size": 4, "max_grids": 2}, coprimality(4, 2)),
     "coprimality, a draw": ("coprimality", {"size": 3, "max_grids": 2}, coprimality(3, 2)),
@@ -64,6 +61,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow(only=("coprimality", "multiplication"), sample=("coprimality",))
 @pytest.mark.parametrize(("name", "options", "value"), CASES.values(), ids=CASES)
 def test_the_checker_proves_the_value_and_no_more(check, name, options, value):
     if value is None:
@@ -107,6 +105,7 @@ FORGED = {
 @pytest.mark.parametrize(("old", "new", "reason"), FORGED.values(), ids=FORGED)
 def test_a_forged_certificate_is_refused_though_its_checksum_is_right(check, old, new, reason):
     text = text_of("plusminus", size=4)
+    assert check(text, "plaid") == (1, "refused: it is for plusminus\n")
     changed = text[: text.index("seat 0")] + "end " if old is None else text.replace(old, new)
     assert changed != text
     code, said = check(sealed(changed))
@@ -120,13 +119,6 @@ def test_a_file_of_ten_gigabytes_is_refused_unread_and_one_that_is_not_there_nam
     done = subprocess.run([checker, huge], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (1, "refused: it is larger than 256 MiB\n")
     assert subprocess.run([checker, tmp_path / "none"], capture_output=True).returncode == 2
-    assert check_of_other(checker, tmp_path) == "refused: it is for differences\n"
-
-
-def check_of_other(checker, directory):
-    file = directory / "differences.txt"
-    file.write_text(text_of("differences", size=3))
-    return subprocess.run([checker, file, "plaid"], capture_output=True, text=True).stderr
 
 
 REFUSED = {

@@ -7,7 +7,6 @@ import pytest
 
 from arena.base.errors import StoreError, UsageError
 from arena.games import make_game
-from arena.games.kernels.loading import has_solver
 from arena.lab.matches import puzzle_search
 from arena.lab.matches.puzzle import keep_puzzles, kept_puzzles
 from arena.lab.matches.puzzle_search import MIN_CHOICES, decisions_by_position, find_puzzles, lines_log2, theme_of
@@ -133,12 +132,6 @@ def test_mirrored_matches_have_the_same_positions_and_transposed_ones_have_other
     assert decisions_by_position([first, flipped]).keys() == alone.keys()
     assert [len(found) for found in decisions_by_position([first, flipped]).values()] == [2] * len(alone)
     assert decisions_by_position([first, turned]).keys() != alone.keys()
-
-
-@pytest.mark.parametrize(("name", "options"), GAMES, ids=str)
-def test_oracles_of_the_games_of_decisions_can_ask_kernels(name, options):
-    (found, *_) = decisions_by_position([random_record(name, 1, **options)]).values()
-    assert has_solver(found[0].game)
 
 
 def test_openings_are_nobodys_decisions():

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from arena.base.errors import UsageError
 from arena.games import make_game
 from arena.games.kernels.loading import share_solver_of
-from arena.games.kernels.solver import ShareSolver
 from arena.games.kernels.solver_sameness import compare_game
 from arena.lab.shares import ShareOracle
 from arena.lab.solve import Solver
@@ -156,19 +155,6 @@ def test_it_ends_at_the_deadline(name, options):
     assert kernel.after_actions(deadline=time.monotonic()) is None
     with pytest.raises(TimeIsUpError, match="allow more"):
         Solver(kernel.game, name, Limits(deadline=time.monotonic())).solve(By.KERNEL)
-
-
-@pytest.mark.slow
-def test_the_rules_are_asked_about_near_ties(asking_plaid, monkeypatch):
-    asked = []
-    for lines in range(1, 7):
-        game = make_game("plaid", players=3, width=6, height=3, lines=lines)
-        monkeypatch.setattr(
-            game, "ranks", lambda state, game=game: asked.append(state) or type(game).ranks(game, state)
-        )
-        expected = share_solver_of(make_game("plaid", **game.options)).after_actions()
-        assert ShareSolver(asking_plaid, game).after_actions() == expected
-    assert len(asked) > 50
 
 
 def test_without_a_compiler_the_shares_are_the_same(forget_kernels):

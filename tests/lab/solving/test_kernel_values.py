@@ -11,8 +11,6 @@ from arena.games import make_game
 from arena.games.kernels.loading import load
 from arena.games.kernels.option_sets import games_with
 from arena.games.kernels.solver import KernelSolver
-from arena.lab import oracle
-from arena.lab.oracle import Oracle
 from arena.lab.solving import kernel_tables, tables
 from arena.lab.solving.kernel_tables import (
     KernelTableFile,
@@ -25,7 +23,6 @@ from arena.lab.solving.kernel_tables import (
 from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError
 from arena.lab.solving.search import Search
 from arena.lab.solving.tables import TableError
-from arena.lab.solving.worth import Known
 from tests import needs
 from tests.lab.games import values_by_table
 
@@ -119,17 +116,6 @@ def test_random_states_of_larger_boards_are_worth_what_a_search_says(name, optio
             assert (after.low, after.high) == (value, value)
 
 
-@pytest.mark.slow
-def test_near_ties_are_decided_by_the_rules(asking_plaid, monkeypatch):
-    game = make_game("plaid", width=6, height=4, lines=5)
-    expected = KernelValues(game, Limits()).after_actions(game.initial_state())
-    asked = []
-    monkeypatch.setattr(game, "ranks", lambda state: asked.append(state) or type(game).ranks(game, state))
-    monkeypatch.setattr(kernel_tables, "solver_of", lambda game: KernelSolver(asking_plaid, game))
-    assert KernelValues(game, Limits()).after_actions(game.initial_state()) == expected
-    assert asked
-
-
 def test_one_table_answers_for_all_matches(monkeypatch):
     game, rng = make_game("differences", size=6), random.Random(3)
     kernel = KernelValues(game, Limits())
@@ -174,20 +160,6 @@ def test_a_table_that_is_not_full_in_time_is_not_tried_again(monkeypatch):
     monkeypatch.setattr(KernelSolver, "fill", None)
     assert kernel.after_actions(first) is None
     assert "kernel solver" not in {thread.name for thread in threading.enumerate()}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "options"), [("plusminus", {"size": 3}), ("coprimality", {"size": 5})])
-def test_without_a_compiler_the_oracle_says_the_same(name, options, forget_kernels, monkeypatch):
-    monkeypatch.setattr(oracle, "FEW_STATES", 0)
-    game = make_game(name, **options)
-    state = random_state(game, 2, random.Random(5))
-    fast = Oracle(game, name).actions(state)
-    forget_kernels()
-    slow = Oracle(game, name).actions(state)
-    assert [(one.action, one.worth.margin) for one in fast] == [(one.action, one.worth.margin) for one in slow]
-    assert {one.worth.known for one in fast} == {Known.TABLE} != {one.worth.known for one in slow}
-    assert isinstance(load(name), KernelError)
 
 
 @pytest.fixture
