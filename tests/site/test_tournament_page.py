@@ -16,6 +16,8 @@ from tests.site.parsed import Parsed, checked, csv_rows, html_of, model_of
 from tests.site.stories import STORY, tell
 from tests.store.results.samples import definition, line
 
+FIVE = ["alpha", "beta", "gamma", "delta", "epsilon"]
+
 
 def told(home, name="t"):
     return model_of(home, "tournament", tournament=name)
@@ -25,18 +27,27 @@ def page_of(home, name="t"):
     return checked(home, "tournament", tournament=name)
 
 
-def test_the_standings_count_what_was_played(home):
+def test_the_standings_count_what_was_played_and_show_the_number_that_ranks(home):
+    """a beats everybody; of b and c, b wins one match and draws the other."""
     tell(home, STORY)
-    page = page_of(home)
-    rows = page.part("standings").rows()
-    by_bot = {row[1].split()[0]: row for row in rows[1:]}
-    assert [row[1] for row in rows[1:]] == ["a @1", "b @1", "c @1"]
-    record_of = {bot: row[6:9] for bot, row in by_bot.items()}
-    assert record_of == {  # a beats everybody; of b and c, b wins one match and draws the other
-        "a": ["4 – 0 – 0", "100.0 %", "4"],
-        "b": ["1 – 1 – 2", "37.5 %", "4"],
-        "c": ["0 – 1 – 3", "12.5 %", "4"],
-    }
+    page, found = page_of(home), told(home)
+    heads, *rows = page.part("standings").rows()
+    assert [[row[1], *row[6:9]] for row in rows] == [
+        ["a @1", "4 – 0 – 0", "100.0 %", "4"],
+        ["b @1", "1 – 1 – 2", "37.5 %", "4"],
+        ["c @1", "0 – 1 – 3", "12.5 %", "4"],
+    ]
+    shown = [row[heads.index("exposure")] for row in rows]
+    assert shown == [f"{line.exposure:.1f}" for line in found.standings]
+    assert shown == sorted(shown, key=float, reverse=True)
+    folded = re.findall(r'<details class="folded"><summary><h2 id="(\w+)">', page.source)
+    assert folded == ["balance", "method"], "what referees read"
+    latest = [(one.match, one.names, one.ranks) for one in found.latest[:2]]
+    assert latest == [(6, ("c", "b"), (1, 1)), (5, ("b", "c"), (1, 2))]
+    seen = [(row["bot"], row["wins"], row["draws"], row["losses"]) for row in csv_rows(found.csv())]
+    assert seen == [("a", "4", "0", "0"), ("b", "1", "1", "2"), ("c", "0", "1", "3")]
+    assert [row["against_3"] for row in csv_rows(found.csv("crosstable"))] == ["1.0", "0.75", ""]
+    assert list(found.tables()) == ["standings", "crosstable", "latest"]
 
 
 def test_a_cell_of_the_crosstable_is_the_share_of_points_and_leads_to_the_matches(home):
@@ -52,13 +63,6 @@ def test_a_cell_of_the_crosstable_is_the_share_of_points_and_leads_to_the_matche
     assert parse_qs(address.query) == {"bot": ["a@1"], "rival": ["b@1"]}
     chosen = model_of(home, "matches", tournament="t", bot="a@1", rival="b@1")
     assert [one.match for one in chosen.matches] in ([1, 2], [2, 1])
-
-
-def test_the_latest_result_is_first(home):
-    tell(home, STORY)
-    latest = told(home).latest
-    found = [(one.match, one.names, one.ranks) for one in latest[:2]]
-    assert found == [(6, ("c", "b"), (1, 1)), (5, ("b", "c"), (1, 2))]
 
 
 def test_before_the_first_match_and_in_the_middle_the_page_says_so(home):
@@ -82,38 +86,21 @@ def test_a_thick_line_separates_bots_that_can_be_told_apart(home):
 
 
 def test_of_a_close_lead_it_says_how_many_encounters_would_settle_it(home):
-    tell(home, "a b 1\nb a 0\n" * 3 + "a b 0\nb a 1\n" * 1 + "a b 1\nb a 1\n" * 4, names=("a", "b"), encounters=8)
-    found = told(home)
+    story = "a b 1\nb a 0\n" * 3 + "a b 0\nb a 1\n" * 1 + "a b 1\nb a 1\n" * 4
+
+    def after(name, times):
+        tell(home, story * times, name=name, names=("a", "b"), encounters=8 * times)
+        return told(home, name)
+
+    found = after("t", 1)
     assert found.standings[0].same_as_next
-    assert found.more_encounters is not None
-    more = 8 + found.more_encounters
-    again = "a b 1\nb a 0\n" * 3 + "a b 0\nb a 1\n" * 1 + "a b 1\nb a 1\n" * 4
-    times = round(more / 8)
-    tell(home, again * (times + 1), name="more", names=("a", "b"), encounters=8 * (times + 1))
-    assert not told(home, "more").standings[0].same_as_next
-    tell(home, again * max(1, times // 2), name="less", names=("a", "b"), encounters=8 * max(1, times // 2))
-    assert told(home, "less").standings[0].same_as_next
-
-
-def test_csv_has_the_tables_of_the_page(home):
-    tell(home, STORY)
-    found = told(home)
-    rows = csv_rows(found.csv())
-    seen = [(row["bot"], row["wins"], row["draws"], row["losses"]) for row in rows]
-    assert seen == [("a", "4", "0", "0"), ("b", "1", "1", "2"), ("c", "0", "1", "3")]
-    assert [row["against_3"] for row in csv_rows(found.csv("crosstable"))] == ["1.0", "0.75", ""]
-    assert list(found.tables()) == ["standings", "crosstable", "latest"]
+    times = round((8 + found.more_encounters) / 8)
+    assert not after("more", times + 1).standings[0].same_as_next
+    assert after("less", max(1, times // 2)).standings[0].same_as_next
 
 
 def test_a_knockout_has_a_bracket_and_its_own_ranking_first(home):
-    play(
-        home,
-        "cup",
-        ["alpha", "beta", "gamma", "delta", "epsilon"],
-        format="knockout",
-        encounters=2,
-        settings={"seeding": "entrants"},
-    )
+    play(home, "cup", FIVE, format="knockout", encounters=2, settings={"seeding": "entrants"})
     page = page_of(home, "cup")
     found = told(home, "cup")
     winner = found.ranking.lines[0].bot
@@ -130,8 +117,11 @@ def test_a_knockout_has_a_bracket_and_its_own_ranking_first(home):
 
 
 def test_a_swiss_has_a_card_for_each_entrant(home):
-    play(home, "swiss", ["alpha", "beta", "gamma", "delta", "epsilon"], format="swiss", settings={"rounds": 3})
+    play(home, "swiss", FIVE, format="swiss", settings={"rounds": 3})
     found = told(home, "swiss")
+    (result,) = model_of(home, "overview").results
+    first = found.verdict.text.partition(".")[0]
+    assert result.winners.text.removesuffix(".").split()[0] == first.split()[0], "the first of its own ranking"
     assert len(found.rounds.cards) == 5
     for card in found.rounds.cards:
         assert len(card.rounds) == 3
@@ -181,17 +171,6 @@ def test_a_large_field_has_a_hundred_lines_at_a_time_and_a_small_page(home):
     assert len(csv_rows(told(home).csv())) == 250
 
 
-def test_the_number_that_ranks_is_a_column_and_what_referees_read_is_folded(home):
-    tell(home, STORY)
-    page = page_of(home)
-    heads, *rows = page.part("standings").rows()
-    shown = [row[heads.index("exposure")] for row in rows]
-    assert shown == [f"{line.exposure:.1f}" for line in told(home, "t").standings]
-    assert shown == sorted(shown, key=float, reverse=True)
-    folded = re.findall(r'<details class="folded"><summary><h2 id="(\w+)">', page.source)
-    assert folded == ["balance", "method"]
-
-
 def test_an_empty_home_says_how_to_begin(home):
     page = checked(home, "overview")
     assert "0 tournaments, 0 matches" in page.text
@@ -208,32 +187,16 @@ def test_it_lists_tournaments_the_newest_first_with_their_winners(home):
     seen = [one.winners.text for one in found.results]
     assert seen == ["a and b share the highest score, 50.0 %.", "a has the highest score, 100.0 %."]
     assert [one.tournament for one in found.latest] == ["newer", "newer"]
-
-
-def test_a_swiss_is_won_by_the_first_of_its_own_ranking(home):
-    play(home, "swiss", ["alpha", "beta", "gamma", "delta"], format="swiss", settings={"rounds": 2})
-    (result,) = model_of(home, "overview").results
-    first = model_of(home, "tournament", tournament="swiss").verdict.text.partition(".")[0]
-    assert result.winners.text.removesuffix(".").split()[0] == first.split()[0]
-
-
-def test_an_unfinished_tournament_has_a_leader_so_far(home):
-    tell(home, STORY, missing=2)
-    (result,) = model_of(home, "overview").results
-    assert result.winners.text == "So far, a has the highest score, 100.0 %."
+    tell(home, STORY, name="unfinished", missing=2)
+    assert model_of(home, "overview").results[0].winners.text == "So far, a has the highest score, 100.0 %."
     assert "6 of 8" in Parsed(html_of(home, "overview")).part("tournaments").text
 
 
 def test_what_is_being_played_says_how_far_it_is_and_who_plays(home):
     tournament = tell(home, STORY, missing=6)
-    progress = RunProgress(
-        recorded=6,
-        scheduled=12,
-        expected=12,
-        matches_per_second=18.2,
-        seconds_left=25.0,
-        playing=(PlayedNow(match=7, since="2026-01-01T00:00:00+00:00"),),
-    )
+    playing = (PlayedNow(match=7, since="2026-01-01T00:00:00+00:00"),)
+    counts = {"recorded": 6, "scheduled": 12, "expected": 12}
+    progress = RunProgress(**counts, matches_per_second=18.2, seconds_left=25.0, playing=playing)
     home.store.live_state(tournament).write_progress(progress)
     with home.store.lock("t"):
         for name, parameters in (("overview", {}), ("tournament", {"tournament": "t"})):
@@ -258,18 +221,24 @@ def test_of_many_tournaments_there_are_pages(home):
     assert [found["href"] for found in Parsed(html_of(home, "overview")).all("a", rel="next")] == ["/?before=72"]
 
 
-def test_every_rival_is_listed_with_what_was_scored(home):
+def test_every_rival_is_listed_with_what_was_scored_and_its_influence(home):
     tell(home, STORY * 3)
     page = checked(home, "why", tournament="t", bot="b@1")
     rows = page.part("rivals-table").rows()
     assert {(row[0], row[2], row[3]) for row in rows[1:]} == {("a @1", "6", "0.0 %"), ("c @1", "6", "75.0 %")}
     assert page.part("verdict").text.startswith("b has rank 2 of 3")
-
-
-def test_losing_to_the_best_lowers_a_rating_less_than_beating_the_last_raises_it(home):
-    tell(home, STORY * 3)
-    influence = {one.name: one.influence for one in model_of(home, "why", tournament="t", bot="b").rivals}
+    found = model_of(home, "why", tournament="t", bot="b")
+    influence = {one.name: one.influence for one in found.rivals}
     assert influence["a"] < 0 < influence["c"]
+    assert {(row["rival"], row["points"]) for row in csv_rows(found.csv())} == {("a@1", "0.0"), ("c@1", "4.5")}
+    for bot in found.verdict.bots:
+        assert found.verdict.text[bot.start : bot.start + len(bot.name)] == bot.name
+        assert not found.verdict.text[bot.start - 1 : bot.start].isalpha()
+    parts = (part if isinstance(part, str) else part.name for part in found.verdict.parts())
+    assert "".join(parts) == found.verdict.text
+    for unknown in ("x", "b@2", "<b>"):
+        with pytest.raises(UnknownNameError, match="bot"):
+            model_of(home, "why", tournament="t", bot=unknown)
 
 
 def test_a_surprise_leads_to_its_matches(home):
@@ -286,25 +255,3 @@ def test_a_bot_without_a_match_has_no_reasons(home):
     tell(home, "a b 1\nb a 0\n", missing=2)
     page = checked(home, "why", tournament="t", bot="c")
     assert page.part("verdict").text == "c has no rated match yet, and so no rating of its own."
-
-
-def test_a_short_name_is_marked_where_it_is_a_name(home):
-    tell(home, STORY * 3)
-    sentence = model_of(home, "why", tournament="t", bot="b").verdict
-    for bot in sentence.bots:
-        assert sentence.text[bot.start : bot.start + len(bot.name)] == bot.name
-        assert not sentence.text[bot.start - 1 : bot.start].isalpha()
-    assert "".join(part if isinstance(part, str) else part.name for part in sentence.parts()) == sentence.text
-
-
-def test_csv_has_the_rivals(home):
-    tell(home, STORY)
-    rows = csv_rows(model_of(home, "why", tournament="t", bot="b").csv())
-    assert {(row["rival"], row["points"]) for row in rows} == {("a@1", "0.0"), ("c@1", "1.5")}
-
-
-@pytest.mark.parametrize("bot", ["x", "b@2", "<b>"])
-def test_a_bot_that_is_not_there_is_an_error(home, bot):
-    tell(home, STORY)
-    with pytest.raises(UnknownNameError, match="bot"):
-        model_of(home, "why", tournament="t", bot=bot)
