@@ -10,8 +10,6 @@ from arena.analysis.text.standings_columns import StatColumn
 from arena.analysis.text.standings_table import rows_of
 from arena.cli.group import run
 from arena.site.publish.one_file import report_file
-from arena.site.publish.publishing import publish
-from tests.analysis.text.tournaments import play
 from tests.site.parsed import csv_rows, html_of, model_of
 from tests.site.stories import STORY, tell
 
@@ -53,9 +51,6 @@ def table_of(model):
 
 WAYS = {
     "text": lambda home, printed: printed("standings", "t", "--wide"),
-    "markdown": lambda home, printed: printed("standings", "t", "--format", "github"),
-    "html of the command": lambda home, printed: printed("standings", "t", "--format", "html"),
-    "latex": lambda home, printed: printed("standings", "t", "--format", "latex"),
     "notebook": lambda home, printed: notebook.html(standings_of(home.store, "t")),
     "page": lambda home, printed: html_of(home, "tournament", tournament="t"),
     "leaderboard": lambda home, printed: html_of(home, "leaderboard", game=home.store.tournament("t").games[0]),
@@ -84,16 +79,6 @@ ROWS = {
 @pytest.mark.parametrize("way", ROWS)
 def test_programs_get_it(home, printed, way):
     assert [str(row[ADDED.key]) for row in ROWS[way](home, printed)] == ["28"] * 3
-
-
-def test_a_published_folder_has_it(home, tmp_path):
-    play(home, "t", ["a", "b"])
-    publish(home, ["t"], tmp_path / "out", max_matches=0)
-    data = b"".join(
-        path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.suffix in {".html", ".json", ".csv"}
-    )
-    assert b">sevens</th>" in data
-    assert ADDED.key.encode() in data
 
 
 @pytest.mark.parametrize(

@@ -49,10 +49,6 @@ def by_id(html, wanted):
     return next(one for one in tree(html).iter() if one.get("id") == wanted)
 
 
-def data(html):
-    return json.loads(by_id(html, "match-data").text)
-
-
 def test_a_recorded_match_is_shown_at_its_end_or_the_ply_of_its_address(home):
     model = build_match(home, MatchParameters(tournament="league", match=2))
     assert (model.is_recorded, model.ply, model.shown.plies) == (True, 5, 5)
@@ -105,11 +101,8 @@ def test_a_watched_match_is_shown_as_far_as_it_is(open_home):
     assert model.shown.result == "This match is being played."
     assert [position.text for position in model.shown.positions] == ["", "a1", "b3", "c2"]
     html = rendered("match", model, MatchParameters(tournament="league", match=1))
-    clocks = {
-        one.get("data-seat"): next(inner for inner in one.iter("b"))
-        for one in tree(html).iter("li")
-        if one.get("data-seat")
-    }
+    seats = [one for one in tree(html).iter("li") if one.get("data-seat")]
+    clocks = {one.get("data-seat"): next(inner for inner in one.iter("b")) for one in seats}
     assert clocks["1"].get("data-clock-seconds") == "0.75"
     assert clocks["1"].get("data-clock-since") == "2026-01-01T00:00:09+00:00"
     assert clocks["0"].get("data-clock-seconds") is None
@@ -126,33 +119,21 @@ def test_a_match_that_is_too_large_while_it_is_played_says_so(open_home):
     assert len(model.shown.positions) == len(opening) + 1
 
 
-PLAYING = {"playing": (PlayedNow(match=1, since="2026-01-01T00:00:00+00:00"),)}
-ELSEWHERE = (
-    "This match has no result yet. Its tournament is played on other machines: plies of a match played there aren’t"
-    " shown live."
-)
-
-
-@pytest.mark.parametrize(
-    ("progress", "sentence"),
-    [(PLAYING, "This match is being played; its plies will appear here."), ({"shows_matches": False}, ELSEWHERE)],
-    ids=["not watched yet", "on another machine"],
-)
-def test_a_match_that_is_played_unseen_says_so(open_home, progress, sentence):
-    state = open_home.store.live_state(open_home.store.tournament("league"))
-    state.write_progress(RunProgress(recorded=0, scheduled=4, **progress))
-    assert first_match(open_home).shown.result == sentence
-
-
-def test_what_a_killed_director_left_is_not_taken_for_a_match_that_is_played(open_home, monkeypatch):
-    open_home.store.live_state(open_home.store.tournament("league")).show([live_of()])
-    monkeypatch.setattr(type(open_home.store), "directors", lambda *_: {})
+def test_of_a_match_that_is_not_seen_a_sentence_says_why(open_home, monkeypatch):
+    tournament = open_home.store.tournament("league")
+    state, counts = open_home.store.live_state(tournament), {"recorded": 0, "scheduled": 4}
+    state.write_progress(RunProgress(**counts, playing=(PlayedNow(match=1, since="2026-01-01T00:00:00+00:00"),)))
+    assert first_match(open_home).shown.result == "This match is being played; its plies will appear here."
+    state.write_progress(RunProgress(**counts, shows_matches=False))
+    assert first_match(open_home).shown.result == (
+        "This match has no result yet. Its tournament is played on other machines: plies of a match played there aren’t"
+        " shown live."
+    )
+    state.show([live_of()])
+    monkeypatch.setattr(type(open_home.store), "directors", lambda *_: {})  # the one that was killed has left this
     assert first_match(open_home).shown.result == "This match has not been played yet."
-
-
-def test_a_match_without_a_record_in_a_finished_tournament_was_not_played(home, monkeypatch):
-    monkeypatch.setattr(type(home.store), "find_record", lambda *_: None)
-    assert first_match(home).shown.result == "This match was not played."
+    monkeypatch.setattr(type(open_home.store), "tournament", lambda *_: replace(tournament, finished_at="now"))
+    assert first_match(open_home).shown.result == "This match was not played."
 
 
 def test_a_match_that_a_correction_took_out_of_the_schedule_says_so(tmp_path):
@@ -196,13 +177,6 @@ def test_a_fault_is_explained_with_the_command_that_repeats_it():
     assert """arena bot repro 'it'"'"'s one/3'""" in text_in(tree(html))
 
 
-def test_what_the_script_reads_is_what_the_model_says():
-    shown = viewed_match(record(FULL), {})
-    there = data(page_of(shown))
-    assert [position["said"] for position in there["positions"]] == [position.said for position in shown.positions]
-    assert there["board"]["frames"] == [[list(come), list(gone)] for come, gone in shown.board.frames]
-
-
 def test_an_embedded_page_has_neither_header_nor_footer():
     shown = viewed_match(record(FULL), {})
     html = page_of(shown, embed=True)
@@ -230,7 +204,7 @@ def test_nothing_that_a_bot_writes_is_more_than_text():
         found = tree(html)
         assert {one.tag for one in found.iter("img")} == set()
         assert all(not name.startswith("on") for one in found.iter() if one.attrib for name in one.attrib)
-        assert data(html)["bots"][0] == f"{HOSTILE}@1"
+        assert json.loads(by_id(html, "match-data").text)["bots"][0] == f"{HOSTILE}@1"
         assert "49" not in text_in(by_id(html, "said"))
     unreplayed = page_of(viewed_match(record([[0, HOSTILE]]), {}), 0)
     assert "onerror=alert(1)" in text_in(tree(unreplayed))

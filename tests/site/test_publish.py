@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-from collections import deque
 from xml.etree import ElementTree
 
 import pytest
@@ -38,31 +37,23 @@ def pages(folder):
 
 
 @pytest.mark.slow
-def test_every_address_leads_to_a_file_in_the_folder(folder):
-    files = content(folder)
+def test_every_address_leads_to_a_file_in_the_folder_and_every_page_is_reached(home, folder):
+    files, seen, waiting = content(folder), {"index.html"}, ["index.html"]
     ids = {page: Links(files[page].decode()).ids for page in pages(folder)}
-    for page in pages(folder):
+    while waiting:
+        page = waiting.pop()
         for path, anchor in targets(folder, page):
             assert path in files, f"{page} -> {path}"
             is_made_by_script = re.fullmatch(r"ply-\d+|match-\d+", anchor)
             assert not anchor or anchor in ids[path] or is_made_by_script, f"{page} -> {path}#{anchor}"
-
-
-@pytest.mark.slow
-def test_every_page_can_be_reached_by_clicks(folder):
-    seen, waiting = {"index.html"}, deque(["index.html"])
-    while waiting:
-        page = waiting.popleft()
-        for path, _ in targets(folder, page):
             if path.endswith(".html") and path not in seen:
                 seen.add(path)
                 waiting.append(path)
     assert seen == set(pages(folder))
-
-
-@pytest.mark.slow
-def test_feeds_lead_to_matches_in_the_folder(folder):
-    feeds = [path for path in content(folder) if path.endswith("feed.atom")]
+    for path, data in files.items():
+        for other in (b"secret", b"spy", os.fsencode(home.directory)):
+            assert other not in data, f"{path} has something of the rest of the home"
+    feeds = [path for path in files if path.endswith("feed.atom")]
     assert {path.partition("/")[0] for path in feeds} == {"tournaments", "bots"}
     for path in feeds:
         linked = [link.get("href") for link in ElementTree.parse(folder / path).iter(f"{ATOM}link")]
@@ -89,22 +80,6 @@ def test_published_again_it_is_the_same_where_clocks_and_languages_are_others(ho
     assert content(tmp_path / "again") == content(folder)
 
 
-@pytest.mark.slow
-def test_the_rest_of_the_home_is_not_in_it(home, folder):
-    for path, data in content(folder).items():
-        assert b"secret" not in data, path
-        assert b"spy" not in data, path
-        assert os.fsencode(home.directory) not in data, path
-
-
-@pytest.mark.slow
-def test_without_names_all_tournaments_are_published(home, tmp_path):
-    made = publish(home, [], tmp_path / "all", max_matches=0)
-    assert made.tournaments == ("League", "cup", "secret")
-    manifest = json.loads((tmp_path / "all" / "manifest.json").read_text())
-    assert [one["name"] for one in manifest["tournaments"]] == ["League", "cup", "secret"]
-
-
 WORDS = ("seats", "left_out_digest", "left_out_bytes", "digests")
 """What differs: without what bots said."""
 
@@ -120,23 +95,22 @@ def test_the_records_are_those_of_a_whole_export(home, folder):
     assert lines((folder / "records" / "cup.jsonl").read_text()) == lines(expected)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("count", [0, 3])
-def test_fewer_matches_can_be_replayed(home, tmp_path, count):
-    out = published(home, tmp_path / "few", "League", max_matches=count)
-    matches = [page for page in pages(out) if re.search(r"/matches/\d+/\d+\.html$", page)]
-    assert len(matches) <= count
-    assert bool(matches) == bool(count)
-    for page in pages(out):
-        assert all((out / path).is_file() for path, _ in targets(out, page))
-
-
 @pytest.mark.slow(sample=True)
-def test_names_that_differ_in_case_only_have_files_of_their_own(home, tmp_path):
-    for name in ("same", "Same", "SAME"):
-        play(home, name, ["bot", "Bot"], encounters=1)
-    files = content(published(home, tmp_path / "cases", "same", "Same", "SAME", max_matches=0))
+def test_without_names_all_are_published_in_files_of_their_own_and_as_many_matches_as_are_wanted(tmp_path):
+    with ArenaHome(tmp_path / "home") as home:
+        for name in ("same", "Same"):
+            play(home, name, ["bot", "Bot"], encounters=2)
+        assert publish(home, [], tmp_path / "none", max_matches=0).tournaments == ("Same", "same")
+        few = published(home, tmp_path / "few", max_matches=3)
+    manifest = json.loads((few / "manifest.json").read_text())
+    assert [one["name"] for one in manifest["tournaments"]] == ["Same", "same"]
+    files = content(few)
     assert len({path.casefold() for path in files}) == len(files)
+    is_match = re.compile(r"/matches/\d+/\d+\.html$")
+    assert [page for page in pages(tmp_path / "none") if is_match.search(page)] == []
+    assert 0 < len([page for page in pages(few) if is_match.search(page)]) <= 2 * 3
+    for page in pages(few):
+        assert all(path in files for path, _ in targets(few, page))
 
 
 def test_a_tournament_that_is_not_there(home, tmp_path):
