@@ -11,10 +11,8 @@ from tests.site.duels import bot, duels, tell
 from tests.site.parsed import Parsed, checked, html_of, model_of
 
 NAMES = [
-    '"><script>alert(1)<', "<!-- x -->", "]]>", "&lt;b&gt; &#64;", "100% %2F%00", "?a=b&c=d#e", "it's; `id` $(id)",
-    "{{ 7 * 7 }} {% raw %}", "=1+1", "\u05e9\u05dc\u05d5\u05dd abc (1)", "\u0627\u0644\u0639\u0631\u0628\u064a\u0629",
-    "Z\u0351\u036b\u0357q\u0300\u0301\u0302\u0303lgo", "\U0001f916 \u0e2d\u0e48\u0e32\u0e19", "w" * 64, "a-b_c.json",
-    "NaN",
+    '"><script>alert(1)<', "&lt;b&gt; &#64; ]]>", "100% %2F%00", "?a=b&c=d#e", "{{ 7 * 7 }} {% raw %}", "=1+1",
+    "\u05e9\u05dc\u05d5\u05dd abc (1)", "Z\u0351\u036b\u0357q\u0300\u0301\u0302\u0303lgo", "w" * 64, "a-b_c.json",
 ]  # fmt: skip
 GAME = "package.module:Game"
 
@@ -47,19 +45,14 @@ PAGES = {
 def test_pages_are_well_formed_and_links_lead_where_they_should(told, page):
     home, name, rival = told
     parsed = checked(home, page, **PAGES[page](name, rival))
-    known = {
-        "bots": {name, rival, f"{name}@{name}", f"{rival}@1"},
-        "tournaments": {name, "second"},
-        "leaderboards": {GAME},
-    }
+    bots = {name, rival, f"{name}@{name}", f"{rival}@1"}
+    known = {"bots": bots, "tournaments": {name, "second"}, "leaderboards": {GAME}}
     seen = set()
     for link in parsed.all("a"):
         if link["href"].startswith("#"):
             continue
         parts = urlsplit(link["href"])
-        room, *fields = [
-            unquote(field) for field in parts.path.removesuffix(".json").removesuffix(".csv").split("/")[1:]
-        ]
+        room, *fields = map(unquote, parts.path.removesuffix(".json").removesuffix(".csv").split("/")[1:])
         if fields and room in known:
             assert fields[0] in known[room] or f"{fields[0]}.json" in known[room], link
             seen.add(room)

@@ -134,6 +134,7 @@ def test_files_that_are_not_as_published_are_found_also_with_a_manifest_that_fit
     assert sorted(verify_folder(folder).problems) == sorted(f"{name}: {signed}" for name, *_, signed in CHANGED)
 
 
+@pytest.mark.slow(only=("a rank", "points"), sample=("a rank",))
 @pytest.mark.parametrize(("name", "place", "number", "message"), NUMBERS, ids=["a rank", "points", "a count"])
 def test_a_changed_number_is_found_although_the_manifest_fits(folder, name, place, number, message):
     value = json.loads((folder / f"{name}.json").read_text())

@@ -58,11 +58,8 @@ def test_the_bracket_is_a_list_of_duels_for_each_stage():
     ]
     assert texts(page, ".//div[@class='won']") == ["4 dan1", "6 fay1", "1 ada1", "6 fay1"]
     assert [link.get("href") for link in page.iter("a")] == ["#ada@1", "#ada@1"]
-
-
-def test_a_bracket_says_who_has_left():
-    page = bracket(six(), departed={"dan": "withdrawn"})
-    left = [text for text in texts(page, ".//li/div/div") if "withdrawn" in text]
+    departed = bracket(six(), departed={"dan": "withdrawn"})
+    left = [text for text in texts(departed, ".//li/div/div") if "withdrawn" in text]
     assert left == ["4 dan withdrawn1", "4 dan withdrawn0"]
 
 

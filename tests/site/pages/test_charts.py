@@ -43,17 +43,11 @@ def test_heat_has_eleven_steps():
 def test_a_history_says_where_it_begins_and_ends():
     svg = history([Point(10, 25.0, 4.0), Point(40, 30.0, 2.0)], [[Point(10, 20.0), Point(40, 20.0)]])
     assert "Rating (mu): 25.0 after 10, 30.0 after 40 matches" in svg
+    assert history([Point(1, 25.0)]) == "", "one point is no history"
+    assert "<b>" not in history([Point(1, 25.0), Point(2, 25.0)], unit="<b>")
     assert svg.count("<polyline") == 2
     assert svg.count('class="band"') == 1
     assert ">40</text>" in svg
-
-
-def test_one_point_is_no_history():
-    assert history([Point(1, 25.0)]) == ""
-
-
-def test_a_unit_is_escaped():
-    assert "<b>" not in history([Point(1, 25.0), Point(2, 25.0)], unit="<b>")
 
 
 def point(bot, tournament, mu, margin=1.0, at="2026-01-01"):
