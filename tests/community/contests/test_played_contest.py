@@ -18,6 +18,7 @@ def entered(world):
     return [one.bot for one in world.people.contests.entries_of(world.contest())]
 
 
+@pytest.mark.slow
 def test_an_open_contest_from_the_opening_to_the_final(world):
     world.announce(**OPEN)
     world.three_authors()
@@ -77,6 +78,7 @@ def test_a_sealed_contest_is_nowhere_until_it_is_revealed(world):
     world.verify()
 
 
+@pytest.mark.slow(sample=True)
 def test_frozen_results_stay_as_they_were_and_are_revealed_by_the_clock(world):
     world.announce(reveal_at="2027-01-22T12:00:00")
     world.three_authors()

@@ -26,6 +26,12 @@ bot = "arena:minimal"
 """
 
 
+@pytest.fixture(autouse=True)
+def no_worker(monkeypatch):
+    """Matches of a ladder are played in this process."""
+    monkeypatch.setattr(director_program, "run_tournament", partial(run_tournament, executor="in-process"))
+
+
 @pytest.fixture
 def home(tmp_path):
     with ArenaHome(tmp_path / "home") as opened:
@@ -43,7 +49,6 @@ def file(tmp_path):
 def world(tmp_path, monkeypatch):
     for module in (open_ladder, supervised_run):
         monkeypatch.setattr(module, "ASK_SECONDS", 0.0)
-    monkeypatch.setattr(director_program, "run_tournament", partial(run_tournament, executor="in-process"))
     made = World(tmp_path, FakeClock())
     yield made
     made.close()

@@ -20,7 +20,7 @@ from contextlib import closing
 import pytest
 
 from arena.sandbox.isolation import reaper
-from arena.store.home import ArenaHome, open_people
+from arena.store.home import PEOPLE_VARIABLE, STORE_VARIABLE, ArenaHome, open_people
 from arena.store.people.schema import rates
 from arena.store.people.values import FINAL, Role, Scope, SubmissionState
 from tests import needs
@@ -140,9 +140,24 @@ def until(condition, what):
     wait_until(condition, DEADLINE_SECONDS, lambda: what)
 
 
+@pytest.fixture
+def at_server(postgres, monkeypatch):
+    for variable in (STORE_VARIABLE, PEOPLE_VARIABLE):
+        monkeypatch.setenv(variable, postgres.new_database())
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("kills", "versions"), [(4, 2), pytest.param(100, 10, marks=pytest.mark.soak)])
-def test_whatever_is_killed_nothing_is_lost_and_nothing_counts_twice(tmp_path, port, kills, versions):
+@pytest.mark.usefixtures("at_server")
+def test_on_a_server_whatever_is_killed_nothing_is_lost_and_nothing_counts_twice(tmp_path, port):
+    weather_storm(tmp_path, port, 4, 1)
+
+
+@pytest.mark.soak
+def test_whatever_is_killed_nothing_is_lost_and_nothing_counts_twice(tmp_path, port):
+    weather_storm(tmp_path, port, 100, 10)
+
+
+def weather_storm(tmp_path, port, kills, versions):
     needs.contained_uploads()
     rng = random.Random(5)
     directory = tmp_path / "home"

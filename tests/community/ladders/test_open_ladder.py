@@ -4,7 +4,6 @@ import pytest
 
 from arena.base.errors import DefinitionError
 from arena.community.ladders.open_ladder import OpenLadder
-from arena.community.submissions.submission import submit
 from arena.tournament.director import run_tournament
 from tests.community.ladders.conftest import LADDER
 from tests.written_bots import kit_bot
@@ -17,21 +16,17 @@ def submit_bot(home, tmp_path, name, version, index=0, games='["differences"]'):
     (directory / "bot.toml").write_text(
         f'name = "{name}"\nversion = "{version}"\ncommand = ["python3", "bot.py"]\ngames = {games}\n'
     )
-    assert submit(home, directory).refusal is None
+    home.bots.add(home.bots.copy_in(directory))
 
 
 def labels(definition):
     return [bot.label for bot in definition.entrants]
 
 
-def test_without_anybody_else_it_has_the_bots_of_its_file(home, file):
-    assert [label.split("@")[0] for label in labels(OpenLadder(file, home).definition())] == ["random_legal", "minimal"]
-
-
-@pytest.mark.slow
 def test_a_submitted_bot_enters_and_a_new_version_takes_its_place(home, file, tmp_path):
     ladder = OpenLadder(file, home)
-    ladder.definition()
+    assert [label.split("@")[0] for label in labels(ladder.definition())] == ["random_legal", "minimal"]
+    submit_bot(home, tmp_path, "other", "1", games='["plaid"]')
     assert ladder.refresh() is None
     submit_bot(home, tmp_path, "mine", "1")
     assert labels(ladder.refresh())[2:] == ["mine@1"]
@@ -40,26 +35,6 @@ def test_a_submitted_bot_enters_and_a_new_version_takes_its_place(home, file, tm
     assert labels(ladder.refresh())[2:] == ["mine@2"]
     home.bots.remove("mine@2")
     assert labels(ladder.refresh())[2:] == ["mine@1"]
-
-
-def test_a_bot_of_other_games_stays_out(home, file, tmp_path):
-    ladder = OpenLadder(file, home)
-    ladder.definition()
-    submit_bot(home, tmp_path, "other", "1", games='["plaid"]')
-    assert ladder.refresh() is None
-
-
-def test_no_submitted_bot_takes_the_name_of_one_of_the_file(home, file, tmp_path):
-    submit_bot(home, tmp_path, "minimal", "99")
-    assert len(OpenLadder(file, home).definition().entrants) == 2
-
-
-def test_a_bot_whose_files_have_gone_stays_out(home, file, tmp_path):
-    submit_bot(home, tmp_path, "mine", "1")
-    (bot,) = home.store.submitted_bots()
-    for path in (home.directory / "bots" / bot.digest).iterdir():
-        path.unlink()
-    assert len(OpenLadder(file, home).definition().entrants) == 2
 
 
 @pytest.mark.slow(sample=True)
@@ -80,8 +55,16 @@ def test_a_version_that_was_replaced_is_not_paired_any_more_and_its_results_stay
 
 
 def test_only_a_ladder_is_always_open(home, file):
-    file.write_text(
-        LADDER.replace('format = "ladder"', 'format = "round-robin"').replace("[ladder]\nmatches = 6\n", "")
-    )
+    file.write_text(LADDER.replace('"ladder"', '"round-robin"').replace("[ladder]\nmatches = 6\n", ""))
     with pytest.raises(DefinitionError, match="expected 'ladder'"):
         OpenLadder(file, home)
+
+
+def test_neither_a_bot_with_the_name_of_one_of_the_file_nor_one_whose_files_have_gone_enters(home, file, tmp_path):
+    submit_bot(home, tmp_path, "minimal", "99")
+    submit_bot(home, tmp_path, "mine", "1", index=-1)
+    assert labels(OpenLadder(file, home).definition())[2:] == ["mine@1"]
+    (bot,) = (one for one in home.store.submitted_bots() if one.name == "mine")
+    for path in (home.directory / "bots" / bot.digest).iterdir():
+        path.unlink()
+    assert len(OpenLadder(file, home).definition().entrants) == 2

@@ -68,8 +68,17 @@ def test_it_plays_while_there_is_something_to_learn_and_ends_when_only_a_change_
     figures = people.directors.report("open").figures
     assert (figures.recorded, figures.scheduled, figures.playing) == (6, 6, 0)
     want(people, DesiredState.PAUSE)
-    supervised.supervise(Shutdown(), commits, may_end)
-    assert state(people) is DirectorState.PAUSED
+    void_matches(home.store, "open", [2], reason="The power went.")
+    for _ in range(2):
+        supervised.supervise(Shutdown(), commits, may_end)
+        assert (state(people), recorded(home)) == (DirectorState.PAUSED, 5)
+    want(people, DesiredState.PLAY)
+    for corrected in ([], [3]):  # also by a command, while it waits
+        if corrected:
+            void_matches(home.store, "open", corrected, reason="The power went.")
+        while supervised.step() == 0.0:
+            pass
+        assert recorded(home) == 6
 
 
 def test_files_that_differ_from_what_was_recorded_are_a_problem_that_names_them(home, people, file, caplog):
@@ -98,22 +107,6 @@ def test_files_that_differ_from_what_was_recorded_are_a_problem_that_names_them(
 
 
 @pytest.mark.slow
-def test_a_paused_ladder_plays_nothing_also_after_a_restart_and_continues_when_it_is_resumed(
-    supervised, people, home, file
-):
-    want(people, DesiredState.PAUSE)
-    again = SupervisedLadder(OpenLadder(file, home), SupervisedRun("open", "ladder", home, people, Shutdown()), home)
-    for one in (supervised, again):
-        for _ in range(3):
-            assert one.step() > 0
-    assert state(people) is DirectorState.PAUSED
-    assert recorded(home) == 0
-    want(people, DesiredState.PLAY)
-    again.step()
-    assert recorded(home) == 6
-
-
-@pytest.mark.slow
 def test_a_drained_ladder_finishes_the_round_that_is_scheduled(supervised, people, home):
     """Its first round is scheduled when it begins: two bots, in both seat orders."""
     want(people, DesiredState.DRAIN)
@@ -139,16 +132,6 @@ def test_a_match_is_played_again_when_a_director_asks_for_it(supervised, people,
     assert people.requests.of("open")[0].state is RequestState.DONE
 
 
-@pytest.mark.slow
-def test_it_is_corrected_while_it_is_paused(supervised, people, home):
-    supervised.step()
-    want(people, DesiredState.PAUSE)
-    correct(people, "withdraw", bot="minimal")
-    assert supervised.step() > 0
-    assert state(people) is DirectorState.PAUSED
-    assert len(home.store.tournament("open").corrections) == 1
-
-
 @pytest.mark.slow(sample=True)
 def test_with_too_few_bots_it_says_so_once_and_continues_by_itself(supervised, people, home, caplog):
     supervised.step()
@@ -168,24 +151,6 @@ def test_with_too_few_bots_it_says_so_once_and_continues_by_itself(supervised, p
     supervised.step()
     supervised.step()
     assert state(people) is DirectorState.IDLE
-
-
-@pytest.mark.slow
-def test_it_sees_what_was_corrected_on_the_command_line_while_it_waited_or_was_paused(supervised, people, home):
-    supervised.step()
-    supervised.step()
-    for pauses in (False, True):
-        before = home.store.tournament("open").recorded
-        if pauses:
-            want(people, DesiredState.PAUSE)
-            supervised.step()
-        void_matches(home.store, "open", [2], reason="The power went.")
-        assert recorded(home) == before - 1
-        if pauses:
-            want(people, DesiredState.PLAY)
-        while supervised.step() == 0.0:
-            pass
-        assert recorded(home) == before
 
 
 class Program:

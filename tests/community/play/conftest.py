@@ -41,10 +41,6 @@ class Playing:
         self.host.kill()
         self.host.wait()
 
-    def end(self):
-        self.host.terminate()
-        return self.host.wait(60)
-
     def submit(self, program, name):
         """Submit a bot, without a check, under a name that begins so; return what it is chosen by."""
         self._submitted += 1

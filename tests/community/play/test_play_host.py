@@ -19,10 +19,10 @@ pytestmark = pytest.mark.slow
 NOTING = kit_bot("legal = game.legal_actions(state)", action='Choice(legal[0], note=f"of {len(legal)}")')
 
 
-@pytest.mark.parametrize("game", ["plaid", "plusminus", "multiplication"])
+@pytest.mark.parametrize("game", ["plaid", "multiplication"])
 def test_every_game_can_be_played_to_its_end(hosted, game):
-    """A game of lines, and two of squares in which there are other actions, too."""
-    options = {"plaid": {"width": 6, "height": 6, "lines": 3}, "multiplication": {"size": 7}}.get(game, {"size": 4})
+    """A game of lines, and one of squares in which there are other actions, too."""
+    options = {"plaid": {"width": 6, "height": 6, "lines": 3}, "multiplication": {"size": 7}}[game]
     one = hosted.ready(hosted.begin(game, bot="arena:random_legal", seat=1, **options))
     while one.position.state is MatchState.PERSON:
         shown = view(one)
@@ -39,7 +39,7 @@ def test_every_game_can_be_played_to_its_end(hosted, game):
     ended = view(one)
     assert ended["shown"]["positions"][-1]["scores"] == pytest.approx(list(rules.scores(states[-1])))
     assert ended["result"].endswith(".") and ended["analysis"].endswith(".")
-    if game != "multiplication":  # of others, everything can be looked at
+    if game == "plaid":  # everything can be looked at
         results = [brute_force(rules)(state)[0] for state in states]
         gave_away = [before != after for before, after in itertools.pairwise(results)]
         assert [one["mark"] == "??" for one in ended["actions"]] == gave_away
@@ -122,13 +122,10 @@ def test_a_bot_that_misbehaves_ends_the_match_with_a_sentence(hosted, line, mill
     assert one.position.reason == f"{label} forfeits: {reason}"
     assert view(one)["result"].startswith(f"You win: {label} forfeits")
     assert "a secret of the bot" not in one.position.view + one.position.reason
-
-
-def test_a_program_that_is_no_bot_ends_the_match(hosted):
-    label = hosted.submit("print('hello there')", "mine")
-    one = hosted.ready(hosted.begin(bot=label, size=4))
-    assert one.position.state is MatchState.OVER
-    assert one.position.reason == f"{label} forfeits: the bot sent something that is no valid message (protocol)"
+    if "exit" in reason:
+        label = hosted.submit("print('hello there')", "mine")
+        one = hosted.ready(hosted.begin(bot=label, size=4))
+        assert one.position.reason == f"{label} forfeits: the bot sent something that is no valid message (protocol)"
 
 
 def test_what_can_not_be_played_says_why(hosted):
@@ -191,15 +188,6 @@ def test_who_resigns_frees_the_place_while_the_bot_thinks(hosted):
         hosted.matches.end(one.number, "You resigned.")
     one = hosted.ready(hosted.begin(size=4))
     assert one.position.state is MatchState.PERSON
-
-
-def test_the_play_host_ends_with_all_its_processes(playing):
-    playing.start()
-    playing.ready(playing.begin(size=4))
-    slots = slots_of(playing.host.pid)
-    assert len(slots) == 1
-    assert playing.end() == 0
-    assert not any(Path(f"/proc/{slot}").exists() for slot in slots)
 
 
 def test_a_bot_plays_another_in_the_place_of_a_person(hosted):
