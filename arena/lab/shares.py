@@ -147,7 +147,7 @@ class ShareOracle:
 
     def _by_kernel(self, kernel: ShareSolver, needs: Needs, state: Any, limits: Limits) -> StateShares:
         limits.check_memory(needs.memory_bytes, f"solving {self._path} of {states_text(needs.states)} by its kernel")
-        found = kernel.after_actions(limits.deadline)
+        found = kernel.after_actions(limits.deadline, limits.watch)
         if found is None:
             raise TimeIsUpError("the time is up")
         shared, held = ([self._shares(points) for points in rows] for rows in (found.shared, found.held))

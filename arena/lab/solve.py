@@ -58,24 +58,35 @@ class Solver:
     def solve(self, by: By | None = None) -> Solution:
         """Solve the first state by proof, else by the kernel, a table if it fits, or a search.
 
+        At Ctrl-C, return what is proved, or what a search has found.
+
         Raises:
+            KeyboardInterrupt: if nothing is known then.
             GameError: if the rules contradict themselves.
             TimeIsUpError: if there is no time for the way that was asked for, or for a game of more than two.
             TooLargeError: if the table does not fit, and there is no deadline for a search.
             UsageError: if there is no proof, where one was asked for.
         """
         begun = time.monotonic()
-        if self._game.players > 2:
-            solution = self._shared(by)
-        elif by is By.PROOF or (by is None and self.is_proved):
-            solution = self._proved()
-        elif by is By.SEARCH:
-            solution = self._by_search()
-        elif by is By.KERNEL:
-            solution = self._by_kernel(self._limits)
-        else:
-            solution = (self._perhaps_first() if by is None else None) or self._by_table(by is By.TABLE)
+        try:
+            solution = self._solved(by)
+        except KeyboardInterrupt:
+            if not self._proof.names:
+                raise
+            worth = worth_between(self._proof.low, self._proof.high, Known.PROVED)
+            solution = replace(self._bare, worth=worth, is_interrupted=True)
         return replace(solution, seconds=time.monotonic() - begun)
+
+    def _solved(self, by: By | None) -> Solution:
+        if self._game.players > 2:
+            return self._shared(by)
+        if by is By.PROOF or (by is None and self.is_proved):
+            return self._proved()
+        if by is By.SEARCH:
+            return self._by_search()
+        if by is By.KERNEL:
+            return self._by_kernel(self._limits)
+        return (self._perhaps_first() if by is None else None) or self._by_table(by is By.TABLE)
 
     def _perhaps_first(self) -> Solution | None:
         return self._with_pie(self._game) if isinstance(self._game, Pie) else self._perhaps_by_kernel()
@@ -172,7 +183,7 @@ class Solver:
             )
         except TooLargeError as error:
             raise self._refusal(error, False) from error
-        solved = kernel.solve(limits.deadline)
+        solved = kernel.solve(limits.deadline, limits.watch)
         if solved is None:
             raise TimeIsUpError("the time is up, and the kernel has not ended; allow more, or a smaller board")
         value = solved.outcome * OUTCOME_UNIT + solved.margin * (PARTS // parts_of(self._game))

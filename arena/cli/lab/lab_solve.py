@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import textwrap
 import time
 from collections.abc import Iterator
@@ -15,9 +16,9 @@ import click
 from arena.analysis.text.tables import printable
 from arena.base.errors import OptionError, UsageError
 from arena.base.text import all_of, counted, duration_text, short_size_text
-from arena.cli.terminal.common import check_directories, print_json, print_wrapped, waiting, write_file
+from arena.cli.terminal.common import ERASE_LINE, check_directories, print_json, print_wrapped, waiting, write_file
 from arena.cli.terminal.options import json_option, options_option, quiet_option, within_option
-from arena.cli.terminal.streams import OK
+from arena.cli.terminal.streams import INTERRUPTED, OK
 
 if TYPE_CHECKING:
     from arena.games import Game
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 WIDTH = 80
 MAX_SWEPT = 1000
 MAX_SHOWN = 12
+_EVERY_SECONDS = 0.2
 
 _SWEEP = re.compile(r"\s*(\w+)\s*=\s*(\d{1,9})\.\.(\d{1,9})\s*")
 
@@ -70,6 +72,8 @@ def solve(
     seats there is no such value: `shares` is each seat's share of rivals beaten when every seat plays for its own, and
     `paranoid` what it can hold against all others together. A table that --save has kept is used again.
 
+    A terminal shows how far a long solution is. Ctrl-C ends it with what is known by then.
+
     With --json, each set of options is an object in a line of its own.
     """
     from arena.games import parse_options
@@ -85,6 +89,8 @@ def solve(
             click.echo(json.dumps(solution.to_json()))
         else:
             click.echo(_text(rules, solution))
+        if solution.is_interrupted:
+            return INTERRUPTED
     return OK
 
 
@@ -115,6 +121,48 @@ def _games(game: str, values: dict[str, Any], sweep: str | None) -> Iterator[Gam
         raise refused[-1]
 
 
+class Looking:
+    """Shows on stderr, if it is a terminal, how far a long computation is, and when it will have ended.
+
+    Call it with the number of states looked at, as often as you like.
+
+    Attributes:
+        states: how many there are; 0 if that is not known.
+    """
+
+    def __init__(self, text: str, deadline: float, is_quiet: bool) -> None:
+        """Begin; ``deadline`` is by ``time.monotonic``."""
+        self.states = 0
+        self._text, self._deadline = text, deadline
+        self._begun: tuple[float, int] | None = None
+        self._shown_at = 0.0
+        self._is_shown = not is_quiet and sys.stderr.isatty()
+
+    def __call__(self, looked_at: int) -> None:
+        """Show it, unless it was shown a moment ago."""
+        now = time.monotonic()
+        if not self._is_shown or now < self._shown_at + _EVERY_SECONDS:
+            return
+        begun_at, first = self._begun = self._begun or (now, looked_at)
+        self._shown_at = now
+        parts = [f"{self._text}: {looked_at:,}"]
+        left = [self._deadline - now]
+        if first < looked_at <= self.states:
+            parts[0] += f" of {self.states:,}"
+            parts.append(f"{100 * looked_at / self.states:.0f} %")
+            left.append((now - begun_at) * (self.states - looked_at) / (looked_at - first))
+        else:
+            parts[0] += " states"
+        if min(left) < float("inf"):
+            parts.append(f"{duration_text(min(left))} left")
+        click.echo(f"{ERASE_LINE}{printable(' · '.join(parts))}", nl=False, err=True)
+
+    def end(self) -> None:
+        """Remove the line."""
+        if self._is_shown:
+            click.echo(ERASE_LINE, nl=False, err=True)
+
+
 def _solved(
     rules: Game[Any], path: str, within_seconds: float | None, by: By | None, is_saved: bool, is_quiet: bool
 ) -> Solution:
@@ -125,20 +173,25 @@ def _solved(
     if is_saved and rules.players != 2:
         raise UsageError(f"players = {rules.players}: only tables of games for two can be saved")
     deadline = float("inf") if within_seconds is None else time.monotonic() + within_seconds
-    limits = Limits(deadline=deadline, memory_bytes=free_memory_bytes())
+    looking = Looking(path, deadline, is_quiet)
+    limits = Limits(deadline=deadline, memory_bytes=free_memory_bytes(), watch=looking)
     table = _saved_table(rules, path) if by in (None, "table") and rules.players == 2 else None
     if is_saved and table is None:
-        solution = _saved_by_kernel(rules, path, limits, is_quiet)
+        solution = _saved_by_kernel(rules, path, limits, looking, is_quiet)
         if solution is not None:
             return solution
     solver = Solver(rules, path, limits, table)
     if not is_quiet and table is None and by in (None, "kernel", "table") and (by or not solver.is_proved):
         plan = solver.plan(by)
+        looking.states = plan.states or 0
         is_too_large = plan.memory_bytes is not None and plan.memory_bytes > limits.memory_bytes
         room = f"{', but only' if is_too_large else ';'} {short_size_text(limits.memory_bytes)} may be used"
         if not (is_too_large and solver.kernel_problem):  # the refusal tells why there is no kernel
             click.echo(_wrapped(f"{path} {_options_text(rules)}: {plan.text()}{room}"), err=True)
-    solution = solver.solve(by)
+    try:
+        solution = solver.solve(by)
+    finally:
+        looking.end()
     if solver.kernel_problem:
         click.echo(_wrapped(f"The rules in Python are used, slower: {solver.kernel_problem}"), err=True)
     if is_saved and table is None:
@@ -148,7 +201,7 @@ def _solved(
     return solution
 
 
-def _saved_by_kernel(rules: Game[Any], path: str, limits: Limits, is_quiet: bool) -> Solution | None:
+def _saved_by_kernel(rules: Game[Any], path: str, limits: Limits, looking: Looking, is_quiet: bool) -> Solution | None:
     from dataclasses import replace
 
     from arena.lab.solve import Solver
@@ -164,7 +217,11 @@ def _saved_by_kernel(rules: Game[Any], path: str, limits: Limits, is_quiet: bool
         takes = f"its kernel makes a table of {states_text(plan.states)} and takes {memory_text(plan.memory_bytes)}"
         room = f"{short_size_text(limits.memory_bytes)} may be used"
         click.echo(_wrapped(f"{path} {_options_text(rules)}: {takes}; {room}"), err=True)
-    file, table = make_kernel_table(rules, limits)
+    looking.states = plan.states
+    try:
+        file, table = make_kernel_table(rules, limits)
+    finally:
+        looking.end()
     solution = Solver(rules, path, limits, table).solve(By.TABLE)
     if not is_quiet:
         click.echo(f"The table is {printable(str(file))}", err=True)

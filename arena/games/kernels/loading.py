@@ -13,11 +13,11 @@ from arena.base.errors import KernelError
 from arena.games import GAMES, Game
 from arena.games.kernels import build, cache
 from arena.games.kernels.kernel import KERNEL_NAMES, Kernel
-from arena.games.kernels.solver import DECIDER, KernelSolver, ShareSolver
+from arena.games.kernels.solver import Job, KernelSolver, ShareSolver
 
 _INT, _LONG = ctypes.c_int32, ctypes.c_int64
 _HANDLE, _SEED = ctypes.c_void_p, ctypes.c_uint64
-_BYTES = ctypes.POINTER(ctypes.c_uint8)
+_BYTES, _JOB = ctypes.POINTER(ctypes.c_uint8), ctypes.POINTER(Job)
 _INTS, _LONGS, _DOUBLES = ctypes.POINTER(_INT), ctypes.POINTER(_LONG), ctypes.POINTER(ctypes.c_double)
 
 _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
@@ -39,12 +39,12 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "kernel_lines": (_LONG, (_HANDLE, _INT)),
     "slip_encounters": (_LONG, (_HANDLE, _LONG, _SEED, _SEED, _LONG, _INT, _INT, _LONGS, _LONGS)),
     "solver_needs": (_INT, (_HANDLE, _LONGS)),
-    "solver_solve": (_INT, (_HANDLE, _INTS, DECIDER, _LONGS, ctypes.c_char_p)),
+    "solver_solve": (_INT, (_HANDLE, _JOB)),
     "table_needs": (_INT, (_HANDLE, _LONGS)),
-    "table_fill": (_INT, (_HANDLE, _INTS, DECIDER, ctypes.c_void_p)),
+    "table_fill": (_INT, (_HANDLE, _JOB, ctypes.c_void_p)),
     "shares_needs": (_INT, (_HANDLE, _LONGS)),
-    "shares_look_up": (_INT, (_HANDLE, _INTS, DECIDER, _LONGS, _BYTES)),
-    "table_look_up": (_INT, (_HANDLE, ctypes.c_void_p, _HANDLE, _INTS, DECIDER, _LONGS)),
+    "shares_look_up": (_INT, (_HANDLE, _JOB, _BYTES)),
+    "table_look_up": (_INT, (_HANDLE, ctypes.c_void_p, _HANDLE, _JOB, _LONGS)),
 }
 """What exports.h, slips.h and solve_exports.h export: the type of the result, and of the arguments."""
 

@@ -8,17 +8,8 @@ EXPORT int32_t solver_needs(const handle *kernel, int64_t *states_and_bytes) {
     return 1;
 }
 
-/* Solve the game from its first state. Writes outcome, margin, states and edges; and of each action, whether it is a
- * best first one. */
-EXPORT int32_t solver_solve(const handle *kernel, const int32_t *stop, decider decide, int64_t *found, uint8_t *best) {
-    job task = {stop, decide, 0, 0, 0, 0, best};
-    int code = solve(&kernel->rules, &task);
-    found[0] = task.outcome;
-    found[1] = task.margin;
-    found[2] = task.states;
-    found[3] = task.edges;
-    return code;
-}
+/* Solve the game from its first state. */
+EXPORT int32_t solver_solve(const handle *kernel, job *task) { return solve(&kernel->rules, task); }
 
 /* The states of a table of all that can follow from a handle's state, its bytes, and those that filling it takes besides;
  * 0 if there is none. */
@@ -32,18 +23,16 @@ EXPORT int32_t table_needs(const handle *root, int64_t *states_and_bytes) {
 }
 
 /* Fill a table, of as many bytes as table_needs has said, from an address that eight divides. */
-EXPORT int32_t table_fill(const handle *root, const int32_t *stop, decider decide, void *values) {
-    job task = {stop, decide, 0, 0, 0, 0, NULL};
-    return fill_table(&root->rules, &root->now, values, &task);
+EXPORT int32_t table_fill(const handle *root, job *task, void *values) {
+    return fill_table(&root->rules, &root->now, values, task);
 }
 
 /* Write outcome and margin after each legal action of a handle's state. Root and values are NULL without a table. */
-EXPORT int32_t table_look_up(const handle *root, const void *values, const handle *kernel, const int32_t *stop,
-                             decider decide, int64_t *outcomes_and_margins) {
-    job task = {stop, decide, 0, 0, 0, 0, NULL};
+EXPORT int32_t table_look_up(const handle *root, const void *values, const handle *kernel, job *task,
+                             int64_t *outcomes_and_margins) {
     if (seat_to_act(&kernel->rules, &kernel->now) < 0) return NOT_THERE;
     const state *from = root ? &root->now : NULL;
-    return look_up(&kernel->rules, from, values, &kernel->now, &task, (worth *)outcomes_and_margins);
+    return look_up(&kernel->rules, from, values, &kernel->now, task, (worth *)outcomes_and_margins);
 }
 
 /* The states and the bytes that it takes to find what each seat gets after each legal action of a handle's state; 0 if this
@@ -56,22 +45,18 @@ EXPORT int32_t shares_needs(const handle *kernel, int64_t *states_and_bytes) {
     return 1;
 }
 
-/* Find it. Writes the points of each seat, shared and then held, action after action; and the states and edges looked at. */
-EXPORT int32_t shares_look_up(const handle *kernel, const int32_t *stop, decider decide, int64_t *looked_at,
-                              uint8_t *found) {
-    job task = {stop, decide, 0, 0, 0, 0, NULL};
+/* Find it. Writes the points of each seat, shared and then held, action after action. */
+EXPORT int32_t shares_look_up(const handle *kernel, job *task, uint8_t *found) {
     table_plan plan = {0, 0, 0};
     int count = count_actions(&kernel->rules, &kernel->now), players = kernel->rules.players;
     if (!count || !plan_shares(&kernel->rules, &kernel->now, &plan)) return NOT_THERE;
     share *shares = calloc((size_t)count, sizeof *shares);
     if (!shares) return NO_MEMORY;
-    int code = look_up_shares(&kernel->rules, &kernel->now, &task, shares);
+    int code = look_up_shares(&kernel->rules, &kernel->now, task, shares);
     for (int n = 0; n < count; n++) {
         for (int seat = 0; seat < players; seat++) *found++ = shares[n].shared.of[seat];
         for (int seat = 0; seat < players; seat++) *found++ = shares[n].held.of[seat];
     }
     free(shares);
-    looked_at[0] = task.states;
-    looked_at[1] = task.edges;
     return code;
 }

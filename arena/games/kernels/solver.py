@@ -24,8 +24,23 @@ PLAID_PARTS = 10**9
 DECIDER = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(ctypes.c_int32), ctypes.c_int32)
 """What the kernel asks about an end whose scores are too near to say who wins."""
 
-_UNASKED = DECIDER(lambda _packed, _count: 0)
-"""Looking up a value in a table needs no decision: it was made when the table was filled."""
+
+class Job(ctypes.Structure):
+    """A long call into C: ``job`` in solving.h."""
+
+    _fields_ = (
+        ("stop", ctypes.POINTER(ctypes.c_int32)),
+        ("decide", DECIDER),
+        ("outcome", ctypes.c_int32),
+        ("margin", ctypes.c_int64),
+        ("states", ctypes.c_int64),
+        ("edges", ctypes.c_int64),
+        ("best", ctypes.c_char_p),
+    )
+
+
+Watch = Callable[[int], None]
+"""Is given now and then how many states have been looked at."""
 
 SOLVED, _STOPPED, _NO_MEMORY = range(3)
 _STACK_BYTES = 64 << 20
@@ -73,18 +88,14 @@ class KernelSolver(Kernel):
             return None
         return Needs(states=found[0], memory_bytes=found[1])
 
-    def solve(self, deadline: float = float("inf")) -> FirstState | None:
+    def solve(self, deadline: float = float("inf"), watch: Watch | None = None) -> FirstState | None:
         """Solve the first state; None at the deadline (``time.monotonic``). KernelError without memory."""
-        found = (ctypes.c_int64 * 4)()
         best = ctypes.create_string_buffer(len(self._actions))
-        code = self._run(
-            deadline, lambda stop, decide: self._library.solver_solve(self._handle, stop, decide, found, best)
-        )
-        if code == _STOPPED:
+        job = Job(best=ctypes.cast(best, ctypes.c_char_p))
+        if self._run(job, lambda: self._library.solver_solve(self._handle, job), deadline, watch) == _STOPPED:
             return None
-        outcome, margin, states, edges = found
         chosen = tuple(action for action, is_best in zip(self._actions, best.raw, strict=True) if is_best)
-        return FirstState(outcome=outcome, margin=margin, best=chosen, states=states, edges=edges)
+        return FirstState(outcome=job.outcome, margin=job.margin, best=chosen, states=job.states, edges=job.edges)
 
     def table_plan(self) -> TablePlan | None:
         """Return what a table of all that can follow from the state takes; None if the kernel makes none."""
@@ -93,11 +104,10 @@ class KernelSolver(Kernel):
             return None
         return TablePlan(states=found[0], table_bytes=found[1], memory_bytes=found[1] + found[2])
 
-    def fill(self, values: Any, deadline: float = float("inf")) -> bool:
+    def fill(self, values: Any, deadline: float = float("inf"), watch: Watch | None = None) -> bool:
         """Fill a buffer of ``table_plan``'s size; return False at the deadline. KernelError without memory."""
-        address = ctypes.addressof(ctypes.c_char.from_buffer(values))
-        code = self._run(deadline, lambda stop, decide: self._library.table_fill(self._handle, stop, decide, address))
-        return code == SOLVED
+        address, job = ctypes.addressof(ctypes.c_char.from_buffer(values)), Job()
+        return self._run(job, lambda: self._library.table_fill(self._handle, job, address), deadline, watch) == SOLVED
 
     def look_up(
         self, root: KernelSolver | None, address: int | None, deadline: float = float("inf")
@@ -108,16 +118,16 @@ class KernelSolver(Kernel):
         """
         count = self._library.kernel_count_actions(self._handle)
         found = (ctypes.c_int64 * (2 * count))()
-        handle = root and root._handle
+        handle, job = root and root._handle, Job(stop=ctypes.pointer(ctypes.c_int32(0)))
 
-        def call(stop: Any, decide: Any) -> int:
-            code: int = self._library.table_look_up(handle, address, self._handle, stop, decide, found)
+        def call() -> int:
+            code: int = self._library.table_look_up(handle, address, self._handle, job, found)
             return code
 
-        code = self._run(deadline, call) if root is None else call(ctypes.byref(ctypes.c_int32(0)), _UNASKED)
+        code = self._run(job, call, deadline) if root is None else call()
         return list(zip(found[::2], found[1::2], strict=True)) if code == SOLVED else None
 
-    def _run(self, deadline: float, call: Callable[[Any, Any], int]) -> int:
+    def _run(self, job: Job, call: Callable[[], int], deadline: float, watch: Watch | None = None) -> int:
         """Make a long call into C in a thread with a deep stack, and stop it at the deadline."""
         stop = ctypes.c_int32(time.monotonic() >= deadline)
         problems: list[Exception] = []
@@ -130,18 +140,18 @@ class KernelSolver(Kernel):
                 stop.value = 1
                 return 0
 
-        decide = DECIDER(decide_near_tie)
+        job.stop, job.decide = ctypes.pointer(stop), DECIDER(decide_near_tie)
         codes: list[int] = []
         with _deep_stack():
-            worker = threading.Thread(
-                target=lambda: codes.append(call(ctypes.byref(stop), decide)), name="kernel solver", daemon=True
-            )
+            worker = threading.Thread(target=lambda: codes.append(call()), name="kernel solver", daemon=True)
             worker.start()
         try:
             while worker.is_alive():
                 worker.join(min(_LOOK_SECONDS, max(0.0, deadline - time.monotonic())))
                 if time.monotonic() >= deadline:
                     break
+                if watch is not None:
+                    watch(job.states)
         finally:  # also when the user interrupts: nobody else can end a call into C
             stop.value = 1
             worker.join()
@@ -205,18 +215,14 @@ class ShareSolver(KernelSolver):
             return None
         return Needs(states=found[0], memory_bytes=found[1])
 
-    def after_actions(self, deadline: float = float("inf")) -> AfterActions | None:
+    def after_actions(self, deadline: float = float("inf"), watch: Watch | None = None) -> AfterActions | None:
         """Return what each seat gets after each legal action; None at the deadline. KernelError without memory."""
         count, players = self._library.kernel_count_actions(self._handle), self.game.players
-        looked_at = (ctypes.c_int64 * 2)()
-        found = (ctypes.c_uint8 * max(1, 2 * players * count))()
-        code = self._run(
-            deadline, lambda stop, decide: self._library.shares_look_up(self._handle, stop, decide, looked_at, found)
-        )
-        if code != SOLVED:
+        found, job = (ctypes.c_uint8 * max(1, 2 * players * count))(), Job()
+        if self._run(job, lambda: self._library.shares_look_up(self._handle, job, found), deadline, watch) != SOLVED:
             return None
         rows = [tuple(found[begin : begin + players]) for begin in range(0, 2 * players * count, players)]
-        return AfterActions(shared=tuple(rows[::2]), held=tuple(rows[1::2]), states=looked_at[0], edges=looked_at[1])
+        return AfterActions(shared=tuple(rows[::2]), held=tuple(rows[1::2]), states=job.states, edges=job.edges)
 
     def _decided(self, lines: list[int]) -> int:
         """Return the points of all seats on a sheet of plaid, ``_BITS`` each, by the exact sums of the rules."""

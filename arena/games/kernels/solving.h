@@ -25,6 +25,7 @@ enum { SOLVED, STOPPED, NO_MEMORY, NOT_THERE };
 
 typedef int32_t (*decider)(const int32_t *packed, int32_t count);
 
+/* Python makes it, and reads what has been looked at while the call runs: solver.py has the same fields. */
 typedef struct {
     const volatile int32_t *stop;  /* not 0: end soon */
     decider decide;                /* the outcome for seat 0, 1, 0 or -1, of an end whose scores are too near to say;
@@ -32,7 +33,7 @@ typedef struct {
     int32_t outcome;               /* of the first state, for seat 0: 1, 0 or -1 */
     int64_t margin;                /* in parts of a point, whose number is solver_parts */
     int64_t states, edges;         /* looked at */
-    uint8_t *best;                 /* of each action of the space: whether it is a best first one */
+    uint8_t *best;                 /* of each action of the space: whether it is a best first one; NULL but in solve */
 } job;
 
 typedef struct {

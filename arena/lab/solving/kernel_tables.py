@@ -109,10 +109,10 @@ def kernel_table_path(game: Game[Any]) -> Path:
     return table_path(game, game.name, suffix=_SUFFIX)
 
 
-def fill_table(root: KernelSolver, plan: TablePlan, deadline: float) -> mmap.mmap | None:
+def fill_table(root: KernelSolver, plan: TablePlan, limits: Limits) -> mmap.mmap | None:
     """Return the values of all states that can follow from a root; None at the deadline. KernelError without memory."""
     values = mmap.mmap(-1, plan.table_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    return values if root.fill(values, deadline) else None
+    return values if root.fill(values, limits.deadline, limits.watch) else None
 
 
 def save_kernel_table(game: Game[Any], file: Path, limits: Limits) -> None:
@@ -133,7 +133,7 @@ def save_kernel_table(game: Game[Any], file: Path, limits: Limits) -> None:
     with cache.one_at_a_time(file.parent, game.name):
         if _is_whole(game, file):
             return
-        values = fill_table(root, plan, limits.deadline)
+        values = fill_table(root, plan, limits)
         if values is None:
             raise TimeIsUpError("the time is up, and the table is not full; allow more, or a smaller board")
         header = KernelHeader(
@@ -273,7 +273,7 @@ class KernelValues:
         plan = kernel.table_plan()
         if plan is None or not fits(plan, self._limits):
             return None
-        values = fill_table(kernel, plan, stop_at)
+        values = fill_table(kernel, plan, Limits(deadline=stop_at))
         if values is None:
             self._too_slow.add(root)
             return None

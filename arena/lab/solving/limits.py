@@ -34,16 +34,22 @@ class TooLargeError(UsageError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a solver may use; ``deadline`` is an instant by ``clock``, which counts seconds."""
+    """What a solver may use; ``deadline`` is an instant by ``clock``, which counts seconds.
+
+    ``watch`` is given now and then how many states the solver has looked at.
+    """
 
     deadline: float = float("inf")
     memory_bytes: int = sys.maxsize
     clock: Callable[[], float] = field(default_factory=lambda: time.monotonic)
+    watch: Callable[[int], None] | None = None
 
-    def check_time(self) -> None:
+    def check_time(self, states: int = 0) -> None:
         """Raise TimeIsUpError after the deadline."""
         if self.clock() >= self.deadline:
             raise TimeIsUpError("the time is up")
+        if self.watch is not None:
+            self.watch(states)
 
     def check_memory(self, needed_bytes: int, what: str) -> None:
         """Raise TooLargeError if more is needed than may be used."""

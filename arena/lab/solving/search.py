@@ -133,11 +133,11 @@ class Search:
                 if low == high or low >= beta or high <= alpha:
                     break
         except TimeIsUpError:
-            known = self._from_table(state)
+            known = self.from_table(state)
             low, high = max(low, known[0]), min(high, known[1])
         return Found(low=low, high=high, depth=complete_depth, states=self.states)
 
-    def _from_table(self, state: Any) -> Range:
+    def from_table(self, state: Any) -> Range:
         """Return what is known of a state and of those after it, without searching."""
         low, high = self._known(state)
         seat = self._game.seat_to_act(state)
@@ -203,7 +203,7 @@ class Search:
         states = []
         for number, action in enumerate(game.legal_actions(state)):
             if number % _CHECK_EVERY == _CHECK_EVERY - 1:  # there may be thousands
-                self.limits.check_time()
+                self.limits.check_time(self.states)
             states.append(game.apply(state, action))
         entries = [self._table.get(after) for after in states]
         if not any(entries):
@@ -214,7 +214,7 @@ class Search:
 
     def _tick(self) -> None:
         if self.states % _CHECK_EVERY == 0:
-            self.limits.check_time()
+            self.limits.check_time(self.states)
         self.states += 1
 
     def _keep(self, state: Any, entry: Entry) -> None:
@@ -228,18 +228,24 @@ _OUTCOME_WINDOW = -OUTCOME_UNIT // 2, OUTCOME_UNIT // 2
 
 
 def search_solution(game: Game[Any], limits: Limits, proof: Proof, bare: Solution) -> Solution:
-    """Complete a bare solution by what a search of the first state finds until the deadline, and by a proof."""
+    """Complete a bare solution by a proof, and by what a search finds until the deadline or Ctrl-C."""
     start = game.initial_state()
     search = Search(game, limits)
     low, high = proof.low, proof.high
-    depth = 0
-    for alpha, beta in (_OUTCOME_WINDOW, (LOWEST, HIGHEST)):
-        if low < high:
-            found = search.bounds(start, max(alpha, low), min(beta, high))
-            low, high, depth = max(low, found.low), min(high, found.high), max(depth, found.depth)
+    depth, is_interrupted = 0, False
+    try:
+        for alpha, beta in (_OUTCOME_WINDOW, (LOWEST, HIGHEST)):
+            if low < high:
+                found = search.bounds(start, max(alpha, low), min(beta, high))
+                low, high, depth = max(low, found.low), min(high, found.high), max(depth, found.depth)
+    except KeyboardInterrupt:
+        is_interrupted, known = True, search.from_table(start)
+        low, high = max(low, known[0]), min(high, known[1])
     is_proof = (low, high) == (proof.low, proof.high) and bool(proof.names)
     worth = worth_between(low, high, Known.PROVED if is_proof else Known.SEARCH, ranks_follow_scores(game))
-    best, has_all = _best_actions(game, bare.game, search, low) if worth.is_exact else ((), False)
+    best, has_all = (
+        _best_actions(game, bare.game, search, low) if worth.is_exact and not is_interrupted else ((), False)
+    )
     return replace(
         bare,
         worth=worth,
@@ -248,6 +254,7 @@ def search_solution(game: Game[Any], limits: Limits, proof: Proof, bare: Solutio
         states=search.states,
         memory_bytes=search.memory_bytes,
         depth=depth,
+        is_interrupted=is_interrupted,
     )
 
 

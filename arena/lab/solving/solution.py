@@ -42,6 +42,7 @@ class Solution:
         edges: how many actions were visited; 0 where they were not counted.
         depth: how many actions a search looked ahead completely.
         proofs: the strategies that prove it, or its bounds.
+        is_interrupted: whether somebody ended the solver before it knew more.
     """
 
     game: str
@@ -58,6 +59,7 @@ class Solution:
     memory_bytes: int = 0
     depth: int | None = None
     proofs: tuple[str, ...] = ()
+    is_interrupted: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return it as an object for programs."""

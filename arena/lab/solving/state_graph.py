@@ -171,7 +171,7 @@ class _Explorer:
 
     def _expand(self, number: int, next_level: int) -> None:
         """Add what follows a state; ``next_level`` is the number of the first state of the next level."""
-        self._limits.check_time()
+        self._limits.check_time(number)
         if number % _CHECK_EVERY == 0:
             self._limits.check_memory(len(self._states) * self._bytes_each, "a table of the states found so far")
         state = self._states[number]

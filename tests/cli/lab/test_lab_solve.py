@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from arena.cli.lab import lab_solve
 from arena.games.kernels import loading
 from arena.games.kernels.solver import KernelSolver
 from arena.lab.solving import limits, state_graph
@@ -220,3 +221,42 @@ def test_ctrl_c_is_quiet(solve, monkeypatch):
 
     monkeypatch.setattr("arena.lab.solve.explore", interrupted)
     assert solve("coprimality", "-o", "size=5", "-q", "--by", "table") == (130, "", "\n")
+
+
+@pytest.mark.parametrize(
+    "arguments, value, known",
+    [
+        ("plusminus -o size=5 -o grid_first=2 --by table", -1, "proved"),  # by a strategy: at most 0
+        ("multiplication -o size=7 --by search", 12, "search"),
+    ],
+)
+def test_ctrl_c_leaves_what_is_known_by_then(solve, monkeypatch, arguments, value, known):
+    counts = []
+
+    def look(self, looked_at):
+        counts.append(looked_at)
+        if looked_at >= 2000:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(lab_solve.Looking, "__call__", look)
+    code, out, _ = solve(*arguments.split(), "--json")
+    found = json.loads(out)
+    assert (code, counts, found["known"]) == (130, sorted(counts), known)
+    assert (found["low"] or -108) <= value <= found["high"] <= 108  # three jumps of at most 36 squares
+
+
+def test_a_terminal_shows_how_far_a_long_solution_is(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    looking = lab_solve.Looking("plaid", deadline=100.0, is_quiet=False)
+    for now, states, looked_at in ((1, 1000, 0), (2, 1000, 100), (2.1, 1000, 150), (4, 1000, 400), (5, 0, 5000)):
+        monkeypatch.setattr(lab_solve.time, "monotonic", lambda now=now: now)
+        looking.states = states
+        looking(looked_at)
+    looking.end()
+    assert capsys.readouterr().err.split("\r\x1b[K")[1:] == [
+        "plaid: 0 states · 99 s left",  # until the deadline
+        "plaid: 100 of 1,000 · 10 % · 9 s left",
+        "plaid: 400 of 1,000 · 40 % · 4 s left",  # 3 s for 400, so 4.5 s for 600
+        "plaid: 5,000 states · 95 s left",
+        "",
+    ]

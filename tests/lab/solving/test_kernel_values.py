@@ -8,7 +8,8 @@ import pytest
 
 from arena.base.errors import KernelError
 from arena.games import make_game
-from arena.games.kernels.loading import load
+from arena.games.kernels import solver
+from arena.games.kernels.loading import load, solver_of
 from arena.games.kernels.option_sets import games_with
 from arena.games.kernels.solver import KernelSolver
 from arena.lab.solving import kernel_tables, tables
@@ -151,6 +152,15 @@ def test_what_is_too_large_becomes_known_as_the_match_goes_on(monkeypatch):
 )
 def test_all_states_are_known_where_the_table_fits_or_no_table_is_needed(name, options, known):
     assert has_all_values(make_game(name, **options), Limits()) is known
+
+
+def test_a_kernel_tells_how_many_states_it_has_looked_at(monkeypatch):
+    monkeypatch.setattr(solver, "_LOOK_SECONDS", 0.0)
+    counts = []
+    kernel = solver_of(make_game("differences", size=8))
+    found = kernel.solve(watch=counts.append)
+    assert 0 < counts[-1] <= found.states == kernel.needs().states
+    assert counts == sorted(counts)
 
 
 def test_a_table_that_is_not_full_in_time_is_not_tried_again(monkeypatch):
