@@ -18,8 +18,9 @@ from arena.store import bot_registry
 from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.executors.dask_worker import pack_bot
+from tests.conftest import ROOT
+from tests.open_places import nested
 
-ROOT = Path(__file__).parents[3]
 MANIFEST = 'name = "b"\ncommand = ["python3", "bot.py"]\ngames = ["differences"]\n'
 
 
@@ -52,15 +53,6 @@ def pipe(name):
 
 def sparse(name, size_bytes):
     return lambda bot: os.truncate(os.open(bot / name, os.O_CREAT | os.O_WRONLY), size_bytes)
-
-
-def nested(bot):
-    place = os.open(bot, os.O_RDONLY)
-    for _ in range(3000):
-        os.mkdir("d", dir_fd=place)
-        place, before = os.open("d", os.O_RDONLY, dir_fd=place), place
-        os.close(before)
-    os.close(place)
 
 
 def many(bot):
@@ -104,7 +96,7 @@ HOSTILE = {
     "a link through /proc": (link("data", "/proc/self/root/etc/hostname"), "leads out of the bot's directory"),
     "a sparse file": (sparse("data", 1 << 36), "more than 256 MiB of files"),
     "many files": (many, "more than 10,000 files and directories"),
-    "nested directories": (nested, "directories more than 64 deep"),
+    "nested directories": (lambda bot: os.close(nested(bot, ["d"] * 3000)), "directories more than 64 deep"),
     "a name that is no text": (named(b"\xff"), r"is not UTF-8"),
     "a name with a line break": (named(b"a\nb"), "characters that can't be seen"),
     "a name with an escape": (named(b"\x1b[2J"), "characters that can't be seen"),

@@ -49,58 +49,25 @@ class File:
         return deflated(self.data) if self.method == 8 else self.data
 
     def values(self, changed):
-        return {
-            "flags": self.flags,
-            "method": self.method,
-            "crc": zlib.crc32(self.data),
-            "packed": len(self.stored()),
-            "size": len(self.data),
-            "name": self.name,
-            "extra": self.extra,
-            **changed,
-        }
+        sizes = {"crc": zlib.crc32(self.data), "packed": len(self.stored()), "size": len(self.data)}
+        return {"flags": self.flags, "method": self.method, "name": self.name, "extra": self.extra, **sizes, **changed}
 
 
 def local_header(values):
-    fixed = struct.pack(
-        "<4s5H3L2H",
-        values.get("signature", b"PK\x03\x04"),
-        20,
-        values["flags"],
-        values["method"],
-        0,
-        0x21,
-        values["crc"],
-        values["packed"],
-        values["size"],
-        len(values["name"]),
-        len(values["extra"]),
-    )
-    return fixed + values["name"] + values["extra"]
+    signature = values.get("signature", b"PK\x03\x04")
+    return struct.pack("<4sH", signature, 20) + common_fields(values) + values["name"] + values["extra"]
+
+
+def common_fields(values):
+    sizes = (values["crc"], values["packed"], values["size"], len(values["name"]), len(values["extra"]))
+    return struct.pack("<4H3L2H", values["flags"], values["method"], 0, 0x21, *sizes)
 
 
 def central_header(values, mode, attributes, offset):
-    fixed = struct.pack(
-        "<4s6H3L5H2L",
-        values.get("signature", b"PK\x01\x02"),
-        3 << 8 | 20,
-        values.get("version", 20),
-        values["flags"],
-        values["method"],
-        0,
-        0x21,
-        values["crc"],
-        values["packed"],
-        values["size"],
-        len(values["name"]),
-        len(values["extra"]),
-        values.get("comment_bytes", 0),
-        values.get("disk", 0),
-        0,
-        mode << 16 | attributes,
-        values.get("offset", offset),
-    )
-    return fixed + values["name"] + values["extra"]
+    begin = struct.pack("<4s2H", values.get("signature", b"PK\x01\x02"), 3 << 8 | 20, values.get("version", 20))
+    place = (values.get("comment_bytes", 0), values.get("disk", 0), 0, mode << 16 | attributes)
+    end = struct.pack("<3H2L", *place, values.get("offset", offset))
+    return begin + common_fields(values) + end + values["name"] + values["extra"]
 
 
 def make_zip(*files, before=b"", between=b"", behind=b"", comment=b"", end=None):
@@ -133,38 +100,13 @@ def octal(value, width):
     return b"%0*o\0" % (width - 1, value)
 
 
-def tar_header(
-    name,
-    size=0,
-    kind=b"0",
-    mode=0o644,
-    magic=b"ustar\x0000",
-    prefix=b"",
-    link=b"",
-    size_field=None,
-    checksum=None,
-    owner=None,
-):
-    block = b"".join(
-        (
-            name.ljust(100, b"\0"),
-            octal(mode, 8),
-            octal(1000, 8) if owner is None else owner,
-            octal(1000, 8),
-            octal(size, 12) if size_field is None else size_field,
-            octal(0, 12),
-            b" " * 8,
-            kind,
-            link.ljust(100, b"\0"),
-            magic,
-            bytes(80),
-            prefix.ljust(155, b"\0"),
-            bytes(12),
-        )
-    )
+def tar_header(name, size=0, kind=b"0", mode=0o644, magic=b"ustar\x0000", prefix=b"", link=b"", **fields):
+    """Return a header; ``size_field`` and ``owner`` are bytes in the place of their numbers."""
+    owner, size_field = fields.get("owner", octal(1000, 8)), fields.get("size_field", octal(size, 12))
+    block = name.ljust(100, b"\0") + octal(mode, 8) + owner + octal(1000, 8) + size_field + octal(0, 12) + b" " * 8
+    block += kind + link.ljust(100, b"\0") + magic + bytes(80) + prefix.ljust(155, b"\0") + bytes(12)
     assert len(block) == 512
-    total = sum(block) if checksum is None else checksum
-    return block[:148] + b"%06o\0 " % total + block[156:]
+    return block[:148] + b"%06o\0 " % fields.get("checksum", sum(block)) + block[156:]
 
 
 def padded(data):

@@ -92,6 +92,8 @@ ZIP_KINDS = {
     "directory with contents": (File(b"evil/", mode=0o040755), "'evil/': a directory with 22 bytes"),
 }
 
+NO_SIZES = {"size": 0xFFFFFFFF, "packed": 0xFFFFFFFF}
+
 ZIP_HOW = {
     "encrypted": (evil(flags=1), "'evil': encrypted; expected files that anybody can read"),
     "encrypted strongly": (evil(flags=1 << 6), "'evil': flags 0x0040, for encryption"),
@@ -129,20 +131,10 @@ ZIP_HOW = {
         "'evil': an entry in the manner of zip64; expected an ordinary zip",
     ),
     "zip64 that lies": (
-        File(
-            b"evil",
-            local={
-                "size": 0xFFFFFFFF,
-                "packed": 0xFFFFFFFF,
-                "extra": extra_field(1, struct.pack("<2Q", 1 << 40, 22)),
-            },
-        ),
+        evil(local=NO_SIZES | {"extra": extra_field(1, struct.pack("<2Q", 1 << 40, 22))}),
         "'evil': 1,099,511,627,776 bytes before the file, 22 in the directory",
     ),
-    "zip64 without its sizes": (
-        evil(local={"size": 0xFFFFFFFF, "packed": 0xFFFFFFFF}),
-        "'evil': an entry in the manner of zip64",
-    ),
+    "zip64 without its sizes": (evil(local=NO_SIZES), "'evil': an entry in the manner of zip64"),
     "no descriptor": (evil(flags=8), "'evil': the sizes behind it are not those in the directory"),
     "a descriptor that lies": (
         evil(flags=8, behind=b"PK\x07\x08" + struct.pack("<3L", zlib.crc32(BOT), 22, 23)),

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import tarfile
 import zipfile
-from pathlib import Path
 
 import pytest
 
@@ -81,13 +80,6 @@ def test_a_zip_by_python_with_room_for_large_files(tmp_path):
     with zipfile.ZipFile(buffer, "w") as archive, archive.open("a.py", "w", force_zip64=True) as file:
         file.write(BOT)
     assert unpacked(buffer.getvalue(), "b.zip", tmp_path) == {"a.py": (BOT, False)}
-
-
-@pytest.mark.parametrize("kind", ["zip", "tar", "gztar", "xztar", "bztar"])
-def test_an_archive_by_shutil(source, tmp_path, kind):
-    file = shutil.make_archive(str(tmp_path / "made"), kind, source.parent, source.name)
-    expected = {f"my-bot/{name}": file for name, file in tree(source).items()}
-    assert unpacked(Path(file).read_bytes(), file, tmp_path) == expected
 
 
 @pytest.mark.parametrize("form", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])

@@ -122,7 +122,7 @@ def test_they_are_good_before(name):
 
 
 @pytest.mark.slow(sample=True)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(damaged(GOOD_ZIP))
 def test_a_damaged_zip(data):
     found = unpacked(data, "b.zip")
@@ -131,7 +131,7 @@ def test_a_damaged_zip(data):
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(damaged(GOOD_TAR).map(with_checksums))
 def test_a_damaged_tar(data):
     found = unpacked(data, "b.tar")
@@ -140,7 +140,7 @@ def test_a_damaged_tar(data):
 
 
 @pytest.mark.parametrize("name", ["b.tar.gz", "b.tar.xz", "b.tar.bz2"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_a_damaged_compressed_tar(name, data):
     damage = data.draw(damaged(GOOD[name]))
