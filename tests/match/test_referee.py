@@ -202,20 +202,18 @@ def test_the_lower_limit_of_action_and_bank_holds_and_the_margin_is_forgiven():
 
 
 @pytest.mark.parametrize(
-    ("field", "value"),
-    [("scores", [1, 2]), ("ranks", [1, 2]), ("termination", "forfeit"), ("actions", [[0, (1, 2)]])],
+    ("field", "value", "sentence"),
+    [
+        *(("scores", [1, 2], "scores"), ("ranks", [1, 2], "ranks"), ("termination", "forfeit", "termination")),
+        ("actions", [[0, (1, 2)]], "ends before"),
+        ("actions", [[0, (1, 2)], [1, (1, 1)]], "ply"),
+        ("actions", [[1, (1, 2)], [0, (2, 1)]], "ply"),
+    ],
 )
-def test_a_record_that_was_tampered_with_is_found_out(field, value):
+def test_a_record_that_was_tampered_with_is_found_out(field, value, sentence):
     record = play(ScriptedPlayer([(1, 2)]), ScriptedPlayer([(2, 1)]))
-    with pytest.raises(ReplayError):
+    with pytest.raises(ReplayError, match=sentence):
         check_record(replace(record, **{field: value}))
-
-
-def test_a_record_with_an_illegal_action_or_a_wrong_seat_is_found_out():
-    record = play(ScriptedPlayer([(1, 2)]), ScriptedPlayer([(2, 1)]))
-    for actions in ([[0, (1, 2)], [1, (1, 1)]], [[1, (1, 2)], [0, (2, 1)]]):
-        with pytest.raises(ReplayError, match="ply"):
-            check_record(replace(record, actions=actions))
 
 
 WANTS = Wants(legal=True, observation=False)

@@ -87,11 +87,3 @@ def test_who_does_not_direct_sees_no_more_than_the_public_home(stored, may, now,
     since = {"sealed": text(OPENS), "frozen": text(FREEZE)}.get(stored.contest.results)
     assert seen.hidden_since == (since if is_hidden else None)
     assert playing_home(stored, now) is (ContestHome.EMBARGOED if is_hidden else ContestHome.PUBLIC)
-
-
-@given(contests, times, times)
-def test_what_is_hidden_stays_so_as_time_goes_by(stored, one, other):
-    first, then = sorted((one, other))
-    assert not (
-        playing_home(stored, first) is ContestHome.EMBARGOED and playing_home(stored, then) is ContestHome.PUBLIC
-    )

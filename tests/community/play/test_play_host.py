@@ -97,7 +97,11 @@ def test_notes_stay_with_the_actions_that_stay_when_one_is_taken_back_and_after_
     one = playing.request(one, PlayRequest.ACT, view(one)["legal"][0])
     one = playing.request(one, PlayRequest.UNDO)
     playing.kill()
+    playing.matches.request(one.number, PlayRequest.ACT, one.position.plies, view(one)["legal"][0])
     playing.start()
+    before, one = actions(one), playing.ready(one)
+    assert actions(one)[: len(before)] == before
+    assert len(actions(one)) == len(before) + 2
     while one.position.state is MatchState.PERSON:
         one = playing.request(one, PlayRequest.ACT, view(one)["legal"][0])
     assert view(one)["notes"] == ["2: of 25", "4: of 9", "6: of 1"]
@@ -135,19 +139,6 @@ def test_what_can_not_be_played_says_why(hosted):
     one = hosted.ready(hosted.begin(bot="nobody@1"))
     assert one.position.state is MatchState.FAILED
     assert one.position.reason == "The bot nobody@1 is not here any more."
-
-
-def test_the_match_continues_when_the_play_host_is_killed(playing):
-    playing.start()
-    one = playing.ready(playing.begin(size=6))
-    one = playing.request(one, PlayRequest.ACT, "a1")
-    before = actions(one)
-    playing.kill()
-    playing.matches.request(one.number, PlayRequest.ACT, 2, view(one)["legal"][0])
-    playing.start()
-    one = playing.ready(one)
-    assert actions(one)[:2] == before
-    assert len(actions(one)) == 4
 
 
 def test_the_match_continues_when_its_process_is_killed_while_the_bot_thinks(playing):

@@ -17,7 +17,6 @@ from arena.sandbox.isolation.removal import remove_tree
 from arena.store import bot_registry
 from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
-from arena.tournament.executors.dask_worker import pack_bot
 from tests.conftest import ROOT
 from tests.open_places import nested
 
@@ -255,15 +254,6 @@ def test_a_bot_that_runs_from_where_it_lies_may_have_what_a_submission_may_not(t
     sparse("large", 1 << 36)(bot)
     with pytest.raises(BotDefinitionError, match="more than 4096 MiB of files"):
         load_bot(bot)
-
-
-def test_a_virtual_environment_is_rejected_by_its_name(tmp_path):
-    bot = make_bot(tmp_path / "b")
-    (bot / "venv" / "bin").mkdir(parents=True)
-    (bot / "venv" / "pyvenv.cfg").write_text("home = /usr/bin\n")
-    link("venv/bin/python", "/usr/bin/python3")(bot)
-    with pytest.raises(UsageError, match="in the virtual environment 'venv', which can't be submitted"):
-        pack_bot(load_bot(bot))
 
 
 def test_the_digest_of_a_bot_is_what_it_was_in_earlier_versions(tmp_path):

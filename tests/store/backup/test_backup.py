@@ -260,9 +260,6 @@ def test_a_backup_is_written_nowhere_where_something_is(directory, tmp_path):
 
 @pytest.mark.parametrize("step", ["_copy_databases", "_measured", "_copied", "other_entries"])
 def test_nothing_is_there_when_a_backup_is_ended(directory, tmp_path, monkeypatch, step):
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
     monkeypatch.setattr(writing, step, interrupt)
     before = {path.name for path in tmp_path.iterdir()}
     with ArenaHome(directory) as home, pytest.raises(KeyboardInterrupt):
@@ -270,11 +267,12 @@ def test_nothing_is_there_when_a_backup_is_ended(directory, tmp_path, monkeypatc
     assert {path.name for path in tmp_path.iterdir()} == before
 
 
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
 @pytest.mark.parametrize("step", ["_take_databases", "check_copy", "_put_into_place"])
 def test_nothing_is_there_when_restoring_is_ended(backup, tmp_path, monkeypatch, step):
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
     monkeypatch.setattr(restoring, step, interrupt)
     with pytest.raises(KeyboardInterrupt):
         restore_backup(backup, Target(tmp_path / "restored"))

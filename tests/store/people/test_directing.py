@@ -67,19 +67,11 @@ def test_of_many_parallel_pauses_one_counts(supervised):
     assert len(log_of(supervised)) == 1
 
 
-@pytest.mark.slow(only=("postgresql",))
-@on_both
-def test_of_many_parallel_requests_as_many_wait_as_may(supervised):
-    def request(number):
-        try:
-            ask(supervised, reason=f"Request {number}.")
-        except UsageError as error:
-            assert "wait already" in str(error)
-            return False
-        return True
-
-    with ThreadPoolExecutor(16) as pool:
-        assert sum(pool.map(request, range(PARALLEL))) == MAX_WAITING
+def test_so_many_requests_wait_and_no_more(supervised):
+    for number in range(MAX_WAITING):
+        ask(supervised, reason=f"Request {number}.")
+    with pytest.raises(UsageError, match="wait already"):
+        ask(supervised)
     assert len(supervised.requests.of("open")) == len(log_of(supervised)) == MAX_WAITING
 
 

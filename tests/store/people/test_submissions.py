@@ -98,14 +98,6 @@ def test_only_so_many_in_an_hour(store, ada, now):
     submit_bot(store, ada, "0")
 
 
-@pytest.mark.slow
-@on_both
-def test_only_so_many_in_an_hour_also_when_many_are_handed_in_at_once(store, place, now, ada, monkeypatch):
-    monkeypatch.setattr(submissions_module, "MAX_WAITING", PARALLEL)
-    results = at_once(place, now, PARALLEL, lambda own, number: submit_bot(own, ada, chr(ord("A") + number)))
-    assert sum(not isinstance(one, UsageError) for one in results) == PER_PERSON.times
-
-
 @on_both
 def test_the_oldest_is_checked_first_and_by_one_checker(store, place, now, ada, eve):
     numbers = [submit_bot(store, person, letter).number for person, letter in ((ada, "a"), (eve, "b"), (ada, "c"))]

@@ -193,19 +193,6 @@ def test_of_many_at_once_exactly_as_many_begin_as_there_are_slots(place, now, ma
     assert all(sentence.startswith("all 2 of the 4 slots") for sentence in refused)
 
 
-@pytest.mark.slow
-@on_both
-def test_of_many_members_at_once_exactly_as_many_displace_a_visitor_as_there_are_slots(store, place, now, matches):
-    old = begin(matches)
-    held(matches, now, old, LONG_HELD_SECONDS)
-    people = members(store, PARALLEL)
-    results = at_once(place, now, PARALLEL, lambda store, k: begin(store.unrated_matches, person=people[k]))
-    refused = [str(one) for one in results if isinstance(one, UsageError)]
-    assert len(results) - len(refused) == SLOTS
-    assert all(sentence.startswith("all 4 slots are taken now") for sentence in refused)
-    assert not matches.find(old.secret).has_slot
-
-
 def test_a_request_is_for_the_match_as_it_was_seen(matches):
     one = begin(matches)
     with pytest.raises(UsageError, match="the bot is to act; wait for it"):

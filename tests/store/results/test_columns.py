@@ -62,7 +62,3 @@ def test_what_belongs_elsewhere_is_refused(connection, column, message):
     with pytest.raises(StoreError) as caught:
         value(connection, column, 2)
     assert str(caught.value) == message
-
-
-def test_the_table_has_columns_of_the_length():
-    assert "light VARCHAR(16) NOT NULL" in str(sa.schema.CreateTable(TABLE))
