@@ -71,9 +71,6 @@ def test_the_sentences_name_the_time_its_interval_and_its_bound():
         "from 1 match played now: too few for an interval",
         "no bound: the time control does not limit actions",
     ]
-
-
-def test_a_game_without_a_match_has_an_empty_row():
     (row,) = measured_rows([times()], [10], 2)
     assert (row["measured_matches"], row["matches"]) == (0, 10)
     assert all(row[key] is None for key in ("seconds_a_match", "expected_seconds", "low_seconds", "high_seconds"))
@@ -92,8 +89,5 @@ def test_times_add_up_over_matches_and_seats():
     ]
     found = bot_times(records)
     assert found == [BotTimes("b@1", 2, 2, 1.25, 0.7, 3.0, 0.75), BotTimes("a@1", 2, 2, 0.375, 0.2, 0.5, 0.25)]
-
-
-def test_a_bot_that_plays_itself_is_counted_for_both_seats():
     (line,) = bot_times([record(["a@1", "a@1"], [0, 1], [1.0, 2.0], [(1.0, 1.0, 0.0), (2.0, 2.0, 0.0)])])
     assert (line.matches, line.actions, line.wall_seconds, line.longest_seconds) == (2, 2, 3.0, 2.0)

@@ -53,7 +53,7 @@ def values(table):
     return (table.labels, table.games, *(np.asarray(array).tolist() for array in arrays))
 
 
-@pytest.mark.parametrize("game", [None, *GAMES, "unknown"])
+@pytest.mark.parametrize("game", [None, "plaid", "unknown"])
 @pytest.mark.parametrize("within", ["first", ALL_BUT_COMPARISONS, Scope(tournaments=("second",))])
 def test_kept_results_are_those_that_are_read(home, within, game, monkeypatch):
     fresh = values(read_results(home.store, within, game))
@@ -73,6 +73,7 @@ def test_what_was_kept_is_not_used_while_it_is_played(home, reads):
     home.store.set_finished(home.store.tournament("first"), False)
     read_results(home.store, "first")
     assert reads == ["first"], "it is read as tournaments are that are being played"
+    assert read_results(home.store, "first", last_encounter=1).match_occurrences.sum() == 2
 
 
 @pytest.mark.parametrize("counter", ["record_count", "record_bytes"])
@@ -82,11 +83,6 @@ def test_it_is_read_again_when_its_records_are_others(home, reads, counter):
         connection.execute(f"UPDATE tournaments SET {counter} = {counter} + 1")
     read_results(home.store, "first")
     assert reads == ["first"] * 2
-
-
-def test_the_part_up_to_an_encounter_is_read(home, reads):
-    read_results(home.store, "first")
-    assert read_results(home.store, "first", last_encounter=1).match_occurrences.sum() == 2
 
 
 def test_there_is_a_bound_to_what_is_kept(home, reads, monkeypatch):
@@ -145,7 +141,7 @@ def assert_right(home, game=None):
     assert tables == [values(read_results(home.store, "t", game, cache_directory=home.cache_directory))] * 2
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_results_are_those_that_are_read_afresh(going_on, seed):
     """Matches end in any order, some of them long after later ones."""
     rng = random.Random(seed)

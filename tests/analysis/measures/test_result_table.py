@@ -30,17 +30,10 @@ def story(seed):
         players = chance.choice([2, 2, 3, 4])
         bots = chance.choices(BOTS, k=players) if chance.random() < 0.1 else chance.sample(BOTS, players)
         strength = [chance.choice([0, 1, BOTS.index(bot)]) for bot in bots]
-        rows.append(
-            record(
-                match,
-                game=chance.choice(["differences", "plaid"]),
-                encounter=(match + 1) // 2,
-                bots=bots,
-                ranks=[1 + sum(other > own for other in strength) for own in strength],
-                actions=[[0, (chance.randrange(2), 1)], [1, (chance.randrange(2), 2)]],
-                opening_plies=1,
-            )
-        )
+        ranks = [1 + sum(other > own for other in strength) for own in strength]
+        played = {"game": chance.choice(["differences", "plaid"]), "encounter": (match + 1) // 2, "opening_plies": 1}
+        actions = [[0, (chance.randrange(2), 1)], [1, (chance.randrange(2), 2)]]
+        rows.append(record(match, bots=bots, ranks=ranks, actions=actions, **played))
     return rows
 
 
@@ -130,15 +123,11 @@ def test_random_stories_are_counted_as_match_by_match(store, seed):
             for standing in counted.lines:
                 matches, finishes, points = counts[standing.label]
                 assert standing.matches == matches
-                assert dict(enumerate(standing.finish_counts, 1)) == {
-                    rank: finishes[rank] for rank in range(1, len(standing.finish_counts) + 1)
-                }
-                assert standing.seat_points == pytest.approx(
-                    [points[seat] for seat in range(len(standing.seat_points))]
-                )
+                assert list(standing.finish_counts) == [finishes[k + 1] for k in range(len(standing.finish_counts))]
+                assert standing.seat_points == pytest.approx([points[k] for k in range(len(standing.seat_points))])
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_the_part_of_a_game_is_what_is_read_of_it(store, seed):
     rows = story(seed)
     fill(store, "t", rows)
@@ -165,11 +154,9 @@ def test_one_encounter_at_the_end_of_each_piece_stays_whole(store, monkeypatch):
 @pytest.mark.parametrize(
     ("column", "value", "message"),
     [
-        ("bots", '["a@1"', "the result of match 2: its bots"),
         ("bots", '["a@1"],["b@1"]', "the result of match 2: its bots"),
         ("bots", '["a@1",7]', "the result of match 2: its bots are malformed: expected a list of names"),
         ("bots", "[]", "the result of match 2: its bots are malformed"),
-        ("ranks", "[1]", "the result of match 2: its ranks"),
         ("ranks", "[1,9]", "the result of match 2: its ranks"),
         ("start", b"\xff", r"the database holds b.\\xff. where text belongs"),
         ("encounter", "x", "the database holds 'x' where a number belongs"),
@@ -192,7 +179,7 @@ def test_hashes_of_another_length_are_compared_whole(home, store):
     assert read_results(store, ALL_TOURNAMENTS).rated.tolist() == [True, False, True]
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_scores_of_pairs_and_statistics_are_counted_match_by_match(store, seed):
     rows = [row for row in story(seed) if row.game == "plaid" and len(json.loads(row.bots)) == 2]
     fill(store, "t", rows)

@@ -48,22 +48,11 @@ quarterfinals  semifinals  final  winner
 
 
 def test_a_bracket_that_is_too_wide_is_a_list_of_duels():
-    assert (
-        bracket_text(bracket_of(six()), Style(width=32))
-        == """\
-quarterfinals
-  ada: bye
-  dan 1–0 eve
-  bob: bye
-  cleo 0–1 fay
-
-semifinals
-  ada 1–0 dan
-  bob 0–1 fay
-
-final
-  ada – fay"""
-    )
+    assert bracket_text(bracket_of(six()), Style(width=32)).split("\n\n") == [
+        "quarterfinals\n  ada: bye\n  dan 1–0 eve\n  bob: bye\n  cleo 0–1 fay",
+        "semifinals\n  ada 1–0 dan\n  bob 0–1 fay",
+        "final\n  ada – fay",
+    ]
 
 
 def test_what_encounters_did_not_decide_is_explained():
@@ -85,8 +74,7 @@ def test_what_encounters_did_not_decide_is_explained():
     ]
 
 
-@pytest.mark.slow(only=("33",))
-@pytest.mark.parametrize("entrants", [2, 6, 16, 33])
+@pytest.mark.parametrize("entrants", [2, 6, 17])
 def test_a_bracket_is_never_wider_than_it_may_be(entrants):
     names = [f"{'長' * (k % 5)} quite a long name {k}" for k in range(entrants)]
     format_ = named(made("knockout", entrants, seeding="entrants"), names)
@@ -130,7 +118,7 @@ def test_round_cards_are_the_published_crosstable_by_rounds():
         assert len(lower) == 9
 
 
-def test_wide_round_cards_are_cut_into_blocks_of_rounds():
+def test_wide_round_cards_are_cut_into_blocks_of_rounds_and_who_withdrew_is_marked():
     swiss, _ = published_swiss()
     cards = round_cards_of(swiss)
     narrow = round_cards_text(cards, NARROW)
@@ -140,10 +128,6 @@ def test_wide_round_cards_are_cut_into_blocks_of_rounds():
     plain = round_cards_text(cards, Style(width=200, is_ascii=True))
     assert plain.isascii()
     assert "2:0.5" in plain
-
-
-def test_a_withdrawn_entrant_is_marked():
-    swiss, _ = published_swiss()
     lines = round_cards_text(round_cards_of(swiss), WIDE, {"bot 3": "withdrawn"}).splitlines()
     assert lines[6].split()[0] == "withdrawn"
     assert sum("withdrawn" in line for line in lines) == 1
