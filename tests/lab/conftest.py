@@ -1,5 +1,3 @@
-"""Tests of the lab: kernels are built once, in a cache that all processes of a test run share."""
-
 import os
 
 import pytest

@@ -1,6 +1,3 @@
-"""Rules for people: what their lines see, what they keep against every reply on small boards, and where they stand."""
-
-import random
 import re
 import sys
 from dataclasses import replace
@@ -14,7 +11,7 @@ from arena.botkit import Clock
 from arena.games import GAMES, make_game
 from arena.lab.advice import ADVICE, Step, fits, safe_squares, unmirrored, unpaired, unpaired_falling
 from arena.match.replay import states_of
-from benchmarks.advice import BOARDS, Board, Positions, features_of, score
+from benchmarks.advice import BOARDS
 from benchmarks.annotations import random_record
 from benchmarks.mistakes import mistakes_of
 from tests.best_play import brute_force, positions
@@ -152,18 +149,3 @@ def test_mistakes_are_those_that_give_an_outcome_away():
     for one in found:
         now, played, better = (value(state)[0] for state in (one.state, *(game.apply(one.state, a) for a in one[4:6])))
         assert better == now != played
-
-
-def test_the_search_measures_and_finds_what_keeps_the_draw():
-    board = Board("differences", "size=4")
-    assert score(board, list(ADVICE["differences"].lines.values()), 10, 0).kept == 10
-    seen, game = Positions(board, features_of("differences")), board.game
-    draw, value = random.Random(1), brute_force(game)
-    for state, seat in positions(game, 1, 30):
-        known = board.after_actions(state, seat)
-        assert [outcome for _, outcome, _ in known] == [
-            (1 - 2 * seat) * value(game.apply(state, action))[0] for action, *_ in known
-        ]
-        seen.add(state, known)
-    assert all(1 <= len(names) <= 5 for names in seen.best_lists(3))
-    assert len(list(board.openings(4, 1, draw))) == 4

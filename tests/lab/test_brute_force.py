@@ -8,7 +8,6 @@ import pytest
 
 from arena.games import make_game
 from arena.games.kernels.loading import solver_of
-from arena.games.kernels.option_sets import solved_games
 from tests import needs
 from tests.lab import brute_force
 
@@ -38,30 +37,6 @@ def looked_up(game, table, state):
     kernel.set_state(state)
     root, values = table
     return kernel.look_up(root, values and ctypes.addressof(values))
-
-
-@pytest.mark.parametrize(("name", "plies"), [("differences", 2), ("plusminus", 1), ("plaid", 2), ("multiplication", 2)])
-def test_positions_are_worth_what_all_lines_of_play_say(name, plies):
-    """After random actions: the first state of most boards is a draw, which says little."""
-    generator, seen = random.Random(name), set()
-    for game in (game for game in solved_games(name) for _ in range(12)):
-        state, history = game.initial_state(), []
-        predicted = 2 * (game.size - 1) if name == "plusminus" else 0
-        for _ in range(predicted + generator.randint(plies, plies + 3)):
-            action = generator.choice(list(game.legal_actions(state)))
-            if not game.is_over(after := game.apply(state, action)):
-                state = after
-                history.append(action)
-        parts = 10**9 if name == "plaid" else 1
-        found = looked_up(game, table_of(game, state), state)
-        after_each = ([*history, action] for action in game.legal_actions(state))
-        expected = [brute_force.margin_after(name, game.options, actions) for actions in after_each]
-        assert [outcome for outcome, _ in found] == [(margin > 0) - (margin < 0) for margin in expected]
-        assert [margin / parts for _, margin in found] == [
-            pytest.approx(float(margin), abs=2e-9) for margin in expected
-        ]
-        seen.update(outcome for outcome, _ in found)
-    assert seen == {-1, 0, 1}
 
 
 def test_coprimality_is_worth_what_all_paths_say():

@@ -1,5 +1,3 @@
-"""The tree of first actions: how many lines there are up to symmetry, what they are worth, and what was played."""
-
 import random
 
 import pytest
@@ -38,12 +36,6 @@ def test_lines_are_worth_what_a_table_says():
             before, state = state, game.apply(state, action)
         assert value_of_margin(one.worth.margin) == table.value(state)
         assert one.is_best == (table.value(state) == table.value(before))
-
-
-def test_each_line_comes_before_those_that_continue_it():
-    lines = [one.actions for one in tree(3)]
-    for number, line in enumerate(lines):
-        assert len(line) == 1 or line[:-1] in lines[:number]
 
 
 def test_matches_are_counted_up_to_symmetry():

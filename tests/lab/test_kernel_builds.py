@@ -1,5 +1,3 @@
-"""Building kernels where something is wrong: a sentence each, and never a wrong kernel."""
-
 import os
 import re
 import stat

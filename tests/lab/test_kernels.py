@@ -1,5 +1,3 @@
-"""Kernels are the same games as the rules: traces, states, lines, totals; with a compiler and without."""
-
 from math import comb, factorial
 
 import pytest

@@ -1,5 +1,3 @@
-"""What `arena tournament schedule` says of openings."""
-
 import math
 import time
 

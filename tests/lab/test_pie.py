@@ -1,12 +1,9 @@
-"""The pie rule: what it is worth by every line of play, by the lab's oracle, and as a repair of the game."""
-
 import pytest
 
 from arena.base.errors import UsageError
 from arena.games import make_game
 from arena.lab.certificate import prove
 from arena.lab.oracle import Oracle
-from arena.lab.repair import repaired
 from arena.lab.solve import Solver
 from arena.lab.solving.limits import Limits
 from tests.lab import games
@@ -42,15 +39,6 @@ def test_each_state_and_action_is_worth_what_the_lines_of_play_from_it_say(name,
         for one in oracle.actions(state):
             assert one.worth.margin == pytest.approx(games.plain_value(game, game.apply(state, one.action))[1])
         state = game.apply(state, game.legal_actions(state)[-1 if turn else 0])
-
-
-def test_a_repair_tells_the_same():
-    plaid = {"width": 5, "height": 4, "lines": 2}
-    rows = {one.repair: one for one in repaired(make_game("plaid", **plaid), "plaid", 600.0, 2**31)}
-    for pie in (1, 2):
-        game = make_game("plaid", pie=pie, **plaid)
-        worth = Oracle(game, "plaid").worth(game.initial_state())
-        assert -worth.margin == abs(rows[f"pie={pie}"].margin)
 
 
 def test_the_checker_of_certificates_does_not_know_it():

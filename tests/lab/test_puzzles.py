@@ -1,5 +1,3 @@
-"""Puzzles: what is found in matches against the plainest of all solvers, and the file that keeps them."""
-
 import json
 from dataclasses import asdict, replace
 

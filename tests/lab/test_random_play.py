@@ -1,5 +1,3 @@
-"""What random play is like: exactly, by every line of play, and by kernels."""
-
 import pytest
 
 from arena.base.errors import KernelError

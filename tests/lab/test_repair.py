@@ -1,5 +1,3 @@
-"""Which form of a game is fair: values that others have found, and those of all lines of play on small boards."""
-
 import json
 from itertools import combinations, product
 from random import Random

@@ -1,5 +1,3 @@
-"""What each seat gets in games for three and more: kernels against tables by the rules in Python."""
-
 import re
 import time
 from statistics import mean

@@ -1,5 +1,3 @@
-"""Games solved by kernels: the same worth as by tables of the rules, by proofs, and by what was published."""
-
 import threading
 import time
 

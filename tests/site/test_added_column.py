@@ -1,5 +1,3 @@
-"""A column that is added to the table of columns is in every output of standings."""
-
 import json
 
 import pytest

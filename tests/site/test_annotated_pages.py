@@ -1,5 +1,3 @@
-"""What pages show of annotated matches: worths, marks, the chart, other actions, and how accurately bots play."""
-
 import json
 from itertools import pairwise
 

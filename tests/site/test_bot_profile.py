@@ -1,5 +1,3 @@
-"""The pages of a bot and of two: what they say is worked out by hand from duels."""
-
 import pytest
 
 from arena.analysis.measures.standings_cache import standings_of

@@ -1,5 +1,3 @@
-"""What bots have said is in no page, record or folder that everybody has, and in all of the operator's own."""
-
 import contextlib
 import copy
 import io

@@ -1,5 +1,3 @@
-"""Names of bots, tournaments and games that could be markup, addresses or directions: links lead where they should."""
-
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest

@@ -1,5 +1,3 @@
-"""Where a bot loses value: on its page, against plain recursion; and the matches that its author wants to see."""
-
 from collections import defaultdict
 
 import pytest

@@ -1,5 +1,3 @@
-"""The page of a match: what it says, and that nothing a bot writes is more than text."""
-
 import gzip
 import json
 import re

@@ -1,5 +1,3 @@
-"""The list of matches: filters, pages and what each row says."""
-
 import re
 from urllib.parse import parse_qsl, urlsplit
 

@@ -1,5 +1,3 @@
-"""A published folder: the same bytes for the same tournaments, every link inside, nothing of the rest of the home."""
-
 import json
 import os
 import re

@@ -1,5 +1,3 @@
-"""The files of a published folder: written all at once or not at all, and read without following anything out of it."""
-
 import errno
 import json
 import os

@@ -1,5 +1,3 @@
-"""The verification of a published folder finds every change, also where the manifest was made to fit."""
-
 import json
 import re
 import shutil

@@ -1,5 +1,3 @@
-"""The puzzles of a tournament on the site: nothing is given away before it is tried, and nothing is computed."""
-
 import re
 from dataclasses import replace
 

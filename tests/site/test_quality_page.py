@@ -1,5 +1,3 @@
-"""The page of a game's quality: one file that asks for nothing, with every number and its interval."""
-
 import re
 
 import pytest

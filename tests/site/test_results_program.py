@@ -1,5 +1,3 @@
-"""The program that makes the results of contests: one that fails stops no other, and is reported once."""
-
 import logging
 from types import SimpleNamespace
 

@@ -1,5 +1,3 @@
-"""The bracket and the round cards as HTML, compared with a bracket made by hand and a published crosstable."""
-
 import re
 import xml.etree.ElementTree as ElementTree
 from types import MappingProxyType

@@ -1,5 +1,3 @@
-"""A published folder that is signed: by openssl and by us, with the right key and with others, whole and changed."""
-
 import shutil
 import stat
 import subprocess

@@ -1,5 +1,3 @@
-"""The pages of tournaments, of all of them, and of why a bot has its rank: worked out by hand from small stories."""
-
 import gzip
 import re
 from urllib.parse import parse_qs, urlsplit

@@ -1,5 +1,3 @@
-"""A tournament that can't be read is left out of the pages about several, with a sentence, and of nothing else."""
-
 import pytest
 
 from arena.base.errors import DatabaseError, StoreError

@@ -1,5 +1,3 @@
-"""How two bots did against each other: counts of matches, and a score over encounters."""
-
 import random
 from itertools import groupby
 

@@ -1,5 +1,3 @@
-"""Ratings of a ladder after its rounds: which rounds, the same as a table of these matches alone, and kept."""
-
 from dataclasses import replace
 
 import pytest

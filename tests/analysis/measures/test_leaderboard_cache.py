@@ -1,5 +1,3 @@
-"""Leaderboards that many profiles share are computed once, and those that take long rest where pages are built."""
-
 import json
 
 import pytest

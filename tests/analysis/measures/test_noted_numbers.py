@@ -1,5 +1,3 @@
-"""Numbers that bots report: means computed by hand."""
-
 from arena.analysis.measures.noted_numbers import MAX_KEYS, noted_numbers
 from tests.site.matches import record
 

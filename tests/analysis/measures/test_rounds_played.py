@@ -1,5 +1,3 @@
-"""Rounds, bracket and cards of tournaments in the middle, and of those from which bots have been taken."""
-
 import pytest
 
 from arena.analysis.measures.rounds_played import rounds_played

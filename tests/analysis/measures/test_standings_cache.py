@@ -1,5 +1,3 @@
-"""Kept tables: only of finished tournaments, only while nothing has changed, and never trusted."""
-
 import json
 import os
 import pickle

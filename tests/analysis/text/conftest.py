@@ -1,5 +1,3 @@
-"""A home for the tests of a module, and a tournament in it."""
-
 import pytest
 
 from arena.store.home import ArenaHome

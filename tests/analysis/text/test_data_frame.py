@@ -1,5 +1,3 @@
-"""Tables as data frames: the columns of the page, their types, and what is missing."""
-
 import json
 import math
 import sys

@@ -1,5 +1,3 @@
-"""Matches of games that draw with polygons, discs of seats and lines, as viewers get them."""
-
 import re
 from itertools import pairwise
 from math import dist, inf, nan

@@ -1,5 +1,3 @@
-"""What notebooks show: readable on any paper, bounded, and nothing in it is anything but text."""
-
 import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""Plots: titles, axes with units, and lines that can be told apart, with two bots and with twenty-four."""
-
 import re
 import xml.etree.ElementTree as ElementTree
 from itertools import pairwise

@@ -1,5 +1,3 @@
-"""The columns of standings, and where they are explained."""
-
 import csv
 import io
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""Tables: numbers to the right, texts as they are, and nothing a bot wrote does anything."""
-
 import csv
 import html.parser
 import io

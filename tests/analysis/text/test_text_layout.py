@@ -1,5 +1,3 @@
-"""Tables as text within a width: drawn here as they must come out."""
-
 import pytest
 
 from arena.analysis.text.tables import Column, fitted_table, render_table

@@ -1,5 +1,3 @@
-"""The report of a tournament: what is in it, in which order, and that nothing in it is anything but text."""
-
 import base64
 import hashlib
 import html

@@ -6,8 +6,6 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from arena.base.enums import Termination
 from arena.base.errors import StoreError, UsageError
@@ -185,19 +183,6 @@ WIN_BY_2, DRAW, LOSS_BY_1 = OUTCOME_UNIT + 2 * PARTS, 0, -OUTCOME_UNIT - PARTS
 )
 def test_bounds_make_a_mark_only_where_they_prove_it(before, after, marks):
     assert (mark_of(0, before, after), mark_of(1, before, after)) == marks
-
-
-values = st.integers(-3, 3).map(lambda n: (n > 0) * OUTCOME_UNIT - (n < 0) * OUTCOME_UNIT + n * PARTS)
-
-
-@given(st.tuples(values, values), st.lists(values, min_size=2, max_size=2), st.lists(values, min_size=2, max_size=2))
-def test_wider_bounds_never_make_a_mark_that_the_truth_has_not(truth, below, above):
-    before, after = truth
-    exact = mark_of(0, between(before, before), between(after, after))
-    low, high = [min(pair) for pair in zip(truth, below, strict=True)], [max(p) for p in zip(truth, above, strict=True)]
-    found = mark_of(0, between(low[0], high[0]), between(low[1], high[1]))
-    order = [Mark.NONE, Mark.MISTAKE, Mark.BLUNDER]
-    assert order.index(found) <= order.index(exact)
 
 
 def test_a_large_sheet_has_bounds_and_marks_only_where_they_are_proved():

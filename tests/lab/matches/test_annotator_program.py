@@ -1,5 +1,3 @@
-"""The annotator: which tournaments it annotates, and that one it can't read keeps no other from it."""
-
 import itertools
 import sqlite3
 from contextlib import closing

@@ -1,5 +1,3 @@
-"""What kernels say of any state: the same as tables by the rules on small boards, and as searches on larger ones."""
-
 import random
 import threading
 import time
@@ -75,17 +73,6 @@ def test_every_state_of_small_boards_is_worth_what_the_rules_say(game):
     for state in values:
         if not game.is_over(state):
             assert kernel.after_actions(state) == after_by(values, game, state)
-
-
-@pytest.mark.parametrize(("name", "options"), SMALL, ids=str)
-def test_a_table_from_any_state_on_says_the_same(name, options):
-    game, rng = make_game(name, **options), random.Random(1)
-    values = values_by_table(game, name)
-    states = [state for state in values if not game.is_over(state) and not is_predicting(game, state)]
-    for state in rng.sample(states, min(50, len(states))):
-        kernel = KernelValues(game, Limits())
-        kernel._roots = lambda state, _first: [state]
-        assert kernel.after_actions(state) == after_by(values, game, state)
 
 
 LARGER = [

@@ -1,5 +1,3 @@
-"""Tables in files: what was written is read back, and nothing of a damaged or foreign one is used."""
-
 import json
 
 import pytest

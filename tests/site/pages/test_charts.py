@@ -1,5 +1,3 @@
-"""Charts: where strokes and bars are, computed by hand."""
-
 import re
 
 from hypothesis import given
