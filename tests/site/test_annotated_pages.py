@@ -111,16 +111,13 @@ def test_every_other_action_is_listed_with_what_it_is_worth(shown, annotated):
     assert by_id(page_of(shown), "choices").get("hidden") is not None
 
 
-def test_of_a_match_that_is_not_annotated_nothing_is_shown():
+def test_of_a_match_that_is_not_annotated_nothing_is_shown_and_where_nothing_is_known_no_segment(annotated):
     plain = viewed_match(record(FULL), {})
     assert {one.annotation for one in plain.positions} == {None}
     page = page_of(plain, ply=2)
     for name in ("worth", "worth-chart", "choices"):
         assert by_id(page, name).get("hidden") is not None
     assert 'id="worths"' not in page
-
-
-def test_where_nothing_is_known_there_is_no_segment(annotated):
     found, annotation = annotated
     worths = [one.model_dump() for one in viewed_match(found, {}, annotation=annotation).positions]
     for one in worths[::2]:

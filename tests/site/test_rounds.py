@@ -82,15 +82,3 @@ def test_round_cards_are_the_published_crosstable():
         assert ("disqualified" in texts(row, "th")[0]) == (number == 2)
         assert totals[-1] == score.replace(".5", "½")
     assert rows[0].findall("td")[2].get("title") == "against bot 2: 1–1 points"
-
-
-def test_names_are_escaped():
-    name = '<script>alert("x")</script>\x1b'
-    page = bracket(named(made("knockout", 2, seeding="entrants"), (name, "bob")))
-    assert page.find(".//script") is None
-    assert r"\x1b" in "".join(page.itertext())
-    swiss = named(made("swiss", 2, rounds=1), (name, "bob"))
-    swiss.add_results([scored((0, 1), 1.0)])
-    page = cards(swiss, {name: name})
-    assert page.find(".//script") is None
-    assert page.find(".//td[@title]") is not None
