@@ -98,19 +98,16 @@ def test_without_a_compiler_the_rules_are_used(cache, monkeypatch):
     assert "No kernels of the lab: there is no C compiler" in kernels_sentence()
 
 
-def test_a_compiler_that_is_not_there(cache, monkeypatch):
+def test_a_compiler_that_is_not_there_or_can_not_be_started(cache, monkeypatch, tmp_path):
     monkeypatch.setenv("CC", "nocc -O1")
     assert problem() == "there is no C compiler: CC = 'nocc' is not found"
     monkeypatch.setenv("CC", '"')
     load.cache_clear()
     assert problem() == "CC = '\"': No closing quotation"
-
-
-def test_a_compiler_that_can_not_be_started(cache, monkeypatch, tmp_path):
-    path = tmp_path / "compiler"
+    path = program(tmp_path, "")
     path.write_text("\0nothing")
-    path.chmod(0o755)
     monkeypatch.setenv("CC", str(path))
+    load.cache_clear()
     assert problem() == f"the C compiler {path} can't be started: Exec format error"
 
 

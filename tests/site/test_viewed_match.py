@@ -1,4 +1,3 @@
-import random
 from math import gcd
 
 import pytest
@@ -7,12 +6,13 @@ from arena.base.bot_text import OPERATOR
 from arena.base.enums import Termination
 from arena.base.errors import GameError
 from arena.base.records import TimeControl
-from arena.games import Drawing, make_game
+from arena.games import Drawing
 from arena.games.checked_game import checked_game
 from arena.games.differences import Differences
 from arena.site.matches import viewed_match as match_boards
 from arena.site.matches.match_model import Asked
 from arena.site.matches.viewed_match import viewed_match
+from tests.lab.played import at_random, random_record, record_of
 from tests.site.matches import FULL, fault, record
 
 
@@ -81,19 +81,9 @@ def test_how_it_ended_is_a_sentence(changed, result):
 def test_among_three_the_winner_is_named_with_the_others_and_since_when_it_was_ahead():
     """By the scores that the positions show."""
     names = {"alpha@1": "alpha", "beta@2": "beta", "gamma@3": "gamma"}
-    for seed in range(20):
-        game, rng = make_game("multiplication", players=3, size=10), random.Random(seed)
-        state, actions = game.initial_state(), []
-        while not game.is_over(state):
-            actions.append([game.seat_to_act(state), rng.choice(game.legal_actions(state))])
-            state = game.apply(state, actions[-1][1])
-        scores = game.scores(state)
-        if len(set(scores)) == 3:
-            break
-    ranks = tuple(sorted(scores, reverse=True).index(score) + 1 for score in scores)
-    played = record(
-        actions, bots=tuple(names), game="multiplication", options=dict(game.options), scores=scores, ranks=ranks
-    )
+    played = record_of("multiplication", {"players": 3, "size": 10}, at_random(9), bots=tuple(names))
+    scores, ranks = played.scores, played.ranks
+    assert len(set(scores)) == 3
     shown = viewed_match(played, names)
     winner, second, third = sorted(range(3), key=lambda seat: ranks[seat])
     called = list(names.values())
@@ -196,19 +186,13 @@ def test_a_match_that_is_being_played_has_no_result():
 @pytest.mark.parametrize("seed", range(4))
 def test_it_says_who_was_eliminated_when_and_by_whom(seed):
     """The first number beside one that it shares a factor with, found here by the squares alone."""
-    game, rng = make_game("coprimality", size=6), random.Random(seed)
-    state, actions = game.initial_state(), []
-    while not game.is_over(state):
-        action = rng.choice(game.legal_actions(state))
-        actions.append([game.seat_to_act(state), action])
-        state = game.apply(state, action)
+    played = random_record("coprimality", seed, size=6)
     numbers = {(1, 6): 1}
-    for ply, (seat, (x, y)) in enumerate(actions, 1):
+    for ply, (seat, (x, y)) in enumerate(played.actions, 1):
         numbers[x, y] = number = len(numbers) + 1
         beside = [numbers.get(square, 1) for square in ((x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1))]
         if any(gcd(number, other) > 1 for other in beside):
             expected = f"{('alpha', 'beta')[seat]} was eliminated at ply {ply}, by its own {'abcdef'[x - 1]}{y}."
             break
-    played = record(actions, game="coprimality", options=dict(game.options), scores=game.scores(state), ranks=(1, 2))
-    shown = viewed_match(played, {"alpha@1": "alpha", "beta@2": "beta"}).result
+    shown = viewed_match(played, {"a@1": "alpha", "b@1": "beta"}).result
     assert shown.endswith(f". {expected}")

@@ -8,36 +8,28 @@ import pytest
 from arena.analysis.text.board import Board
 from arena.analysis.text.match_view import match_view
 from arena.base.errors import GameError
-from arena.base.records import Bot, MatchSpec
 from arena.games import Drawing, Game, hexagon, make_game
 from arena.games.differences import Differences
 from arena.games.drawing import drawing_problem, shape_problem
-from arena.match.players.player import Answer, ScriptedPlayer
-from arena.match.referee import Referee
 from arena.site.matches.boards import board_svg
 from arena.site.matches.viewed_match import viewed_match
+from tests.lab.played import record_of
 
 
 def played(game, options, texts):
+    """Return the record of a match with these actions, and then the first legal ones."""
     rest = iter(texts)
-    rules = make_game(game, **options)
 
-    def choose(request):
+    def choose(rules, state):
         text = next(rest, None)
-        return Answer(rules.parse_action(text) if text else request.legal[0], 0.001, None, None)
+        return rules.parse_action(text) if text else rules.legal_actions(state)[0]
 
-    bots = [Bot(name=f"bot{seat}", version="1", command=("x",), directory="/") for seat in range(rules.players)]
-    spec = MatchSpec(match=1, tournament="t", game=game, options=options, bots=tuple(bots), rng_seed=1)
-    return Referee(spec, [ScriptedPlayer(choose) for _ in bots]).play()
-
-
-def view_of(game, options, *texts):
-    return match_view(played(game, options, texts))
+    return record_of(game, options, choose)
 
 
 def assert_no_board(message):
     """Check that what stands in place of a board says this of the drawing that the game returned."""
-    ((_, _, _, _, text, _),) = view_of("differences", {"size": 3})["shapes"]
+    ((_, _, _, _, text, _),) = match_view(played("differences", {"size": 3}, ()))["shapes"]
     assert re.search(rf"^\(no board: the game 'differences' is at fault: drawing returned .*({message})", text)
 
 
@@ -73,7 +65,7 @@ def test_hexagons_are_regular_and_share_their_sides():
 
 
 def test_a_swapped_stone_of_hex_is_a_mark_of_the_seat_that_swapped():
-    view = view_of("hex:Hex", {"size": 3}, "a3", "swap", "b2")
+    view = match_view(played("hex:Hex", {"size": 3}, ("a3", "swap", "b2")))
     marks = [[shape for shape in shown(view, ply) if shape[0] == "mark"] for ply in range(4)]
     assert [[(seat, label) for *_, seat, label in there] for there in marks] == [
         *([], [(0, "")], [(1, "")], [(1, ""), (0, "")])

@@ -12,7 +12,6 @@ from arena.lab.matches.puzzle_search import decisions_by_position, find_puzzles
 from arena.lab.oracle import ActionWorth
 from arena.lab.solving.worth import Known, Outcome, Worth
 from tests.lab.games import plain_value
-from tests.lab.made_puzzles import made_puzzle
 from tests.lab.played import random_record
 
 SHEET = ("plaid", {"width": 6, "height": 4, "lines": 4})
@@ -182,13 +181,3 @@ def test_states_of_two_games_that_are_equal_are_not_taken_for_each_other():
     apart = [*find_puzzles(distinct, 500).puzzles, *find_puzzles(once, 500).puzzles]
     assert apart
     assert sorted(map(repr, together)) == sorted(map(repr, apart))
-
-
-@pytest.mark.parametrize(("seat", "verbs"), [(0, ["wins", "draws", "loses"]), (1, ["loses", "draws", "wins"])])
-def test_outcomes_are_said_as_the_seat_to_act_sees_them(seat, verbs):
-    puzzle = made_puzzle(seat=seat)
-    assert [puzzle.verb(outcome) for outcome in (Outcome.WIN, Outcome.DRAW, Outcome.LOSS)] == verbs
-
-
-def test_the_goal_is_a_win_or_a_draw():
-    assert [made_puzzle(goal=goal).goal_in_words for goal in Outcome] == ["win", "draw", "win"]

@@ -34,23 +34,17 @@ def file(game, tmp_path):
     return file
 
 
-def test_a_state_that_is_not_in_the_table_has_no_value(game, file):
-    other = make_game("plusminus", size=4)
-    with TableFile(game, "plusminus", file) as table:
-        assert table.value(other.initial_state()) is None
-
-
 def test_each_set_of_options_has_a_file_of_its_own(tmp_path):
     kinds = [make_game("plusminus", size=size, grid_first=first) for size in (3, 4) for first in (1, 2)]
     assert len({table_path(one, "plusminus", tmp_path) for one in kinds}) == 4
 
 
-def test_a_table_of_other_options_is_refused(file):
+def test_a_table_of_other_options_or_rules_is_refused_and_another_state_has_no_value(game, file, monkeypatch):
+    other = make_game("plusminus", size=4)
+    with TableFile(game, "plusminus", file) as table:
+        assert table.value(other.initial_state()) is None
     with pytest.raises(TableError, match=r"it is of plusminus \{'grid_first': 1, 'size': 3\}; solve the game again"):
-        TableFile(make_game("plusminus", size=4), "plusminus", file)
-
-
-def test_a_table_of_other_rules_is_refused(game, file, monkeypatch):
+        TableFile(other, "plusminus", file)
     monkeypatch.setattr(tables, "rules_version", lambda _game: "0123456789abcdef")
     with pytest.raises(TableError, match="it was made by other rules of plusminus; solve the game again with --save"):
         TableFile(game, "plusminus", file)
@@ -113,14 +107,11 @@ def test_a_header_of_another_length_is_refused(game, file, states):
             TableFile(game, "plusminus", file)
 
 
-def test_states_that_have_one_observation_can_t_be_saved(game, tmp_path):
+def test_what_can_t_be_saved_has_a_sentence(game, tmp_path):
     state = game.initial_state()
     with pytest.raises(TableError, match="two states have the same observation"):
         save_table(game, "plusminus", [(state, 0), (state, 0)], tmp_path / "t")
     assert not (tmp_path / "t").exists()
-
-
-def test_a_directory_that_can_t_be_written_has_a_sentence(game, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(TableError, match=r"can't be written \(.*\)"):
-        save_table(game, "plusminus", [(game.initial_state(), 0)], tmp_path / "file" / "t")
+        save_table(game, "plusminus", [(state, 0)], tmp_path / "file" / "t")
