@@ -171,15 +171,6 @@ def test_after_half_a_minute_without_a_network_it_shows_what_a_fresh_load_shows(
     assert page.evaluate("window.isFirst"), "it was never loaded again"
 
 
-def test_a_server_that_was_away_sends_what_was_missed(arena, page):
-    arena.stop()
-    expect(page.locator("html")).to_have_attribute("data-stream", "lost")
-    arena.allow(4)
-    arena.wait_until_recorded()
-    arena.start()
-    wait_for(page, arena.matches)
-
-
 def test_tabs_share_a_stream(arena, page, context):
     streams = {page: 1}
     for event, change in (("request", 1), ("requestfinished", -1), ("requestfailed", -1)):

@@ -1,4 +1,4 @@
-"""The scripts of live pages, with answers and a stream that the test makes, and a clock that it sets."""
+"""The scripts of pages that change, with answers and a stream that the test makes, and a clock that it sets."""
 
 import pytest
 
@@ -26,8 +26,9 @@ window.fetch = async (address, { signal }) => {
   }
   asked++;
   window.first ??= document.querySelector("#part").outerHTML;
-  const { hangs, text, html, status = 200, headers = {} } = answers.shift() || {};
+  const { hangs, isAway, text, html, status = 200, headers = {} } = answers.shift() || {};
   if (hangs) await stopped;
+  if (isAway) throw new TypeError("away");
   return new Response(html || text ? html || `<p id="part" data-live>${text}</p>` : first, { status, headers });
 };
 window.send = (text) => { try { stream.enqueue(new TextEncoder().encode(text)); } catch { /* it has ended */ } };
@@ -56,19 +57,19 @@ def fulfil(route, html):
 class Live:
     """A page, and what it has asked for."""
 
-    def __init__(self, context, body, **media):
+    def __init__(self, context, body, script="live", **media):
         self.page = context.new_page()
         self.page.emulate_media(**media)
         self.page.clock.install(time=START)
         self.page.add_init_script(SERVER)
-        scripts = "".join(f'<script src="/{name}.js" defer></script>' for name in ("parts", "live"))
+        scripts = "".join(f'<script src="/{name}.js" defer></script>' for name in ("parts", script))
         html = f'<!DOCTYPE html><body data-topics="tournaments/t">{scripts}{body}'
         self.page.route("**", lambda route: fulfil(route, html))
         self.page.clock.pause_at(PAUSED)
         self.page.goto(ADDRESS)
-        while self.page.locator("html").get_attribute("data-stream") != "open":
+        while script == "live" and self.page.locator("html").get_attribute("data-stream") != "open":
             self.wait(0.1)
-        self.wait(1)
+        self.wait(1 if script == "live" else 0)
 
     def wait(self, seconds, is_silent=False):
         """Let time pass, and between the seconds what takes no time; the stream is alive unless it is to be silent."""
@@ -103,6 +104,10 @@ class Live:
     def text(self):
         return self.page.locator("#part").text_content()
 
+    @property
+    def seen(self):
+        return self.asked, self.text
+
 
 @pytest.fixture
 def context(chromium):
@@ -111,9 +116,12 @@ def context(chromium):
     context.close()
 
 
+PART = '<p id="part" data-live>as it was</p>'
+
+
 @pytest.fixture
 def live(context):
-    return Live(context, '<p id="part" data-live>as it was</p>')
+    return Live(context, PART)
 
 
 def test_the_page_is_fetched_when_the_stream_opens_and_after_each_event(live):
@@ -122,7 +130,7 @@ def test_the_page_is_fetched_when_the_stream_opens_and_after_each_event(live):
     for character in EVENT:  # in pieces, it is one
         live.send(character)
     live.wait(1)
-    assert (live.asked, live.text) == (2, "first")
+    assert live.seen == (2, "first")
     live.send(EVENT.replace("tournaments/t", "tournaments/u"))
     live.wait(60)
     assert live.asked == 2
@@ -130,11 +138,11 @@ def test_the_page_is_fetched_when_the_stream_opens_and_after_each_event(live):
 
 def test_a_page_that_is_late_is_fetched_again_when_it_may_be_there(live):
     live.event(1, {"text": "old", "headers": {"retry-after": "7"}}, {"text": "new"})
-    assert (live.asked, live.text) == (2, "old")
+    assert live.seen == (2, "old")
     live.wait(5)
     assert live.asked == 2
     live.wait(2)
-    assert (live.asked, live.text) == (3, "new")
+    assert live.seen == (3, "new")
     live.wait(60)
     assert live.asked == 3
 
@@ -150,9 +158,9 @@ def test_a_page_that_was_late_often_is_new_ten_seconds_after_it_is_there(live):
 @pytest.mark.parametrize("answer", [{"status": 503, "text": "away"}, {"hangs": True}])
 def test_after_an_answer_that_is_no_page_it_is_asked_for_again(live, answer):
     live.event(1, answer, {"text": "new"})
-    assert (live.asked, live.text) == (2, "as it was")
+    assert live.seen == (2, "as it was")
     live.wait(36)
-    assert (live.asked, live.text) == (3, "new")
+    assert live.seen == (3, "new")
 
 
 @pytest.mark.slow(sample=True)
@@ -161,14 +169,14 @@ def test_a_page_that_waits_is_fetched_at_once_when_the_server_is_back(live):
     assert live.asked == 2
     live.cut()
     live.wait(3)
-    assert (live.asked, live.text) == (3, "new")
+    assert live.seen == (3, "new")
 
 
 def test_a_page_that_is_gone_is_left_alone(live):
     live.event(1, {"status": 404, "text": "not found"})
     live.page.evaluate("window.stream = null")
     live.wait(100)
-    assert (live.asked, live.text) == (2, "as it was")
+    assert live.seen == (2, "as it was")
     assert live.page.evaluate("stream === null"), "no other stream was opened"
 
 
@@ -254,3 +262,51 @@ def test_what_was_typed_stays_when_the_part_around_it_is_replaced(context):
     assert live.text.startswith("after")
     assert live.page.locator("[name=why]").input_value() == "typed"
     assert live.page.locator("[name=text]").input_value() == "one"
+
+
+EVERY_SECONDS, AWAY_SECONDS = 5, 15
+SEE = """(state) => {
+  Object.defineProperty(document, "visibilityState", {value: state, configurable: true});
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
+
+@pytest.fixture
+def asking(context):
+    """A page that no event tells of: it asks again and again."""
+    return Live(context, PART, "asking")
+
+
+def test_a_page_that_asks_again_shows_what_is_new_while_it_is_seen_and_at_once_when_it_is_seen_again(asking):
+    asking.answer({"text": "new"}, {"text": "newer"}, {"text": "newest"})
+    asking.wait(EVERY_SECONDS - 1)
+    assert asking.seen == (0, "as it was")
+    asking.wait(1)
+    assert asking.seen == (1, "new")
+    asking.wait(EVERY_SECONDS)
+    assert asking.seen == (2, "newer")
+    asking.page.evaluate(SEE, "hidden")
+    asking.wait(60)
+    assert asking.seen == (2, "newer")
+    asking.page.evaluate(SEE, "visible")
+    asking.page.clock.run_for(1)
+    asking.wait(0)
+    assert asking.seen == (3, "newest")
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_a_page_that_asks_again_leaves_alone_what_is_not_shown_any_more(asking, status):
+    asking.answer({"status": status, "text": "refused"})
+    asking.wait(60)
+    assert asking.seen == (1, "as it was")
+
+
+@pytest.mark.slow(sample=("answer0",))
+@pytest.mark.parametrize("answer", [{"status": 503, "text": "away"}, {"isAway": True}])
+def test_a_page_that_asks_again_does_it_more_rarely_while_the_server_is_away(asking, answer):
+    asking.answer(answer, {"text": "new"})
+    asking.wait(EVERY_SECONDS)
+    asking.wait(AWAY_SECONDS - 1)
+    assert asking.seen == (1, "as it was")
+    asking.wait(1)
+    assert asking.seen == (2, "new")

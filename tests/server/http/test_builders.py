@@ -88,6 +88,9 @@ async def test_one_process_builds_several_pages_and_is_replaced_when_it_was_kill
     [process] = builders.processes
     assert await build(builders) == first
     assert builders.processes == (process,)
+    problem = await refusal(builders, "Printin")
+    assert (problem.status, problem.error) == (404, "unknown tournament 'Printin': did you mean 'Printing'?")
+    assert problem.suggested == "/tournaments/Printing"
     os.kill(process, signal.SIGKILL)
     assert await build(builders) == first
     assert builders.processes != (process,)
@@ -144,13 +147,6 @@ async def test_what_rules_print_and_read_is_not_ours(builders):
 
 
 @pytest.mark.slow
-async def test_an_unknown_name_suggests_the_nearest(builders):
-    problem = await refusal(builders, "Printin")
-    assert (problem.status, problem.error) == (404, "unknown tournament 'Printin': did you mean 'Printing'?")
-    assert problem.suggested == "/tournaments/Printing"
-
-
-@pytest.mark.slow
 async def test_a_builder_that_was_prepared_builds_the_next_page(builders):
     builders.prepare()
     builders.prepare()
@@ -194,8 +190,7 @@ async def test_one_that_is_apart_asks_no_server_for_what_is_in_a_file(directory,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["t", "Hanging"])
-async def test_a_builder_ends_with_the_web_process(directory, name):
+async def test_a_builder_ends_with_the_web_process(directory):
     program = textwrap.dedent(f"""
         import asyncio
         from arena.site.frame.model import Lane
@@ -203,11 +198,9 @@ async def test_a_builder_ends_with_the_web_process(directory, name):
 
         async def main():
             builders = Builders(Lane.BOARDS, {str(directory)!r}, None, LIMITS)
-            task = asyncio.create_task(build(builders, {name!r}))
+            task = asyncio.create_task(build(builders, "Hanging"))
             while not builders.processes:
                 await asyncio.sleep(0.01)
-            if {name!r} == "t":
-                await task
             print(*builders.processes, flush=True)
             await asyncio.sleep(3600)
 

@@ -93,10 +93,7 @@ async def test_nobody_but_the_loop_asks_whether_it_has_ended(tmp_path, monkeypat
     await service.close()
     assert service.pid is None
     assert pid not in asked
-
-
-async def test_one_that_was_not_started_is_closed_quietly():
-    await Service("nothing", ()).close()
+    await Service("one that was not started", ()).close()
 
 
 async def test_the_program_ends_also_if_nobody_keeps_it_running_any_more(tmp_path, monkeypatch, caplog):

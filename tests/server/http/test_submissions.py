@@ -1,6 +1,5 @@
 """Submitting a bot over HTTP: what is taken, what is refused, and who sees what."""
 
-import asyncio
 import contextlib
 
 import pytest
@@ -178,33 +177,15 @@ async def test_an_author_gets_back_what_was_submitted_and_no_browser_runs_it(wor
     assert "sandbox" in answer.headers.get_list("content-security-policy")
 
 
-@pytest.mark.parametrize("path", ["/submissions/1/upload", "/submissions/2/upload"])
-async def test_what_others_have_submitted_might_as_well_not_exist(world, path):
+async def test_what_others_have_submitted_might_as_well_not_exist_and_only_its_author_withdraws_it(world):
     await world.submit_bot()
-    answer = await answered(world.client.get(path, headers=world.as_("eve")), 404)
-    assert answer.json()["error"] == f"You have no submission {path[13]}."
-
-
-async def test_only_its_author_withdraws_it(world):
-    await world.submit_bot()
+    for number in (1, 2):
+        answer = await answered(world.client.get(f"/submissions/{number}/upload", headers=world.as_("eve")), 404)
+        assert answer.json()["error"] == f"You have no submission {number}."
     assert (await world.client.post("/submissions/1/withdraw", headers=world.as_("eve"))).status_code == 404
     assert (await world.client.post("/submissions/1/withdraw", headers=world.as_("ada"))).status_code == 200
     await answered(world.client.post("/submissions/1/withdraw", headers=world.as_("ada")), 400)
     assert world.people.submissions.find(1).state is SubmissionState.WITHDRAWN
-
-
-async def test_many_uploads_at_once_keep_to_the_limit_and_leave_nothing_behind(world, monkeypatch):
-    for name in ("MAX_RECEIVING", "RECEIVING_OF_A_PERSON"):
-        monkeypatch.setattr(upload_directory, name, 40)
-    headers = world.as_("ada")
-
-    async def one(number):
-        files = {"file": ("bot.py", f"print({number})".encode())}
-        return (await world.client.post("/submissions", files=files, headers=headers)).status_code
-
-    statuses = await asyncio.gather(*(one(number) for number in range(40)))
-    assert sorted(statuses) == [200] * 3 + [400] * 37
-    assert len(world.uploads()) == 3
 
 
 async def test_health_says_what_is_wrong_with_services_and_nothing_of_what_a_contest_hides(world, directory):

@@ -270,27 +270,6 @@ def test_a_store_that_can_not_be_read_is_read_later(home, tournament, watching, 
     assert watching.watcher.lost_at is None
 
 
-@pytest.mark.slow
-def test_a_server_that_goes_away_comes_back(postgres, tmp_path):
-    url = postgres.new_database()
-    with ArenaHome(tmp_path, store=url) as home:
-        tournament = home.store.create_tournament(definition(name="t"), [line(match) for match in range(1, 5)])
-        watching = Watching(tmp_path, url)
-        home.store.record(tournament, [record(1)])
-        postgres.stop()
-        try:
-            assert watching.look() is None
-            assert watching.watcher.lost_at is not None
-        finally:
-            postgres.start()
-        assert kinds(watching.look()) == [(1, 2, EventKind.RESULTS)]
-        home.store.record(tournament, [record(2)])
-        change = watching.look()
-        assert kinds(change) == [(1, 3, EventKind.RESULTS)]
-        assert not change.is_replaced
-        watching.close()
-
-
 @on_both
 def test_its_thread_looks_by_itself(place, home, tournament):
     changes = []

@@ -255,21 +255,6 @@ async def test_as_much_is_hashed_for_a_name_that_nobody_has(world, monkeypatch):
         assert len(hashed) == before + 1, name
 
 
-@pytest.mark.slow
-async def test_200_uses_of_one_invitation_at_once_make_one_account(world):
-    secret = world.store.invitations.invite(Role.AUTHOR, "dora", 1)
-
-    async def use(number):
-        client = world.client(f"198.51.100.{number}")
-        fields = {"name": f"name{chr(97 + number // 26)}{chr(97 + number % 26)}x", "password": PASSWORD}
-        return (await client.post(f"/invitations/{secret}", data=fields)).status_code
-
-    statuses = await asyncio.gather(*map(use, range(200)))
-    assert statuses.count(303) == 1
-    assert set(statuses) == {303, 404}
-    assert len(world.store.accounts.all()) == 5
-
-
 async def test_forged_headers_of_a_proxy_change_nothing(world):
     client = world.client("192.0.2.9", "http", "192.0.2.5:8000")
     forged = {"x-forwarded-proto": "https", "x-forwarded-for": "127.0.0.1", "forwarded": "for=127.0.0.1;proto=https",

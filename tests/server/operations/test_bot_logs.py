@@ -38,12 +38,6 @@ def logs(world, directory):
     return world
 
 
-async def shown(client, path):
-    while (found := await client.get(path)).status_code in (202, 503):
-        await client.get(path, headers={"accept": JSON})  # waits for it
-    return found
-
-
 def readers(world):
     return {
         "the author": (world.browser("ann"), (OURS,)),
@@ -76,25 +70,6 @@ async def test_who_may_not_read_gets_the_same_bytes_whether_there_is_something_o
         answers = [await client.get(path, headers={"accept": JSON}) for path in (*LOGS, *nothing)]
         assert {(one.status_code, one.content) for one in answers} == {(404, answers[0].content)}
     assert {(await logs.client().get(path)).status_code for path in (*LOGS, *nothing)} == {303}
-
-
-@pytest.mark.slow
-async def test_no_page_that_everybody_sees_has_a_word_of_a_bot(logs):
-    visitor = logs.client()
-    pages = [f"{MATCH}{form}" for form in ("", "?ply=1", "?embed=1", ".json")]
-    pages += [f"{BOT}{form}" for form in ("", ".json", ".csv?table=faults")]
-    pages += ["/tournaments/said", "/tournaments/said/matches", "/tournaments/said/feed.atom", "/bots/a/feed.atom", "/"]
-    director = logs.browser("dora")
-    for path in pages:
-        found = await shown(director, path)
-        assert found.status_code == 200, path
-        assert (await visitor.get(path)).content == found.content, path  # they know nobody
-        for text in (OURS, THEIRS, "signal"):
-            assert text not in found.text, path
-    page = (await visitor.get(MATCH)).text
-    assert "the bot ended before the match did" in page
-    assert f'href="{MATCH}/logs"' in page
-    assert f'href="{BOT}/logs"' in (await visitor.get(BOT)).text
 
 
 @pytest.mark.parametrize(

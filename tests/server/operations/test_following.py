@@ -6,8 +6,7 @@ from arena.server.gate import followed_matches
 from arena.server.gate.followed_matches import FollowedMatches
 from arena.server.http.problems import ProblemError
 from arena.store.people.unrated_match import PlayRequest
-from arena.store.people.values import Role
-from tests.server.operations.conftest import JSON, Listener, stream_scope
+from tests.server.operations.conftest import Listener, stream_scope
 from tests.server.operations.test_playing import begun, matches, play_on
 
 __all__ = ["matches"]
@@ -36,15 +35,6 @@ async def test_the_owner_hears_of_each_change_and_of_no_other_match(world, match
     assert await one.heard.get() == CHANGED
     assert one.heard.empty()
     await one.leave()
-
-
-async def test_nobody_else_may_listen_to_the_match_of_a_person(world, matches):
-    world.add("eve", Role.AUTHOR)
-    address = await begun(world.browser("ann"))
-    for client in (world.client(accept=JSON), world.browser("eve"), world.browser("olga")):
-        one = listening(world, client, address)
-        await one.task
-        assert one.status == 404
 
 
 async def test_who_signs_out_hears_nothing_any_more(world, matches, monkeypatch):

@@ -142,13 +142,3 @@ async def test_nothing_of_it_is_left_in_the_file(world, tmp_path):
     left = (tmp_path / "people.sqlite3").read_bytes()
     assert b"canary" not in left
     assert Role.AUTHOR.encode() in left
-
-
-def test_who_has_left_hands_in_nothing_any_more(tmp_path):
-    from arena.base.errors import UsageError
-
-    with PeopleStore(tmp_path / "people.sqlite3") as store:
-        ann = store.accounts.add("ann", Role.AUTHOR, "test")
-        store.accounts.erase(ann)
-        with pytest.raises(UsageError, match="the account is closed"):
-            store.submissions.add(ann, "0" * 16 + "-" + "0" * 16, "0" * 64, 1, "x.py", "canary")

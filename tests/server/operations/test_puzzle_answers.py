@@ -49,6 +49,7 @@ async def test_the_first_answer_counts_and_no_other(world, puzzles):
     assert (await ann.post(FIRST, data={"action": "b2"})).status_code == 303  # of a line, its first action decides
     high = await shown(ann)
     assert high["is_solved"] is True
+    assert "You solved it." in (await ann.get(FIRST)).text
     assert low["rating"]["mu"] < 25 < low["puzzle_rating"]["mu"]
     assert low["rating"]["mu"] < high["rating"]["mu"]
     assert high["rating"]["margin_95"] < low["rating"]["margin_95"] < 1.96 * 25 / 3

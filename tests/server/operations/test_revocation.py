@@ -1,9 +1,6 @@
 """What was taken away is gone at the very next request, and stays away."""
 
-import pytest
-
-from arena.store.people.values import Role, Scope
-from tests.server.conftest import answered
+from arena.store.people.values import Scope
 from tests.server.operations.conftest import JSON, PASSWORD
 
 
@@ -27,15 +24,6 @@ async def test_a_role_holds_from_the_next_request_on(world):
     assert (await dora.get("/people")).status_code == 200
 
 
-@pytest.mark.parametrize("what", ["role", "close"])
-async def test_invitations_of_who_may_not_invite_any_more_end(world, what):
-    olga, otto = world.browser("olga"), world.browser("otto")
-    made = await otto.post("/people/invitations", json={"role": "operator"}, headers={"accept": JSON})
-    await olga.post(f"/people/otto/{what}", data={"reason": "x"} | ({"role": "author"} if what == "role" else {}))
-    assert (await world.client().get(made.json()["link"])).status_code == 404
-    assert world.store.invitations.all() == []
-
-
 async def test_a_link_that_a_director_made_for_an_author_opens_no_operator(world):
     dora, olga = world.browser("dora"), world.browser("olga")
     made = await dora.post("/people/ann/link", headers={"accept": JSON})
@@ -43,16 +31,3 @@ async def test_a_link_that_a_director_made_for_an_author_opens_no_operator(world
     fields = {"password": PASSWORD + " of another"}
     assert (await world.client().post(made.json()["link"], data=fields)).status_code == 404
     assert (await world.client().post("/sign-in", data={"name": "ann", "password": PASSWORD})).status_code == 303
-
-
-async def test_the_last_operator_who_can_sign_in_stays(world):
-    olga = world.browser("olga")
-    world.store.accounts.add("invited", Role.OPERATOR, "test")  # who has no password yet
-    assert (await olga.post("/people/otto/close", data={"reason": "x"})).status_code == 303
-    for path, fields in (
-        ("/people/olga/close", {"reason": "x"}),
-        ("/people/olga/role", {"role": "director", "reason": "x"}),
-        ("/account/erase", {"present": PASSWORD}),
-    ):
-        await answered(olga.post(path, data=fields), 400, "the last operator")
-    assert (await olga.get("/people")).status_code == 200
