@@ -23,6 +23,7 @@ def received(data):
 @given(st.binary(max_size=100))
 def test_what_is_sent_arrives_at_both_ends(payload):
     assert received(framed(payload)) == read_frame(io.BytesIO(framed(payload))) == payload
+    assert read_frame(io.BytesIO(b"")) is None  # the end, between frames
 
 
 @pytest.mark.parametrize("data", [b"\0", b"\0\0\0\5abc", (MAX_FRAME_BYTES + 1).to_bytes(4, "big") + b"abc"])
@@ -31,7 +32,3 @@ def test_what_is_no_frame_is_refused(data):
         read_frame(io.BytesIO(data))
     with pytest.raises(FrameError):
         received(data)
-
-
-def test_the_end_is_no_error_between_frames():
-    assert read_frame(io.BytesIO(b"")) is None

@@ -6,15 +6,11 @@ from arena.base.errors import UsageError
 from arena.community.uploads.containment import MAX_CHARACTERS, NO_CHECKER, note_containment, noted_refusal
 
 
-def test_before_the_checker_has_begun_nothing_is_taken(tmp_path):
+def test_what_was_noted_last_counts(tmp_path):
     assert noted_refusal(tmp_path) == NO_CHECKER
-
-
-@pytest.mark.parametrize("refusal", ["", "uploads can't be contained: here"])
-def test_what_was_noted_last_counts(tmp_path, refusal):
-    note_containment(tmp_path, "before")
-    note_containment(tmp_path, refusal)
-    assert noted_refusal(tmp_path) == refusal
+    for refusal in ("uploads can't be contained: here", ""):
+        note_containment(tmp_path, refusal)
+        assert noted_refusal(tmp_path) == refusal
     assert [path.name for path in (tmp_path / "parts").iterdir()] == ["containment"]
 
 

@@ -378,14 +378,11 @@ async def test_no_contest_takes_a_tournament_that_there_is_when_it_is_made_or_ch
     assert world.contents() == before
 
 
-async def test_only_directors_see_what_they_can_do(world, dora):
-    address = await announced(dora)
+async def test_directors_see_what_they_can_do_and_authors_where_to_submit(world, dora):
+    address = await announced(dora, name="other")
     for who in (world.client(), world.browser("ann"), world.program("dora", Scope.SUBMIT)):
         assert (await who.get(address, headers={"accept": JSON})).json()["changes"] is None
     assert (await dora.get(address, headers={"accept": JSON})).json()["changes"]["fields"]["title"] == "Spring contest"
-
-
-async def test_who_may_submit_sees_where(world, dora):
     addresses = await announced(dora), await announced(dora, name="for-otto", entrants="invited", invited="Otto")
     for who, expected in (("ann", (True, False)), ("otto", (True, True)), (None, (False, False))):
         client = world.browser(who) if who else world.client()

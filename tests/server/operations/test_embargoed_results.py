@@ -11,14 +11,13 @@ import pytest
 
 from arena.community.play.host_program import playable_game
 from arena.site.matches.playing import PlayableBot, PlayMenu
-from arena.site.page_table import PAGES
 from arena.store.people.contest import ContestPhase, ContestStage
 from arena.store.results.schema import metadata
 from arena.tournament.run import Order, RunControl
 from tests.community.contests import world as playing
 from tests.community.contests.samples import DEADLINE, FREEZE, OPENS, SEALED
-from tests.server.operations.conftest import HTML, JSON
-from tests.server.operations.test_contest_crawl import ELSEWHERE, VALUES, Crawl, disqualify
+from tests.server.operations.conftest import JSON
+from tests.server.operations.test_contest_crawl import VALUES, Crawl, disqualify
 
 BOT = """import secrets
 from arena.botkit import Choice, run
@@ -31,7 +30,8 @@ run(choose)
 """
 WHO = ("visitor", "eve", "ada")
 """Nobody, a rival, and an author."""
-NOT_ASKED = set(ELSEWHERE) - {"/play/{match}"}
+
+
 OF_THE_SERVER = re.compile(
     r'"(?:running|last_change)_seconds":[0-9.]+|"processes":[0-9]+|[0-9.]+ (?:s|min) ago|running for [0-9. a-z]+'
 )
@@ -49,6 +49,7 @@ class Hurried(RunControl):
 @pytest.fixture
 def pair(tmp_path, monkeypatch):
     monkeypatch.setattr(playing, "BOT", BOT)
+    monkeypatch.setitem(VALUES, "match", VALUES["match"][-2:])
     return tmp_path
 
 
@@ -75,20 +76,6 @@ def offer_bots(crawl):
     crawl.played.people.unrated_matches.set_menu(menu.model_dump_json(), 4)
 
 
-def addresses(crawl, actor):
-    """Yield every address that answers GET, with what is accepted. Pages know nobody: one asks for them."""
-    pages = {page.path for page in PAGES} if actor == WHO[0] else set()
-    others = {one.path for one in crawl.site._endpoints if "GET" in one.allowed}
-    for path in sorted(pages | others - NOT_ASKED):
-        found = [path]
-        for field in re.findall(r"\{(\w+)\}", path):
-            found = [one.replace(f"{{{field}}}", value) for one in found for value in VALUES[field][-2:]]
-        for one in found:
-            yield from ((one, HTML), (one, JSON))
-            if path in pages:
-                yield from ((f"{one if one != '/' else '/index'}{suffix}", JSON) for suffix in (".json", ".csv"))
-
-
 def bytes_of(address, answer):
     """Return all that an answer says, but for the time at which it was given and since when the server runs."""
     left_out = {"date"} | ({"etag", "content-length"} if address.startswith("/health") else set())
@@ -113,7 +100,9 @@ async def compare(one, other, seconds):
     assert one.news.number() == other.news.number()
     different = []
     for actor in WHO:
-        for address, accept in addresses(one, actor):
+        for path, address, accept in one.routes():
+            if actor != WHO[0] and path in one.pages():  # which know nobody
+                continue
             answers = [await crawl.ask(actor, address, {"accept": accept}) for crawl in (one, other)]
             if bytes_of(address, answers[0]) != bytes_of(address, answers[1]):
                 different.append((actor, address, accept))

@@ -51,19 +51,16 @@ async def test_it_is_shown_as_soon_as_there_is_one(world, submission, store, who
         assert answer["ratings"] == [{"bot": "new@1", "tournament": name, "mu": 26.04, "margin_95": 9.96}]
 
 
-async def test_it_is_not_awaited_for_ever(world, submission):
+async def test_it_is_not_awaited_for_ever_and_not_at_all_if_it_was_rejected(world, submission):
     path, client = f"/submissions/{submission}", world.browser("ann")
     world.now.seconds += AWAITED_SECONDS - 1
     assert ASKED_AGAIN in (await client.get(path)).text
     world.now.seconds += 2
     assert ASKED_AGAIN not in (await client.get(path)).text
-
-
-async def test_of_what_was_not_accepted_nothing_is_awaited(world):
-    world.store.submissions.add(world.store.accounts.get("ann"), "a" * 16, "c" * 64, 100, "new.py", "")
+    world.store.submissions.add(world.store.accounts.get("ann"), "d" * 16, "c" * 64, 100, "new.py", "")
     world.store.submissions.claim().finish("refused", "", "wrong", "new@1")
     number = world.store.submissions.latest()[0].number
-    assert ASKED_AGAIN not in (await world.browser("ann").get(f"/submissions/{number}")).text
+    assert ASKED_AGAIN not in (await client.get(f"/submissions/{number}")).text
 
 
 async def test_an_account_is_late_until_the_ratings_of_its_bots_are_there(world, submission, store, monkeypatch):

@@ -108,14 +108,14 @@ async def test_every_status_that_comes_is_described(world, described, tmp_path):
     for path, operations in described["paths"].items():
         clients = [world.browser("olga", accept=JSON), world.client(), world.client(scheme="http", accept=JSON)]
         for method, operation in operations.items():
-            for behind, sent in REQUESTS:
+            for number, (behind, sent) in enumerate(REQUESTS):
                 filled = behind and not behind.startswith("?")
                 is_built = path in pages and not (behind and (not filled or "{" in path))
                 if is_built or (method == "get" and "content" in sent):
                     continue
                 fields = dict.fromkeys(THERE, behind) if filled else THERE
                 address = path.format_map(fields) + ("" if filled else behind)
-                for client in clients if path not in pages else clients[:1]:
+                for client in clients if path not in pages and number < 3 else clients[:1]:
                     response = await client.request(method, address, **sent)
                     where = (method, path, behind[:20], str(sent)[:80], response.status_code, response.text[:200])
                     assert str(response.status_code) in operation["responses"], where

@@ -108,6 +108,9 @@ async def test_programs_get_the_same_as_json(world, matches):
     assert answer.json() == {"done": "the play host was asked", "to": done["to"]}
     [own] = (await program.get("/play")).json()["own"]
     assert (own["address"], own["game"]) == (done["to"], "differences")
+    page = (await program.get("/play?bot=signs")).json()
+    assert ([game["name"] for game in page["games"]], page["bot"]) == (["plusminus"], "signs@1")
+    assert (await program.get("/play?game=chess")).status_code == 404
 
 
 @pytest.mark.slow(sample=("json",))
@@ -194,13 +197,6 @@ async def test_who_resigns_may_play_again_in_the_other_seat(world, matches):
     assert (await visitor.post(f"{address}/resign")).status_code == 400
     refused = await answered(visitor.post("/play", data=CHOICES), 400)
     assert "isitors from one network have 1 slot at most" in refused.text
-
-
-@pytest.mark.slow
-async def test_the_game_of_a_bot_is_chosen_from_those_it_plays(world, matches):
-    page = (await world.client(accept=JSON).get("/play?bot=signs")).json()
-    assert ([game["name"] for game in page["games"]], page["bot"]) == (["plusminus"], "signs@1")
-    assert (await world.client().get("/play?game=chess")).status_code == 404
 
 
 async def test_a_bot_that_rests_is_played_against_by_its_author_alone(world, matches):

@@ -5,13 +5,10 @@ import re
 
 import pytest
 
-from arena.server.http.app import Site
-from arena.server.http.hosts import Hosts
-from arena.server.http.opened_home import OpenedHome
 from arena.server.operations.opened_people import OPERATIONS
 from arena.store.people.secret import new_secret
 from arena.store.people.values import Scope
-from tests.server.conftest import FakeVersions, answered
+from tests.server.conftest import answered
 from tests.server.operations.conftest import COOKIE, HOST, PASSWORD
 
 
@@ -60,23 +57,9 @@ async def test_no_secret_is_in_a_log(logged_world, lines):
         assert secret not in everything
 
 
-async def test_a_defect_is_logged_under_the_id_that_the_visitor_sees(directory, lines, monkeypatch):
-    import httpx
-
-    async def fail(_):
-        raise ZeroDivisionError
-
-    from arena.server.http.endpoint import Endpoint
-
-    home = OpenedHome(directory)
-    failing = Endpoint(path="/fail", handler=fail)
-    site = Site(home, versions=FakeVersions(), hosts=Hosts("0.0.0.0", [HOST]), endpoints=[failing])
-    transport = httpx.ASGITransport(app=site)
-    async with httpx.AsyncClient(transport=transport, base_url=f"https://{HOST}") as client:
-        response = await client.get("/fail")
-    await site.close()
-    home.close()
-    assert response.status_code == 500
+async def test_a_defect_is_logged_under_the_id_that_the_visitor_sees(world, lines, monkeypatch):
+    monkeypatch.setattr("arena.server.http.app.query_of", lambda _: 1 / 0)
+    response = await answered(world.client().get("/"), 500)
     [defect] = [one for one in lines.values if one["message"] == "a request failed"]
     assert defect["request"] == response.headers["x-request-id"]
     assert "ZeroDivisionError" in defect["traceback"]

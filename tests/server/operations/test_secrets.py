@@ -16,7 +16,7 @@ from arena.site.publish.publishing import publish
 from arena.store.home import ArenaHome
 from arena.store.people.values import Role, Scope
 from tests.community.contests import world as playing
-from tests.community.contests.samples import DEADLINE, FREEZE, OPENS
+from tests.community.contests.samples import DEADLINE, FREEZE
 from tests.server.operations.conftest import COOKIE, HOST, Listener, stream_scope
 from tests.server.operations.test_contest_crawl import VALUES, Crawl, disqualify, where
 
@@ -141,10 +141,9 @@ async def test_each_secret_is_where_it_may_be_and_nowhere_else(tmp_path, monkeyp
     heard = [listening(crawl), *(listening(crawl, cookie) for cookie in cookies)]
     try:
         played = lambda _: len(world.results()) >= 6  # noqa: E731
-        for seconds, until in ((OPENS - 60, None), (FREEZE - 10, played), (DEADLINE + 1, lambda _: False)):
+        for seconds, until in ((FREEZE - 10, played), (DEADLINE + 1, lambda _: False)):
             world.now.seconds = seconds
-            if until is not None:
-                world.play(until)
+            world.play(until)
             found.update(check(crawl, await crawl.look_as_all(), heard))
         disqualify(crawl)
         world.people.contests.ask_to_reveal("dora", "spring", "now")
