@@ -232,8 +232,11 @@ class TuningResult:
         return TuningVerdict.OPEN if self.test is None else self.test.verdict
 
 
-def tune(plan: TuningPlan, play: Play) -> TuningResult:
-    """Play rounds of trials, and the final test; ``play`` plays a round, or finds what was played of it before."""
+def tune(plan: TuningPlan, play: Play, tested: Values | None = None) -> TuningResult:
+    """Play rounds of trials, and the final test; ``play`` plays a round, or finds what was played of it before.
+
+    ``tested`` are the values of a final test that was begun before.
+    """
     trials = list[Trial]()
     for number in range(1, plan.rounds + 1):
         points = _points(plan, trials, random.Random(derived_seed("tuning", plan.rng_seed, number)))
@@ -244,7 +247,7 @@ def tune(plan: TuningPlan, play: Play) -> TuningResult:
             variants=variants,
             encounters_each=plan.encounters_each,
             trials_before=len(trials),
-            estimate=plan.values_at(_optimum(plan, trials).centre) if trials else None,
+            estimate=plan.values_at(_optimum(plan, trials).best) if trials else None,
         )
         scores = play(upcoming) if variants else []
         for values, of_variant in zip(variants, scores, strict=True):
@@ -252,7 +255,7 @@ def tune(plan: TuningPlan, play: Play) -> TuningResult:
     if not trials:
         return TuningResult(plan=plan, trials=(), values=plan.start, effective=0.0, test=None)
     optimum = _optimum(plan, trials)
-    best = plan.values_at(optimum.centre)
+    best = tested or plan.values_at(optimum.best)
     test = None
     if best != plan.start:
         upcoming = TuningRound(

@@ -60,6 +60,26 @@ def test_the_best_value_is_found_and_tested():
         assert result.test.low > 0.5
 
 
+def test_an_optimum_beside_the_middle_is_not_drawn_to_it():
+    found = [
+        float(tuned(lambda values: -10 * (float(values[0]) - 0.7) ** 2, "c=0.0..1.0", seed=k).values[0])
+        for k in range(12)
+    ]
+    assert abs(sum(found) / 12 - 0.7) < 0.02
+
+
+def test_a_final_test_that_was_begun_keeps_its_values():
+    made = TuningPlan(parameters=(parse_parameter("c=0.0..1.0"),), encounters=8, rounds=1)
+    asked = []
+
+    def play(upcoming):
+        asked.append(upcoming.variants)
+        return [[0.5] * 10 for _ in upcoming.variants]
+
+    assert tune(made, play, ("0.123",)).values == ("0.123",)
+    assert asked[-1] == {("0.123",): 1}
+
+
 def test_two_parameters_are_tuned_together():
     def strength(values):
         a, b = map(float, values)
