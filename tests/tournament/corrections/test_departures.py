@@ -10,7 +10,7 @@ from arena.tournament.corrections.corrected_tournament import undo_correction, v
 from arena.tournament.corrections.entrants import disqualify, enter_late, replace_bot, withdraw
 from arena.tournament.formats.swiss import CardLine
 from arena.tournament.rounds import played_format, ranking_of
-from tests.tournament.corrections.contest import contest, play, reckoned, records, tabled, write_bots
+from tests.tournament.corrections.contest import contest, play, records, write_bots
 
 SIX = ("ann", "bob", "cid", "dan", "eve", "fay")
 
@@ -43,11 +43,17 @@ def play_round(home, definition, number):
         play(home, definition, max_matches=1)
 
 
-def test_in_a_swiss_who_leaves_keeps_the_bye_of_an_earlier_departure(home, six):
-    definition = swiss(six)
+def one_has_left(home, definition):
+    """Begin a tournament, let an entrant leave, and return its number and that of its rival in the first round."""
     play(home, definition, max_matches=0)
     leaver, rival = lines_of(home, 1)[0].seats
-    withdraw(home.store, "t", SIX[leaver], reason="moved away")
+    withdraw(home.store, "t", SIX[leaver], reason="x")
+    return leaver, rival
+
+
+def test_in_a_swiss_who_leaves_keeps_the_bye_of_an_earlier_departure(home, six):
+    definition = swiss(six)
+    _, rival = one_has_left(home, definition)
     play_round(home, definition, 1)
     assert scores(home)[SIX[rival]] == 1.0
     play_round(home, definition, 2)
@@ -92,9 +98,7 @@ def test_in_a_knockout_who_leaves_after_a_walkover_stays_in_the_stages_it_has_wo
 
 def test_in_a_swiss_a_pair_that_left_one_after_the_other_has_one_point_at_most(home, six):
     definition = swiss(six)
-    play(home, definition, max_matches=0)
-    leaver, rival = lines_of(home, 1)[0].seats
-    withdraw(home.store, "t", SIX[leaver], reason="x")
+    leaver, rival = one_has_left(home, definition)
     play_round(home, definition, 1)
     withdraw(home.store, "t", SIX[rival], reason="x")
     undo_correction(home.store, "t", 1, reason="x")  # their match can't be played, now because of the rival
@@ -109,9 +113,7 @@ def test_in_a_swiss_a_pair_that_left_one_after_the_other_has_one_point_at_most(h
 
 def test_in_a_swiss_who_leaves_in_the_round_in_which_its_rival_left_has_no_point_for_it(home, six):
     definition = swiss(six)
-    play(home, definition, max_matches=0)
-    leaver, rival = lines_of(home, 1)[0].seats
-    withdraw(home.store, "t", SIX[leaver], reason="x")
+    leaver, rival = one_has_left(home, definition)
     withdraw(home.store, "t", SIX[rival], reason="x")
     assert play(home, definition).is_complete
     assert (scores(home)[SIX[leaver]], scores(home)[SIX[rival]]) == (0.0, 0.0)
@@ -144,37 +146,6 @@ def test_in_a_swiss_a_void_match_does_not_count_again_before_the_later_withdrawa
     assert cards(home) == of_all
 
 
-def everything_is_played(home, definition):
-    assert play(home, definition).is_complete
-    assert set(records(home)) == {line.match for line in lines_of(home)}
-    assert verify(home, home.store.tournament("t")).problems == []
-
-
-@pytest.mark.parametrize("is_void", [True, False])
-def test_a_match_that_was_void_or_of_a_replaced_bot_is_played_after_an_absence(home, six, tmp_path, is_void):
-    definition = contest(six[:3], encounters=2)
-    play(home, definition, max_matches=8)
-    withdraw(home.store, "t", "ann", reason="x")
-    if is_void:
-        own = [line.match for line in lines_of(home) if 0 in line.seats and line.match in records(home)]
-        void_matches(home.store, "t", own[:1], reason="the power failed")
-    else:
-        replace_bot(home.store, "t", "bob", *write_bots(tmp_path / "mended", ["bob"], "mended"), reason="x")
-    undo_correction(home.store, "t", 1, reason="x")
-    everything_is_played(home, definition)
-
-
-def test_a_late_entrant_meets_who_comes_back(home, six):
-    definition = contest(six[:3], encounters=2)
-    play(home, definition, max_matches=8)
-    withdraw(home.store, "t", "ann", reason="x")
-    enter_late(home.store, "t", six[3], reason="was ill")
-    assert rivals_to_play(home) == {1, 2, 3}
-    undo_correction(home.store, "t", 1, reason="x")
-    everything_is_played(home, definition)
-    assert sum({0, 3} == set(line.seats) for line in lines_of(home)) == 4
-
-
 def test_records_of_another_tournament_are_no_records_of_a_match_that_is_left_out(home, six):
     play(home, contest(six, name="another"))
     definition = swiss(six)
@@ -204,37 +175,6 @@ def test_the_files_of_a_replaced_bot_that_is_disqualified_are_not_needed(home, b
     disqualify(home.store, "t", "bob", reason="the new files are copied")
     shutil.rmtree(tmp_path / "mended")
     assert play(home, contest(bots)).is_complete
-
-
-def test_a_bot_that_was_taken_out_enters_again(home, bots, newcomer):
-    play(home, contest(bots))
-    for _ in range(2):
-        enter_late(home.store, "t", newcomer, reason="was ill")
-        assert rivals_to_play(home) == {0, 1, 2, 3, 4}
-        play(home, contest(bots), max_matches=3)
-        undo_correction(home.store, "t", reason="entered by mistake")
-        assert play(home, contest(bots)).is_complete
-        assert "eve@1" not in tabled(home)
-    enter_late(home.store, "t", newcomer, reason="was ill")
-    with pytest.raises(UsageError, match="bot 'eve@1': another entrant has this name and version"):
-        enter_late(home.store, "t", newcomer, reason="once more")
-    assert play(home, contest(bots)).is_complete
-    assert tabled(home)["eve@1"][0] == 8
-    assert tabled(home) == reckoned(records(home).values())
-    assert verify(home, home.store.tournament("t")) == (20, [])
-
-
-def test_a_bot_that_enters_again_leaves_and_comes_back_to_its_last_entry(home, bots, newcomer):
-    play(home, contest(bots))
-    enter_late(home.store, "t", newcomer, reason="x")
-    undo_correction(home.store, "t", reason="x")
-    enter_late(home.store, "t", newcomer, reason="x")
-    play(home, contest(bots), max_matches=2)
-    withdraw(home.store, "t", "eve", reason="x")
-    assert play(home, contest(bots)).is_complete
-    undo_correction(home.store, "t", reason="x")
-    assert play(home, contest(bots)).is_complete
-    assert tabled(home)["eve@1"][0] == 8
 
 
 @pytest.mark.parametrize(("first", "rivals"), [(False, {1, 2, 3, 4}), (True, {0, 4})])
@@ -275,26 +215,3 @@ def test_a_replacement_does_not_make_two_of_the_same_name_and_version(home, bots
     undo_correction(home.store, "t", 2, reason="x")
     undo_correction(home.store, "t", 1, reason="x")
     assert [bot.label for bot in home.store.tournament("t").definition.entrants][1::3] == ["bob@1", "bob@2"]
-
-
-@pytest.mark.parametrize(
-    "correct",
-    [
-        lambda store: void_matches(store, "t", [13], reason="the power failed"),
-        lambda store: disqualify(store, "t", "ann", reason="copied"),
-    ],
-    ids=["void", "annul"],
-)
-def test_an_entry_is_not_undone_while_another_correction_has_set_its_matches_aside(home, bots, newcomer, correct):
-    play(home, contest(bots))
-    enter_late(home.store, "t", newcomer, reason="x")
-    play(home, contest(bots))
-    before = records(home)
-    correct(home.store)
-    with pytest.raises(UsageError, match=r"correction 1 .*: correction 2 \(.*\) came later and builds on it"):
-        undo_correction(home.store, "t", 1, reason="x")
-    undo_correction(home.store, "t", 2, reason="x")
-    assert records(home) == before
-    undo_correction(home.store, "t", 1, reason="x")
-    assert "eve@1" not in tabled(home)
-    assert len(records(home)) == 12
