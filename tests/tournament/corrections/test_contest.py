@@ -1,10 +1,10 @@
-"""A contest of 24 bots in which everything goes wrong that can: its table is the one reckoned by hand."""
+"""A contest of many bots in which everything goes wrong that can: its table is the one reckoned by hand."""
 
 import json
-import subprocess
-import sys
 from collections import Counter
+from functools import partial
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 
@@ -13,12 +13,13 @@ from arena.base.shipped import bot_path
 from arena.store.home import ArenaHome
 from arena.tournament.corrections.corrected_tournament import void_matches
 from arena.tournament.corrections.entrants import disqualify, enter_late, replace_bot, withdraw
+from tests.cli.calls import called, printed
 from tests.stepped_run import stepped_run, wait_until_stopped
 from tests.tournament.corrections.contest import contest, play, reckoned, records, tabled, write_bots
 
 pytestmark = pytest.mark.slow
 
-STUDENTS = [f"student{number:02}" for number in range(24)]
+STUDENTS = [f"student{number:02}" for number in range(12)]
 
 
 def pairs_of(texts):
@@ -50,16 +51,16 @@ def test_everything_that_can_go_wrong_in_a_contest(home, tmp_path, no_check):
     (latecomer,) = write_bots(tmp_path / "late", ["latecomer"])
     (mended,) = write_bots(tmp_path / "mended", ["student03"], "and mended")
 
-    play(home, definition, max_matches=150)
+    play(home, definition, max_matches=50)
     before_withdrawing = records(home)
     assert len(with_bot(before_withdrawing, "student00")) > 5
     withdraw(home.store, "t", "student00", reason="moved away")
     replace_bot(home.store, "t", "student03", mended, reason="could not read an observation")
-    play(home, definition, max_matches=60)
+    play(home, definition, max_matches=20)
     enter_late(home.store, "t", latecomer, reason="was ill")
     disqualify(home.store, "t", "student07", reason="copied from student08")
-    play(home, definition, max_matches=100)
-    without_power = sorted(records(home))[20:22]
+    play(home, definition, max_matches=30)
+    without_power = sorted(set(records(home)) - set(with_bot(records(home), "student00")))[20:22]
     void_matches(home.store, "t", without_power, reason="the power failed")
     assert not set(without_power) & set(records(home))
     play(home, definition)
@@ -74,40 +75,37 @@ def test_everything_that_can_go_wrong_in_a_contest(home, tmp_path, no_check):
     assert not with_bot(counting, "student07")
 
 
-def test_the_same_on_the_command_line_with_a_kill_in_between(tmp_path):
+def test_the_same_on_the_command_line_with_a_kill_in_between(tmp_path, monkeypatch, capfd):
     """The bots are programs, the runs are killed, and the tournament file stays as it was."""
-    names = STUDENTS[:8]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ARENA_HOME", raising=False)
+    arena = partial(printed, partial(called, capfd))
+    names = [name for name in STUDENTS[:8] if name != "student06"]
     minimal = (bot_path("arena:minimal") / "bot.py").read_text()
     for name in [*names, "latecomer"]:
-        (tmp_path / f"{name}.py").write_text(minimal)
-    lines = ['game = "differences"', "options = { size = 4 }", "encounters = 4", 'isolation = "none"']
+        Path(f"{name}.py").write_text(minimal)
+    lines = ['game = "differences"', "options = { size = 4 }", "encounters = 2", 'isolation = "none"']
     lines += [f'[[entrants]]\nbot = "{name}.py"' for name in names]
-    (tmp_path / "t.toml").write_text("\n".join(lines))
-    (tmp_path / "mended").mkdir()
-    (tmp_path / "mended" / "student03.py").write_text(f"{minimal}\n# mended\n")
-
-    def arena(*arguments):
-        command = [sys.executable, "-m", "arena", *arguments]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+    Path("t.toml").write_text("\n".join(lines))
+    Path("mended").mkdir()
+    Path("mended/student03.py").write_text(f"{minimal}\n# mended\n")
 
     def run_and_kill(played):
         with stepped_run("t.toml", "-q", stops=[played], cwd=tmp_path) as running:
             wait_until_stopped(running)
 
-    run_and_kill(30)
+    run_and_kill(20)
     arena("withdraw", "t", "student00", "--reason", "moved away")
     arena("replace", "t", "student03", "mended/student03.py", "--reason", "could not read an observation")
-    run_and_kill(20)
+    run_and_kill(10)
     arena("enter", "t", "latecomer.py", "--reason", "was ill")
     arena("disqualify", "t", "student07", "--reason", "copied")
-    run_and_kill(20)
-    with ArenaHome(tmp_path / ".arena") as home:
+    run_and_kill(10)
+    with ArenaHome(".arena") as home:
         match = min(records(home))
-    arena("void", "t", str(match), "--reason", "the power failed")
+    arena("void", "t", match, "--reason", "the power failed")
     assert "Corrected: withdrawal of student00@1" in " ".join(arena("run", "t.toml").split())
     assert "the ratings and the corrections" in arena("verify", "t")
-    with ArenaHome(tmp_path / ".arena") as home:
+    with ArenaHome(".arena") as home:
         assert tabled(home) == reckoned(records(home).values())
         assert home.store.tournament("t").finished_at is not None

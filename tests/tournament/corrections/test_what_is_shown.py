@@ -11,10 +11,10 @@ from arena.analysis.measures.leaderboards import history_over_tournaments
 from arena.analysis.measures.standings_cache import standings_of
 from arena.analysis.text.verdict import cycle_text, standings_footer
 from arena.base.enums import DisqualifiedMatches
-from arena.cli.group import run
 from arena.store.results.store import Store
 from arena.tournament.corrections.corrected_tournament import void_matches
 from arena.tournament.corrections.entrants import disqualify, withdraw
+from tests.cli.calls import calling, printed
 from tests.tournament.corrections.contest import contest, play
 
 
@@ -28,56 +28,41 @@ def kept(home, bots):
 COMMANDS = [["standings"], ["stats"], ["stats", "--json"], ["stats", "--table", "nash"], ["crosstable"], ["matches"]]
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_every_table_of_a_tournament_with_a_disqualified_bot_is_printed(kept, command, capsys):
-    assert run(["--home", str(kept.directory), command[0], "t", *command[1:]]) == 0
-    assert "ann" in capsys.readouterr().out
+@pytest.fixture
+def arena(home, capsys):
+    return lambda *arguments: printed(calling(home.directory, capsys), *arguments)
 
 
-@pytest.mark.slow
-def test_a_tournament_with_a_disqualified_bot_has_a_report(kept, tmp_path):
-    page = tmp_path / "report.html"
-    assert run(["--home", str(kept.directory), "report", "t", "-o", str(page)]) == 0
-    assert "copied" in page.read_text()
-
-
-def test_points_in_the_crosstable_are_those_of_the_standings(kept, capsys):
-    assert run(["--home", str(kept.directory), "crosstable", "t", "--format", "csv"]) == 0
-    rows = csv.DictReader(io.StringIO(capsys.readouterr().out))
+def test_every_table_of_a_tournament_with_a_disqualified_bot_is_printed(kept, arena):
+    for command, *options in COMMANDS:
+        assert "ann" in arena(command, "t", *options)
+    rows = csv.DictReader(io.StringIO(arena("crosstable", "t", "--format", "csv")))
     points = {row["bot"]: float(row["points"]) for row in rows}
     assert points == {line.bot: line.points for line in standings_of(kept.store, "t").lines}
     assert len(points) == 3
-
-
-def test_nash_averaging_names_a_disqualified_bot_too(kept, capsys):
-    assert run(["--home", str(kept.directory), "stats", "t", "--table", "nash", "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)
-    assert {row["bot"] for row in rows} == {"ann", "bob@1", "cid", "dan"}
+    nash = json.loads(arena("stats", "t", "--table", "nash", "--json"))
+    assert {row["bot"] for row in nash} == {"ann", "bob@1", "cid", "dan"}
 
 
 def test_a_cycle_through_a_disqualified_bot_is_written():
     assert cycle_text(["a@1", "b@1"], {"a@1": "a"}) == "a > b@1 > a"
 
 
-def test_a_bot_that_is_disqualified_wherever_it_played_is_in_no_leaderboard(kept, bots, capsys):
+def test_a_bot_that_is_disqualified_wherever_it_played_is_in_no_leaderboard(kept, bots, arena):
     assert [line.label for line in standings_of(kept.store).lines if line.label == "bob@1"] == []
     (snapshot,) = history_over_tournaments(kept.store)
     assert {line.label for line in snapshot.lines} == {"ann@1", "cid@1", "dan@1"}
-    assert run(["--home", str(kept.directory), "show", "ann"]) == 0
-    assert re.search("^differences  t .* of 3 ", capsys.readouterr().out, re.MULTILINE)
+    assert re.search("^differences  t .* of 3 ", arena("show", "ann"), re.MULTILINE)
     play(kept, contest(bots, name="u"))
     assert {line.label for line in standings_of(kept.store).lines} == {"ann@1", "bob@1", "cid@1", "dan@1"}
 
 
-def test_the_profile_of_a_disqualified_bot_says_so(kept, capsys):
-    assert run(["--home", str(kept.directory), "show", "bob"]) == 0
-    shown = capsys.readouterr().out
+def test_the_profile_of_a_disqualified_bot_says_so(kept, arena):
+    shown = arena("show", "bob")
     assert "It has no line in any table or leaderboard; see its corrections below." in shown
     assert "Correction 1 of t: bob@1 is disqualified; its matches count for its rivals. Reason: copied" in shown
-    assert run(["--home", str(kept.directory), "undo", "t", "--reason", "it was not"]) == 0
-    capsys.readouterr()
-    assert run(["--home", str(kept.directory), "show", "bob"]) == 0
-    assert "Correction" not in capsys.readouterr().out
+    arena("undo", "t", "--reason", "it was not")
+    assert "Correction" not in arena("show", "bob")
 
 
 def test_a_match_that_is_void_twice_is_one_voided_match(home, bots):
@@ -89,7 +74,10 @@ def test_a_match_that_is_void_twice_is_one_voided_match(home, bots):
     assert "Corrected: 1 voided match (" in standings_footer(standings_of(home.store, "t"))
 
 
-def test_verify_compares_no_ratings_while_matches_are_recorded(home, bots, monkeypatch, capsys):
+MEANWHILE = "the ratings are not compared, because matches were recorded meanwhile"
+
+
+def test_verify_compares_no_ratings_while_matches_are_recorded(home, bots, monkeypatch, arena):
     definition = contest(bots, encounters=2)
     play(home, definition, max_matches=7)
     read = Store.record_texts
@@ -99,31 +87,26 @@ def test_verify_compares_no_ratings_while_matches_are_recorded(home, bots, monke
         play(home, definition)
 
     monkeypatch.setattr(Store, "record_texts", read_while_a_director_plays)
-    assert run(["--home", str(home.directory), "verify", "t"]) == 0
-    held = "t: 7 of 24 matches checked: all records hold; the ratings are not compared, because matches were recorded"
-    assert capsys.readouterr() == (f"{held} meanwhile\n", "")
+    assert arena("verify", "t") == f"t: 7 of 24 matches checked: all records hold; {MEANWHILE}\n"
 
 
-def test_the_log_says_when_on_a_line_of_its_own(home, bots, capsys):
+def test_the_log_says_when_on_a_line_of_its_own(home, bots, arena):
     play(home, contest(bots))
     void_matches(home.store, "t", [3, 5], reason="asleep")
-    assert run(["--home", str(home.directory), "corrections", "t"]) == 0
-    first, when, reason = capsys.readouterr().out.splitlines()
-    assert first == "  1. 2 matches void: 3, 5"
+    first, when, reason = arena("corrections", "t").splitlines()
+    assert (first, reason) == ("  1. 2 matches void: 3, 5", "     Reason: asleep")
     assert re.fullmatch(r" {5}[-0-9]{10} [0-9]{2}:[0-9]{2} UTC, 2 records set aside", when)
-    assert reason == "     Reason: asleep"
 
 
-def test_void_matches_that_can_not_be_played_again_are_counted(home, bots, capsys):
+def test_void_matches_that_can_not_be_played_again_are_counted(home, bots, arena):
     """Bob has withdrawn after everybody has met; each of the others has met it twice."""
     play(home, contest(bots, encounters=2), max_matches=12)
     withdraw(home.store, "t", "bob", reason="moved away")
-    numbers = map(str, range(1, 13))
-    assert run(["--home", str(home.directory), "void", "t", *numbers, "--reason", "the power failed"]) == 0
-    assert "6 matches can't be played again, because a bot has left the tournament." in capsys.readouterr().out
+    out = arena("void", "t", *range(1, 13), "--reason", "the power failed")
+    assert "6 matches can't be played again, because a bot has left the tournament." in out
 
 
-def test_ratings_are_not_compared_while_matches_are_recorded(home, bots, capsys, monkeypatch):
+def test_ratings_are_not_compared_while_matches_are_recorded(home, bots, arena, monkeypatch):
     """The table may have matches that were recorded after the others were checked."""
     definition = contest(bots, encounters=2)
     play(home, definition, max_matches=12)
@@ -133,5 +116,4 @@ def test_ratings_are_not_compared_while_matches_are_recorded(home, bots, capsys,
         return standings_of(*args, **kwargs)
 
     monkeypatch.setattr("arena.analysis.measures.verification.standings_of", standings_later)
-    assert run(["--home", str(home.directory), "verify", "t"]) == 0
-    assert "the ratings are not compared, because matches were recorded meanwhile" in capsys.readouterr().out
+    assert MEANWHILE in arena("verify", "t")

@@ -3,9 +3,11 @@
 from dataclasses import replace
 
 from arena.base.definition import Definition, GameChoice
-from arena.base.records import Bot, Fault, MatchRecord, SeatReport
+from arena.base.records import Bot, Fault, SeatReport
 from arena.base.seeds import pick_below
 from arena.games import make_game
+from arena.match.players.player import ScriptedPlayer
+from arena.match.referee import Referee
 from arena.match.replay import final_ranks
 from arena.store.results.rows import row_of
 from arena.tournament.rounds import TournamentRounds
@@ -25,27 +27,16 @@ def definition_of(name="cup", entrants="abcd", **fields):
 
 
 def played(definition, line, by="here"):
+    """Return the record of a match that takes no time."""
     spec = spec_of(line, definition)
-    game = make_game(spec.game, **spec.options)
-    state = game.initial_state()
-    actions = []
-    for action in spec.opening_actions:
-        actions.append([game.seat_to_act(state), action])
-        state = game.apply(state, action)
-    while not game.is_over(state):
-        legal = game.legal_actions(state)
-        action = legal[pick_below(len(legal), by, line.match, len(actions))]
-        actions.append([game.seat_to_act(state), action])
-        state = game.apply(state, action)
-    return MatchRecord(
-        match=spec.match, tournament=spec.tournament, game=spec.game, options=spec.options,
-        bots=tuple(bot.label for bot in spec.bots), rng_seed=spec.rng_seed, encounter=spec.encounter,
-        opening=spec.opening, opening_plies=len(spec.opening_actions), actions=tuple(actions),
-        scores=tuple(game.scores(state)), ranks=tuple(final_ranks(game, state, ())), termination="normal", faults=(),
-        wall_seconds=(0.25,) * len(actions), cpu_seconds=(None,) * len(actions),
-        seats=(SeatReport(),) * len(spec.bots), notes=(), time_control=spec.time_control, isolation="none",
-        versions={}, started_at="2026-01-31T12:00:00+00:00",
-    )  # fmt: skip
+
+    def choose(request):
+        return request.legal[pick_below(len(request.legal), by, line.match, request.ply)]
+
+    record = Referee(spec, [ScriptedPlayer(choose) for _ in spec.bots]).play()
+    seconds = {"wall_seconds": (0.25,) * len(record.actions), "cpu_seconds": (None,) * len(record.actions)}
+    seats, began = (SeatReport(),) * len(spec.bots), "2026-01-31T12:00:00+00:00"
+    return replace(record, **seconds, seats=seats, isolation="none", versions={}, started_at=began)
 
 
 def forfeited(record, seat):

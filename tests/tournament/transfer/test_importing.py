@@ -211,9 +211,7 @@ def test_a_forged_export_is_refused_in_one_sentence_or_still_verified(seed, here
     ("edit", "message"),
     [
         (lambda lines: with_line(lines, 41, notes=[[2, "I resign"]]), "line 41: match 16 was changed after it was"),
-        (lambda lines: with_line(lines, 41, started_at=""), "line 41: match 16 was changed after it was exported"),
         (lambda lines: with_line(lines, 41, wall_seconds=None), "line 41: match 16 was changed after it was exported"),
-        (lambda lines: with_line(lines, 41, isolation="bubblewrap"), "line 41: match 16 was changed after it was"),
         (lambda lines: with_space(lines, 1), "line 1: it was changed after it was exported"),
         (lambda lines: with_space(lines, 2), "line 2: it was changed after it was exported"),
         (lambda lines: with_space(lines, 26), "line 26: match 1 was changed after it was exported"),
@@ -252,7 +250,6 @@ def test_an_edited_or_cut_export_changes_nothing(edit, message, here, there):
         ({"match": 99}, "line 16: match = 99: the schedule has matches 1 to 24"),
         ({"match": -1}, "line 16: match = -1: the schedule has"),
         ({"match": True}, "line 16: match = True: the schedule has"),
-        ({"match": 1e300}, "line 16: match = 1e+300: the schedule has"),
         ({"tournament": ["cup"]}, "line 16: expected a record as `arena tournament export` prints it"),
     ],
 )
@@ -272,7 +269,6 @@ def test_an_edited_record_is_named_by_its_line(changes, message, here, there):
         (b"\x1f\x8b\x08\0\0", "line 1: the export is compressed; unpack it first"),
         (b'{"match": 1\n', "line 1: it is not JSON"),
         (b'{"match": 1', "the file ends in the middle of it"),
-        (b"\0\0\0\0\n", "line 1: it is not JSON"),
         (b"[1, 2]\n", "line 1: expected a JSON object, got [1, 2]"),
         (b"\n\n7\n", "line 3: expected a JSON object, got 7"),
         (b'{"match": 1, "match": 2}\n', "line 1: the key 'match' appears twice in it"),
