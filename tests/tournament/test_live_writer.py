@@ -1,29 +1,22 @@
 """What visitors see of a run: how often it is written, and that nothing which goes wrong there costs a match."""
 
 import json
-import subprocess
-import sys
 import time
 from itertools import pairwise
 
 import pytest
 
-from arena.base.bot_text import OPERATOR
 from arena.base.definition import Definition, GameChoice
 from arena.base.errors import StoreError
 from arena.base.live_match import LiveMatch
 from arena.base.records import Bot
-from arena.base.results import EntrantRating
-from arena.store.home import ArenaHome
 from arena.store.results.live_state import LiveState
 from arena.tournament import progress as live_writer
-from arena.tournament.definition import load_definition, make_definition
+from arena.tournament.definition import make_definition
 from arena.tournament.director import run_tournament
 from arena.tournament.executors.executor import Executor, Playing, Void
 from arena.tournament.progress import CHARACTERS_PER_SECOND, MAX_TURN_SECONDS, LiveWriter, Progress
 from arena.tournament.schedule import schedule
-from benchmarks.zoo_bots import bad_bot
-from tests.stepped_run import stepped_run, wait_until_stopped
 from tests.store.people.conftest import FakeClock
 from tests.tournament.test_director import Scripted as PlaysFirst
 
@@ -102,12 +95,6 @@ def test_progress_says_the_rate_of_late_and_the_time_left(writer, state, clock):
     assert (seen.matches_per_second, seen.seconds_left) == (4.0, 840 / (120 / 75))
 
 
-def test_progress_says_how_newcomers_are_rated(writer, state):
-    ratings = (EntrantRating(bot="a@1", mu=25.5, margin_95=8.25), EntrantRating(bot="b@1", mu=24.5, margin_95=8.0))
-    writer.update(Progress(scheduled=10, recorded=2, least_certain=ratings))
-    assert state.progress().progress.least_certain == ratings
-
-
 def test_the_rate_of_slow_matches_is_that_of_the_last_ten(writer, state, clock):
     for minute in range(31):
         clock.seconds = 100 + 60 * minute
@@ -120,13 +107,6 @@ def test_nothing_is_said_of_the_rate_before_a_match_has_ended(writer, state, clo
     writer.update(Progress(scheduled=10, recorded=3))
     seen = state.progress().progress
     assert (seen.matches_per_second, seen.seconds_left) == (None, None)
-
-
-@pytest.mark.parametrize("shows_matches", [True, False])
-def test_a_run_says_whether_its_matches_can_be_watched(writer, executor, state, shows_matches, monkeypatch):
-    monkeypatch.setattr(Scripted, "shows_matches", shows_matches)
-    writer.update(Progress(scheduled=10, recorded=0))
-    assert state.progress().progress.shows_matches == shows_matches
 
 
 def test_matches_that_have_lasted_a_moment_are_shown_as_being_played(writer, executor, state):
@@ -296,40 +276,6 @@ def test_a_void_match_is_no_longer_shown(store):
     assert [found is None for found in seen] == [False, True]
 
 
-@pytest.mark.slow
-def test_a_watched_match_is_in_the_store_while_workers_play_it(write_definition, tmp_path):
-    text = f'[[entrants]]\nbot = "{bad_bot("slow_but_good")}"\n'
-    definition = load_definition(write_definition(text, bots=("minimal",), game='"plusminus"', options="{size = 7}"))
-    seen, playing = [], set()
-    with ArenaHome(tmp_path / "h") as home:
-
-        def look(progress):
-            state = home.store.live_state(home.store.tournament("t"))
-            state.watch(2, 60)
-            found = state.progress()
-            playing.update(played.match for played in found.progress.playing)
-            live = state.live_match(2)
-            if live is not None and live not in seen:
-                seen.append(live)
-            assert state.live_match(1) is None
-
-        run_tournament(definition, home.store, workers=1, listener=look)
-        stored = home.store.tournament("t")
-        records = {record.match: record for record in home.store.records(stored)}
-        state = home.store.live_state(stored)
-        assert (state.live_match(2), state.progress()) == (None, None)
-    assert playing <= {1, 2}
-    assert playing
-    assert len(seen) > 1
-    assert [live.seq for live in seen] == sorted(live.seq for live in seen)
-    record = json.loads(json.dumps(records[2].to_json(OPERATOR)))
-    for live in seen:
-        values = json.loads(json.dumps(live.state.to_json()))
-        plies = len(values["actions"])
-        assert values["actions"] == record["actions"][:plies]
-        assert values["wall_seconds"] == record["wall_seconds"][:plies]
-
-
 def test_a_watched_match_of_functions_is_in_the_store_while_it_is_played(home):
     """A slow bot looks; its rival is quick."""
     shown = []
@@ -347,27 +293,8 @@ def test_a_watched_match_of_functions_is_in_the_store_while_it_is_played(home):
             time.sleep(0.3)
         return game.legal_actions(state)[0]
 
-    definition = make_definition(
-        "t", "plusminus", [looks, first], options={"size": 7}, time_control={"per_action_seconds": 60.0}
-    )
+    fields = {"options": {"size": 7}, "time_control": {"per_action_seconds": 60.0}}
+    definition = make_definition("t", "plusminus", [looks, first], **fields)
     assert run_tournament(definition, home.store).is_complete
     assert shown
     assert all(state.match == 1 for state in shown)
-
-
-@pytest.mark.slow
-def test_what_a_killed_director_leaves_is_stale_and_the_next_run_removes_it(write_definition, tmp_path):
-    path = write_definition(bots=("minimal", "random_legal"), encounters=300, options="{size = 6}")
-    arguments = [path, "--home", tmp_path / "h", "-q"]
-    with ArenaHome(tmp_path / "h") as home:
-        store = home.store
-        with stepped_run(*arguments, stops=[1]) as director:
-            wait_until_stopped(director)
-            assert store.live_state(store.tournament("t")).progress() is not None
-            assert "t" in store.directors()
-        state = store.live_state(store.tournament("t"))
-        stale = state.progress()
-        assert stale.progress.scheduled == 600
-        assert "t" not in store.directors()
-        assert subprocess.run([sys.executable, "-m", "arena", "run", *map(str, arguments)], check=False).returncode == 0
-        assert state.progress() is None

@@ -145,16 +145,6 @@ def test_a_program_that_is_to_end_stops_its_run(home, people):
     assert supervised.order() is Order.STOP
 
 
-def test_the_desired_state_is_read_at_most_twice_a_second(supervised, people, clock, monkeypatch):
-    asked = []
-    found = people.requests.next
-    monkeypatch.setattr(people.requests, "next", lambda name: (asked.append(name), found(name))[1])
-    for _ in range(100):
-        clock.seconds += 0.01
-        supervised.order()
-    assert 2 <= len(asked) <= 3
-
-
 def test_a_rest_that_ends_at_once_is_not_listed():
     listed = _listed_suspensions([SuspendedBot("quick@1", True, 0.04), SuspendedBot("slow@1", True, 60.0)])
     assert [one.bot for one in listed] == ["slow@1"]

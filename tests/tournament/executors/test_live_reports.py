@@ -140,15 +140,5 @@ def test_the_actions_of_a_state_that_is_too_large_are_left_out(monkeypatch):
     assert weight.bounded(until(3)) == until(3)
 
 
-def test_each_action_is_looked_at_once(monkeypatch):
-    looked_at = []
-    dumps = worker.pickle.dumps
-    monkeypatch.setattr(worker.pickle, "dumps", lambda action: looked_at.append(action) or dumps(action))
-    weight = LiveWeight()
-    for plies in (0, 4, 4, 9):
-        weight.bounded(live(1, plies))
-    assert len(looked_at) == 9
-
-
 def test_a_usual_match_of_ten_thousand_plies_is_shown():
     assert LiveWeight().bounded(live(1, 10_000)).left_out == 0

@@ -43,9 +43,8 @@ def pipe(executor, watched):
 
 
 def matches(count):
-    return WorkQueue(
-        MatchSpec(match=k, tournament="t", game="g", options={}, bots=(), rng_seed=k) for k in range(count)
-    )
+    fields = {"tournament": "t", "game": "g", "options": {}, "bots": ()}
+    return WorkQueue(MatchSpec(match=k, rng_seed=k, **fields) for k in range(count))
 
 
 def play(executor, queue, pipe, count):
@@ -58,12 +57,9 @@ def play(executor, queue, pipe, count):
     return had
 
 
-def test_a_worker_has_the_match_it_plays_and_the_next_one(executor, pipe):
+def test_a_worker_has_the_next_match_and_more_up_to_a_bound_if_it_answers_several(executor, pipe):
     queue = matches(100)
     assert [play(executor, queue, pipe, 1) for _ in range(5)] == [2] * 5
-
-
-def test_a_worker_that_answers_several_at_a_time_has_more_up_to_a_bound(executor, pipe):
     queue = matches(100)
     assert [play(executor, queue, pipe, had) for had in (2, 3, 4, 5, 6, 7, 8, 8)] == [2, 3, 4, 5, 6, 7, 8, 8]
     assert MAX_SPECS == 8

@@ -8,6 +8,7 @@ from arena.cli.group import run
 from arena.tournament.executors.executor import Job, WorkQueue
 from arena.tournament.executors.local import LocalExecutor
 from arena.tournament.executors.table import InProcessExecutor, open_executor
+from tests.cli.calls import calling, refusal
 
 JOB = Job(isolation="none", workers=1)
 FORMS = ("local", "in-process", "dask://HOST:PORT", "dask://local?processes=N")
@@ -43,9 +44,9 @@ dask://host:8786?processes=2"""
 
 @pytest.mark.parametrize("url", ["", "dask://host:8786\n", *REFUSED.split()])
 def test_another_url_is_refused_with_what_is_accepted(url):
-    with pytest.raises(UsageError) as refusal:
+    with pytest.raises(UsageError) as refused:
         open_executor(url, JOB)
-    start, _, expected = str(refusal.value).partition(" expected ")
+    start, _, expected = str(refused.value).partition(" expected ")
     assert start == f"executor {url!r}:"
     assert set(FORMS) <= set(expected.replace(" or ", ", ").split(", "))
 
@@ -53,22 +54,13 @@ def test_another_url_is_refused_with_what_is_accepted(url):
 @pytest.mark.parametrize(
     ("options", "errors"),
     [
-        (["--executor", "slurm://host"], "arena: executor 'slurm://host': expected local, in-process, "),
-        (
-            ["--cluster", "tcp://x:1", "--local-cluster", "2"],
-            "arena: --cluster tcp://x:1 and --local-cluster 2: expected",
-        ),
-        (
-            ["--executor", "local", "--cluster", "tcp://x:1"],
-            "arena: --executor local and --cluster tcp://x:1: expected",
-        ),
+        (["--executor", "slurm://host"], "executor 'slurm://host': expected local, in-process, "),
+        (["--cluster", "tcp://x:1", "--local-cluster", "2"], "--cluster tcp://x:1 and --local-cluster 2: expected"),
+        (["--executor", "local", "--cluster", "tcp://x:1"], "--executor local and --cluster tcp://x:1: expected"),
     ],
 )
 def test_the_command_line_takes_one_executor_that_there_is(write_definition, tmp_path, capsys, options, errors):
-    assert run(["--home", str(tmp_path / "h"), "run", str(write_definition()), *options]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith(errors)
-    assert said.count("\n") == 1
+    assert refusal(calling(tmp_path / "h", capsys), "run", write_definition(), *options).startswith(errors)
 
 
 def test_the_command_line_plays_with_the_executor_named(write_definition, tmp_path):
@@ -87,6 +79,9 @@ def test_a_queue_is_finished_when_every_match_is_settled():
     assert (queue.take(), queue.take(), queue.take()) == (match(1), match(2), None)
     queue.done(2)
     assert not queue.is_finished()
+    queue.requeue(match(1))
+    assert not queue.is_finished()
+    assert queue.take() == match(1)
     queue.done(1)
     assert queue.is_finished()
 
@@ -96,15 +91,6 @@ def test_a_requeued_match_comes_before_the_rest_of_the_schedule():
     assert [queue.take().match for _ in range(3)] == [1, 2, 3]
     queue.requeue(match(2))
     assert [queue.take().match for _ in range(3)] == [2, 4, 5]
-
-
-def test_the_last_match_may_be_requeued_after_the_queue_had_none_left():
-    queue = WorkQueue([match(1)])
-    spec = queue.take()
-    assert queue.take() is None
-    queue.requeue(spec)
-    assert not queue.is_finished()
-    assert queue.take() == match(1)
 
 
 def test_an_endless_schedule_is_read_one_match_at_a_time():
