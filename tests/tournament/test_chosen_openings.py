@@ -95,6 +95,7 @@ def informed(plies, game, **options):
     return {"game": game, "options": options, "openings": {"plies": plies, "choose": "information"}}
 
 
+SOLVED = "and 1,000,000 can be solved"
 KEYS = {
     "a list": ({"openings": ["book.toml"]}, "expected the path of a book, or a table such as"),
     "nothing": ({"openings": {}}, "expected either plies and choose, or a book"),
@@ -105,21 +106,15 @@ KEYS = {
     "two kinds": ({"openings": {"plies": 2}, "opening_plies": 2}, "opening_plies and openings: expected one of them"),
     "no file": ({"openings": "nowhere.toml"}, "nowhere.toml: there is no such file"),
     "a NUL": ({"openings": "a\0b"}, "without the character NUL"),
-    "three": (
-        informed(2, "coprimality", players=3),
-        'choose = "information" is for games of two, and coprimality is for 3',
-    ),
+    "three": (informed(2, "coprimality", players=3), 'information" is for games of two, and coprimality is for 3'),
     "too many states": (
         informed(3, "differences", size=12),
-        "has 17,209,234 states after an opening of 3 plies, and 1,000,000 can be solved; expected 5 plies or more, a",
+        f"has 17,209,234 states after an opening of 3 plies, {SOLVED}; expected 5 plies or more, a",
     ),
-    "far too many states": (
-        informed(1, "plaid"),
-        "1 ply, and 1,000,000 can be solved; expected 9 plies or more, a smal",
-    ),
+    "far too many states": (informed(1, "plaid"), f"1 ply, {SOLVED}; expected 9 plies or more, a smal"),
     "a ply that tells nothing": (
         informed(1, "multiplication", size=11),
-        "states after an opening of 1 ply, and 1,000,000 can be solved; expected 2 plies or more, a smaller board, or",
+        f"states after an opening of 1 ply, {SOLVED}; expected 2 plies or more, a smaller board, or",
     ),
     "no room": ({"openings": {"plies": 5}, "ply_limit": 5}, "ply_limit = 5: the 5 plies of the opening count"),
 }
@@ -146,12 +141,9 @@ def test_a_tournament_file_takes_a_book_and_a_table(write_definition, tmp_path):
     assert loaded.identity() == load_definition(write_definition(opening_plies=3)).identity()
 
 
-def test_a_definition_without_a_choice_is_stored_as_before():
+def test_openings_are_stored_with_the_definition_if_they_were_chosen():
     assert "openings" not in definition(openings=()).to_json()
     assert "openings" not in definition(openings=()).identity()
-
-
-def test_chosen_openings_are_stored_with_the_definition():
     chosen = with_openings(definition())
     again = Definition.from_json("t", json.loads(json.dumps(chosen.to_json())))
     assert again == chosen
@@ -179,18 +171,9 @@ def test_openings_that_tell_more_are_chosen():
     best = max(map(ratio, permutations(found, 3)))
     assert ratio(most_informative(found, 3)) == pytest.approx(best)
     assert information(most_informative(found, 3)) > information(found)
-
-
-def test_where_no_slip_changes_anything_all_openings_are_as_good():
     found = [Evaluated(opening=(k,), lead=0.0, square=0.0) for k in range(4)]
     assert [one.opening for one in most_informative(found, 2)] == [(0,), (1,)]
     assert information(found) == 0
-
-
-def test_a_board_with_too_many_states_is_refused(monkeypatch):
-    monkeypatch.setattr(slips, "encounters_by_rules", lambda *arguments: None)
-    with pytest.raises(DefinitionError, match=r"more states after an opening of 2 plies, .*; expected more plies"):
-        with_openings(definition())
 
 
 ELEVEN = GameChoice(game="multiplication", options=dict(make_game("multiplication", size=11).options), players=2)
@@ -225,31 +208,22 @@ def test_openings_of_a_board_that_is_too_large_are_those_from_which_playouts_end
     assert with_openings(made).openings == stored.openings
 
 
-def test_without_a_kernel_a_board_that_is_too_large_is_refused(monkeypatch):
+def test_only_what_cannot_be_solved_is_judged_by_playouts():
+    assert [plies for plies in (1, 2, 5, 6) if is_judged_by_playouts(ELEVEN, plies)] == [2, 5]
+    for name in ("differences", "coprimality"):
+        choice = GameChoice(game=name, options=dict(make_game(name, size=12).options), players=2)
+        assert not is_judged_by_playouts(choice, 2)
+
+
+def test_openings_that_can_not_be_chosen_are_refused(monkeypatch):
+    with pytest.raises(DefinitionError, match="opening_plies = 4: no random opening of that many plies"):
+        with_openings(definition(opening_plies=4))
+    monkeypatch.setattr(slips, "encounters_by_rules", lambda *arguments: None)
+    with pytest.raises(DefinitionError, match=r"more states after an opening of 2 plies, .*; expected more plies"):
+        with_openings(definition())
     monkeypatch.setattr(opening_information, "kernel_of", lambda _game: KernelError("no C compiler: cc"))
     with pytest.raises(DefinitionError, match="is judged by random playouts of its kernel, which is not there: no"):
         with_openings(definition(games=(ELEVEN,)))
-
-
-@pytest.mark.parametrize(
-    ("name", "options", "plies", "is_judged"),
-    [
-        ("multiplication", {"size": 11}, 1, False),
-        ("multiplication", {"size": 11}, 2, True),
-        ("multiplication", {"size": 11}, 5, True),
-        ("multiplication", {"size": 11}, 6, False),
-        ("differences", {"size": 12}, 2, False),
-        ("coprimality", {"size": 12}, 2, False),
-    ],
-)
-def test_only_what_cannot_be_solved_is_judged_by_playouts(name, options, plies, is_judged):
-    choice = GameChoice(game=name, options=dict(make_game(name, **options).options), players=2)
-    assert is_judged_by_playouts(choice, plies) is is_judged
-
-
-def test_too_many_plies_are_refused():
-    with pytest.raises(DefinitionError, match="opening_plies = 4: no random opening of that many plies"):
-        with_openings(definition(opening_plies=4))
 
 
 def test_all_openings_are_played_before_one_comes_again():

@@ -26,7 +26,7 @@ from benchmarks.ladder_shares import Clock, SimulatedExecutor, UntilThen, ladder
 BOTS = st.lists(st.sampled_from([0.0, 1.0, 1.0, 1.0, 2.0, 10.0, 50.0, 200.0]), min_size=3, max_size=8)
 
 
-def test_all_charges_together_are_the_time_that_passed():
+def test_charges_are_the_time_that_passed_and_whoever_is_as_quick_as_others_owes_nothing():
     """A slow match is played on one of two workers while the other plays quick ones, and then has nothing to do."""
     shares = TimeQuotas()
     present = ["a", "b", "slow"]
@@ -34,9 +34,6 @@ def test_all_charges_together_are_the_time_that_passed():
     shares.pass_time(48.0, [EndedMatch(2, {"a": 0.0, "slow": 50.0})], [], present)
     # the first two seconds are shared by the two matches; b had a quarter of them, and slow one second and the rest
     assert shares._usual == pytest.approx({"a": 0.35, "b": 0.5, "slow": 49.0})
-
-
-def test_whoever_is_as_quick_as_others_owes_nothing():
     shares = TimeQuotas()
     for match in range(100):
         pair = ("a", "b") if match % 2 else ("b", "c")
@@ -63,9 +60,8 @@ def test_a_debt_is_paid_by_the_time_of_others():
 def test_nobody_starves(seconds, rng_seed, margin):
     """However slow its rivals and itself are: who has waited for long owes the time of that, or is precise."""
     names = tuple(f"b{k}" for k in range(len(seconds)))
-    ladder = Ladder(
-        Field(bots=names, names=names, players=2, settings=LadderSettings(margin_95=margin), rng_seed=rng_seed)
-    )
+    chosen = LadderSettings(margin_95=margin)
+    ladder = Ladder(Field(bots=names, names=names, players=2, settings=chosen, rng_seed=rng_seed))
     shares, match = TimeQuotas(), 0
     time_at, last_seen, played = 0.0, dict.fromkeys(names, 0.0), dict.fromkeys(names, 0)
     rounds_waited = dict.fromkeys(names, 0)
@@ -96,19 +92,16 @@ def test_nobody_starves(seconds, rng_seed, margin):
         for k, bot in enumerate(names):
             rounds_waited[bot] = 0 if bot in met or k in over_quota else rounds_waited[bot] + 1
             assert rounds_waited[bot] <= MAX_ROUNDS_WAITING + len(names)  # all may be due at once
-            assert time_at - last_seen[bot] <= 2 * len(names) * (seconds[k] + 2 * max(seconds)) + 1000 * (
-                k in over_quota
-            )
+            most = 2 * len(names) * (seconds[k] + 2 * max(seconds))
+            assert time_at - last_seen[bot] <= most + 1000 * (k in over_quota)
     assert all(played.values())
 
 
 @pytest.mark.slow
 def test_a_slow_bot_has_a_share_of_the_time_and_not_of_the_matches(tmp_path):
     """The others learn as much in an hour as they would without it, but for its share: one of seven."""
-    alone, plain, scheduling = (
-        simulated(6, slowness, 2, 0.5, has_scheduling, 3)
-        for slowness, has_scheduling in ((0, True), (50, False), (50, True))
-    )
+    kinds = ((0, True), (50, False), (50, True))
+    alone, plain, scheduling = (simulated(6, slowness, 2, 0.5, has_it, 3) for slowness, has_it in kinds)
     share = 1 / 7
     assert plain.precision < 0.5 * alone.precision
     assert scheduling.precision >= (1 - share - 0.06) * alone.precision
@@ -116,7 +109,7 @@ def test_a_slow_bot_has_a_share_of_the_time_and_not_of_the_matches(tmp_path):
     assert scheduling.slow_matches >= 4
 
 
-def test_a_bot_whose_matches_are_void_with_several_rivals_rests_for_longer_each_time():
+def test_a_bot_whose_matches_are_void_with_several_rivals_rests_for_longer_each_time_and_no_rival_rests():
     now = Clock()
     rests = VoidSuspensions(now)
     pauses = []
@@ -135,9 +128,6 @@ def test_a_bot_whose_matches_are_void_with_several_rivals_rests_for_longer_each_
     assert pauses == [FIRST_PAUSE_SECONDS, 2 * FIRST_PAUSE_SECONDS, 4 * FIRST_PAUSE_SECONDS]
     rests.note_recorded(["broken", "rival 1"])
     assert rests.note_void(["broken", "rival 0"]) == []
-
-
-def test_a_rival_of_one_broken_bot_does_not_rest():
     rests = VoidSuspensions(Clock())
     for _ in range(2 * BOT_VOIDS):
         assert rests.note_void(["broken", "rival"]) == []

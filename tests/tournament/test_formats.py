@@ -338,50 +338,35 @@ def test_the_cards_of_a_swiss_are_those_published():
         assert all(line.points == (None if line.rival is None else points[line.score]) for line in card)
 
 
+def cards_of(*cards):
+    """Return the cards of entrants, each written as its rivals, - for none, with won, drawn or lost."""
+    points = {"w": 1.0, "d": 0.5, "l": 0.0}
+    return [
+        [CardLine(None if one[0] == "-" else int(one[0]), points[one[1]]) for one in card.split()] for card in cards
+    ]
+
+
 def test_tie_breaks_by_hand():
-    """Four entrants, three rounds: a beat b, c and drew d; b beat c, d; c beat d. Scores 2.5, 2, 1, 0.5."""
-    a, b, c, d = range(4)
-    cards = [
-        [CardLine(b, 1.0), CardLine(c, 1.0), CardLine(d, 0.5)],
-        [CardLine(a, 0.0), CardLine(d, 1.0), CardLine(c, 1.0)],
-        [CardLine(d, 1.0), CardLine(a, 0.0), CardLine(b, 0.0)],
-        [CardLine(c, 0.0), CardLine(b, 0.0), CardLine(a, 0.5)],
-    ]
-    codes = ["BH", "BH-C1", "SB", "DE", "WON"]
+    """Scores 2.5, 2, 1, 0.5."""
+    cards, codes = cards_of("1w 2w 3d", "0l 3w 2w", "3w 0l 1l", "2l 1l 0d"), ["BH", "BH-C1", "SB", "DE", "WON"]
     rows = [[value[code] for code in ("score", *codes)] for value in tie_breaks(cards, codes)]
-    assert rows == [
-        [2.5, 3.5, 3.0, 3.25, 0, 2],
-        [2.0, 4.0, 3.5, 1.5, 0, 2],
-        [1.0, 5.0, 4.5, 0.5, 0, 1],
-        [0.5, 5.5, 4.5, 1.25, 0, 0],
-    ]
-
-
-def test_the_direct_encounter_counts_among_equals_who_have_all_met():
-    cards = [
-        [CardLine(1, 1.0), CardLine(2, 0.0)],
-        [CardLine(0, 0.0), CardLine(3, 1.0)],
-        [CardLine(3, 0.0), CardLine(0, 1.0)],
-    ]
-    cards.append([CardLine(2, 1.0), CardLine(1, 0.0)])
+    assert rows[:2] == [[2.5, 3.5, 3.0, 3.25, 0, 2], [2.0, 4.0, 3.5, 1.5, 0, 2]]
+    assert rows[2:] == [[1.0, 5.0, 4.5, 0.5, 0, 1], [0.5, 5.5, 4.5, 1.25, 0, 0]]
+    cards = cards_of("1w 2l", "0l 3w", "3l 0w", "2w 1l")
     assert [v["DE"] for v in tie_breaks(cards, ["DE"])] == [0.0] * 4  # four equals, but 0 and 3 have not met
-    pair = [[CardLine(1, 1.0), CardLine(None, 0.0)], [CardLine(0, 0.0), CardLine(None, 1.0)]]
-    assert [v["DE"] for v in tie_breaks(pair, ["DE"])] == [1.0, 0.0]
-
-
-def test_a_bye_counts_as_a_rival_with_ones_own_score():
-    cards = [
-        [CardLine(None, 1.0), CardLine(1, 1.0)],
-        [CardLine(2, 1.0), CardLine(0, 0.0)],
-        [CardLine(1, 0.0), CardLine(None, 1.0)],
-    ]
-    values = tie_breaks(cards, ["BH", "BH-C1", "SB", "WON"])
+    assert [v["DE"] for v in tie_breaks(cards_of("1w -l", "0l -w"), ["DE"])] == [1.0, 0.0]
+    values = tie_breaks(cards_of("-w 1w", "2w 0l", "1l -w"), ["BH", "BH-C1", "SB", "WON"])
     assert [values[0][code] for code in ("BH", "BH-C1", "SB", "WON")] == [3.0, 2.0, 3.0, 1.0]
 
 
-def test_the_draw_keeps_the_best_seeds_apart():
+def test_the_draw_keeps_the_best_seeds_apart_and_upper_entrants_come_from_the_upper_half():
     """As every published draw of eight has it: 1-8, 4-5 in one half, 2-7, 3-6 in the other."""
     assert [seed + 1 for seed in bracket(8)] == [1, 8, 4, 5, 2, 7, 3, 6]
+    format_ = made("knockout", 4, seeding="entrants")
+    format_.add_results([scored((0, 3), 0.0), scored((1, 2), 1.0)])
+    format_.add_results([scored((1, 3), 1.0)])
+    final = format_.stages()[-1][0]
+    assert (final.entrants, final.winner, final.points, final.score) == ((3, 1), 1, ((0.0, 2.0),), (0.0, 1.0))
 
 
 @settings(max_examples=40, deadline=None)
@@ -400,15 +385,12 @@ def test_a_knockout_ends_with_one_winner_whatever_is_drawn(entrants, best_of, se
         assert set(often.values()) == {best_of + 2}
 
 
-def test_the_favourites_reach_the_final():
+def test_the_favourites_reach_the_final_and_a_duel_ends_as_soon_as_it_is_decided():
     format_ = made("knockout", 8, seeding="entrants")
     *_, last = played_on(format_, first_wins)
     assert last.pairings == ((0, 1),)
     assert [place.entrant for place in format_.ranking()][:4] == [0, 1, 2, 3]
     assert [place.rank for place in format_.ranking()] == [1, 2, 3, 3, 5, 5, 5, 5]
-
-
-def test_a_duel_ends_as_soon_as_it_is_decided():
     rounds = played_on(made("knockout", 4, encounters=5, seeding="entrants"), strong_wins)
     assert [upcoming.pairings for upcoming in rounds] == [((0, 3), (1, 2))] * 3 + [((0, 1),)] * 3
 
@@ -434,14 +416,6 @@ def test_the_bracket_of_six_entrants():
     assert found == [["bye", "encounters", "bye", "encounters"], ["encounters", "encounters"], ["encounters"]]
 
 
-def test_the_upper_entrant_of_a_duel_comes_from_the_upper_half_whoever_is_the_better_seed():
-    format_ = made("knockout", 4, seeding="entrants")
-    format_.add_results([scored((0, 3), 0.0), scored((1, 2), 1.0)])
-    format_.add_results([scored((1, 3), 1.0)])
-    final = format_.stages()[-1][0]
-    assert (final.entrants, final.winner, final.points, final.score) == ((3, 1), 1, ((0.0, 2.0),), (0.0, 1.0))
-
-
 def test_a_duel_says_what_decided_it():
     """Best of two: one encounter each, but three points of four to one; then nothing but draws."""
     by_points = made("knockout", 2, encounters=2, tie_encounters=1)
@@ -464,14 +438,11 @@ def test_a_duel_says_what_decided_it():
     at_once = made("knockout", 2)
     at_once.add_results([scored((a, b), 1.0)])
     undecided = made("knockout", 2)
-    assert [
-        [line.decided for line in one.ranking()] for one in (by_points, by_seed, after_more, at_once, undecided)
-    ] == [
+    ended = (by_points, by_seed, after_more, at_once, undecided)
+    assert [[line.decided for line in one.ranking()] for one in ended] == [
         ["by the points of a drawn final, 2.5 : 1.5", ""],
         ["as the better seed, after 1 more encounter of a drawn final", ""],
-        ["after 2 more encounters of a drawn final", ""],
-        ["", ""],
-        ["", ""],
+        *(["after 2 more encounters of a drawn final", ""], ["", ""], ["", ""]),
     ]
 
 

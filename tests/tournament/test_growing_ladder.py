@@ -108,9 +108,8 @@ def test_a_ladder_that_has_grown_pairs_as_one_that_is_resumed():
 def made(name, entrants, absences, **settings_):
     kind = FORMATS[name]
     names = tuple(f"e{k}" for k in range(entrants))
-    found = tuple(
-        Absence(entrant=k, first_round=first, last_round=last[0] if last else None) for k, first, *last in absences
-    )
+    fields = ("entrant", "first_round", "last_round")
+    found = tuple(Absence(**dict(zip(fields, absence, strict=False))) for absence in absences)
     return kind(Field(bots=names, names=names, players=2, settings=kind.Settings(**settings_), absences=found))
 
 
@@ -151,7 +150,7 @@ def test_a_final_of_two_absent_entrants_has_a_winner_without_a_match():
     assert [placing.entrant for placing in knockout.ranking() if placing.rank == 1] == [0]
 
 
-def test_who_was_absent_from_a_round_may_still_have_the_bye():
+def test_an_absence_is_no_bye_and_the_rival_of_who_left_in_the_middle_has_the_point():
     """By the FIDE Handbook, C.04.1, it is a point without a game that rules out a bye."""
     swiss = made("swiss", 4, [(3, 1, 1), (0, 2)], rounds=3)
     upcoming = swiss.next_round()
@@ -159,9 +158,6 @@ def test_who_was_absent_from_a_round_may_still_have_the_bye():
     swiss.add_results([first_wins(pairing) for pairing in upcoming.pairings])
     assert swiss.cards()[3] == (CardLine(None, 0.0),)
     assert swiss.next_round().byes == (3,)  # of the three who are left the lowest
-
-
-def test_the_rival_of_who_left_in_the_middle_of_a_meeting_has_the_point():
     swiss = made("swiss", 4, [(0, 1)], rounds=2)
     meetings = [first_wins((0, 2)), first_wins((1, 3))]  # some of their matches were played
     swiss.add_results(meetings)

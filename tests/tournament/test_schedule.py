@@ -25,9 +25,8 @@ def definition(entrants=4, encounters=3, games=(("differences", {}),), plies=2, 
     for name, options in games:
         game = make_game(name, **options)
         choices.append(GameChoice(game=name, options=game.options, players=game.players))
-    return Definition(
-        name="t", games=tuple(choices), entrants=bots, encounters=encounters, opening_plies=plies, rng_seed=rng_seed
-    )
+    fields = {"encounters": encounters, "opening_plies": plies, "rng_seed": rng_seed}
+    return Definition(name="t", games=tuple(choices), entrants=bots, **fields)
 
 
 @given(st.integers(2, 12), st.integers(2, 4))
@@ -43,6 +42,7 @@ def test_a_round_robin_has_every_pairing_once(entrants, players):
 
 def test_rotations_put_everybody_in_every_seat_once():
     assert rotations((4, 5, 6)) == [(4, 5, 6), (5, 6, 4), (6, 4, 5)]
+    assert SeatPlanner().order((4, 2)) == (4, 2)
 
 
 @settings(deadline=None)
@@ -61,13 +61,10 @@ def test_every_encounter_is_one_opening_in_all_rotations(entrants, encounters, r
     assert len(set(seats.values())) == 1
 
 
-def test_several_games_are_played_in_turn():
+def test_games_are_played_in_turn_with_seeds_that_follow_from_the_definition():
     games = (("differences", {}), ("plaid", {}))
     matches = list(schedule(definition(2, 2, games)))
     assert [line.game for line in matches] == [0, 0, 1, 1, 0, 0, 1, 1]
-
-
-def test_seeds_differ_from_match_to_match_and_follow_from_the_definition():
     first, second, other = (list(schedule(definition(rng_seed=seed))) for seed in (1, 1, 2))
     assert first == second
     assert len({line.rng_seed for line in first}) == len(first)
@@ -87,18 +84,17 @@ def test_openings_are_legal_and_leave_everybody_in_the_match(variant):
         assert game.seats_out(state) == ()
 
 
-def test_an_opening_eliminates_nobody():
-    """On four by four, nine random numbers often cost a seat its place."""
-    game = make_game("coprimality", players=3, size=4)
-    for opening in islice(openings(game, 9, rng_seed=3), 20):
-        assert game.seats_out(after(game, opening)) == ()
-
-
-def test_openings_differ_as_long_as_there_are_new_ones():
+def test_openings_differ_eliminate_nobody_and_end_no_match():
     """Plusminus has four openings of two plies."""
     drawn = list(islice(openings(make_game("plusminus"), 2, rng_seed=1), 8))
     assert len(set(drawn[:4])) == 4
     assert len(drawn) == 8
+    # on four by four, nine random numbers often cost a seat its place
+    game = make_game("coprimality", players=3, size=4)
+    for opening in islice(openings(game, 9, rng_seed=3), 20):
+        assert game.seats_out(after(game, opening)) == ()
+    with pytest.raises(DefinitionError, match="opening_plies = 9"):
+        next(openings(make_game("differences"), 9, rng_seed=1))
 
 
 def test_when_there_are_no_new_openings_they_are_not_looked_for_again(monkeypatch):
@@ -112,11 +108,6 @@ def test_when_there_are_no_new_openings_they_are_not_looked_for_again(monkeypatc
     monkeypatch.setattr("arena.tournament.openings.pick_below", pick)
     list(islice(openings(make_game("plusminus"), 2, rng_seed=1), 1000))
     assert len(picked) < 2 * (1000 + 4 * 200)
-
-
-def test_an_opening_that_would_end_the_match_is_refused():
-    with pytest.raises(DefinitionError, match="opening_plies = 9"):
-        next(openings(make_game("differences"), 9, rng_seed=1))
 
 
 @pytest.mark.parametrize("players", [3, 5, 7, 11])
@@ -137,20 +128,14 @@ def test_for_other_numbers_it_comes_near(players, encounters):
 
 def test_groups_that_share_members_are_balanced_together():
     planner = SeatPlanner()
-    follows = Counter(
-        step for _ in range(2) for group in combinations(range(6), 3) for step in steps(planner.order(group))
-    )
+    groups = 2 * [*combinations(range(6), 3)]
+    follows = Counter(step for group in groups for step in steps(planner.order(group)))
     assert set(follows.values()) == {4}  # each pair meets in 4 groups, twice: 8 encounters, half of them each way
 
 
-def test_two_players_sit_as_they_come():
-    assert SeatPlanner().order((4, 2)) == (4, 2)
-
-
 def line(match, seats, game=0, encounter=1):
-    return ScheduledMatch(
-        match=match, encounter=encounter, round=1, game=game, seats=seats, opening=0, opening_actions=(), rng_seed=match
-    )
+    fields = {"round": 1, "opening": 0, "opening_actions": (), "rng_seed": match}
+    return ScheduledMatch(match=match, encounter=encounter, game=game, seats=seats, **fields)
 
 
 @settings(max_examples=40, deadline=None)
@@ -175,7 +160,7 @@ def test_the_audit_counts_what_a_plain_count_counts(seatings):
     assert found["acts right after"].imbalance == pytest.approx(worst)
 
 
-def test_the_audit_names_the_worst():
+def test_the_audit_names_the_worst_game_by_game():
     """a never sits in seat 1, and b always acts right after a."""
     lines = [line(1, (0, 1, 2)), line(2, (2, 0, 1)), line(3, (0, 1, 2))]
     found = {one.kind: one for one in schedule_balance(seatings_of(lines), ["plaid"], ["a", "b", "c"])}
@@ -185,9 +170,6 @@ def test_the_audit_names_the_worst():
     assert found["acts right after"].imbalance == 1.5
     assert found["acts right after"].worst in {f"{one} after {other}" for one, other in permutations("abc", 2)}
     assert found["matches"].imbalance == 0
-
-
-def test_games_are_audited_one_by_one():
     lines = [line(1, (0, 1)), line(2, (1, 0)), line(3, (0, 1), game=1)]
     found = schedule_balance(seatings_of(lines), ["plaid", "differences"], ["a", "b"])
     assert [one.game for one in found].count("plaid") == 4

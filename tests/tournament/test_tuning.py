@@ -2,7 +2,6 @@
 
 import random
 from collections import Counter
-from dataclasses import replace
 from math import exp, log
 from statistics import median
 from types import SimpleNamespace
@@ -144,7 +143,7 @@ def test_a_value_that_is_drawn_often_counts_often():
 DIFFERENCES = Definition(name="", games=(GameChoice(game="differences", options={"size": 6}, players=2),), entrants=())
 
 
-def test_each_trial_has_an_opening_of_its_own():
+def test_each_trial_has_an_opening_of_its_own_and_no_round_those_of_another():
     bots = [Bot(name=name, version="1", command=("x",), directory="/", digest="d" * 64) for name in "abc"]
     base = base_definition(bots[0], DIFFERENCES)
     lines = list(schedule(trials_definition(base, 1, 4, bots, encounters=2, drawn=[3, 1])))
@@ -155,18 +154,15 @@ def test_each_trial_has_an_opening_of_its_own():
         list(schedule(trials_definition(base, 1, 4, bots, encounters=2, drawn=[3, 0])))
     with pytest.raises(DefinitionError, match=r"trials.drawn"):
         list(schedule(trials_definition(base, 1, 4, bots, encounters=2, drawn=[3])))
-
-
-def test_the_start_does_not_meet_itself():
-    _, asked = rounds_asked_for("a=1..3@2", encounters=40, rounds=2)
-    assert {values for _, variants, _ in asked for values in variants} == {("1",), ("3",)}
-
-
-def test_no_round_plays_the_openings_of_another():
-    bots = [Bot(name=name, version="1", command=("x",), directory="/", digest="d" * 64) for name in "ab"]
-    base = base_definition(bots[0], replace(DIFFERENCES, rng_seed=5))
     seeds = [trials_definition(base, number, 4, bots, encounters=3).rng_seed for number in range(1, 6)]
     assert len(set(seeds)) == 5
+
+
+def test_the_start_does_not_meet_itself_and_is_all_of_a_range_of_one_value():
+    _, asked = rounds_asked_for("a=1..3@2", encounters=40, rounds=2)
+    assert {values for _, variants, _ in asked for values in variants} == {("1",), ("3",)}
+    result = tune(TuningPlan(parameters=(parse_parameter("a=1..2@1"),), rounds=1, encounters=1), lambda *_: [[1.0]])
+    assert result.plan.start == ("1",)
 
 
 @pytest.mark.slow
@@ -177,11 +173,6 @@ def test_where_there_is_nothing_to_gain_it_hardly_ever_says_that_there_is():
 
 def test_it_plays_the_same_rounds_again_from_the_same_results():
     assert tuned(near_300, "rollouts=10..1000@50") == tuned(near_300, "rollouts=10..1000@50")
-
-
-def test_a_range_of_one_value_is_the_start_and_needs_no_match():
-    result = tune(TuningPlan(parameters=(parse_parameter("a=1..2@1"),), rounds=1, encounters=1), lambda *_: [[1.0]])
-    assert result.plan.start == ("1",)
 
 
 def test_the_interval_is_as_by_hand():

@@ -16,12 +16,8 @@ from arena.tournament.formats.deciding import Deciding
 from arena.tournament.until_simulation import World, play_until
 
 RUNS = 20
-FIELDS = {
-    "far apart": [0, 3, 6, 9],
-    "equal": [0.0] * 6,
-    "two clusters": [-4, -4, -4, 4, 4, 4],
-    "just not equal": [0, 0.52, 1.04, 1.56],
-}
+FIELDS = {"far apart": [0, 3, 6, 9], "equal": [0.0] * 6, "two clusters": [-4, -4, -4, 4, 4, 4]}
+FIELDS |= {"just not equal": [0, 0.52, 1.04, 1.56]}
 
 
 @pytest.mark.parametrize("name", FIELDS)
