@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.group import run
 from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
@@ -118,13 +117,10 @@ def test_matches_and_export_agree(arena):
     assert len(as_json(arena, "matches", "tiny", "--bot", "1e5")) == 12
     assert as_json(arena, "matches", "tiny", "--faults") == []
     assert arena("matches", "tiny", "--faults")[1] == "No match with a fault.\n"
-
-
-def test_a_replay_shows_every_position(arena):
-    text = printed(arena, "replay", "tiny/1")
-    assert text.count("a b c d e") == 6
-    assert "(opening 0)" in text
-    assert "ply 5 of 5" in text
+    rows = as_json(arena, "matches", "tiny", "--times")
+    assert {row["bot"] for row in rows} == {"minimal@1", "1e5@1", "=cmd|x@1"}
+    assert all(row["matches"] == 12 and row["wall_seconds"] > 0 for row in rows)
+    assert "off-turn CPU s" in arena("matches", "tiny", "--times")[1]
 
 
 def test_verify_finds_what_was_changed(home, arena, tmp_path):
@@ -167,36 +163,8 @@ def test_a_bad_bot_is_rejected_with_the_reason_and_leaves_nothing(arena, home):
     errors = told(arena, 1, "submit", ROOT / "tests" / "bad_bots" / "exits_at_once.py")
     assert "exits_at_once@1 is rejected: in plusminus at ply 0: start:" in errors
     assert "I give up" in errors
+    assert "\nto fix it: run the command of bot.toml by hand" in errors
     assert kept() == before
-
-
-def test_a_module_that_is_missing_is_explained_where_the_bot_is_submitted(home, capsys, tmp_path):
-    (tmp_path / "bot.py").write_text("import no_such_library\n")
-    (tmp_path / "bot.toml").write_text('name = "needy"\ncommand = ["python3", "bot.py"]\ngames = ["plusminus"]\n')
-    assert run(["submit", str(tmp_path), "--home", str(home)]) == 1
-    errors = capsys.readouterr().err
-    assert "needy@1 is rejected: in plusminus" in errors
-    assert re.search(r"^to fix it: .*no_such_library", errors, re.M)
-
-
-def test_the_same_version_with_other_files_is_refused(arena, tmp_path):
-    for text in ("", "# changed\n"):
-        bot = tmp_path / "mine"
-        bot.mkdir(exist_ok=True)
-        (bot / "bot.toml").write_text('name = "mine"\ncommand = ["python3", "bot.py"]\ngames = ["differences"]')
-        (bot / "bot.py").write_text((BOTS / "minimal" / "bot.py").read_text() + text)
-        code, _, errors = arena("submit", bot)
-        assert code == (2 if text else 0)
-    assert "mine@1 has been submitted with other files; raise the version in bot.toml" in errors
-
-
-def test_a_link_out_of_the_bots_directory_is_refused(arena, tmp_path):
-    bot = tmp_path / "sly"
-    bot.mkdir()
-    (bot / "bot.toml").write_text('name = "sly"\ncommand = ["python3", "bot.py"]')
-    (tmp_path / "secret").write_text("of the operator")
-    (bot / "bot.py").symlink_to(tmp_path / "secret")
-    assert "leads out of the bot's directory" in refusal(arena, "submit", bot)
 
 
 MISTAKES = [
@@ -205,11 +173,9 @@ MISTAKES = [
     (["standings", "tinny"], "unknown tournament 'tinny': did you mean 'tiny'?"),
     (["standings", "tiny", "--format", "pdf"], "'pdf' is not one of"),
     (["standings", "tiny", "--game", "plaid"], "unknown game 'plaid': expected one of: differences"),
-    (["leaderboard", "plaids"], "unknown game 'plaids': did you mean 'plaid'?"),
     (["matches", "tiny", "--bot", "nobody"], "unknown bot 'nobody'"),
     (["replay", "tiny"], "a match is written TOURNAMENT/NUMBER"),
     (["replay", "tiny/99"], "match 99 of tournament 'tiny' has no record; it has matches 1 to 18"),
-    (["export", "x"], "unknown tournament 'x'"),
     (["games", "chess"], "unknown game 'chess'"),
     (["run", "nowhere.toml"], "nowhere.toml: there is no such file"),
     (["run", str(ROOT)], "this is a directory"),
@@ -218,10 +184,7 @@ MISTAKES = [
     (["submit", str(ROOT / "tests")], "there is no bot.toml in this directory; it takes at least name = "),
     (["play", "differences", str(BOTS / "greedy")], "players = 1: differences is a game for exactly 2 players"),
     (["play", "differences", "nobody", "nobody"], "unknown bot 'nobody'"),
-    (["play", "differences", *[str(BOTS / "greedy")] * 3], "players = 3: differences is a game for exactly 2 players"),
-    (["play", "plaid", *[str(BOTS / "greedy")] * 2, "-o", "width"], "expected NAME=VALUE, such as size=9"),
     (["play", "plaid", *[str(BOTS / "greedy")] * 2, "-o", "width=x"], "width = 'x': expected a whole number"),
-    (["play", "plaid", *[str(BOTS / "greedy")] * 2, "-o", "x=1"], "plaid has no such option"),
     (["play", "plaid", *[str(BOTS / "greedy")] * 2, "--isolation", "jail"], "'jail': expected 'auto', 'none', 'limi"),
     (["play", "plaid", *[str(BOTS / "greedy")] * 2, "--seconds", "0"], "not in the range"),
 ]
@@ -253,18 +216,11 @@ def test_ctrl_c_before_the_schedule_is_written_is_told_too(arena, home, monkeypa
     assert errors == "Stopped with nothing recorded. To resume: arena run 'my file.toml'\n"
 
 
-def test_the_times_of_bots_can_be_shown(arena):
-    rows = as_json(arena, "matches", "tiny", "--times")
-    assert {row["bot"] for row in rows} == {"minimal@1", "1e5@1", "=cmd|x@1"}
-    assert all(row["matches"] == 12 and row["wall_seconds"] > 0 for row in rows)
-    assert "off-turn CPU s" in arena("matches", "tiny", "--times")[1]
-
-
 COMMANDS_WITH_A_TABLE = ["standings", "crosstable", "stats", "matches", "matches --times", "leaderboard"]
 COMMANDS_WITH_A_TABLE += ["leaderboard --over-time", "bots"]
 
 
-@pytest.mark.parametrize("columns", ["20", "40", "60", "80", "100", "132"])
+@pytest.mark.parametrize("columns", ["20", "60", "100"])
 @pytest.mark.parametrize("command", COMMANDS_WITH_A_TABLE)
 def test_tables_and_sentences_fit_the_terminal(arena, monkeypatch, command, columns):
     monkeypatch.setenv("COLUMNS", columns)
