@@ -97,40 +97,15 @@ def plain(items):
     return [item.removeprefix("plain,") for item in items if item.startswith("plain,")]
 
 
-def test_commands_are_completed(directory):
+def test_what_may_stand_there_is_completed(directory):
     assert plain(complete(directory, "arena ")) == [name for names in LISTED.values() for name in names]
     assert plain(complete(directory, "arena correct re")) == ["replace"]
     assert plain(complete(directory, "arena st")) == ["standings", "stats"]
     assert plain(complete(directory, "arena --")) == ["--home", "--store", "--version", "--help"]
     assert "--workers" in plain(complete(directory, "arena run --w"))
-
-
-def test_tournaments_are_completed_but_not_the_deleted_nor_hostile_names(directory):
-    expected = ["*", "a:b", TRICKS, "two words", "tiny"]  # the latest first
-    for command in ("standings", "verify", "report", "crosstable"):
-        assert plain(complete(directory, f"arena {command} ")) == expected
-    assert plain(complete(directory, "arena standings t")) == ["two words", "tiny"]
-    assert plain(complete(directory, "arena standings two\\ w")) == ["two words"]
-    assert plain(complete(directory, 'arena standings "two w')) == ["two words"]
-
-
-def test_the_trash_and_seasons_are_completed(directory):
-    for line in ("arena tournament restore ", "arena tournament restore "):
-        assert plain(complete(directory, line)) == ["deleted"]
-    for line in ("arena tournament season ", "arena leaderboard --season "):
-        assert plain(complete(directory, line)) == ["spring"]
-    assert plain(complete(directory, "arena tournament season spring --add tin")) == ["tiny"]
-    assert "some bot@1" in plain(complete(directory, "arena bot list --remove "))
-    assert plain(complete(directory, "arena tournament rename tiny ")) == []
-
-
-def test_matches_are_completed_with_their_tournament(directory):
     assert plain(complete(directory, "arena replay ")) == ["tiny/1", "tiny/2"]
     assert plain(complete(directory, "arena bot repro tiny/2")) == ["tiny/2"]
     assert complete(directory, "arena replay nobody/") == []
-
-
-def test_bots_games_files_and_choices_are_completed(directory):
     bots = plain(complete(directory, "arena check "))
     assert bots[:4] == ["minimal", "minimal@1", "some bot", "some bot@1"]
     assert bots[4:] == [f"arena:{name}" for name in example_bots()]
@@ -144,6 +119,22 @@ def test_bots_games_files_and_choices_are_completed(directory):
     assert plain(complete(directory, "arena new x --language p")) == ["python", "python-plain"]
     assert plain(complete(directory, "arena play --isolation l")) == ["limits", "landlock"]
     assert complete(directory, "arena --home e") == ["dir,e"]
+    for line in ("arena tournament restore ", "arena tournament restore "):
+        assert plain(complete(directory, line)) == ["deleted"]
+    for line in ("arena tournament season ", "arena leaderboard --season "):
+        assert plain(complete(directory, line)) == ["spring"]
+    assert plain(complete(directory, "arena tournament season spring --add tin")) == ["tiny"]
+    assert "some bot@1" in plain(complete(directory, "arena bot list --remove "))
+    assert plain(complete(directory, "arena tournament rename tiny ")) == []
+
+
+def test_tournaments_are_completed_but_not_the_deleted_nor_hostile_names(directory):
+    expected = ["*", "a:b", TRICKS, "two words", "tiny"]  # the latest first
+    for command in ("standings", "verify", "report", "crosstable"):
+        assert plain(complete(directory, f"arena {command} ")) == expected
+    assert plain(complete(directory, "arena standings t")) == ["two words", "tiny"]
+    assert plain(complete(directory, "arena standings two\\ w")) == ["two words"]
+    assert plain(complete(directory, 'arena standings "two w')) == ["two words"]
 
 
 def test_names_come_from_the_home_that_the_line_names(directory):

@@ -49,16 +49,12 @@ def test_a_tuning_is_played_drawn_and_found_again(tune, tmp_path):
         assert [record.started_at for record in home.store.records()] == records
 
 
-def test_rounds_are_named_in_the_progress(tune):
-    _, _, err = tune(MCTS, *QUICK[:-1], "2", "--test-encounters", "8")
-    shown = [line.partition(":")[0] for line in err.splitlines()]
-    assert list(dict.fromkeys(shown)) == ["round 1 of 2", "round 2 of 2", "test"]
-
-
 def test_what_is_known_is_said_before_each_round(tune):
     """Every variant that can be drawn, 2 and 3, wins all against the start: the estimate lies between these."""
     _, out, err = tune(MCTS, *QUICK[:-1], "2", "--test-encounters", "8", "--rng-seed", "3")
     lines = err.splitlines()
+    shown = [line.partition(":")[0] for line in lines]
+    assert list(dict.fromkeys(shown)) == ["round 1 of 2", "round 2 of 2", "test"]
     assert lines[0].startswith("round 1 of 2: ") and " of the start with " in lines[0]
     assert lines[0].endswith(", after 0 encounters in earlier rounds")
     assert lines[1] == "round 1 of 2: no estimate yet"
