@@ -14,7 +14,7 @@ from arena.store.people.unrated_match import Choices
 from arena.tournament.definition import make_definition
 from tests import needs
 from tests.analysis.text.tournaments import play
-from tests.cli.calls import calling, printed, printed_alone, refusal
+from tests.cli.calls import calling, printed, printed_alone, refusal, told
 
 QUALITY = ("quality", "differences", "-o", "size=2", "--encounters", "10", "--doublings", "0")
 """The command at its quickest."""
@@ -80,12 +80,10 @@ def test_a_book_of_all_lines_of_a_board_beyond_reach_is_written_at_once(lab, tmp
     assert err.endswith(f"118 openings written: {book}\n")
 
 
-@pytest.mark.parametrize(
-    ("chosen", "lines"), [("plusminus -o size=3 --outcome win", "4 lines"), ("differences -o size=2", "1 line")]
-)
-def test_a_book_without_a_line_is_not_written(lab, chosen, lines):
-    code, _, err = lab("explore", *chosen.split(), "--book", "x.toml")
-    assert (code, err) == (2, f"arena: --book 'x.toml': none of {lines} fits; nothing is written\n")
+def test_a_book_without_a_line_is_not_written(lab):
+    for chosen, lines in (("plusminus -o size=3 --outcome win", "4 lines"), ("differences -o size=2", "1 line")):
+        error = told(lab, 2, "explore", *chosen.split(), "--book", "x.toml")
+        assert error == f"arena: --book 'x.toml': none of {lines} fits; nothing is written\n"
 
 
 @pytest.fixture
@@ -142,13 +140,6 @@ def test_puzzles_are_listed_without_their_solutions_and_kept(lab, directory):
     assert len(kept["puzzles"]) == 2
     _, solved, _ = lab("puzzles", "cup", "--count", "2", "--solutions")
     assert all(one["choices"][one["solution"]]["text"] in solved for one in kept["puzzles"])
-
-
-def test_a_narrow_terminal_has_fewer_columns_and_wide_shows_all(lab, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "60")
-    out = printed(lab, "puzzles", "cup", "--count", "2")
-    assert "Left out at 60 columns: choices, lines, log2, missed; --wide shows all." in " ".join(out.split())
-    assert "choices" in lab("puzzles", "cup", "--count", "2", "--wide")[1].splitlines()[2]
 
 
 def test_puzzles_are_written_as_json_and_into_a_file(lab, tmp_path):
@@ -235,19 +226,12 @@ REFUSED = [
     ("explore plusminus small -o size=4", "plays plusminus with {'size': 3, 'grid_first': 1}, not with"),
     ("explore plusminus --outcome draw", "it chooses lines for a book; expected --book FILE"),
     ("explore differences -o size=3 --book .", "'.' can't be written: expected a file in a directory that exists"),
-    (
-        "explore multiplication -o size=13 --plies 2",
-        "multiplication with players = 2, size = 13: 983,921,632,882 states follow 2 actions, a table of them takes",
-    ),
+    ("explore multiplication -o size=13 --plies 2", "size = 13: 983,921,632,882 states follow 2 actions, a table of"),
     ("explore differences --plies 0", "--plies"),
     ("puzzles cups", "unknown tournament 'cups'"),
     ("puzzles three", "only a game for two has one value"),
     ("puzzles cup --game plaid", "unknown game 'plaid'"),
-    ("puzzles cup --within soon", "expected a duration such as 60s"),
-    (
-        "puzzles cup --html /nowhere/p.html",
-        "'/nowhere/p.html' can't be written: expected a file in a directory that exists",
-    ),
+    ("puzzles cup --html /nowhere/p.html", "'/nowhere/p.html' can't be written: expected a file in a directory that"),
     ("puzzles cup --count 501", "501 is not in the range"),
     ("quality chess", "chess"),
     ("quality differences -o size=1", "size = 1"),
@@ -255,14 +239,11 @@ REFUSED = [
     ("quality differences --encounters 1", "1 is not in the range 10<=x<=100000"),
     ("quality differences --doublings 40", "40 is not in the range 0<=x<=12"),
     ("quality differences --compare scoring", "--compare 'scoring': expected an option and two values"),
-    ("quality differences --compare scoring=once", "expected an option and two values"),
     ("quality differences --compare scoring=once,once", "expected an option and two values"),
     ("quality differences --compare scoring=once,twice", "twice"),
     ("quality differences --compare colour=red,blue", "colour"),
     ("quality differences -o size=4 --compare size=4,5", "size is given by --option as well"),
     ("quality differences --json /nowhere/at/all", "'/nowhere/at/all' can't be written"),
-    ("quality differences --json /", "'/' can't be written"),
-    ("quality differences --html /nowhere/at/all", "'/nowhere/at/all' can't be written"),
 ]
 
 

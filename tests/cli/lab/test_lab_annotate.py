@@ -15,7 +15,7 @@ from arena.lab.solving.limits import Limits
 from arena.lab.solving.state_graph import explore, paranoid_of, shares_of
 from arena.store.home import ArenaHome
 from arena.store.results.rows import row_of
-from tests.cli.calls import as_json, calling, printed, printed_alone, refusal
+from tests.cli.calls import as_json, calling, printed, printed_alone, refusal, told
 from tests.lab.games import plain_value
 from tests.lab.played import at_random, record_of
 from tests.store.results.samples import definition, line
@@ -55,17 +55,11 @@ def lab(home, capsys):
     return lambda *arguments: call("lab", *arguments)
 
 
-def texts(home):
-    with ArenaHome(home) as opened:
-        return dict(opened.store.record_texts("t"))
-
-
 def test_a_tournament_is_annotated_once_and_its_records_stay(arena, lab, home):
-    before, verified = texts(home), arena("verify", "t")
-    out = printed_alone(lab, "annotate", "t", "--json")
-    first = json.loads(out)
+    before = arena("export", "t"), arena("verify", "t")
+    first = json.loads(printed_alone(lab, "annotate", "t", "--json"))
     assert (first["tournament"], first["annotated"], first["refused"]) == ("t", 6, [])
-    assert (texts(home), arena("verify", "t")) == (before, verified)
+    assert (arena("export", "t"), arena("verify", "t")) == before
     with ArenaHome(home) as opened:
         assert list(opened.store.annotations.to_annotate(opened.store.tournament("t"))) == []
         events = opened.store.events.topics()
@@ -107,11 +101,8 @@ def test_matches_of_three_among_others_are_left_out_and_named(lab, home):
         two = opened.store.tournament("t").definition
         changed = replace(two, name="three", games=two.games)
         opened.store.change_definition(opened.store.tournament("three"), changed)
-    code, _, err = lab("annotate", "three")
-    assert (code, err) == (
-        1,
-        "arena: match 1 can't be annotated: coprimality with players = 3: only matches of two can be annotated\n",
-    )
+    sentence = "match 1 can't be annotated: coprimality with players = 3: only matches of two can be annotated"
+    assert told(lab, 1, "annotate", "three") == f"arena: {sentence}\n"
 
 
 def test_a_record_that_contradicts_the_rules_is_named_and_the_others_are_annotated(lab, home):
@@ -125,8 +116,7 @@ def test_a_record_that_contradicts_the_rules_is_named_and_the_others_are_annotat
 
 
 def test_a_position_of_a_match_is_analysed(lab):
-    out = printed_alone(lab, "analyse", "t/1", "0", "--json")
-    found = json.loads(out)
+    found = json.loads(printed_alone(lab, "analyse", "t/1", "0", "--json"))
     game = make_game("plusminus", **OPTIONS)
     start = game.initial_state()
     values = [plain_value(game, game.apply(start, action)) for action in game.legal_actions(start)]
@@ -142,27 +132,23 @@ def test_a_position_of_a_match_is_analysed(lab):
 def test_a_position_in_a_file_is_analysed(lab, tmp_path):
     file = tmp_path / "position.json"
     file.write_text('\ufeff{"options": {"size": 3}, "actions": ["a1", [2, 2]]}')  # as editors on Windows begin a file
-    code, out, _ = lab("analyse", "differences", "--position", file)
-    found = (code, out.splitlines()[0])
-    assert found == (0, "differences size=3 scoring=distinct, ply 2, seat 0 to act: a draw (proved by a")
-    assert out.splitlines()[3:] == ["   a draw  c3", "", "Best line: c3"]
+    lines = printed(lab, "analyse", "differences", "--position", file).splitlines()
+    assert lines[0] == "differences size=3 scoring=distinct, ply 2, seat 0 to act: a draw (proved by a"
+    assert lines[3:] == ["   a draw  c3", "", "Best line: c3"]
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
         ("", "is not JSON"),
-        ("[]", "expected an object such as"),
         ("[" * 100_000, "nested too deeply"),
         ('{"actions": 1}', "expected an object such as"),
-        ('{"options": []}', "expected an object such as"),
         ('{"moves": []}', "got 'moves'"),
         ('{"game": "plaid"}', "it is a position of 'plaid'; expected one of differences"),
         ('{"options": {"size": 1000000}}', "size"),
         ('{"options": {"size": 4}, "actions": ["a1", "a1"]}', "action 1, 'a1': column a already has a mark (rule 3)"),
         ('{"actions": [[1, [2]]]}', "action 0"),
         ('{"actions": [1e999]}', "action 0"),
-        ('{"actions": [null]}', "action 0"),
         (" " * (2**20 + 1), "at most 1.0 MiB"),
         ('{"actions": [' + "1," * 20_000 + "1]}", "expected at most 10000"),
     ],
@@ -207,8 +193,7 @@ def without_kernels(monkeypatch):
 
 @pytest.mark.usefixtures("without_kernels")
 def test_with_three_seats_every_action_has_what_each_seat_gets(lab):
-    out = printed_alone(lab, "analyse", "coprimality", "-o", "players=3", "-o", "size=4", "--json")
-    found = json.loads(out)
+    found = json.loads(printed_alone(lab, "analyse", "coprimality", "-o", "players=3", "-o", "size=4", "--json"))
     game = make_game("coprimality", players=3, size=4)
     graph = explore(game, "coprimality", Limits())
     shares, after = shares_of(graph, 3), graph.following(0)
@@ -225,16 +210,13 @@ def test_with_three_seats_every_action_has_what_each_seat_gets(lab):
 @pytest.mark.usefixtures("without_kernels")
 def test_three_seats_are_told_in_eighty_columns(lab):
     code, out, err = lab("analyse", "coprimality", "-o", "players=3", "-o", "size=4")
-    found = (code, err)
-    assert found == (0, "The rules in Python are used, slower: there is no C compiler: CC = 'nocc' is not found\n")
-    assert "seat 0 to act: shares 0, 1, 0.5; held against all others 0, 0.5, 0.5; a seat chooses" in " ".join(
-        out.split()
+    assert (code, err) == (
+        0,
+        "The rules in Python are used, slower: there is no C compiler: CC = 'nocc' is not found\n",
     )
+    shown = " ".join(out.split())
+    assert "seat 0 to act: shares 0, 1, 0.5; held against all others 0, 0.5, 0.5; a seat chooses" in shown
     assert max(map(len, out.splitlines())) <= 80
-    code, _, err = lab("analyse", "multiplication", "-o", "players=3", "-o", "size=10")
-    assert (code, "3,579,715,641,431 states takes more than a million GiB" in err) == (2, True)
-    code, _, err = lab("analyse", "coprimality", "-o", "players=20", "--within", "0.001s")
-    assert (code, err.splitlines()[-1]) == (1, "arena: the time is up; allow more, or a smaller board")
 
 
 def test_a_replay_shows_marks_and_worths_of_annotated_matches_only(arena):

@@ -12,7 +12,6 @@ from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from tests.cli.calls import as_json, calling, printed, refusal
 from tests.conftest import BOTS
-from tests.site.parsed import model_of
 
 ENTRANTS = [("greedy", "ada"), ("random_legal", "bob"), ("minimal", "cleo"), ("random_legal", "dan")]
 FILES = {
@@ -21,6 +20,8 @@ FILES = {
     "climb": 'format = "ladder"\n[ladder]\nmatches = 44\n',
     "triple": 'format = "round-robin"\nencounters = 3\n',
 }
+GAME = 'game = "differences"\noptions = { size = 5 }\n'
+GAMES = {"triple": 'game = "multiplication"\noptions = { players = 3, size = 10 }\n'}
 NUMBER_OF = {"cup": 3, "league": 3, "climb": 4, "triple": 4}
 """Of entrants: three in a knockout and a Swiss, so that there are byes."""
 
@@ -30,12 +31,9 @@ def directory(tmp_path_factory):
     directory = tmp_path_factory.mktemp("rounds")
     with ArenaHome(directory / "home") as home:
         for name, text in FILES.items():
-            entrants = "".join(
-                f'[[entrants]]\nbot = "{BOTS / bot}"\nname = "{shown}"\n' for bot, shown in ENTRANTS[: NUMBER_OF[name]]
-            )
-            game = "multiplication" if name == "triple" else "differences"
-            options = "{ players = 3, size = 10 }" if name == "triple" else "{ size = 5 }"
-            (directory / f"{name}.toml").write_text(f'game = "{game}"\noptions = {options}\n{text}{entrants}')
+            chosen = ENTRANTS[: NUMBER_OF[name]]
+            entrants = "".join(f'[[entrants]]\nbot = "{BOTS / bot}"\nname = "{shown}"\n' for bot, shown in chosen)
+            (directory / f"{name}.toml").write_text(f"{GAMES.get(name, GAME)}{text}{entrants}")
             run_tournament(load_definition(directory / f"{name}.toml"), home.store, executor="in-process")
     return directory
 
@@ -96,7 +94,7 @@ def test_round_cards_have_the_scores_of_the_ranking(arena):
     assert out.count("bye") == 3
 
 
-def test_a_round_is_shown_alone(arena):
+def test_rounds_are_shown_alone_and_many_are_cut_to_the_latest(arena):
     out = arena("rounds", "league", "--round", "2")[1]
     assert out.splitlines()[0] == "round 2"
     assert len(out.splitlines()) == 3
@@ -105,9 +103,6 @@ def test_a_round_is_shown_alone(arena):
     assert sorted(played["meetings"][0]["bots"] + played["byes"]) == ["ada", "bob", "cleo"]
     found = as_json(arena, "rounds", "triple", "--round", "3")
     assert [played["number"] for played in found["rounds"]] == [3]
-
-
-def test_many_rounds_are_cut_to_the_latest(arena):
     out = arena("rounds", "climb")[1]
     last = as_json(arena, "rounds", "climb")["last"]
     assert last > 10
@@ -132,10 +127,3 @@ def test_wrong_use_is_refused_in_a_sentence(arena, arguments, message):
 def test_standings_mention_the_rounds_of_a_format_with_a_table_of_its_own(arena, name, has_own_table):
     assert arena("standings", name)[1].endswith(f"\nRound by round: arena tournament rounds {name}\n") == has_own_table
     assert "Round by round" not in arena("standings", name, "--format", "github")[1]
-
-
-def test_the_page_has_the_same_cards(directory, arena):
-    with ArenaHome(directory / "home") as home:
-        shown = json.loads(model_of(home, "tournament", tournament="league").model_dump_json())["rounds"]["cards"]
-    cards = as_json(arena, "rounds", "league")["cards"]
-    assert [{key: other[key] for key in card} for card, other in zip(cards, shown, strict=True)] == cards

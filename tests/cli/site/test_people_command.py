@@ -39,12 +39,9 @@ def test_roles_and_accounts_are_changed_and_the_log_says_why(arena):
         assert arena("people", *words)[0] == 0
     assert people(arena) == {"ada": ("operator", "invited"), "bob": ("director", "invited")}
     lines = as_json(arena, "people", "log")
-    assert [(line["action"], line["subject"], line["reason"]) for line in reversed(lines) if line["subject"] == "bob"][
-        2:4
-    ] == [
-        ("changed the role from author to director of", "bob", "runs the spring contest"),
-        ("closed the account of", "bob", "left"),
-    ]
+    of_bob = [(line["action"], line["reason"]) for line in reversed(lines) if line["subject"] == "bob"]
+    assert of_bob[2] == ("changed the role from author to director of", "runs the spring contest")
+    assert of_bob[3] == ("closed the account of", "left")
     assert {line["by"] for line in lines} == {"the command line"}
 
 
@@ -93,15 +90,11 @@ def test_a_roster_becomes_accounts_links_and_one_line_in_the_log(arena, tmp_path
     words = ("people", "import", tmp_path / "roster.csv", "--invitations", out, "--site", "https://arena.example.org")
     assert arena(*words)[0] == 0
     assert people(arena) == {"ada": ("author", "invited"), "bob": ("director", "invited")}
-    lines = as_json(arena, "people", "log")
-    assert [(one["action"], one["subject"]) for one in lines] == [
-        ("made accounts from a list for", "1 author, 1 director")
-    ]
+    (one,) = as_json(arena, "people", "log")
+    assert (one["action"], one["subject"]) == ("made accounts from a list for", "1 author, 1 director")
     rows = list(csv.DictReader(out.read_text().splitlines()))
-    assert [(row["name"], row["role"], row["e-mail"]) for row in rows] == [
-        ("ada", "author", "ada@example.org"),
-        ("bob", "director", "'b'"),
-    ]
+    found = [(row["name"], row["role"], row["e-mail"]) for row in rows]
+    assert found == [("ada", "author", "ada@example.org"), ("bob", "director", "'b'")]
     assert out.stat().st_mode & 0o777 == 0o600
     with PeopleStore(tmp_path / "home" / "people.sqlite3") as store:
         for row in rows:
@@ -123,10 +116,7 @@ def test_a_roster_becomes_accounts_links_and_one_line_in_the_log(arena, tmp_path
                 (6, "expected at most 200 characters; there are 201"),
             ],
         ),
-        (
-            b"name,role\nada,king\nbob\n",
-            [(2, "role 'king': expected 'author', 'director' or 'operator'"), (3, "expected 2 cells")],
-        ),
+        (b"name,role\nada,king\nbob\n", [(2, "role 'king': expected 'author', 'director'"), (3, "expected 2 cells")]),
         (b"ada\nb\xe4r\n", [(2, "the byte 0xe4 is not UTF-8")]),
         ("ada\n".encode("utf-16"), [(1, "this is UTF-16")]),
         (b'ada\n"bob', [(2, "not valid CSV")]),
