@@ -90,17 +90,12 @@ def test_a_huge_answer_is_read_no_further_than_its_bound():
     assert sentence_of(saying(declared))[1] == "SITE: it answers with more than 4,194,304 bytes; no arena does"
 
 
-CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+CONTINUE, BODY = b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n"
 
 
 @pytest.mark.parametrize(
     ("begin", "piece"),
-    [
-        (b"", b"1"),
-        (b"HTTP/1.1 200 OK\r\nX: ", b"1"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n", b"1"),
-        (b"", CONTINUE),
-    ],
+    [(b"", b"1"), (b"HTTP/1.1 200 OK\r\nX: ", b"1"), (BODY, b"1"), (b"", CONTINUE)],
     ids=["status", "header", "body", "interim responses"],
 )
 def test_who_sends_a_piece_now_and_then_is_given_up(begin, piece):
@@ -189,11 +184,8 @@ def test_a_server_without_encryption_is_one_sentence():
     assert "no encrypted connection comes about" in str(caught.value)
 
 
-ACCOUNT = {
-    "name": "ada",
-    "role": "author",
-    "tokens": [{"is_this": True, "scopes": ["read"], "expires_at": "2027-01-01T00:00:00+00:00"}],
-}
+TOKEN = {"is_this": True, "scopes": ["read"], "expires_at": "2027-01-01T00:00:00+00:00"}
+ACCOUNT = {"name": "ada", "role": "author", "tokens": [TOKEN]}
 
 
 @pytest.mark.parametrize(
@@ -201,10 +193,8 @@ ACCOUNT = {
     [
         {"name": None}, {"name": 1}, {"name": ""}, {"name": 301 * "x"}, {"name": "a\x1b[2J"}, {"role": []},
         {"tokens": None}, {"tokens": []}, {"tokens": [1]}, {"tokens": [{}]}, {"tokens": 1001 * [{}]},
-        {"tokens": [{"is_this": 1, "scopes": ["read"], "expires_at": "2027"}]},
-        {"tokens": [{"is_this": True, "scopes": [1], "expires_at": "2027"}]},
-        {"tokens": [{"is_this": True, "scopes": 51 * ["x"], "expires_at": "2027"}]},
-        {"tokens": [{"is_this": True, "scopes": ["read"], "expires_at": "\u202e"}]},
+        {"tokens": [TOKEN | {"is_this": 1}]}, {"tokens": [TOKEN | {"scopes": [1]}]},
+        {"tokens": [TOKEN | {"scopes": 51 * ["x"]}]}, {"tokens": [TOKEN | {"expires_at": "\u202e"}]},
     ],
 )  # fmt: skip
 def test_an_account_that_is_none_is_one_sentence(change):

@@ -1,6 +1,5 @@
 """Signing in at a real site: the account, the end."""
 
-import io
 import shutil
 import ssl
 import subprocess
@@ -48,13 +47,6 @@ def test_an_arena_without_accounts_says_who_can_change_that(tmp_path):
     assert str(caught.value) == (
         f"http://{address}: nobody can sign in there; its director can change that: arena serve --open-to authors"
     )
-
-
-def test_an_address_that_takes_no_files_says_so(arena_site):
-    client = client_of(arena_site.url, arena_site.token())
-    with pytest.raises(SiteError) as caught:
-        client.upload("/account/token/end", io.BytesIO(b"abc"), 3)
-    assert caught.value.status == 415
 
 
 @pytest.fixture

@@ -112,9 +112,7 @@ def taking_good(answers):
 @pytest.mark.parametrize(
     "answers",
     [
-        ['{"to": "/elsewhere"}'],
-        ['{"to": "//evil/submissions/1"}'],
-        [TAKEN, "{}"],
+        *(['{"to": "/elsewhere"}'], ['{"to": "//evil/submissions/1"}'], [TAKEN, "{}"]),
         [TAKEN, '{"line": {"state": "odd"}, "details": {"report": "", "reason": ""}}'],
         [TAKEN, '{"line": {"state": "accepted", "bot": 5}, "details": {"report": "", "reason": ""}}'],
         [TAKEN, '{"line": {"state": "accepted"}, "details": null}'],
@@ -140,11 +138,8 @@ def test_what_a_compiler_says_keeps_its_lines(command, tmp_path):
 
 def test_what_a_site_says_can_do_nothing_to_a_terminal(command, tmp_path):
     (tmp_path / "first.py").write_bytes(GOOD)
-    value = {
-        "line": {"state": "refused", "bot": "a\x1b[2J@1"},
-        "details": {"report": "one\x1b]0;x\x07\ntwo\u202e", "reason": "no\x1b[31m"},
-    }
-
+    details = {"report": "one\x1b]0;x\x07\ntwo\u202e", "reason": "no\x1b[31m"}
+    value = {"line": {"state": "refused", "bot": "a\x1b[2J@1"}, "details": details}
     with hostile(taking_good([TAKEN, json.dumps(value)])) as url:
         code, out, err = command(tmp_path / "first.py", "--to", url)
     assert code == 1

@@ -42,9 +42,8 @@ def test_the_help_fits_a_screen_and_lists_commands_under_headings_without_a_wrap
 
 
 def test_every_command_is_listed_once_by_the_arena_or_by_a_noun():
-    listed = [
-        name for names in [*LISTED.values(), *(noun.commands for noun in NOUNS.values())] for name in names.values()
-    ]
+    groups = [*LISTED.values(), *(noun.commands for noun in NOUNS.values())]
+    listed = [name for names in groups for name in names.values()]
     assert sorted(listed) == sorted([*COMMANDS, *NOUNS])
     assert all(re.fullmatch(r"[A-Z][a-z]+,? .*[^.]\.", summary(name)) for name in listed), "sentences"
 
@@ -72,16 +71,10 @@ def test_the_help_of_a_command_only_points_to_the_global_options(arena, name):
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        ("--home", "here", "bots"),
-        ("bots", "--home", "here"),
-        ("--home", "here", "bots", "--home", "here"),
-        ("bots", "--home=here"),
-    ],
+    "line", ["--home here bots", "bots --home here", "--home here bots --home here", "bots --home=here"]
 )
-def test_the_home_may_be_given_before_or_after_the_command(arena, tmp_path, arguments):
-    assert arena(*arguments)[0] == 0
+def test_the_home_may_be_given_before_or_after_the_command(arena, tmp_path, line):
+    assert arena(*line.split())[0] == 0
     assert [path.name for path in tmp_path.iterdir()] == ["here"]
 
 
@@ -153,7 +146,5 @@ main()
 @pytest.mark.parametrize(("given", "expected"), [({}, "1 1"), ({"OPENBLAS_NUM_THREADS": "2"}, "2 ")])
 def test_numpy_computes_on_one_core_unless_somebody_says_otherwise(given, expected):
     environment = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
-    done = subprocess.run(
-        [sys.executable, "-c", PRINT_THREADS], env=environment | given, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.splitlines()[-1].startswith(expected)
+    shown = subprocess.check_output([sys.executable, "-c", PRINT_THREADS], env=environment | given, text=True)
+    assert shown.splitlines()[-1].startswith(expected)

@@ -31,12 +31,16 @@ def definition(name="climb"):
     return Definition(name=name, games=games, entrants=bots, format="ladder")
 
 
-def test_a_ladder_is_shown_against_each_of_its_limits():
+def test_progress_is_shown_against_the_schedule_or_the_limits_of_a_ladder():
     progress = ladder(312, 240, matches=1000, margin_95=1.0, hours=2, widest=1.9)
     found = list(run_parts(progress, 720))
     assert found == ["312 of 1,000 matches", "widest ± 1.90, stops at ± 1.0", "12 min of 2 h", "0.3/s", "round 7"]
     assert list(run_parts(ladder(1312, 0), 5)) == ["1,312 matches", "round 7"]
     assert list(run_parts(ladder(4, 0, margin_95=0.25), 5)) == ["4 matches", "stops at ± 0.25", "round 7"]
+    progress = Progress(1200, 300, played=100)
+    assert list(run_parts(progress, 50)) == ["300 of 1,200 matches", "2.0/s"]
+    assert str(time_left(progress, 50)) == "8 min left"
+    assert time_left(Progress(1200, 300), 50) is None
 
 
 @pytest.mark.parametrize(
@@ -62,13 +66,6 @@ def test_a_share_is_that_of_the_nearest_limit():
     assert share_done(ladder(300, 1, matches=1000, hours=1), 1800) == 0.5
     assert share_done(ladder(300, 1), 5) is None
     assert share_done(Progress(60, 15), 5) == 0.25
-
-
-def test_a_schedule_is_shown_against_its_matches():
-    progress = Progress(1200, 300, played=100)
-    assert list(run_parts(progress, 50)) == ["300 of 1,200 matches", "2.0/s"]
-    assert str(time_left(progress, 50)) == "8 min left"
-    assert time_left(Progress(1200, 300), 50) is None
 
 
 def test_parts_stay_whole_where_they_fit():
@@ -164,16 +161,13 @@ def test_notes_take_the_place_of_the_ratings(monkeypatch, capsys):
 def test_a_ladder_that_is_played_reports_its_limits(tmp_path, capsys):
     entrants = "".join(f'[[entrants]]\nbot = "{BOTS / bot}"\n' for bot in ("random_legal", "minimal"))
     limits = "[ladder]\nmatches = 12\nmargin_95 = 0.01\nhours = 1\n"
-    (tmp_path / "climb.toml").write_text(
-        f'game = "differences"\noptions = {{ size = 4 }}\nformat = "ladder"\n{limits}{entrants}'
-    )
+    head = 'game = "differences"\noptions = { size = 4 }\nformat = "ladder"\n'
+    (tmp_path / "climb.toml").write_text(f"{head}{limits}{entrants}")
     run(["run", str(tmp_path / "climb.toml"), "--executor", "in-process", "--home", str(tmp_path / "home")])
     lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("climb: ")]
     assert lines[0].startswith("climb: 0 of 12 matches · stops at ± 0.01 · 0 s of 60 min")
-    assert re.fullmatch(
-        r"climb: 12 of 12 matches · widest ± [\d.]+, stops at ± 0.01 · \d+ s of 60 min · [\d.]+/s · round [56]",
-        lines[-1],
-    )
+    last = r"climb: 12 of 12 matches · widest ± [\d.]+, stops at ± 0.01 · \d+ s of 60 min · [\d.]+/s · round [56]"
+    assert re.fullmatch(last, lines[-1])
 
 
 # what a silent command is doing is said in a terminal, and nowhere else
