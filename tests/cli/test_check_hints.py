@@ -202,12 +202,7 @@ CAUSES = [
     ("exit", "…", {"stderr": TORCH, "is_submitted": True}, "Submit it with the bot, as docs/dependencies.md says"),
     ("exit", "…", {"stderr": "FileNotFoundError: 'a\0b'"}, "there is no file"),
     ("timeout", "no answer", {}, "flush after every message"),
-    (
-        "timeout",
-        f"{NO_ANSWER}; it waited 0.900 s of that for the processor",
-        NOTHING_YET,
-        "other programs of this mach",
-    ),
+    ("timeout", f"{NO_ANSWER}; it waited 0.900 s of that for the processor", NOTHING_YET, "other programs of this"),
     ("start", "…", {"stderr": NODE.format("SyntaxError: Unexpected token ';'")}, "bot.js, line 3 is not JavaScript"),
     ("exit", "…", {"stderr": NODE.format("TypeError: x is no f")}, "raised TypeError at bot.js, line 3: x is no f"),
     ("exit", "…", {"stderr": JAVA}, "raised ArrayIndexOutOfBoundsException at Bot.java, line 12: Index 5 out"),

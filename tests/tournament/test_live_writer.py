@@ -169,7 +169,6 @@ def test_the_more_matches_are_watched_the_less_often_each_is_shown(
     assert [later - earlier for earlier, later in pairwise(written[1:])] == [gap_seconds] * (len(written) - 2)
 
 
-@pytest.mark.slow
 def test_the_states_of_long_matches_are_written_less_often(writer, executor, state, clock, monkeypatch):
     """After a large one the next comes seconds later; small ones come as often as they are there."""
     per_second = CHARACTERS_PER_SECOND / 20

@@ -211,7 +211,6 @@ def test_what_is_no_address_is_one_sentence(text):
         site_address(text)
 
 
-@pytest.mark.slow
 @given(st.text(max_size=40))
 def test_any_text_is_an_address_or_refused(text):
     try:

@@ -108,17 +108,11 @@ def test_tuning_and_checks_take_the_conditions_of_a_tournament(command, monkeypa
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (
-            "check arena:greedy --like none.toml",
-            "--like 'none.toml': there is no such file, and unknown tournament 'no",
-        ),
+        ("check arena:greedy --like none", "--like 'none': there is no such file, and unknown tournament 'none'"),
         ("play plaid arena:greedy arena:greedy --like bad.toml", "bad.toml: opening_plies = -1: "),
         ("play plaid arena:greedy arena:greedy --like wide.toml", "limits.cores = 1024: this machine has "),
         ("compare arena:greedy arena:greedy", "--game: missing; expected a game, or --like"),
-        (
-            "check arena:greedy --like class.toml --game plaid",
-            "--game plaid: expected a game of the tournament 'class.",
-        ),
+        ("check arena:greedy --like class.toml --game plaid", "--game plaid: expected a game of the tournament 'class"),
         ("play plaid arena:greedy arena:greedy --like class.toml", "plaid: expected a game of the tournament"),
         ("check --rules differences --like class.toml", "--rules checks the rules of one game, without --like"),
         ("compare arena:greedy arena:greedy --like class.toml -o size=4", "--option size=4: class.toml has 2 games"),
