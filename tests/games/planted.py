@@ -15,14 +15,6 @@ from arena.games import ChoiceOption, Drawing, IllegalActionError, IntOption, Sp
 from tests.games.claims import Claims, ClaimsState
 
 
-class ApplyRaises(Claims):
-    def apply(self, state: Any, action: Any) -> Any:
-        following = super().apply(state, action)
-        if state.owners[0] >= 0 and following.owners[2] >= 0:
-            return {}["missing"]
-        return following
-
-
 class ApplyHangs(Claims):
     def apply(self, state: Any, action: Any) -> Any:
         while len(state.owners) - state.owners.count(-1) >= 1:
@@ -75,27 +67,6 @@ class OverAtOnce(Claims):
 
     def legal_actions(self, state: Any) -> Any:
         return []
-
-
-class NeverEnds(Claims):
-    def apply(self, state: Any, action: Any) -> Any:
-        following = super().apply(state, action)
-        if -1 not in following.owners:
-            return ClaimsState((-1,) * len(following.owners), following.seat, following.out)
-        return following
-
-
-class ScoreIsNaN(Claims):
-    def scores(self, state: Any) -> Any:
-        claimed = sum(super().scores(state))
-        return tuple(score / claimed if claimed else float("nan") for score in super().scores(state))
-
-
-class DenseRanks(Claims):
-    def ranks(self, state: Any) -> Any:
-        scores = self.scores(state)
-        order = sorted(set(scores), reverse=True)
-        return tuple(1 + order.index(score) for score in scores)
 
 
 class UnhashableState(Claims):
@@ -209,21 +180,6 @@ class IdentityStates(Claims):
         return self.State(super().state_from_observation(observation))
 
 
-class HiddenRandomness(Claims):
-    def apply(self, state: Any, action: Any) -> Any:
-        following = super().apply(state, action)
-        if state.owners[1] < 0 <= following.owners[1]:
-            return following._replace(owners=(following.owners[0], random.randrange(1000), *following.owners[2:]))
-        return following
-
-
-class GlobalCounter(Claims):
-    counter = itertools.count()
-
-    def scores(self, state: Any) -> Any:
-        return tuple(score + next(self.counter) for score in super().scores(state))
-
-
 class StateInTheGame(Claims):
     def prepare(self) -> None:
         self.begun = 0
@@ -254,11 +210,6 @@ class ParseAcceptsAnything(Claims):
             return super().parse_action(text)
         except IllegalActionError:
             return text
-
-
-class RenderAfterNeedsTuples(Claims):
-    def render_after(self, state: Any, actions: Any) -> str:
-        return super().render(state) + "\n" + " ".join({(1, 1): "first"}.get(action, "") for _, action in actions)
 
 
 class ThreeByDecree(Claims):
@@ -298,89 +249,79 @@ def local_class() -> type[Claims]:
     return Hidden
 
 
+COUNTER = itertools.count()
+
+RESULTS = {
+    "ApplyRaises": (
+        "apply",
+        lambda after, state, action: {}["missing"] if state.owners[0] >= 0 and after.owners[2] >= 0 else after,
+    ),
+    "ApplyReturnsNone": ("apply", lambda after, state, action: after if -1 in after.owners else None),
+    "NeverEnds": (  # a claimed row is emptied again
+        "apply",
+        lambda after, state, action: after if -1 in after.owners else after._replace(owners=(-1,) * len(after.owners)),
+    ),
+    "HiddenRandomness": (  # b1 is claimed for a seat drawn at random
+        "apply",
+        lambda after, state, action: after._replace(
+            owners=(after.owners[0], after.owners[1] if after.owners[1] < 0 else random.random(), *after.owners[2:])
+        ),
+    ),
+    "LegalAfterTheEnd": ("legal_actions", lambda legal, state: legal or [(1, 1)]),
+    "IteratorOfActions": ("legal_actions", lambda legal, state: iter(legal)),
+    "SetOfActions": ("legal_actions", lambda legal, state: set(legal)),
+    "MissingLegal": ("legal_actions", lambda legal, state: legal[:-1] if len(legal) == 3 else legal),
+    "UnstableOrder": ("legal_actions", lambda legal, state: random.sample(legal, len(legal))),
+    "TwiceTheSameAction": ("legal_actions", lambda legal, state: [*legal, *legal[:1]]),
+    "ActionIsAList": ("legal_actions", lambda legal, state: [list(action) for action in legal]),
+    "SeatOutOfRange": ("seat_to_act", lambda seat, state: None if seat is None else seat + 1),  # counted from 1
+    "ScoreForTwoOnly": ("scores", lambda scores, state: scores[:2]),
+    "ScoreIsNaN": (
+        "scores",
+        lambda scores, state: tuple(score / sum(scores) if sum(scores) else float("nan") for score in scores),
+    ),
+    "BoolScores": ("scores", lambda scores, state: tuple(score == max(scores) for score in scores)),
+    "ScoresRaise": ("scores", lambda scores, state: tuple(score / sum(scores) for score in scores)),  # at the start
+    "ClockInTheRules": ("scores", lambda scores, state: tuple(score + time.perf_counter() for score in scores)),
+    "GlobalCounter": ("scores", lambda scores, state: tuple(score + next(COUNTER) for score in scores)),
+    "DenseRanks": ("ranks", lambda ranks, state: tuple(1 + sorted({*ranks}).index(rank) for rank in ranks)),
+    "ObservationTooLarge": ("observation", lambda seen, state: seen | {"history": [0] * 1_100_000}),
+    "SetInObservation": (
+        "observation",
+        lambda seen, state: seen | {"empty": {x for x, owner in enumerate(state.owners) if owner < 0}},
+    ),
+    "TupleAsKey": (
+        "observation",
+        lambda seen, state: seen | {"by_square": {(x, 1): owner for x, owner in enumerate(state.owners, 1)}},
+    ),
+    "InfiniteObservation": ("observation", lambda seen, state: seen | {"best": float("-inf")}),
+    "FormatAndParseDiffer": ("format_action", lambda text, action: f"{chr(ord(text[0]) + 1)}1"),
+    "RenderRaises": ("render", lambda board, state: board if state.owners.index(-1) >= 0 else ""),
+    "RenderIsNoText": ("render", lambda board, state: board.splitlines()),
+    "ColouredBoard": ("render", lambda board, state: f"\x1b[31m{board}\x1b[0m"),
+    "RenderAfterNeedsTuples": (
+        "render_after",
+        lambda board, state, actions: " ".join({(1, 1): "first"}.get(action, "") for _, action in actions),
+    ),
+    "WithdrawSometimes": ("withdraw", lambda after, state: None if state.seat in state.owners else after),
+}
+"""Games with one method whose result is wrong: its name, and what is made of the right result and the arguments."""
+
 WRONG = {
-    "LegalAfterTheEnd": ("legal_actions", lambda self, state: Claims.legal_actions(self, state) or [(1, 1)]),
-    "IteratorOfActions": ("legal_actions", lambda self, state: iter(Claims.legal_actions(self, state))),
-    "SetOfActions": ("legal_actions", lambda self, state: set(Claims.legal_actions(self, state))),
     "SeatWithoutAction": ("seat_to_act", lambda self, state: state.seat),
     "SeatRaises": ("seat_to_act", lambda self, state: [0, 1][state.seat] if state.owners[1] < 0 else [][state.seat]),
     "IsOverDisagrees": ("is_over", lambda self, state: state.owners.count(-1) <= 1),
     "InitialStateRaises": ("initial_state", lambda self: ClaimsState((-1,) * self.options["sise"], 0, ())),
-    "ScoreForTwoOnly": ("scores", lambda self, state: Claims.scores(self, state)[:2]),
     "ParseRaisesValueError": ("parse_action", lambda self, text: (ord(text[0]) - ord("a") + 1, int(text[1:]))),
-    "RenderIsNoText": ("render", lambda self, state: Claims.render(self, state).splitlines()),
-    "ColouredBoard": ("render", lambda self, state: f"\x1b[31m{Claims.render(self, state)}\x1b[0m"),
     "DrawingWithoutSize": ("drawing", lambda self, state: Drawing(float("nan"), 1, ())),
     "UnknownShape": ("drawing", lambda self, state: Drawing(4, 1, (("circle", 0.5, 0.5, 0.3, "mark"),))),
     "WithdrawKeepsTheSeat": ("withdraw", lambda self, state: state._replace(out=(*state.out, state.seat))),
     "SeatsOutTwice": ("seats_out", lambda self, state: state.out * 2),
     "SeatsComeBack": ("seats_out", lambda self, state: state.out[-1:]),
-    "ApplyReturnsNone": (
-        "apply",
-        lambda self, state, action: after if -1 in (after := Claims.apply(self, state, action)).owners else None,
-    ),
     "ApplyExits": ("apply", lambda self, state, action: sys.exit(3)),
     "AcceptsAfterTheEnd": (
         "apply",
         lambda self, state, action: state if -1 not in state.owners else Claims.apply(self, state, action),
-    ),
-    "MissingLegal": (
-        "legal_actions",
-        lambda self, state: legal[:-1] if len(legal := list(Claims.legal_actions(self, state))) == 3 else legal,
-    ),
-    "UnstableOrder": (
-        "legal_actions",
-        lambda self, state: random.sample(legal := list(Claims.legal_actions(self, state)), len(legal)),
-    ),
-    "TwiceTheSameAction": (
-        "legal_actions",
-        lambda self, state: [*(legal := list(Claims.legal_actions(self, state))), *legal[:1]],
-    ),
-    "ActionIsAList": (
-        "legal_actions",
-        lambda self, state: [list(action) for action in Claims.legal_actions(self, state)],
-    ),
-    "SeatOutOfRange": (
-        "seat_to_act",
-        lambda self, state: (
-            None if (seat := Claims.seat_to_act(self, state)) is None else seat + 1  # counted from 1
-        ),
-    ),
-    "BoolScores": (
-        "scores",
-        lambda self, state: tuple(score == max(Claims.scores(self, state)) for score in Claims.scores(self, state)),
-    ),
-    "ScoresRaise": (
-        "scores",
-        lambda self, state: tuple(  # no average before the first action
-            score / sum(Claims.scores(self, state)) for score in Claims.scores(self, state)
-        ),
-    ),
-    "ClockInTheRules": (
-        "scores",
-        lambda self, state: tuple(score + time.perf_counter() for score in Claims.scores(self, state)),
-    ),
-    "ObservationTooLarge": (
-        "observation",
-        lambda self, state: {**Claims.observation(self, state), "history": [0] * 1_100_000},
-    ),
-    "SetInObservation": (
-        "observation",
-        lambda self, state: {
-            **Claims.observation(self, state),
-            "empty": {x for x, owner in enumerate(state.owners) if owner < 0},
-        },
-    ),
-    "TupleAsKey": (
-        "observation",
-        lambda self, state: {
-            **Claims.observation(self, state),
-            "by_square": {(x, 1): owner for x, owner in enumerate(state.owners, 1)},
-        },
-    ),
-    "InfiniteObservation": (
-        "observation",
-        lambda self, state: {**Claims.observation(self, state), "best": float("-inf")},
     ),
     "ObservationLosesTheSeat": (
         "state_from_observation",
@@ -390,11 +331,6 @@ WRONG = {
         "state_from_observation",
         lambda self, observation: ClaimsState(observation["owners"], observation["seat"], tuple(observation["out"])),
     ),
-    "FormatAndParseDiffer": (
-        "format_action",
-        lambda self, action: Claims.format_action(self, (action[0] + 1, action[1])),
-    ),
-    "RenderRaises": ("render", lambda self, state: Claims.render(self, state) if state.owners.index(-1) >= 0 else ""),
     "SpaceLacksAnAction": (
         "space",
         lambda self: Space(actions=((1, 1), (2, 1), (3, 1)), max_plies=6, encode=lambda state: [0.0]),
@@ -406,10 +342,6 @@ WRONG = {
             max_plies=6,
             encode=lambda state: [1.0 for owner in state.owners if owner >= 0],
         ),
-    ),
-    "WithdrawSometimes": (
-        "withdraw",
-        lambda self, state: None if state.seat in state.owners else Claims.withdraw(self, state),
     ),
     "MorePlayersThanSeats": (
         "initial_state",
@@ -426,5 +358,11 @@ WRONG = {
 }
 """Games with one member that is wrong: its name, and what it is."""
 
-for _name, (_method, _wrong) in WRONG.items():
-    globals()[_name] = type(_name, (Claims,), {_method: _wrong, "__module__": __name__})
+
+def wrong_result(method, wrong):
+    return lambda self, *arguments: wrong(getattr(Claims, method)(self, *arguments), *arguments)
+
+
+MEMBERS = WRONG | {name: (method, wrong_result(method, wrong)) for name, (method, wrong) in RESULTS.items()}
+for _name, (_member, _wrong) in MEMBERS.items():
+    globals()[_name] = type(_name, (Claims,), {_member: _wrong, "__module__": __name__})

@@ -164,7 +164,7 @@ def test_a_render_mode_that_does_not_exist_is_refused():
 def test_pettingzoos_own_tests_pass(case):
     name, options = case
     small = options or name != "coprimality"
-    for seed in range(4 if options else 1):
+    for seed in range(2 if options else 1):
         wrapped = env(name, **options)
         wrapped.reset(seed=seed)
         for agent in wrapped.agents:
@@ -246,7 +246,7 @@ def test_openspiel_sees_the_same_match(case):
     assert state.returns() == rewards(rules, position)
 
 
-@pytest.mark.parametrize("case", SMALL, ids=ids)
+@pytest.mark.parametrize("case", SMALL[::4], ids=ids)
 def test_openspiels_tree_search_plays(case):
     name, options = case
     game = pyspiel.load_game(openspiel.register(name), options)
@@ -267,12 +267,6 @@ def test_python_leaves_in_peace_after_openspiel():
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_all_games_are_registered():
-    names = {f"arena_{name}" for name in GAMES}
-    assert names <= set(pyspiel.registered_names())
-    assert names <= set(openspiel.REGISTERED)
-
-
 class Twin(Differences):
     """Another game of the same name."""
 
@@ -282,6 +276,8 @@ class Spaced(Differences):
 
 
 def test_openspiel_has_one_game_of_a_name():
+    names = {f"arena_{name}" for name in GAMES}
+    assert names <= set(pyspiel.registered_names()) & set(openspiel.REGISTERED)
     assert openspiel.register("differences") == openspiel.register("differences") == "arena_differences"
     with pytest.raises(UsageError, match=r"'differences' of .*:Twin: OpenSpiel has the one of arena\.games"):
         openspiel.register(f"{__name__}:Twin")
