@@ -53,9 +53,3 @@ def test_no_page_counts_on_standing_in_the_checkout():
             without_addresses = re.sub(r"https?://\S+", "", block)
             found = re.search(r"\bbots/|\btournaments/|\.venv|\.\./|-m arena", without_addresses)
             assert not found, f"{page.name}: {block}"
-
-
-def test_links_lead_somewhere():
-    for page in [*DOCS.rglob("*.md"), DOCS / "researcher.ipynb", ROOT / "README.md", ROOT / "bots" / "README.md"]:
-        for link in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
-            assert link.startswith("http") or (page.parent / link).exists(), f"{page.name}: {link}"

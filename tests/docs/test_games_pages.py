@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.lab.lab_command import lab_command as command
 from arena.games import GAMES, make_game
 from arena.lab.solve import Solver
 from arena.lab.solving.limits import Limits
@@ -34,16 +33,6 @@ def test_every_game_has_a_page_that_answers_three_questions():
         for heading in ("## What is proved, computed, measured and not known", "## Recommended"):
             assert heading in page, game
         assert f"<games/{game}>" in index
-
-
-def test_commands_of_the_pages_are_those_of_the_lab():
-    for page in PAGES.values():
-        lines = re.findall(r"^arena lab (\w+) (\w+)(.*)$", page, re.MULTILINE)
-        assert lines
-        for name, game, rest in lines:
-            known = {option for parameter in command.commands[name].params for option in parameter.opts}
-            assert game in GAMES
-            assert set(re.findall(r"(?<= )--?[a-z][a-z-]*", rest)) <= known, rest
 
 
 @pytest.mark.parametrize("first", [1, 2])

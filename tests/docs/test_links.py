@@ -10,6 +10,7 @@ FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#\s]+)(?:#[^)\s]*)?\)")
 ELSEWHERE = {".venv", "build", "tests"}
 PAGES = sorted(path for path in ROOT.glob("**/*.md") if not ELSEWHERE & {*path.relative_to(ROOT).parts})
+PAGES.append(ROOT / "docs" / "researcher.ipynb")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
