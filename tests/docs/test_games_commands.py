@@ -123,8 +123,9 @@ def test_every_page_opens_with_its_answer_in_one_sentence():
 
 
 def costly(cases):
-    """Return the cases of a table as parameters, those that take a quarter of a minute or more as a soak."""
-    soak = ("prove plaid", "prove plusminus", "prove multiplication", "solve plaid -o width=14")
+    """Return the cases of a table as parameters, the long ones and others like those that stay as a soak."""
+    others = tuple(f"solve plaid -o width={side}" for side in (8, 10, 12, 14))  # 6 by 6 stays
+    soak = ("prove plaid", "prove plusminus", "prove multiplication", "solve plusminus -o grid_first=2", *others)
     return [
         pytest.param(command, value, id=command, marks=pytest.mark.soak if command.startswith(soak) else ())
         for command, value in cases.items()
@@ -148,7 +149,7 @@ def test_multiplication_is_worth_what_its_table_says(lab):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lines", [6, 12])
+@pytest.mark.parametrize("lines", [6, pytest.param(12, marks=pytest.mark.soak)])
 def test_sheets_are_worth_what_the_tables_of_plaid_say(lab, lines):
     (titles,) = re.findall(r"^\| sheet \| (12 by 12.*) \|$", PAGES["plaid"], re.MULTILINE)
     sheets = [f"-o width={title.split()[0]} -o height={title.split()[2]}" for title in titles.split(" | ")]
@@ -216,7 +217,7 @@ def test_forms_of_multiplication_are_worth_what_the_table_says(lab, command, col
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", range(2, 8))
+@pytest.mark.parametrize("size", [*range(2, 7), pytest.param(7, marks=pytest.mark.soak)])
 def test_unseen_lists_are_worth_what_the_table_of_plusminus_says(lab, size):
     printed = {form["repair"]: form["margin"] for form in lab(f"repair plusminus -o size={size}")}
     titles = {
