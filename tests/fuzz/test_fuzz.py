@@ -118,7 +118,7 @@ def only_usage_errors(load, path, text):
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(text=TOURNAMENTS.flatmap(lambda text: mutated(text) | with_another_value(text)))
 def test_a_mutated_tournament_file_is_accepted_or_refused_in_words(place, text):
     path = place / "t.toml"

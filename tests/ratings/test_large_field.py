@@ -105,13 +105,13 @@ def test_signs_belong_to_sources():
 
 
 @pytest.mark.slow
-def test_a_field_beyond_the_bound_is_sparse_without_being_asked():
-    rng = random.Random(2)
-    made = SimulatedField(rng, bots=2001)
-    encounters = Counter(made.encounter(k, (k + step) % 2001) for k in range(2001) for step in (1, 70))
+def test_a_field_beyond_the_bound_is_sparse_without_being_asked(monkeypatch):
+    assert (draws_of(2000), draws_of(2001)) == (DRAWS, LARGE_FIELD_DRAWS)
+    monkeypatch.setattr("arena.ratings.set_fit.MAX_DENSE_BOTS", 600)
+    made = SimulatedField(random.Random(2), bots=601)
+    encounters = Counter(made.encounter(k, (k + step) % 601) for k in range(601) for step in (1, 70))
     fitted = fit_encounters(encounters.items())
-    assert fitted.draws.shape == (LARGE_FIELD_DRAWS, 2001) == (draws_of(2001), len(fitted.ratings))
-    assert draws_of(2000) == DRAWS
+    assert fitted.draws.shape == (LARGE_FIELD_DRAWS, 601) == (LARGE_FIELD_DRAWS, len(fitted.ratings))
     means = np.array([rating.mu for rating in fitted.ratings])
     truth = np.array([made.strengths[int(name[1:])] for name in fitted.names])
     off = means - means.mean() - truth + truth.mean()

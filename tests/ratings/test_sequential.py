@@ -131,11 +131,11 @@ def pentanomial(rng, elo, draw=0.4):
     ("elo", "decision"), [(0.0, "accepted"), pytest.param(60.0, "rejected", marks=pytest.mark.soak)]
 )
 def test_it_errs_no_more_often_than_promised(elo, decision):
-    """400 tests with alpha = beta = 5 %: at 99.9 %, a promise kept is broken at most 36 times in them."""
+    """150 tests with alpha = beta = 5 %: at 99.9 %, a promise kept is broken at most 17 times in them."""
     tested = Hypotheses(0, 60)
     rng = random.Random(f"errors {elo}")
-    wrong = sum(decide((pentanomial(rng, elo) for _ in range(2000)), tested).decision == decision for _ in range(400))
-    assert wrong <= 36
+    wrong = sum(decide((pentanomial(rng, elo) for _ in range(2000)), tested).decision == decision for _ in range(150))
+    assert wrong <= 17
 
 
 @pytest.mark.soak

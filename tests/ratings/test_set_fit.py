@@ -121,7 +121,7 @@ RESULTS = st.lists(
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(RESULTS, st.randoms(use_true_random=False))
 def test_order_seats_and_names_make_no_difference(results, rng):
     ratings = rate_results(results)
