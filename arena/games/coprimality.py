@@ -32,7 +32,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from arena.base.errors import IllegalActionError
 from arena.games.drawing import Drawing, Shape, board
-from arena.games.game import PIE, Game, IntOption, Option, Space, all_squares, refuse_when_over
+from arena.games.game import Game, IntOption, Option, Space, all_squares, refuse_when_over
+from arena.games.pie import PIE
 from arena.games.squares import Square, as_square, draw_grid, format_square, parse_square, seat_letter, square_of
 
 

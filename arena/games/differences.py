@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from arena.games.drawing import Drawing
-from arena.games.game import PIE, ChoiceOption, Option, Space, all_squares, refuse_when_over
+from arena.games.game import ChoiceOption, Option, Space, all_squares, refuse_when_over
 from arena.games.permutation import (
     Heights,
     PermutationGame,
@@ -38,6 +38,7 @@ from arena.games.permutation import (
     place,
     size_option,
 )
+from arena.games.pie import PIE
 
 
 class DifferencesState(NamedTuple):

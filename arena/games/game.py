@@ -83,10 +83,23 @@ class ChoiceOption:
         return next((choice for choice in self.choices if str(choice) == text), text)
 
 
-Option = IntOption | ChoiceOption
+class RuleAround(IntOption):
+    """An option that puts a rule around those of a game where it is above its default, such as the pie rule."""
 
-PIE = IntOption("pie", 0, 0, 3, "first actions, all by seat 0, before seat 1 keeps or swaps seats", is_variation=True)
-"""The pie rule of ``arena.games.pie``; a game for two that has this very option in its table takes it."""
+    def is_chosen(self, value: object) -> bool:
+        """Return whether a value asks for the rule."""
+        return type(value) is int and self.default < value <= self.maximum
+
+    def around(self, kind: type[Game[Any]]) -> type[Game[Any]]:
+        """Return the class of a game with the rule around it."""
+        raise NotImplementedError
+
+    def rulebook(self) -> str:
+        """Return the rule in words."""
+        raise NotImplementedError
+
+
+Option = IntOption | ChoiceOption
 
 
 def checked_options(game: str, table: Iterable[Option], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -214,13 +227,11 @@ class Game(ABC, Generic[StateT]):
     mine: ClassVar[str] = ""
 
     def __new__(cls, /, **given: Any) -> Any:
-        """Return a game of these rules; one around them if the pie rule is asked for."""
-        pie = given.get("pie")
-        if type(pie) is not int or not 0 < pie <= PIE.maximum or not any(option is PIE for option in cls.OPTIONS):
-            return super().__new__(cls)
-        from arena.games.pie import with_pie  # which needs this module
-
-        return with_pie(cls)(**given)
+        """Return a game of these rules; one around them if an option asks for it."""
+        for option in cls.OPTIONS:
+            if isinstance(option, RuleAround) and option.is_chosen(given.get(option.name)):
+                return option.around(cls)(**given)
+        return super().__new__(cls)
 
     def __init__(self, /, **given: Any) -> None:
         if "players" in given and not any(option.name == "players" for option in self.OPTIONS):
@@ -259,11 +270,7 @@ class Game(ABC, Generic[StateT]):
         import inspect  # which takes a bot as long to import as all the games
 
         rules = inspect.getdoc(inspect.getmodule(cls)) or ""
-        if not any(option is PIE for option in cls.OPTIONS):
-            return rules
-        from arena.games import pie
-
-        return f"{rules}\n\n{inspect.getdoc(pie)}"
+        return "\n\n".join([rules, *(each.rulebook() for each in cls.OPTIONS if isinstance(each, RuleAround))])
 
     @abstractmethod
     def initial_state(self) -> StateT:

@@ -24,7 +24,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from arena.base.errors import IllegalActionError, OptionError
 from arena.games.drawing import Drawing, Shape
-from arena.games.game import PIE, IntOption, Option, Space, all_squares, refuse_when_over
+from arena.games.game import IntOption, Option, Space, all_squares, refuse_when_over
 from arena.games.permutation import (
     MAX_SIZE,
     Heights,
@@ -39,6 +39,7 @@ from arena.games.permutation import (
     place,
     size_option,
 )
+from arena.games.pie import PIE
 from arena.games.squares import square_of
 
 SMALLEST_K = 3

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from arena.base.errors import IllegalActionError, OptionError
 from arena.games.drawing import Drawing
-from arena.games.game import Game, Space, made_again
+from arena.games.game import Game, RuleAround, Space, made_again
 
 KEEP, SWAP = CHOICES = ("keep", "swap")
 
@@ -171,3 +171,17 @@ def with_pie(kind: type[Game[Any]]) -> type[Pie]:
         "__qualname__": kind.__qualname__,
     }
     return type(kind.__name__, (Pie,), about)
+
+
+class _PieOption(RuleAround):
+    def around(self, kind: type[Game[Any]]) -> type[Game[Any]]:
+        return with_pie(kind)
+
+    def rulebook(self) -> str:
+        import inspect  # which takes a bot as long to import as all the games
+
+        return inspect.cleandoc(__doc__ or "")
+
+
+PIE = _PieOption("pie", 0, 0, 3, "first actions, all by seat 0, before seat 1 keeps or swaps seats", is_variation=True)
+"""The option of games for two that take the pie rule."""

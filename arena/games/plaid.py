@@ -27,7 +27,8 @@ from typing import Any, ClassVar, NamedTuple
 from arena.base.errors import IllegalActionError, OptionError
 from arena.games import surds
 from arena.games.drawing import Drawing, Shape
-from arena.games.game import PIE, Game, IntOption, Option, Space, refuse_when_over
+from arena.games.game import Game, IntOption, Option, Space, refuse_when_over
+from arena.games.pie import PIE
 from arena.games.squares import seat_letter
 
 Line = tuple[str, int]

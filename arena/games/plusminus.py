@@ -25,7 +25,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from arena.base.errors import IllegalActionError
 from arena.games.drawing import Drawing
-from arena.games.game import PIE, ChoiceOption, Option, Space, all_squares, refuse_when_over
+from arena.games.game import ChoiceOption, Option, Space, all_squares, refuse_when_over
 from arena.games.permutation import (
     Heights,
     PermutationGame,
@@ -41,6 +41,7 @@ from arena.games.permutation import (
     place,
     size_option,
 )
+from arena.games.pie import PIE
 from arena.games.squares import seat_letter
 
 SIGNS = ("+", "-")
