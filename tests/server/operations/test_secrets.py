@@ -125,6 +125,7 @@ async def test_each_secret_is_where_it_may_be_and_nowhere_else(tmp_path, monkeyp
     monkeypatch.setitem(VALUES, "bot", ("adabot@1", "evebot@1"))
     crawl = Crawl(tmp_path)
     world, found = crawl.played, set()
+    world.executor = "in-process"  # what bots write to stderr is among the secrets
     world.announce(qualification='{ format = "ladder", places = 4, ladder = { margin_95 = 9.0 } }')
     crawl.enter()
     crawl.invitation = world.people.invitations.invite(Role.AUTHOR, "dora", 7)
