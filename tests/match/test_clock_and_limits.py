@@ -1,5 +1,3 @@
-"""The clock that can be trusted, and the limits a director sets."""
-
 import time
 from types import SimpleNamespace
 

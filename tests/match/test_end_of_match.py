@@ -1,5 +1,3 @@
-"""What a bot writes to stderr when it is told ``end`` belongs to the record of that match."""
-
 import os
 import subprocess
 import sys
@@ -58,7 +56,6 @@ def pool():
 
 @pytest.fixture
 def patient(monkeypatch):
-    """Bots that need a moment have it, however busy the machine is."""
     monkeypatch.setattr(process_player, "END_SECONDS", 10.0)
 
 

@@ -1,5 +1,3 @@
-"""The referee, with scripted players: every rule about turns, clocks, faults and places, without a process."""
-
 import json
 import sys
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""Matches that end when they are settled, compared with everything that can still happen."""
-
 import random
 from dataclasses import replace
 from functools import cache
@@ -120,12 +118,14 @@ def test_a_match_that_ended_too_early_is_found():
         check_record(replace(early, ranks=(1, 1), termination="adjudication"))
 
 
-@pytest.mark.slow
+@pytest.mark.slow(sample=True)
 def test_a_tournament_of_settled_matches_holds(home):
     entrants = [BOTS / "minimal", BOTS / "random_legal"]
     fixed = {"options": {"size": 5}, "encounters": 3}
     for name, more in (("whole", {}), ("short", {"adjudicate": "settled"})):
-        run_tournament(make_definition(name, "differences", entrants, **fixed, **more), home.store, workers=1)
+        run_tournament(
+            make_definition(name, "differences", entrants, **fixed, **more), home.store, executor="in-process"
+        )
     assert verify(home, "short") == (6, [])
     whole, short = (list(home.store.records(name)) for name in ("whole", "short"))
     definition = home.store.tournament("short").definition

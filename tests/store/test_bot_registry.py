@@ -1,5 +1,3 @@
-"""What a home that somebody else has made can't do to whoever opens it."""
-
 import errno
 import json
 import logging

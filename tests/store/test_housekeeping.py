@@ -1,5 +1,3 @@
-"""Tournaments are renamed, deleted and restored with all that belongs to them, in old homes as well."""
-
 import contextlib
 import shutil
 import sqlite3

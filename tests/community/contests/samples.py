@@ -40,7 +40,6 @@ def contest_of(**changed):
 
 
 def stored_of(**changed):
-    """Return a contest as it is stored when it is announced."""
     contest = contest_of(**changed)
     return StoredContest(
         number=1, contest=contest, rng_seed=7, created_by="dora", created_at="2027-01-01T00:00:00+00:00",

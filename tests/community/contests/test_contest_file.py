@@ -1,5 +1,3 @@
-"""A contest's text: what it means, that it can be written again, and what is said about mistakes."""
-
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo, available_timezones
 

@@ -1,7 +1,3 @@
-"""Corrections while results are hidden: they are made in the embargoed home alone, and everybody sees them
-afterwards.
-"""
-
 import pytest
 
 from arena.base.enums import CorrectionKind
@@ -45,7 +41,6 @@ class Sealed:
         return home
 
     def play(self):
-        """Play what is to be played; return whether that is all."""
         return self.runs.play(self.stored, definition_of(self.stored, self.stored.contest.final, "spring", self.bots))
 
     def correct(self, kind, **arguments):

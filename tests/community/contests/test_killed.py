@@ -1,5 +1,3 @@
-"""Killed at any moment, a contest continues: nothing hidden is shown, and no match counts twice."""
-
 import os
 import shutil
 import signal

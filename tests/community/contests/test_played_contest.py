@@ -1,5 +1,3 @@
-"""Whole contests on a clock that stands still until it is moved."""
-
 import stat
 
 import pytest

@@ -1,5 +1,3 @@
-"""The tournaments of a contest: what was written is fitted to those who play, whose number nobody knew before."""
-
 import pytest
 
 from arena.base.records import Bot

@@ -1,5 +1,3 @@
-"""Phases, and what may be seen in them."""
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 

@@ -1,5 +1,3 @@
-"""The bots of the ladder that every site plays, after an upgrade."""
-
 from dataclasses import replace
 
 from arena.community.ladders.open_ladder import OpenLadder
@@ -7,11 +5,7 @@ from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.resumption import create_or_resume
 
-DIGESTS = {
-    "random_legal@1": "7540272821baf649",
-    "greedy@1": "a311474e9e584511",
-    "mcts@2": "f47dc76ee0638f0e",
-}
+DIGESTS = {"random_legal@1": "7540272821baf649", "greedy@1": "a311474e9e584511", "mcts@2": "f47dc76ee0638f0e"}
 """Of the files of each version. A ladder that is played refuses other files under a version that it knows."""
 
 

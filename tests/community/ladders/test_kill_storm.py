@@ -47,7 +47,6 @@ DEADLINE_SECONDS = 600
 
 
 def archive(name, version):
-    """Return a zip of a bot; each version plays in another way."""
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w") as file:
         for path, text in (("bot.toml", TOML.format(name=name, version=version)), ("bot.py", BOT.format(index=0))):
@@ -109,7 +108,6 @@ class Site:
             self.process.stdout.close()
 
     def kill(self, part):
-        """Kill a service; return whether it was there."""
         if part == WEB:
             self.process.kill()
             self.end()

@@ -1,5 +1,3 @@
-"""A ladder that submitted bots enter by themselves."""
-
 import pytest
 
 from arena.base.errors import DefinitionError

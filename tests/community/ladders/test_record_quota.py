@@ -1,5 +1,3 @@
-"""An author whose bots say too much in records of a day plays on no ladder until the day is over."""
-
 from contextlib import suppress
 
 import pytest

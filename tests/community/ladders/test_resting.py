@@ -1,5 +1,3 @@
-"""On a ladder, bots rest that can enter a contest whose results are hidden; the others play on."""
-
 import logging
 
 import pytest

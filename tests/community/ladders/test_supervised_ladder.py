@@ -1,5 +1,3 @@
-"""A supervised ladder, as its program does it: paused, drained, resumed, corrected."""
-
 import logging
 import os
 import signal

@@ -67,7 +67,6 @@ class Playing:
         return one
 
     def leave(self):
-        """End what is still played, so that others find places."""
         for one in self._begun:
             with contextlib.suppress(UsageError):  # it is over already
                 self.matches.end(one.number, "You resigned.")

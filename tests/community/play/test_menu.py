@@ -1,5 +1,3 @@
-"""What can be chosen: a bot is there as soon as it is listed, and its files are looked for again."""
-
 import contextlib
 
 import pytest

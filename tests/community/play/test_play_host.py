@@ -1,5 +1,3 @@
-"""The play host: whole matches, undo and hints, bots that misbehave, and processes that are killed."""
-
 import itertools
 import os
 import signal

@@ -1,5 +1,3 @@
-"""What the page of an unrated match shows: which squares can't be played, and why, and sentences for who plays."""
-
 import pytest
 
 from arena.base.records import TimeControl

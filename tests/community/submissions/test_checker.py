@@ -1,5 +1,3 @@
-"""The checker: what authors submit is tried out, and decided."""
-
 import contextlib
 import io
 import sys

@@ -1,5 +1,3 @@
-"""Whose a bot is, is the same everywhere; who has left is named nowhere."""
-
 import csv
 import io
 import json

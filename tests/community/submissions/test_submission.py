@@ -1,5 +1,3 @@
-"""Submissions that somebody has made to hang, fill or trick the arena: one sentence each, soon, and nothing copied."""
-
 import os
 import shutil
 import signal

@@ -1,5 +1,3 @@
-"""Uploads on the disk: whole or not there at all."""
-
 import hashlib
 import os
 import stat

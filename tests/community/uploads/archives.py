@@ -147,7 +147,6 @@ def unpack_here(data, name, place):
 
 
 def tree(directory):
-    """Return what is below a directory: for each file what it holds and whether it may be executed."""
     found = {}
     for path in directory.rglob("*"):
         mode = path.lstat().st_mode

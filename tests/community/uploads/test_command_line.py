@@ -1,5 +1,3 @@
-"""Archives on the command line: one sentence and exit code 2, little memory, and nothing outside its place."""
-
 import os
 import subprocess
 import sys

@@ -1,5 +1,3 @@
-"""Whether a machine can contain what strangers submit: its reason is a sentence for whoever operates it."""
-
 import pytest
 
 from arena.base.enums import IsolationLevel
@@ -23,25 +21,10 @@ def containment_of(monkeypatch, isolation, untested=""):
     [
         (LANDLOCK, True, True, "uploads are contained: unpacked, built and run at landlock+cgroup"),
         (BUBBLEWRAP, True, True, "uploads are contained: unpacked, built and run at bubblewrap+cgroup"),
-        (
-            LANDLOCK,
-            False,
-            False,
-            "uploads can't be contained: no control group for memory and processes can be made",
-        ),
+        (LANDLOCK, False, False, "uploads can't be contained: no control group for memory and processes can be made"),
         (BUBBLEWRAP, False, False, "uploads can't be contained: no control group"),
-        (
-            LIMITS,
-            True,
-            False,
-            "uploads can't be contained: at the level limits+cgroup a bot can read the files",
-        ),
-        (
-            NONE,
-            False,
-            False,
-            "uploads can't be contained: at the level none a bot can read the files of the arena",
-        ),
+        (LIMITS, True, False, "uploads can't be contained: at the level limits+cgroup a bot can read the files"),
+        (NONE, False, False, "uploads can't be contained: at the level none a bot can read the files of the arena"),
     ],
 )
 def test_only_confined_files_and_limited_memory_are_enough(monkeypatch, level, groups, is_enough, reason):

@@ -1,5 +1,3 @@
-"""Archives as people make them, with whatever writes them: exactly the tree that was packed comes out."""
-
 import io
 import os
 import shutil

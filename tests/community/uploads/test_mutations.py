@@ -1,5 +1,3 @@
-"""Archives damaged at random: refused in a sentence or unpacked, and then every other reader sees the same in them."""
-
 import bz2
 import contextlib
 import gzip
@@ -53,7 +51,6 @@ NUMBERS = st.sampled_from(
 
 @st.composite
 def damaged(draw, good):
-    """Return an archive with a few changes: bytes replaced, removed, put in, or copied to elsewhere."""
     data = bytearray(good)
     for _ in range(draw(st.integers(1, 4))):
         place = draw(st.integers(0, len(data) - 1))

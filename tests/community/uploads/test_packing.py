@@ -1,5 +1,3 @@
-"""Bots packed to be submitted: the same bytes for the same files, and unpacked the same files again."""
-
 import os
 
 import pytest

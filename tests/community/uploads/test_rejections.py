@@ -1,5 +1,3 @@
-"""Hostile archives: each is refused in one sentence that says what, where, and what is accepted."""
-
 import re
 
 import pytest

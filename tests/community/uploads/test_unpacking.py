@@ -1,5 +1,3 @@
-"""Unpacking in a confined process: what comes out, what is refused, and that nothing is left."""
-
 import os
 import signal
 import subprocess

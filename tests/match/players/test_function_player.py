@@ -1,5 +1,3 @@
-"""Python functions as players: in this process, without isolation, by the same clock and checks as every bot."""
-
 import functools
 import json
 import random

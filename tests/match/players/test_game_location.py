@@ -1,5 +1,3 @@
-"""A game that bots could not load is found before the first match, and bots that end in the rules point at them."""
-
 from __future__ import annotations
 
 import os

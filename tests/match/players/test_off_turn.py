@@ -2,7 +2,6 @@ import contextlib
 import os
 import signal
 import time
-from types import SimpleNamespace
 
 import pytest
 
@@ -10,10 +9,9 @@ from arena.base.enums import FaultKind, IsolationLevel
 from arena.base.errors import BotError, LateError
 from arena.base.records import DEFAULT_LIMITS, MEBIBYTE, Limits, TimeControl
 from arena.match.bot_pool import BotPool
-from arena.match.players import off_turn
 from arena.match.players.connection import BotConnection
 from arena.match.players.manifest import load_bot
-from arena.match.players.off_turn import MAX_WATCH_SECONDS, RunningBots
+from arena.match.players.off_turn import RunningBots
 from arena.match.players.player import HUMAN, HumanPlayer
 from arena.protocol.frames import encode_frame
 from arena.sandbox.isolation import procfs
@@ -123,7 +121,6 @@ def test_after_such_a_void_match_everybody_is_stopped_from_the_beginning_on():
 
 
 def test_a_bot_that_is_kept_for_its_next_match_does_not_work_meanwhile():
-    """A child of the first bot works on while two others play a match of more than a second."""
     names = ("children_think_off_turn", "good_with_note", "slow_but_good")
     busy, good, slow = (load_bot(zoo.bad_bot(name)) for name in names)
     control = TimeControl(per_action_seconds=20.0)
@@ -249,36 +246,6 @@ def test_a_stopped_bot_that_was_continued_is_stopped_again_although_it_does_noth
     wait_until_all_is_still()
     assert bot.off_turn.watch()
     assert bot.off_turn.fault is None
-
-
-class Watched:
-    def __init__(self, *looks):
-        self._looks = iter(looks)
-
-    def watch(self):
-        return next(self._looks)
-
-
-def test_bots_that_are_shown_to_be_stopped_are_looked_at_ever_more_rarely(monkeypatch):
-    pauses = []
-    looks = [False, False, True, True, False, *[True] * 12]
-
-    class Over:
-        def wait(self, seconds):
-            pauses.append(round(seconds, 3))
-            return len(pauses) > len(looks)
-
-        def set(self):
-            pass
-
-    monkeypatch.setattr(off_turn, "threading", SimpleNamespace(Event=Over, Thread=off_turn.threading.Thread))
-    bots = RunningBots()
-    bots.add(Watched(*looks))
-    bots.add(Watched(*[True] * len(looks)))
-    with bots.watched():
-        pass
-    doubled = [0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2]
-    assert pauses == [0.1, 0.1, 0.1, 0.2, 0.4, 0.1, *doubled, *[MAX_WATCH_SECONDS] * 3]
 
 
 @pytest.mark.parametrize("name", ["continues_itself", "good_with_note"])

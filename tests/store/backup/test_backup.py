@@ -1,5 +1,3 @@
-"""A home is copied while it is used, and what is restored from it has the same rows and files."""
-
 import json
 import re
 import shutil
@@ -31,7 +29,6 @@ UPLOADED = b"what an author submitted"
 
 
 def fill(home, directory):
-    """Put a tournament, a bot, an upload and a person into a home."""
     add_tournament(home, "t")
     bot = directory / "bots" / "0123456789abcdef"
     bot.mkdir(parents=True)
@@ -65,7 +62,6 @@ def files_of(directory):
 
 
 def stored_rows(place, kind):
-    """Return all rows of a database of a kind, by table."""
     with closing(kind(place)) as store:
 
         def read(connection):

@@ -1,5 +1,3 @@
-"""Backups that were made to do harm: each is refused in one sentence, and nothing of it is left."""
-
 import hashlib
 import json
 import os
@@ -54,8 +52,6 @@ def replace_file(backup, path, content):
 
 @pytest.fixture
 def refused(backup, tmp_path, capsys):
-    """Return a function that tries to restore, and returns the sentence."""
-
     def refused():
         before = sorted(tmp_path.rglob("*"))
         error = refusal(calling(tmp_path / "restored", capsys), "backup", "restore", backup)

@@ -1,5 +1,3 @@
-"""Contests in the database: what can be changed when, and which submissions count."""
-
 from dataclasses import replace
 from threading import Event, Thread
 

@@ -1,5 +1,3 @@
-"""What directors ask of the programs that keep tournaments going."""
-
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest

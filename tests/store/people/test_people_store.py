@@ -1,5 +1,3 @@
-"""Accounts, sessions, tokens, invitations, rates and the log."""
-
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime

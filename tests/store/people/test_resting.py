@@ -1,5 +1,3 @@
-"""Which bots rest while results of a contest are hidden."""
-
 import pytest
 
 from arena.store.people.resting_bots import rest_of, rest_sentence

@@ -1,5 +1,3 @@
-"""Submissions in the database: limits, order, claims, and whose name a bot has."""
-
 import contextlib
 import random
 
@@ -253,7 +251,6 @@ def test_all_that_wait_are_counted_and_the_first_are_shown(store, monkeypatch):
 
 
 def checked(store):
-    """Check everything, and return the numbers in the order in which they were taken."""
     numbers = []
     while (claim := store.submissions.claim()) is not None:
         numbers.append(claim.submission.number)

@@ -1,5 +1,3 @@
-"""Matches that people play in the browser, in the database: slots, requests, claims."""
-
 import pytest
 
 from arena.base.errors import UsageError
@@ -29,7 +27,6 @@ def matches(store, ada):
 
 
 def later(matches, now, seconds):
-    """Let time pass, while a play host is at work."""
     now.seconds += seconds
     matches.set_menu("{}", SLOTS)
 
@@ -43,7 +40,6 @@ def position(state, plies=0, view="view", reason=""):
 
 
 def ready(matches, plies=0, **who):
-    """Return a match in which the person is to act, and its claim."""
     one = begin(matches, **who)
     claim = matches.claim(one.number)
     assert claim.write(position(MatchState.PERSON, plies), "digest")
@@ -70,7 +66,6 @@ def test_without_a_play_host_nobody_begins(store, now):
 
 
 def members(store, count):
-    """Return the numbers of people who have signed in."""
     return [store.accounts.add(f"member{k}", Role.AUTHOR, "test").number for k in range(count)]
 
 
@@ -112,7 +107,6 @@ def test_how_many_slots_visitors_have(store, ada, slots, of_visitors):
 
 
 def held(matches, now, one, seconds):
-    """Let a visitor hold a slot for so long, doing something now and then."""
     claim = matches.claim(one.number)
     assert claim.write(position(MatchState.PERSON), "digest")
     claim.release()

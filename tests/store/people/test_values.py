@@ -1,5 +1,3 @@
-"""Roles, names, secrets and passwords."""
-
 import re
 from itertools import combinations
 

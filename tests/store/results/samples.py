@@ -39,7 +39,6 @@ def definition(**fields):
 
 
 def void(store, tournament, *matches):
-    """Set aside the records of matches, as a correction does."""
     details = CorrectionDetails(matches=matches)
     change = Change(kind=CorrectionKind.VOID, reason="why", details=details, set_aside=matches)
     return store.corrections.add(tournament, change)

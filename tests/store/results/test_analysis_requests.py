@@ -1,5 +1,3 @@
-"""Requests for analyses: their queue, what becomes of them, and who hears of it."""
-
 import pytest
 
 from arena.base.enums import AnalysisState

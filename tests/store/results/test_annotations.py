@@ -1,5 +1,3 @@
-"""Annotations lie beside records: they are found while the record counts, and gone with the tournament."""
-
 from contextlib import closing
 
 import pytest

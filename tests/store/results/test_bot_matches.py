@@ -1,5 +1,3 @@
-"""The matches of a bot, and those of two."""
-
 import pytest
 
 from arena.store.results.scope import Scope

@@ -1,5 +1,3 @@
-"""Columns whose values are checked when they are read."""
-
 from enum import StrEnum
 
 import pytest

@@ -1,5 +1,3 @@
-"""The log of events: every change of a tournament is in it, in the order of the commits, without a gap."""
-
 import json
 import shutil
 import sqlite3

@@ -1,5 +1,3 @@
-"""A store in which somebody has put whatever SQLite takes: every command ends in one sentence, and none in a defect."""
-
 import json
 import shutil
 import sqlite3

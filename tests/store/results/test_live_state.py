@@ -1,5 +1,3 @@
-"""What is stored of a tournament while it is played, in both kinds of database."""
-
 import json
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,5 +1,3 @@
-"""Pages of matches, compared with what reading every record finds, on both kinds of database."""
-
 import random
 from contextlib import closing
 
@@ -23,7 +21,6 @@ GAMES = ["differences", "plaid"]
 
 
 def made_up(chance, match):
-    """Return a record with some of everything."""
     bots = chance.sample(LABELS, chance.choice([2, 2, 3]))
     ranks = [chance.randint(1, len(bots)) for _ in bots]
     faulty = chance.sample(range(len(bots)), chance.choice([0, 0, 1, 2]))
@@ -63,8 +60,6 @@ def is_bot(label, bot):
 
 
 def fits(found, chosen):
-    """Return whether a record fits a filter, seat by seat."""
-
     def met():
         if chosen.bot is None and chosen.rival is None:
             return True
@@ -91,7 +86,6 @@ def fits(found, chosen):
 
 
 def read_all(store, number, chosen, oldest_first, limit):
-    """Return all matches of a list, page by page, and how many pages there were."""
     found, after = [], None
     for pages in range(1, 1000):
         page = store.match_lists.page(number, chosen, after=after, oldest_first=oldest_first, limit=limit)

@@ -1,5 +1,3 @@
-"""Databases of every earlier version become what this version makes, on both kinds of database."""
-
 import json
 import shutil
 import sqlite3
@@ -22,8 +20,6 @@ NEW_TABLES = (
 
 
 def shape(database):
-    """Return the columns, keys and indexes of every table."""
-
     def look(connection):
         found = sa.inspect(connection)
         return {

@@ -1,5 +1,3 @@
-"""The rows of seats, and the counters, agree with the records, whatever is written and corrected."""
-
 import json
 import random
 import sqlite3
@@ -22,7 +20,6 @@ def stored(store):
 
 
 def expected(store):
-    """Return the rows that the records lead to, by brute force."""
     query = sa.select(records.c.tournament_id, records.c.match, records.c.game, records.c.bots, records.c.ranks)
     found = []
     for number, match, game, bots, ranks in store._database.read(lambda c: c.execute(query).all()):

@@ -1,5 +1,3 @@
-"""Which tournaments count: seasons, dates, comparisons, and the trash."""
-
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
@@ -19,7 +17,6 @@ BEGUN = {"spring": "2026-03-01", "summer": "2026-07-01", "autumn": "2026-10-01",
 
 @pytest.fixture
 def year(store):
-    """A store with three tournaments and a comparison, each with two matches and a fault."""
     for count, (name, date) in enumerate(BEGUN.items(), 1):
         kind = "comparison" if name == "test" else "round-robin"
         tournament = store.create_tournament(definition(name=name, format=kind), [line(1), line(2)])

@@ -1,5 +1,3 @@
-"""The store: what is written once is there once, whatever happens to the file."""
-
 import contextlib
 import sqlite3
 import subprocess
@@ -166,7 +164,6 @@ def test_a_home_below_a_file_is_told(tmp_path):
 
 @pytest.fixture
 def first_release(tmp_path):
-    """A file made by the first release: two entrants, two matches, one of them recorded."""
     path = tmp_path / "arena.sqlite3"
     with contextlib.closing(sqlite3.connect(path)) as connection:
         connection.executescript((DATA / "schema_1.sql").read_text())

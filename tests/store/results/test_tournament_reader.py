@@ -1,5 +1,3 @@
-"""Somebody enters a ladder while it is read: what does not fit together is read again, and not called malformed."""
-
 from dataclasses import replace
 
 import pytest
@@ -16,7 +14,6 @@ READ_WHOLE = ("results_by_round", "schedule", "seatings", "seatings_counted", "u
 
 
 def enter(store, name):
-    """Let somebody enter, with a match that has a record and one that has none."""
     before = store.tournament("t")
     made = before.definition
     newcomer = Bot(name=name, version="1", command=(name,), directory="")
@@ -124,7 +121,6 @@ READS_BY_NAME = {
 
 @pytest.fixture
 def league(store):
-    """A store with a tournament of 601 matches, the last of them unplayed, and a smaller one."""
     tournament = store.create_tournament(definition(name="league"), [line(number) for number in range(1, 602)])
     fault = Fault(kind="exit", seat=1, ply=0, detail="")
     store.record(tournament, [record(number, faults=[fault] if number == 7 else []) for number in range(1, 601)])
