@@ -7,7 +7,6 @@ from arena.games.kernels import loading
 
 @pytest.fixture(scope="session", autouse=True)
 def _shared_cache(tmp_path_factory):
-    """The cache of this test run."""
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     with pytest.MonkeyPatch.context() as patch:

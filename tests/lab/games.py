@@ -72,7 +72,6 @@ def game_of(positions, kind=OfATable, **options):
 
 
 def after(game, actions):
-    """Return the state after actions."""
     state = game.initial_state()
     for action in actions:
         state = game.apply(state, action)

@@ -33,13 +33,7 @@ TOKENS = re.compile(
 
 @dataclass(frozen=True)
 class Mutant:
-    """One mistake in a file.
-
-    Attributes:
-        file: its name.
-        at: where the token begins.
-        token: what stands there.
-    """
+    """One mistake in a file, in place of the token that begins there."""
 
     file: str
     at: int

@@ -20,8 +20,6 @@ CPU_SECONDS = 120
 
 MEMORY_BYTES = 2 << 30
 
-SELF_TEST = ("-m", "arena.games.kernels.self_test")
-
 
 @functools.cache
 def sanitizer_runtime():
@@ -31,21 +29,12 @@ def sanitizer_runtime():
     return path if Path(path).is_absolute() and Path(path).exists() else None
 
 
-def complaint(
-    game,
-    directory,
-    sources=SOURCES,
-    *,
-    with_sanitizers=False,
-    more_flags=(),
-    cpu_seconds=CPU_SECONDS,
-    to_test=SELF_TEST,
-):
+def complaint(game, directory, sources=SOURCES, *, with_sanitizers=False, more_flags=(), cpu_seconds=CPU_SECONDS):
     """Compile a game's kernel and return what its self-test complains of; None if it passes."""
     library = directory / f"{game}{'-sanitized' if with_sanitizers else ''}.so"
     flags = (*(SANITIZED if with_sanitizers else QUICK), *more_flags)
     compile_kernel(game, library, find_compiler(), sources=sources, flags=flags)
-    command = [sys.executable, *to_test, game, str(library)]
+    command = [sys.executable, "-m", "arena.games.kernels.self_test", game, str(library)]
     environment, memory_bytes = os.environ, MEMORY_BYTES
     if with_sanitizers:
         # Python's own allocator would hide the ends of small buffers, and it keeps memory on purpose. A table of 17 GB,

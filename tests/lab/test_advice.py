@@ -43,9 +43,7 @@ def worst(name, options, seat):
     [
         ("differences", {"size": 4}),
         ("differences", {"size": 5, "scoring": "once"}),
-        ("plusminus", {"size": 3}),
         ("plusminus", {"size": 4}),
-        ("plaid", {"width": 4, "height": 4, "lines": 6}),
         ("plaid", {"width": 6, "height": 6, "lines": 6}),
         *(("coprimality", {"size": size, "max_grids": 1}) for size in (4, 5, 7, 8)),
     ],

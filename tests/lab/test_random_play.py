@@ -48,7 +48,6 @@ def points_of(ranks):
 
 
 def truths(game):
-    """Return the means of random play by name, from every line of play."""
     totals = dict.fromkeys(NAMES, 0.0)
     for chance, states in lines(game, game.initial_state()):
         scores, ranks = game.scores(states[-1]), game.ranks(states[-1])

@@ -153,14 +153,3 @@ def test_it_ends_at_the_deadline(name, options):
     assert kernel.after_actions(deadline=time.monotonic()) is None
     with pytest.raises(TimeIsUpError, match="allow more"):
         Solver(kernel.game, name, Limits(deadline=time.monotonic())).solve(By.KERNEL)
-
-
-def test_without_a_compiler_the_shares_are_the_same(forget_kernels):
-    game = make_game("coprimality", players=3, size=5)
-    fast = Solver(game, "coprimality", Limits()).solve()
-    forget_kernels()
-    solver = Solver(game, "coprimality", Limits())
-    slow = solver.solve()
-    assert (slow.shares, slow.paranoid, slow.best) == (fast.shares, fast.paranoid, fast.best)
-    assert (fast.shares_known, slow.shares_known) == ("search", "table")
-    assert solver.kernel_problem == "there is no C compiler: CC = 'nocc' is not found"

@@ -11,25 +11,16 @@ def bot(label, **fields):
 
 
 def tell(home, matches, name="t", entrants=("a@1", "b@1"), games=("differences",), faults=None, missing=0, **fields):
-    """Store a tournament.
+    """Store a tournament of matches, each ``(bots, ranks)`` or ``(bots, ranks, what was played)``.
 
-    Args:
-        home: where to.
-        matches: each ``(bots, ranks)`` or ``(bots, ranks, what was played)``; two are an encounter, and each has
-            actions of its own unless it says what was played.
-        entrants: labels, or bots.
-        games: played in turn, encounter by encounter.
-        faults: kinds by match and seat.
-        missing: how many more are scheduled.
+    Two are an encounter, and each has actions of its own unless it says what was played. Entrants are labels or bots,
+    games are played in turn, faults are kinds by match and seat, and so many matches more are scheduled.
     """
     players = len(matches[0][0]) if matches else 2
     rows = []
     for match, (bots, ranks, *played) in enumerate(matches, 1):
-        wrong = [
-            Fault(seat=seat, kind=kind, ply=2, detail=f"it is {kind}")
-            for (number, seat), kind in (faults or {}).items()
-            if number == match
-        ]
+        kinds = {seat: kind for (number, seat), kind in (faults or {}).items() if number == match}
+        wrong = [Fault(seat=seat, kind=kind, ply=2, detail=f"it is {kind}") for seat, kind in kinds.items()]
         rows.append(
             record(
                 match, tournament=name, encounter=(match + 1) // 2, game=games[(match - 1) // 2 % len(games)],

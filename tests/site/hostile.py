@@ -71,7 +71,6 @@ def _options(game):
 
 
 def stored(text):
-    """Return a text as a database can hold it."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 

@@ -28,7 +28,6 @@ def html_of(home, name, links=None, **parameters):
 
 
 def checked(home, name, links=None, **parameters):
-    """Return a page that is as every page must be."""
     page = Parsed(html_of(home, name, links, **parameters))
     page.check()
     return page

@@ -29,7 +29,6 @@ def added(monkeypatch):
 
 @pytest.fixture
 def printed(home, capsys):
-    """A function that runs a command on a home, and returns what it prints."""
     tell(home, STORY)
 
     def call(*arguments):

@@ -30,7 +30,6 @@ OPTIONS = {"size": 3}
 
 @pytest.fixture(scope="module")
 def annotated():
-    """Return a match of plusminus that seat 0 loses by a mistake, and its annotation."""
     annotator = Annotator("plusminus", OPTIONS, Limits())
     for seed in range(100):
         found = record_of("plusminus", OPTIONS, at_random(seed), opening_plies=1)

@@ -30,27 +30,17 @@ def contrast(one, other):
     return (high + 0.05) / (low + 0.05)
 
 
-def test_black_on_white_is_21_to_1():
-    assert contrast([0, 0, 0], [255, 255, 255]) == pytest.approx(21)
-
-
 @pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])
-def test_text_can_be_read(tokens):
+def test_text_and_numbers_on_marks_and_in_the_heat_map_can_be_read(tokens):
+    assert contrast([0, 0, 0], [255, 255, 255]) == pytest.approx(21)
     for ink in ("ink", "soft", "bad"):
         for ground in ("paper", "raised", "wash"):
             assert contrast(rgb(tokens[ink]), rgb(tokens[ground])) >= 4.5, (ink, ground)
-
-
-@pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])
-def test_numbers_on_marks_and_in_the_heat_map_can_be_read(tokens):
     for seat in range(8):
         assert contrast(rgb(tokens["paper"]), rgb(tokens[f"seat{seat}"])) >= 4.5, seat
+    assert sorted(float(share) for share in set(re.findall(r"--share: ([\d.]+)", CSS))) == list(SHARES)
     heat = float(tokens["heat"].rstrip("%")) / 100
     for accent in ("good", "bad"):
         for share in SHARES:
             cell = mixed(tokens[accent], tokens["paper"], heat * share)
             assert contrast(rgb(tokens["ink"]), cell) >= 4.5, (accent, share)
-
-
-def test_the_shares_of_the_heat_map_are_those_of_the_style():
-    assert sorted(float(share) for share in set(re.findall(r"--share: ([\d.]+)", CSS))) == list(SHARES)

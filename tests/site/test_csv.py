@@ -17,12 +17,9 @@ class Page(Model):
         return {"bots": Table([BOT], [{"bot": bot} for bot in self.bots]), "none": Table([BOT], [])}
 
 
-def test_the_first_table_is_meant_where_none_is_named():
+def test_the_first_table_is_meant_where_none_is_named_and_one_that_is_not_there_is_refused():
     assert Page(bots=("a", "b")).csv() == Page(bots=("a", "b")).csv("bots") == "bot\na\nb\n"
     assert Page().csv("none") == "bot\n"
-
-
-def test_a_table_that_is_not_there_is_refused_with_those_that_are():
     with pytest.raises(UnknownNameError, match="bots"):
         Page().csv("bot")
     with pytest.raises(UnknownNameError, match="table"):

@@ -39,14 +39,11 @@ def test_any_names_have_files_of_their_own(names):
 
 
 def test_names_stay_readable():
-    found = file_names(["greedy", "greedy@2", "random_legal", "my cup 2026", "MyBot", "hex:Hex", "x" * 64])
-    assert [found[name] for name in ("greedy", "greedy@2", "random_legal")] == ["greedy", "greedy@2", "random_legal"]
-    for name, shown in (
-        ("my cup 2026", "my-cup-2026"),
-        ("MyBot", "MyBot"),
-        ("hex:Hex", "hex-Hex"),
-        ("x" * 64, "x" * 48),
-    ):
+    plain = ["greedy", "greedy@2", "random_legal"]
+    others = {"my cup 2026": "my-cup-2026", "MyBot": "MyBot", "hex:Hex": "hex-Hex", "x" * 64: "x" * 48}
+    found = file_names([*plain, *others])
+    assert [found[name] for name in plain] == plain
+    for name, shown in others.items():
         assert re.fullmatch(rf"{shown}-[0-9a-f]{{6}}", found[name])
 
 

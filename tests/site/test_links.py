@@ -6,27 +6,19 @@ from arena.site.links import MAX_PATH_BYTES, FolderLinks, ServedLinks
 from arena.site.page_table import PAGES
 
 
-def test_every_page_has_a_name_and_an_address_of_its_own():
+def test_every_page_has_a_name_and_an_address_of_its_own_with_what_it_needs_in_its_path():
     assert len({page.name for page in PAGES}) == len({page.path for page in PAGES}) == len(PAGES)
-
-
-def test_what_an_address_says_first_is_in_its_path():
     for page in PAGES:
         assert set(page.path_fields) <= set(page.parameters.model_fields)
         optional = set(page.parameters.model_fields) - set(page.path_fields)
         assert all(not page.parameters.model_fields[name].is_required() for name in optional)
-
-
-def test_the_first_page_is_at_the_root():
     assert ServedLinks({}).page("overview") == "/"
     assert ServedLinks({}).page("overview", ".json") == "/index.json"
 
 
-LONGEST = "\N{ROBOT FACE}" * 200
-
-
 def test_two_of_the_longest_names_have_an_address():
-    address = ServedLinks({}).page("versus", ".json", bot=LONGEST, rival=LONGEST)
+    longest = "\N{ROBOT FACE}" * 200
+    address = ServedLinks({}).page("versus", ".json", bot=longest, rival=longest)
     assert len(address.partition("?")[0]) <= MAX_PATH_BYTES
 
 
@@ -56,7 +48,4 @@ def test_they_hold_wherever_the_folder_is(base, here):
     assert urljoin(base + here, links.page("overview")) == f"{base}index.html"
     assert urljoin(base + here, links.page("match", ".json", match=1)) == f"{base}tournaments/t/matches/0/1.json"
     assert urljoin(base + here, links.asset("site.css")) == f"{base}static/site.css"
-
-
-def test_a_page_that_the_folder_lacks_has_no_address():
-    assert FolderLinks(Everything(), "index.html").page("health") is None
+    assert links.page("health") is None, "the folder lacks it"

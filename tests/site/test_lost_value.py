@@ -52,6 +52,10 @@ def test_the_share_of_value_that_is_kept_is_counted_by_thirds_of_a_match(home):
         mean = 100 * sum(kept) / len(kept) if kept else None
         assert one.kept_percent == (mean if mean is None else pytest.approx(mean))
         assert one.blunders == sum(given is not None for _, given in seen)
+    text = checked(home, "bot", bot="a").text
+    assert "Where it loses value" in text and "Worth a look: t " in text
+    play(home, "elsewhere", ["c", "d"], GAME)
+    assert "Where it loses value" not in checked(home, "bot", bot="c").text, "nothing is annotated"
     rows = csv_rows(page.csv("lost_value"))
     assert [row["phase"] for row in rows] == ["opening", "middle", "end"]
 
@@ -60,11 +64,8 @@ def test_three_matches_are_worth_a_look_lost_wins_before_forfeits(home):
     records = {record.match: record for record in home.store.records(home.store.tournament("t"))}
     found = model_of(home, "bot", bot="b").worth_a_look
     assert len(found) == 3
-    forfeits = {
-        match
-        for match, record in records.items()
-        if any(fault.seat == record.bots.index("b@1") for fault in record.faults)
-    }
+    own_faults = ((one.match, fault) for one in records.values() for fault in one.faults)
+    forfeits = {match for match, fault in own_faults if records[match].bots[fault.seat] == "b@1"}
     assert forfeits
     for one in found:
         record = records[one.match]
@@ -77,11 +78,3 @@ def test_three_matches_are_worth_a_look_lost_wins_before_forfeits(home):
             assert points_of(record.ranks, record.bots.index("b@1")) < 1
     order = [one.match in forfeits for one in found]
     assert order == sorted(order)
-
-
-def test_the_page_shows_both_and_nothing_without_annotations(home):
-    text = checked(home, "bot", bot="a").text
-    assert "Where it loses value" in text
-    assert "Worth a look: t " in text
-    play(home, "elsewhere", ["c", "d"], GAME)
-    assert "Where it loses value" not in checked(home, "bot", bot="c").text

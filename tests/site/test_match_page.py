@@ -78,7 +78,6 @@ def live_of():
 
 @pytest.fixture
 def open_home(home, monkeypatch):
-    """Return a home in which the first match has no record yet."""
     monkeypatch.setattr(type(home.store), "find_record", lambda *_: None)
     tournament = home.store.tournament("league")
     monkeypatch.setattr(type(home.store), "tournament", lambda *_: replace(tournament, finished_at=None))

@@ -104,7 +104,6 @@ def test_a_forfeit_is_said_in_words(home):
         ({"fault": "late"}, "'start', 'exit', 'timeout', 'protocol', 'illegal' or 'limit'"),
         ({"termination": "lost"}, "'normal', 'forfeit', 'adjudication' or 'void'"),
         ({"before": "-1"}, "a whole number in digits"),
-        ({"before": "x"}, "a whole number in digits"),
         ({"after": str(2**31)}, "less than or equal to 2147483647"),
         ({"bot": "a" * 201}, "at most 200"),
         ({"sort": "x"}, "not permitted"),
@@ -119,7 +118,6 @@ def test_a_wrong_filter_says_what_is_accepted(values, message):
     ("values", "message"),
     [
         ({"bot": "alhpa"}, "did you mean 'alpha'"),
-        ({"rival": "alpha@2"}, "unknown bot 'alpha@2'"),
         ({"game": "difference"}, "'difference': .*differences"),
         ({"tournament": "leage"}, "did you mean 'league'"),
     ],

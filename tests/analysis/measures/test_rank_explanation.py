@@ -25,7 +25,6 @@ def fill(store, rows):
 
 
 def field(players, rounds):
-    """Return matches of everybody with everybody else, and some luck."""
     chance = np.random.default_rng(players)
     rows = []
     labels = list(STRENGTHS)
@@ -106,13 +105,10 @@ def normal(x):
 def test_the_probability_of_an_encounter_is_that_of_its_points_or_worse():
     fitted = fitted_as({"a@1": 30.0, "b@1": 25.0}, 0.0)
     loss = normal(-5 / (sqrt(2) * BETA))
+    seats = (("a@1", "b@1"), ("b@1", "a@1"))
     matches = [
-        RatedMatch(match=1, encounter=1, bots=("a@1", "b@1"), ranks=(2, 1)),
-        RatedMatch(match=2, encounter=1, bots=("b@1", "a@1"), ranks=(1, 2)),
-        RatedMatch(match=3, encounter=2, bots=("a@1", "b@1"), ranks=(2, 1)),
-        RatedMatch(match=4, encounter=2, bots=("b@1", "a@1"), ranks=(2, 1)),
-        RatedMatch(match=5, encounter=3, bots=("a@1", "b@1"), ranks=(2, 1)),
-        RatedMatch(match=6, encounter=3, bots=("b@1", "a@1"), ranks=(1, 2)),
+        RatedMatch(match=number + 1, encounter=number // 2 + 1, bots=seats[number % 2], ranks=ranks)
+        for number, ranks in enumerate([(2, 1), (1, 2), (2, 1), (2, 1), (2, 1), (1, 2)])
     ]
     both, one = surprises("a@1", matches, fitted, 5)
     assert (both.encounter, both.occurrences, both.points) == (1, 2, 0.0)
@@ -122,14 +118,11 @@ def test_the_probability_of_an_encounter_is_that_of_its_points_or_worse():
     assert one.probability == pytest.approx(1 - (1 - loss) ** 2)
 
 
-def test_a_draw_of_equal_bots_is_as_likely_as_the_draw_probability_says():
+def test_a_draw_of_equal_bots_is_as_likely_as_is_said_and_of_three_each_is_last_in_a_third_of_the_matches():
     fitted = fitted_as({"a@1": 25.0, "b@1": 25.0}, 0.4)
     (drawn,) = surprises("a@1", [RatedMatch(match=1, encounter=1, bots=("a@1", "b@1"), ranks=(1, 1))], fitted, 5)
     assert drawn.expected_points == pytest.approx(0.5)
     assert drawn.probability == pytest.approx(0.4 + 0.3)  # a draw or a win
-
-
-def test_of_three_equal_bots_each_is_last_in_a_third_of_the_matches():
     fitted = fitted_as({"a@1": 25.0, "b@1": 25.0, "c@1": 25.0}, 0.0)
     match = RatedMatch(match=1, encounter=1, bots=("c@1", "a@1", "b@1"), ranks=(1, 3, 2))
     (last,) = surprises("a@1", [match], fitted, 5)

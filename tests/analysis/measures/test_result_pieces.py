@@ -111,7 +111,6 @@ def going_on(tmp_path, monkeypatch):
 
 @pytest.fixture
 def read_after(monkeypatch):
-    """After which match results were read, each time."""
     columns, found = RecordReader.result_columns, []
 
     def reading(self, *args, after_match=0, last_match=None, **options):
@@ -175,7 +174,6 @@ def test_a_correction_has_all_read_again(going_on, read_after):
 
 @pytest.fixture
 def in_file(going_on):
-    """The file in which the first matches are kept."""
     play(going_on, [match for match in range(1, 100) if match != 5], random.Random(3))
     read_results(going_on.store, "t", cache_directory=going_on.cache_directory)
     (path,) = going_on.cache_directory.glob("*.results")

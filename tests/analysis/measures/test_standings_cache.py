@@ -121,7 +121,6 @@ CHANGES = {
     "a value that is missing": lambda kept: kept.pop("prior_width"),
     "a text for a number": lambda kept: kept.update(matches="10"),
     "a number that is none": lambda kept: kept.update(prior_width=float("nan")),
-    "an endless number": lambda kept: kept["lines"][0].update(points=float("inf")),
     "a count of 400 digits": lambda kept: kept["lines"][0].update(matches=10**400),
     "a negative count": lambda kept: kept["lines"][0]["finish_counts"].__setitem__(0, -1),
     "a line too few": lambda kept: kept["lines"].pop(0),
@@ -131,7 +130,6 @@ CHANGES = {
     "a cycle of strangers": lambda kept: kept["consistency"].update(cycles=[["x", "y", "z"]]),
     "a billion players": lambda kept: kept.update(players=10**9),
     "seats that don't match": lambda kept: kept["lines"][0]["seat_points"].pop(),
-    "a rating of one number": lambda kept: kept["ratings"].__setitem__(0, [25.0]),
     "an endless rating": lambda kept: kept["lines"][0].update(rating=[25.0, float("inf")]),
     "three ends of an interval": lambda kept: kept["lines"][0].update(rank_interval=[1, 2, 3]),
     "an end below the first rank": lambda kept: kept["lines"][0].update(rank_interval=[-1, 2]),
@@ -150,12 +148,11 @@ def test_a_file_that_does_not_fit_together_is_made_again(kept, change):
     assert is_kept()[1]
 
 
-@pytest.mark.slow(only=("<lambda>7",))
+@pytest.mark.slow(only=("<lambda>6",))
 @pytest.mark.parametrize(
     "change",
     [
         lambda line, draws: line + b"\n" + draws[:-8],
-        lambda line, draws: line + b"\n" + draws + b"12345678",
         lambda line, draws: line + b"\n" + b"\xff" * len(draws),  # numbers that are none
         lambda line, draws: line[:-1] + b"\n" + draws,
         lambda line, draws: line[:-1] + b" " * MAX_LINE_BYTES + b"}\n" + draws,

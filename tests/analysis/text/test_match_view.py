@@ -28,7 +28,6 @@ def played(game, options, texts):
 
 
 def assert_no_board(message):
-    """Check that what stands in place of a board says this of the drawing that the game returned."""
     ((_, _, _, _, text, _),) = match_view(played("differences", {"size": 3}, ()))["shapes"]
     assert re.search(rf"^\(no board: the game 'differences' is at fault: drawing returned .*({message})", text)
 
@@ -109,21 +108,16 @@ def test_boards_without_scripts_contain_all_that_is_drawn(game):
     [
         (["disc", 1, 1, 0.3, "mark"], "is not a tuple that begins with 'rect', 'line', 'disc', 'polygon' or 'text'"),
         (("circle", 1, 1, 0.3, "mark"), "is not a tuple that begins with"),
-        ((), "is not a tuple"),
         (("disc", 1, 1, "mark"), "the disc .* does not have 3 numbers before its style"),
         (("disc", 1, nan, 0.3, "mark"), "does not have 3 numbers"),
-        (("rect", 1, 1, inf, 1, "board"), "the rect .* does not have 4 numbers"),
         (("line", 1, 1, True, 1, "path"), "the line .* does not have 4 numbers"),
         (("polygon", 0, 0, 1, 0, "board"), "the polygon .* does not have x and y of 3 to 100 corners"),
         (("polygon", 0, 0, 1, 0, 1, "board"), "the polygon .* does not have x and y"),
-        (("polygon", *range(202), "board"), "x and y of 3 to 100 corners"),
         (("polygon", (0, 0), (1, 0), (1, 1), "board"), "x and y of 3 to 100 corners"),
         (("text", 1, 1, 0.3, 7, "number"), "has no text of up to 1,000 characters before its style"),
-        (("text", 1, 1, 0.3, "number"), "does not have|has no text"),
         (("text", 1, 1, "a", "b", "number"), "the text .* does not have 3 numbers"),
         (("rect", 0, 0, 1, 1, 'board"/><script>'), "unknown style: expected board, label, mark, number, path or seat0"),
         (("disc", 1, 1, 0.3, "seatA"), "unknown style"),
-        (("disc", 1, 1, 0.3, None), "unknown style"),
     ],
 )
 def test_a_shape_that_cannot_be_drawn_is_the_mistake_of_the_game(shape, message, monkeypatch):
@@ -139,7 +133,6 @@ def test_a_shape_that_cannot_be_drawn_is_the_mistake_of_the_game(shape, message,
     [
         (Drawing(inf, 1, ()), r"the size \(inf, 1\) is not two numbers above 0 and up to 1,000,000"),
         (Drawing(1, 0, ()), "the size"),
-        (Drawing("<b>", None, ()), "the size"),
         (Drawing(1, 1, None), "the shapes None are not a tuple of up to 20,000"),
         (Drawing(1, 1, (("disc", 0, 0, 1, "mark"),) * 20_001), "the shapes .* are not a tuple of up to 20,000"),
         (Drawing(1, 1, (), (7,)), r"the notes \(7,\) are not a tuple of texts"),

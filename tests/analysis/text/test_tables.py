@@ -91,8 +91,6 @@ def test_an_ordinary_name_stays_as_it_is_in_markdown(name):
 
 
 class Cells(html.parser.HTMLParser):
-    """The tags of a page, and the texts of its cells."""
-
     def __init__(self, page):
         super().__init__()
         self.tags, self.cells = [], []

@@ -28,8 +28,6 @@ def chooser(seed, fails, note):
 
 
 class ScriptedExecutor(Executor):
-    """Plays every match at once."""
-
     def __init__(self, failing, note):
         self.failing, self.note = failing, note
 
@@ -38,25 +36,16 @@ class ScriptedExecutor(Executor):
 
     def run(self, queue):
         while (spec := queue.take()) is not None:
-            players = [
-                ScriptedPlayer(chooser((spec.rng_seed, seat), bot.name in self.failing, self.note))
-                for seat, bot in enumerate(spec.bots)
+            choosers = [
+                chooser((spec.rng_seed, k), bot.name in self.failing, self.note) for k, bot in enumerate(spec.bots)
             ]
-            yield [Played(row_of(Referee(spec, players).play()))]
+            yield [Played(row_of(Referee(spec, [*map(ScriptedPlayer, choosers)]).play()))]
 
 
 def play(home, name, bots, game="differences", failing=(), note="", executor=None, **fields):
-    """Play a tournament to its end; return it.
+    """Play a tournament of a game, or of a list of games and their options, to its end; return it.
 
-    Args:
-        home: the arena's home.
-        name: of the tournament.
-        bots: their names.
-        game: its name or dotted path, or a list of names and options.
-        failing: bots that make faults.
-        note: what each bot says with each action.
-        executor: that plays it; by default one that plays at once.
-        **fields: of the definition.
+    Bots that are failing make faults, and each says a note with each action. Fields are those of the definition.
     """
     games = [(game, {"size": 5})] if isinstance(game, str) else game
     made = [make_game(game, **options) for game, options in games]

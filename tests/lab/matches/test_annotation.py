@@ -103,11 +103,9 @@ MALFORMED = {
     "opening_plies": [2, -1, True],
     "worths": [
         [[0, "table", 0, 0, "draw"]],
-        [[1, "table", 0, 0, "draw", "draw"]],
         [[0, "guessed", 0, 0, "draw", "draw"]],
         [[0, "table", 0, 0, "draw", "win"]],
         [[None, "table", 2, 1, "draw", "win"]],
-        [[None, "table", 0, 1, "win", "draw"]],
         [["0", "table", "0", "0", "draw", "draw"]],
         [[2**65, "table", 2**65, 2**65, "win", "win"]],
         [[None, "table", float("nan"), None, "draw", "win"]],

@@ -59,13 +59,11 @@ def test_a_broken_strategy_shows_the_line():
 
 
 LARGE = [
-    ("differences", {"size": 30}),
     ("differences", {"size": 31, "scoring": "once"}),
     ("plusminus", {"size": 20}),
     ("plusminus", {"size": 21, "grid_first": 2}),
     ("plaid", {}),
     ("plaid", {"width": 60, "height": 61, "lines": 31}),
-    ("plaid", {"width": 61, "height": 60, "lines": 31}),
 ]
 
 

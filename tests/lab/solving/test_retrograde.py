@@ -114,11 +114,6 @@ def test_shares_of_three_seats_are_those_of_plain_recursion(positions):
     assert paranoid_of(graph, 3) == [tuple(games.plain_held(game, 0, seat) for seat in range(3))]
 
 
-def test_a_state_may_be_reached_by_matches_of_unequal_length():
-    game = games.game_of(((0, (1, 2)), (1, (2,)), (0, (3,)), (None, (2, 1))))
-    assert solved(game) == (1, 1)
-
-
 def test_the_rank_of_one_seat_may_not_follow_its_score():
     game = games.game_of(games.ENDS, games.RanksByThemselves)
     assert solved(game) == (1, -3)

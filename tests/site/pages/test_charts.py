@@ -20,21 +20,15 @@ def test_an_interval_is_drawn_between_the_margins_of_its_chart():
     assert mean["x"] == 50
     assert abs(bar_of_it["x"] - (1.5 + 0.97 * 40)) < 0.1
     assert abs(bar_of_it["width"] - 0.97 * 20) < 0.11
-
-
-def test_a_rating_without_an_interval_is_a_stroke_alone():
     svg = interval(3.0, None, 3.0, 3.0)
     assert not rectangles(svg, "range")
-    assert rectangles(svg, "mean")[0]["x"] == 1.5
+    assert rectangles(svg, "mean")[0]["x"] == 1.5, "a stroke alone"
 
 
-def test_a_bar_is_never_longer_than_its_chart():
+def test_a_bar_is_never_longer_than_its_chart_and_heat_has_eleven_steps():
     assert rectangles(bar(0.25), "mean") == [{"width": 25}]
     assert rectangles(bar(7.0), "mean") == [{"width": 100}]
     assert rectangles(bar(-1.0), "mean") == [{"width": 0}]
-
-
-def test_heat_has_eleven_steps():
     assert [heat_step(share / 20) for share in (0, 1, 2, 10, 19, 20)] == ["h0", "h0", "h1", "h5", "h10", "h10"]
 
 
@@ -73,13 +67,7 @@ def test_points_are_where_their_ratings_are():
     assert 'd="M2.00 75.00L98.00 25.00"' in svg
     assert svg.count('class="line"') == svg.count('class="band"') == 1
     assert svg.count('class="span"') == 2
-
-
-def test_its_label_says_the_latest_ratings():
-    assert (
-        'aria-label="Ratings: a@1 24.0 ± 1.0, rank 1 of 2, after second (2026-02-01); b@1 22.0, rank 1'
-        in RatingChart(TWO).svg()
-    )
+    assert 'aria-label="Ratings: a@1 24.0 ± 1.0, rank 1 of 2, after second (2026-02-01); b@1 22.0, rank 1' in svg
 
 
 def test_eight_lines_are_drawn_and_told_apart():
