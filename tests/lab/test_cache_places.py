@@ -64,27 +64,15 @@ def test_what_is_bound_read_only_is_trusted_where_there_is_no_root(cache, monkey
         assert problem() == f"the cache directory {cache} belongs to another user (uid {STRANGER})"
 
 
-def test_where_each_may_remove_only_what_is_theirs_is_fine(cache):
-    cache.mkdir(parents=True)
-    cache.parent.chmod(0o1777)
-    assert kernel_cache.checked_directory() == cache
-
-
 @needs.root
-def test_a_directory_above_of_another_user_is_refused(cache):
-    cache.mkdir(parents=True)
-    os.chown(cache.parent, STRANGER, STRANGER)
-    assert problem() == f"the cache directory {cache.parent} belongs to another user (uid {STRANGER})"
-
-
-@needs.root
-def test_a_link_of_another_user_to_a_directory_of_ours_is_refused(cache, tmp_path):
-    ours = tmp_path / "ours"
-    ours.mkdir()
+def test_a_directory_above_of_another_user_is_refused_and_a_link_of_theirs_to_one_of_ours(cache, tmp_path):
     cache.parent.mkdir(parents=True)
-    cache.symlink_to(ours)
+    cache.symlink_to(tmp_path)
     os.chown(cache, STRANGER, STRANGER, follow_symlinks=False)
     assert problem() == f"the cache directory {cache} belongs to another user (uid {STRANGER})"
+    cache.unlink()
+    os.chown(cache.parent, STRANGER, STRANGER)
+    assert problem() == f"the cache directory {cache.parent} belongs to another user (uid {STRANGER})"
 
 
 def test_a_link_of_ours_to_where_others_can_write_is_refused(cache, tmp_path):
@@ -96,8 +84,9 @@ def test_a_link_of_ours_to_where_others_can_write_is_refused(cache, tmp_path):
     assert problem() == f"other users can write to the cache directory {elsewhere}: chmod go-w"
 
 
-def test_a_link_of_ours_is_followed(cache, tmp_path):
+def test_a_link_of_ours_is_followed_also_where_each_may_remove_only_what_is_theirs(cache, tmp_path):
     (tmp_path / "disk").mkdir()
+    (tmp_path / "disk").chmod(0o1777)
     cache.parent.parent.symlink_to(tmp_path / "disk")
     assert kernel_cache.checked_directory() == cache
     assert (tmp_path / "disk" / "arena" / "kernels").is_dir()

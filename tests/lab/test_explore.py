@@ -50,11 +50,7 @@ def test_matches_are_counted_up_to_symmetry():
         ((2, 2), (1, 1)): Results(played=1, drawn=1),
     }
     assert next(iter(lines)) == ((1, 1),)  # what was played most comes first
-
-
-def test_with_matches_the_tree_has_what_was_played_and_what_is_best():
-    played = [PlayedMatch(actions=[(1, 1), (2, 3)], ranks=(1, 2))]
-    assert all(one.results.played or one.is_best for one in tree(2, played))
+    assert all(one.results.played or one.is_best for one in tree(2, corner))
 
 
 def test_a_short_tree_says_how_many_are_left_out():

@@ -41,12 +41,6 @@ def test_openings_are_counted_as_they_end_with_best_play(name, options, plies, c
     assert found == OpeningBalance(openings=count, won=won, drawn=drawn, lost=lost)
 
 
-def test_what_there_is_no_time_for_is_not_known():
-    game = make_game("differences", size=4)
-    found = opening_balance(game, "differences", [((1, 1),), ((1, 2),)], time.monotonic())
-    assert (found.openings, found.known) == (2, 0)
-
-
 def sentence_of(found, games=(FOUR,), chosen=()):
     return opening_sentence(Definition(name="t", games=games, entrants=(), openings=chosen), 0, found)
 
@@ -82,7 +76,9 @@ def test_what_playouts_say_has_its_error_and_is_not_taken_for_best_play():
     assert judged(9, []).endswith("how far those end apart is not found out in time (--within)")
 
 
-def test_without_a_kernel_or_time_playouts_are_not_made(monkeypatch):
+def test_without_a_kernel_or_time_nothing_is_known(monkeypatch):
+    found = opening_balance(make_game("differences", size=4), "differences", [((1, 1),), ((1, 2),)], time.monotonic())
+    assert (found.openings, found.known) == (2, 0)
     game = make_game("multiplication", size=11)
     assert judged_margins(game, [((1, 1),)], math.inf) == []
     monkeypatch.setattr(lab_openings, "is_built", lambda game: True)

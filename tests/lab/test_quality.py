@@ -80,8 +80,6 @@ def test_a_report_has_eleven_measures_and_no_number_without_an_interval():
 
 
 class Clock:
-    """Time that passes only when somebody looks."""
-
     def __init__(self, step):
         self.now, self.step = 0.0, step
 
@@ -181,9 +179,8 @@ def test_best_play_in_the_last_actions_begins_with_any():
 
 def test_kingmaking_is_a_last_choice_that_changes_only_the_others():
     ends = ((None, (0, 1, 2)), (None, (0, 2, 1)), (None, (3, 0, 0)))
-    only_others = table_game(((0, (1, 2)), *ends), players=3)
-    own_too = table_game(((0, (1, 3)), *ends), players=3)
-    for game, made in ((only_others, True), (own_too, False)):
+    for after, made in (((1, 2), True), ((1, 3), False)):
+        game = table_game(((0, after), *ends), players=3)
         (match,) = played_at_random(game, simple_strategies(game)["random"], [Random(0)])
         assert decides_among_others(game, match) is made
 

@@ -77,9 +77,6 @@ def test_what_never_varied_has_an_interval_all_the_same():
     halves = share_of([Cluster(0.5)] * 100)
     assert (halves.value, halves.low) == (0.5, pytest.approx(0.5 * 100 / 103.8416, abs=1e-5))
     assert share_of([Cluster(1.0, 4)]).low < 0.3
-
-
-def test_nothing_is_said_of_no_observations():
     assert share_of([]) is share_of([Cluster(0.0, 0)]) is mean_of([Cluster(1.0)]) is None
 
 
@@ -116,14 +113,13 @@ def expected(game):
     means = [sum(end[0] * end[place] for end in ends) for place in range(1, 6)]
     points, margin, plies, choices, forced = means
     draws = sum(chance for chance, of_first, *_ in ends if of_first == 0.5)
-    return {
+    of_matches = {
         "points of seat 0": points,
         "draws": draws,
         "margin of the first": margin,
         "actions in a match": plies,
-        "legal actions": choices / plies,
-        "forced actions": forced / plies,
     }
+    return of_matches | {"legal actions": choices / plies, "forced actions": forced / plies}
 
 
 def coverage(repetitions):

@@ -33,17 +33,13 @@ def solved(by, name, **options):
     return Solver(make_game(name, **options), name, Limits()).solve(by)
 
 
-def check(name, options):
-    fast, slow = (solved(by, name, **options) for by in (By.KERNEL, By.TABLE))
-    assert fast.worth.outcome == slow.worth.outcome
-    assert fast.worth.margin == pytest.approx(slow.worth.margin, abs=2e-9)
-    assert (fast.best, fast.has_all_best) == (slow.best, True)
-
-
 @pytest.mark.parametrize("name", SIZES)
 def test_small_boards_are_worth_what_tables_by_the_rules_say(name):
     for options in SIZES[name]:
-        check(name, options)
+        fast, slow = (solved(by, name, **options) for by in (By.KERNEL, By.TABLE))
+        assert fast.worth.outcome == slow.worth.outcome
+        assert fast.worth.margin == pytest.approx(slow.worth.margin, abs=2e-9)
+        assert (fast.best, fast.has_all_best) == (slow.best, True)
 
 
 def test_another_margin_is_noticed(monkeypatch):
@@ -77,19 +73,15 @@ def test_what_no_kernel_solves_is_said():
         solved(By.KERNEL, "plaid")
 
 
-def test_it_ends_at_the_deadline():
-    kernel = solver_of(make_game("differences", size=10))
-    assert kernel.solve(deadline=time.monotonic()) is None
-    game = make_game("differences", size=10)
-    with pytest.raises(TimeIsUpError, match="allow more"):
-        Solver(game, "differences", Limits(deadline=time.monotonic())).solve(By.KERNEL)
-
-
-def test_ctrl_c_ends_the_kernel(monkeypatch):
+def test_it_ends_at_the_deadline_and_with_ctrl_c(monkeypatch):
     def interrupted():
         raise KeyboardInterrupt
 
-    kernel = solver_of(make_game("differences", size=10))
+    game = make_game("differences", size=10)
+    kernel = solver_of(game)
+    assert kernel.solve(deadline=time.monotonic()) is None
+    with pytest.raises(TimeIsUpError, match="allow more"):
+        Solver(game, "differences", Limits(deadline=time.monotonic())).solve(By.KERNEL)
     monkeypatch.setattr(time, "monotonic", interrupted)
     with pytest.raises(KeyboardInterrupt):
         kernel.solve()

@@ -57,10 +57,9 @@ def test_a_game_that_cannot_be_loaded_says_why_in_the_list_and_on_its_page(home,
 
 
 def test_only_games_that_a_tournament_here_plays_are_imported(home):
-    with pytest.raises(UnknownNameError, match="antigravity"):
-        game_page(home, game="antigravity:Game")
-    with pytest.raises(UnknownNameError, match="did you mean 'differences'"):
-        game_page(home, game="diferences")
+    for name, message in (("antigravity:Game", "antigravity"), ("diferences", "did you mean 'differences'")):
+        with pytest.raises(UnknownNameError, match=message):
+            game_page(home, game=name)
     assert game_page(home, game="domineering:Domineering").legal_count > 0
 
 

@@ -43,9 +43,6 @@ def test_a_season_and_a_tournament_have_leaderboards(year):
     assert lines(cup) == [("a@1", 4, 0), ("c@1", 0, 4)]
     both = model_of(year, "leaderboard", game="differences", season="cold", tournament="spring")
     assert both.tournaments == ("spring", "autumn", "test")
-
-
-def test_the_page_leads_to_bots_seasons_and_tournaments(year):
     page = checked(year, "leaderboard", game="differences")
     links = {link["href"] for link in page.all("a")}
     assert links >= {"/bots/a@1", "/leaderboards/differences?season=cold", "/tournaments/spring", "/bots/b@1"}
@@ -54,20 +51,15 @@ def test_the_page_leads_to_bots_seasons_and_tournaments(year):
     assert {link["href"] for link in other.all("a")} >= {"/leaderboards/plaid"}
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
+def test_unknown_names_are_refused(year):
+    for parameters, message in (
         ({"game": "plad"}, "unknown game 'plad': did you mean 'plaid'"),
         ({"game": "plaid", "season": "warm"}, "unknown season 'warm'"),
         ({"game": "plaid", "tournament": "cub"}, "unknown tournament 'cub': did you mean 'cup'"),
-    ],
-)
-def test_unknown_names_are_refused(year, parameters, message):
-    with pytest.raises(UnknownNameError, match=message):
-        model_of(year, "leaderboard", **parameters)
+    ):
+        with pytest.raises(UnknownNameError, match=message):
+            model_of(year, "leaderboard", **parameters)
 
-
-def test_a_leaderboard_over_time_is_csv(year):
     rows = csv_rows(model_of(year, "leaderboard", game="plaid").csv("history"))
     found = [(row["tournament"], row["c@1"] != "", row["b@1"] != "") for row in rows]
     assert found == [("autumn", False, True), ("cup", True, True)]

@@ -46,16 +46,13 @@ def by_id(html, wanted):
     return next(one for one in tree(html).iter() if one.get("id") == wanted)
 
 
-def test_a_recorded_match_is_shown_at_its_end_or_the_ply_of_its_address(home):
+def test_a_recorded_match_is_shown_at_its_end_or_the_ply_of_its_address_and_an_unknown_one_named(home):
     model = build_match(home, MatchParameters(tournament="league", match=2))
     assert (model.is_recorded, model.ply, model.shown.plies) == (True, 5, 5)
     assert (model.previous, model.following) == (1, 3)
     assert model.shown.positions[5].notes == ("depth 9",)
     found = [build_match(home, MatchParameters(tournament="league", match=1, ply=ply)).ply for ply in (0, 3, 99)]
     assert found == [0, 3, 5]
-
-
-def test_a_match_that_does_not_exist_is_named_with_those_that_do(home):
     with pytest.raises(UnknownNameError, match=r"unknown match '5'.*1 to 4"):
         build_match(home, MatchParameters(tournament="league", match=5))
 

@@ -34,12 +34,9 @@ def result(**changed):
     return ListedResult(**{**fixed, **changed})
 
 
-def test_a_text_leads_to_a_page_if_it_is_there():
+def test_a_text_leads_to_a_page_if_it_is_there_and_a_bot_has_its_version_beside_its_name():
     assert part('{{ parts.to("a & b", "matches", tournament="t") }}') == '<a href="/matches?tournament=t">a &amp; b</a>'
     assert part('{{ parts.to("a", "no such page") }}', ServedLinks({})) == "a"
-
-
-def test_a_bot_has_its_version_beside_its_name():
     html = part('{{ parts.bot("mcts@2") }}')
     assert 'href="/bot?bot=mcts@2"' in html
     assert text(html) == "mcts @2"
@@ -48,14 +45,11 @@ def test_a_bot_has_its_version_beside_its_name():
     assert 'href="/why?tournament=t&amp;bot=mcts@2"' in part('{{ parts.bot("mcts@2", within="t") }}')
 
 
-def test_a_heading_says_what_its_column_means():
+def test_a_heading_says_what_its_column_means_and_numbers_have_thousands_decimals_or_a_dash():
     html = part('{{ parts.head("rank", "rank", number=true, kind="rank", sorted=true) }}')
     assert 'class="number rank"' in html and 'aria-sort="ascending"' in html
     assert "by exposure" in html
     assert part('{{ parts.head("match") }}') == '<th scope="col">match</th>'
-
-
-def test_numbers_have_thousands_decimals_and_a_dash_for_nothing():
     found = [text(part(f"{{{{parts.number({call})}}}}")) for call in ("1234", "12.345, 1, ' %'", "none")]
     assert found == ["1,234", "12.3 %", "–"]
 

@@ -125,7 +125,7 @@ def test_a_line_is_played_turn_by_turn(home, action, found, verdict):
     assert ("Theme: quiet" in html, SENTENCE in html) == (page.is_solved, page.is_solved)
 
 
-def test_the_answer_has_the_line_its_refutations_and_its_theme(home):
+def test_the_answer_has_the_solution_or_the_line_its_refutations_and_its_theme(home):
     answer = puzzle_page(home, tournament="lines", answer=True).answer
     assert answer.line == SENTENCE
     refuted = [(turn.solution, [(one.action, one.reply) for one in turn.refutations]) for turn in answer.turns]
@@ -133,9 +133,6 @@ def test_the_answer_has_the_line_its_refutations_and_its_theme(home):
     page = build_puzzles(home, PuzzlesParameters(tournament="lines"))
     assert [(one.plies, one.theme) for one in page.puzzles] == [(3, "quiet")]
     assert f"<b>{SENTENCE}</b>" in puzzles_file(home, page)
-
-
-def test_the_solution_is_shown_when_it_is_asked_for(home):
     page = puzzle_page(home, puzzle=2, answer=True)
     assert (page.answer.solution, page.answer.wins, page.answer.loses) == ("b2", ("b2",), ())
     assert len(page.answer.draws) == 15

@@ -67,22 +67,16 @@ def test_where_all_can_be_read_nothing_is_said(home, name):
     assert "Left out" not in html_of(home, name, **PAGES[name])
 
 
-def test_a_store_that_is_away_is_no_tournament_that_can_not_be_read():
-    def away():
-        raise DatabaseError("away")
-
-    with pytest.raises(DatabaseError):
-        Reading().attempt(away)
-
-
-def test_of_many_sentences_some_are_shown():
+def test_of_many_sentences_some_are_shown_and_a_store_that_is_away_is_no_tournament_that_can_not_be_read():
     reading = Reading()
 
-    def fail(number):
-        raise StoreError(f"{number} is malformed")
+    def fail(error):
+        raise error
 
+    with pytest.raises(DatabaseError):
+        reading.attempt(lambda: fail(DatabaseError("away")))
     for number in range(MAX_SENTENCES + 5):
-        reading.attempt(lambda number=number: fail(number))
+        reading.attempt(lambda number=number: fail(StoreError(f"{number} is malformed")))
     assert len(reading.left_out) == MAX_SENTENCES + 1
     assert reading.left_out[-1] == "5 more can’t be read"
 

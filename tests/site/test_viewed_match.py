@@ -37,12 +37,8 @@ def test_every_ply_is_there_with_its_scores_and_a_sentence():
 def test_marks_come_one_by_one_with_their_seat_and_the_order_of_the_actions():
     board = viewed_match(record(FULL), {}).board
     come = [[board.shapes[number] for number in frame.come] for frame in board.frames[1:]]
-    assert come == [
-        [("mark", 0.5, 0.5, 0.34, 0, "1")],
-        [("mark", 2.5, 1.5, 0.34, 1, "2")],
-        [("mark", 1.5, 3.5, 0.34, 0, "3")],
-        [("mark", 3.5, 2.5, 0.34, 1, "4")],
-    ]
+    places = [(0.5, 0.5), (2.5, 1.5), (1.5, 3.5), (3.5, 2.5)]
+    assert come == [[("mark", x, y, 0.34, ply % 2, str(ply + 1))] for ply, (x, y) in enumerate(places)]
     assert [frame.gone for frame in board.frames] == [()] * 5
     assert board.outlines[0] is None
     assert board.outlines[2] == pytest.approx(("rect", 2.03, 1.03, 0.94, 0.94, "last"))

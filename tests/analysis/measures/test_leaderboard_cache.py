@@ -38,11 +38,14 @@ def computed(monkeypatch):
     return calls
 
 
-def test_a_leaderboard_is_that_of_the_command(store, tmp_path):
+def test_a_leaderboard_is_that_of_the_command_and_sees_a_new_record(store, tmp_path, computed):
     board = leaderboard(store, store.tournaments(), None, tmp_path / "cache")
     assert board.lines == standings_of(store, Scope()).lines
     assert leaderboard(store, store.tournaments(), None, tmp_path / "cache") == board
     assert (board.matches, [one.label for one in board.lines]) == (4, ["a@1", "b@1"])
+    store.record(store.tournament("first"), [record(3)])
+    assert leaderboard(store, store.tournaments(), None, tmp_path / "cache").matches == 5
+    assert len(computed) == 2
 
 
 def test_profiles_of_all_bots_share_leaderboards(store, tmp_path, computed):
@@ -53,13 +56,6 @@ def test_profiles_of_all_bots_share_leaderboards(store, tmp_path, computed):
     assert len(computed) == 2
     leaderboard_cache._read.cache_clear()  # as in another process
     history_over_tournaments(store, "differences", cache_directory=tmp_path / "cache")
-    assert len(computed) == 2
-
-
-def test_a_new_record_is_seen(store, tmp_path, computed):
-    assert leaderboard(store, store.tournaments(), None, tmp_path).matches == 4
-    store.record(store.tournament("first"), [record(3)])
-    assert leaderboard(store, store.tournaments(), None, tmp_path).matches == 5
     assert len(computed) == 2
 
 

@@ -137,7 +137,7 @@ def meeting(*bots, points=(), recorded=2, scheduled=2):
     return PlayedMeeting(bots=bots, points=points or (0.0,) * len(bots), recorded=recorded, scheduled=scheduled)
 
 
-def test_rounds_are_listed_with_points_byes_and_what_is_still_open():
+def test_rounds_are_listed_with_points_byes_and_what_is_still_open_and_a_meeting_of_three_in_a_line():
     played = PlayedRound(
         number=3,
         games=("plaid",),
@@ -159,9 +159,6 @@ def test_rounds_are_listed_with_points_byes_and_what_is_still_open():
         "  bye: ivo",
         "  absent: joy",
     ]
-
-
-def test_a_meeting_of_three_is_a_line_of_names_with_points():
     three = meeting("ada", "bob", "cleo", points=(2.5, 1.25, 0.75), recorded=3, scheduled=3)
     played = PlayedRound(number=1, games=("plaid",), meetings=(three,), byes=(), absent=())
     assert rounds_text([played], WIDE).splitlines() == ["round 1", "  ada 2½, bob 1¼, cleo ¾"]

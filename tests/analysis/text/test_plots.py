@@ -60,16 +60,15 @@ def test_the_same_values_give_the_same_picture(kind):
     assert plots.rendered(FIGURES[kind](5), "svg") == plots.rendered(FIGURES[kind](5), "svg")
 
 
-def test_few_lines_differ_in_colour_and_in_dashes_or_marker():
-    (axes,) = history(plots.MAX_LINES).axes
+def test_few_lines_differ_in_colour_and_in_dashes_or_marker_and_their_names_do_not_cover_each_other():
+    figure = history(plots.MAX_LINES)
+    (axes,) = figure.axes
     lines = [line for line in axes.lines if len(line.get_xdata()) > 1]
     assert len({line.get_color() for line in lines}) == len(lines) == plots.MAX_LINES
     assert len({(line.get_linestyle(), line.get_marker()) for line in lines}) == plots.MAX_LINES
 
-
-def test_names_at_the_ends_of_lines_do_not_cover_each_other():
-    figure = history(plots.MAX_LINES)
-    boxes = sorted((text.get_window_extent() for text in figure.axes[0].texts), key=lambda box: box.y0)
+    texts(figure)  # draws it
+    boxes = sorted((text.get_window_extent() for text in axes.texts), key=lambda box: box.y0)
     assert len(boxes) == plots.MAX_LINES
     assert all(lower.y1 <= upper.y0 for lower, upper in pairwise(boxes))
 

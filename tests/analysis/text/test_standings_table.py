@@ -89,7 +89,6 @@ def met(times, *pairs):
 
 
 CASES = {
-    "two bots": (met(20, ("a", "b")), "that takes 4 bots or more."),
     "three bots": (met(40, ("a", "b"), ("b", "c"), ("a", "c")), "that takes 4 bots or more."),
     "four encounters": (
         met(4, ("a", "b"), ("b", "c"), ("a", "c"), ("c", "d"), ("a", "d")),

@@ -56,13 +56,6 @@ FIELDS = {
        99 99
           90""": "a is clearly best; c and d can't be told apart.",
     """
-    99 99 99
-       99 99
-          99""": "a is clearly best; all others can be told apart.",
-    """
-    60 70
-       55""": "a, b and c can't be told apart.",
-    """
     60 99 99
        99 99
           99""": "a and b are clearly ahead of the others, but can't be told apart; all others can be told apart.",

@@ -65,6 +65,10 @@ def test_it_leaves_alone_what_has_no_single_value_and_rules_from_elsewhere(home)
     steps(Annotations(home))
     assert (annotated(home, "three"), annotated(home, "elsewhere")) == (0, 0)
     assert not may_have_puzzles(home.directory, home.store.tournament("three"))
+    requests, elsewhere = home.store.analysis_requests, home.store.tournament("elsewhere")
+    requests.add(elsewhere, 1)
+    assert Annotations(home).step()
+    assert (annotated(home, "elsewhere"), requests.find(elsewhere, 1).state) == (0, "done")
 
 
 def test_a_malformed_record_keeps_no_other_tournament_from_it_and_operators_are_told(home):
@@ -105,10 +109,8 @@ def test_it_works_a_tenth_of_the_time_while_others_want_the_processors(home):
 
     play(home, "t", ["a", "b"], GAME, encounters=2)
     rests = []
-    assert (
-        steps(Annotations(home, Pace(itertools.count().__next__, itertools.count(step=1000).__next__, rests.append)))
-        == 1
-    )
+    pace = Pace(itertools.count().__next__, itertools.count(step=1000).__next__, rests.append)
+    assert steps(Annotations(home, pace)) == 1
     assert len(rests) > annotated(home, "t") == 4  # also between the positions that are searched for puzzles
 
 
@@ -140,13 +142,6 @@ def test_a_tournament_stands_back_for_a_match_that_is_asked_for_meanwhile(home, 
     assert (annotated(home, "t"), annotated(home, "other")) == (1, 0)
     steps(annotations)
     assert (annotated(home, "t"), annotated(home, "other")) == (tournament.recorded, 2)
-
-
-def test_rules_from_elsewhere_are_not_run_for_a_request(home):
-    tournament = play(home, "elsewhere", ["a", "b"], [("tests.mistaken_games:Counting", {})])
-    home.store.analysis_requests.add(tournament, 1)
-    assert Annotations(home).step()
-    assert (annotated(home, "elsewhere"), home.store.analysis_requests.find(tournament, 1).state) == (0, "done")
 
 
 def test_a_home_that_is_away_is_not_made_again(tmp_path):
