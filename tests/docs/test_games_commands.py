@@ -132,7 +132,7 @@ def costly(cases):
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.slow(sample=("solve plaid -o width=6 -o height=6 --sweep lines=2..10",))
 @pytest.mark.parametrize(("command", "title"), costly(SWEEPS))
 def test_a_sweep_prints_what_its_row_says(lab, command, title):
     documented, printed = numbers(row(command.split()[1], title)), margins(lab(command))

@@ -35,12 +35,6 @@ def test_every_game_has_a_page_that_answers_three_questions():
         assert f"<games/{game}>" in index
 
 
-@pytest.mark.parametrize("first", [1, 2])
-def test_plusminus_is_as_its_page_says(first):
-    documented = table_row("plusminus", f"margin of seat 0, `grid_first = {first}`")
-    assert [margin("plusminus", size=size, grid_first=first) for size in (2, 3, 4)] == list(map(int, documented[:3]))
-
-
 def sizes_in(text):
     """Return the sizes that a cell lists, such as "4, 25 to 28"."""
     sizes = set()
@@ -69,29 +63,3 @@ def test_at_two_sizes_of_coprimality_nobody_can_go_wrong(size, winner):
     assert {end.ranks.index(1) for end in graph.ends.values()} == {winner}
     assert {end.ranks.count(1) for end in graph.ends.values()} == {1}
     assert f"seat {winner} at {size}" in PAGES["coprimality"]
-
-
-SHARES = {"0": 0.0, "¼": 0.25, "½": 0.5, "¾": 0.75, "1": 1.0}
-
-
-@pytest.mark.parametrize(
-    ("name", "options", "begin"),
-    [
-        ("coprimality", {"size": 3}, r"\| 3 \| 3"),
-        ("coprimality", {"size": 4}, r"\| 3 \| 4"),
-        ("plaid", {"width": 6, "height": 6, "lines": 6}, r"\| 6 by 6 \| 6"),
-    ],
-)
-def test_what_three_get_is_as_the_page_says_of_the_smallest_boards(name, options, begin):
-    (cells,) = re.findall(rf"^{begin} \| (.*?) \| (.*?) \|$", PAGES[name], re.MULTILINE)
-    solution = Solver(make_game(name, players=3, **options), name, Limits()).solve(By.TABLE)
-    documented = [tuple(SHARES[one] for one in cell.split(", ")) for cell in cells]
-    assert documented == [solution.shares, solution.paranoid]
-
-
-def test_plaid_is_as_its_page_says():
-    part = PAGES["plaid"].partition("| units on a side |")[2].splitlines()
-    sides, margins = ([float(cell) for cell in re.findall(r"[\d.]+", part[line])] for line in (0, 2))
-    documented = dict(zip(sides, margins[1:], strict=True))  # the first number is the seat
-    for side in (4, 6):
-        assert margin("plaid", width=side, height=side, lines=6) == documented[side]

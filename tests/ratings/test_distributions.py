@@ -44,6 +44,15 @@ def test_mills_ratio_is_that_of_scipys_scaled_error_function():
     assert mills_ratio(x).ravel().tolist() == pytest.approx(expected.ravel().tolist(), rel=2e-15)
 
 
+@pytest.mark.parametrize(
+    ("freedom", "quantile"),
+    # Abramowitz and Stegun, table 26.10, for a probability of 0.95 within
+    [(1, 12.706), (2, 4.303), (3, 3.182), (4, 2.776), (10, 2.228), (29, 2.045), (60, 2.000), (120, 1.980)],
+)
+def test_quantiles_of_t_are_those_of_the_table(freedom, quantile):
+    assert t_quantile(freedom, 0.975) == pytest.approx(quantile, abs=5e-4)
+
+
 @needs_scipy
 @pytest.mark.parametrize("freedom", [1, 2, 3, 50, 199, 200, 100_000])
 def test_quantiles_of_t_agree_with_scipy(freedom):

@@ -197,34 +197,12 @@ frame.writeUInt32BE(frame.length - 4);
 process.stdin.on("data", () => process.stdout.write(frame));
 """
 
-JAVA = """
-public class Echo {
-    public static void main(String[] arguments) throws Exception {
-        byte[] body = new java.math.BigInteger("82a474797065a57265616479a870726f746f636f6c01", 16).toByteArray();
-        while (System.in.read(new byte[65536]) > 0) {
-            System.out.write(new byte[] {0, 0, 0, (byte) (body.length - 1)});
-            System.out.write(body, 1, body.length - 1);
-            System.out.flush();
-        }
-    }
-}
-"""
-
 
 @needs.program("node")
 @pytest.mark.parametrize("level", IsolationLevel, indirect=True)
 def test_node_works(level, tmp_path):
     (tmp_path / "bot.js").write_text(NODE)
     assert answers(["node", "bot.js"], tmp_path, level) == SENTENCES
-
-
-@pytest.mark.slow
-@needs.program("javac")
-@pytest.mark.parametrize("level", ["landlock", "bubblewrap"], indirect=True)
-def test_java_works(level, tmp_path):
-    (tmp_path / "Echo.java").write_text(JAVA)
-    subprocess.run(["javac", "Echo.java"], cwd=tmp_path, check=True)
-    assert answers(["java", "-cp", ".", "Echo"], tmp_path, level) == SENTENCES
 
 
 def test_a_bot_that_is_a_single_file_can_read_no_other(tmp_path):
