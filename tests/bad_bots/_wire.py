@@ -1,8 +1,10 @@
 """The protocol for the misbehaving bots of the tests, in a few lines."""
 
+import contextlib
 import os
 import struct
 import sys
+import time
 
 import msgpack
 
@@ -50,6 +52,18 @@ def answer(message, **changes):
 def play_with(**changes):
     """Play as a good bot does, but for these fields of every answer."""
     play(lambda message: send(answer(message, **changes)))
+
+
+def play_hog(take, seconds=0.0):
+    """Take what is there until something refuses, wait to be seen, and end."""
+
+    def hog(message):
+        with contextlib.suppress(OSError):
+            take()
+        time.sleep(seconds)
+        raise SystemExit("enough: nobody held me")
+
+    play(hog)
 
 
 def play_with_body(make_body):

@@ -3,16 +3,14 @@ import os
 import threading
 import time
 
-from _wire import by_machine, play
+from _wire import by_machine, play_hog
 
 
-def hog(message):
+def hog():
     for _ in range(10):
         if os.fork() == 0:
             threading.Thread(target=keep).start()
             end_this_thread()
-    time.sleep(1.8)
-    raise SystemExit("enough: nobody held me")
 
 
 def keep():
@@ -26,4 +24,4 @@ def end_this_thread():
     ctypes.CDLL(None).syscall(by_machine(60, 93), 0)
 
 
-play(hog)
+play_hog(hog, 1.8)

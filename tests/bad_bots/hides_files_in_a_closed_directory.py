@@ -1,10 +1,9 @@
 import os
-import time
 
-from _wire import play
+from _wire import play_hog
 
 
-def hide(message):
+def hide():
     place = os.path.join(os.environ["TMPDIR"], "closed")
     os.mkdir(place)
     try:
@@ -15,8 +14,6 @@ def hide(message):
     except OSError:
         pass
     os.chmod(place, 0)
-    time.sleep(0.6)
-    raise SystemExit("enough: nobody held me")
 
 
-play(hide)
+play_hog(hide, 0.6)

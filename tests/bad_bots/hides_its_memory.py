@@ -2,19 +2,17 @@ import ctypes
 import os
 import time
 
-from _wire import play
+from _wire import play_hog
 
 PR_SET_DUMPABLE = 4
 
 
-def hog(message):
+def hog():
     for _ in range(10):
         if os.fork() == 0:
             ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
             kept = bytearray(b"x" * 60_000_000)
             time.sleep(1000 if kept else 0)
-    time.sleep(1.2)
-    raise SystemExit("enough: nobody held me")
 
 
-play(hog)
+play_hog(hog, 1.2)

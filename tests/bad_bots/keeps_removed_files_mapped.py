@@ -1,24 +1,18 @@
 import mmap
 import os
-import time
 
-from _wire import play
+from _wire import play_hog
 
 kept = []
 
 
-def hoard(message):
-    try:
-        for number in range(40):
-            path = os.path.join(os.environ["TMPDIR"], str(number))
-            with open(path, "w+b", buffering=0) as file:
-                file.write(b"x" * 1_000_000)
-                map_only(file.fileno())
-            os.unlink(path)
-    except OSError:
-        pass
-    time.sleep(0.6)
-    raise SystemExit("enough: nobody held me")
+def hoard():
+    for number in range(40):
+        path = os.path.join(os.environ["TMPDIR"], str(number))
+        with open(path, "w+b", buffering=0) as file:
+            file.write(b"x" * 1_000_000)
+            map_only(file.fileno())
+        os.unlink(path)
 
 
 def map_only(descriptor):
@@ -30,4 +24,4 @@ def map_only(descriptor):
     kept.append(libc.mmap(None, ctypes.c_size_t(4096), mmap.PROT_READ, mmap.MAP_SHARED, descriptor, ctypes.c_long(0)))
 
 
-play(hoard)
+play_hog(hoard, 0.6)

@@ -1,14 +1,13 @@
 from pathlib import Path
 
-from _wire import play
+from _wire import play_hog
 
 
-def hog(message):
+def hog():
     for number in range(20):
         with Path(f"/dev/shm/arena-zoo-{number}").open("wb") as file:
             for _ in range(40):
                 file.write(b"x" * 1_000_000)
-    raise SystemExit("enough: nobody held me")
 
 
-play(hog)
+play_hog(hog)

@@ -2,18 +2,16 @@ import os
 import socket
 import time
 
-from _wire import play
+from _wire import play_hog
 
 kept = []
 
 
-def hog(message):
+def hog():
     for _ in range(10):
         if os.fork() == 0:
             fill()
             time.sleep(1000)
-    time.sleep(1.6)
-    raise SystemExit("enough: nobody held me")
 
 
 def fill():
@@ -28,4 +26,4 @@ def fill():
                 pass
 
 
-play(hog)
+play_hog(hog, 1.6)

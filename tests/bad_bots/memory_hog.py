@@ -1,11 +1,10 @@
-from _wire import play
+from _wire import play_hog
 
 
-def hog(message):
+def hog():
     kept = []
     for _ in range(800):
         kept.append(bytearray(b"x" * 1_000_000))
-    raise SystemExit("enough: nobody held me")
 
 
-play(hog)
+play_hog(hog)

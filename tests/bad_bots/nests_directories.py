@@ -1,16 +1,13 @@
 import os
-import time
 
-from _wire import play
+from _wire import play_hog
 
 
-def nest(message):
+def nest():
     os.chdir(os.environ["TMPDIR"])
     for _ in range(3000):
         os.mkdir("d")
         os.chdir("d")
-    time.sleep(0.6)
-    raise SystemExit("enough: nobody held me")
 
 
-play(nest)
+play_hog(nest, 0.6)
