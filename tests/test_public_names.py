@@ -94,25 +94,17 @@ def test_a_package_is_imported_when_it_is_used(package):
 
 
 @pytest.mark.parametrize("name", PUBLIC)
-def test_every_class_in_a_signature_is_public(name):
-    for where, hints in signatures(PUBLIC[name]):
+def test_a_public_name_is_documented_and_every_class_and_error_of_it_is_public(name):
+    value = PUBLIC[name]
+    assert inspect.getdoc(value)
+    for where, hints in signatures(value):
         for hint in hints.values():
             for found in classes_in(hint):
                 assert found in {*PUBLIC.values()} | AUTHORS | BOT_AUTHORS, f"{where}: {found}"
-
-
-@pytest.mark.parametrize("name", PUBLIC)
-def test_every_error_of_a_public_function_is_public(name):
-    value = PUBLIC[name]
     members = [value, *vars(value).values()] if inspect.isclass(value) else [value]
     for member in members:
         for error in re.findall(r"^ +(\w+Error):", getattr(member, "__doc__", None) or "", re.MULTILINE):
             assert error in {*PUBLIC, *arena.games.__all__}, f"{name}: {error}"
-
-
-@pytest.mark.parametrize("name", PUBLIC)
-def test_every_public_name_is_documented(name):
-    assert inspect.getdoc(PUBLIC[name])
 
 
 def test_earlier_names_keep_working():

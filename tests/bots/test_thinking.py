@@ -155,20 +155,6 @@ def test_pathfinder_sees_the_ways_and_dangers_that_the_rules_see(seed):
         state = game.apply(state, draw.choice(sorted(ways)))
 
 
-def test_pathfinder_wins_what_can_be_won_for_two():
-    game = make_game("coprimality", size=4, max_grids=3)
-    value = brute_force(game)
-    checked = 0
-    for state, seat in positions(game, 5, 30):
-        legal = list(game.legal_actions(state))
-        wins = {value(game.apply(state, action))[0] * (1 if seat == 0 else -1) for action in legal}
-        if len(wins) > 1 and 1 in wins and state.grids_used == 0 and 0 not in wins:
-            choice = pathfinder.choose(game, state, forever(), 100_000)
-            assert value(game.apply(state, choice.action))[0] == (1 if seat == 0 else -1)
-            checked += 1
-    assert checked > 0
-
-
 @cache
 def lead_to_come(heights, numbered):
     """Return the lead of the seat to act, in multiplication for two, after the best numbering of the rest."""

@@ -15,6 +15,7 @@ from arena.games import GAMES, make_game
 from arena.match.bot_pool import BotPool
 from arena.protocol import frames, messages
 from tests.matches import small_match
+from tests.written_bots import write_bot
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "protocol.md").read_text(encoding="utf-8")
@@ -106,25 +107,26 @@ def test_the_fields_a_bot_may_send_are_documented():
     assert documented_fields("action") == {"ply", "action", "note"}
 
 
+LISTENER = """
+import json, sys
+from _wire import receive, send
+
+answers = iter({answers!r})
+while (message := receive())["type"] != "quit":
+    print(json.dumps(message), file=sys.stderr, flush=True)
+    if message["type"] in ("hello", "act"):
+        send(next(answers))
+print(json.dumps(message), file=sys.stderr, flush=True)
+"""
+
+
 def test_the_whole_conversation_happens_as_written(tmp_path):
     """The bot in it is played by a program that answers with the page's own lines and keeps what it is sent."""
     ((_, text),) = blocks("conversation")
     lines = [(line[0], json.loads(line[2:])) for line in text.strip().splitlines()]
     answers = [message for way, message in lines if way == "←"]
     bot = tmp_path / "bot.py"
-    bot.write_text(
-        "import json, sys, struct, msgpack\n"
-        f"answers = iter({answers!r})\n"
-        "while True:\n"
-        "    message = msgpack.unpackb(sys.stdin.buffer.read(struct.unpack('>I', sys.stdin.buffer.read(4))[0]))\n"
-        "    print(json.dumps(message), file=sys.stderr, flush=True)\n"
-        "    if message['type'] in ('hello', 'act'):\n"
-        "        body = msgpack.packb(next(answers))\n"
-        "        sys.stdout.buffer.write(struct.pack('>I', len(body)) + body)\n"
-        "        sys.stdout.buffer.flush()\n"
-        "    if message['type'] == 'quit':\n"
-        "        break\n"
-    )
+    write_bot(bot, LISTENER.format(answers=answers))
     minimal = Bot(
         name="minimal", version="1", command=(sys.executable, "bot.py"), directory=str(ROOT / "bots" / "minimal")
     )

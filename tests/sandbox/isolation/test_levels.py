@@ -163,32 +163,8 @@ def test_root_that_can_not_mount_refuses_what_bots_could_not_reach(monkeypatch, 
         sandbox_policy.make_launch_spec(bot, isolation, DEFAULT_LIMITS, "/tmp/none")
 
 
-def answers(command, directory, level, own=()):
-    bot = Bot(name="x", version="1", command=tuple(command), directory=str(directory), own_files=own)
-    with BotConnection(bot, choose_isolation(level), DEFAULT_LIMITS) as process:
-        return process.ask(b"hello", 20.0).body
-
-
 ECHO = ROOT / "arena" / "match" / "players" / "echo_bot.py"
 SENTENCES = b"\x82\xa4type\xa5ready\xa8protocol\x01"
-
-
-@pytest.mark.parametrize("level", IsolationLevel, indirect=True)
-def test_a_virtual_environment_behind_closed_doors_works(level, tmp_path):
-    environment = tmp_path / "venv"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
-    directory = tmp_path / "bot"
-    directory.mkdir(mode=0o700)
-    shutil.copy(ECHO, directory / "echo.py")
-    assert answers([str(environment / "bin" / "python"), "echo.py"], directory, level) == SENTENCES
-
-
-@pytest.mark.parametrize("level", IsolationLevel, indirect=True)
-def test_a_script_with_an_interpreter_line_works(level, tmp_path):
-    script = tmp_path / "bot"
-    script.write_text(f"#!{sys.executable}\n{ECHO.read_text()}")
-    script.chmod(0o755)
-    assert answers([str(script)], tmp_path, level, (str(script),)) == SENTENCES
 
 
 NODE = """
@@ -198,11 +174,34 @@ process.stdin.on("data", () => process.stdout.write(frame));
 """
 
 
-@needs.program("node")
+def environment_behind_closed_doors(place):
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place / "venv")], check=True)
+    (place / "bot").mkdir(mode=0o700)
+    shutil.copy(ECHO, place / "bot" / "echo.py")
+    return (str(place / "venv" / "bin" / "python"), "echo.py"), place / "bot"
+
+
+def interpreter_line(place):
+    (place / "bot").write_text(f"#!{sys.executable}\n{ECHO.read_text()}")
+    (place / "bot").chmod(0o755)
+    return (str(place / "bot"),), place
+
+
+def node(place):
+    (place / "bot.js").write_text(NODE)
+    return ("node", "bot.js"), place
+
+
 @pytest.mark.parametrize("level", IsolationLevel, indirect=True)
-def test_node_works(level, tmp_path):
-    (tmp_path / "bot.js").write_text(NODE)
-    assert answers(["node", "bot.js"], tmp_path, level) == SENTENCES
+@pytest.mark.parametrize(
+    "written", [environment_behind_closed_doors, interpreter_line, pytest.param(node, marks=needs.program("node"))]
+)
+def test_a_program_works(level, tmp_path, written):
+    command, directory = written(tmp_path)
+    own = command if written is interpreter_line else ()
+    bot = Bot(name="x", version="1", command=command, directory=str(directory), own_files=own)
+    with BotConnection(bot, choose_isolation(level), DEFAULT_LIMITS) as process:
+        assert process.ask(b"hello", 20.0).body == SENTENCES
 
 
 def test_a_bot_that_is_a_single_file_can_read_no_other(tmp_path):
