@@ -265,11 +265,8 @@ def test_the_next_try_knows_who_was_to_act_in_the_last_ones():
     play, seen = late_times(MAX_TRIES - 1, seat=1)
     assert play_until_judged(play, SPEC) == "the record"
     assert seen == [(), (1,), (1, 1)]
-
-
-def test_after_the_last_try_nobody_can_say():
     play, seen = late_times(MAX_TRIES, seat=None)
-    with pytest.raises(LateError, match="stood still"):
+    with pytest.raises(LateError, match="stood still"):  # nobody can say
         play_until_judged(play, SPEC)
     assert len(seen) == MAX_TRIES == 3
 

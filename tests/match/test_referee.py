@@ -257,18 +257,14 @@ def test_since_is_when_the_seat_was_asked():
 
 
 def test_before_the_first_question_and_after_the_last_answer_no_seat_is_asked():
-    referee = referee_of(lambda request: request.legal[0], opening=[(1, 1)])
+    seen = []
+    note = {"before_asking": lambda: seen.append(referee.live().seat)}
+    referee = referee_of(lambda request: request.legal[0], opening=[(1, 1)], **note)
     assert (referee.live().seat, referee.live().actions) == (None, ())
     record = referee.play()
     live = referee.live()
+    assert seen == [seat for seat, _ in record.actions[1:]]
     assert (live.seat, live.actions, live.since) == (None, record.actions, record.started_at)
-
-
-def test_who_is_called_before_each_question_sees_the_seat_that_is_asked_next():
-    seen = []
-    referee = referee_of(lambda request: request.legal[0], before_asking=lambda: seen.append(referee.live().seat))
-    record = referee.play()
-    assert seen == [seat for seat, _ in record.actions]
 
 
 def test_another_thread_never_sees_half_an_action():

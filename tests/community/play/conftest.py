@@ -15,12 +15,7 @@ from arena.store.people.unrated_match import Choices, MatchState
 
 
 class Playing:
-    """A home with bots, its play host, and the matches there.
-
-    Attributes:
-        host: the process of the play host.
-        matches: as they are stored.
-    """
+    """A home with bots, its play host, and the matches there."""
 
     def __init__(self, directory, people, slots):
         self.matches = people.unrated_matches
@@ -28,12 +23,8 @@ class Playing:
         self._submitted, self._begun = 0, []
 
     def start(self):
-        self.host = subprocess.Popen(
-            [
-                sys.executable, "-m", "arena.community.play.host_program",
-                str(os.getpid()), str(self._directory), str(self._slots),
-            ]
-        )  # fmt: skip
+        arguments = [str(os.getpid()), str(self._directory), str(self._slots)]
+        self.host = subprocess.Popen([sys.executable, "-m", "arena.community.play.host_program", *arguments])
         while self.matches.menu() is None:
             time.sleep(0.05)
 
@@ -51,18 +42,10 @@ class Playing:
             home.bots.add(copy)
             return copy.label
 
-    def begin(
-        self, game="differences", bot="arena:greedy", seat=0, milliseconds=60_000, person=None, challenger="", **options
-    ):
-        choices = Choices(
-            game=game,
-            options=json.dumps(options),
-            seat=seat,
-            bot=bot,
-            per_action_milliseconds=milliseconds,
-            challenger=challenger,
-        )
-        one = self.matches.begin(choices, person, f"192.0.2.{len(self._begun)}")
+    def begin(self, game="differences", bot="arena:greedy", seat=0, milliseconds=60_000, challenger="", **options):
+        chosen = {"game": game, "options": json.dumps(options), "seat": seat, "bot": bot, "challenger": challenger}
+        choices = Choices(**chosen, per_action_milliseconds=milliseconds)
+        one = self.matches.begin(choices, None, f"192.0.2.{len(self._begun)}")
         self._begun.append(one)
         return one
 

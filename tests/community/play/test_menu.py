@@ -12,13 +12,7 @@ from tests.written_bots import kit_bot
 
 
 class Matches:
-    """In place of the stored matches: notes what is written.
-
-    Attributes:
-        menus: the names of submitted bots, of each menu that was written.
-        looks: how often somebody has looked who waits.
-        released: the matches whose claims were left by a program.
-    """
+    """In place of the stored matches: notes the names of submitted bots of each menu, looks, and released claims."""
 
     def __init__(self):
         self.menus, self.looks, self.released = [], 0, []

@@ -173,7 +173,7 @@ def put(path, text="x"):
 def test_a_bot_of_plain_files_leaves_out_nothing_hidden_ones_included(bot):
     put(bot / ".hidden")
     put(bot / "lib" / ".more" / "file.py")
-    assert describe_left_out(bot) == []
+    assert describe_left_out(bot) == describe_left_out(bot / "bot.py") == describe_left_out(bot / "none") == []
 
 
 def test_what_is_left_out_is_named_once_with_how_often(bot):
@@ -192,10 +192,6 @@ def test_what_is_no_file_is_named_by_its_path(bot):
     os.mkfifo(bot / "pipe")
     (only,) = describe_left_out(bot)
     assert only.endswith(": gone (a link to no file), lib/data (a link to no file), pipe (not a file)")
-
-
-def test_a_single_program_and_what_is_not_there_leave_out_nothing(bot):
-    assert describe_left_out(bot / "bot.py") == describe_left_out(bot / "none") == []
 
 
 @pytest.fixture

@@ -196,13 +196,10 @@ def test_a_name_of_which_nothing_was_accepted_is_free_again(store, ada, eve):
         assert (names.owner("Greedy") is None) == is_free
 
 
-def test_a_report_is_bounded(store, ada):
+def test_a_report_and_a_note_are_bounded(store, ada):
     number = submit_bot(store, ada).number
     store.submissions.claim().finish(REFUSED, "x" * (3 * MAX_REPORT_CHARACTERS))
     assert len(store.submissions.find(number).report) <= MAX_REPORT_CHARACTERS + 10
-
-
-def test_too_long_a_note(store, ada):
     with pytest.raises(UsageError, match="expected at most 2000"):
         store.submissions.add(ada, "upload", "a" * 64, 1, "bot.py", "x" * 2001)
 
