@@ -200,7 +200,6 @@ def test_a_bot_that_has_gone_is_asked_for(arena, played, wrong_ply):
         (["t/99"], "match 99 of tournament 't' has no record"),
         (["t/1", "77"], "ply 77: this match has plies 0 to"),
         (["t/1", "--seat", "5"], "seat 5: this match has seats 0 to 1"),
-        (["u/1"], "unknown tournament 'u'"),
         (["t/1", "--bot", "nowhere"], "nowhere"),
     ],
 )

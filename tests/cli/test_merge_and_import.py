@@ -78,6 +78,7 @@ def test_an_edited_export_is_one_sentence_on_stderr(arena, here, there, capsys, 
     assert run(["export", "--home", str(there.directory)]) == 0
     path = tmp_path / "cup.jsonl"
     path.write_text(capsys.readouterr().out.replace('"match": 16, ', '"match": 16, "note": 7, '))
+    assert refusal(arena, "export", "--whole", "--set-aside")
     sentence = refusal(arena, "import", path)
     assert sentence.startswith("tournament 'cup': line 16: match 16: ")
     assert sentence.endswith("nothing of it was taken")
@@ -87,8 +88,3 @@ def test_an_edited_export_is_one_sentence_on_stderr(arena, here, there, capsys, 
 def test_a_file_that_cannot_be_read_is_one_sentence(arena, file, tmp_path):
     (tmp_path / "diary.txt").write_text("dear diary")
     assert str(tmp_path / file) in refusal(arena, "import", tmp_path / file)
-
-
-def test_a_whole_export_has_what_was_set_aside(arena, here):
-    play(here.store, CUP)
-    assert refusal(arena, "export", "--whole", "--set-aside")

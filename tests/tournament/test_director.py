@@ -1,5 +1,6 @@
 """Tournaments as a whole: the same table however they are played, and nothing lost or counted twice."""
 
+import io
 import json
 import os
 import random
@@ -8,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,14 +49,19 @@ def arena(*arguments, **kwargs):
     return subprocess.run([*ARENA, *map(str, arguments)], capture_output=True, text=True, timeout=120, **kwargs)
 
 
+def printed(*arguments):
+    """Return what a command prints, run in this process."""
+    with redirect_stdout(io.StringIO()) as out:
+        assert run_command([*map(str, arguments)]) == 0
+    return out.getvalue()
+
+
 def table(home, name="t"):
-    done = arena("standings", name, "--json", "--home", home)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(printed("standings", name, "--json", "--home", home))
 
 
 def exported(home):
-    lines = [json.loads(line) for line in arena("export", "--home", home).stdout.splitlines()]
+    lines = [json.loads(line) for line in printed("export", "--home", home).splitlines()]
     for line in lines:
         for name in ("wall_seconds", "cpu_seconds", "seats", "started_at"):
             del line[name]
@@ -89,7 +96,7 @@ def test_kills_and_resumes_give_the_undisturbed_table(write_definition, tmp_path
     assert arena("run", path, "--home", stormy, "-q").returncode == 0
     assert exported(stormy) == exported(calm)
     assert table(stormy) == table(calm)
-    assert arena("verify", "--home", stormy).returncode == 0
+    assert "all records hold" in printed("verify", "--home", stormy)
     wait_until_nothing_runs_in(tmp_path)
 
 

@@ -20,7 +20,7 @@ from benchmarks import zoo_bots as zoo
 from benchmarks.traces import traces, traces_since
 from tests.leftovers import command_line, own_errors
 from tests.stepped_run import go_on, stepped_run, wait_until_stopped
-from tests.tournament.test_director import ARENA, arena, exported, recorded, table, wait_until_nothing_runs_in
+from tests.tournament.test_director import ARENA, arena, exported, printed, recorded, table, wait_until_nothing_runs_in
 
 pytestmark = pytest.mark.slow
 
@@ -197,7 +197,7 @@ def test_a_clock_that_is_set_back_changes_nothing(tmp_path, monkeypatch):
     )
     done = arena("run", path, "--home", tmp_path / "h", "-q", env=os.environ | {"PYTHONPATH": str(back)})
     assert done.returncode == 0, done.stderr
-    lines = arena("export", "--home", tmp_path / "h").stdout.splitlines()
+    lines = printed("export", "--home", tmp_path / "h").splitlines()
     seconds = [wall for line in lines for wall in json.loads(line)["wall_seconds"] if wall is not None]
     assert seconds
     assert all(0 <= wall < 20 for wall in seconds)

@@ -110,7 +110,6 @@ def test_a_claim_stands_once_it_is_made():
         ([1.0], {}, "strengths: expected 2 to 1000 numbers"),
         ([1.0, float("nan")], {}, "strengths: expected"),
         ([1.0, 2.0], {"decided": "all"}, 'decided = \'all\': expected "groups", "order", "first" or "top N"'),
-        ([1.0, 2.0], {"decided": "top 2"}, "until.decided = 'top 2': expected fewer than the 2 bots"),
         ([1.0, 2.0], {"error": 0.0}, "until.error = 0.0: expected a number from 1e-06 to 0.5"),
         ([1.0, 2.0], {"draw_probability": 1.0}, "draw_probability = 1.0: expected"),
         ([1.0, 2.0], {"opening_spread": -1.0}, "opening_spread = -1.0: expected"),

@@ -169,7 +169,6 @@ def test_a_file_that_is_no_position_is_refused_in_a_sentence(lab, tmp_path, text
         (["analyse", "t/1", "0", "-o", "size=3"], "a match has its own options"),
         (["analyse", "differences", "3"], "a ply belongs to a match"),
         (["analyse", "differences", "--position", "/nowhere"], "/nowhere: can't be read"),
-        (["annotate", "nothing"], "unknown tournament 'nothing'"),
         (["annotate", "t/77"], "match 77 of tournament 't' has no record"),
         (["annotate", "t", "--within", "0s"], "expected a duration"),
         (["annotate", "t", "--game", "plaid"], "plaid"),

@@ -69,13 +69,10 @@ def test_what_is_no_answer_of_an_arena_is_one_sentence(data, expected):
     assert sentence_of(saying(data)) == expected
 
 
-def test_sentences_are_bounded():
+def test_sentences_and_answers_are_read_no_further_than_their_bounds():
     body = json.dumps({"error": 10_000 * "x y"}).encode()
     _, sentence = sentence_of(saying(response(body, status="400 No")))
     assert 500 < len(sentence) < 700
-
-
-def test_a_huge_answer_is_read_no_further_than_its_bound():
     sent = []
 
     def endless(handler, _):

@@ -6,7 +6,6 @@ import shutil
 from collections import defaultdict
 
 import click
-import msgpack
 import pytest
 
 from arena.cli.command_table import COMMANDS
@@ -163,15 +162,6 @@ def test_replay_as_json(arena_json, played):
         x, y = one["action"]
         assert one["text"] == f"{'abc'[x - 1]}{y}"
         assert one["observation"]["heights"][x - 1] == y
-
-
-def test_repro_as_json(arena_json, played, tmp_path):
-    code, repro = arena_json("repro", "t/1", "--seat", "0")
-    assert code == 0
-    assert (repro["match"], repro["seat"], repro["is_same"]) == ("t/1", 0, True)
-    assert (repro["recorded"], repro["now"], repro["differences"]) == (None, None, [])
-    assert msgpack.unpackb(bytes.fromhex(repro["sent"])[4:])["type"] == "act"
-    assert (tmp_path / repro["input"]).stat().st_size > 100
 
 
 def test_submissions_as_json(arena_json, tmp_path):

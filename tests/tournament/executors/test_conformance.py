@@ -136,15 +136,6 @@ def test_a_void_match_comes_back_with_the_reason_and_is_played_when_it_is_requeu
     assert sorted(recorded) == [1, 2, 3]
 
 
-def test_a_match_that_is_given_up_does_not_keep_the_run_waiting(executor, bots):
-    queue = WorkQueue([spec_of(bots, 1, game="no_such_game")])
-    for results in executor.run(queue):
-        for result in results:
-            assert isinstance(result, Void)
-            queue.done(result.match)
-    assert queue.is_finished()
-
-
 def test_an_empty_list_comes_while_a_match_takes_long(executor, bots):
     """Only an executor that plays in this process can't send one."""
     queue = WorkQueue([spec_of([bots[2], bots[0]], 1)])

@@ -89,14 +89,6 @@ def test_in_this_process_the_caller_may_look_four_times_a_second(monkeypatch):
     assert looks == [0.0, 0.1, 0.2, 0.9, 1.0, 1.1, 1.2, 7.0]
 
 
-def test_other_matches_are_not_sent(pool, pipes):
-    pipes.watching.send(frozenset({2}))
-    play(pool, lambda ply: None, match=1)
-    seen = []
-    play(pool, lambda ply: seen or seen.append(pipes.messages.recv()), match=2)
-    assert seen[0].match == 2
-
-
 def test_a_state_is_not_sent_after_the_result(pool, pipes, monkeypatch):
     """The thread has taken the state when the match ends and its result is sent; it is held up in between."""
     taken, ended = threading.Event(), threading.Event()
