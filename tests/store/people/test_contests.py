@@ -116,7 +116,9 @@ def test_a_change_of_nothing_is_not_logged(store, spring):
     assert log_of(store)[0] == ("dora", "changed the contest", "spring", "why")
 
 
-OPENED = "2027-01-10T07:00:00"
+SOONER = {"opens_at": "2027-01-10T07:00:00"}
+LATER = {"deadline_at": "2027-01-21T23:59:59"}
+REVEAL = {"reveal_at": "2027-01-25T12:00:00"}
 PLAID = {"game": '"plaid"', "options": "{}"}
 
 
@@ -124,8 +126,8 @@ PLAID = {"game": '"plaid"', "options": "{}"}
     ("at", "changed", "sentence"),
     [
         (OPENS - 3600, {"name": '"summer"'}, "name: this can't be changed any more; the name of a contest stays"),
-        (OPENS - 3600, {"opens_at": OPENED, "deadline_at": "2027-01-15T07:00:00"}, "it has passed already"),
-        (OPENS - 3600, {"opens_at": OPENED, "deadline_at": "2027-01-12T07:00:00"}, "it has passed already"),
+        (OPENS - 3600, SOONER | {"deadline_at": "2027-01-15T07:00:00"}, "it has passed already"),
+        (OPENS - 3600, SOONER | {"deadline_at": "2027-01-12T07:00:00"}, "it has passed already"),
         (OPENS, PLAID, r"game: this can't .* more; options: this can't"),
         (OPENS, {"deadline_at": "2027-01-20T23:59:58"}, "can only become later than it is, 2027-01-20 23:59:59"),
         (DEADLINE + 1, {"deadline_at": "2027-01-25T23:59:59"}, "deadline_at: this can't be changed any more"),
@@ -142,22 +144,10 @@ def test_what_can_not_be_changed_then(store, spring, now, at, changed, sentence)
     ("at", "changed", "found"),
     [
         (OPENS - 3600, PLAID | SEALED, {"game": "plaid", "results": "sealed", "freeze_at": None}),
-        (
-            OPENS - 3600,
-            {"opens_at": OPENED, "deadline_at": "2027-01-15T07:00:01"},
-            {"deadline_at": "2027-01-15T06:00:01+00:00"},
-        ),
-        (
-            OPENS,
-            {"deadline_at": "2027-01-21T23:59:59"},
-            {"deadline_at": "2027-01-21T22:59:59+00:00", "freeze_at": "2027-01-21T18:59:59+00:00"},
-        ),
-        (FREEZE, {"deadline_at": "2027-01-21T23:59:59"}, {"freeze_at": "2027-01-20T18:59:59+00:00"}),
-        (
-            DEADLINE + 1,
-            {"title": '"Spring"', "reveal_at": "2027-01-25T12:00:00"},
-            {"title": "Spring", "reveal_at": "2027-01-25T11:00:00+00:00"},
-        ),
+        (OPENS - 3600, SOONER | {"deadline_at": "2027-01-15T07:00:01"}, {"deadline_at": "2027-01-15T06:00:01+00:00"}),
+        (OPENS, LATER, {"deadline_at": "2027-01-21T22:59:59+00:00", "freeze_at": "2027-01-21T18:59:59+00:00"}),
+        (FREEZE, LATER, {"freeze_at": "2027-01-20T18:59:59+00:00"}),
+        (DEADLINE + 1, REVEAL | {"title": '"Cup"'}, {"title": "Cup", "reveal_at": "2027-01-25T11:00:00+00:00"}),
     ],
 )
 def test_what_can_be_changed_then(store, spring, now, at, changed, found):
@@ -350,9 +340,6 @@ def test_entries_are_closed_only_when_everything_before_is_known(store, place, n
         number = submit_bot(other, ada).number
     closing.join()
     assert found == [(True, [number])]
-
-
-REVEAL = {"reveal_at": "2027-01-25T12:00:00"}
 
 
 @pytest.mark.parametrize(
