@@ -155,14 +155,9 @@ def test_a_game_of_the_bots_own_is_not_loaded(tmp_path):
     bot = make_bot(tmp_path / "b", MANIFEST.replace("differences", "evil:Game"))
     (bot / "evil.py").write_text(f"open({str(tmp_path / 'loaded')!r}, 'w')\n")
     for command in ("submit", "check"):
-        done = subprocess.run(
-            [sys.executable, "-m", "arena", command, ".", "--home", str(tmp_path / "home")],
-            cwd=bot,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        arguments = [sys.executable, "-m", "arena", command, ".", "--home", str(tmp_path / "home")]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(arguments, cwd=bot, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 2
         assert f"arena {command} … --game evil:Game" in done.stderr
         assert not (tmp_path / "loaded").exists()
@@ -197,10 +192,8 @@ def test_what_is_copied_has_no_special_bits_and_no_second_name(tmp_path):
     with ArenaHome(tmp_path / "home") as home:
         copy = Path(home.bots.copy_in(bot).directory)
         assert copy == home.directory / "bots" / load_bot(bot).digest
-    modes = {
-        name: oct((copy / name).stat().st_mode & 0o7777) for name in ("tool", "data", "inner/private", "inner/own")
-    }
-    assert modes == {"tool": "0o755", "data": "0o644", "inner/private": "0o644", "inner/own": "0o755"}
+    expected = {"tool": "0o755", "data": "0o644", "inner/private": "0o644", "inner/own": "0o755"}
+    assert {name: oct((copy / name).stat().st_mode & 0o7777) for name in expected} == expected
     assert (copy / "tool").stat().st_nlink == 1
     assert oct((copy / "inner").stat().st_mode & 0o7777) == "0o755"
     assert (copy / "linked").read_text() == "inner/private"

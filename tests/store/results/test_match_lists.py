@@ -1,5 +1,6 @@
 import random
 from contextlib import closing
+from itertools import permutations
 
 import pytest
 from hypothesis import example, given, settings
@@ -60,29 +61,14 @@ def is_bot(label, bot):
 
 
 def fits(found, chosen):
-    def met():
-        if chosen.bot is None and chosen.rival is None:
-            return True
-        bot, rival = (chosen.bot, chosen.rival) if chosen.bot is not None else (chosen.rival, None)
-        return any(
-            is_bot(mine, bot) and (rival is None or is_bot(other, rival))
-            for seat, mine in enumerate(found.bots)
-            for at, other in enumerate(found.bots)
-            if seat != at
-        )
-
-    return (
-        met()
-        and (chosen.game is None or found.game == chosen.game)
-        and (chosen.termination is None or found.termination == chosen.termination)
-        and (
-            chosen.fault is None
-            or any(
-                fault.kind == chosen.fault and (chosen.bot is None or is_bot(found.bots[fault.seat], chosen.bot))
-                for fault in found.faults
-            )
-        )
+    bot, rival = (chosen.bot, chosen.rival) if chosen.bot is not None else (chosen.rival, None)
+    has_met = bot is None or any(
+        is_bot(mine, bot) and (rival is None or is_bot(other, rival)) for mine, other in permutations(found.bots, 2)
     )
+    faulty = [found.bots[fault.seat] for fault in found.faults if fault.kind == chosen.fault]
+    has_fault = chosen.fault is None or any(chosen.bot is None or is_bot(label, chosen.bot) for label in faulty)
+    is_such = chosen.game in (None, found.game) and chosen.termination in (None, found.termination)
+    return has_met and has_fault and is_such
 
 
 def read_all(store, number, chosen, oldest_first, limit):
@@ -191,9 +177,8 @@ def test_matches_of_bots_are_those_of_every_record(store, bots, rivals, count):
         for played in store.records(name):
             met = [
                 (seat, at)
-                for seat, mine in enumerate(played.bots)
-                for at, other in enumerate(played.bots)
-                if seat != at and mine in bots and (rivals is None or other in rivals)
+                for seat, at in permutations(range(len(played.bots)), 2)
+                if played.bots[seat] in bots and (rivals is None or played.bots[at] in rivals)
             ]
             if met:
                 expected.append(MatchKey(number, played.match))
