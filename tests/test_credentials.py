@@ -43,6 +43,15 @@ def test_each_database_has_its_own_and_variables_come_first(given, monkeypatch):
     assert (store_url(), people_url()) == ("postgresql:///mine", "postgresql:///ours")
 
 
+def test_one_that_can_not_be_read_is_named_and_a_manager_that_gives_none_is_no_mistake(given, monkeypatch, tmp_path):
+    (tmp_path / "credentials" / "arena.store-url").mkdir()
+    with pytest.raises(UsageError, match=r"credential arena\.store-url: can't be read: Is a directory"):
+        store_url()
+    for place in ("", str(tmp_path / "missing")):
+        monkeypatch.setenv("CREDENTIALS_DIRECTORY", place)
+        assert credential("arena.store-url") == ""
+
+
 @pytest.mark.parametrize("data", [b"\n", b"", b"  \n"])
 def test_an_empty_one_is_none_as_the_units_have_it_without_a_file(given, tmp_path, data):
     given("arena.store-url", data)
@@ -74,18 +83,6 @@ def test_what_is_no_url_is_refused_in_a_sentence_without_it(given, tmp_path, cap
     assert shown.startswith("arena: ")
     assert shown.count("\n") == 1
     assert SECRET not in shown
-
-
-def test_one_that_can_not_be_read_is_named(given, tmp_path):
-    (tmp_path / "credentials" / "arena.store-url").mkdir()
-    with pytest.raises(UsageError, match=r"credential arena\.store-url: can't be read: Is a directory"):
-        store_url()
-
-
-def test_a_manager_that_gives_none_is_no_mistake(monkeypatch, tmp_path):
-    for place in ("", str(tmp_path / "missing")):
-        monkeypatch.setenv("CREDENTIALS_DIRECTORY", place)
-        assert credential("arena.store-url") == ""
 
 
 def test_no_bot_is_given_them_or_reads_where_they_are(given):

@@ -54,22 +54,6 @@ def chooser(name, monkeypatch, *args):
     return taken["choose"], taken.get("on_match")
 
 
-def test_amazons_has_its_well_known_number_of_first_actions():
-    """2,176 on 10 by 10: Lieberum, An evaluation function for the game of Amazons, 2005."""
-    assert len(Amazons().legal_actions(Amazons().initial_state())) == 2176
-
-
-def test_amazons_keeps_to_its_own_rules():
-    game, draw = Amazons(), random.Random(3)
-    state = game.initial_state()
-    for _ in range(8):
-        assert game.state_from_observation(game.observation(state)) == state
-        action = draw.choice(game.legal_actions(state))
-        assert game.parse_action(game.format_action(action)) == action
-        state = game.apply(state, list(action))
-    assert len(state.arrows) == 8
-
-
 @pytest.mark.parametrize("name", ["random_legal", "greedy", "mcts", "alphabeta", "perfect", "oracle"])
 @pytest.mark.parametrize("seed", [0, 5])
 def test_a_bot_for_all_games_answers_in_time(name, seed, fake_time, monkeypatch):

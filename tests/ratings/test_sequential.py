@@ -154,15 +154,6 @@ def test_the_mean_length_is_what_walds_formulas_say():
         assert sum(v.decision == "accepted" for v in verdicts) / 100 == pytest.approx(accepted, abs=0.15)
 
 
-def test_walds_formulas_at_the_hypotheses_give_alpha_and_beta():
-    tested = Hypotheses(0, 30, 0.05, 0.1)
-    assert expected_encounters(score_of_elo(0), 0.1, tested)[0] == pytest.approx(0.05, abs=0.005)
-    assert expected_encounters(score_of_elo(30), 0.1, tested)[0] == pytest.approx(0.9, abs=0.005)
-    middle = (score_of_elo(0) + score_of_elo(30)) / 2
-    near = expected_encounters(middle + 1e-7, 0.1, tested)
-    assert expected_encounters(middle, 0.1, tested) == pytest.approx(near, rel=1e-3)
-
-
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.sampled_from([0.0, 1 / 6, 1 / 3, 0.5, 2 / 3, 5 / 6, 1.0]), min_size=1, max_size=60))
 def test_any_scores_give_a_finite_ratio(scores):

@@ -38,6 +38,7 @@ def test_an_event_is_one_line_of_what_can_be_seen(text):
     for formatter in (TextLines(), JsonLines()):
         line = formatter.format(record("%s", text))
         assert line.isprintable()
+    assert len(TextLines().format(record("x" * 10 * MAX_CHARACTERS))) < MAX_CHARACTERS + 100
 
 
 def test_what_a_bot_is_called_forges_no_line():
@@ -92,10 +93,6 @@ def test_being_ended_is_no_error_of_whatever_was_done_then(monkeypatch, capsys, 
     assert ("Exception closing connection" in capsys.readouterr().err) == is_logged
 
 
-def test_a_line_is_bounded():
-    assert len(TextLines().format(record("x" * 10 * MAX_CHARACTERS))) < MAX_CHARACTERS + 100
-
-
 @pytest.mark.parametrize(
     ("chosen", "environment", "is_json"), [("json", "text", True), (None, "json", True), (None, "", False)]
 )
@@ -106,9 +103,6 @@ def test_the_environment_says_the_format_for_programs_that_are_started(monkeypat
     set_up_logging(logging.WARNING, chosen)
     assert isinstance(added[0].formatter, JsonLines) is is_json
     assert added[0].stream is sys.stderr
-
-
-def test_another_format_is_refused(monkeypatch):
     monkeypatch.setenv(FORMAT_VARIABLE, "xml")
     with pytest.raises(UsageError, match="expected 'text' or 'json'"):
         set_up_logging(logging.WARNING)
