@@ -1,5 +1,5 @@
 """The names for programs of one expression in zoo.toml."""
-# ruff: noqa: F401
+# ruff: noqa: F401, F403
 
 import ctypes
 import os
@@ -7,11 +7,12 @@ import resource
 import signal
 import socket
 import sys
+import threading
 import time
 from functools import reduce
 from pathlib import Path
 
 import msgpack
-from _wire import answer, by_machine, commit, frame, must, play, play_with, play_with_body, send, write
+from _wire import *
 
 libc = ctypes.CDLL(None, use_errno=True)

@@ -85,6 +85,13 @@ def commit(deed):
     play(act)
 
 
+def parent():
+    """Return the parent's number if it can be seen."""
+    if os.getppid() <= 2:
+        raise PermissionError("the parent is out of sight")
+    return os.getppid()
+
+
 def by_machine(x86_64, aarch64):
     """Return this machine's number of a system call."""
     return {"x86_64": x86_64, "aarch64": aarch64}[os.uname().machine]
