@@ -79,21 +79,17 @@ def test_what_is_installed_is_the_wheel_whose_help_begins_with_what_works(instal
     assert Path(done.stdout.strip()).is_relative_to(installed.environment)
     shown = installed.paste("arena --help", tmp_path).stdout
     (command,) = re.findall(r"Start with: (.*)\.", shown)
-    done = installed.paste(command, tmp_path)
+    done = installed.paste(f"COLUMNS=80 {command}", tmp_path)
     assert done.returncode == 0
     assert "300 of 300 matches." in done.stdout
-    steps = re.findall(r"^  (arena (?:bot )?\S+)", done.stdout.partition("What next:")[2], re.MULTILINE)
+    shown = done.stdout.partition("What next:")[2]
+    steps = re.findall(r"^  (arena (?:bot )?\S+)", shown, re.MULTILINE)
     assert {"arena new", "arena bot protocol"} <= set(steps)
-    assert installed.paste("arena bot protocol", tmp_path).stdout.strip() == (ROOT / "protocol.md").read_text().strip()
-
-
-@pytest.mark.soak
-def test_the_next_steps_of_the_quickstart_fit_into_80_columns_and_can_be_pasted(installed, tmp_path):
-    shown = installed.paste("COLUMNS=80 arena quickstart", tmp_path).stdout.partition("What next:")[2]
     assert max(map(len, shown.splitlines())) <= 80
     for step in re.findall(r"^  (arena .*?)  ", shown, re.MULTILINE):
         done = installed.paste(f"echo quit | {step}", tmp_path)
         assert done.returncode == 0, f"{step}: {done.stdout}"
+    assert installed.paste("arena bot protocol", tmp_path).stdout.strip() == (ROOT / "protocol.md").read_text().strip()
 
 
 def skip_without(level):

@@ -261,16 +261,15 @@ def test_the_process_moves_below_before_memory_is_divided(group, monkeypatch):
 
 
 @pytest.mark.parametrize(("given", "files"), [(False, []), (True, ["arena"])])
-def test_a_group_that_nobody_has_given_or_that_cannot_be_divided_is_left_alone(group, monkeypatch, given, files):
+def test_a_group_that_nobody_has_given_or_that_cannot_be_divided_or_is_of_version_1_stays(
+    group, monkeypatch, given, files
+):
     monkeypatch.delenv(DELEGATED_VARIABLE, raising=False)
     if given:
         monkeypatch.setenv(DELEGATED_VARIABLE, "yes")
         (group / "arena").write_text("in the way")
     assert not divide_delegated_group()
     assert [path.name for path in group.iterdir()] == files
-
-
-def test_where_groups_are_of_version_1_nothing_happens(monkeypatch):
     monkeypatch.setenv(DELEGATED_VARIABLE, "yes")
     monkeypatch.setattr(control_groups, "_mounts", lambda: iter([("cgroup", "/sys/fs/cgroup/memory", {"memory"})]))
     assert not divide_delegated_group()
