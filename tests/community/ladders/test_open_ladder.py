@@ -2,7 +2,6 @@ import pytest
 
 from arena.base.errors import DefinitionError
 from arena.community.ladders.open_ladder import OpenLadder
-from arena.tournament.director import run_tournament
 from tests.community.ladders.conftest import LADDER
 from tests.written_bots import kit_bot
 
@@ -33,23 +32,6 @@ def test_a_submitted_bot_enters_and_a_new_version_takes_its_place(home, file, tm
     assert labels(ladder.refresh())[2:] == ["mine@2"]
     home.bots.remove("mine@2")
     assert labels(ladder.refresh())[2:] == ["mine@1"]
-
-
-@pytest.mark.slow(sample=True)
-def test_a_version_that_was_replaced_is_not_paired_any_more_and_its_results_stay(home, file, tmp_path):
-    submit_bot(home, tmp_path, "mine", "1")
-    ladder = OpenLadder(file, home)
-    run_tournament(ladder.definition(), home.store, executor="in-process")
-    assert "mine@1" in {bot for record in home.store.records("open") for bot in record.bots}
-    before = len(list(home.store.records("open")))
-    submit_bot(home, tmp_path, "mine", "2", index=-1)
-    file.write_text(LADDER.replace("matches = 6", "matches = 20"))
-    run_tournament(OpenLadder(file, home).definition(), home.store, executor="in-process")
-    records = list(home.store.records("open"))
-    later = {bot for record in records[before:] for bot in record.bots}
-    assert "mine@2" in later
-    assert "mine@1" not in later
-    assert len(records) >= 20
 
 
 def test_only_a_ladder_is_always_open(home, file):

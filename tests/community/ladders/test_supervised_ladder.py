@@ -15,7 +15,7 @@ from arena.community.ladders.director_program import SupervisedLadder
 from arena.community.ladders.open_ladder import OpenLadder
 from arena.server.operating.service_programs import problems
 from arena.store.home import open_people
-from arena.store.people.directing import DesiredState, DirectorState, RequestState
+from arena.store.people.directing import DesiredState, DirectorState
 from arena.tournament.corrections.corrected_tournament import void_matches
 from arena.tournament.directors.supervised_run import Shutdown, SupervisedRun
 from tests.community.ladders.conftest import LADDER
@@ -117,19 +117,6 @@ def test_a_drained_ladder_finishes_the_round_that_is_scheduled(supervised, peopl
     assert recorded(home) == 6
 
 
-@pytest.mark.slow
-def test_a_match_is_played_again_when_a_director_asks_for_it(supervised, people, home):
-    supervised.step()
-    before = {record.match: record.started_at for record in home.store.records("open")}
-    correct(people, "void", numbers=[2])
-    supervised.step()
-    after = {record.match: record.started_at for record in home.store.records("open")}
-    assert [match for match in after if after[match] != before[match]] == [2]
-    (correction,) = home.store.tournament("open").corrections
-    assert (correction.kind, correction.reason) == (CorrectionKind.VOID, "Why.")
-    assert people.requests.of("open")[0].state is RequestState.DONE
-
-
 @pytest.mark.slow(sample=True)
 def test_with_too_few_bots_it_says_so_once_and_continues_by_itself(supervised, people, home, caplog):
     supervised.step()
@@ -146,9 +133,12 @@ def test_with_too_few_bots_it_says_so_once_and_continues_by_itself(supervised, p
         f"open: {report.sentence}"
     ]
     correct(people, "undo", correction=1)
+    correct(people, "void", numbers=[2])
     supervised.step()
     supervised.step()
-    assert state(people) is DirectorState.IDLE
+    assert (state(people), recorded(home)) == (DirectorState.IDLE, 6)
+    kinds = [one.kind for one in home.store.tournament("open").corrections]
+    assert kinds == [CorrectionKind.WITHDRAW, CorrectionKind.UNDO, CorrectionKind.VOID]
 
 
 class Program:

@@ -133,22 +133,6 @@ def test_the_names_of_the_house_are_nobodys(arena, tmp_path):
     assert arena.bots() == ["mine@1"]
 
 
-@pytest.mark.slow
-def test_what_its_author_withdraws_while_it_is_checked_is_not_listed(arena, monkeypatch):
-    number = arena.submit_bot(GOOD)
-    submit = checker_module.submit
-
-    def slow(*args, **options):
-        result = submit(*args, **options)
-        arena.people.submissions.withdraw(arena.persons["ada"], number)
-        return result
-
-    monkeypatch.setattr(checker_module, "submit", slow)
-    assert arena.checker.check_next()
-    assert arena.people.submissions.find(number).state is SubmissionState.WITHDRAWN
-    assert arena.bots() == []
-
-
 @pytest.mark.parametrize(
     "error", [DatabaseError("the disk is full"), UsageError("the disk is full"), OSError(28, "No space left")]
 )
