@@ -70,15 +70,12 @@ async def test_a_page_is_compressed_for_those_who_take_it(client):
     assert response.headers["vary"] == plain.headers["vary"] == "Accept, Accept-Encoding"
 
 
-async def test_head_has_the_headers_and_no_body(client):
+async def test_head_has_the_headers_and_no_body_and_a_range_is_ignored(client):
     plain = {"accept-encoding": "identity"}
     get, head = await client.get("/index.json", headers=plain), await client.head("/index.json", headers=plain)
     assert head.content == b""
     assert head.headers["content-length"] == str(len(get.content))
     assert head.headers["etag"] == get.headers["etag"]
-
-
-async def test_a_range_is_ignored(client):
     response = await answered(client.get("/index.json", headers={"range": "bytes=0-3"}), 200)
     assert "accept-ranges" not in response.headers
 
@@ -105,21 +102,15 @@ async def test_a_number_is_written_in_one_way(client, number):
         assert "expected a whole number in digits" in response.json()["error"]
 
 
-async def test_programs_get_mistakes_as_json(client):
+async def test_a_mistake_is_one_sentence_on_a_page_and_for_programs(client):
+    response = await answered(client.get("/?<script>alert(1)</script>=1"), 400, "is no parameter of this page")
+    assert "<script>alert" not in response.text
+    await answered(client.get("/", headers={"host": "evil.example"}), 421, "--allowed-host")
+    assert (await client.get("/", headers=[("host", "localhost"), ("host", "localhost")])).status_code == 400
     for path, headers in (("/index.json?x=1", {}), ("/?x=1", {"accept": "application/json"}), ("/x.csv", {})):
         response = await client.get(path, headers=headers)
         assert response.json()["status"] == response.status_code
         assert response.json()["error"]
-
-
-async def test_a_mistake_on_a_page_is_one_sentence(client):
-    response = await answered(client.get("/?<script>alert(1)</script>=1"), 400, "is no parameter of this page")
-    assert "<script>alert" not in response.text
-
-
-async def test_other_hosts_are_refused_with_a_sentence(client):
-    await answered(client.get("/", headers={"host": "evil.example"}), 421, "--allowed-host")
-    assert (await client.get("/", headers=[("host", "localhost"), ("host", "localhost")])).status_code == 400
 
 
 async def test_static_files_are_kept_for_good_and_only_under_their_digest(client):
@@ -157,13 +148,6 @@ async def test_a_report_that_is_too_long_or_something_else_is_refused(client):
     assert (await client.post("/csp-reports", content=long(), headers=headers)).status_code == 413
     assert (await client.post("/csp-reports", content=b"a=1")).status_code == 415
     assert (await client.get("/csp-reports")).status_code == 405
-
-
-async def test_health_says_whether_the_store_can_be_read(client, directory):
-    assert (await client.get("/health")).status_code == 200
-    (directory / "arena.sqlite3").unlink()
-    response = await client.get("/health.json")
-    assert (response.status_code, response.json()["is_store_readable"]) == (503, False)
 
 
 async def test_health_says_who_reads_events_and_when_the_store_changed(directory):
@@ -287,11 +271,14 @@ async def test_without_its_store_the_site_shows_what_it_knew_and_how_old_that_is
 
 
 async def test_a_page_never_shown_without_a_store_is_a_sentence(client, directory):
+    assert (await client.get("/health")).status_code == 200
     (directory / "arena.sqlite3").unlink()
     response = await answered(client.get("/index.json"), 503)
     assert response.headers["retry-after"] == "5"
     assert str(directory) not in response.text
     assert json.loads(response.text)["title"] == "The store can’t be read now"
+    response = await client.get("/health.json")
+    assert (response.status_code, response.json()["is_store_readable"]) == (503, False)
 
 
 @pytest.mark.parametrize(

@@ -122,25 +122,16 @@ def test_a_home_is_looked_at(tmp_path, contained):
             assert looked(tmp_path).is_served
 
 
-def test_a_clock_that_has_gone_back_is_seen(tmp_path, contained):
-    with ArenaHome(tmp_path):
-        pass
-    os.utime(tmp_path / "arena.sqlite3", (4e9, 4e9))
-    assert looked(tmp_path).clock_behind_seconds > 1e9
-
-
-def test_a_database_that_is_none_is_said(tmp_path, contained):
+def test_what_is_wrong_with_databases_the_port_and_the_clock_is_seen(tmp_path, contained):
     (tmp_path / "arena.sqlite3").write_text("no database" * 1000)
     (tmp_path / "people.sqlite3").write_text("no database" * 1000)
-    seen = looked(tmp_path)
+    os.utime(tmp_path / "arena.sqlite3", (4e9, 4e9))
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        seen = looked(tmp_path, other.getsockname()[1])
     assert "arena.sqlite3" in seen.home_problem
     assert "people.sqlite3" in seen.people_problem
-
-
-def test_a_port_in_use_is_seen(tmp_path, contained):
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        assert looked(tmp_path, other.getsockname()[1]).port_problem == "Address already in use"
-    assert looked(tmp_path).port_problem == ""
+    assert (seen.port_problem, looked(tmp_path).port_problem) == ("Address already in use", "")
+    assert seen.clock_behind_seconds > 1e9
 
 
 def test_the_command_says_it_in_lines_of_a_narrow_terminal(tmp_path, capsys, monkeypatch):

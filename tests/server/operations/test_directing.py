@@ -124,7 +124,7 @@ async def test_everybody_sees_what_a_ladder_is_doing_and_only_directors_the_link
     assert "does not run" in (await kept.client().get("/ladders")).text
 
 
-async def test_a_correction_chooses_from_the_entrants(world):
+async def test_a_correction_chooses_from_the_entrants_and_from_the_bots_that_may_replace_one(world, directory):
     """The names in a form that is sent are those of the tournament."""
     world.store.directors.report_state("t", "contest", DirectorState.IDLE)
     page = await world.browser("dora").get("/tournaments/t/direct")
@@ -133,9 +133,6 @@ async def test_a_correction_chooses_from_the_entrants(world):
     assert "It waits" in page.text
     answer = await world.browser("dora").get("/tournaments/t/direct", headers={"accept": JSON})
     assert (answer.json()["entrants"], answer.json()["is_finished"]) == (entrants, False)
-
-
-async def test_the_bots_by_which_an_entrant_may_be_replaced_are_offered(world, directory):
     with ArenaHome(directory) as home:
         for name in ("one", "two"):
             home.store.add_bot(StoredBot(name, "1", name, "bot.py", "2026-01-01T00:00:00+00:00"))
@@ -158,15 +155,9 @@ async def test_a_finished_tournament_is_said_to_be_played_until_something_is_ask
     assert "/tournaments/t/disqualify" in page
     world.store.requests.add("t", "void", {"numbers": [1]}, subject="match 1", reason="A slip.", by="dora")
     assert "All of it is played." not in (await dora.get("/tournaments/t/direct")).text
-
-
-async def test_a_ladder_with_nothing_to_play_now_can_be_paused(world, directory):
-    with ArenaHome(directory) as home:
-        home.store.set_finished(home.store.tournament("t"), True)
     world.store.directors.report_state("t", "ladder", DirectorState.SHORT, "a match has 2 players, and 1 can be paired")
-    page = (await world.browser("dora").get("/tournaments/t/direct")).text
+    page = (await dora.get("/tournaments/t/direct")).text
     assert "It waits: too few bots can be paired." in page
-    assert "All of it is played." not in page
     assert "/tournaments/t/pause" in page
 
 
