@@ -59,11 +59,8 @@ class Watched:
         everything = [sys.executable, "-m", "arena", "--home", str(self.home), command, *arguments]
         return subprocess.Popen(everything, stdout=subprocess.PIPE, text=True)
 
-    def play(self, plies, step=b"."):
-        os.write(self.steps, step * plies)
-
     def close(self):
-        self.play(1000)
+        os.write(self.steps, b"." * 1000)
         for process in (self.run, self.server):
             process.terminate()
             process.wait(60)
@@ -84,24 +81,17 @@ def watched(tmp_path, port):
         watched.close()
 
 
-@pytest.fixture
-def page(chromium):
-    context = chromium.new_context()
-    context.set_default_timeout(PATIENT_MS)
-    page = context.new_page()
-    mistakes = []
-    page.on("pageerror", lambda mistake: mistakes.append(str(mistake)))
-    yield page
-    assert mistakes == []
-    context.close()
-
-
 def expect_clock(page, seat):
     expect(page.locator(f'[data-seat="{seat}"] [data-clock-since]')).to_be_visible()
     expect(page.locator("[data-clock-since]")).to_have_count(1)
 
 
-def test_a_match_is_found_and_seen_ply_by_ply_and_then_its_result_with_faults(watched, page):
+def test_a_match_is_found_and_seen_ply_by_ply_and_then_its_result_with_faults(watched, chromium):
+    context = chromium.new_context()
+    context.set_default_timeout(PATIENT_MS)
+    page = context.new_page()
+    mistakes = []
+    page.on("pageerror", lambda mistake: mistakes.append(str(mistake)))
     page.goto(f"{watched.address}/tournaments/steps")
     page.evaluate("window.isFirst = true")
     link = page.locator("#progress a", has_text="Watch ada – bob")
@@ -112,7 +102,7 @@ def test_a_match_is_found_and_seen_ply_by_ply_and_then_its_result_with_faults(wa
     expect_clock(page, 0)
     page.evaluate("window.isFirst = true")
     for ply in range(1, 5):
-        watched.play(1)
+        os.write(watched.steps, b".")
         expect(page.locator("#actions li")).to_have_count(ply)
         expect_clock(page, ply % 2)
         expect(page.locator("#ply")).to_have_text(f"ply {ply} of {ply}")
@@ -123,10 +113,12 @@ def test_a_match_is_found_and_seen_ply_by_ply_and_then_its_result_with_faults(wa
     before = clock.inner_text()
     expect(clock).not_to_have_text(before)
     expect(page.locator("h2", has_text="Seats")).to_have_count(0)
-    watched.play(1, step=b"x")
+    os.write(watched.steps, b"x")
     expect(page.locator("#result")).to_contain_text("ada forfeits")
     expect(page.locator("#faults .badge")).to_have_text("exit")
     expect(page.locator("#seat-reports tbody tr")).to_have_count(2)
     assert '"termination":"forfeit"' in page.locator("#match-data").text_content()
     expect(page.locator("[data-clock-since]")).to_have_count(0)
     assert page.evaluate("window.isFirst"), "it was never loaded again"
+    assert mistakes == []
+    context.close()

@@ -60,11 +60,6 @@ def test_a_path_without_a_page_is_refused(path, status):
     assert refusal.value.problem.status == status
 
 
-def test_the_nearest_page_is_suggested():
-    with pytest.raises(ProblemError, match="did you mean 'games'"):
-        found("/game")
-
-
 @pytest.mark.parametrize(
     "query",
     [b"a=1&a=2", b"a=%ff", b"a=%00", b"a=%", b"a" * (MAX_QUERY_BYTES + 1), b"&".join([b"%d=" % i for i in range(60)])],

@@ -155,15 +155,7 @@ async def test_a_watched_match_is_asked_for_as_long_as_it_is_watched(home, tourn
     await recorded.close()
 
 
-async def test_readers_that_have_gone_are_forgotten(served):
-    streams = [await served.stream("arena") for _ in range(3)]
-    assert served.events._hub.readers == 3
-    for stream in streams:
-        await stream.close()
-    await until(lambda: served.events._hub.readers == 0)
-
-
-async def test_one_address_can_not_take_all_streams(served, monkeypatch):
+async def test_one_address_can_not_take_all_streams_and_readers_that_have_gone_are_forgotten(served, monkeypatch):
     monkeypatch.setattr(hub_module, "MAX_READERS", 3)
     streams = [await served.stream("arena") for _ in range(3)]
     other = await served.stream("arena", local="127.0.0.2")
@@ -172,6 +164,7 @@ async def test_one_address_can_not_take_all_streams(served, monkeypatch):
     assert " 503 " in (await refused.head()).splitlines()[0]
     for stream in (*streams, other, refused):
         await stream.close()
+    await until(lambda: served.events._hub.readers == 0)
 
 
 async def test_all_streams_end_when_the_server_does(served):

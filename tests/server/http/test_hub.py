@@ -137,12 +137,15 @@ def test_a_cursor_that_leads_nowhere_says_reload(hub, logs, cursor):
     assert client.id == "0123abcd-1.2"
 
 
-def test_events_that_the_watcher_has_missed_say_reload(hub, logs):
+def test_missed_events_say_reload_and_a_replaced_store_ends_every_stream(hub, logs):
     client = Client(hub, "tournaments/cup")
     logs.add(1)
     hub.apply(logs.change(missed=frozenset({1})))
     assert flushed(hub, client) == [("reload", "tournaments/cup", None)]
     assert client.id == "0123abcd-1.1"
+    hub.apply(logs.change(is_replaced=True))
+    assert client.take() == [("reload", "arena", None)]
+    assert hub.watched.places == frozenset()
 
 
 def test_a_backlog_that_is_too_long_says_reload(hub, logs):
@@ -150,13 +153,6 @@ def test_a_backlog_that_is_too_long_says_reload(hub, logs):
         logs.add(1, matches=range(1, 101))
     hub.apply(logs.change())
     assert [event.kind for event in Client(hub, "tournaments/cup", "0123abcd-1.0").events] == ["reload"]
-
-
-def test_a_replaced_store_says_reload_and_ends_every_stream(hub, logs):
-    client = Client(hub, "tournaments/cup")
-    hub.apply(logs.change(is_replaced=True))
-    assert client.take() == [("reload", "arena", None)]
-    assert hub.watched.places == frozenset()
 
 
 def test_unknown_names_are_refused_but_a_tab_whose_tournament_is_gone_ends_no_stream(hub):

@@ -125,15 +125,12 @@ def test_no_request_fails_while_a_server_that_says_how_it_is_is_replaced(directo
         assert min(client.answered for client in clients) >= ROUNDS
 
 
-def test_a_socket_for_another_process_is_not_taken(monkeypatch):
-    monkeypatch.setenv("LISTEN_PID", str(os.getpid() + 1))
-    monkeypatch.setenv("LISTEN_FDS", "1")
-    assert take_inherited_socket() is None
-    assert "LISTEN_FDS" not in os.environ
-
-
 def test_what_is_wrong_with_a_socket_unit_is_said(tmp_path, capsys, monkeypatch):
     serve = ["--home", str(tmp_path), "serve"]
+    monkeypatch.setenv("LISTEN_PID", str(os.getpid() + 1))
+    monkeypatch.setenv("LISTEN_FDS", "1")
+    assert take_inherited_socket() is None  # it is for another process
+    assert "LISTEN_FDS" not in os.environ
     monkeypatch.setenv("LISTEN_PID", str(os.getpid()))
     monkeypatch.setenv("LISTEN_FDS", "2")
     assert run(serve) == 2

@@ -185,6 +185,7 @@ async def test_a_page_that_takes_long_rests_before_it_is_built_again(pages):
     await pages.built()
     found = await pages.find()
     assert (found.value.json, found.is_current, pages.builder.built) == (b"2", True, 2)
+    assert (PAGE.freshener, pages.builder.freshened_at) == ("", [])
 
 
 FRESHENED = replace(PAGE, freshener="some.module:function")
@@ -236,14 +237,6 @@ async def test_a_page_that_rests_is_shown_as_it_was_if_the_store_is_away(resting
 
     resting.builder.fresh = away
     assert (await resting.find(FRESHENED)).value.json == b"1"
-
-
-async def test_only_pages_that_can_be_freshened_are(pages):
-    pages.builder.seconds = 5.0
-    await pages.find()
-    pages.versions.version = "2"
-    await pages.find()
-    assert (PAGE.freshener, pages.builder.freshened_at) == ("", [])
 
 
 async def test_a_quick_page_is_not_built_at_each_of_many_events(pages):

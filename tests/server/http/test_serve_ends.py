@@ -29,67 +29,50 @@ build = ["sleep", "1000000"]
 """
 
 
-class BusySite:
-    def __init__(self, directory, people):
-        self.people = people
-        with ArenaHome(directory) as home:
-            file = directory / "thinker.py"
-            file.write_text(NEVER_ANSWERS)
-            bot = home.bots.copy_in(file)
-            home.bots.add(bot)
-            self.bot = bot.label
-        packed = io.BytesIO()
-        with zipfile.ZipFile(packed, "w") as archive:
-            archive.writestr("bot.toml", NEVER_BUILT)
-            archive.writestr("bot.py", "")
-        with UploadDirectory(directory / "uploads").receive() as receiving:
-            receiving.write(packed.getvalue())
-            came = receiving.keep()
-        ada = people.accounts.add("ada", Role.AUTHOR, "test")
-        self.submission = people.submissions.add(ada, came.name, came.digest, came.size_bytes, "built.zip", "").number
-        command = [sys.executable, "-m", "arena", "serve", "--home", str(directory), "--open-to", "authors"]
-        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
-        heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # which is ignored in the background
-        self.process = subprocess.Popen([*command, "--port", "0"], preexec_fn=heard, **options)
-
-    def become_busy(self):
-        people = self.people
-        self._wait_until(lambda: people.unrated_matches.menu() is not None)
-        choices = {"game": "differences", "options": '{"size": 4}', "seat": 1, "per_action_milliseconds": 60_000}
-        self.match = people.unrated_matches.begin(Choices(bot=self.bot, **choices), None, "192.0.2.1")
-        self._wait_until(lambda: self.found_match().position.state is MatchState.BOT)
-        self._wait_until(lambda: any(b"1000000" in command_line(pid) for pid in self.processes()))
-
-    def _wait_until(self, is_so):
-        ended = lambda: self.process.poll() is not None and self.process.communicate()  # noqa: E731
-        wait_until(is_so, explained=ended, alive=[self.process])
-
-    def end(self):
-        """End it however it is; its services end with it."""
-        self.process.kill()
-        self.process.communicate()
-
-    def found_match(self):
-        return self.people.unrated_matches.find(self.match.secret)
-
-    def processes(self):
-        return reaper.descendants(self.process.pid)
+def prepare(directory, people):
+    """Return the label of a bot that never answers, and the number of a submission that is never built."""
+    with ArenaHome(directory) as home:
+        file = directory / "thinker.py"
+        file.write_text(NEVER_ANSWERS)
+        bot = home.bots.copy_in(file)
+        home.bots.add(bot)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("bot.toml", NEVER_BUILT)
+        archive.writestr("bot.py", "")
+    with UploadDirectory(directory / "uploads").receive() as receiving:
+        receiving.write(packed.getvalue())
+        came = receiving.keep()
+    ada = people.accounts.add("ada", Role.AUTHOR, "test")
+    return bot.label, people.submissions.add(ada, came.name, came.digest, came.size_bytes, "built.zip", "").number
 
 
 @pytest.mark.slow
 def test_it_ends_quietly_leaves_no_process_and_what_was_begun_is_begun_again_at_once(tmp_path):
     needs.contained_uploads()
     with open_people(tmp_path) as people:
-        site = BusySite(tmp_path, people)
+        bot, submission = prepare(tmp_path, people)
+        command = [sys.executable, "-m", "arena", "serve", "--home", str(tmp_path), "--open-to", "authors"]
+        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+        heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # which is ignored in the background
+        site = subprocess.Popen([*command, "--port", "0"], preexec_fn=heard, **options)
+        ended = lambda: site.poll() is not None and site.communicate()  # noqa: E731
+        until = partial(wait_until, explained=ended, alive=[site])
         try:
-            site.become_busy()
-            processes = site.processes()
-            os.killpg(site.process.pid, signal.SIGINT)  # as a terminal does
-            _, errors = site.process.communicate(timeout=60)
+            until(lambda: people.unrated_matches.menu() is not None)
+            choices = {"game": "differences", "options": '{"size": 4}', "seat": 1, "per_action_milliseconds": 60_000}
+            match = people.unrated_matches.begin(Choices(bot=bot, **choices), None, "192.0.2.1")
+            found = partial(people.unrated_matches.find, match.secret)
+            until(lambda: found().position.state is MatchState.BOT)
+            until(lambda: any(b"1000000" in command_line(pid) for pid in reaper.descendants(site.pid)))
+            processes = reaper.descendants(site.pid)
+            os.killpg(site.pid, signal.SIGINT)  # as a terminal does
+            _, errors = site.communicate(timeout=60)
         finally:
-            site.end()
-        assert (site.process.returncode, own_errors(errors)) == (130, "")
+            site.kill()
+            site.communicate()
+        assert (site.returncode, own_errors(errors)) == (130, "")
         wait_for_the_end_of(processes)
-        assert people.submissions.find(site.submission).state is SubmissionState.WAITING
-        assert site.found_match().is_waiting
-        assert people.unrated_matches.claim(site.match.number) is not None
+        assert people.submissions.find(submission).state is SubmissionState.WAITING
+        assert found().is_waiting
+        assert people.unrated_matches.claim(match.number) is not None

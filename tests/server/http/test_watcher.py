@@ -199,13 +199,14 @@ def test_watched_matches_are_seen(home, tournament, watching):
     state.show([live(3, 1), live(4, 1)])
     change = watching.look()
     assert [(one.place, one.stored.seq) for one in change.live] == [((1, 3), 1), ((1, 4), 1)]
+    assert change.gone == frozenset()
     state.show([live(4, 2)])
     change = watching.look()
     assert [(one.place, one.stored.summary.plies) for one in change.live] == [((1, 4), 2)]
     assert change.state.last_states == {(1, 3): 1, (1, 4): 2}
     state.remove([3])
     change = watching.look()
-    assert (change.live, change.state.last_states) == ((), {(1, 4): 2})
+    assert (change.live, change.gone, change.state.last_states) == ((), {(1, 3)}, {(1, 4): 2})
 
 
 def test_a_home_that_is_gone_is_found_again(place, home, tournament, watching, caplog):
@@ -311,11 +312,3 @@ def test_progress_is_no_event_and_is_noticed(home, tournament, watching):
     assert watching.watcher.version_of(["arena"]) == version
     live.clear()
     assert watching.look().progressed == {1}
-
-
-def test_a_match_whose_state_is_removed_is_gone(home, tournament, watching):
-    state = home.store.live_state(tournament)
-    state.show([live(3, 0)])
-    assert watching.look().gone == frozenset()
-    state.remove([3])
-    assert watching.look().gone == {(1, 3)}

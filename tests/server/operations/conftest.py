@@ -43,13 +43,7 @@ def add_person(store, name, role):
 
 
 class World:
-    """The site, and who is there.
-
-    Attributes:
-        store: the database of people.
-        now: its clock.
-        site: the application.
-    """
+    """The site, its database of people and the clock of that, and who is there."""
 
     def __init__(self, store, now, site):
         self.store, self.now, self.site = store, now, site

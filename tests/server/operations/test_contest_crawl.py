@@ -35,18 +35,6 @@ from tests.server.conftest import FakeVersions
 from tests.server.operations.conftest import HOST, HTML, JSON, World
 from tests.store.people.conftest import FakeClock
 
-BOT = """# source-canary
-import secrets, sys
-from arena.botkit import Choice, run
-
-print("stderr-canary", file=sys.stderr)
-
-def choose(game, state, clock):
-    actions = game.legal_actions(state)
-    return Choice(actions[{index} % len(actions)], note="canary-" + secrets.token_hex(8))
-
-run(choose)
-"""
 BEING_BUILT = (HTTPStatus.ACCEPTED, HTTPStatus.SERVICE_UNAVAILABLE)
 REASON = "correction-canary"
 """Of the disqualification of a bot whose results are hidden."""
@@ -117,11 +105,8 @@ class Crawl:
         self.actors = {name: self.people.browser(name) for name in ("dora", "olga", "ada", "eve")}
         self.actors["visitor"] = self.people.client()
 
-    def addresses(self):
-        """Yield every address that is looked at, with what is accepted; ``.json`` and ``.csv`` say that themselves."""
-        return (place for _, *place in self.routes())
-
     def routes(self):
+        """Yield every route, its addresses, and what is accepted; ``.json`` and ``.csv`` say that themselves."""
         answering = {one.path for one in self.site._endpoints if "GET" in one.allowed}
         for path in sorted(self.pages() | answering - ELSEWHERE.keys()):
             found = [path]
@@ -149,7 +134,7 @@ class Crawl:
         """Return what somebody gets at every address: the text, as a page and for programs."""
         found = {}
         is_program = self.actors[actor].headers["accept"] == JSON
-        for address, accept in self.addresses():
+        for _, address, accept in self.routes():
             if is_program and accept == HTML:
                 continue
             kept = self.asked.get((address, accept), '"none"')
@@ -201,8 +186,7 @@ def where(found, text):
 
 
 @pytest.fixture
-async def crawl(tmp_path, monkeypatch):
-    monkeypatch.setattr(playing, "BOT", BOT)
+async def crawl(tmp_path):
     made = Crawl(tmp_path)
     yield made
     await made.close()

@@ -66,6 +66,7 @@ async def forked(directory, prepare):
     assert number == VALUES["number"]
     for crawl in made:
         crawl.let_in()
+        crawl.played.executor = "in-process"
     return made
 
 
