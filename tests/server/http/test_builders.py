@@ -147,7 +147,7 @@ async def test_what_rules_print_and_read_is_not_ours(builders):
 
 
 @pytest.mark.slow
-async def test_a_builder_that_was_prepared_builds_the_next_page(builders):
+async def test_a_builder_that_was_prepared_builds_the_next_page_and_ends_when_it_is_idle(builders, monkeypatch):
     builders.prepare()
     builders.prepare()
     await builders._preparing
@@ -156,10 +156,6 @@ async def test_a_builder_that_was_prepared_builds_the_next_page(builders):
     builders.prepare()
     assert builders.processes == (process,)
     assert builders._preparing is None
-
-
-@pytest.mark.slow
-async def test_an_idle_builder_ends(builders, monkeypatch):
     monkeypatch.setattr("arena.server.http.builders.IDLE_SECONDS", 0.05)
     await build(builders)
     while builders.processes:
