@@ -119,6 +119,7 @@ def test_the_state_is_read_when_it_is_asked_for(state):
     ann = state.people.accounts.add("canary-ann", Role.AUTHOR, "test")
     state.people.submissions.add(ann, "f" * 16 + "-" + "0" * 16, "0" * 64, 7, "canary.py", "canary")
     state.people.directors.report_state("spring", "ladder", DirectorState.SHORT)
+    state.problems += [HealthProblem(service, "canary") for service in ("ladder", "ladder", "checker")]
     values = values_of(state)
     assert (values["arena_ladders", "short"], values["arena_ladders", "idle"]) == (1, 0)
     assert values["arena_event_readers",] == 42
@@ -131,15 +132,9 @@ def test_the_state_is_read_when_it_is_asked_for(state):
     assert values["arena_submissions_finished_total", "accepted"] == 0
     assert 0 <= values["arena_submission_oldest_seconds",] < 60
     assert [values[f"arena_{what}_readable",] for what in ("results", "people", "disk")] == [1, 1, 1]
-    assert "canary" not in exposition(state.metrics.metrics())
-
-
-def test_problems_are_counted_by_service_without_their_sentences(state):
-    state.problems += [HealthProblem(service, "canary") for service in ("ladder", "ladder", "checker")]
-    values = values_of(state)
     found = {name: values["arena_troubles", name] for name in ("web", "work", *(service.name for service in SERVICES))}
     idle = dict.fromkeys(("web", "work", "contests", "results", "play", "annotator"), 0)
-    assert found == {**idle, "checker": 1, "ladder": 2}
+    assert found == {**idle, "checker": 1, "ladder": 2}, "without their sentences"
     assert "canary" not in exposition(state.metrics.metrics())
 
 

@@ -36,17 +36,14 @@ async def test_signing_in_leads_on_and_sets_a_cookie_for_this_host_alone(world):
         rf"{COOKIE}=[\w-]{{43}}; Path=/; HttpOnly; SameSite=Lax; Max-Age=15552000; Secure", cookie
     )  # what __Host- demands: Secure, Path=/, no Domain
     assert "<h1>ann</h1>" in (await client.get("/account")).text
-    client = world.client("127.0.0.1", "http", "localhost:8000")  # on this machine, without https
-    cookie = (await sign_in(client, "ann")).headers["set-cookie"]
-    assert re.fullmatch(r"arena-here=[\w-]{43}; Path=/; HttpOnly; SameSite=Lax; Max-Age=15552000", cookie)
-    assert (await client.get("/account")).status_code == 200
-
-
-async def test_signing_in_as_json(world):
     client = world.client(accept=JSON)
     response = await client.post("/sign-in", json={"name": "ann", "password": PASSWORD})
     assert response.json() == {"done": "signed in", "to": "/"}
     assert (await client.get("/account")).json()["name"] == "ann"
+    client = world.client("127.0.0.1", "http", "localhost:8000")  # on this machine, without https
+    cookie = (await sign_in(client, "ann")).headers["set-cookie"]
+    assert re.fullmatch(r"arena-here=[\w-]{43}; Path=/; HttpOnly; SameSite=Lax; Max-Age=15552000", cookie)
+    assert (await client.get("/account")).status_code == 200
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,9 @@ def test_who_is_disqualified_has_a_mark_and_no_rank_also_for_what_came_before():
     header, *rows = GradesPage(lines=grade_rows(GUESTS, entries, {}, [final, first])).csv().splitlines()
     assert header.endswith(",disqualified")
     assert [row.rpartition(",")[2] for row in rows] == ["no", "no", "yes", "no", "no"]
+    entries = [entry("ann", "one@1", 1), entry("ann", "two@1", 2)]  # another bot of the same person still counts
+    [line] = grade_lines(entries, [page("cup", ("two@1", 3), disqualified=("one@1",))])
+    assert (line.bot, line.rank, line.is_disqualified) == ("two@1", 1, False)
 
 
 def test_everybody_who_was_invited_has_a_line_and_groups_share_a_grade():
@@ -65,12 +68,4 @@ def test_everybody_who_was_invited_has_a_line_and_groups_share_a_grade():
         ("ann", None, "waiting", None, None, ""),
         ("fay", None, "rejected", None, 0.0, "no program"),
         ("eve", None, "absent", None, 0.0, ""),
-    ]
-
-
-def test_another_bot_of_the_same_person_still_counts():
-    entries = [entry("ann", "one@1", 1), entry("ann", "two@1", 2)]
-    final = page("cup", ("two@1", 3), disqualified=("one@1",))
-    assert [(line.bot, line.rank, line.is_disqualified) for line in grade_lines(entries, [final])] == [
-        ("two@1", 1, False)
     ]

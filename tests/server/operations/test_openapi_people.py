@@ -121,7 +121,3 @@ async def test_every_status_that_comes_is_described(world, described, tmp_path):
                     assert str(response.status_code) in operation["responses"], where
                     statuses.add(response.status_code)
     assert statuses >= {200, 206, 303, 304, 400, 401, 403, 404, 413, 414, 415, 416, 421}
-
-
-async def test_without_people_there_is_nothing_to_sign_in_to():
-    assert "securitySchemes" not in document(PAGES, ())["components"]
