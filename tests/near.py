@@ -21,12 +21,7 @@ def changed_files():
 
 
 def paths_near(files, importers):
-    """Return the paths of the tests that are near to changed files.
-
-    Args:
-        files: paths below the repository's root.
-        importers: of each room, the rooms that import it.
-    """
+    """Return the paths of the tests that are near to changed files, by the rooms that import each room."""
     paths = {"tests/test_layers.py"}
     for file in map(Path, files):
         top = file.parts[0]

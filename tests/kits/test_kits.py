@@ -154,18 +154,12 @@ def test_a_kit_is_short_enough_to_be_read(name):
         assert len(codec.read_text().splitlines()) <= CODEC_LINES
 
 
-def test_a_bot_for_one_game_says_so_and_is_told_about_it(tmp_path):
-    assert new(tmp_path / "one", "-l", "py", "--game", "plaid") == 0
-    assert 'games = ["plaid"]' in (tmp_path / "one" / "bot.toml").read_text()
-    readme = (tmp_path / "one" / "README.md").read_text()
-    assert make_game("plaid").summary in readme
-    assert "coprimality" not in readme
-
-
 @pytest.mark.parametrize("name", GAMES)
-def test_the_readme_names_the_rules_and_what_is_mine(name, tmp_path):
+def test_a_bot_for_one_game_says_so_and_its_readme_names_the_rules_and_what_is_mine(name, tmp_path):
     assert new(tmp_path / "one", "-l", "c", "--game", name) == 0
+    assert f'games = ["{name}"]' in (tmp_path / "one" / "bot.toml").read_text()
     readme = (tmp_path / "one" / "README.md").read_text()
+    assert [game for game in GAMES if make_game(game).summary in readme] == [name]
     assert f"Rules: `arena games {name}` prints them" in readme
     assert f"Yours: {make_game(name).mine}" in readme
     assert "`seat` in `match`" in readme
