@@ -9,7 +9,7 @@ import pytest
 
 from arena.ratings.field_fit import DRAWS, draws_of, fit_encounters
 from arena.ratings.large_field import LARGE_FIELD_DRAWS
-from arena.ratings.pair_graph import PairGraph, SparseGaussian, signed_sums
+from arena.ratings.pair_graph import PairGraph, SparseGaussian
 from arena.ratings.result_arrays import DistinctResults
 from benchmarks.coverage import SimulatedField, free_for_all, round_robin
 from tests.ratings.test_field_fit import assert_order_makes_no_difference, field, held, within
@@ -93,15 +93,6 @@ def test_noise_has_the_precision_matrix_as_its_covariance():
     gaussian, matrix = random_gaussian(12, 30)
     noise = gaussian.noise(80_000, np.random.default_rng(0))
     assert np.cov(noise) == pytest.approx(matrix, abs=0.15)
-
-
-def test_signs_belong_to_sources():
-    starts, source = np.array([0, 2, 2, 3]), np.array([0, 1, 1], dtype=np.int32)
-    value = np.array([3.0, 1.0, 2.0], dtype=np.float32)
-    sums = signed_sums(starts, source, value, 2, 64, np.random.default_rng(0))
-    assert set(np.abs(sums[0])) == {2.0, 4.0}
-    assert not sums[1].any()
-    assert set(sums[0] - sums[2] / 2) == {-3.0, 3.0}
 
 
 @pytest.mark.slow
