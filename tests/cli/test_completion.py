@@ -26,6 +26,7 @@ from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from benchmarks import zoo_bots as zoo
 from tests import needs
+from tests.cli.calls import calling, printed, refusal
 from tests.cli.typed_terminal import Terminal
 
 TRICKS = "it's $(touch pwned); `touch pwned`"
@@ -184,19 +185,12 @@ def test_every_argument_is_completed_or_is_a_word_of_its_own():
                 assert parameter.name in own | CANDIDATES.keys() | PATHS.keys(), f"{name} {parameter.name}"
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_script_is_printed(capsys, shell):
-    assert run(["completion", shell]) == 0
-    assert f"_ARENA_COMPLETE={shell}_complete" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("arguments", [["tcsh"], [""], ["bash", "zsh"], []])
-def test_an_unknown_shell_is_one_sentence(capsys, arguments):
-    assert run(["completion", *arguments]) == 2
-    out, errors = capsys.readouterr()
-    assert out == ""
-    assert errors.startswith("arena: ")
-    assert errors.count("\n") == 1
+def test_the_script_of_a_shell_is_printed_and_an_unknown_shell_is_one_sentence(capsys, tmp_path):
+    arena = calling(tmp_path, capsys)
+    for shell in ("bash", "zsh", "fish"):
+        assert f"_ARENA_COMPLETE={shell}_complete" in printed(arena, "completion", shell)
+    for arguments in (["tcsh"], [""], ["bash", "zsh"], []):
+        assert refusal(arena, "completion", *arguments)
 
 
 # real shells

@@ -108,7 +108,6 @@ def sites(*lines):
     ("contents", "sentence"),
     [
         ("", "is not JSON"),
-        ("{", "is not JSON"),
         ("[]", "expected a mapping"),
         ("[" * 30_000, "nested too deeply"),
         ("{}", "has no field 'sites'"),
@@ -180,13 +179,11 @@ def test_the_environment_outweighs_the_file(file, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("https://arena.example.org", "https://arena.example.org"),
         ("https://arena.example.org/", "https://arena.example.org"),
         ("HTTPS://Arena.Example.ORG:443//", "https://arena.example.org"),
         ("https://arena.example.org.:8443", "https://arena.example.org:8443"),
         ("https://bücher.example", "https://xn--bcher-kva.example"),
         ("http://127.0.0.1:8000", "http://127.0.0.1:8000"),
-        ("http://localhost", "http://localhost"),
         ("http://[::1]:8000/", "http://[::1]:8000"),
         ("https://[2001:DB8:0::1]", "https://[2001:db8::1]"),
     ],

@@ -45,15 +45,11 @@ def matches_with(home, number):
     return {line.match for line in home.store.schedule(home.store.tournament("t")) if number in line.seats}
 
 
-def test_a_file_with_another_bot_than_the_replaced_and_the_new_one_is_rejected(played, bots, mended, tmp_path):
+def test_files_that_are_neither_those_of_the_replaced_nor_of_the_new_bot_are_named(played, bots, mended, tmp_path):
     replace_bot(played.store, "t", "bob", mended, reason="a bug")
     other = write_bots(tmp_path / "other", ["bob"], "something else")[0]
     with pytest.raises(DefinitionError, match=r"differs in the bot 'bob@1'; .*arena correct replace"):
         play(played, contest((bots[0], other, *bots[2:])))
-
-
-def test_a_new_bot_that_has_changed_since_is_named(played, bots, mended):
-    replace_bot(played.store, "t", "bob", mended, reason="a bug")
     Path(mended.own_files[0]).write_text("# something else\n")
     with pytest.raises(UsageError, match="bot 'bob@1', which came by a correction, has changed in"):
         play(played, contest(bots))

@@ -160,20 +160,15 @@ def rivals_to_play(home):
     return {k for line in home.store.unplayed(home.store.tournament("t")) for k in line.seats}
 
 
-def test_the_files_of_a_bot_that_was_taken_out_again_are_not_needed(home, bots, newcomer, tmp_path):
-    play(home, contest(bots))
-    enter_late(home.store, "t", newcomer, reason="x")
-    undo_correction(home.store, "t", reason="entered by mistake")
-    shutil.rmtree(tmp_path / "new")
-    assert play(home, contest(bots)).is_complete
-
-
-def test_the_files_of_a_replaced_bot_that_is_disqualified_are_not_needed(home, bots, tmp_path):
+def test_the_files_of_bots_that_were_taken_out_again_or_are_disqualified_are_not_needed(home, bots, newcomer, tmp_path):
     (mended,) = write_bots(tmp_path / "mended", ["bob"], "mended")
     play(home, contest(bots), max_matches=6)
+    enter_late(home.store, "t", newcomer, reason="x")
+    undo_correction(home.store, "t", reason="entered by mistake")
     replace_bot(home.store, "t", "bob", mended, reason="x")
     disqualify(home.store, "t", "bob", reason="the new files are copied")
-    shutil.rmtree(tmp_path / "mended")
+    for name in ("new", "mended"):
+        shutil.rmtree(tmp_path / name)
     assert play(home, contest(bots)).is_complete
 
 

@@ -213,6 +213,7 @@ def test_an_exception_in_the_middle_of_a_run_leaves_no_process(url, job, bots):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("url", [url for url in URLS if url.id != "in-process"], indirect=True)
 def test_ctrl_c_stops_cleanly_and_says_how_to_resume(url, write_definition, tmp_path):
     path = write_definition(bots=("minimal", "random_legal", "greedy"), encounters=4000)  # many seconds' worth
     command = [sys.executable, "-m", "arena", "run", str(path), "--executor", url, "--home", str(tmp_path / "h")]
