@@ -69,6 +69,7 @@ def test_an_illegal_action_is_told_with_the_rule_and_few_actions_are_listed(play
     assert "human (seat 0) acts: c3 (? for help): " in errors  # of few all are
 
 
+@pytest.mark.slow(sample=True)
 def test_undo_takes_back_the_persons_own_last_action_and_gives_bots_the_position(play):
     typed = "undo\na1\nc3\nundo\nundo\nc1\nquit\n"
     code, text, errors = play(typed, "differences", "human", BOTS / "minimal", "-o", "size=6")
