@@ -203,6 +203,7 @@ LEFT_OUT = {
 """What would be left out in silence."""
 
 
+@pytest.mark.slow(sample=True)
 async def test_nothing_that_was_filled_in_is_left_out_in_silence(world, dora):
     filled_in = {field: value for field, (value, _) in LEFT_OUT.items()}
     lines, fields = form_errors(await dora.post("/contests", data=FORM | filled_in | {"results": "open"}))
