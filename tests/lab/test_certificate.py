@@ -92,6 +92,8 @@ FORGED = {
     "another game": ("game plusminus", "game differences", 'it lacks " option once %d"'),
     "no game": ("game plusminus", "game chess", "it is for chess"),
     "too large": ("size 4", "size 13", "out of bounds"),
+    "another rule": ("copied-signs", "reflection", "lacks a legal action"),
+    "a third seat": ("seat 1 holds", "seat 2 holds", "seat 2 plays by copied-signs"),
     "an unknown rule": ("copied-signs", "magic", "seat 1 plays by magic"),
     "other options": ("grid_first 1", "grid_first 2", "refused"),
     "a longer table": ("by table 7", "by table 8", "too long"),

@@ -58,12 +58,9 @@ def _tell(home, name, content, names):
     )
     tournament = home.store.create_tournament(made, lines)
     home.store.record(tournament, rows[:-1])
-    home.store.corrections.add(
-        tournament,
-        Change(
-            kind=CorrectionKind.VOID, reason=stored(content), details=CorrectionDetails(matches=(1,)), set_aside=[1]
-        ),
-    )
+    details = CorrectionDetails(matches=(1,))
+    void = Change(kind=CorrectionKind.VOID, reason=stored(content), details=details, set_aside=[1])
+    home.store.corrections.add(tournament, void)
 
 
 def _options(game):
@@ -80,22 +77,12 @@ def _bot(name, version, author):
 
 def _record(match, tournament, game, bots, content):
     content = stored(content)
+    actions = [[0, 1], [1, 1]] if game == RULES else [[0, content], [1, [content, {content: content}]]]
     row = record(
-        match,
-        tournament=tournament,
-        game=game,
-        options=_options(game),
-        bots=bots,
-        encounter=(match + 1) // 2,
-        actions=[[0, 1], [1, 1]] if game == RULES else [[0, content], [1, [content, {content: content}]]],
-        ranks=[1, 2],
-        scores=[1, 0],
+        match, tournament=tournament, game=game, options=_options(game), bots=bots, encounter=(match + 1) // 2,
+        actions=actions, ranks=[1, 2], scores=[1, 0], termination="forfeit",
         faults=[Fault(seat=1, kind=FaultKind.PROTOCOL, ply=2, detail=content)],
-        termination="forfeit",
-        seats=[SeatReport(exit=content, stderr=content)] * 2,
-        notes=[[0, content], [1, {content: [content]}]],
-        isolation=content,
-        versions={content: content},
-        started_at=content,
-    )
+        seats=[SeatReport(exit=content, stderr=content)] * 2, notes=[[0, content], [1, {content: [content]}]],
+        isolation=content, versions={content: content}, started_at=content,
+    )  # fmt: skip
     return row._replace(record=row.record.replace("\\\\ud", "\\ud"))

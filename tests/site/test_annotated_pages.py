@@ -45,17 +45,13 @@ def shown(annotated):
     return viewed_match(found, {"a@1": "Ann", "b@1": "Bob"}, annotation=annotation)
 
 
-def test_a_position_says_what_it_is_worth_by_the_names_of_the_bots(shown, annotated):
-    _, annotation = annotated
+def test_a_position_says_what_it_is_worth_by_the_names_of_the_bots_or_by_seats_if_they_have_one_name(shown, annotated):
+    found, annotation = annotated
     worths = [one.annotation.worth for one in shown.positions]
     assert worths == [worth_text(worth, ("Ann", "Bob")) for worth in annotation.worths]
     assert any("Bob wins" in one for one in worths)
     for ply, worth in enumerate(worths):
         assert text_in(by_id(page_of(shown, ply=ply), "worth")) == f"Worth: {worth}"
-
-
-def test_bots_of_one_name_are_told_apart_by_their_seats(annotated):
-    found, annotation = annotated
     both = viewed_match(found, {"a@1": "Ann", "b@1": "Ann"}, annotation=annotation)
     assert [one.annotation.worth for one in both.positions] == [worth_text(one, SEATS) for one in annotation.worths]
 
@@ -125,15 +121,11 @@ def test_of_a_match_that_is_not_annotated_nothing_is_shown_and_where_nothing_is_
     assert 'id="worths"' not in page_of(gaps)
 
 
-def test_a_page_with_very_many_actions_lists_those_of_its_own_ply(annotated, monkeypatch):
+def test_of_very_many_actions_those_of_the_ply_are_listed_and_none_that_the_rules_lack_now(annotated, monkeypatch):
     found, annotation = annotated
     monkeypatch.setattr("arena.site.matches.match_sentences.MAX_CHOICES", 3)
     few = viewed_match(found, {}, 2, annotation=annotation)
     assert [one.ply for one in few.positions if one.annotation.choices] == [2]
-
-
-def test_rules_that_list_other_actions_now_have_no_choices(annotated):
-    _, annotation = annotated
     game = make_game("differences", size=4)
     positions = AnnotatedPositions(annotation, ("a", "b"), game, [game.initial_state()] * 9, range(9), 3)
     assert all(positions.at(ply).choices == () for ply in range(3, len(annotation.actions)))

@@ -58,7 +58,7 @@ def test_pages_lead_from_the_latest_match_to_the_first_and_back(home):
     assert walk(home, "prev", before=3) == [[2, 1], [7, 6, 5, 4, 3], [12, 11, 10, 9, 8]]
 
 
-def test_matches_of_a_bot_and_of_two(home):
+def test_matches_of_a_bot_of_two_of_a_game_by_how_they_ended_and_by_fault(home):
     of_alpha = [match for page in walk(home, "next", bot="alpha") for match in page]
     of_both = [match for page in walk(home, "next", bot="alpha", rival="beta") for match in page]
     seats = {record.match: record.bots for record in home.store.records("league")}
@@ -67,9 +67,6 @@ def test_matches_of_a_bot_and_of_two(home):
     assert (len(of_alpha), len(of_both)) == (8, 4)
     empty = dict.fromkeys(("termination", "fault", "before", "after", "bot", "rival", "game"), "")
     assert numbers(page_of(home, **empty)) == [12, 11, 10, 9, 8], "empty fields of the form do not count"
-
-
-def test_matches_by_game_by_how_they_ended_and_by_fault(home):
     assert {match.game for match in page_of(home, tournament="games", game="plusminus").matches} == {"plusminus"}
     forfeits = page_of(home, tournament="forfeits", termination=Termination.FORFEIT).matches
     assert forfeits
@@ -127,14 +124,11 @@ def test_an_unknown_name_leads_to_the_nearest(home, values, message):
         page_of(home, **values)
 
 
-def test_the_rows_are_harmless_csv(home):
+def test_the_rows_are_harmless_csv_and_a_program_takes_a_thousand_at_a_time(home):
     lines = page_of(home, tournament="forfeits").csv().splitlines()
     assert lines[0] == "match,encounter,round,game,bots,scores,ranks,plies,termination,faults,started_at"
     assert len(lines) == 6
     assert not any(re.search("[\u202e\x1b]|(^|,)[=+@-]", line) for line in lines[1:])
-
-
-def test_a_program_takes_all_matches_at_a_thousand_a_time(home):
     assert numbers(page_of(home, limit=1000)) == list(range(12, 0, -1))
     assert numbers(page_of(home, limit=1000, before=4)) == [3, 2, 1]
     for limit in (0, 1001):

@@ -15,15 +15,12 @@ def times(*seconds, actions=24, players=2, game="plaid"):
     return GameTimes(game=game, players=players, seconds=seconds, actions=(actions,) * len(seconds))
 
 
-def test_the_interval_is_students():
+def test_the_interval_is_students_and_variances_of_several_games_add_up():
     """Of 1 to 5: mean 3, standard error √0.5, and the table has 2.776 for four degrees of freedom."""
     found = estimate([times(1.0, 2.0, 3.0, 4.0, 5.0)], [10])
     assert found.seconds == pytest.approx(30)
     assert found.interval == pytest.approx((30 - 10 * 2.776 * 0.5**0.5, 30 + 10 * 2.776 * 0.5**0.5), abs=0.01)
-
-
-def test_variances_of_several_games_add_up():
-    """Twice the same game: the error grows by √2, the degrees of freedom are those of the smaller sample."""
+    # twice the same game: the error grows by √2, the degrees of freedom are those of the smaller sample
     found = estimate([times(1.0, 2.0, 3.0, 4.0, 5.0), times(1.0, 2.0, 3.0, 4.0, 5.0)], [10, 10])
     assert found.seconds == pytest.approx(60)
     assert found.interval[1] - 60 == pytest.approx(10 * 2.776, abs=0.01)

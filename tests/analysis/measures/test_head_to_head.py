@@ -27,14 +27,11 @@ def test_matches_are_counted_and_encounters_are_scored():
     assert not found.is_clear
 
 
-def test_several_versions_are_one_side_and_never_their_own_rival():
+def test_several_versions_are_one_side_and_never_their_own_rival_and_who_plays_itself_shows_nothing():
     results = [played(1, ["a@1", "a@2"], [1, 2], "o1", "m1"), played(2, ["a@2", "b", "a@1"], [1, 2, 2], "o2", "m2")]
     found = head_to_head(meetings(results, ["a@1", "a@2"]))
     assert (found.wins, found.draws, found.losses, found.encounters, found.score) == (1, 1, 0, 1, 0.75)
     versions = head_to_head(meetings(results, ["a@1", "a@2"], ["a@1"]))
     assert (versions.wins, versions.losses, versions.score) == (1, 1, 0.5)
-
-
-def test_who_plays_itself_shows_nothing():
     found = head_to_head(meetings([played(1, ["a", "a"], [1, 2])], ["a"], ["a"]))
     assert (found.matches, found.encounters, found.score, found.margin) == (2, 0, None, None)

@@ -12,8 +12,7 @@ from tests.store.results.samples import definition, line, record
 def fill(home, rounds, name="t", bots=("a@1", "b@1")):
     """Play a ladder of two matches a round; one in three is won by the second bot."""
     lines = [replace(line(match), encounter=match, round=(match + 1) // 2) for match in range(1, 2 * rounds + 1)]
-    labels = (label.split("@") for label in bots)
-    entrants = tuple(Bot(name=bot, version=version, command=(bot,), directory="") for bot, version in labels)
+    entrants = tuple(Bot(name=label[:-2], version=label[-1], command=(label,), directory="") for label in bots)
     tournament = home.store.create_tournament(definition(name=name, format="ladder", entrants=entrants), lines)
     played = [
         record(

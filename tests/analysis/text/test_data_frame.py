@@ -9,8 +9,6 @@ from arena.base.errors import UnknownNameError, UsageError
 from tests.analysis.text.tournaments import FOUR, play
 
 FRAMES = ("pandas", "polars")
-
-
 pytestmark = pytest.mark.usefixtures("league")
 
 TABLES = {"standings": standings_of, "crosstable": crosstable_of, "records": lambda store, name: store.records(name)}

@@ -108,6 +108,10 @@ def test_boards_without_scripts_contain_all_that_is_drawn(game):
     [
         (["disc", 1, 1, 0.3, "mark"], "is not a tuple that begins with 'rect', 'line', 'disc', 'polygon' or 'text'"),
         (("circle", 1, 1, 0.3, "mark"), "is not a tuple that begins with"),
+        ((), "is not a tuple"),
+        (("polygon", *range(202), "board"), "x and y of 3 to 100 corners"),
+        (("text", 1, 1, 0.3, "number"), "does not have|has no text"),
+        (("disc", 1, 1, 0.3, None), "unknown style"),
         (("disc", 1, 1, "mark"), "the disc .* does not have 3 numbers before its style"),
         (("disc", 1, nan, 0.3, "mark"), "does not have 3 numbers"),
         (("line", 1, 1, True, 1, "path"), "the line .* does not have 4 numbers"),
@@ -133,6 +137,7 @@ def test_a_shape_that_cannot_be_drawn_is_the_mistake_of_the_game(shape, message,
     [
         (Drawing(inf, 1, ()), r"the size \(inf, 1\) is not two numbers above 0 and up to 1,000,000"),
         (Drawing(1, 0, ()), "the size"),
+        (Drawing("<b>", None, ()), "the size"),
         (Drawing(1, 1, None), "the shapes None are not a tuple of up to 20,000"),
         (Drawing(1, 1, (("disc", 0, 0, 1, "mark"),) * 20_001), "the shapes .* are not a tuple of up to 20,000"),
         (Drawing(1, 1, (), (7,)), r"the notes \(7,\) are not a tuple of texts"),

@@ -124,10 +124,6 @@ def test_with_that_much_there_is_a_test():
     table = standings(ResultTable.of(met(20, ("a", "b"), ("b", "c"), ("a", "c"), ("c", "d"), ("a", "d"))), {})
     assert table.consistency.phi is not None
     assert "Overdispersion" in standings_footer(table)
-
-
-def test_thousands_are_separated_in_both_numbers():
-    table = standings(ResultTable.of(met(2, ("a", "b"))), {})
     footer = standings_footer(replace(table, matches=1234, rated=1234, scheduled=2000))
     assert footer.startswith("1,234 of 2,000 matches: the tournament is not complete. ")
 

@@ -103,7 +103,9 @@ MALFORMED = {
     "opening_plies": [2, -1, True],
     "worths": [
         [[0, "table", 0, 0, "draw"]],
+        [[1, "table", 0, 0, "draw", "draw"]],
         [[0, "guessed", 0, 0, "draw", "draw"]],
+        [[None, "table", 0, 1, "win", "draw"]],
         [[0, "table", 0, 0, "draw", "win"]],
         [[None, "table", 2, 1, "draw", "win"]],
         [["0", "table", "0", "0", "draw", "draw"]],
