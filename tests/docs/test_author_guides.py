@@ -53,3 +53,16 @@ def test_no_page_counts_on_standing_in_the_checkout():
             without_addresses = re.sub(r"https?://\S+", "", block)
             found = re.search(r"\bbots/|\btournaments/|\.venv|\.\./|-m arena", without_addresses)
             assert not found, f"{page.name}: {block}"
+
+
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#\s]+)(?:#[^)\s]*)?\)")
+ELSEWHERE = {".venv", "build", "tests"}
+PAGES = sorted(path for path in ROOT.glob("**/*.md") if not ELSEWHERE & {*path.relative_to(ROOT).parts})
+
+
+@pytest.mark.parametrize("page", [*PAGES, DOCS / "researcher.ipynb"], ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_page_links_to_files(page):
+    """The site of the docs follows these links, too."""
+    targets = LINK.findall(FENCED.sub("", page.read_text(encoding="utf-8")))
+    assert [target for target in targets if not (page.parent / target).is_file()] == []
