@@ -1,6 +1,7 @@
-"""docs/games: a page for each game, and what it says of small boards is computed again."""
+"""docs/games, docs/lab.md, docs/reference: what they say of small boards is computed again, and their examples run."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,10 @@ from arena.lab.solve import Solver
 from arena.lab.solving.limits import Limits
 from arena.lab.solving.solution import By
 from arena.lab.solving.state_graph import explore
+from arena.tournament.tournament_file import TournamentFile
 
 DOCS = Path(__file__).parents[2] / "docs"
+LAB = (DOCS / "lab.md").read_text(encoding="utf-8")
 PAGES = {path.stem: path.read_text(encoding="utf-8") for path in (DOCS / "games").glob("*.md")}
 
 
@@ -52,7 +55,7 @@ def test_coprimality_is_as_its_page_and_that_of_the_lab_say():
     by_seat = [[size for size, worth in margins.items() if worth == sign] for sign in (1, -1)]
     assert all(set(sizes) <= documented[seat] for seat, sizes in enumerate(by_seat))
     sentence = r"seat 0 wins at sizes ([\d, and]+), seat 1 at ([\d, and]+); size 3 is a draw\."
-    [found] = re.findall(sentence, " ".join((DOCS / "lab.md").read_text(encoding="utf-8").split()))
+    [found] = re.findall(sentence, " ".join(LAB.split()))
     assert [list(map(int, re.findall(r"\d+", part))) for part in found] == by_seat
     assert margins[3] == 0
 
@@ -63,3 +66,32 @@ def test_at_two_sizes_of_coprimality_nobody_can_go_wrong(size, winner):
     assert {end.ranks.index(1) for end in graph.ends.values()} == {winner}
     assert {end.ranks.count(1) for end in graph.ends.values()} == {1}
     assert f"seat {winner} at {size}" in PAGES["coprimality"]
+
+
+@pytest.mark.slow
+def test_the_examples_of_the_lab_run(capsys):
+    oracle, shares, kernels = re.findall(r"```python\n(.*?)```", LAB, re.DOTALL)
+    names = {}
+    exec(kernels, names)
+    assert names["totals"].played == 1000
+    exec(oracle, names)
+    assert capsys.readouterr().out.startswith("Worth(margin=0, outcome=<Outcome.DRAW: 'draw'>, ")
+    assert (2, 1) in names["best"]
+    exec(shares, names)
+    assert capsys.readouterr().out == "(1.0, 0.0, 0.5) (0.5, 0.0, 0.0) ((2, 12),)\n"
+
+
+def test_plaid_is_as_the_page_of_the_lab_says():
+    margins = [margin("plaid", width=6, height=6, lines=lines) for lines in (5, 6)]
+    assert (margins[0] > 0, margins[1]) == (True, 0)
+
+
+def test_the_tournament_file_on_the_page_is_accepted():
+    (block,) = re.findall(r"```toml\n(.*?)```", (DOCS / "reference" / "tournament_file.md").read_text(), re.DOTALL)
+    TournamentFile.model_validate(tomllib.loads(block))
+
+
+def test_every_package_on_the_pages_lists_its_names():
+    texts = [page.read_text() for page in (DOCS / "reference").glob("*.md")]
+    packages = [name for text in texts for name in re.findall(r"<!-- names: (\S+) -->", text)]
+    assert sorted(packages) == ["arena", "arena.botkit", "arena.games", "arena.games.conformance", "arena.ratings"]
