@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from arena.games import find_game
+from arena.games.conformance.calls import guarded, time_limits
+from arena.games.conformance.finding import MistakeError
 from arena.match.check import rules_process
 from arena.sandbox.isolation.reaper import remove_stale
 from tests.cli.calls import called, printed_alone, refusal
@@ -143,6 +146,14 @@ def test_a_check_that_is_killed_leaves_nothing_after_the_next_start(tmp_path, mo
     checking.wait()
     remove_stale()
     assert not [*tmp_path.glob("arena-rules-*")]
+
+
+def test_an_import_that_is_out_of_time_is_called_so(tmp_path, monkeypatch):
+    (tmp_path / "endless_game.py").write_text("while True:\n    pass\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with time_limits(), pytest.raises(MistakeError) as raised:
+        guarded(lambda: find_game("endless_game:Game"), "importing it", "endless_game", 0.01)
+    assert (raised.value.sentence, raised.value.is_timeout) == ("importing it did not return within 0.01 s", True)
 
 
 @pytest.mark.soak

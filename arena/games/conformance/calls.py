@@ -85,10 +85,10 @@ def guarded(
         return call()
     except (IllegalActionError, MistakeError):
         raise
-    except _OutOfTimeError:
-        sentence = f"{subject} did not return within {limit_seconds:g} s"
-        raise MistakeError(sentence, check=check, ends=True, is_timeout=True) from None
     except BaseException as error:  # rules may raise anything, also SystemExit
+        if isinstance(error, _OutOfTimeError) or isinstance(error.__cause__, _OutOfTimeError):  # find_game wraps it
+            sentence = f"{subject} did not return within {limit_seconds:g} s"
+            raise MistakeError(sentence, check=check, ends=True, is_timeout=True) from None
         if isinstance(error, KeyboardInterrupt) and signal.getsignal(signal.SIGINT) is not signal.SIG_DFL:
             raise  # Ctrl-C; where that ends the process at once, the rules have raised it
         raise MistakeError(f"{subject} {problem_of(error, module)}", check=check) from error
