@@ -269,10 +269,11 @@ def _opened_at(
             bot = as_submitted(load_bot(opened, is_known=is_known))
             check_name(f"bot {shown!r}: name", name, is_known)
             yield Opened(replace(bot, name=name), is_temporary or is_archive(path))
-    except BotDefinitionError as error:
-        if not is_temporary:
-            raise
-        raise BotDefinitionError(str(error).replace(str(path), shown)) from error
+    except (BotDefinitionError, UploadError) as error:
+        sentence = str(error).replace(str(path), shown) if is_temporary else str(error)
+        if path == inner and sentence.startswith(f"{path.name}: "):  # everybody's may be called bot.zip
+            sentence = f"{shown}/{sentence}"
+        raise type(error)(sentence) from error
 
 
 def _only_path_in(folder: Path) -> Path | None:

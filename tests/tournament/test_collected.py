@@ -93,6 +93,17 @@ def test_broken_submissions_are_left_out_and_noted_only_where_the_file_says_so(t
     assert not any(str(tmp_path) in one.reason or "\n" in one.reason for one in rejected)
 
 
+def test_a_broken_archive_in_the_folder_of_a_person_is_named_with_the_person(tmp_path, home):
+    files = {f"{ANN}/bot.zip": b"", f"{BO}/bot.zip": zipped({"mine/bot.py": PROGRAM, "mine/more.py": PROGRAM})}
+    write(tmp_path / "d", files)
+    (tmp_path / "d.zip").write_bytes(zipped(files))
+    for text in ("d", "d.zip"):
+        with pytest.raises(DefinitionError) as raised:
+            labels(tmp_path, home, text)
+        assert f"entrants_from: {text}/{ANN}/bot.zip: an empty file" in str(raised.value)
+        assert f"entrants_from: {text}/{BO}/bot.zip: there is no bot.toml" in str(raised.value)
+
+
 def test_what_was_left_out_is_stored_and_is_no_part_of_what_results_depend_on(tmp_path, home):
     write(tmp_path / "s", {"a.py": PROGRAM, "b.py": PROGRAM, "c.zip": b""})
     labels(tmp_path, home, "s", "skip_broken = true")
