@@ -179,6 +179,11 @@ def _advice(differing: Sequence[str], stored: Definition, given: Definition) -> 
     if set(differing) == {"encounters", "until"} and given.until is not None:
         return f"{extend} --until-decided lets it play on until it is decided"
     advice = "give this one another name (--name NAME)"
+    if differing == ["until"] and None not in (stored.until, given.until):
+        return f"{extend} --until-decided --until KEY=VALUE changes a key; else {advice}"
+    if set(differing) <= {"encounters", "until"}:  # the file is as it was before arena extend
+        how = f"--encounters {stored.encounters}" if stored.until is None else "--until-decided"
+        return f"{extend} {how} resumes it if it was extended; else {advice}"
     if all(name.startswith("the bot ") for name in differing):
         return f"{advice}, or give the entrant its new files (arena correct replace)"
     if all(name.startswith("the new entrant ") for name in differing):

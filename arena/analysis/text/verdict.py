@@ -13,6 +13,7 @@ from arena.analysis.text.corrections_table import corrections_line
 from arena.base.enums import ClaimKind, StopReason
 from arena.base.records import DEFAULT_LIMITS
 from arena.base.text import all_of, counted
+from arena.base.until import RANGES
 from arena.ratings.alternatives import connected_components
 from arena.ratings.consistency import MIN_ENCOUNTERS, MIN_FREEDOM
 from arena.tournament.formats.format import Placing
@@ -193,10 +194,13 @@ def _what_is_decided(table: Standings) -> str:
     pairs = [f"{names.get(pair.bot, pair.bot)} and {names.get(pair.rival, pair.rival)}" for pair in decided.open]
     shown = f"{'; '.join(pairs)}" if len(pairs) <= MAX_NAMES else f"{len(pairs)} pairs of neighbours"
     stopped = STOPPED.get(decided.stopped_because, "") if decided.stopped_because else ""
-    return (
-        f" Not decided, {promise}: {shown}, which takes about {counted(decided.matches_needed, 'match')} more."
-        f"{within}{stopped}"
+    needed = decided.matches_needed
+    cost = (
+        f"about {counted(needed, 'match')} more"
+        if needed <= RANGES["max_matches"][1]
+        else "more matches than any budget has"
     )
+    return f" Not decided, {promise}: {shown}, which takes {cost}.{within}{stopped}"
 
 
 def ranking_verdict(ranking: Sequence[tuple[str, Placing]], is_finished: bool) -> str:

@@ -89,6 +89,15 @@ def test_an_interrupted_extension_goes_on_with_its_own_command_and_with_the_file
         extended(home.store, "t", encounters=4)
     play(home, extended(home.store, "t", encounters=3), max_matches=3)
     assert play(home, contest(bots, encounters=3)).is_complete and holds(home)
+    before = contest(bots, encounters=1)
+    with pytest.raises(DefinitionError, match="arena extend t --encounters 3 resumes it if it was extended; else give"):
+        create_or_resume(before, home.store)
+    extended(home.store, "t", until=UNTIL)
+    with pytest.raises(DefinitionError, match="arena extend t --until-decided resumes it if it was extended; else"):
+        create_or_resume(before, home.store)
+    other = replace(home.store.tournament("t").definition, until=replace(UNTIL, indifference=9.5))
+    with pytest.raises(DefinitionError, match="arena extend t --until-decided --until KEY=VALUE changes a key"):
+        create_or_resume(other, home.store)
 
 
 def test_corrections_before_and_after_an_extension(home, bots, tmp_path):
@@ -290,6 +299,8 @@ def test_standings_say_what_is_decided_and_what_is_open(home, bots):
     assert "Not decided, at an error of 5 % over all looks: " in said
     assert said.endswith("It has stopped at max_matches.")
     assert f"which takes about {found.matches_needed:,} matches more" in said
+    endless = replace(table, decided=replace(found, matches_needed=21_851_915_832_320))  # every match was drawn
+    assert ", which takes more matches than any budget has." in verdict(endless)
     rows = standings_table(table, formatted=False)[1]
     assert {(row["decided"], row["stopped_because"]) for row in rows} == {(False, "max_matches")}
     assert sum(len(row["open"]) for row in rows) == 2 * len(found.open)
