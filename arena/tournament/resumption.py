@@ -97,7 +97,8 @@ def unchanged(bot: Bot, origin: str = ", which came by a correction,") -> Bot:
     if bot.is_function:
         raise BotDefinitionError(f"{named} is a Python function: name it among the entrants")
     if not bot.directory:  # a tournament from another machine comes without the places of its bots
-        raise BotDefinitionError(f"{named} was on another machine; name its files in the tournament file")
+        advice = "name its files in the tournament file" + ("" if origin else ", and run that once (arena run FILE)")
+        raise BotDefinitionError(f"{named} was on another machine; {advice}")
     place = Path(bot.own_files[0] if bot.own_files else bot.directory)
     if not place.exists():
         raise BotDefinitionError(f"{named} is not at {bot.directory} any more; put it back there")
@@ -142,7 +143,15 @@ def create_or_resume(definition: Definition, store: Store) -> tuple[Definition, 
     if len(definition.entrants) > len(stored.definition.entrants):
         store.change_definition(stored, definition)
         stored = store.tournament(definition.name)
+    if _places(definition) != _places(stored.definition):  # the bots have moved, or come from another machine
+        moved = replace(stored.definition, entrants=definition.entrants)
+        store.change_definition(stored, moved, may_be_finished=True)
+        stored = store.tournament(definition.name)
     return definition, stored
+
+
+def _places(definition: Definition) -> list[tuple[str, tuple[str, ...]]]:
+    return [(bot.directory, bot.own_files) for bot in definition.entrants]
 
 
 def brought_up_to_date(definition: Definition, stored: StoredTournament) -> Definition:

@@ -139,9 +139,14 @@ class Store(RecordReader, WholeDatabase):
 
         self._database.write(extend, again=extend_once)
 
-    def change_definition(self, tournament: StoredTournament, definition: Definition) -> None:
-        """Replace the definition of a ladder whose entrants change."""
-        values = {"definition": as_json(definition.to_json()), "finished_at": None}
+    def change_definition(
+        self, tournament: StoredTournament, definition: Definition, *, may_be_finished: bool = False
+    ) -> None:
+        """Replace the definition of a ladder whose entrants change, or of a tournament whose bots have moved.
+
+        Afterwards it is not finished, except where it may be.
+        """
+        values = {"definition": as_json(definition.to_json())} | ({} if may_be_finished else {"finished_at": None})
         self._update(tournament, values, EventKind.DEFINITION)
 
     def reopen(

@@ -100,6 +100,20 @@ def test_an_interrupted_extension_goes_on_with_its_own_command_and_with_the_file
         create_or_resume(other, home.store)
 
 
+def test_a_tournament_from_another_machine_is_extended_once_a_run_has_found_its_bots(home, bots, tmp_path):
+    play(home, contest(bots, encounters=1))
+    moved = write_bots(tmp_path / "moved", [bot.name for bot in bots])
+    with ArenaHome(tmp_path / "other") as other:
+        merge_home(other, home.directory)
+        with pytest.raises(UsageError, match=r"'ann@\w*' was on another machine; name its files .*\(arena run FILE\)$"):
+            extended(other.store, "t", encounters=2)
+        before = other.store.tournament("t")
+        play(other, contest(moved, encounters=1))
+        after = other.store.tournament("t")
+        assert (after.finished_at, after.definition.entrants) == (before.finished_at, moved)
+        assert play(other, extended(other.store, "t", encounters=2)).is_complete and holds(other)
+
+
 def test_corrections_before_and_after_an_extension(home, bots, tmp_path):
     play(home, contest(bots, encounters=1))
     withdrawn = contest(bots, encounters=2)
