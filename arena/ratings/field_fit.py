@@ -97,10 +97,10 @@ class FittedEncounters:
         np.fill_diagonal(chance, 0.5)
         return chance
 
-    def los_between(self, bot: int, rival: int) -> float:
-        """Return the likelihood that a bot is better than a rival, both by their numbers in ``names``."""
+    def los_between(self, bot: int, rival: int, by: float = 0.0) -> float:
+        """Return the likelihood that a bot is better than a rival ``by`` points of mu; numbers in ``names``."""
         spread = max(float(np.std(self.draws[:, bot] - self.draws[:, rival])), 1e-6)
-        return cdf((self.ratings[bot].mu - self.ratings[rival].mu) / spread)
+        return cdf((self.ratings[bot].mu - self.ratings[rival].mu - by) / spread)
 
     def gap(self, bot: int, rival: int) -> tuple[float, float]:
         """Return by how much a bot's mu is above a rival's, and half the width of the 95 % interval of that.

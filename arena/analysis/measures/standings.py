@@ -10,9 +10,10 @@ import numpy as np
 
 from arena.analysis.measures.result_table import ResultTable
 from arena.base.display import Tabular
+from arena.base.enums import ClaimKind
 from arena.base.records import DEFAULT_LIMITS, TimeControl
 from arena.base.results import competition_ranks
-from arena.base.until import Decided
+from arena.base.until import Claim, Decided
 from arena.ratings import MU, SIGMA, Rating
 from arena.ratings.consistency import Consistency, consistency
 from arena.ratings.field_fit import FittedEncounters, fit_encounters
@@ -40,7 +41,8 @@ class Standing:
             before the first rated match.
         rank_interval: the 95 % interval of its rank by mu; None before the first rated match.
         los: the likelihood of superiority over the next bot, from 0 to 1; None for the last.
-        group: bots with the same letter are tied with the first of them.
+        group: bots with the same letter are tied with the first of them; with ``[until]``, none has been found better
+            than one below, and all are within the indifference of the first.
         finish_counts: how many matches it finished 1st, 2nd, …; ties count at their shared rank.
         wins: matches in which it alone was first.
         draws: matches in which it shared the first rank.
@@ -268,17 +270,42 @@ def _lines(
     )
 
 
-def _los_function(fitted: FittedEncounters) -> Callable[[str, str], float]:
+def _los_function(fitted: FittedEncounters, by: float = 0.0) -> Callable[[str, str], float]:
     """Return a function from two bots to the likelihood that the first is better; 1/2 where one has no rating."""
     index = {label: number for number, label in enumerate(fitted.names)}
-    return lambda a, b: fitted.los_between(index[a], index[b]) if a in index and b in index else 0.5
+    return lambda a, b: fitted.los_between(index[a], index[b], by) if a in index and b in index else 0.5
 
 
-def _groups(labels: Sequence[str], los: Callable[[str, str], float]) -> list[str]:
-    """Return the letter of each bot's group: from its first bot down to the last that is tied with it."""
+def with_decided(table: Standings, decided: Decided | None) -> Standings:
+    """Return a table with what its tournament has decided, which its groups follow: no claim of it contradicts them.
+
+    Equal neighbours in a row, each within the indifference of the next, can be far apart at their ends; so a group also
+    ends where its first bot is better by more than the indifference.
+    """
+    if decided is None:
+        return table
+    los = _los_function(table.fitted, decided.until.indifference)
+    groups = _groups([line.label for line in table.lines], los, decided.claims)
+    lines = tuple(replace(line, group=group) for line, group in zip(table.lines, groups, strict=True))
+    return replace(table, lines=lines, decided=decided)
+
+
+def _groups(labels: Sequence[str], los: Callable[[str, str], float], claims: Sequence[Claim] = ()) -> list[str]:
+    """Return the letter of each bot's group: from its first bot down to the last that is tied with it.
+
+    A claim about two bots counts more than the likelihood that one is better.
+    """
+    equals = {frozenset((claim.bot, claim.rival)) for claim in claims if claim.claim is ClaimKind.EQUAL}
+    positions = {label: position for position, label in enumerate(labels)}
+    earliest = dict.fromkeys(labels, 0)  # where a group with this bot may begin
+    for claim in claims:
+        above, below = positions.get(claim.bot, len(labels)), positions.get(claim.rival, -1)
+        if claim.claim is ClaimKind.BETTER and above < below:
+            earliest[claim.rival] = max(earliest[claim.rival], above + 1)
     first, number, groups = 0, 0, []
     for position, label in enumerate(labels):
-        if position and los(labels[first], label) >= SURE:
+        is_equal = not position or frozenset((labels[first], label)) in equals
+        if first < earliest[label] or (not is_equal and los(labels[first], label) >= SURE):
             first, number = position, number + 1
         groups.append(_letters(number))
     return groups

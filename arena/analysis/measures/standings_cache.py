@@ -19,7 +19,7 @@ import numpy as np
 
 from arena.analysis.measures.kept_files import MAX_LINE_BYTES, read_parts, write_whole
 from arena.analysis.measures.result_table import ResultTable, read_results
-from arena.analysis.measures.standings import Standing, Standings, standings, without
+from arena.analysis.measures.standings import Standing, Standings, standings, with_decided, without
 from arena.base.definition import GameChoice
 from arena.base.errors import StoreError
 from arena.base.shipped import code_digest
@@ -231,13 +231,13 @@ def tournament_standings(
     table = replace(table, lines=with_authors(table.lines, [stored]))
     if game is not None:
         return table
+    table = with_decided(table, None if stored.definition.until is None else _decided(store, stored))
     return replace(
         table,
         scheduled=stored.scheduled,
         is_finished=stored.finished_at is not None,
         corrections=stored.corrections,
         adjudicated=_adjudicated(store, stored),
-        decided=None if stored.definition.until is None else _decided(store, stored),
         odds=stored.definition.odds,
         cores=stored.definition.limits.cores,
     )

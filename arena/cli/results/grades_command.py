@@ -20,6 +20,7 @@ from arena.cli.terminal.options import output_option, wide_option
 
 if TYPE_CHECKING:
     from arena.analysis.measures.standings import Standings
+    from arena.base.until import Decided
     from arena.store.results.values import StoredTournament
 
 MAX_ROSTER_BYTES = 2**20
@@ -78,7 +79,7 @@ def grades_command(
         write_file(output, f"{text.rstrip()}\n")
         click.echo(f"{output}: {counted(len(rows), 'student')}")
     else:
-        print_table(COLUMNS, rows, "json" if is_json else "csv" if as_csv else "text", _footer(grades))
+        print_table(COLUMNS, rows, "json" if is_json else "csv" if as_csv else "text", _footer(grades, table.decided))
     _warn(stored, students, chosen.yardstick)
 
 
@@ -196,10 +197,15 @@ def _lines(path: Path) -> list[bytes]:
     return lines
 
 
-def _footer(grades: list[Grade]) -> str:
+def _footer(grades: list[Grade], decided: Decided | None) -> str:
     states = [grade.state for grade in grades]
     parts = [f"{states.count(state)} {state}" for state in GradeState if state in states]
-    return f"{', '.join(parts)}. Bots of a group can't be told apart from its first at 95 %, and share a grade."
+    if decided is None:
+        return f"{', '.join(parts)}. Bots of a group can't be told apart from its first at 95 %, and share a grade."
+    return (
+        f"{', '.join(parts)}. Bots of a group share a grade: none is claimed to be better than another, or clearly"
+        f" more than {decided.until.indifference:g} points of mu behind its first."
+    )
 
 
 def _warn(stored: StoredTournament, students: list[Student] | None, yardstick: str) -> None:

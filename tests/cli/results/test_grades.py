@@ -4,12 +4,19 @@ import csv
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from arena.analysis.measures.standings import Standing, Standings, with_decided
+from arena.base.enums import ClaimKind, StopReason
 from arena.base.errors import UsageError
 from arena.base.grades import Student
+from arena.base.until import Claim, Decided, Until
 from arena.cli.results.grades_command import read_roster, read_scheme
 from arena.cli.terminal.common import write_file
+from arena.ratings import Rating
+from arena.ratings.consistency import Consistency
+from arena.ratings.field_fit import FittedEncounters
 from tests.cli.calls import calling, told
 
 
@@ -93,6 +100,53 @@ def test_from_a_folder_of_submissions_to_grades_with_one_file_and_two_commands(t
     assert call("grades", "--roster", "roster.csv", "--output", "g.json")[0] == 0
     assert [row["state"] for row in json.loads(Path("g.json").read_text())] == [row["state"] for row in rows]
     assert call("grades", "--output", "no/g.csv")[0] == 2
+
+
+def decided_table(names, claims, indifference):
+    """Standings in which each bot is for certain 0.3 points above the next, with claims such as a>b and b=c."""
+    fitted = FittedEncounters(
+        names=tuple(names),
+        ratings=tuple(Rating(25 - 0.3 * place, 1.0) for place in range(len(names))),
+        draw_probability=0.1,
+        prior_width=8.0,
+        draws=np.zeros((2, len(names))),
+        encounters=9,
+    )
+    table = Standings(
+        lines=tuple(Standing(label=name, bot=name, group=name) for name in names),
+        players=2,
+        matches=9,
+        rated=9,
+        fitted=fitted,
+        consistency=Consistency(phi=1.0, p_value=0.5, cycles=()),
+        first_seat_share=0.5,
+    )
+    kinds = {"=": ClaimKind.EQUAL, ">": ClaimKind.BETTER}
+    decided = Decided(
+        until=Until(indifference=indifference),
+        decided=True,
+        stopped_because=StopReason.EQUAL,
+        claims=tuple(Claim(bot=one[0], rival=one[2], claim=kinds[one[1]], error=0.01) for one in claims.split()),
+        open=(),
+        matches_needed=0,
+    )
+    return with_decided(table, decided)
+
+
+@pytest.mark.parametrize(
+    ("claims", "indifference", "groups"),
+    [
+        ("a=b b=c c=d d=e", 2.0, "aaaaa"),  # at 95 %, each is clearly better than the next
+        ("a=b b>c d=c d=e", 2.0, "aabbb"),
+        ("a>d a=c", 2.0, "aaabb"),
+        ("d>a", 2.0, "aaaaa"),  # it ranks below
+        ("a=b b=c c=d d=e", 0.5, "aabbc"),  # c is 0.6 behind a
+        ("a=b a=c", 0.5, "aaabb"),
+        ("x>a a>y", 2.0, "aaaaa"),  # disqualified since
+    ],
+)
+def test_groups_are_those_of_the_claims_and_rows_of_equals_end(claims, indifference, groups):
+    assert "".join(line.group for line in decided_table("abcde", claims, indifference).lines) == groups
 
 
 def test_files_are_written_through_links_and_in_place_of_one_to_itself(tmp_path):

@@ -237,6 +237,15 @@ def test_corrections_of_a_tournament_that_plays_until_it_is_decided(home, bots, 
     assert verify(home, "t").problems == []
 
 
+def test_grades_do_not_contradict_the_verdict(home, bots, capsys, monkeypatch):
+    play(home, contest(bots, until=UNTIL))
+    monkeypatch.setattr("arena.analysis.measures.standings.SURE", 0.6)  # as after many matches: all can be told apart
+    assert {line.claim for line in standings_of(home.store, "t").decided.claims} == {"equal"}
+    assert run(["--home", str(home.directory), "grades", "t"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert said.count("10.0 played 1 ") == 4 and "or clearly more than 4 points of mu behind its first" in said
+
+
 def ahead(sign):
     """Return a bot that takes the action after which it is furthest ahead, or furthest behind."""
 
