@@ -23,7 +23,7 @@ from arena.base.definition import Rejected
 from arena.base.errors import BotDefinitionError, UnknownNameError, UploadError, UsageError
 from arena.base.names import MAX_REASON_CHARACTERS
 from arena.base.records import MEBIBYTE, Bot
-from arena.base.text import any_of, counted, shortened_text, toml_value
+from arena.base.text import counted, shortened_text
 from arena.community.uploads.entry import DEFAULT_LIMITS, PROGRAM_STARTS, UnpackLimits
 from arena.community.uploads.unpacking import is_archive, opened_bot, unpack, unpacking_place
 from arena.match.players.bot_files import left_out_as, open_at_once
@@ -44,7 +44,7 @@ EXPECTED = 'expected a folder, a pattern such as "submissions/*", or an archive'
 MAIN_FILES = ("bot.py", "main.py", "__main__.py")
 """The names by which one of several programs in a folder is known to be the bot, the preferred ones first."""
 
-_OF_MOODLE = re.compile(r"(?P<person>.+?)_[0-9]+_assignsubmission_file_?")
+OF_MOODLE = re.compile(r"(?P<person>.+?)_[0-9]+_assignsubmission_file_?")
 
 
 class Opened(NamedTuple):
@@ -140,27 +140,28 @@ def load_collected(text: str, base: Path, bots: KnownBots | None, check: Callabl
 
 def is_collection(path: Path) -> bool:
     """Return whether a path on the command line is that of a folder of submissions, and not of a bot."""
-    if not _is_folder(path) or _has_manifest(path):
+    if not _is_folder(path) or has_manifest(path):
         return False
-    if _OF_MOODLE.fullmatch(path.name):
+    if OF_MOODLE.fullmatch(path.name):
         return True
-    entries = _paths_in(path)
-    if any(is_archive(entry) or (_is_folder(entry) and _is_one_submission(entry)) for entry in entries):
+    entries = paths_in(path)
+    if any(is_archive(entry) or (_is_folder(entry) and is_one_submission(entry)) for entry in entries):
         return True
-    programs = [entry.name for entry in entries if _is_program(entry)]
+    programs = [entry.name for entry in entries if is_program(entry)]
     return len(programs) > 1 and not set(programs) & set(MAIN_FILES)
 
 
-def _is_one_submission(folder: Path) -> bool:
+def is_one_submission(folder: Path) -> bool:
     """Return whether a folder is a bot's, or that of a person in a download."""
-    return _has_manifest(folder) or _OF_MOODLE.fullmatch(folder.name) is not None
+    return has_manifest(folder) or OF_MOODLE.fullmatch(folder.name) is not None
 
 
 def _is_folder(path: Path) -> bool:
     return os.path.isdir(path)  # noqa: PTH112 - no exception where nobody may look
 
 
-def _has_manifest(folder: Path) -> bool:
+def has_manifest(folder: Path) -> bool:
+    """Return whether a folder has a manifest."""
     return os.path.exists(folder / MANIFEST)  # noqa: PTH110
 
 
@@ -186,7 +187,7 @@ def _entries_of(text: str, base: Path, bots: KnownBots | None, stack: contextlib
 
 def _entries_in(path: Path, shown: str, bots: KnownBots | None, is_temporary: bool = False) -> list[Collected]:
     """Return the submissions in a folder; a bot, or the folder of a person, is a single one."""
-    if not _is_folder(path) or _is_one_submission(path):
+    if not _is_folder(path) or is_one_submission(path):
         return [_entry_at(path, shown, bots, is_temporary)]
     if not (names := _names_in(path, shown)):
         raise BotDefinitionError(f"{shown!r}: it holds no submission; {EXPECTED}")
@@ -220,10 +221,10 @@ def _entries_of_archive(path: Path, shown: str, bots: KnownBots | None, stack: c
 
 def _is_download(folder: Path) -> bool:
     """Return whether a folder was unpacked from a download: folders of persons or archives, and not two bots."""
-    if not folder.is_dir() or _has_manifest(folder):
+    if not folder.is_dir() or has_manifest(folder):
         return False
     entries = [folder / name for name in _names_in(folder, folder.name)]
-    return any(is_archive(entry) or _OF_MOODLE.fullmatch(entry.name) for entry in entries)
+    return any(is_archive(entry) or OF_MOODLE.fullmatch(entry.name) for entry in entries)
 
 
 def _submitted_entries(text: str, bots: KnownBots | None) -> list[Collected]:
@@ -242,7 +243,7 @@ def _open_submitted(bots: KnownBots, label: str) -> contextlib.AbstractContextMa
 
 def _entry_at(path: Path, shown: str, bots: KnownBots | None, is_temporary: bool = False) -> Collected:
     """Return the bot at a path, named after its file or folder, and not as its author calls it."""
-    person = _OF_MOODLE.fullmatch(path.name)
+    person = OF_MOODLE.fullmatch(path.name)
     title = person["person"] if person else path.name if _is_folder(path) else path.stem
     if not person and is_archive(path):
         title = title.removesuffix(".tar")
@@ -256,10 +257,10 @@ def _opened_at(
 ) -> Iterator[Opened]:
     """Give the bot of a file or a folder; the folder of a person, or one with nothing but an archive, has it inside."""
     is_known = None if bots is None else bots.is_known
-    inner = _only_path_in(path) if _is_folder(path) and not _has_manifest(path) else None
+    inner = _only_path_in(path) if _is_folder(path) and not has_manifest(path) else None
     if inner is not None and (is_of_person or is_archive(inner)):
         path = inner
-    elif is_of_person and not _has_manifest(path):
+    elif is_of_person and not has_manifest(path):
         raise BotDefinitionError(
             f"bot {shown!r}: it holds {counted(len(_names_in(path, shown)), 'file')}; expected one archive, or one"
             f" program, or a {MANIFEST} ({LEAST})"
@@ -292,53 +293,13 @@ def _refuse_equal_names(text: str, entries: Sequence[Collected]) -> None:
             )
 
 
-def write_manifests(path: Path) -> Iterator[Path]:
-    """Write the ``bot.toml`` that is missing in a bot's folder, or in those below a folder of submissions; yield each.
-
-    Raises:
-        BotDefinitionError: if it is not clear which of its files is the program.
-    """
-    if not path.is_dir() or _has_manifest(path):
-        return
-    entries = _paths_in(path)
-    programs = [entry for entry in entries if _is_program(entry)]
-    folders = [entry for entry in entries if entry.is_dir() and not _has_manifest(entry)]
-    has_main = any(entry.name in MAIN_FILES for entry in programs) or _OF_MOODLE.fullmatch(path.name)
-    holds_bots = not has_main and any(
-        is_archive(entry) or (entry.is_dir() and _is_one_submission(entry)) for entry in entries
-    )
-    if not holds_bots and (programs or not folders):
-        yield _write_manifest(path, programs)
-        return
-    for folder in folders:
-        with contextlib.suppress(BotDefinitionError):  # the check says what is wrong with it
-            yield _write_manifest(folder, [entry for entry in _paths_in(folder) if _is_program(entry)])
-
-
-def _paths_in(folder: Path) -> list[Path]:
+def paths_in(folder: Path) -> list[Path]:
+    """Return what a folder holds, without hidden files and those that are no part of a bot."""
     return [folder / name for name in _names_in(folder, str(folder))]
 
 
-def _write_manifest(folder: Path, programs: Sequence[Path]) -> Path:
-    named = [program for name in MAIN_FILES for program in programs if program.name == name] or programs
-    if not named or (len(named) > 1 and named is programs):
-        names = ", ".join(repr(program.name) for program in programs[:3]) or "no program"
-        raise BotDefinitionError(f"bot {str(folder)!r}: found {names}; expected one program, or {any_of(MAIN_FILES)}")
-    program = named[0].name
-    person = _OF_MOODLE.fullmatch(folder.name)
-    name = unicodedata.normalize("NFC", person["person"] if person else folder.resolve().name)
-    check_name(f"bot {str(folder)!r}: name", name)
-    command = ["python3", program] if program.endswith(".py") else [f"./{program}"]
-    path = folder / MANIFEST
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(f"name = {toml_value(name)}\ncommand = {toml_value(command)}\n")
-    except OSError as error:
-        raise UsageError(f"{path}: can't be written: {error.strerror}") from error
-    return path
-
-
-def _is_program(path: Path) -> bool:
+def is_program(path: Path) -> bool:
+    """Return whether a path is that of a Python file, or of another program."""
     if not path.is_file():
         return False
     if path.suffix == ".py":

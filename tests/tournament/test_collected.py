@@ -11,8 +11,9 @@ from arena.base.errors import DefinitionError, UsageError
 from arena.community.uploads.unpacking import packed
 from arena.sandbox.isolation import git_export
 from arena.sandbox.isolation.git_export import RUNS_NOTHING
-from arena.tournament.collected import collected, write_manifests
+from arena.tournament.collected import collected
 from arena.tournament.definition import find_entrant, load_definition
+from arena.tournament.missing_manifests import write_manifests
 from tests import needs
 from tests.conftest import BOTS
 
@@ -237,6 +238,19 @@ def test_a_folder_of_submissions_with_one_program_gets_no_manifest_of_its_own(tm
     assert [path.relative_to(class_).as_posix() for path in write_manifests(class_)] == ["ben/bot.toml"]
     data = write(tmp_path / "t", {"bot.py": PROGRAM, "weights.tar.gz": b""})
     assert [path.parent for path in write_manifests(data)] == [data]
+
+
+def test_students_beside_a_single_program_do_not_vanish_into_a_bot_of_the_whole_folder(tmp_path):
+    class_ = write(tmp_path / "m", {"b.py": PROGRAM, "ann/bot.py": PROGRAM, "README.txt": b""})
+    with pytest.raises(UsageError, match=r"'b.py' may be its program, or a submission as 'ann' may be; call a program"):
+        list(write_manifests(class_))
+    assert not list(class_.rglob("bot.toml"))
+    written = [path for each in sorted(class_.iterdir()) for path in write_manifests(each)]  # arena check m/*
+    assert written == [class_ / "ann/bot.toml"]
+    main = write(tmp_path / "n", {"bot.py": PROGRAM, "ann/bot.toml": MANIFEST, "ben/bot.py": PROGRAM})
+    assert list(write_manifests(main)) == [main / "ben/bot.toml"]
+    package = write(tmp_path / "p", {"play.py": PROGRAM, "lib/__init__.py": b"", "lib/bot.py": b"", "old/x.txt": b""})
+    assert list(write_manifests(package)) == [package / "bot.toml"]
 
 
 def test_a_virtual_environment_is_named_wherever_a_copy_would_lack_it(tmp_path, home):

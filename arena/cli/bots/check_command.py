@@ -47,7 +47,8 @@ from arena.match.players.diagnosis import uses_botkit
 from arena.match.players.entrants import GIT
 from arena.match.players.manifest import as_submitted
 from arena.sandbox.isolation.interpreters import is_submitted
-from arena.tournament.collected import SUBMITTED, collected, is_collection, write_manifests
+from arena.tournament.collected import SUBMITTED, collected, is_collection
+from arena.tournament.missing_manifests import write_manifests
 
 if TYPE_CHECKING:
     from arena.base.definition import Definition
