@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from numbers import Real
+from typing import Any
 
 from arena.base.enums import ClaimKind, StopReason
 from arena.base.errors import UsageError
@@ -61,13 +63,20 @@ class Until:
         return sentences.get(self.decided, f"{self.decided} are")
 
 
+def is_number(value: Any, low: float, high: float) -> bool:
+    """Return whether a value is a number within bounds, and not NaN."""
+    is_real = isinstance(value, Real)
+    return is_real and bool(low <= value <= high)
+
+
 def check_until(until: Until, bots: int) -> None:
     """Raise UsageError unless a tournament of this many bots can decide it."""
     for name, (low, high) in RANGES.items():
         value = getattr(until, name)
-        if value is not None and not low <= value <= high:
-            raise UsageError(f"until.{name} = {value}: expected a number from {low:g} to {high:g}")
-    top = until.top
+        if value is not None and not is_number(value, low, high):
+            shown = shortened_text(repr(value))
+            raise UsageError(f"until.{name} = {shown}: expected a number from {low:g} to {high:g}")
+    top = until.top if isinstance(until.decided, str) else None
     if top is None and until.decided not in NEIGHBOURS:
         value = shortened_text(repr(until.decided))
         raise UsageError(f'until.decided = {value}: expected "groups", "order", "first" or "top N" such as "top 3"')

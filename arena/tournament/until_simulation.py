@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import isfinite, sqrt
+from math import sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from arena.base.enums import ClaimKind, StopReason
 from arena.base.errors import UsageError
-from arena.base.until import Until, check_until
+from arena.base.text import shortened_text
+from arena.base.until import Until, check_until, is_number
 from arena.ratings.decided import Decision, MadeClaim, Pair
 from arena.ratings.distributions import Floats, normal_cdf
 from arena.ratings.light_fit import MATCHES, SPREAD, PairTotals
@@ -21,7 +22,7 @@ from arena.tournament.formats.deciding import Deciding
 
 Integers = NDArray[np.int64]
 
-MAX_BOTS = 1000
+MAX_BOTS, MAX_STRENGTH = 1000, 1e30
 OUTCOMES = np.array([(1.0, 0.0), (0.75, 0.5), (0.5, 0.0), (0.5, 1.0), (0.25, 0.5), (0.0, 0.0)])
 """The possible outcomes of the two matches of an encounter: the share of points, and of ties."""
 
@@ -106,16 +107,26 @@ def simulate_until(
         max_matches=max_matches,
     )
     check_until(until, len(strengths))
-    world = World(strengths, draw_probability, opening_spread, np.random.default_rng(rng))
+    try:
+        generator = np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"rng = {shortened_text(repr(rng))}: expected a seed from 0, or a generator") from error
+    world = World(strengths, draw_probability, opening_spread, generator)
     return play_until(world, until)
 
 
 def _check(strengths: Sequence[float], draws: float, spread: float) -> None:
-    if not 2 <= len(strengths) <= MAX_BOTS or not all(isfinite(strength) for strength in strengths):
-        raise UsageError(f"strengths: expected 2 to {MAX_BOTS} numbers, one for each bot")
+    row = np.asarray(strengths, dtype=object)
+    if row.ndim != 1 or not 2 <= len(row) <= MAX_BOTS:
+        shown = shortened_text(repr(strengths))
+        raise UsageError(f"strengths = {shown}: expected 2 to {MAX_BOTS} numbers, one for each bot")
+    for number, strength in enumerate(row):
+        if not is_number(strength, -MAX_STRENGTH, MAX_STRENGTH):
+            shown = shortened_text(repr(strength))
+            raise UsageError(f"strengths[{number}] = {shown}: expected a number, in points of mu")
     for name, value, high in (("draw_probability", draws, 0.99), ("opening_spread", spread, 1000.0)):
-        if not 0 <= value <= high:
-            raise UsageError(f"{name} = {value!r}: expected a number from 0 to {high:g}")
+        if not is_number(value, 0, high):
+            raise UsageError(f"{name} = {shortened_text(repr(value))}: expected a number from 0 to {high:g}")
 
 
 class World:
