@@ -26,7 +26,7 @@ from arena.community.uploads.entry import DEFAULT_LIMITS, PROGRAM_STARTS, Reject
 from arena.community.uploads.unpacker import MEMORY_BYTES, TREE
 from arena.community.uploads.upload_file import SUFFIXES, ArchiveFormat, format_by_name
 from arena.match.players.bot_files import SUBMITTED, bot_files, left_out_as, open_at_once, read_file
-from arena.match.players.manifest import LEAST, MANIFEST, load_bot
+from arena.match.players.manifest import ARCHIVES, LEAST, MANIFEST, load_bot
 from arena.match.players.subprocess import EXIT_SECONDS, Subprocess
 from arena.match.players.untrusted_tree import TreeBounds, TreeRejectedError, TreeSize, copy_tree, open_scratch
 from arena.sandbox.isolation.interpreters import arena_interpreter
@@ -293,8 +293,14 @@ def _find_bot(tree: Path, may_hold_many: bool) -> Path:
     if (tree / MANIFEST).is_file():
         return tree
     entries_at_top = [path for path in tree.iterdir() if not left_out_as(path.name)]  # macOS adds files of its own
-    if len(entries_at_top) == 1 and (entries_at_top[0].is_file() or (entries_at_top[0] / MANIFEST).is_file()):
-        return entries_at_top[0]
+    only = entries_at_top[0] if len(entries_at_top) == 1 else None
+    if only is not None and (only.is_file() or (only / MANIFEST).is_file()):
+        if only.suffix.lower() in ARCHIVES and only.is_file() and not (may_hold_many or os.access(only, os.X_OK)):
+            raise RejectedError(
+                f"it holds only an archive, {shown(only.name)}; expected the files of a bot with its {MANIFEST}, or a"
+                " single program"
+            )
+        return only
     if may_hold_many:
         return tree
     names = ", ".join(shown(path.name) for path in sorted(entries_at_top)[:3]) + (

@@ -44,7 +44,7 @@ LEAST = """it takes at least name = 'my_bot' and command = ['python3', 'bot.py']
 MAX_MANIFEST_BYTES = 16 * 1024
 """Reading thousands of dotted keys takes a time that grows with their square: half a second with so much."""
 
-_ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".xz", ".txz", ".bz2", ".tbz2", ".7z", ".rar")
+ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".xz", ".txz", ".bz2", ".tbz2", ".7z", ".rar")
 
 IsKnown = Callable[[str], bool]
 """Tells whether a name is in use already; such a name stays accepted under every rule for new ones."""
@@ -98,10 +98,10 @@ def load_bot(
         command: tuple[str, ...] = (arena_interpreter(), str(path))
     elif os.access(path, os.X_OK):
         command = (str(path),)
-    elif path.suffix.lower() in _ARCHIVES:
+    elif path.suffix.lower() in ARCHIVES:
         raise BotDefinitionError(
-            f"bot {str(path)!r}: an archive, which only arena check and arena submit take; expected .zip, .tar,"
-            " .tar.gz, .tar.xz or .tar.bz2 there"
+            f"bot {str(path)!r}: an archive, which only arena check, arena submit and entrants_from take;"
+            " expected .zip, .tar, .tar.gz, .tar.xz or .tar.bz2 there"
         )
     else:
         raise BotDefinitionError(f"bot {str(path)!r}: not executable; try chmod +x, or give it a {MANIFEST}")

@@ -76,7 +76,16 @@ def test_elsewhere_an_archive_is_named_as_one(place, arena):
     (place / "work/bot.rar").write_bytes(b"Rar!")
     for arguments in (["play", "differences", "bot.zip", "arena:greedy"], ["submit", "bot.rar"]):
         sentence = refusal(arena, *arguments)
-        assert "an archive, which only arena check and arena submit take; expected .zip" in sentence
+        assert "an archive, which only arena check, arena submit and entrants_from take; expected .zip" in sentence
+
+
+@pytest.mark.parametrize("inner", ["inner.zip", "inner.rar"])
+def test_an_archive_of_an_archive_is_named_as_one(place, arena, inner):
+    (place / "work/bot.zip").write_bytes(make_zip(File(inner.encode(), good_zip())))
+    for command in ("check", "submit"):
+        assert refusal(arena, command, "bot.zip").startswith(
+            f"bot.zip: it holds only an archive, {inner!r}; expected the files of a bot with its bot.toml"
+        )
 
 
 MEASURE = """
