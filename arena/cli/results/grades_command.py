@@ -209,7 +209,7 @@ def _footer(grades: list[Grade], decided: Decided | None) -> str:
 
 
 def _warn(stored: StoredTournament, students: list[Student] | None, yardstick: str) -> None:
-    """Name on stderr who is on no roster, and say that the tournament is not finished."""
+    """Say on stderr whom only the tournament or only the roster has, and that the tournament is not finished."""
     if stored.finished_at is None:
         of_all = f"{stored.recorded} of {counted(stored.scheduled, 'match')}"
         click.echo(f"arena: {printable(stored.name)} is not finished: {of_all}; these grades may change", err=True)
@@ -219,5 +219,10 @@ def _warn(stored: StoredTournament, students: list[Student] | None, yardstick: s
     entered = [(bot.name, bot.label) for bot in stored.definition.entrants]
     entered += [(rejected.name, rejected.name) for rejected in stored.definition.rejected]
     others = dict.fromkeys(name for name, label in entered if not {name, label} & on_roster)
-    if others:
-        click.echo(f"arena: on no line of the roster: {', '.join(map(printable, others))}", err=True)
+    if not others:
+        return
+    click.echo(f"arena: on no line of the roster: {', '.join(map(printable, others))}", err=True)
+    known = {text for names in entered for text in names}
+    missing = [bot for name, bots in students if known.isdisjoint({name, *bots}) for bot in bots]
+    if missing:  # one of them may be a mistyped name
+        click.echo(f"arena: on the roster, but not in the tournament: {', '.join(map(printable, missing))}", err=True)

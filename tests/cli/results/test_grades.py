@@ -96,7 +96,7 @@ def test_from_a_folder_of_submissions_to_grades_with_one_file_and_two_commands(t
     states = {row["student"].lstrip("'"): row["state"] for row in rows}
     assert states == {"=ann": "played", "bob": "played", "cy": "rejected", "dan": "absent"}
     assert not any(cell.startswith("=") for row in rows for cell in row.values())
-    assert "on no line of the roster: eva" in errors
+    assert "on no line of the roster: eva\narena: on the roster, but not in the tournament: dan\n" in errors
     assert call("grades", "--roster", "roster.csv", "--output", "g.json")[0] == 0
     assert [row["state"] for row in json.loads(Path("g.json").read_text())] == [row["state"] for row in rows]
     assert call("grades", "--output", "no/g.csv")[0] == 2
