@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from arena.botkit import Choice
 from arena.cli.group import run
 from arena.games import GAMES, make_game
 from arena.store.home import ArenaHome
-from arena.tournament.definition import load_definition
+from arena.tournament.definition import load_definition, make_definition
 from arena.tournament.director import run_tournament
 from tests.cli.calls import as_json, calling, printed, refusal
 from tests.games.variants import VARIANTS
@@ -238,6 +239,24 @@ def test_plots_are_pictures_of_the_tournament(arena, tmp_path):
     assert "expected names that end in .png or .svg" in refusal(arena, *ratings, tmp_path / "r.jpg")
     (tmp_path / "file").write_text("")
     assert "can't be written" in refusal(arena, *ratings, tmp_path / "file" / "r.svg")
+
+
+@pytest.mark.slow
+def test_numbers_that_bots_report_are_drawn_by_ply_where_there_are_any(arena, capsys, tmp_path):
+    pytest.importorskip("matplotlib", reason="needs matplotlib")
+    assert "--kind notes: no bot has reported a number" in refusal(arena, "plot", "two_games", "--kind", "notes")
+
+    def thinks(game, state, clock):
+        actions = game.legal_actions(state)
+        return Choice(actions[0], {"depth": 3, "nodes": len(actions)})
+
+    with ArenaHome(tmp_path / "home") as home:
+        entrants = {"thinks": thinks, "minimal": str(BOTS / "minimal")}
+        run_tournament(make_definition("t", "differences", entrants, options={"size": 4}), home.store)
+    arena = calling(tmp_path / "home", capsys)
+    assert arena("plot", "t", "-o", tmp_path / "plots")[0] == 0
+    shown = (tmp_path / "plots" / "notes.svg").read_text()
+    assert all(f">{text}<" in shown for text in ("depth", "nodes", "ply", "thinks")) and "minimal" not in shown
 
 
 @pytest.mark.slow

@@ -41,11 +41,18 @@ MAX_LINES = len(PALETTE)
 """The most lines in one plot; more become small multiples."""
 
 MAX_MULTIPLES = 60
+MAX_PANELS = 12
+"""The most numbers that bots report in one plot."""
+
 MAX_LABELS = 60
 MAX_CHARACTERS = 30
 """The most of a name beside an axis; longer names are shortened in the middle."""
 
 MAX_NUMBERED_CELLS = 30
+MAX_DRAWN = 1e100
+"""Larger means are drawn as this one: the margins of axes near the largest float overflow."""
+MAX_LINEAR_RATIO = 100
+"""Means that differ by a larger factor have a logarithmic axis."""
 _COLUMNS = 4
 _GREEN, _RUST, _SOFT, _GRID = "#1F6F5C", "#AD4F28", "#63676E", "#E4E1DA"
 _HEAT = LinearSegmentedColormap.from_list("arena", ["#C07A5C", "#FFFFFF", "#5C9A8A"])
@@ -124,10 +131,53 @@ def history_plot(title: str, histories: Mapping[str, Points], x_label: str, y_la
     return figure
 
 
+@_styled
+def numbers_plot(title: str, panels: Mapping[str, Mapping[str, Points]], bots: Sequence[str]) -> Any:
+    """Return a panel for each number that bots report, with a line for each bot by ply.
+
+    ``panels`` are pairs of ply and mean by number and bot; bots after the first ``MAX_LINES`` of ``bots`` are grey.
+    """
+    rows, columns = ceil(len(panels) / 2), min(len(panels), 2)
+    figure, grid = pyplot.subplots(
+        rows, columns, figsize=(5.5 * columns, 2.8 * rows + 1.4), sharex=True, squeeze=False, layout="constrained"
+    )
+    if len(bots) > MAX_LINES:
+        title = f"{title} (best {MAX_LINES} of {len(bots)} bots; others grey)"
+    figure.suptitle(printable(title), x=0.01, ha="left", weight="bold", fontsize=13)
+    for axes in grid.flat[len(panels) :]:
+        axes.set_visible(False)
+    for axes in grid.flat[len(panels) - columns : len(panels)]:
+        axes.tick_params(labelbottom=True)
+        axes.set_xlabel("ply")
+    for axes, (number, lines) in zip(grid.flat, panels.items(), strict=False):
+        for place, bot in reversed(list(enumerate(bots))):
+            style = {"color": "#C9C7C1", "linewidth": 0.7}
+            if place < MAX_LINES:
+                style = {"color": PALETTE[place], "linestyle": DASHES[place], "marker": MARKERS[place]}
+            points = [(ply, max(-MAX_DRAWN, min(mean, MAX_DRAWN))) for ply, mean in lines.get(bot, ())]
+            axes.plot(*_columns(points), markersize=4, label=_short(bot), **style)
+        values = [value for points in lines.values() for _, value in points]
+        if min(values) > 1 / MAX_DRAWN and max(values) > MAX_LINEAR_RATIO * min(values):
+            axes.set_yscale("log")
+            _number_ticks(axes.yaxis)
+        else:
+            axes.yaxis.set_major_formatter(_plain_number)
+        axes.set_title(_short(number), fontsize=10.5, pad=6)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.grid()
+    handles = grid.flat[0].get_lines()[::-1][:MAX_LINES]
+    figure.legend(handles=handles, loc="outside lower left", ncols=2 * columns, fontsize=9)
+    return figure
+
+
+def _plain_number(value: float, _: object) -> str:
+    return f"{value:,.12g}"
+
+
 def _number_ticks(axis: Any) -> None:
     """Write plain numbers along a logarithmic axis, whose own are powers of ten in mathematical notation."""
     axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axis.set_major_formatter(lambda value, _: f"{value:,.12g}")
+    axis.set_major_formatter(_plain_number)
     axis.set_minor_formatter(NullFormatter())
 
 

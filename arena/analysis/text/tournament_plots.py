@@ -9,6 +9,7 @@ from typing import Any
 
 from arena.analysis.measures.game_statistics import Score, bot_times, pair_scores
 from arena.analysis.measures.leaderboards import mu_histories
+from arena.analysis.measures.noted_numbers import NotedNumber, noted_numbers
 from arena.analysis.measures.result_table import read_results
 from arena.analysis.measures.standings import Standings
 from arena.analysis.text import plots
@@ -25,7 +26,7 @@ from arena.tournament.tuning import Trial, TuningResult
 def tournament_plot(
     home: ArenaHome, tournament: StoredTournament, table: Standings, kind: str, game: str | None = None
 ) -> Any:
-    """Return a plot of a tournament, of one of the kinds in ``PLOTS``."""
+    """Return a plot of a tournament, of one of the kinds in ``PLOTS``; None if there is nothing to draw."""
     subject = tournament.name if game is None else f"{tournament.name}, {game}"
     return PLOTS[kind](home, tournament, table, game, subject)
 
@@ -80,12 +81,33 @@ def _times(home: ArenaHome, tournament: StoredTournament, table: Standings, game
     )
 
 
+def _notes(home: ArenaHome, tournament: StoredTournament, table: Standings, game: str | None, of: str) -> Any:
+    reported: dict[str, list[NotedNumber]] = {}
+    for noted in noted_numbers(home.store.records(tournament, game), [line.label for line in table.lines]):
+        reported.setdefault(noted.key, []).append(noted)
+    if not reported:
+        return None
+    most = sorted(reported, key=lambda key: -sum(noted.all.count for noted in reported[key]))[: plots.MAX_PANELS]
+    names = {line.label: line.bot for line in table.lines}
+    panels = {
+        key: {
+            names[noted.bot]: [(ply, mean.total / mean.count) for ply, mean in sorted(noted.plies.items())]
+            for noted in reported[key]
+        }
+        for key in sorted(most)
+    }
+    bots = [bot for bot in names.values() if any(bot in lines for lines in panels.values())]
+    omitted = f", {len(panels)} of {len(reported)} numbers" if len(panels) < len(reported) else ""
+    return plots.numbers_plot(f"Mean of what bots report: {of}{omitted}", panels, bots)
+
+
 PLOTS: Mapping[str, Callable[[ArenaHome, StoredTournament, Standings, str | None, str], Any]] = {
     "ratings": _ratings,
     "course": _history,
     "crosstable": _crosstable,
     "seats": _seats,
     "times": _times,
+    "notes": _notes,
 }
 
 

@@ -149,19 +149,20 @@ def report_command(
         click.echo(f"{path}: {size_bytes / 1e6:.1f} MB")
 
 
-KINDS = ("ratings", "course", "crosstable", "seats", "times")
+KINDS = ("ratings", "course", "crosstable", "seats", "times", "notes")
 
 
 @click.command("plot")
 @click.argument("tournament", required=False)
-@click.option("--kind", type=click.Choice(KINDS), help="Only this one [default: all five].")
+@click.option("--kind", type=click.Choice(KINDS), help="Only this one [default: all].")
 @output_option("TOURNAMENT-plots/KIND.svg")
 @game_option
 @json_option
 def plot_command(
     tournament: str | None, kind: str | None, output: Path | None, game: str | None, as_json: bool
 ) -> None:
-    """Draw TOURNAMENT (by default the latest): its ratings, ratings over matches, crosstable, seats, and times.
+    """Draw TOURNAMENT (by default the latest): its ratings, ratings over matches, crosstable, seats, times,
+    and the means by ply of the numbers that bots report in notes, if there are any.
 
     `--output` is a .png or .svg file with `--kind`, and otherwise a directory. Needs the extra `plots` (matplotlib).
     """
@@ -178,6 +179,10 @@ def plot_command(
         for chosen in KINDS if kind is None else (kind,):
             path = _path(stored.name, chosen, output, is_all=kind is None)
             figure = tournament_plot(arena_home, stored, table, chosen, game)
+            if figure is None and kind is None:
+                continue
+            if figure is None:
+                raise UsageError("--kind notes: no bot has reported a number; notes that are maps count")
             data = rendered(figure, path.suffix[1:])
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)

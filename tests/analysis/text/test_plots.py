@@ -1,6 +1,6 @@
 import re
 import xml.etree.ElementTree as ElementTree
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 
@@ -34,6 +34,7 @@ FIGURES = {
     "crosstable": lambda n: plots.heat_map("T: <b>$x$", names(n), [[0.5] * n] * n),
     "seats": lambda n: plots.seats_plot("T: <b>$x$", names(n), [[0.4, None]] * n),
     "times": lambda n: plots.times_plot("T: <b>$x$", names(n), [0.001] * n, [0.0123] * n),
+    "notes": lambda n: plots.numbers_plot("T: <b>$x$", {"depth": histories(n)}, names(n)),
 }
 UNITS = {
     "ratings": {"rating (mu); the bar is its 95 % interval"},
@@ -41,12 +42,12 @@ UNITS = {
     "crosstable": {"score of the row in %", "rival, by its number"},
     "seats": {"score in the seat in %", "seat 0"},
     "times": {"time for an action in ms", "mean", "99 of 100 are faster"},
+    "notes": {"ply", "depth"},
 }
 
 
 @pytest.mark.slow(only=("course-24", "crosstable-24"))
-@pytest.mark.parametrize("bots", [2, 24])
-@pytest.mark.parametrize("kind", FIGURES)
+@pytest.mark.parametrize(("kind", "bots"), [*product(FIGURES, [2, 24])][:-1])  # notes name eight bots
 def test_a_plot_has_its_title_its_units_and_every_name(kind, bots):
     shown = texts(FIGURES[kind](bots))
     assert "T: <b>$x$" in shown
@@ -82,6 +83,17 @@ def test_many_lines_become_a_plot_for_each_with_the_others_in_grey():
         assert [line.get_color() for line in axes.lines].count(own.get_color()) == 1
         assert list(own.get_ydata()) == [20.0 + k, 25.0 + k / 50]
         assert len(axes.lines) == 24 + 1
+
+
+def test_each_number_that_bots_report_has_a_panel_where_the_best_bots_have_a_colour_and_a_name():
+    lines = {bot: [(3, 1e300), (5, 2.0), (7, 1e-90)] for bot in names(24)}
+    figure = plots.numbers_plot("T", {"nodes": lines, "depth": {"bot23": [(4, -0.5)]}}, names(24))
+    shown = set(texts(figure))
+    assert {"T (best 8 of 24 bots; others grey)", "nodes", "depth", "ply", "bot0", "bot7"} <= shown
+    assert "bot8" not in shown
+    nodes, depth = figure.axes
+    assert (nodes.get_yscale(), depth.get_yscale()) == ("log", "linear")
+    assert len({line.get_color() for line in nodes.lines}) == plots.MAX_LINES + 1
 
 
 WRITTEN = {
