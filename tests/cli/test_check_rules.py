@@ -17,6 +17,7 @@ from arena.games.conformance.finding import MistakeError
 from arena.match.check import rules_process
 from arena.sandbox.isolation.reaper import remove_stale
 from tests.cli.calls import called, printed_alone, refusal
+from tests.conftest import ROOT
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 
@@ -91,9 +92,11 @@ def test_a_mistake_is_shown_with_its_line_of_play(arena):
     code, out, errors = arena("check", "--rules", "tests.games.planted:ApplyRaises", "-o", "players=3")
     assert (code, errors) == (1, "")
     failed = out[out.index("FAILED") :].splitlines()
+    source = (ROOT / "tests" / "games" / "planted.py").read_text().splitlines()
+    (line,) = (number for number, text in enumerate(source, 1) if '["missing"]' in text)
     assert failed[:5] == [
         "FAILED  accepts every legal action: apply raised KeyError: 'missing'",
-        "             (planted.py:24)",
+        f"             (planted.py:{line})",
         "     after:     a1, c1",
         "     actions:   [[1, 1], [3, 1]]",
         "     options:   players = 3, size = 4, scoring = 'all'",
