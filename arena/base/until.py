@@ -25,6 +25,12 @@ RANGES = {
     "max_hours": (1e-6, 100_000),
 }
 
+LARGE_FIELD = 200
+"""In larger fields, not every pair meets at first."""
+
+OPENING_ROUNDS = 12
+"""In larger fields: how many rounds of the round robin come first."""
+
 _TOP = re.compile(r"top ([1-9][0-9]{0,5})")
 
 
@@ -61,6 +67,11 @@ class Until:
         """What is to be decided, with its verb: ``groups of equals are``."""
         sentences = {"groups": "groups of equals are", "order": "order is", "first": "first rank is"}
         return sentences.get(self.decided, f"{self.decided} are")
+
+
+def first_pairings(bots: int, pairings: int) -> int:
+    """Return how many pairings of a field are played before the first look."""
+    return min(pairings, OPENING_ROUNDS * (bots // 2)) if bots > LARGE_FIELD else pairings
 
 
 def is_number(value: Any, low: float, high: float) -> bool:

@@ -15,7 +15,7 @@ from arena.base.definition import Definition, GameChoice, GameOpenings, gone
 from arena.base.errors import BotDefinitionError, UnknownNameError, UsageError
 from arena.base.records import Bot
 from arena.base.text import counted
-from arena.base.until import Until
+from arena.base.until import Until, first_pairings
 from arena.match.players.building import build_bots
 from arena.match.players.manifest import claims_problem
 from arena.sandbox.isolation.levels import choose_isolation
@@ -134,7 +134,7 @@ def definition_of(stored: StoredContest, rules: StageRules, name: str, bots: Seq
 
 def _fitted_until(rules: StageRules, bots: int) -> Until | None:
     """Return when a stage ends, adapted to the number of bots: all groups are to be decided if no more bots play than
-    count as the best, and the budget lets every pair meet.
+    count as the best, and the budget lets every pair meet that is to meet at first.
     """
     until = rules.until
     if until is None:
@@ -142,7 +142,8 @@ def _fitted_until(rules: StageRules, bots: int) -> Until | None:
     if until.top is not None and until.top >= bots:
         until = replace(until, decided="groups")
     if until.max_matches is not None:
-        until = replace(until, max_matches=max(until.max_matches, bots * (bots - 1) * max(1, until.min_encounters)))
+        fewest = 2 * first_pairings(bots, comb(bots, 2)) * max(1, until.min_encounters)
+        until = replace(until, max_matches=max(until.max_matches, fewest))
     return until
 
 

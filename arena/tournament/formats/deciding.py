@@ -17,13 +17,13 @@ workers, and a run that is resumed, play the same matches.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import islice, pairwise
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arena.base.enums import StopReason
-from arena.base.until import Until
+from arena.base.until import LARGE_FIELD, Until, first_pairings
 from arena.ratings.decided import GROWTH, Decision, Look
 from arena.ratings.distributions import Floats
 from arena.ratings.light_fit import MATCHES, PairTotals
@@ -31,13 +31,9 @@ from arena.tournament.formats.format import Pairing
 
 Bools = NDArray[np.bool_]
 
-LARGE_FIELD = 200
-OPENING_ROUNDS = 12
 OPENING_STAGES = 4
 NEIGHBOURS = 4
-"""In larger fields: how many rounds of the round robin come first, how many stages of neighbours follow, and how many
-neighbours each bot has.
-"""
+"""In larger fields: how many stages of neighbours follow the first rounds, and how many neighbours each bot has."""
 
 WINDOW = 24
 """The largest distance in rank of two bots that meet in a batch."""
@@ -92,8 +88,7 @@ class Deciding:
         for first, second in playing:
             self._allowed[[first, second], [second, first]] = True
         self._stage = 0 if len(active) > LARGE_FIELD else OPENING_STAGES
-        begun = islice(playing, OPENING_ROUNDS * (len(active) // 2)) if self._stage < OPENING_STAGES else playing
-        for first, second in begun:
+        for first, second in playing[: first_pairings(len(active), len(playing))]:
             self._require(first, second, max(until.min_encounters, 1))
 
     @property
@@ -104,7 +99,7 @@ class Deciding:
     @property
     def is_begun(self) -> bool:
         """Whether a look has been made at the claims, after the first encounters of every pair."""
-        return self.look is not None and self._stage >= OPENING_STAGES
+        return self.look is not None and (self._stage >= OPENING_STAGES or self.reason is not None)
 
     def add(self, first: int, second: int, share: float, tied: float, *, is_new: bool = True) -> None:
         """Add an encounter in one of the games.
@@ -134,6 +129,7 @@ class Deciding:
             for distance in range(1, NEIGHBOURS + 1):
                 for first, second in zip(look.ranking, look.ranking[distance:], strict=False):
                     self._require(first, second, max(self.until.min_encounters, 1))
+            self._keep_budget()
             return
         if not look.open:
             is_each_better = all(

@@ -12,7 +12,7 @@ from arena.base.definition import gone
 from arena.base.errors import DefinitionError
 from arena.base.results import StoredResult, points_of
 from arena.base.text import counted
-from arena.base.until import check_until
+from arena.base.until import check_until, first_pairings
 from arena.tournament.formats.format import (
     FOR_TWO,
     Field,
@@ -57,11 +57,13 @@ class UntilDecided(Format[Any]):
         check_until(self.until, len(self._active))
         self._deciding: Deciding | None = None
         self._seen: set[object] = set()
-        fewest = MATCHES * field.games * max(1, self.until.min_encounters) * len(self._pairings)
+        meeting = first_pairings(len(self._active), len(self._pairings))
+        fewest = MATCHES * field.games * max(1, self.until.min_encounters) * meeting
         if self.until.max_matches is not None and self.until.max_matches < fewest:
             raise DefinitionError(
                 f"until.max_matches = {self.until.max_matches}: the first {counted(fewest, 'match')} are those in which"
-                f" every pair meets; expected at least as many"
+                f" {'every pair meets' if meeting == len(self._pairings) else 'all bots begin'}; expected at least as"
+                f" many"
             )
 
     @property

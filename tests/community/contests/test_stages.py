@@ -48,3 +48,5 @@ def test_what_is_to_be_decided_is_fitted_to_those_who_play():
     assert (few.until.decided, few.until.max_matches) == ("groups", 12)  # 3 pairs, 2 encounters, 2 matches
     assert (more.until.decided, more.until.max_matches) == ("top 3", 40)
     assert format_of(more).next_round().further == (2,) * 10
+    many = definition([f"bot{number}@1" for number in range(210)], final=final)
+    assert many.until.max_matches == 2 * 2 * 12 * 105  # twelve rounds

@@ -18,6 +18,7 @@ from arena.base.errors import DefinitionError, UsageError
 from arena.base.until import Until
 from arena.cli.group import run
 from arena.tournament.director import run_tournament
+from arena.tournament.formats.format import format_of
 from arena.tournament.resumption import create_or_resume, extended
 from arena.tournament.rounds import played_format
 from arena.tournament.schedule import schedule
@@ -306,6 +307,17 @@ def test_a_wrong_table_is_refused(tmp_path, table, message):
     with pytest.raises(DefinitionError) as refused:
         load_definition(tmp_path / "t.toml")
     assert message in str(refused.value)
+
+
+def test_a_large_field_needs_no_budget_for_a_round_robin(tmp_path):
+    head = 'game = "differences"\n[until]\nmin_encounters = 0\nmax_matches = {budget}\n'
+    entrants = "".join(f'[[entrants]]\nbot = "arena:greedy"\nname = "b{number}"\n' for number in range(201))
+    file = tmp_path / "t.toml"
+    file.write_text(head.format(budget=2400) + entrants)
+    assert len(format_of(load_definition(file)).next_round().pairings) == 1200  # of 20,100
+    file.write_text(head.format(budget=2399) + entrants)
+    with pytest.raises(DefinitionError, match="the first 2,400 matches are those in which all bots begin"):
+        load_definition(file)
 
 
 @pytest.mark.slow
