@@ -50,9 +50,11 @@ class Manager:
             pass
 
     def end(self):
+        self.heard.setblocking(False)
         with contextlib.suppress(BlockingIOError):
-            while self.heard.recv(100, socket.MSG_DONTWAIT):  # or there is no room for what it says next
+            while self.heard.recv(100):  # or there is no room for what it says next
                 pass
+        self.heard.settimeout(60)
         self.process.send_signal(signal.SIGTERM)
         out, err = self.process.communicate(timeout=60)
         return self.process.returncode, out, own_errors(err)
