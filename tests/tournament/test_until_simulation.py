@@ -61,11 +61,13 @@ def test_a_field_of_more_than_200_bots_does_not_begin_with_a_round_robin():
     for _ in range(4):
         course.played = course.played + course.advance()
         course.totals = world.totals(course.played)
-    bounded = Deciding(Until(min_encounters=1, max_matches=3500), bots, range(bots), everybody)
-    while (batch := bounded.advance()).any():
-        bounded.played = bounded.played + batch
-        bounded.totals = world.totals(bounded.played)
-    assert (bounded.reason, bounded.played.sum(), bounded.is_begun) == ("max_matches", 3500, True)
+    for indifference, reason in ((0.5, "max_matches"), (100, "equal")):
+        until = Until(min_encounters=1, indifference=indifference, max_matches=3500)
+        bounded = Deciding(until, bots, range(bots), everybody)
+        while (batch := bounded.advance()).any():
+            bounded.played = bounded.played + batch
+            bounded.totals = world.totals(bounded.played)
+        assert (bounded.reason, bounded.played.sum(), bounded.is_begun) == (reason, 3500, True)
     assert course.look is not None and np.corrcoef(course.look.ranking, -np.arange(bots))[0, 1] > 0.9
 
 

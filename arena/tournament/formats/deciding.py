@@ -130,7 +130,8 @@ class Deciding:
                 for first, second in zip(look.ranking, look.ranking[distance:], strict=False):
                     self._require(first, second, max(self.until.min_encounters, 1))
             self._keep_budget()
-            return
+            if self.reason is None or look.open:
+                return
         if not look.open:
             is_each_better = all(
                 claim.better is not None for pair in look.needed if (claim := self.decision.about(*pair))
