@@ -113,7 +113,7 @@ def test_from_a_link_to_a_signed_result_and_a_match_against_a_ranked_bot(chromiu
     for page in (visitor, waiting):
         row = page.get_by_role("row").filter(has_text="bob").filter(has_text="mine")
         expect(row).to_have_count(1, timeout=60_000)
-    expect(waiting.get_by_role("link", name="Submit a bot")).to_have_count(0, timeout=60_000)  # after the deadline
+    expect(waiting.get_by_role("link", name="Submit a bot")).to_have_count(0, timeout=2 * PATIENT)  # after the deadline
     expect(waiting.locator("p.verdict")).to_contain_text("The deadline has passed")
     expect(visitor.locator(".notice")).to_contain_text("The results are sealed")
     director.goto(f"{site}/contests/spring")
