@@ -129,6 +129,16 @@ def test_the_same_failure_is_explained_once_and_its_steps_are_named_together(che
     assert message in steps[1]["hint"] == steps[2]["hint"]
 
 
+@pytest.mark.slow
+def test_a_bot_that_goes_by_its_cpu_time_is_told_so_beside_busy_programs(check):
+    """Whatever else the machine does: the step itself takes the processor from the bot."""
+    busy = "    start = time.process_time()\n    while time.process_time() < start + 0.5:\n        pass\n"
+    out = unwrapped(check(*with_kit(busy + FIRST, "import time\n"), "--seconds", "0.6")[1])
+    beside = out[out.index("keeps its time beside 2 busy programs") :]
+    assert "s of that for the processor" in beside[:200]
+    assert "not by CPU time or an amount of work" in beside and "machine is idle" not in beside
+
+
 @pytest.mark.slow(sample=True)
 def test_a_failure_with_an_option_at_its_bound_names_the_option(check):
     code, out = check(*with_kit(f"    assert game.options['scoring'] == 'distinct'\n{FIRST}"))

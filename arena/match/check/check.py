@@ -29,7 +29,7 @@ from arena.base.records import (
 from arena.base.text import counted
 from arena.games import GAMES, find_game, make_game
 from arena.match.check.tried_bot import TriedBot, bounds_of, invalid_options, options_text
-from arena.match.players.bot_output import TranscriptFrame
+from arena.match.players.bot_output import STARVED, TranscriptFrame
 from arena.match.players.building import build_bots
 from arena.match.players.diagnosis import Failure, hint_for
 from arena.match.players.manifest import claims_problem
@@ -39,6 +39,11 @@ from arena.sandbox.isolation.sandbox_policy import Isolation
 
 BUSY_PROGRAMS = 2
 """How many programs share the bot's core while its time behaviour is tried."""
+
+BESIDE_BUSY_PROGRAMS = (
+    "this step keeps the core busy, as on a busy machine: decide when to answer by the clock on the wall"
+    " (with arena.botkit the third argument of choose, else the seconds in act), not by CPU time or an amount of work"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +209,8 @@ class _Checker:
         finally:
             run_on(cores)
         if record.faults:
-            return self._failed_in(record, 0, name)
+            step = self._failed_in(record, 0, name)
+            return replace(step, hint=BESIDE_BUSY_PROGRAMS) if STARVED in step.detail else step
         return Step(name, True, _longest(record, 0))
 
     def limits_kept(self) -> Step:
