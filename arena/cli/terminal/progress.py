@@ -9,6 +9,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import click
@@ -173,26 +174,28 @@ class Live(Silent):
     def update(self, progress: Progress) -> None:
         """Count the new results; update the ratings when enough time has passed, and the counter with them."""
         self._results.update((row.game, row.bots, row.ranks) for row in progress.new)
-        now = time.monotonic()
+        shown = replace(progress)  # a copy: the run counts on in its own
         if not self._results or self._notes:
-            self._progress = progress
-        elif now >= self._next_rating_at or progress.is_complete:
-            self._rate()
-            self._progress = progress  # the table is of the matches that are counted above it
-            took = time.monotonic() - now
-            self._next_rating_at = now + max(0.5, took / RATING_SHARE)
+            self._progress = shown
+        elif time.monotonic() >= self._next_rating_at or progress.is_complete:
+            took_seconds = self._rate()
+            self._progress = shown  # the table is of the matches that are counted above it
+            self._next_rating_at = time.monotonic() + max(0.5, took_seconds / RATING_SHARE)
 
-    def _rate(self) -> None:
+    def _rate(self) -> float:
+        """Rate all results so far; return the time of the processor that this took."""
         import json
 
         from arena.analysis.measures.result_table import CountedEncounter, ResultTable
         from arena.analysis.measures.standings import standings
 
+        began = time.thread_time()
         counted = [
             CountedEncounter(game, ((json.loads(bots), json.loads(ranks)),), count)
             for (game, bots, ranks), count in self._results.items()
         ]
         self._top = standings(ResultTable.of(counted), {}, self._names, everybody=self._entrants).lines[:TOP]
+        return time.thread_time() - began
 
     def _draw(self, width: int) -> list[str]:
         elapsed_seconds = time.monotonic() - self._started

@@ -158,6 +158,22 @@ def test_notes_take_the_place_of_the_ratings(monkeypatch, capsys):
             assert max(map(len, shown.splitlines())) <= 40 or kind is PlainLines
 
 
+def test_the_table_is_as_old_as_the_counter_above_it(monkeypatch):
+    """The run has one object, in which it counts, and gives it to the display again and again."""
+    monkeypatch.setenv("NO_COLOR", "1")
+    live, progress = Live(definition()), ladder(1, 1, matches=10)
+    progress.new = [record(1, bots=["ada@1", "bob@1"])]
+    live.update(progress)
+    before = live._draw(60)
+    assert before[1].startswith("1 of 10 matches")
+    progress.recorded, progress.new = 2, [record(2, bots=["ada@1", "bob@1"])]
+    live.update(progress)  # it is not time yet to rate again
+    assert live._draw(60)[1].startswith("1 of 10 matches") and live._draw(60)[2:] == before[2:]
+    live._next_rating_at = 0.0
+    live.update(progress)
+    assert live._draw(60)[1].startswith("2 of 10 matches")
+
+
 def test_a_ladder_that_is_played_reports_its_limits(tmp_path, capsys):
     entrants = "".join(f'[[entrants]]\nbot = "{BOTS / bot}"\n' for bot in ("random_legal", "minimal"))
     limits = "[ladder]\nmatches = 12\nmargin_95 = 0.01\nhours = 1\n"
