@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -23,6 +23,7 @@ from arena.tournament.progress import time_left, total_matches
 if TYPE_CHECKING:
     from arena.analysis.measures.standings import Standing
     from arena.base.definition import Definition
+    from arena.base.results import StoredResult
     from arena.tournament.progress import Progress
 
 
@@ -118,6 +119,9 @@ class Silent:
     def __exit__(self, *_: object) -> None:
         pass
 
+    def count(self, earlier: Iterable[StoredResult]) -> None:
+        """Count the results of earlier runs, which only a table needs: others don't read them."""
+
     def update(self, progress: Progress) -> None:
         """Show nothing."""
 
@@ -170,6 +174,12 @@ class Live(Silent):
 
     def __exit__(self, *_: object) -> None:
         self._lines.stop()
+
+    def count(self, earlier: Iterable[StoredResult]) -> None:
+        """Count the results of earlier runs."""
+        import json
+
+        self._results.update((result.game, json.dumps(result.bots), json.dumps(result.ranks)) for result in earlier)
 
     def update(self, progress: Progress) -> None:
         """Count the new results; update the ratings when enough time has passed, and the counter with them."""

@@ -156,13 +156,12 @@ def play_and_show(
         handler.setFormatter(logging.Formatter("%(message)s"))
         logging.getLogger("arena").addHandler(handler)
     warn_of_weak_isolation(definition.isolation)
-    if (
-        has_openings_to_choose(definition)
-        and arena_home.store.find_tournament(definition.name) is None
-        and not run.quiet
-    ):
+    stored = arena_home.store.find_tournament(definition.name)
+    if has_openings_to_choose(definition) and stored is None and not run.quiet:
         click.echo("Choosing the openings that tell most about the bots; this may take a minute.", err=True)
     progress_display = make_progress(definition, quiet=run.quiet or run.verbose)
+    if stored is not None:
+        progress_display.count(arena_home.store.results(stored))
     try:
         with progress_display:
             progress = run_tournament(

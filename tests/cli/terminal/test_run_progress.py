@@ -10,6 +10,7 @@ import pytest
 
 from arena.base.definition import Definition, GameChoice
 from arena.base.records import Bot
+from arena.base.results import StoredResult
 from arena.cli.group import run
 from arena.cli.terminal.common import ERASE_LINE, waiting
 from arena.cli.terminal.progress import SHOW_CURSOR, Live, PlainLines, _bar, in_lines, run_parts, share_done
@@ -172,6 +173,11 @@ def test_the_table_is_as_old_as_the_counter_above_it(monkeypatch):
     live._next_rating_at = 0.0
     live.update(progress)
     assert live._draw(60)[1].startswith("2 of 10 matches")
+    resumed = Live(definition())
+    resumed.count([StoredResult(1, 1, "differences", ("ada@1", "bob@1"), (1, 2), "", "")])
+    progress.new = []
+    resumed.update(progress)
+    assert "exposure" in resumed._draw(60)[2]
 
 
 def test_a_ladder_that_is_played_reports_its_limits(tmp_path, capsys):
