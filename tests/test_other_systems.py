@@ -50,6 +50,7 @@ def test_a_tournament_is_played_and_verified(elsewhere, tmp_path):
 def test_a_bot_is_checked_and_its_failure_is_explained(elsewhere, tmp_path):
     code, out, errors = elsewhere("check", BOTS / "minimal", "--isolation", "none", "--game", "differences")
     assert (code, out.splitlines()[-1][:4]) == (0, "All "), errors
+    assert "stays inside its limits: not measured, as this system does not show what a process uses" in out
     (tmp_path / "bad.py").write_text("raise KeyError('x')\n")
     code, out, _ = elsewhere("check", tmp_path / "bad.py", "--isolation", "none", "--game", "differences")
     assert (code, "raised KeyError at bad.py, line 1: 'x'" in out) == (1, True)
@@ -57,5 +58,12 @@ def test_a_bot_is_checked_and_its_failure_is_explained(elsewhere, tmp_path):
 
 @pytest.mark.slow
 def test_a_level_that_needs_linux_is_refused_in_a_sentence(elsewhere):
+    code, out, _ = elsewhere("home", "doctor")
+    assert (code, "No landlock: it needs Linux." in out, "tried to escape" in out, "systemd" in out) == (
+        0,
+        True,
+        *2 * [False],
+    )
+    assert "Nothing confines bots there: play only those that you trust." in out
     code, _, errors = elsewhere("check", BOTS / "minimal", "--isolation", "landlock")
     assert (code, errors.count("\n"), "it needs Linux" in errors) == (2, 1, True)

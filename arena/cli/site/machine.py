@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -127,7 +128,9 @@ def _show_levels(results: list[ProbeResult]) -> None:
         result for name in PREFERRED for result in results if result.is_available and result.isolation.level == name
     )
     click.echo(f'\nBots run at {best.isolation.label} (isolation = "auto").')
-    if best.escapes:
+    if best.isolation.level == IsolationLevel.NONE:
+        click.echo("Nothing confines bots there: play only those that you trust.")
+    elif best.escapes:
         print_wrapped("", 0, "A test program could still " + ", ".join(sorted(best.escapes)) + ".")
     else:
         click.echo("A test program tried to escape, and every attempt failed.")
@@ -154,6 +157,8 @@ def _show_advice(results: list[ProbeResult], best: ProbeResult) -> None:
             print_wrapped("", 0, f"No {result.isolation.level}: {result.problem}.")
         elif result.untested and result.isolation.groups:
             print_wrapped("", 0, f"{result.untested}.")
+    if sys.platform != "linux":
+        return
     if not best.isolation.groups:
         print_wrapped(
             "",

@@ -14,7 +14,7 @@ from arena.base.bot_text import BotText
 from arena.base.definition import GameChoice
 from arena.base.enums import FaultKind, Termination
 from arena.base.errors import ArenaError, BotDefinitionError, BotError, LateError
-from arena.base.machine import available_cores, run_on
+from arena.base.machine import HAS_PROC, available_cores, run_on
 from arena.base.records import (
     DEFAULT_LIMITS,
     DEFAULT_PLY_LIMIT,
@@ -221,6 +221,8 @@ class _Checker:
         self._player.close()
         if self._limit_step is not None:
             return replace(self._limit_step, name=name)
+        if not HAS_PROC:
+            return Step(name, True, "not measured, as this system does not show what a process uses")
         peak, limits = self._player.peak, self.tried.limits
         used = (
             f"{peak.memory_bytes / MEBIBYTE:.0f} of {limits.memory_bytes / MEBIBYTE:.0f} MiB of memory,"
