@@ -221,8 +221,10 @@ def printed(directory, capsys, monkeypatch):
 
     def call(text, *options):
         capsys.readouterr()
-        run(["--home", "home", *text.replace("BOTS", str(ROOT / "bots")).split(), *options])
-        return capsys.readouterr().out
+        code = run(["--home", "home", *text.replace("BOTS", str(ROOT / "bots")).split(), *options])
+        out, err = capsys.readouterr()
+        assert out, f"{text}: exit code {code}: {err}"
+        return out
 
     return call
 
