@@ -13,7 +13,7 @@ from arena.analysis.text.corrections_table import corrections_line
 from arena.base.enums import ClaimKind, StopReason
 from arena.base.records import DEFAULT_LIMITS
 from arena.base.text import all_of, counted
-from arena.base.until import RANGES
+from arena.base.until import LARGE_FIELD, RANGES
 from arena.ratings.alternatives import connected_components
 from arena.ratings.consistency import MIN_ENCOUNTERS, MIN_FREEDOM
 from arena.tournament.formats.format import Placing
@@ -184,7 +184,8 @@ def _what_is_decided(table: Standings) -> str:
     if decided is None:
         return ""
     if decided.matches_needed is None:
-        return " Every pair of bots meets first; then it plays until it is decided."
+        begin = "Every pair of bots meets" if len(table.lines) <= LARGE_FIELD else "Every bot meets a few rivals"
+        return f" {begin} first; then it plays until it is decided."
     names, promise = table.shown_names, f"at an error of {100 * decided.until.error:g} % over all looks"
     equals = sum(claim.claim is ClaimKind.EQUAL for claim in decided.claims)
     are = "is" if equals == 1 else "are"

@@ -12,7 +12,7 @@ from arena.base.definition import gone
 from arena.base.errors import DefinitionError
 from arena.base.results import StoredResult, points_of
 from arena.base.text import counted
-from arena.base.until import check_until, first_pairings
+from arena.base.until import LARGE_FIELD, check_until, first_pairings
 from arena.tournament.formats.format import (
     FOR_TWO,
     Field,
@@ -129,7 +129,7 @@ class UntilDecided(Format[Any]):
         """Return how much is decided."""
         look = self.deciding.look
         if look is None:
-            return "every pair meets"
+            return "every pair meets" if len(self._active) <= LARGE_FIELD else "every bot meets a few rivals"
         return f"{len(look.needed) - len(look.open)} of {counted(len(look.needed), 'claim')} decided"
 
 

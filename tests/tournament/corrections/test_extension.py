@@ -321,6 +321,16 @@ def test_a_large_field_needs_no_budget_for_a_round_robin(tmp_path):
 
 
 @pytest.mark.slow
+def test_in_a_large_field_nobody_is_said_to_meet_everybody(home, tmp_path):
+    definition = contest(write_bots(tmp_path / "many", [f"b{number}" for number in range(201)]), until=Until())
+    play(home, definition, max_matches=3)
+    assert verdict(standings_of(home.store, "t")).endswith(
+        "Every bot meets a few rivals first; then it plays until it is decided."
+    )
+    assert format_of(definition).status() == "every bot meets a few rivals"
+
+
+@pytest.mark.slow
 def test_standings_say_what_is_decided_and_what_is_open(home, bots):
     play(home, contest(bots, until=Until(indifference=0.1, max_matches=60)), max_matches=5)
     table = standings_of(home.store, "t")
