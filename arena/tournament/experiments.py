@@ -120,7 +120,7 @@ def trials_definition(
     is_test = number > rounds
     return replace(
         base,
-        name=f"{base.name} {'test' if is_test else number}",
+        name=_test_name(base) if is_test else f"{base.name} {number}",
         entrants=tuple(bots),
         encounters=encounters,
         settings={"drawn": list(drawn)} if drawn else {},
@@ -128,9 +128,19 @@ def trials_definition(
     )
 
 
+def _test_name(base: Definition) -> str:
+    return f"{base.name} test"
+
+
 def named_variant(bot: Bot, values: Values) -> Bot:
     """Return a bot under the name of a variant."""
     return replace(bot, name=" ".join((bot.name[:MAX_NAME_CHARACTERS].strip(), *values)))
+
+
+def tested_values(store: Store, base: Definition, parameters: int) -> Values | None:
+    """Return the values of a final test that was begun, perhaps by an earlier version, which estimated others."""
+    stored = store.find_tournament(_test_name(base))
+    return None if stored is None else tuple(stored.definition.entrants[-1].name.split()[-parameters:])
 
 
 def check_start(records: Iterable[MatchRecord], name: str, start: str) -> None:

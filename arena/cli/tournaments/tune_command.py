@@ -184,6 +184,7 @@ def tune_command(
 
     Exit codes: 0 better, 1 worse, 3 not distinguishable from the start; 2 wrong use, 130 interrupted.
     """
+    from arena.tournament.experiments import tested_values
     from arena.tournament.tuning import TuningPlan, TuningVerdict, check_parameters, default_args, parse_parameter, tune
 
     parameters = tuple(map(parse_parameter, params))
@@ -203,7 +204,8 @@ def tune_command(
     warn_of_weak_isolation(base.isolation)
     with open_home() as arena_home:
         try:
-            result = tune(plan, rounds_of.player(arena_home, base), rounds_of.tested(arena_home, base))
+            tested = tested_values(arena_home.store, base, len(parameters))
+            result = tune(plan, rounds_of.player(arena_home, base), tested)
         except KeyboardInterrupt:
             report_stopped()
             return INTERRUPTED
@@ -235,13 +237,6 @@ class _Rounds:
         from arena.tournament.experiments import base_definition
 
         return base_definition(self.variant(self.plan.start), experiment.conditions(), name=experiment.name)
-
-    def tested(self, arena_home: ArenaHome, base: Definition) -> Values | None:
-        """Return the values of a final test that was begun, perhaps by an earlier version, which estimated others."""
-        stored = arena_home.store.find_tournament(f"{base.name} test")
-        if stored is None:
-            return None
-        return tuple(stored.definition.entrants[-1].name.split()[-len(self.plan.parameters) :])
 
     def player(self, arena_home: ArenaHome, base: Definition) -> Play:
         from arena.tournament.experiments import START, check_start, named_variant, scores_of, trials_definition
