@@ -8,6 +8,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -157,7 +158,7 @@ class Looking:
             parts.append(f"{duration_text(min(left))} left")
         click.echo(f"{ERASE_LINE}{printable(' · '.join(parts))}", nl=False, err=True)
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Remove the line."""
         if self._is_shown:
             click.echo(ERASE_LINE, nl=False, err=True)
@@ -188,10 +189,8 @@ def _solved(
         room = f"{', but only' if is_too_large else ';'} {short_size_text(limits.memory_bytes)} may be used"
         if not (is_too_large and solver.kernel_problem):  # the refusal tells why there is no kernel
             click.echo(_wrapped(f"{path} {_options_text(rules)}: {plan.text()}{room}"), err=True)
-    try:
+    with closing(looking):
         solution = solver.solve(by)
-    finally:
-        looking.end()
     if solver.kernel_problem:
         click.echo(_wrapped(f"The rules in Python are used, slower: {solver.kernel_problem}"), err=True)
     if is_saved and table is None:
@@ -218,10 +217,8 @@ def _saved_by_kernel(rules: Game[Any], path: str, limits: Limits, looking: Looki
         room = f"{short_size_text(limits.memory_bytes)} may be used"
         click.echo(_wrapped(f"{path} {_options_text(rules)}: {takes}; {room}"), err=True)
     looking.states = plan.states
-    try:
+    with closing(looking):
         file, table = make_kernel_table(rules, limits)
-    finally:
-        looking.end()
     solution = Solver(rules, path, limits, table).solve(By.TABLE)
     if not is_quiet:
         click.echo(f"The table is {printable(str(file))}", err=True)

@@ -118,6 +118,7 @@ class KernelSolver(Kernel):
         """
         count = self._library.kernel_count_actions(self._handle)
         found = (ctypes.c_int64 * (2 * count))()
+        # a value in a table needs no decision: it was made when the table was filled
         handle, job = root and root._handle, Job(stop=ctypes.pointer(ctypes.c_int32(0)))
 
         def call() -> int:

@@ -12,7 +12,7 @@ from arena.base.definition import gone
 from arena.base.errors import DefinitionError
 from arena.base.results import StoredResult, points_of
 from arena.base.text import counted
-from arena.base.until import LARGE_FIELD, check_until, first_pairings
+from arena.base.until import check_until, first_pairings
 from arena.tournament.formats.format import (
     FOR_TWO,
     Field,
@@ -58,11 +58,12 @@ class UntilDecided(Format[Any]):
         self._deciding: Deciding | None = None
         self._seen: set[object] = set()
         meeting = first_pairings(len(self._active), len(self._pairings))
+        self._do_all_meet = meeting == len(self._pairings)
         fewest = MATCHES * field.games * max(1, self.until.min_encounters) * meeting
         if self.until.max_matches is not None and self.until.max_matches < fewest:
             raise DefinitionError(
                 f"until.max_matches = {self.until.max_matches}: the first {counted(fewest, 'match')} are those in which"
-                f" {'every pair meets' if meeting == len(self._pairings) else 'all bots begin'}; expected at least as"
+                f" {'every pair meets' if self._do_all_meet else 'all bots begin'}; expected at least as"
                 f" many"
             )
 
@@ -129,7 +130,7 @@ class UntilDecided(Format[Any]):
         """Return how much is decided."""
         look = self.deciding.look
         if look is None:
-            return "every pair meets" if len(self._active) <= LARGE_FIELD else "every bot meets a few rivals"
+            return "every pair meets" if self._do_all_meet else "every bot meets a few rivals"
         return f"{len(look.needed) - len(look.open)} of {counted(len(look.needed), 'claim')} decided"
 
 

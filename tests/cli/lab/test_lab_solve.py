@@ -226,7 +226,7 @@ def test_a_terminal_shows_how_far_a_long_solution_is(monkeypatch, capsys):
         monkeypatch.setattr(lab_solve.time, "monotonic", lambda now=now: now)
         looking.states = states
         looking(looked_at)
-    looking.end()
+    looking.close()
     assert capsys.readouterr().err.split("\r\x1b[K")[1:] == [
         "plaid: 0 states · 99 s left",  # until the deadline
         "plaid: 100 of 1,000 · 10 % · 9 s left",
