@@ -79,7 +79,7 @@ def test_undo_takes_back_the_persons_own_last_action_and_gives_bots_the_position
     assert moves[:2] == [("1", "a1"), ("2", "b2")]
     assert moves[-2:] == [("1", "c1"), ("2", "a2")]  # minimal plays the first legal square
     assert text.count("\n".join(f"{y} . . . . . ." for y in range(6, 0, -1))) == 2  # at first, and after both undos
-    # a bot that keeps the state by what it is told would commit a fault if it still had the actions undone
+    # a bot that updates its state from messages would commit a fault if it still had the actions undone
     typed = "a1\nundo\nb2\nundo\nc3\nlegal\nquit\n"
     code, text, errors = play(typed, "differences", "human", BOTS / "greedy", "-o", "size=3")
     assert code == 0

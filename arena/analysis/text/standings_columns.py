@@ -321,7 +321,7 @@ _OF_OTHER_TABLES: Mapping[str, str] = {
     "draws": "matches whose first rank is shared, with the 95 % interval",
     "seat_n": "points per match in this seat, over all bots, with the 95 % interval",
     "seat_n_percent": "points per match of the bot in this seat",
-    "group": "bots with the same letter can't be told apart from the first of them at 95 %, or as `[until]` decided",
+    "group": "bots share a letter unless 95 % certainty, or a claim of `[until]`, separates them from the first",
     "bots": "the bots of the group",
     "than_n": "the probability that the bot of the row is better than the bot with this number",
     "against_n": "points per match against the bot with this number",

@@ -15,7 +15,7 @@ from arena.base.enums import FaultKind
 STATS_TITLES = {
     "games": ("Games", "Draws and the score of each seat, from two encounters on with 95 % intervals."),
     "seats": ("Seats", "The score of each bot in each seat, in percent."),
-    "groups": ("Groups", "Within a group, no bot can be told apart from the first at 95 %, or as [until] has decided."),
+    "groups": ("Groups", "Neither 95 % certainty nor a claim of [until] separates the bots of a group from its first."),
     "better": ("Who is better", "LOS: the probability that the bot of the row is better than the bot of the column."),
     "nash": ("Nash averaging", "The weight in the equilibrium, and the payoff against it."),
     "times": ("Time used", "For an action, in milliseconds; and seconds of CPU time."),

@@ -201,7 +201,7 @@ def _footer(grades: list[Grade], decided: Decided | None) -> str:
     states = [grade.state for grade in grades]
     parts = [f"{states.count(state)} {state}" for state in GradeState if state in states]
     if decided is None:
-        return f"{', '.join(parts)}. Bots of a group can't be told apart from its first at 95 %, and share a grade."
+        return f"{', '.join(parts)}. A group shares a grade: 95 % certainty does not separate its bots from the first."
     return (
         f"{', '.join(parts)}. Bots of a group share a grade: none is claimed to be better than another, or clearly"
         f" more than {decided.until.indifference:g} points of mu behind its first."

@@ -43,7 +43,7 @@ def seen(monkeypatch):
 
 LOOKS = {
     "is counted while it lives": (0.05, [{MAIN: stat()}, *({MAIN: stat(), CHILD: stat(s)} for s in (0.02, 0.05))]),
-    # it used 0.07 s, of which 0.05 s were seen; its parent is told of all
+    # the process used 0.07 s; the monitor saw 0.05 s of them, and the kernel tells the parent of all
     "stays counted once when its parent waits for it": (
         0.07,
         [{MAIN: stat(), CHILD: stat(0.05, faults=40)}, *[{MAIN: stat(reaped=0.07, reaped_faults=60)}] * 2],

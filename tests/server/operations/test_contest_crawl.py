@@ -1,8 +1,8 @@
 """What is hidden of a contest is nowhere on the site: every route, as everybody, in each phase.
 
-A new route is looked at by itself, and fails if it has a field without a value here. What bots say in hidden matches,
-what they print and the reasons of corrections are strings that occur nowhere else; so is what only authors know, which
-test_secrets.py looks for, and in a contest whose results are frozen.
+The crawl finds a new route by itself, and fails if that has a field without a value here. What bots say in hidden
+matches, what they print and the reasons of corrections are strings that occur nowhere else; so is what only authors
+know, which test_secrets.py looks for, and in a contest whose results are frozen.
 """
 
 import re
