@@ -115,6 +115,7 @@ def test_steps_of_several_bots_as_json_name_their_bots(arena, tmp_path):
         (["repro", "t"], "match 't': a match is written TOURNAMENT/NUMBER"),
         (["repro", "t/1"], "there is no tournament yet"),
         (["doctor", "--turns", "0"], "0"),
+        (["compare", "human", zoo.BOTS / "minimal", "--game", "differences"], "takes hundreds of matches"),
     ],
 )
 def test_a_mistake_gets_one_sentence(arena, arguments, message):

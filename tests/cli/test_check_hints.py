@@ -15,7 +15,6 @@ from arena.cli.terminal.common import alarming
 from arena.match.players.diagnosis import Failure, hint_for
 from benchmarks import zoo_bots as zoo
 from tests import needs
-from tests.cli.typed_terminal import shown_at_a_terminal
 
 KIT = "from arena.botkit import run\n\n\n"
 FIRST = "    return game.legal_actions(state)[0]"
@@ -162,13 +161,6 @@ def test_nobody_who_broke_a_limit_is_said_to_stay_inside(tmp_path, capfd):
     assert "limit fault" in out
     assert "ok stays inside its limits" not in out
     assert "stays inside its limits" in out[out.index("also in") :]
-
-
-@pytest.mark.slow
-def test_failed_is_red_at_a_terminal(tmp_path):
-    (tmp_path / "bot.py").write_text("")
-    text = shown_at_a_terminal(["check", tmp_path / "bot.py", "--game", "differences", "--home", tmp_path / "home"])
-    assert "\x1b[31m\x1b[1mFAILED" in text
 
 
 @pytest.mark.parametrize(

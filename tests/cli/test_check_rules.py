@@ -30,7 +30,6 @@ MODULES = {
     "empty": "import arena.games\n\nclass Gama(arena.games.Game):\n    pass\n\nGame = 3\n",
     "crash": "import ctypes\nctypes.string_at(0)\n",
     "interrupts": "raise KeyboardInterrupt\n",
-    "loops": "while True:\n    pass\n",
     "answers": """import os
 place = os.readlink("/proc/self/fd/1").rpartition("/")[0]
 with open(place + "/answer", "wb") as file:
@@ -159,12 +158,6 @@ def test_an_import_that_is_out_of_time_is_called_so(tmp_path, monkeypatch):
     assert (raised.value.sentence, raised.value.is_timeout) == ("importing it did not return within 0.01 s", True)
 
 
-@pytest.mark.soak
-def test_a_module_that_never_finishes_importing_is_refused(arena, modules):
-    sentence = refusal(arena, "check", "--rules", "loops:Game")
-    assert sentence == "game 'loops:Game' can't be loaded: importing it did not return within 10 s"
-
-
 @pytest.mark.slow
 def test_a_call_that_can_not_be_interrupted_is_named_with_its_place(arena, tmp_path, monkeypatch):
     text = (EXAMPLES / "domineering.py").read_text()
@@ -176,17 +169,6 @@ def test_a_call_that_can_not_be_interrupted_is_named_with_its_place(arena, tmp_p
         "the game 'stuck:Domineering' is at fault: scores did not return within 3 s, and can't be interrupted"
         f" (stuck.py:{line})"
     )
-
-
-@pytest.mark.slow
-def test_a_module_beside_the_rules_is_missed_by_bots(arena, tmp_path):
-    shutil.copy(EXAMPLES / "domineering.py", tmp_path / "beside.py")
-    (tmp_path / "helped.py").write_text('"""Rules."""\nfrom beside import Domineering as D\nclass Helped(D): pass\n')
-    code, out, _ = arena("check", "--rules", "helped:Helped", "-o", "width=2", "-o", "height=2")
-    assert code == 1
-    words = " ".join(out[out.index("FAILED") :].split())
-    sentence = "its module imports 'beside' from beside it, which bots can't read; make both one package"
-    assert words.startswith(f"FAILED is the same in the processes of bots: {sentence}")
 
 
 @pytest.mark.slow

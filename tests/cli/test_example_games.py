@@ -37,7 +37,8 @@ games {game}                                                > An action:
 check --rules {game} {flags} --within 1s                    > steps passed.
 new made --language python-plain --game {game}              > made: a bot in
 check made --game {game} --isolation none                   > steps passed.
-submit made --game {game}                                   > made@1
+submit made --game {game}                                   > made@1 is submitted
+submit made --game {game}                                   > already submitted
 bots                                                        > made
 play {game} made arena:greedy arena:random_legal {flags} --isolation none --quiet     > (normal)
 schedule t.toml                                             > {game}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 
 import pytest
@@ -103,12 +102,6 @@ def test_control_characters_of_a_game_are_shown_and_not_sent(arena, command):
     assert (code, "\x1b" in out, r"\x1b[2Jsum 9" in out or r"\x1b[2Jsum 8" in out) == (0, False, True)
 
 
-def test_a_person_meets_the_sentence_too(arena, monkeypatch):
-    monkeypatch.setattr("sys.stdin", io.StringIO("2\n2\n2\n"))
-    code, _, err = arena("play", f"{GAMES}:ApplyRaises", "human", BOTS / "minimal")
-    assert (code, err.count(AT_FAULT)) == (2, 1)
-
-
 def test_a_game_shows_its_mistake_when_it_is_looked_at(arena):
     assert "initial_state raised RuntimeError: no board" in told(arena, 2, "games", f"{GAMES}:InitialStateRaises")
 
@@ -128,21 +121,6 @@ def test_a_module_may_raise_anything(arena, tmp_path, monkeypatch, name):
     monkeypatch.syspath_prepend(str(tmp_path))
     sentence = f"game '{name}:Game' can't be loaded: importing it raised {raised} ({name}.py:{line})"
     assert refusal(arena, "play", f"{name}:Game", BOTS / "minimal", BOTS / "minimal") == sentence
-
-
-NO_ORDER = "'<=' not supported between instances of 'str' and 'int'"
-NO_GAMES = {
-    "NameIsANumber": "name = 3; expected a text",
-    "OptionsAreMissing": "OPTIONS = None; expected a tuple of IntOption and ChoiceOption",
-    "DefaultIsTooHigh": "the option 'goal' does not accept its own default: goal = 13: expected a whole number from 1"
-    " to 12",
-    "BoundIsText": f"the option 'goal' does not accept its own default: {NO_ORDER}",
-}
-
-
-@pytest.mark.parametrize("name", NO_GAMES)
-def test_a_class_that_describes_no_game_is_refused(arena, name):
-    assert refusal(arena, "games", f"{GAMES}:{name}") == f"game '{GAMES}:{name}': {NO_GAMES[name]}"
 
 
 # matches that end at their limit of plies, in every command that shows them
@@ -167,10 +145,3 @@ def test_a_tournament_of_a_game_without_end(arena, tmp_path):
     assert "limit of plies" in (tmp_path / "report.html").read_text()
     file.write_text(file.read_text().replace("ply_limit = 6", "ply_limit = 8"))
     assert "differs in ply_limit" in refusal(arena, "run", file, "--quiet")
-
-
-def test_a_match_on_the_terminal(arena):
-    code, out, _ = arena("play", "differences", BOTS / "minimal", BOTS / "minimal", "--ply-limit", "3", "-q")
-    assert (code, "(adjudication)" in out) == (0, True)
-    bots = (BOTS / "minimal", BOTS / "minimal")
-    assert "0 is not in the range" in refusal(arena, "play", "differences", *bots, "--ply-limit", "0")

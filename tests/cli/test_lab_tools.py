@@ -50,14 +50,9 @@ def test_a_tree_is_shown_within_80_columns(lab):
 def test_what_was_played_is_counted(lab):
     code, out, _ = lab("explore", "plusminus", "small", "--plies", "1", "--json")
     found = json.loads(out)
-    assert (code, found["matches"], found["tournament"]) == (0, 12, "small")
-    assert [line["actions"] for line in found["lines"]] in ([["+"], ["-"]], [["-"], ["+"]])
-    assert sum(line["played"] for line in found["lines"]) == 12
-    for line in found["lines"]:
-        assert line["won"] + line["drawn"] + line["lost"] == line["played"]
-    code, out, _ = lab("explore", "plusminus", "small", "--plies", "1")
+    assert (code, found["matches"], sum(line["played"] for line in found["lines"])) == (0, 12, 12)
+    out = printed(lab, "explore", "plusminus", "small", "--plies", "1")
     assert out.splitlines()[0].split() == ["line", "worth", "best", "played", "won", "drawn", "lost"]
-    assert "12 matches played" in out
 
 
 @pytest.mark.slow

@@ -280,15 +280,6 @@ def test_a_match_at_a_terminal_shows_last_action_owners_and_score_after_each_act
 
 
 @pytest.mark.slow
-def test_without_colours_the_last_action_and_the_owners_are_visible(tmp_path):
-    arguments = ["play", "differences", BOTS / "minimal", BOTS / "minimal", "-o", "size=3", "--home", tmp_path]
-    plain = shown_at_a_terminal(arguments, NO_COLOR="1")
-    assert "\x1b" not in plain
-    assert plain.startswith("3 . . .\r\n2 . . .\r\n1 . . .\r\n  a b c\r\nscores: A minimal@1 (seat 0) 0, ")
-    assert "3 . .[A]\r\n2 . B .\r\n1 A . .\r\n" in plain
-
-
-@pytest.mark.slow
 def test_a_replay_is_stepped_through_at_a_real_terminal(write_definition, tmp_path):
     file = write_definition(bots=("minimal", "greedy"), options="{size = 4}", encounters=1)
     home = ["--home", str(tmp_path / "home")]

@@ -90,12 +90,6 @@ def test_wrong_use_is_refused_before_anything_is_played(arena, written, extra, m
     assert message in refusal(arena, "schedule", written(BOTS / "minimal", BOTS / "minimal"), "--measure", *extra)
 
 
-def test_a_file_with_mistakes_is_refused(arena, written, tmp_path):
-    for text, message in (("rounds = 3", "rounds"), ("", "nowhere.py")):
-        path = written(tmp_path / "nowhere.py", BOTS / "minimal", text=text)
-        assert message in refusal(arena, "schedule", path, "--measure")
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -54,6 +54,10 @@ REFUSED = {
     "a pattern that matches nothing": ({"entrants_from": '"no/*"'}, "", "'no/*': no file matches it"),
     "a pattern with a NUL": ({"entrants_from": '"*\\u0000"'}, "", "expected a text without the character NUL"),
     "not TOML": ({}, "]", "not valid TOML"),
+    "another format's table": ({"format": '"swiss"'}, "[ladder]\nmatches = 3", "belongs to format = 'ladder', but for"),
+    "no matches": ({"format": '"ladder"'}, "[ladder]\nmatches = 0", "ladder.matches = 0"),
+    "seeding": ({"format": '"knockout"'}, '[knockout]\nseeding = "alphabet"', "knockout.seeding = 'alphabet'"),
+    "rounds": ({"format": '"swiss"'}, "[swiss]\nrounds = 2", "swiss.rounds = 2: with 2 entrants at most 1"),
 }
 
 

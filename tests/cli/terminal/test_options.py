@@ -1,21 +1,13 @@
 """Options over all commands: one name has one type, one default, one way to be written and one meaning."""
 
-import json
 import re
-import shutil
 from collections import defaultdict
 
 import click
 import pytest
 
 from arena.cli.command_table import COMMANDS
-from arena.cli.group import LazyGroup, arena, run
-from arena.store.home import ArenaHome
-from arena.tournament.definition import load_definition
-from arena.tournament.director import run_tournament
-from benchmarks import zoo_bots as zoo
-
-BOTS = str(zoo.BOTS / "minimal"), str(zoo.BOTS / "random_legal")
+from arena.cli.group import LazyGroup, arena
 
 VARIANTS = {
     "--as": {"Its name from now on, in place of the one it had", "Its name in this tournament, in place of its own"},
@@ -119,61 +111,3 @@ def test_the_options_of_the_arena_itself_are_those_that_every_command_takes():
 
 
 # --json prints JSON and nothing else
-
-
-@pytest.fixture
-def arena_json(capsys, monkeypatch, tmp_path):
-    """Return a function that runs a command with ``--json`` and returns its exit code and the value on its stdout."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("ARENA_HOME", str(tmp_path / "home"))
-
-    def call(*arguments):
-        code = run([*map(str, arguments), "--json"])
-        return code, json.loads(capsys.readouterr().out)
-
-    return call
-
-
-@pytest.fixture(scope="module")
-def one_home(tmp_path_factory):
-    """A home with a tournament of two matches."""
-    place = tmp_path_factory.mktemp("json")
-    entrants = "".join(f'[[entrants]]\nbot = "{path}"\n' for path in BOTS)
-    (place / "t.toml").write_text(f'game = "differences"\noptions = {{ size = 3 }}\nencounters = 1\n{entrants}')
-    with ArenaHome(place / "home") as home:
-        run_tournament(load_definition(place / "t.toml"), home.store, executor="in-process")
-    return place / "home"
-
-
-@pytest.fixture
-def played(one_home, tmp_path):
-    shutil.copytree(one_home, tmp_path / "home")
-
-
-def test_replay_as_json(arena_json, played):
-    code, replay = arena_json("replay", "t/1")
-    assert code == 0
-    assert (replay["match"], replay["game"], replay["options"]["size"]) == ("t/1", "differences", 3)
-    first, *others = replay["positions"]
-    assert (first["ply"], first["seat"], first["action"], first["scores"]) == (0, None, None, [0, 0])
-    assert first["observation"] == {"heights": [0, 0, 0]}
-    assert [one["seat"] for one in others] == [0, 1, 0]
-    for one in others:
-        x, y = one["action"]
-        assert one["text"] == f"{'abc'[x - 1]}{y}"
-        assert one["observation"]["heights"][x - 1] == y
-
-
-def test_submissions_as_json(arena_json, tmp_path):
-    bot = shutil.copytree(BOTS[0], tmp_path / "one_game")
-    (bot / "bot.toml").write_text('name = "mine"\ncommand = ["python3", "bot.py"]\ngames = ["differences"]')
-    code, submitted = arena_json("submit", bot)
-    assert (code, submitted["bot"], submitted["is_submitted"], submitted["refusal"]) == (0, "mine@1", True, None)
-    assert arena_json("submit", bot)[1]["was_submitted"]
-
-
-def test_a_rejected_submission_as_json(arena_json):
-    code, refused = arena_json("submit", zoo.bad_bot("exits_at_once"))
-    assert (code, refused["is_submitted"]) == (1, False)
-    assert "in plusminus at ply 0: start:" in refused["refusal"]
-    assert "I give up" in refused["stderr"]

@@ -1,8 +1,6 @@
 """The progress of a run, with numbers worked out by hand: against the schedule, and against the limits of a ladder."""
 
 import io
-import random
-import re
 import sys
 from dataclasses import replace
 
@@ -11,14 +9,11 @@ import pytest
 from arena.base.definition import Definition, GameChoice
 from arena.base.records import Bot
 from arena.base.results import StoredResult
-from arena.cli.group import run
 from arena.cli.terminal.common import ERASE_LINE, waiting
 from arena.cli.terminal.progress import SHOW_CURSOR, Live, PlainLines, _bar, in_lines, run_parts, share_done
 from arena.tournament.formats.format import StopLimits
 from arena.tournament.progress import Progress, TimeLeft, time_left
-from tests.conftest import BOTS
 from tests.store.results.samples import record
-from tests.tournament.test_formats import made, played
 
 
 def ladder(recorded, played_now, matches=None, margin_95=None, hours=None, widest=None):
@@ -73,18 +68,6 @@ def test_parts_stay_whole_where_they_fit():
     parts = ["312 of 1,000 matches", "widest ± 1.90, stops at ± 1.0", "12 min of 2 h", "5.2/s"]
     assert in_lines(parts, 40) == ["312 of 1,000 matches", "widest ± 1.90, stops at ± 1.0", "12 min of 2 h · 5.2/s"]
     assert in_lines(parts, 80) == ["312 of 1,000 matches · widest ± 1.90, stops at ± 1.0 · 12 min of 2 h · 5.2/s"]
-
-
-def test_the_widest_interval_is_known_when_everybody_has_played():
-    format_ = made("ladder", 5, margin_95=1.0)
-    assert format_.stop_limits() == StopLimits(matches=None, margin_95=1.0, hours=None, widest_margin=None)
-    rng = random.Random(1)
-    widest = []
-    for _ in range(12):
-        format_.add_results([played(pairing, rng) for pairing in format_.next_round().pairings])
-        widest.append(format_.stop_limits().widest_margin)
-    assert widest[0] is None, "five entrants, so one of them has not met anybody"
-    assert 0 < widest[-1] < widest[3]
 
 
 def test_lines_in_a_pipe_have_the_limits_and_the_time_left(capsys):
@@ -178,18 +161,6 @@ def test_the_table_is_as_old_as_the_counter_above_it(monkeypatch):
     progress.new = []
     resumed.update(progress)
     assert "exposure" in resumed._draw(60)[2]
-
-
-def test_a_ladder_that_is_played_reports_its_limits(tmp_path, capsys):
-    entrants = "".join(f'[[entrants]]\nbot = "{BOTS / bot}"\n' for bot in ("random_legal", "minimal"))
-    limits = "[ladder]\nmatches = 12\nmargin_95 = 0.01\nhours = 1\n"
-    head = 'game = "differences"\noptions = { size = 4 }\nformat = "ladder"\n'
-    (tmp_path / "climb.toml").write_text(f"{head}{limits}{entrants}")
-    run(["run", str(tmp_path / "climb.toml"), "--executor", "in-process", "--home", str(tmp_path / "home")])
-    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("climb: ")]
-    assert lines[0].startswith("climb: 0 of 12 matches · stops at ± 0.01 · 0 s of 60 min")
-    last = r"climb: 12 of 12 matches · widest ± [\d.]+, stops at ± 0.01 · \d+ s of 60 min · [\d.]+/s · round [56]"
-    assert re.fullmatch(last, lines[-1])
 
 
 # what a silent command is doing is said in a terminal, and nowhere else
