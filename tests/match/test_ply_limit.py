@@ -7,8 +7,6 @@ import pytest
 
 from arena.base.errors import BotError, DefinitionError, UsageError
 from arena.base.records import DEFAULT_PLY_LIMIT, MAX_PLY_LIMIT, MatchRecord, MatchSpec
-from arena.botkit.selfplay import DEFAULT_PLY_LIMIT as OF_SELF_PLAY
-from arena.cli.terminal.options import ply_limit_option
 from arena.match.players.player import ScriptedPlayer
 from arena.match.referee import Referee
 from arena.match.replay import ReplayError, check_record
@@ -102,12 +100,6 @@ def test_a_record_of_an_earlier_version_has_no_limit() -> None:
     record = record_from(7, earlier)
     assert record.ply_limit is None
     check_record(record)
-
-
-def test_the_limit_is_the_same_wherever_it_is_written() -> None:
-    option = ply_limit_option(lambda: None).__click_params__[0]
-    assert (option.default, option.type.min, option.type.max) == (DEFAULT_PLY_LIMIT, 1, MAX_PLY_LIMIT)
-    assert OF_SELF_PLAY == spec().ply_limit == DEFAULT_PLY_LIMIT
 
 
 @pytest.mark.parametrize("limit", [0, -1, 2, MAX_PLY_LIMIT + 1])

@@ -164,14 +164,6 @@ class Scripted(Executor):
         return lambda request: request.legal[0]
 
 
-def test_another_definition_of_the_same_name_is_refused_with_what_differs(write_definition, home):
-    run_tournament(load_definition(write_definition()), home.store, executor=Scripted())
-    with pytest.raises(DefinitionError, match=r"differs in encounters, rng_seed; give this one another name"):
-        run_tournament(load_definition(write_definition(encounters=2, rng_seed=9)), home.store)
-    other = load_definition(write_definition(file_name="t2"))
-    assert run_tournament(other, home.store, executor=Scripted()).is_complete
-
-
 def test_a_second_director_is_refused_and_changes_nothing(write_definition, tmp_path):
     with ArenaHome(tmp_path / "h") as home, home.store.lock("t"):
         with pytest.raises(StoreError, match="another director"):

@@ -14,8 +14,7 @@ from arena.base.definition import Definition, GameChoice
 from arena.base.enums import FaultKind
 from arena.base.errors import DefinitionError, UsageError
 from arena.base.records import Bot, Fault
-from arena.tournament.director import run_tournament
-from arena.tournament.experiments import base_definition, check_start, named_variant, scores_of, trials_definition
+from arena.tournament.experiments import base_definition, check_start, scores_of, trials_definition
 from arena.tournament.schedule import schedule
 from arena.tournament.tuning import (
     TuningPlan,
@@ -27,7 +26,6 @@ from arena.tournament.tuning import (
     parse_parameter,
     tune,
 )
-from tests.analysis.text.tournaments import ScriptedExecutor
 
 
 def tuned(strength, *params, seed=1, **plan):
@@ -236,25 +234,6 @@ def test_arguments_have_each_parameter_once():
     for bad, names in ((args[:2], parameters), (args, [*parameters, parameters[0]]), (args, [])):
         with pytest.raises(UsageError):
             check_parameters(names, bad)
-
-
-def test_a_round_is_a_tournament_of_each_variant_against_the_start(home):
-    bot = Bot(name="mcts", version="1", command=("x",), directory="/", digest="d" * 64)
-    game = GameChoice(game="differences", options={"size": 6, "scoring": "distinct"}, players=2)
-    base = Definition(name="tune", games=(game,), entrants=(), format="trials", isolation="none", rng_seed=7)
-    bots = [named_variant(bot, values) for values in (("start",), ("10", "0.5"), ("20", "1"))]
-    definition = trials_definition(base, 5, 4, bots, encounters=3)
-    assert definition.name == "tune test"
-    assert [one.name for one in bots] == ["mcts start", "mcts 10 0.5", "mcts 20 1"]
-    run_tournament(definition, home.store, executor=ScriptedExecutor((), ""))
-    stored = home.store.tournament("tune test")
-    results = [result for of_round in home.store.results_by_round(stored) for result in of_round]
-    assert stored.recorded == 12  # two variants, three encounters of two matches
-    assert all("mcts start@1" in result.bots for result in results)
-    assert [len(scores) for scores in scores_of(results, bots[1:])] == [3, 3]
-    assert home.store.tournament("tune test").definition.identity() == definition.identity()
-    with pytest.raises(UsageError, match="there are only comparisons"):
-        home.store.latest_tournament()
 
 
 def faulty(match, *seats):

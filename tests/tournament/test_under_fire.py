@@ -203,22 +203,6 @@ def test_a_clock_that_is_set_back_changes_nothing(tmp_path, monkeypatch):
     assert all(0 <= wall < 20 for wall in seconds)
 
 
-@pytest.mark.soak
-def test_a_worker_that_is_killed_for_memory_costs_no_match(tmp_path):
-    """The kernel's killer sends SIGKILL, as here; every worker is killed once, in the middle of play."""
-    path = write_fiery_definition(tmp_path, encounters=2)
-    killed = set()
-    with stepped_run(path, "--home", tmp_path / "h", "-q", stops=[3, 13], stdout=subprocess.DEVNULL) as run:
-        for _ in range(2):
-            wait_until_stopped(run)
-            worker = min(set(processes_below(run.pid)["worker"]) - killed)
-            os.kill(worker, signal.SIGKILL)
-            killed.add(worker)
-            go_on(run)
-        assert run.wait(300) == 0
-    assert len(exported(tmp_path / "h")) == scheduled(tmp_path / "h")
-
-
 def test_stopped_workers_are_continued(tmp_path):
     path = small_definition(tmp_path, encounters=100)
     with stepped_run(path, "--home", tmp_path / "h", "-q", stops=[1], stdout=subprocess.DEVNULL) as run:

@@ -166,14 +166,6 @@ def test_fresh_bots_are_launched_for_every_match():
         assert pool.players == {}
 
 
-def test_stderr_is_drained_and_its_first_and_last_part_kept(pool):
-    record = pool.play(spec(bad_bot("floods_stderr"), good_bot()))
-    assert record.termination == "normal"
-    text = record.seats[0].stderr.for_operator()
-    assert len(text) < 4200  # as the match has no fault
-    assert "[...]" in text
-
-
 def test_a_program_that_can_not_be_executed_is_a_start_fault(pool, tmp_path):
     program = tmp_path / "not_a_program"
     program.write_bytes(b"\x7fELF nonsense")

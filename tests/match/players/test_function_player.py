@@ -104,10 +104,6 @@ def test_two_functions_play_a_match_by_the_rules():
     assert json.loads(json.dumps(record.to_json(OPERATOR)))["isolation"] == "in-process"
 
 
-def test_a_list_of_players_is_accepted_as_before():
-    assert play_match(GAME, [first, last], options=OPTIONS).bots == ("first@1", "last@1")
-
-
 def test_the_same_seed_gives_the_same_match_and_the_caller_keeps_its_own_randomness():
     random.seed(1)
     before = random.getstate()
@@ -200,12 +196,6 @@ def test_a_name_is_the_functions_own_or_given():
         function_bot(first, "a@b")
 
 
-def test_a_function_of_other_source_has_another_digest():
-    digests = {function_bot(function).digest for function in (first, last, draws)}
-    assert len(digests) == 3
-    assert function_bot(first).digest in digests
-
-
 def test_a_call_is_interrupted_in_any_thread_which_can_be_traced_thereafter():
     """As debuggers and coverage do: Python 3.11 looked for an exception for ever once one had been taken back."""
     lines = []
@@ -285,9 +275,6 @@ def test_functions_do_not_travel_to_other_processes(home):
         (first, {}, "expected a list of bots, or a map of them"),
         ({"a@": first, "b": last}, {}, "entrants[0]: name = 'a@'"),
         ([first, last], {"color": 3}, "color: unknown key"),
-        ([first, last], {"encounters": "3"}, "encounters = '3': expected a whole number"),
-        ([first, last], {"options": {"size": 0}}, "options.size = 0"),
-        ([first, "no/such/bot"], {}, "there is no such file or directory"),
     ],
 )
 def test_a_definition_names_what_is_wrong(entrants, keys, sentence):

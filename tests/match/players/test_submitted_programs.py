@@ -214,13 +214,6 @@ def test_looking_is_bounded(bot, monkeypatch):
     assert sum(excluded_files._left_out(bot).values()) <= 10
 
 
-def test_many_names_are_cut(bot):
-    for number in range(40):
-        (bot / f"link{number:02}").symlink_to("nowhere")
-    (only,) = describe_left_out(bot)
-    assert only.endswith("link11 (a link to no file) and 28 more")
-
-
 def test_submit_says_it_before_it_tries_the_bot_and_where_it_refuses_it(bot, home):
     put(bot / ".venv" / "bin" / "python")
     said = []

@@ -1,4 +1,3 @@
-import json
 import re
 import shutil
 import sqlite3
@@ -77,20 +76,6 @@ def test_a_corrected_bot_of_another_machine_is_looked_for_in_the_file(played, bo
     with pytest.raises(UsageError, match="'bob@1', which came by a correction, was on another machine; name its files"):
         play(played, contest(bots))
     assert play(played, contest((bots[0], mended, *bots[2:]))).is_complete
-
-
-def test_void_matches_are_played_again_with_the_same_seats_and_opening(played, bots):
-    before, faults = records(played), whole(played)["faults"]
-    made = void_matches(played.store, "t", [5, 3, 5], reason="the power failed")
-    assert made.details.matches == (3, 5)
-    assert set(before) - set(records(played)) == {3, 5}
-    assert played.store.corrections.set_aside_matches(played.store.tournament("t"), 1) == [3, 5]
-    play(played, contest(bots))
-    assert set(records(played)) == set(before)
-    then, now = json.loads(before[3]), json.loads(records(played)[3])
-    for name in ("bots", "opening_plies", "actions", "rng_seed", "ranks"):  # the same scripts play the same again
-        assert then[name] == now[name]
-    assert whole(played)["faults"] == faults
 
 
 def test_a_late_entrant_of_a_round_robin_meets_everybody_from_their_openings(played, bots, newcomer):
@@ -258,12 +243,6 @@ def test_what_can_not_be_corrected_is_said_and_nothing_changes(played, case):
         correct(played.store)
     assert whole(played) == before
     assert played.store.tournament("t").corrections == ()
-
-
-def test_a_running_tournament_is_not_corrected(played):
-    with played.store.lock("t"), pytest.raises(StoreError, match="is being run by another director"):
-        void_matches(played.store, "t", [1], reason="x")
-    assert len(records(played)) == 12
 
 
 def test_a_correction_while_a_run_builds_its_bots_ends_that_run(played, bots, mended, monkeypatch):

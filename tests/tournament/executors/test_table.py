@@ -6,17 +6,11 @@ from arena.base.errors import UsageError
 from arena.base.records import MatchSpec
 from arena.cli.group import run
 from arena.tournament.executors.executor import Job, WorkQueue
-from arena.tournament.executors.local import LocalExecutor
-from arena.tournament.executors.table import InProcessExecutor, open_executor
+from arena.tournament.executors.table import open_executor
 from tests.cli.calls import calling, refusal
 
 JOB = Job(isolation="none", workers=1)
 FORMS = ("local", "in-process", "dask://HOST:PORT", "dask://local?processes=N")
-
-
-@pytest.mark.parametrize(("url", "kind"), [("local", LocalExecutor), ("in-process", InProcessExecutor)])
-def test_a_url_names_an_executor(url, kind):
-    assert type(open_executor(url, JOB)) is kind
 
 
 @pytest.mark.parametrize(
