@@ -1,5 +1,9 @@
 """What directors have asked for is done once, between runs, also when the program is killed in the middle."""
 
+import os
+import signal
+import threading
+
 import pytest
 
 from arena.base.enums import CorrectionKind
@@ -9,6 +13,7 @@ from arena.store.people.directing import DesiredState, DirectorState, RequestSta
 from arena.tournament.corrections.corrected_tournament import void_matches
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
+from arena.tournament.directors import supervised_run as module
 from arena.tournament.directors.supervised_run import Shutdown, SupervisedRun, _listed_suspensions, carry_out_requests
 from arena.tournament.fair_scheduling import SuspendedBot
 from arena.tournament.run import Order
@@ -148,3 +153,51 @@ def test_a_program_that_is_to_end_stops_its_run(home, people):
 def test_a_rest_that_ends_at_once_is_not_listed():
     listed = _listed_suspensions([SuspendedBot("quick@1", True, 0.04), SuspendedBot("slow@1", True, 60.0)])
     assert [one.bot for one in listed] == ["slow@1"]
+
+
+LONG_SECONDS = 1_000_000.0
+
+
+@pytest.fixture
+def shutdown():
+    before = signal.getsignal(signal.SIGTERM)
+    shutdown = Shutdown()
+    shutdown.on_sigterm(LONG_SECONDS)
+    yield shutdown
+    signal.signal(signal.SIGTERM, before)
+    for descriptor in shutdown._pipe:
+        os.close(descriptor)
+
+
+class Polls:
+    def __init__(self, real, monkeypatch):
+        self.real, self.milliseconds = real, []
+        monkeypatch.setattr(module.select, "poll", self)
+
+    def __call__(self):
+        self.one = self.real()
+        return self
+
+    def register(self, *given):
+        self.one.register(*given)
+
+    def poll(self, milliseconds):
+        self.milliseconds.append(milliseconds)
+        threading.Thread(target=os.kill, args=(os.getpid(), signal.SIGTERM)).start()
+        return self.one.poll(milliseconds)
+
+
+def test_a_long_wait_is_one_and_ends_with_the_signal(shutdown, monkeypatch):
+    polls = Polls(module.select.poll, monkeypatch)
+    shutdown.sleep(LONG_SECONDS)
+    assert shutdown.is_asked
+    assert polls.milliseconds == [1000 * LONG_SECONDS]
+
+
+def test_who_is_to_end_does_not_wait(shutdown):
+    os.kill(os.getpid(), signal.SIGTERM)
+    shutdown.sleep(LONG_SECONDS)
+    asked = Shutdown()
+    asked.is_asked = True
+    asked.sleep(LONG_SECONDS)
+    shutdown.sleep(-1.0)
