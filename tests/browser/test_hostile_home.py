@@ -1,5 +1,3 @@
-"""A home that was made to do harm, crawled: every link leads to a page, every answer is valid, and nothing runs."""
-
 import csv
 import io
 import json

@@ -1,5 +1,3 @@
-"""A page that is looked at while its tournament is played."""
-
 import contextlib
 import threading
 import time

@@ -1,5 +1,3 @@
-"""A match that is looked at while it is played: the test decides when each ply comes."""
-
 import os
 import subprocess
 import sys

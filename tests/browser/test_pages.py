@@ -1,5 +1,3 @@
-"""Every page in a real browser: it is accessible, fits every width, says the same without scripts, and runs nothing."""
-
 from urllib.parse import urlsplit
 
 import html5lib

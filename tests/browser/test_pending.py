@@ -1,5 +1,3 @@
-"""A page that is being computed, while its server goes away and comes back."""
-
 import pytest
 
 from arena.site.links import ServedLinks

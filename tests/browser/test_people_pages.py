@@ -1,5 +1,3 @@
-"""The pages for people in a real browser: they bar nobody, fit every width, need no scripts."""
-
 import json
 import re
 import time

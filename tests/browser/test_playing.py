@@ -1,5 +1,3 @@
-"""A person plays whole matches against a bot: by pointer, touch and keyboard, with scripts and without."""
-
 import re
 
 import pytest

@@ -1,5 +1,3 @@
-"""The viewer of matches in a real browser: by keys, pointer and touch, and beside what the server says of each ply."""
-
 import json
 
 import pytest

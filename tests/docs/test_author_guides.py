@@ -1,5 +1,3 @@
-"""The guides for authors: every file in them is written, every command run, every output compared."""
-
 import re
 import shutil
 from importlib.util import find_spec

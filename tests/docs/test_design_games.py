@@ -1,5 +1,3 @@
-"""What arena/DESIGN.md says of the places of a sixth game."""
-
 import ast
 import re
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Examples with prompts are run: those of the pages in docs/reference, and those of docstrings."""
-
 import doctest
 import importlib
 import inspect

@@ -1,5 +1,3 @@
-"""docs/games: every command of the pages is run, or named with the reason why not, and prints their figures."""
-
 import json
 import re
 import shlex

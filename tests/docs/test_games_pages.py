@@ -1,5 +1,3 @@
-"""docs/games, docs/lab.md, docs/reference: what they say of small boards is computed again, and their examples run."""
-
 import re
 import tomllib
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""docs/researcher.ipynb is executed, twice in one directory, and holds nothing of the machine it was written on."""
-
 import json
 import re
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""The operators' guide: what it shows is accepted by the programs it is for; so is the file of the container."""
-
 import configparser
 import re
 import shlex

@@ -1,5 +1,3 @@
-"""What is built holds everything: the wheel what a player needs, the sdist what a developer needs."""
-
 import email
 import re
 import shutil

@@ -1,5 +1,3 @@
-"""protocol.md is executed: every example, every limit, every field."""
-
 import json
 import re
 import sys

@@ -1,5 +1,3 @@
-"""What protocol.md says in sentences is tried: each test finds its sentence on the page, and does what it says."""
-
 import json
 import re
 import subprocess

@@ -1,5 +1,3 @@
-"""README.md is executed: its bot plays, its tournament file runs, its Python works, its commands are those of CI."""
-
 import json
 import random
 import re

@@ -1,5 +1,3 @@
-"""docs/tournaments.md and docs/moving.md are executed: every file is played, every command is run."""
-
 import csv
 import io
 import re

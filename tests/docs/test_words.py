@@ -1,5 +1,3 @@
-"""Words that were replaced stay replaced: docs/glossary.md has the words that are used instead."""
-
 import re
 from functools import cache
 from pathlib import Path

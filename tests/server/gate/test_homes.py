@@ -1,5 +1,3 @@
-"""Pages of homes with embargoed results: when they are built again."""
-
 import asyncio
 
 import pytest

@@ -1,5 +1,3 @@
-"""An upload while it comes: how slow it may be, and when its place is free again."""
-
 import asyncio
 import contextlib
 

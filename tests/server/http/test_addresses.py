@@ -1,5 +1,3 @@
-"""From paths to pages, and what is refused."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,5 +1,3 @@
-"""Builder processes: what they build, what they survive, and when they end."""
-
 import asyncio
 import contextlib
 import json

@@ -1,5 +1,3 @@
-"""Connections that keep the server waiting are ended, and nobody else is kept waiting by them."""
-
 import asyncio
 import contextlib
 

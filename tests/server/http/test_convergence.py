@@ -1,5 +1,3 @@
-"""What is shown after a change: a page that is as new as the change, or one that says that it is not."""
-
 import asyncio
 
 from hypothesis import example, given

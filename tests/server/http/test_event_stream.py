@@ -1,5 +1,3 @@
-"""``/events`` as readers see it: over a connection, from the store's commit to the event."""
-
 import asyncio
 import contextlib
 import json

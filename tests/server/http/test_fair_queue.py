@@ -1,5 +1,3 @@
-"""Who is built when more pages are asked for than can be built at a time."""
-
 import asyncio
 
 import pytest

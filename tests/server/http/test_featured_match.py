@@ -1,5 +1,3 @@
-"""The board on the first page: of a match that is being played, else of the latest; held for a while."""
-
 import re
 
 import anyio

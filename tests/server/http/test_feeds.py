@@ -1,5 +1,3 @@
-"""Feeds of results: what they say, and that readers of feeds can read them."""
-
 import re
 from datetime import datetime
 from xml.etree import ElementTree

@@ -1,5 +1,3 @@
-"""Frames between the web process and its builders."""
-
 import asyncio
 import io
 

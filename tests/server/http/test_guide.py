@@ -1,5 +1,3 @@
-"""The guide: every document is a page, links lead somewhere, and commands name the address by which one asks."""
-
 import re
 from html import unescape
 

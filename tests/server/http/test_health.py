@@ -1,5 +1,3 @@
-"""How the server is: what a database has to say is read in a thread, and not for everybody who asks."""
-
 import threading
 
 import anyio

@@ -1,5 +1,3 @@
-"""Names that the site answers to."""
-
 import pytest
 
 from arena.base.machine import is_loopback

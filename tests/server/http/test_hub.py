@@ -1,5 +1,3 @@
-"""Who is sent which events, when."""
-
 import asyncio
 
 import pytest

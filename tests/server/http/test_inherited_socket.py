@@ -1,5 +1,3 @@
-"""A site on a socket that stays open while one process follows another, as systemd keeps it: no request fails."""
-
 import contextlib
 import http.client
 import os

@@ -1,5 +1,3 @@
-"""The description of the site for programs, and requests of every kind that are made from it."""
-
 import json
 
 import pytest

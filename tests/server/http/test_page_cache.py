@@ -1,5 +1,3 @@
-"""Values of pages: built once, shown when they are late, and never for longer than they are true."""
-
 import asyncio
 from dataclasses import replace
 

@@ -1,5 +1,3 @@
-"""Pages over HTTP: status, headers, forms."""
-
 import contextlib
 import gzip
 import json

@@ -1,5 +1,3 @@
-"""``arena serve``: how it begins, how it ends, and what it refuses."""
-
 import contextlib
 import json
 import socket

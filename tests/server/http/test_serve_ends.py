@@ -1,5 +1,3 @@
-"""The whole of ``arena serve --open-to authors`` ends while everything is busy: nothing waits, and nothing is lost."""
-
 import io
 import os
 import signal

@@ -1,5 +1,3 @@
-"""``arena serve --only``: the web process alone, and what checks and plays."""
-
 import json
 import signal
 import subprocess

@@ -1,5 +1,3 @@
-"""How the server waits: threads keep its loop from going on for a short time only, and it wakes for what there is."""
-
 import logging
 import signal
 import sys

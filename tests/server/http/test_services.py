@@ -1,5 +1,3 @@
-"""Programs of the services: started when they are wanted, started again if they fail, and ended."""
-
 import asyncio
 import os
 import subprocess

@@ -1,5 +1,3 @@
-"""Pages that are kept for the next start of the server."""
-
 import os
 
 import pytest

@@ -1,5 +1,3 @@
-"""Submitting a bot over HTTP: what is taken, what is refused, and who sees what."""
-
 import contextlib
 
 import pytest

@@ -1,5 +1,3 @@
-"""Which service is started when: with real databases, and services that only say what is wanted of them."""
-
 import shutil
 
 import pytest

@@ -1,5 +1,3 @@
-"""Topics and cursors of every match that a page may be about."""
-
 import pytest
 
 from arena.base.errors import UsageError

@@ -1,5 +1,3 @@
-"""What the watcher says about a store that changes, goes away or is replaced."""
-
 import logging
 import shutil
 

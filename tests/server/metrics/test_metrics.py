@@ -1,5 +1,3 @@
-"""Metrics: text that Prometheus reads, with labels from fixed tables, for names of this machine."""
-
 import threading
 import urllib.error
 import urllib.request

@@ -1,5 +1,3 @@
-"""What the checker has found out, as the web process reads it."""
-
 import pytest
 
 from arena.base.errors import UsageError

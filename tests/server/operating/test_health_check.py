@@ -1,5 +1,3 @@
-"""Whether a container is well: the port on which it was told to listen, and what answers there."""
-
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer

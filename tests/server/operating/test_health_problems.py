@@ -1,5 +1,3 @@
-"""What everybody may know of what is wrong with the services."""
-
 import resource
 
 import pytest

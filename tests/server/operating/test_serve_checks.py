@@ -1,5 +1,3 @@
-"""``arena home doctor --serve``: what is said of each thing, and of this machine."""
-
 import json
 import os
 import socket

@@ -1,5 +1,3 @@
-"""The table of parts, and what follows from it."""
-
 import pytest
 
 from arena.base.errors import StoreError, UsageError

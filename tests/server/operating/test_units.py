@@ -1,5 +1,3 @@
-"""The systemd units: what is in them, what systemd says of them, and what can't be in one."""
-
 import configparser
 import getpass
 import re

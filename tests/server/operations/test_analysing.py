@@ -1,5 +1,3 @@
-"""Asking for the analysis of a match over HTTP: who may, how often, and what the page says."""
-
 import itertools
 
 import pytest

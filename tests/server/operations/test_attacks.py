@@ -1,5 +1,3 @@
-"""What other sites, proxies and strangers try."""
-
 import asyncio
 import json
 import logging

@@ -1,5 +1,3 @@
-"""What bots have said is read by their authors and by directors; others get one answer, whatever there is."""
-
 import json
 
 import pytest

@@ -1,5 +1,3 @@
-"""Announcements and questions of contests: who reads them, whom they are new for, and what stays of who leaves."""
-
 import anyio
 import pytest
 

@@ -1,5 +1,3 @@
-"""What contest pages follow: everything that everybody may know changes the number, and nothing else does."""
-
 import pytest
 
 from arena.server.operations.contest_view import ContestNews

@@ -1,5 +1,3 @@
-"""Contests in the browser: making, changing, cancelling, revealing; what is wrong; what others may not."""
-
 import html
 import re
 from datetime import UTC, datetime

@@ -1,5 +1,3 @@
-"""Directors pause and correct what a program keeps going, in the browser and with a token."""
-
 import re
 
 import pytest

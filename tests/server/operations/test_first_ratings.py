@@ -1,5 +1,3 @@
-"""The page of a submission says how its bot is rated as soon as the director of a ladder has rated it."""
-
 import pytest
 
 from arena.base.results import EntrantRating

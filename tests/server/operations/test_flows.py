@@ -1,5 +1,3 @@
-"""What people do, from the first link to the last page: in a browser, and as JSON."""
-
 import csv
 import re
 from urllib.parse import quote

@@ -1,5 +1,3 @@
-"""Following an unrated match: its owner alone hears that it has changed, and nothing else is said."""
-
 import pytest
 
 from arena.server.gate import followed_matches

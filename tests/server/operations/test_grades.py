@@ -1,5 +1,3 @@
-"""Grades of a contest: a line for each person, ranked among the bots of authors."""
-
 from arena.server.operations.contest_results import GradesPage, grade_rows
 from arena.server.operations.contests_model import grade_lines
 from arena.site.pages.standings_model import StandingLine

@@ -1,5 +1,3 @@
-"""Each field of each operation, with what it can't be: one sentence, no defect, and nothing of it in the log."""
-
 import json
 import traceback
 from typing import get_args

@@ -1,5 +1,3 @@
-"""Every operation is described for programs, as the table has it."""
-
 import pytest
 
 from arena.community.submissions.upload_directory import UploadDirectory

@@ -1,5 +1,3 @@
-"""Playing against bots over HTTP, without a play host: what it would write is written by the tests."""
-
 import json
 import re
 

@@ -1,5 +1,3 @@
-"""What is stored about a person is shown to them, all of it, and erased when they leave."""
-
 import pytest
 
 from arena.store.home import ArenaHome

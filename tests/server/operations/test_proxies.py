@@ -1,5 +1,3 @@
-"""`arena serve` behind another web server: what that says is believed only if it is named."""
-
 import re
 
 import httpx

@@ -1,5 +1,3 @@
-"""Answers to puzzles: the first of a person counts, and rates both; nobody else sees it."""
-
 import itertools
 from dataclasses import replace
 

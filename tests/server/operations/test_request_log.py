@@ -1,5 +1,3 @@
-"""The log has a line for each request, and nothing in it that could be a secret."""
-
 import json
 import re
 

@@ -1,5 +1,3 @@
-"""What was taken away is gone at the very next request, and stays away."""
-
 from arena.store.people.values import Scope
 from tests.server.operations.conftest import JSON, PASSWORD
 

@@ -1,5 +1,3 @@
-"""Which of two variations was enjoyed more: asked after both were played, counted once, told by nobody."""
-
 import json
 
 import pytest
