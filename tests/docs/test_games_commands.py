@@ -8,7 +8,7 @@ from arena.games import GAMES
 from arena.lab.measures.measure import Estimate, Kind, Row, Unit, ends_text, value_text
 from tests import needs
 from tests.cli.calls import calling
-from tests.docs.test_games_pages import PAGES, sizes_in
+from tests.docs.test_games_pages import PAGES, row, sizes_in
 
 pytestmark = needs.program("cc", "gcc", "clang")
 
@@ -76,12 +76,6 @@ def commands_of(page):
     return [*fenced, *(command.removesuffix("--out FILE").strip() for command in inline)]
 
 
-def row(game, title):
-    """Return the cells of the first row of a page with a title, without it."""
-    line = next(line for line in PAGES[game].splitlines() if line.startswith(f"| {title} |"))
-    return [cell.strip().replace("−", "-") for cell in line.removeprefix(f"| {title} |").split("|")[:-1]]
-
-
 def numbers(cells):
     return [float(cell) for cell in cells if cell != "–"]
 
@@ -140,10 +134,12 @@ def test_a_sweep_prints_what_its_row_says(lab, command, title):
 
 
 @pytest.mark.slow
-def test_multiplication_is_worth_what_its_table_says(lab):
+def test_two_games_are_worth_what_their_tables_say(lab):
     printed = margins(lab("solve multiplication --sweep size=7..9"))
     assert printed == [float(row("multiplication", size)[1]) for size in (7, 9)]
     assert printed == numbers(row("multiplication", "seat 0 begins the numbering"))
+    objects = lab("solve differences --sweep size=2..100")
+    assert [(found["outcome"], found["known"]) for found in objects] == [("draw", "proved")] * 99
 
 
 @pytest.mark.slow
@@ -190,12 +186,6 @@ def test_who_wins_coprimality_is_as_its_page_says(lab):
     (table,) = lab("solve coprimality -o size=12 --by table")
     assert f"have {table['states']} states together" in PAGES["coprimality"]
     assert all(form["margin"] == -1 for form in lab("repair coprimality") if form["repair"] != "both_seats=1")
-
-
-@pytest.mark.slow
-def test_differences_is_a_draw_at_every_size(lab):
-    objects = lab("solve differences --sweep size=2..100")
-    assert [(found["outcome"], found["known"]) for found in objects] == [("draw", "proved")] * 99
 
 
 @pytest.mark.slow

@@ -43,16 +43,12 @@ def recorded(directory):
         return {name: list(home.store.record_texts(name)) for name in ("league", "ideas")}
 
 
-def shown(outputs, key):
-    return next(output["data"][key] for output in outputs if "data" in output)
-
-
 @pytest.mark.slow
 def test_the_notebook_runs_and_runs_again(execute, tmp_path):
     first = execute()
     records = recorded(tmp_path)
     assert [len(texts) for texts in records.values()] == [120, 60]
-    assert shown(first[0], "text/plain") == "'120 of 120 matches'"
+    assert next(one["data"]["text/plain"] for one in first[0] if "data" in one) == "'120 of 120 matches'"
     for cell, outputs in zip(CODE, first, strict=True):
         assert not any(output["output_type"] in ("stream", "error") for output in outputs), outputs
         if cell["source"][-1].startswith(("standings", "crosstable_of", "records", "match", "Board", "play_match")):

@@ -59,11 +59,8 @@ def test_an_example_of_a_game_is_true(head, body):
     game.apply(state, json.loads(action))
 
 
-def test_every_game_has_an_example():
+def test_every_game_has_an_example_and_the_limits_are_those_in_force():
     assert {head.split()[0] for head, _ in EXAMPLES} == set(GAMES)
-
-
-def test_the_limits_are_those_in_force():
     for figure in (
         frames.MAX_BYTES_TO_BOT,
         frames.DEFAULT_LIMITS.message_bytes,
@@ -80,7 +77,7 @@ def documented_fields(message):
     return {field for cell in cells for field in re.findall(r"`(\w+)`", cell)}
 
 
-def test_every_field_that_is_sent_is_documented_and_no_other():
+def test_every_field_that_is_or_may_be_sent_is_documented_and_no_other():
     seating = messages.Seating(1, "plaid", {}, 2, 0, 5, TimeControl())
     act = messages.act(1, 0, [], 1.0, None) | {"observation": {}, "legal": []}
     sent = {
@@ -97,9 +94,6 @@ def test_every_field_that_is_sent_is_documented_and_no_other():
     assert set(messages.match(seating)["time_control"]) <= set(asdict(TimeControl()))
     (fault,) = messages.end(1, [], [], "forfeit", [Fault(seat=0, kind="exit", ply=1, detail="x")])["faults"]
     assert all(f"`{field}`" in TEXT for field in fault)
-
-
-def test_the_fields_a_bot_may_send_are_documented():
     assert documented_fields("ready") == {"protocol", "wants", *messages.TEXT_FIELDS}
     assert all(f"`{switch}` (default {str(on).lower()})" in TEXT for switch, on in messages.Wants()._asdict().items())
     assert documented_fields("action") == {"ply", "action", "note"}
@@ -125,10 +119,10 @@ def test_the_whole_conversation_happens_as_written(tmp_path):
     answers = [message for way, message in lines if way == "←"]
     bot = tmp_path / "bot.py"
     write_bot(bot, LISTENER.format(answers=answers))
-    minimal = Bot(
-        name="minimal", version="1", command=(sys.executable, "bot.py"), directory=str(ROOT / "bots" / "minimal")
+    minimal, example = (
+        Bot(name=place.name, version="1", command=(sys.executable, "bot.py"), directory=str(place))
+        for place in (ROOT / "bots" / "minimal", tmp_path)
     )
-    example = Bot(name="example", version="1", command=(sys.executable, str(bot)), directory=str(tmp_path))
     heard = ""
     with BotPool() as pool:
         record = pool.play(small_match(minimal, example, tournament="", options={"size": 2}))

@@ -149,9 +149,6 @@ def test_the_limits_count_as_the_page_says():
     packed({"type": "action", "values": {str(number): 0 for number in range(4096 - 3)}})
     statement_of("is a `limit` fault")
     assert {refused.value.kind for refused in (bytes_refused, levels_refused, values_refused)} == {"limit"}
-
-
-def test_the_message_on_the_page_has_as_many_values_as_it_says():
     (example,) = re.findall(r"`(\{[^`]+\})` has six\.", TEXT)
     body = msgpack.packb(json.loads(example))
     decode_body(body, Limits(message_nodes=6))
@@ -159,7 +156,11 @@ def test_the_message_on_the_page_has_as_many_values_as_it_says():
         decode_body(body, Limits(message_nodes=5))
 
 
-def test_a_note_is_measured_by_itself_as_short_as_it_can_be():
+def test_a_note_is_measured_by_itself_as_short_as_it_can_be_and_may_hold_floats():
+    statement_of("A note may contain floats as well, of 32 or 64 bits.")
+    for number in (b"\xca\x3f\x00\x00\x00", b"\xcb\x3f\xe0" + bytes(6)):
+        note = decode_body(b"\x82\xa4type\xa6action\xa4note\x81\xa1v" + number)["note"]
+        assert messages.read_action({"type": "action", "ply": 0, "action": 0, "note": note}, 0)[1] == {"v": 0.5}
     statement_of("A note is measured by itself, in the shortest msgpack encoding.")
     longest = "x" * (4096 - 3)  # three bytes say that it is a string, and how long
     long_winded = b"\x83\xa4type\xa6action\xa3ply\x00\xa6action\xc0"[:1].replace(b"\x83", b"\x84")
@@ -212,12 +213,13 @@ def test_one_is_no_float_and_true_is_no_number():
     statement_of("`1.0` and `true` are refused, in `protocol` and `ply` as a `protocol` fault")
     statement_of("in an action as an `illegal` one")
     for one in (1.0, True, "1"):
-        with pytest.raises(BotError) as refused:
-            messages.read_ready({"type": "ready", "protocol": one})
-        assert refused.value.kind == "protocol"
-        with pytest.raises(BotError) as refused:
-            messages.read_action({"type": "action", "ply": one, "action": None}, 1)
-        assert refused.value.kind == "protocol"
+        for read, message in (
+            (messages.read_ready, {"type": "ready", "protocol": one}),
+            (lambda message: messages.read_action(message, 1), {"type": "action", "ply": one, "action": None}),
+        ):
+            with pytest.raises(BotError) as refused:
+                read(message)
+            assert refused.value.kind == "protocol"
     for name, action in (("differences", [1, 1]), ("plaid", ["v", 1]), ("multiplication", [1, 1])):
         game = make_game(name)
         state = game.initial_state()
@@ -234,13 +236,6 @@ def test_an_integer_may_be_of_any_width(integer):
     statement_of("are integers of any width, from −2⁶³ to 2⁶⁴ − 1")
     body = b"\x83\xa4type\xa6action\xa3ply" + bytes.fromhex(integer) + b"\xa6action\xc0"
     assert messages.read_action(decode_body(body), 0) == (None, None)
-
-
-def test_a_note_may_hold_floats():
-    statement_of("A note may contain floats as well, of 32 or 64 bits.")
-    for number in (b"\xca\x3f\x00\x00\x00", b"\xcb\x3f\xe0" + bytes(6)):
-        note = decode_body(b"\x82\xa4type\xa6action\xa4note\x81\xa1v" + number)["note"]
-        assert messages.read_action({"type": "action", "ply": 0, "action": 0, "note": note}, 0)[1] == {"v": 0.5}
 
 
 def test_a_game_from_outside_goes_by_its_dotted_name(listener, monkeypatch):

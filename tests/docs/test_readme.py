@@ -87,12 +87,9 @@ def test_the_bot_can_be_submitted_as_the_page_says(pasted, tmp_path):
     pasted("arena play differences my_bot my_bot@1 -q")
 
 
-def test_the_environment_of_the_first_commands_is_made_active_before_anything_else():
-    assert blocks("sh")[3] == ". .venv/bin/activate\n"
-
-
-def test_there_are_two_commands_and_a_third_and_ci_runs_the_second():
-    first, second, third = blocks("sh")[:3]
+def test_there_are_two_commands_and_a_third_and_ci_runs_the_second_before_the_environment_is_made_active():
+    first, second, third, activate = blocks("sh")[:4]
+    assert activate == ". .venv/bin/activate\n"
     assert first.strip().endswith(".venv/bin/arena run tournaments/quickstart.toml")
     assert second.strip().endswith(".venv/bin/pytest")
     assert third.strip().endswith(".venv/bin/arena serve --open")

@@ -64,15 +64,9 @@ def test_every_format_and_setting_is_on_the_page():
     assert {found for text in FILES for found in re.findall('format = "(.*)"', text)} == set(FORMATS)
 
 
-# docs/class_contest.md, from a folder of submissions to grades
-
-
-CONTEST_PAGE = (Path(__file__).parents[2] / "docs" / "class_contest.md").read_text(encoding="utf-8")
-
-
 @pytest.mark.slow
 def test_a_teacher_gets_from_submissions_to_grades(reader, tmp_path):
-    assert reader.follow(CONTEST_PAGE, tmp_path) > 20
+    assert reader.follow((ROOT / "docs" / "class_contest.md").read_text(encoding="utf-8"), tmp_path) > 20
     grades = csv.DictReader(io.StringIO((tmp_path / "grades.csv").read_text(encoding="utf-8")))
     points = {row["student"].split()[0]: float(row["points"]) for row in grades}
     assert points == {"Ada": 10, "Ben": 5, "Cleo": 0, "Dan": 10, "Eva": 5, "Fay": 5, "Gus": 0, "Hal": 0}

@@ -87,10 +87,7 @@ def test_a_replaced_word_does_not_come_back(replaced, write, in_pages):
     assert not list(lines_with(words.pattern, pages)), f"write {write}"
 
 
-# docs/glossary.md: every word once, with one sentence, and in the order of the alphabet
-
-
-GLOSSARY = (Path(__file__).parents[2] / "docs" / "glossary.md").read_text(encoding="utf-8")
+GLOSSARY = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
 GROUPS = {
     title: [tuple(cell.strip() for cell in row.strip("|").split("|")) for row in rows.splitlines()]
     for title, rows in re.findall(r"^## (.+)\n\n\| word .*\n\| --- .*\n((?:\|.*\n)+)", GLOSSARY, re.MULTILINE)
