@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from arena.base.errors import UsageError
 from arena.store.home import ArenaHome
 from arena.tournament.director import run_tournament
 from tests import needs
@@ -39,6 +40,8 @@ def test_a_tuning_is_played_drawn_and_found_again(tune, tmp_path):
     with ArenaHome(tmp_path / "home") as home:
         names = [one.name for one in home.store.tournaments()]
         records = [record.started_at for record in home.store.records()]
+        with pytest.raises(UsageError, match="there are only comparisons"):
+            home.store.latest_tournament()
     assert names[0] == "tune mcts in differences 1"
     assert tune(*arguments)[:2] == (code, out)
     again, text, _ = tune(*arguments, "--json")

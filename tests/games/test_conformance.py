@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from arena.base.errors import IllegalActionError
 from arena.games import GAMES, make_game
+from arena.games.drawing import drawing_problem
 from tests.games.reference import count_sequences, reference_of
 from tests.games.variants import PIES, VARIANTS
 
@@ -164,6 +165,9 @@ def test_scores_and_drawings_can_be_had_at_any_time(game, seed):
         drawing = game.render(state)
         assert drawing.isprintable() or "\n" in drawing
         assert not re.search(r"[ \t]+$", drawing, re.MULTILINE)
+        drawn = game.drawing(state)
+        assert drawing_problem(drawn) is None
+        assert all(-1.5 <= x <= drawn.width + 1 and -1.5 <= y <= drawn.height + 1 for _, x, y, *_ in drawn.shapes)
 
 
 def test_a_refusal_names_a_rule_of_the_rulebook(game):

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -22,7 +23,7 @@ from arena.tournament.executors import local, table, worker
 from arena.tournament.executors.executor import Job, Void, WorkQueue
 from arena.tournament.executors.local import MAX_SPECS, LocalExecutor, WorkerProcess
 from arena.tournament.executors.table import InProcessExecutor
-from arena.tournament.executors.worker import LiveReports, LiveWeight
+from arena.tournament.executors.worker import LiveReports, LiveWeight, Ready
 from tests.matches import small_match
 from tests.tournament.test_live_writer import live
 
@@ -71,6 +72,19 @@ def test_a_worker_has_the_next_match_and_more_up_to_a_bound_if_it_answers_severa
     assert MAX_SPECS == 8
     assert [play(executor, queue, pipe, 3), play(executor, queue, pipe, 1)] == [8, 5]
     assert [play(executor, queue, pipe, 1) for _ in range(4)] == [4, 3, 2, 2]
+
+
+def test_a_ready_worker_plays_the_first_match_it_has(executor, pipe, monkeypatch):
+    instants = iter([10.0, 20.0, 30.0])
+    monkeypatch.setattr(local, "time", SimpleNamespace(time=lambda: next(instants), monotonic=time.monotonic))
+    executor._hand_out(matches(10))  # at 10
+    assert executor.playing() == []
+    pipe.send(Ready())
+    executor._collect(matches(0), 1.0)  # at 20
+    assert executor.playing() == [(0, 20.0)]
+    pipe.send(Void(executor._workers[0].unanswered[0], "not played"))
+    executor._collect(matches(0), 1.0)  # at 30
+    assert executor.playing() == [(1, 30.0)]
 
 
 def test_a_worker_is_told_of_its_own_watched_matches_when_they_change(executor, pipe, watched):
