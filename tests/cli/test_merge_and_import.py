@@ -46,13 +46,6 @@ def test_the_second_half_finishes_a_tournament(arena, here, there):
     assert arena("verify", "cup")[:2] == (0, "cup: 24 of 24 matches checked: all records hold, and so do the ratings\n")
 
 
-def test_a_refused_tournament_is_one_sentence_on_stderr(arena, here, there):
-    play(here.store, CUP)
-    play(there.store, definition_of(encounters=3))
-    sentence = refusal(arena, "merge", there.directory)
-    assert sentence.startswith("tournament 'cup': the one here has another definition, which differs in encounters;")
-
-
 def test_what_is_no_home_is_one_sentence_and_an_empty_one_has_nothing_to_take(arena, there, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert refusal(arena, "merge", "nowhere") == "home 'nowhere': expected a directory that holds arena.sqlite3"

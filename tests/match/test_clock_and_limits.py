@@ -3,7 +3,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from arena.base.errors import BotError, DefinitionError, LateError, VoidMatchError
+from arena.base.errors import BotError, LateError, VoidMatchError
 from arena.base.records import DEFAULT_LIMITS, Limits, TimeControl
 from arena.base.version import __version__
 from arena.match.bot_pool import BotPool
@@ -15,7 +15,6 @@ from arena.match.single_match import MAX_TRIES, play_match, play_until_judged
 from arena.protocol import messages
 from arena.protocol.frames import encode_frame
 from arena.sandbox.isolation.levels import choose_isolation
-from arena.tournament.definition import load_definition
 from benchmarks import zoo_bots as zoo
 from tests.matches import paper_bots, small_match
 from tests.written_bots import write_bot
@@ -205,33 +204,6 @@ def test_the_cpu_limit_is_for_each_match(tmp_path):
     )
     record = play(written(tmp_path, code), TimeControl(per_action_seconds=20.0), Limits(cpu_seconds=0.3), matches=3)
     assert record.faults == ()
-
-
-def test_limits_and_clock_come_from_the_tournament_file(write_definition):
-    limits = '[limits]\nmemory_bytes = "512 MiB"\nprocesses = 7\nfile_bytes = 8192\n'
-    control = '[time_control]\nper_action_seconds = 1\nclock = "cpu"\noff_turn = "freeze"\n'
-    definition = load_definition(write_definition(limits + control))
-    assert definition.limits == Limits(memory_bytes=512 * 1024 * 1024, processes=7, file_bytes=8192)
-    assert (definition.time_control.clock, definition.time_control.off_turn) == ("cpu", "freeze")
-    assert definition.identity()["limits"]["processes"] == 7
-
-
-@pytest.mark.parametrize(
-    ("line", "sentence"),
-    [
-        ('memory_bytes = "lots"', "limits.memory_bytes = 'lots': expected a number of bytes, or a text such as"),
-        ("memory_bytes = 5", "limits.memory_bytes = 5: expected a whole number of bytes from 16,777,216"),
-        ("processes = 0", "limits.processes = 0: expected a whole number from 1 to 100,000"),
-        ("cpu_seconds = -1", "limits.cpu_seconds = -1: expected a number greater than 0"),
-        ("memory = 5", "limits.memory: unknown key; did you mean 'memory_bytes'?"),
-        ("message_depth = true", "limits.message_depth = true: expected a whole number from 3 to 64"),
-        ('stderr_bytes = "1 parsec"', "limits.stderr_bytes = '1 parsec': expected a number of bytes"),
-    ],
-)
-def test_a_limit_that_is_no_limit_is_refused(write_definition, line, sentence):
-    with pytest.raises(DefinitionError) as raised:
-        load_definition(write_definition(f"[limits]\n{line}\n"))
-    assert sentence in str(raised.value)
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from arena.base.errors import BotError, DefinitionError, UsageError
+from arena.base.errors import BotError, UsageError
 from arena.base.records import DEFAULT_PLY_LIMIT, MAX_PLY_LIMIT, MatchRecord, MatchSpec
 from arena.match.players.player import ScriptedPlayer
 from arena.match.referee import Referee
@@ -122,19 +122,3 @@ def test_the_default_changes_nothing_of_a_tournament_and_another_limit_is_anothe
     short = definition(ply_limit=4)
     assert short.identity() == plain.identity() | {"ply_limit": 4}
     assert type(short).from_json("t", short.to_json()).ply_limit == 4
-
-
-@pytest.mark.parametrize(
-    ("keys", "message"),
-    [
-        ({"ply_limit": 0}, r"ply_limit = 0: expected a whole number from 1 to 1,000,000"),
-        ({"ply_limit": 1_000_001}, r"ply_limit = 1000001: expected a whole number from 1 to 1,000,000"),
-        ({"ply_limit": 2.5}, r"ply_limit = 2\.5"),
-        ({"ply_limit": "many"}, r"ply_limit = 'many'"),
-        ({"ply_limit": 2}, r"ply_limit = 2: the 2 plies of the opening count; expected at least 3"),
-        ({"ply_limit": 9, "opening_plies": 9}, r"ply_limit = 9: the 9 plies of the opening count; .* at least 10"),
-    ],
-)
-def test_a_wrong_limit_is_refused_in_a_sentence(keys, message) -> None:
-    with pytest.raises(DefinitionError, match=message):
-        definition(**keys)

@@ -17,6 +17,7 @@ from arena.match.players.function_player import OutOfTimeError, call_within
 from arena.tournament.definition import make_definition
 
 GAME, OPTIONS = "differences", {"size": 4}
+OF_THREE = "expected a function of three arguments, (game, state, clock)"
 QUICK = TimeControl(per_action_seconds=0.05, margin_seconds=0.0)
 
 
@@ -170,20 +171,6 @@ def test_a_note_of_a_function_is_in_the_record():
     assert record.notes.for_operator()[0] == [0, {"nodes": 3}]
 
 
-@pytest.mark.parametrize(
-    ("given", "sentence"),
-    [
-        (lambda game: 1, "function <lambda>(game): expected a function of three arguments, (game, state, clock)"),
-        (3, "bot 3: expected a path, a bot or a function of (game, state, clock)"),
-        (None, "bot None: expected a path, a bot or a function of (game, state, clock)"),
-    ],
-)
-def test_what_is_no_player_is_refused_before_the_match(given, sentence):
-    with pytest.raises(BotDefinitionError) as error:
-        played(given, first)
-    assert str(error.value) == sentence
-
-
 def test_a_name_is_the_functions_own_or_given():
     class Thinker:
         def __call__(self, game, state, clock):
@@ -285,17 +272,24 @@ def test_a_definition_names_what_is_wrong(entrants, keys, sentence):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("arguments", "error", "sentence"),
     [
-        ((GAME, first), "{GAME} with these options has 2 seats; got 1 bot"),
-        ((GAME, first, first, first), "{GAME} with these options has 2 seats; got 3 bots"),
-        ((3, first, first), "game 3: expected a name, such as differences or module:Class"),
+        ((GAME, first), UsageError, f"{GAME} with these options has 2 seats; got 1 bot"),
+        ((GAME, first, first, first), UsageError, f"{GAME} with these options has 2 seats; got 3 bots"),
+        ((3, first, first), UsageError, "game 3: expected a name, such as differences or module:Class"),
+        ((GAME, lambda game: 1, first), BotDefinitionError, f"function <lambda>(game): {OF_THREE}"),
+        ((GAME, 3, first), BotDefinitionError, "bot 3: expected a path, a bot or a function of (game, state, clock)"),
+        (
+            (GAME, None, first),
+            BotDefinitionError,
+            "bot None: expected a path, a bot or a function of (game, state, clock)",
+        ),
     ],
 )
-def test_a_match_names_what_is_wrong(arguments, sentence):
-    with pytest.raises(UsageError) as error:
+def test_a_match_names_what_is_wrong(arguments, error, sentence):
+    with pytest.raises(error) as raised:
         play_match(*arguments)
-    assert str(error.value) == sentence.format(GAME=GAME)
+    assert str(raised.value) == sentence
 
 
 def test_a_function_plays_a_bot():

@@ -213,7 +213,9 @@ def test_a_bot_that_may_work_while_a_person_thinks_keeps_to_its_limits():
 @pytest.mark.parametrize("executor", ["local", "in-process"])
 def test_what_kept_bots_go_on_with_between_matches_is_stopped(executor):
     bots = tuple(map(bad_bot, ("grows_after_its_answer", "leaves_a_daemon", "children_go_on", "continues_itself")))
-    spec = [small_match(*bots[k : k + 2], match=k, time_control=TimeControl(**PATIENT)) for k in (0, 2)]
+    rules = (0, "auto"), (2, "run")  # between matches it makes no difference what a bot may do in them
+    controls = {k: TimeControl(**PATIENT, off_turn=rule) for k, rule in rules}
+    spec = [small_match(*bots[k : k + 2], match=k, time_control=controls[k]) for k in controls]
     with no_process_left(), open_executor(executor, Job(bots=bots, limits=LIMITS, workers=1)) as opened:
         for _ in range(2):
             queue = WorkQueue(spec)
@@ -223,18 +225,6 @@ def test_what_kept_bots_go_on_with_between_matches_is_stopped(executor):
                     queue.done(result.match)
             wait_until_all_is_still()
             assert bytes_of_bots() < LIMITS.memory_bytes
-
-
-@pytest.mark.slow
-def test_a_bot_is_frozen_between_two_matches_whatever_it_may_do_in_them():
-    bots = bad_bot("good_with_note"), bad_bot("uses_children")
-    with BotPool(choose_isolation("auto")) as pool:
-        for match in range(2):
-            for off_turn_rule in ("auto", "freeze", "run"):
-                control = TimeControl(**PATIENT, off_turn=off_turn_rule)
-                assert pool.play(small_match(*bots, match=match, time_control=control)).faults == ()
-                pool.freeze_kept()
-                wait_until_all_is_still()
 
 
 def test_a_stopped_bot_that_was_continued_is_stopped_again_although_it_does_nothing(launcher, isolation):

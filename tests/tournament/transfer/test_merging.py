@@ -404,14 +404,6 @@ def files_of(directory):
     return {path.name: path.read_bytes() for path in directory.iterdir() if path.is_file()}
 
 
-def test_the_other_home_is_not_changed(here, there):
-    play(there.store, CUP)
-    there.close()
-    before = files_of(there.directory)
-    merge_home(here, there.directory)
-    assert files_of(there.directory) == before
-
-
 def test_a_home_that_is_in_use_is_read_as_it_is(here, there):
     play(there.store, CUP, is_odd)
     with contextlib.closing(sqlite3.connect(there.directory / "arena.sqlite3", isolation_level=None)) as writer:
