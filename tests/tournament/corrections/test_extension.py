@@ -3,6 +3,7 @@
 import json
 import random
 import re
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -178,21 +179,19 @@ def test_options_that_contradict_each_other_are_refused(home, bots, capsys, opti
 
 
 @pytest.mark.slow
-def test_workers_and_interruptions_make_no_difference(home, bots, tmp_path):
+@pytest.mark.parametrize("store", ["sqlite", "postgresql"])
+def test_workers_interruptions_and_the_store_make_no_difference(request, bots, tmp_path, store):
     definition = contest(bots, until=UNTIL)
     with ArenaHome(tmp_path / "undisturbed") as other:
         assert play(other, definition).is_complete
         undisturbed = timeless(records(other)), lines(other)
-    played = 0
-    for workers, most in ((1, 5), (2, 40), (8, 60), (3, 1), (8, None)):
-        executor = Shuffled(workers, most)
-        try:
-            played = run_tournament(definition, home.store, executor=executor).recorded
-        except KeyboardInterrupt:
-            continue
-    assert played == len(undisturbed[0])
-    assert (timeless(records(home)), lines(home)) == undisturbed
-    assert holds(home)
+    url = request.getfixturevalue("postgres_url") if store == "postgresql" else None
+    with ArenaHome(tmp_path / "home", store=url) as home:
+        for workers, most in ((1, 5), (2, 40), (8, 60), (3, 1), (8, None)):
+            with suppress(KeyboardInterrupt):
+                run_tournament(definition, home.store, executor=Shuffled(workers, most))
+        assert (timeless(records(home)), lines(home)) == undisturbed
+        assert holds(home)
 
 
 @pytest.mark.slow

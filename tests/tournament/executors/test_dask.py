@@ -74,6 +74,15 @@ def test_killed_and_frozen_workers_cost_no_match_and_change_nothing(write_defini
     assert stormy == played_locally(definition, tmp_path)
 
 
+@pytest.mark.slow
+def test_a_tournament_that_plays_until_it_is_decided_is_the_same_as_on_one_machine(write_definition, home, tmp_path):
+    until = "[until]\nmin_encounters = 3\nmax_matches = 40\n"
+    definition = load_definition(write_definition(until, bots=NAMES, options="{ size = 4 }"))
+    executor = DaskExecutor(job_of(definition), processes=2)
+    assert run_tournament(definition, home.store, executor=executor).is_complete
+    assert (without_clocks(home), table_of(home)) == played_locally(definition, tmp_path)
+
+
 @contextlib.contextmanager
 def cluster(port):
     address = f"tcp://127.0.0.1:{port}"
