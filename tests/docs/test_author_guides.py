@@ -5,25 +5,43 @@ from pathlib import Path
 
 import pytest
 
+from tests import needs
 from tests.docs.reader import FENCE
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 GUIDES = ("first_bot", "time", "debugging", "isolation", "packaging", "dependencies", "learning", "add_a_game")
+OTHERS = ("cannot_be_a_game", "publish")
 LONG = ("time", "packaging", "dependencies", "learning", "add_a_game")
+LONG_LAB = re.compile(r"--within 60s|lab quality|kernels --")
+"""Commands of a minute and more."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
-    [*(pytest.param(name, marks=pytest.mark.soak) if name in LONG else name for name in GUIDES), "cannot_be_a_game"],
+    [*(pytest.param(name, marks=pytest.mark.soak) if name in LONG else name for name in GUIDES), *OTHERS],
 )
 def test_a_guide_does_what_it_says(name, reader, tmp_path):
     if name == "learning" and not (find_spec("pettingzoo") and find_spec("pyspiel")):
         pytest.skip("needs pettingzoo and pyspiel")
-    if name in ("packaging", "add_a_game") and shutil.which("cc") is None:
-        pytest.skip("needs cc")
+    program = {"packaging": "cc", "add_a_game": "cc", "publish": "openssl"}.get(name)
+    if program and shutil.which(program) is None:
+        pytest.skip(f"needs {program}")
     assert reader.follow((DOCS / f"{name}.md").read_text(), tmp_path) > 0
+
+
+@pytest.mark.slow
+@needs.program("cc")
+@pytest.mark.parametrize("is_long", [False, pytest.param(True, marks=pytest.mark.soak)])
+def test_the_commands_of_the_lab_can_be_pasted(reader, tmp_path, is_long):
+    blocks = [body for language, _, body in FENCE.findall((DOCS / "lab.md").read_text()) if language == "sh"]
+    assert len(blocks) > 7
+    for block in blocks:
+        lines = block.splitlines()
+        chosen = [line for line in lines if line.startswith("arena run") or is_long == bool(LONG_LAB.search(line))]
+        done = reader.paste("\n".join(chosen), tmp_path)
+        assert done.returncode == 0, f"{block}\n{done.stdout}"
 
 
 def test_the_game_in_the_guide_is_the_example_and_every_guide_is_reached_from_the_first_one_and_the_readme():
