@@ -67,25 +67,6 @@ def test_a_failing_step_shows_what_was_said_and_how_to_fix_it(arena, name, step,
     assert ("stderr:    I give up" in failed) == (name == "exits_at_once")
 
 
-@pytest.mark.slow
-def test_several_bots_are_checked_and_summed_up_in_a_table(arena, tmp_path, monkeypatch):
-    monkeypatch.delenv("COLUMNS")
-    (tmp_path / "empty").mkdir()
-    bots = [zoo.BOTS / "minimal", zoo.bad_bot("exits_at_once"), tmp_path / "empty", tmp_path / "\x1b[2Jgone"]
-    code, out, errors = arena("check", *bots, "--game", "differences")
-    assert (code, errors) == (1, "")
-    assert out.startswith(f"{bots[0]}: minimal@1, isolation ")
-    assert "1  ok" not in out and "to fix it:" in out
-    assert "\x1b" not in out
-    table = out.split("\n\n")[1].splitlines()
-    assert table[0].split() == ["bot", "name", "result", "first", "failure"]
-    assert table[2].split() == [str(bots[0]), "minimal@1", "passed", "-"]
-    assert table[3].split()[1:3] == ["exits_at_once@1", "FAILED"]
-    assert table[4].split()[1:5] == ["-", "FAILED", "there", "is"] and "no bot.toml in this directory" in table[4]
-    assert table[5].endswith("FAILED  there is no such file or directory")
-    assert out.endswith("\n\n1 of 4 bots passed\n")
-
-
 def test_several_bots_that_all_pass(arena, monkeypatch):
     monkeypatch.setattr("arena.cli.bots.check_command.check_bot", lambda *_: [Step("starts", True, "")])
     out = printed(arena, "check", zoo.BOTS / "minimal", zoo.BOTS / "random_legal", "--game", "differences")
@@ -155,16 +136,6 @@ def wrong_ply(arena, played):
     yield forfeited(arena, "protocol")
     shutil.rmtree(played / "wrong_ply", ignore_errors=True)
     files.rename(played / "wrong_ply")
-
-
-@pytest.mark.slow
-def test_a_fault_happens_again(arena, wrong_ply):
-    out = printed(arena, "repro", wrong_ply)
-    told = [line.partition(":")[2].strip() for line in out.splitlines() if line.startswith(("recorded", "now"))]
-    assert told == 2 * ["protocol at ply 2: action.ply = 3: expected 2, the ply of the question"]
-    assert "The same as recorded." in out
-    out = arena("show", "wrong_ply")[1]
-    assert ", the latest first" in out and f"arena bot repro {wrong_ply}" in out
 
 
 def test_the_commands_it_prints_do_what_they_say(arena, played):

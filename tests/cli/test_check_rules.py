@@ -1,6 +1,5 @@
 """``arena check --rules``, as authors of games meet it: good rules, mistakes, and modules that are no rules."""
 
-import json
 import shutil
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from arena.games.conformance.calls import guarded, time_limits
 from arena.games.conformance.finding import MistakeError
 from arena.match.check import rules_process
 from arena.sandbox.isolation.reaper import remove_stale
-from tests.cli.calls import called, printed_alone, refusal
+from tests.cli.calls import called, refusal
 from tests.conftest import ROOT
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
@@ -75,18 +74,6 @@ def modules(tmp_path):
 
 
 @pytest.mark.slow
-def test_good_rules_pass_every_step_and_bots_play_them(arena, tmp_path):
-    shutil.copy(EXAMPLES / "domineering.py", tmp_path / "layers.py")
-    words = ["check", "--rules", "layers:Domineering", "-o", "width=2", "-o", "height=2", "--within", "20"]
-    lines = printed_alone(arena, *words).splitlines()
-    assert lines[0] == "rules of layers:Domineering with width=2, height=2"
-    assert lines[-1] == "All 24 steps passed."
-    assert "  1  ok      has a name, a summary, options and rules" in lines
-    assert "  2  ok      accepts its options' bounds, and nothing beyond: 4 variants" in lines
-    assert any(line.startswith(" 24  ok      is the same in the processes of bots: ") for line in lines)
-
-
-@pytest.mark.slow
 def test_a_mistake_is_shown_with_its_line_of_play(arena):
     code, out, errors = arena("check", "--rules", "tests.games.planted:ApplyRaises", "-o", "players=3")
     assert (code, errors) == (1, "")
@@ -102,16 +89,6 @@ def test_a_mistake_is_shown_with_its_line_of_play(arena):
     ]
     assert "passed\nThe mistakes are in the game tests.games.planted:ApplyRaises. More may show once\n" in out
     assert "in the processes of bots" not in out
-
-
-def test_steps_as_json(arena):
-    code, out, _ = arena("check", "--rules", "tests.games.planted:ActionNotMsgpack", "--json")
-    steps = [json.loads(line) for line in out.splitlines()]
-    assert code == 1
-    assert [step["number"] for step in steps] == list(range(1, len(steps) + 1))
-    (failed,) = [step for step in steps if not step["is_passed"]]
-    assert (failed["game"], failed["check"]) == ("tests.games.planted:ActionNotMsgpack", "legal_actions")
-    assert (failed["line"], failed["options"]) == ([], {"players": 2, "size": 4, "scoring": "all"})
 
 
 @pytest.mark.slow(sample=[game for game, _ in REFUSED[::4]])

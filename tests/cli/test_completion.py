@@ -25,7 +25,6 @@ from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from benchmarks import zoo_bots as zoo
-from tests import needs
 from tests.cli.calls import calling, printed, refusal
 from tests.cli.typed_terminal import Terminal
 
@@ -250,11 +249,3 @@ def test_a_shell_completes_commands_and_names(terminal, directory):
         line = terminal.complete(f"arena standings {name[:2]}").strip()
         assert shlex.split(line) == ["arena", "standings", name]
     assert not (directory / "pwned").exists()
-
-
-@pytest.mark.slow
-@needs.program("bash")
-def test_bash_completes_within_quotes(directory):
-    with Shell("bash", directory) as terminal:
-        assert terminal.complete('arena standings "two w').strip() == 'arena standings "two words"'
-        assert terminal.complete("arena standings 'it").strip() == "arena standings 'it"

@@ -3,18 +3,13 @@
 import signal
 import subprocess
 import sys
-from functools import partial
-from pathlib import Path
 
 import pytest
 
 from arena.analysis.measures.verification import verify
-from arena.base.shipped import bot_path
 from arena.store.home import ArenaHome
 from arena.tournament.corrections.entrants import disqualify
-from tests.cli.calls import called, printed
-from tests.stepped_run import stepped_run, wait_until_stopped
-from tests.tournament.corrections.contest import contest, play, reckoned, records, tabled, write_bots
+from tests.tournament.corrections.contest import contest, play, records, tabled, write_bots
 
 pytestmark = pytest.mark.slow
 
@@ -97,41 +92,3 @@ def test_corrections_of_two_processes_happen_one_after_the_other_or_are_refused(
     assert {c.number: c.details.matches for c in stored.corrections} == {made[match]: (match,) for match in made}
     assert set(records(played)) == set(range(1, 13)) - set(made)
     assert verify(played, stored).problems == []
-
-
-def test_everything_that_can_go_wrong_in_a_contest_on_the_command_line_with_kills_in_between(
-    tmp_path, monkeypatch, capfd
-):
-    """The bots are programs, the runs are killed, and the tournament file stays as it was."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("ARENA_HOME", raising=False)
-    arena = partial(printed, partial(called, capfd))
-    names = [f"student{number:02}" for number in (0, 1, 2, 3, 4, 5, 7)]
-    minimal = (bot_path("arena:minimal") / "bot.py").read_text()
-    for name in [*names, "latecomer"]:
-        Path(f"{name}.py").write_text(minimal)
-    lines = ['game = "differences"', "options = { size = 4 }", "encounters = 2", 'isolation = "none"']
-    lines += [f'[[entrants]]\nbot = "{name}.py"' for name in names]
-    Path("t.toml").write_text("\n".join(lines))
-    Path("mended").mkdir()
-    Path("mended/student03.py").write_text(f"{minimal}\n# mended\n")
-
-    def run_and_kill(played):
-        with stepped_run("t.toml", "-q", stops=[played], cwd=tmp_path) as running:
-            wait_until_stopped(running)
-
-    run_and_kill(20)
-    arena("withdraw", "t", "student00", "--reason", "moved away")
-    arena("replace", "t", "student03", "mended/student03.py", "--reason", "could not read an observation")
-    run_and_kill(10)
-    arena("enter", "t", "latecomer.py", "--reason", "was ill")
-    arena("disqualify", "t", "student07", "--reason", "copied")
-    run_and_kill(10)
-    with ArenaHome(".arena") as home:
-        match = min(records(home))
-    arena("void", "t", match, "--reason", "the power failed")
-    assert "Corrected: withdrawal of student00@1" in " ".join(arena("run", "t.toml").split())
-    assert "the ratings and the corrections" in arena("verify", "t")
-    with ArenaHome(".arena") as home:
-        assert tabled(home) == reckoned(records(home).values())
-        assert home.store.tournament("t").finished_at is not None
