@@ -90,7 +90,9 @@ def test_what_is_hidden_of_a_contest_is_copied_while_it_is_played(directory, tmp
     assert stat.S_IMODE((tmp_path / "restored" / "contests" / "spring").stat().st_mode) == 0o700
 
 
-def test_rows_bots_and_uploads_come_with_their_permissions(directory, backup, tmp_path):
+def test_rows_bots_and_uploads_come_with_their_permissions_and_only_the_owner_can_read_them(
+    directory, backup, tmp_path
+):
     home = tmp_path / "elsewhere" / "restored"
     restore_backup(backup, Target(home))
     for name, kind in (("arena.sqlite3", Store), ("people.sqlite3", PeopleStore)):
@@ -106,9 +108,6 @@ def test_rows_bots_and_uploads_come_with_their_permissions(directory, backup, tm
     assert stat.S_IMODE((home / "people.sqlite3").stat().st_mode) == 0o600
     databases = {"arena.sqlite3", "people.sqlite3"}
     assert files_of(home) == databases | {"bots/0123456789abcdef/mine.py", f"uploads/{upload.name}"}
-
-
-def test_only_its_owner_can_read_a_backup(backup):
     modes = {stat.S_IMODE(path.stat().st_mode) for path in [backup, *backup.rglob("*")] if path.is_dir()}
     assert modes == {0o700}
     assert {stat.S_IMODE(path.stat().st_mode) for path in backup.rglob("*") if path.is_file()} == {0o600}
@@ -118,7 +117,7 @@ def test_what_is_made_again_or_unfinished_is_left_out(directory, tmp_path):
     for path in (
         *("cache/standings", "locks/t", "parts/web.lock", "repro/x.stdin", "logs/t.log", "my notes.txt"),
         *("bots/unfinished-1-a/bot/x.py", "bots/.0123456789abcdef.built", "bots/0123456789abcdef/build/program"),
-        *("uploads/receiving-abc", "uploads/checking-abc/x.py"),
+        *("uploads/receiving-abc", "uploads/checking-abc/x.py", "bots/fedcba9876543210/build/data.txt"),
     ):
         (directory / path).parent.mkdir(parents=True, exist_ok=True)
         (directory / path).write_text("x")
@@ -129,18 +128,11 @@ def test_what_is_made_again_or_unfinished_is_left_out(directory, tmp_path):
         assert made.left_out == ("my notes.txt",)
         kept = {path.split("/")[0] for path in files_of(tmp_path / "backup")}
         assert kept == {"arena.sqlite3", "people.sqlite3", "bots", "uploads", "manifest.jsonl"}
-        assert made.files == 4
+        assert made.files == 5
+        # a directory named build of a bot without a build is its own
+        assert "bots/fedcba9876543210/build/data.txt" in files_of(tmp_path / "backup")
         make_backup(home, tmp_path / "with logs", with_logs=True)
     assert files_of(tmp_path / "with logs") - files_of(tmp_path / "backup") == {"logs/t.log"}
-
-
-def test_a_directory_named_build_of_a_bot_without_a_build_is_its_own(directory, tmp_path):
-    own = "bots/0123456789abcdef/build/data.txt"
-    (directory / own).parent.mkdir()
-    (directory / own).write_text("x")
-    with ArenaHome(directory) as home:
-        make_backup(home, tmp_path / "backup")
-    assert own in files_of(tmp_path / "backup")
 
 
 def test_a_home_without_people_is_restored_without_them(tmp_path):

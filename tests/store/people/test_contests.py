@@ -53,14 +53,6 @@ def test_a_contest_is_kept_as_it_was_written(store, spring):
         store.contests.get("sprung")
 
 
-def test_two_contests_have_no_tournament_in_common(store, spring):
-    for name in ('"spring"', '"spring-qualification"'):
-        with pytest.raises(UsageError, match=f"the contest 'spring' has a tournament {name[1:-1]!r} already"):
-            store.contests.add("dora", contest_of(name=name, qualification=None))
-    assert [one.name for one in store.contests.all()] == ["spring"]
-    assert len(log_of(store)) == 1
-
-
 @pytest.mark.slow(only=("postgresql",), sample=True)
 @on_both
 def test_a_name_is_taken_once_however_many_ask_at_once(store, place, now):

@@ -23,27 +23,22 @@ def ask(store, kind="disqualify", reason="It cheats.", tournament="open", **argu
     return store.requests.add(tournament, kind, arguments, subject="a@1", reason=reason, by="dora")
 
 
-def test_the_desired_state_stays_and_is_in_the_log(supervised, place, now):
-    assert supervised.directors.desired_state("open") is None
-    supervised.directors.set_desired_state("open", DesiredState.PAUSE, reason="An upgrade.", by="dora")
-    assert log_of(supervised) == [("dora", "paused", "open", "An upgrade.")]
-    with PeopleStore(place, now) as again:
-        desired = again.directors.desired_state("open")
-    assert (desired.state, desired.by, desired.reason) == (DesiredState.PAUSE, "dora", "An upgrade.")
-
-
-def test_a_pause_can_become_a_drain_and_is_ended_and_a_state_that_holds_changes_nothing(supervised):
+def test_the_desired_state_stays_and_is_in_the_log_and_one_that_holds_changes_nothing(supervised, place, now):
     def set_state(state):
-        supervised.directors.set_desired_state("open", state, reason="Why not.", by="dora")
+        supervised.directors.set_desired_state("open", state, reason="An upgrade.", by="dora")
 
+    assert supervised.directors.desired_state("open") is None
     with pytest.raises(UsageError, match="nothing was changed"):
         set_state(DesiredState.PLAY)
     for state in (DesiredState.PAUSE, DesiredState.DRAIN, DesiredState.PLAY):
         set_state(state)
-        assert supervised.directors.desired_state("open").state is state
+        with PeopleStore(place, now) as again:
+            desired = again.directors.desired_state("open")
+        assert (desired.state, desired.by, desired.reason) == (state, "dora", "An upgrade.")
         with pytest.raises(UsageError, match="nothing was changed"):
             set_state(state)
-    assert [line[1] for line in log_of(supervised)] == ["resumed", "asked to drain", "paused"]
+    logged = ("resumed", "asked to drain", "paused")
+    assert log_of(supervised) == [("dora", action, "open", "An upgrade.") for action in logged]
 
 
 @pytest.mark.slow(only=("postgresql",), sample=True)
@@ -115,13 +110,10 @@ def test_what_could_not_be_done_is_in_the_log_with_its_reason_once(supervised):
     assert supervised.log.lines(hidden={EmbargoedTournament("open", asked.made_at)}) == []
 
 
-def test_a_program_that_says_nothing_for_long_is_silent(supervised, now):
+def test_a_program_that_says_nothing_for_long_is_silent_and_since_when_it_is_doing_something_stays(supervised, now):
     assert not supervised.directors.is_silent(supervised.directors.report("open"))
     now.seconds += SILENT_SECONDS + 1
     assert supervised.directors.is_silent(supervised.directors.report("open"))
-
-
-def test_since_when_it_is_doing_something_stays_while_it_says_the_same(supervised, now):
     before = supervised.directors.report("open").since
     now.seconds += 5
     figures = RunFigures(recorded=3, sitting_out=(Suspension(bot="slow@1", reason="slow"),))

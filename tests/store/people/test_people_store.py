@@ -167,7 +167,7 @@ def test_a_session_proves_who_somebody_is_and_is_stored_as_a_digest(store, ada, 
     assert secret.encode() not in stored
 
 
-def test_a_session_ends_when_nobody_uses_it_and_at_last_in_any_case(store, ada, now):
+def test_a_session_ends_when_nobody_uses_it_and_at_last_in_any_case_and_so_many_are_kept(store, ada, now):
     idle, used = (store.sessions.begin(ada, name, "") for name in ("idle", "used"))
     for _ in range(8):
         now.seconds += 20 * DAY
@@ -176,6 +176,8 @@ def test_a_session_ends_when_nobody_uses_it_and_at_last_in_any_case(store, ada, 
     assert [session.device for session in store.sessions.all(ada)] == ["used"]
     now.seconds += 20 * DAY + 1
     assert store.sessions.find(used) is None
+    secrets = [store.sessions.begin(ada, str(number), "") for number in range(MAX_SESSIONS + 2)]
+    assert [store.sessions.find(secret) is not None for secret in secrets] == [False] * 2 + [True] * MAX_SESSIONS
 
 
 def test_sessions_are_ended_one_by_one_or_all_and_never_those_of_others(store, ada, eve):
@@ -190,11 +192,6 @@ def test_sessions_are_ended_one_by_one_or_all_and_never_those_of_others(store, a
     store.sessions.end_all(ada)
     assert store.sessions.find(other) is None
     assert store.sessions.find(hers) is not None
-
-
-def test_a_person_has_so_many_sessions_and_no_more(store, ada):
-    secrets = [store.sessions.begin(ada, str(number), "") for number in range(MAX_SESSIONS + 2)]
-    assert [store.sessions.find(secret) is not None for secret in secrets] == [False] * 2 + [True] * MAX_SESSIONS
 
 
 def test_a_token_is_good_until_it_expires_or_is_ended(store, ada, eve, now):
@@ -345,10 +342,13 @@ def test_a_reason_that_nobody_could_read_changes_nothing(store, ada, reason):
     assert store.accounts.get("ada").closed_at is None
 
 
-def test_only_the_owner_can_read_the_file(tmp_path):
-    PeopleStore(tmp_path / "people.sqlite3").close()
-    for path in tmp_path.glob("people.sqlite3*"):
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+def test_only_the_owner_can_read_the_file_and_one_of_a_newer_arena_is_refused(tmp_path):
+    path = tmp_path / "people.sqlite3"
+    PeopleStore(path).close()
+    assert {stat.S_IMODE(one.stat().st_mode) for one in tmp_path.glob("people.sqlite3*")} == {0o600}
+    change(path, "UPDATE people_meta SET value = '99' WHERE key = 'schema_version'")
+    with pytest.raises(StoreError, match="a newer arena is needed"):
+        PeopleStore(path)
 
 
 def test_a_database_of_results_is_not_taken_for_one_of_people(tmp_path):
@@ -381,11 +381,3 @@ def test_an_earlier_database_gets_what_is_new_and_loses_only_what_is_gone(store,
     assert [found.choices for found in opened] == 4 * [choices]
     assert store.votes.found(person_id=ada.number) == store.puzzle_tries.found() == []
     assert "device_logins" not in store._database.read(lambda connection: inspect(connection).get_table_names())
-
-
-def test_a_database_of_a_newer_arena_is_refused(tmp_path):
-    path = tmp_path / "people.sqlite3"
-    PeopleStore(path).close()
-    change(path, "UPDATE people_meta SET value = '99' WHERE key = 'schema_version'")
-    with pytest.raises(StoreError, match="a newer arena is needed"):
-        PeopleStore(path)

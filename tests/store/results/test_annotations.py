@@ -1,12 +1,9 @@
-from contextlib import closing
-
 import pytest
 import sqlalchemy as sa
 
 from arena.base.enums import EventKind
 from arena.store.results.annotations import AnnotationRow, StoredAccuracy
 from arena.store.results.schema import match_annotations
-from arena.store.results.store import Store
 from tests.databases import on_both
 from tests.store.results.samples import definition, line, record, void
 
@@ -65,6 +62,9 @@ def test_that_of_a_record_that_does_not_count_any_more_is_not_seen(store, tourna
 
 def test_it_stays_with_a_tournament_that_is_renamed_or_in_the_trash_and_goes_when_it_is_erased(store, tournament):
     store.annotations.write(tournament, [row(1)])
+    store.annotations.write(tournament, [])
+    (last,) = store.events.last(f"tournament/{tournament.number}", 1)
+    assert (last.kind, last.details.matches) == (EventKind.ANNOTATED, (1,))
     renamed = store.rename(tournament, "other")
     assert store.annotations.find(renamed, 1) == "{}"
     store.delete(renamed)
@@ -74,17 +74,3 @@ def test_it_stays_with_a_tournament_that_is_renamed_or_in_the_trash_and_goes_whe
     store.delete(back)
     store.erase(store.deleted_tournament("other"))
     assert stored_rows(store) == 0
-
-
-def test_readers_of_events_hear_of_it(store, tournament):
-    store.annotations.write(tournament, [row(1)])
-    store.annotations.write(tournament, [])
-    (last,) = store.events.last(f"tournament/{tournament.number}", 1)
-    assert (last.kind, last.details.matches) == (EventKind.ANNOTATED, (1,))
-
-
-def test_a_copy_has_it(store, tournament, tmp_path):
-    store.annotations.write(tournament, [row(1, "here")])
-    store.write_copy(tmp_path / "copy.sqlite3")
-    with closing(Store(tmp_path / "copy.sqlite3")) as copy:
-        assert copy.annotations.find(copy.tournament("t"), 1) == "here"

@@ -33,22 +33,6 @@ def opened(monkeypatch):
     return seen
 
 
-def test_a_connection_that_cannot_be_set_up_is_closed():
-    class Refusing:
-        is_closed = False
-
-        def execute(self, statement):
-            raise sqlite3.DatabaseError("file is not a database")
-
-        def close(self):
-            self.is_closed = True
-
-    raw = Refusing()
-    with pytest.raises(sqlite3.DatabaseError):
-        connection_module._set_up(raw, None)
-    assert raw.is_closed
-
-
 def test_a_signal_that_is_closed_after_its_store_leaves_nothing_open(tmp_path, opened):
     store = Store(tmp_path / "arena.sqlite3")
     signal = store.commit_signal()
@@ -78,8 +62,9 @@ def test_rows_that_nobody_reads_to_their_end_leave_nothing_open(tmp_path, opened
     rows.close()
 
 
-def test_a_connection_that_is_used_while_its_database_is_closed_is_closed_thereafter(tmp_path, opened):
-    """As when a signal sees another file in the place of the one that a request is reading."""
+def test_a_connection_that_is_used_while_its_database_is_closed_is_closed_thereafter(tmp_path, opened, caplog):
+    """As when a signal sees another file in the place of the one that a request is reading; nothing of it is logged."""
+    caplog.set_level("INFO")
     database = connection_module.Database(tmp_path / "arena.sqlite3")
     database.read(lambda _: database.close())
     assert [connection.is_closed for connection in opened] == [True]
@@ -87,10 +72,4 @@ def test_a_connection_that_is_used_while_its_database_is_closed_is_closed_therea
     database.read(lambda _: None)
     assert [connection.is_closed for connection in opened] == [True, False]
     database.close()
-
-
-def test_closing_says_nothing_in_the_arenas_log(tmp_path, caplog):
-    caplog.set_level("INFO")
-    database = connection_module.Database(tmp_path / "arena.sqlite3")
-    database.read(lambda _: database.close())
     assert [entry for entry in caplog.records if entry.name.startswith("arena")] == []

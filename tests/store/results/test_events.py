@@ -75,6 +75,7 @@ def test_what_a_transaction_loses_is_neither_logged_nor_counted(store):
     store.record(tournament, [record(1)])
     with pytest.raises(StoreError, match="refuses"):
         store.record(tournament, [record(2), record(1)])
+    assert [found.match for found in store.records(tournament)] == [1]
     store.record(tournament, [])
     assert [kind for _, kind, _ in logged(store)] == ["created", "results"]
     assert counted(store) == {"tournament/1": 2}

@@ -6,9 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from arena.base.bot_text import OPERATOR
-from arena.base.errors import StoreError
-from arena.base.records import MatchRecord
 from arena.cli import group
 from arena.cli.terminal import streams
 from tests.databases import change
@@ -126,25 +123,11 @@ def test_a_definition_of_other_types_is_told_in_a_sentence(database, capsys, cha
     check_commands(COMMANDS["column"], capsys)
 
 
-def test_whole_records_are_read_as_before(database):
-    with closing(sqlite3.connect(database)) as connection:
-        texts = [text for (text,) in connection.execute("SELECT record FROM records")]
-    assert texts
-    for text in texts:
-        stored = json.loads(text)
-        assert json.loads(json.dumps(MatchRecord.from_json(stored).to_json(OPERATOR))) == {"ply_limit": None, **stored}
-
-
 def test_a_truncated_database_is_told_in_a_sentence(database, capsys):
     data = Path(database).read_bytes()
     for size in (50, 5000, len(data) // 2):
         Path(database).write_bytes(data[:size])
         check_commands(COMMANDS["column"], capsys)
-
-
-def test_a_number_of_no_double_is_refused(database):
-    with pytest.raises(StoreError, match=r"wall_seconds = .* expected a list, each a number or null"):
-        MatchRecord.from_json({"wall_seconds": [float("nan")]})
 
 
 @pytest.mark.slow

@@ -111,32 +111,23 @@ def test_a_deleted_tournament_counts_nowhere(year):
 
 
 @on_both
-def test_a_deleted_tournament_comes_back_as_it_was(year):
+def test_two_in_the_trash_may_have_had_the_same_name_and_come_back_as_they_were(year):
     before = year.tournament("summer")
     texts = list(year.record_texts(before))
     year.seasons.add("warm", [before])
     year.delete(before)
-    (deleted,) = year.deleted_tournaments()
-    assert (deleted.name, deleted.trash_name) == ("summer", "deleted/2")
-    assert deleted.deleted_at is not None
     again = year.create_tournament(definition(name="summer"), [line(1)])
     with pytest.raises(StoreError, match="there is a tournament 'summer' already"):
-        year.restore(deleted, "summer")
-    restored = year.restore(deleted, "summer 2026")
-    assert list(year.record_texts(restored)) == texts
-    assert (restored.deleted_at, restored.definition.entrants) == (None, before.definition.entrants)
-    assert year.seasons.get("warm").tournaments == ("summer 2026",)
-    year.delete(restored)
+        year.restore(year.deleted_tournament("summer"), "summer")
     year.delete(again)
-    assert [deleted.name for deleted in year.deleted_tournaments()] == ["summer 2026", "summer"]
-
-
-def test_two_in_the_trash_may_have_had_the_same_name(year):
-    year.delete(year.tournament("summer"))
-    year.delete(year.create_tournament(definition(name="summer"), [line(1)]))
     with pytest.raises(StoreError) as error:
         year.deleted_tournament("summer")
     assert str(error.value) == "2 deleted tournaments had the name 'summer'; expected 'deleted/2' or 'deleted/5'"
+    assert [one.trash_name for one in year.deleted_tournaments()] == ["deleted/2", "deleted/5"]
+    restored = year.restore(year.deleted_tournament("deleted/2"), "summer 2026")
+    assert list(year.record_texts(restored)) == texts
+    assert (restored.deleted_at, restored.definition.entrants) == (None, before.definition.entrants)
+    assert year.seasons.get("warm").tournaments == ("summer 2026",)
     assert year.deleted_tournament("deleted/5").scheduled == 1
     with pytest.raises(StoreError, match="tournament 'spring' is not in the trash"):
         year.deleted_tournament("spring")

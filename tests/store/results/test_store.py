@@ -35,14 +35,6 @@ def test_a_schedule_comes_back_as_it_was_written_without_what_has_a_record(store
     assert store.tournament("t").recorded == 800
 
 
-@on_both
-def test_a_match_is_recorded_once_or_not_at_all(store, tournament):
-    store.record(tournament, [record(5)])
-    with pytest.raises(StoreError):
-        store.record(tournament, [record(4), record(5), record(6)])
-    assert [found.match for found in store.records(tournament)] == [5]
-
-
 def test_a_round_is_added_behind_what_was_scheduled(store, tournament):
     more = [replace(line(1201), round=2), replace(line(1202), round=2)]
     store.extend_schedule(tournament, more)
