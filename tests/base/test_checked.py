@@ -159,20 +159,14 @@ def test_a_file_that_is_no_toml_is_told_in_a_sentence(contents, message, tmp_pat
         read_toml(path, UsageError)
 
 
-def test_the_mark_that_editors_of_windows_write_is_no_mistake(tmp_path):
+def test_a_mark_of_windows_is_no_mistake_and_what_never_ends_is_not_read(tmp_path):
     (tmp_path / "f.toml").write_bytes(b"\xef\xbb\xbfx = 1\r\n")
     assert read_toml(tmp_path / "f.toml", UsageError) == {"x": 1}
-
-
-def test_what_never_ends_is_not_read(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", "/dev/zero", "/dev/null"):
         with pytest.raises(UsageError, match="neither a file that can be read nor a directory"):
             read_toml(path, UsageError)
     with pytest.raises(UsageError, match="NUL"):
         read_toml(tmp_path / "a\0b", UsageError)
-
-
-def test_a_path_that_can_not_be_encoded_is_named(tmp_path):
     with pytest.raises(UsageError, match=r"\\udead.*: expected a path of characters that this system encodes"):
         read_toml(tmp_path / "\udead.toml", UsageError)

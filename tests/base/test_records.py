@@ -6,7 +6,7 @@ import re
 from dataclasses import FrozenInstanceError
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arena.base.bot_text import OPERATOR
@@ -30,21 +30,15 @@ def stored(**changes):
     return json.loads(json.dumps(RECORD.to_json(OPERATOR) | changes))
 
 
-def test_a_record_comes_back_as_it_was_stored():
-    assert MatchRecord.from_json(stored()) == RECORD
-
-
-def test_what_comes_back_is_made_of_members_and_tuples():
+def test_a_record_comes_back_as_it_was_stored_made_of_members_and_tuples_that_can_not_be_changed():
     record = MatchRecord.from_json(stored())
+    assert record == RECORD
     assert record.termination is Termination.FORFEIT
     assert record.faults[0].kind is FaultKind.EXIT
     assert record.time_control.clock is ClockKind.CPU
     assert {type(part) for part in (record.bots, record.actions, record.ranks, record.seats)} == {tuple}
-
-
-def test_a_record_can_not_be_changed():
     with pytest.raises(FrozenInstanceError):
-        RECORD.ranks = (2, 1)
+        record.ranks = (2, 1)
 
 
 @pytest.mark.parametrize(("part", "missing"), [(None, "versions"), ("time_control", "clock"), ("seats", "exit")])
@@ -119,13 +113,8 @@ def test_a_broken_limit_is_reported_with_both_amounts(name, used, allowed, sente
     assert LIMITS[name].broken_by(used, allowed) == sentence
 
 
-def test_equals_share_the_better_rank_and_the_next_is_skipped():
-    """The standard competition ranking, "1224" (https://en.wikipedia.org/wiki/Ranking)."""
-    assert competition_ranks(["a", "b", "b", "c"]) == [1, 2, 2, 4]
-    assert competition_ranks([30, 10, 20, 10]) == [4, 1, 3, 1]
-    assert competition_ranks([]) == []
-
-
 @given(st.lists(st.integers(0, 5)))
+@example([1, 2, 2, 4])
 def test_a_rank_is_one_more_than_how_many_are_better(keys):
+    """The standard competition ranking, "1224" (https://en.wikipedia.org/wiki/Ranking)."""
     assert competition_ranks(keys) == [1 + sum(other < key for other in keys) for key in keys]

@@ -25,10 +25,17 @@ args = ["--rollouts", "5"]
 """
 
 
-def test_an_example_bot_is_the_same_by_its_name_and_by_its_path():
+def test_an_example_bot_or_tournament_is_the_same_by_its_name_and_by_its_path(tmp_path):
     named, found = load_bot("arena:greedy"), load_bot(bot_path("arena:greedy"))
     assert named == found
     assert named.label == "greedy@1"
+    assert load_definition("arena:quickstart").name == "quickstart"
+    bots = bot_path("arena:greedy").parent
+    by_name, by_path = tmp_path / "by_name.toml", tmp_path / "by_path.toml"
+    by_name.write_text(TOURNAMENT.format("arena:"))
+    by_path.write_text(TOURNAMENT.format(f"{bots}/"))
+    assert load_definition(by_name).identity() == load_definition(by_path).identity()
+    assert load_definition(by_name).to_json()["places"] == load_definition(by_path).to_json()["places"]
 
 
 def test_the_prefix_is_suggested_where_it_was_forgotten(tmp_path):
@@ -39,19 +46,6 @@ def test_the_prefix_is_suggested_where_it_was_forgotten(tmp_path):
     assert str(error.value).endswith(f"file or directory {str(tmp_path / 'greedy')!r}; did you mean 'arena:greedy'?")
     with pytest.raises(BotDefinitionError, match=r"no such file or directory$"):
         load_bot("greediest")
-
-
-def test_a_tournament_is_the_same_whichever_way_its_bots_are_named(tmp_path):
-    bots = bot_path("arena:greedy").parent
-    by_name, by_path = tmp_path / "by_name.toml", tmp_path / "by_path.toml"
-    by_name.write_text(TOURNAMENT.format("arena:"))
-    by_path.write_text(TOURNAMENT.format(f"{bots}/"))
-    assert load_definition(by_name).identity() == load_definition(by_path).identity()
-    assert load_definition(by_name).to_json()["places"] == load_definition(by_path).to_json()["places"]
-
-
-def test_an_example_tournament_is_found_by_its_name():
-    assert load_definition("arena:quickstart").name == "quickstart"
 
 
 @pytest.mark.parametrize(

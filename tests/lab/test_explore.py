@@ -8,7 +8,7 @@ from arena.lab.openings import Explorer, PlayedMatch, Results, first_of_each_sta
 from arena.lab.oracle import Oracle
 from arena.lab.solving import solution as reach
 from arena.lab.solving.limits import Limits
-from arena.lab.solving.positions import symmetries_of, up_to_symmetry
+from arena.lab.solving.positions import symmetries_of
 from arena.lab.solving.state_graph import Retrograde, explore
 from arena.lab.solving.worth import value_of_margin
 
@@ -131,11 +131,3 @@ def test_a_mirrored_match_has_the_same_scores(name, options, count):
             state, mirrored = game.apply(state, action), game.apply(mirrored, mirror(action))
             assert game.scores(state) == game.scores(mirrored)
         assert game.is_over(mirrored)
-
-
-def test_one_of_each_class_is_kept():
-    game = make_game("differences", size=3)
-    squares = game.legal_actions(game.initial_state())
-    assert up_to_symmetry(game, "differences", squares) == [(1, 1), (1, 2), (2, 1), (2, 2)]
-    game = make_game("coprimality", size=4)
-    assert up_to_symmetry(game, "coprimality", [(1, 3), (2, 4)]) == [(1, 3)]

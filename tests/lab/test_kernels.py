@@ -74,14 +74,6 @@ def test_near_ties_of_plaid_are_decided_by_the_rules():
     assert totals.ranked[0][0] + totals.ranked[1][0] > 1000  # ties among them
 
 
-def test_without_a_compiler_the_answers_are_the_same(forget_kernels):
-    game = make_game("multiplication", size=7)
-    expected = kernel("multiplication", size=7).playouts(5, 100, 50)
-    forget_kernels()
-    assert isinstance(kernel_of(game), KernelError)
-    assert random_playouts(game, 5, 100, 50) == expected
-
-
 def test_playouts_are_the_same_in_parts():
     found = kernel("coprimality", size=5)
     parts, whole = [found.playouts(9, first, 250) for first in range(0, 1000, 250)], found.playouts(9, 0, 1000)

@@ -120,7 +120,7 @@ def test_puzzles_are_all_positions_with_one_action_that_helps_and_was_missed(nam
     assert [one.lines_log2 for one in found.puzzles] == sorted(one.lines_log2 for one in found.puzzles)
 
 
-def test_mirrored_matches_have_the_same_positions_and_transposed_ones_have_others():
+def test_mirrored_matches_have_the_same_positions_and_openings_are_nobodys_decisions():
     first = random_record("differences", 7, size=5)
     flipped = replace(first, match=4, actions=tuple([seat, [6 - x, y]] for seat, (x, y) in first.actions))
     turned = replace(first, match=5, actions=tuple([seat, [y, x]] for seat, (x, y) in first.actions))
@@ -128,9 +128,6 @@ def test_mirrored_matches_have_the_same_positions_and_transposed_ones_have_other
     assert decisions_by_position([first, flipped]).keys() == alone.keys()
     assert [len(found) for found in decisions_by_position([first, flipped]).values()] == [2] * len(alone)
     assert decisions_by_position([first, turned]).keys() != alone.keys()
-
-
-def test_openings_are_nobodys_decisions():
     records = [random_record("plusminus", number, number, opening_plies=7, size=4) for number in range(30)]
     plies = {one.ply for found in decisions_by_position(records).values() for one in found}
     assert plies == {7, 8, 9}

@@ -43,19 +43,6 @@ def state_of(home, name="t"):
     return list(home.store.schedule(tournament)), records, ranking_of(home.store, tournament)
 
 
-@pytest.mark.slow
-def test_one_and_four_workers_play_the_same_ladder(write_definition, tmp_path):
-    states = []
-    for number, where in enumerate(({"executor": "in-process"}, {"workers": 4})):
-        with ArenaHome(tmp_path / str(number)) as home:
-            progress = run_tournament(load_definition(written(write_definition, "ladder")), home.store, **where)
-            assert progress.is_complete
-            assert home.store.tournament("t").finished_at is not None
-            states.append(state_of(home))
-    assert states[0] == states[1]
-    assert states[0][1]
-
-
 @pytest.mark.soak
 @pytest.mark.parametrize("name", ["swiss", "ladder", "knockout"])
 def test_killed_again_and_again_it_ends_as_if_nothing_had_happened(write_definition, tmp_path, name):

@@ -183,10 +183,3 @@ def test_24_bots_fit_into_1280_pixels_without_scrolling_aside(window, home, tmp_
     names = [f"bot_of_player_{k}" for k in range(24)]
     league = play(home, "24 bots", names, game=[("differences", {"size": 3})], failing=names[:2])
     assert stuck_out(window, report_file(home, league, 20), tmp_path) == {str(width): [] for width in WIDTHS}
-
-
-def test_the_measure_sees_what_is_cut(window, page, tmp_path):
-    wide = page.replace("</main>", f"<div>{'x' * 80}</div></main>").replace("break-word", "normal")
-    seen = stuck_out(window, wide, tmp_path)
-    assert seen["320"]
-    assert not seen["2560"]

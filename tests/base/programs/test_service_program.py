@@ -84,10 +84,13 @@ def test_a_program_logs_why_nothing_is_done_and_tries_again(caplog, what):
     assert program.sleeps == [AWAY_SECONDS] * len(ends)
 
 
-def test_a_program_that_has_nothing_to_do_ends_and_leaves_what_its_work_has_noted(caplog):
+def test_a_program_that_has_nothing_to_do_ends_and_why_nothing_is_done_is_noted_until_work_is_done(caplog):
     program = Program((0, AWAY), (0, None), (0, ZeroDivisionError))
     program.run(caplog)
     assert (len(program.ends), program.note.sentences) == (1, [IS_AWAY])
+    program = Program((0, AWAY), (0, None))
+    program.run(caplog)
+    assert program.note.sentences == [IS_AWAY, ""]
 
 
 def test_a_program_is_idle_after_nothing_has_been_to_do_for_a_while():
@@ -112,12 +115,6 @@ def test_a_defect_ends_the_program_and_is_noted_and_sigterm_leaves_no_note(caplo
     with pytest.raises(type(end)):
         program.run(caplog)
     assert program.note.sentences == [f"nothing is done now, {noted}" if noted else ""]
-
-
-def test_why_nothing_is_done_is_noted_until_work_is_done(caplog):
-    program = Program((0, AWAY), (0, None))
-    program.run(caplog)
-    assert program.note.sentences == [IS_AWAY, ""]
 
 
 ENDS_NOW = """

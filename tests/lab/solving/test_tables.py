@@ -34,9 +34,19 @@ def file(game, tmp_path):
     return file
 
 
-def test_each_set_of_options_has_a_file_of_its_own(tmp_path):
+def test_each_set_of_options_has_a_file_and_each_source_of_rules_a_version_of_its_own(tmp_path, monkeypatch):
     kinds = [make_game("plusminus", size=size, grid_first=first) for size in (3, 4) for first in (1, 2)]
     assert len({table_path(one, "plusminus", tmp_path) for one in kinds}) == 4
+    assert rules_version(make_game("plusminus")) == rules_version(make_game("plusminus", size=3))
+    monkeypatch.syspath_prepend(tmp_path)
+    versions = []
+    for name, text in (("first_rules", "1"), ("same_rules", "1"), ("other_rules", "2")):
+        (tmp_path / f"{name}.py").write_text(
+            f"from tests.lab.games import OfATable\nclass G(OfATable):\n    x = {text}\n"
+        )
+        versions.append(rules_version(getattr(__import__(name), "G")()))  # noqa: B009
+    assert versions[0] != versions[2]
+    assert rules_version(games.OfATable()) not in versions
 
 
 def test_a_table_of_other_options_or_rules_is_refused_and_another_state_has_no_value(game, file, monkeypatch):
@@ -48,19 +58,6 @@ def test_a_table_of_other_options_or_rules_is_refused_and_another_state_has_no_v
     monkeypatch.setattr(tables, "rules_version", lambda _game: "0123456789abcdef")
     with pytest.raises(TableError, match="it was made by other rules of plusminus; solve the game again with --save"):
         TableFile(game, "plusminus", file)
-
-
-def test_the_version_of_rules_is_that_of_their_source(tmp_path, monkeypatch):
-    assert rules_version(make_game("plusminus")) == rules_version(make_game("plusminus", size=3))
-    monkeypatch.syspath_prepend(tmp_path)
-    versions = []
-    for name, text in (("first_rules", "1"), ("same_rules", "1"), ("other_rules", "2")):
-        (tmp_path / f"{name}.py").write_text(
-            f"from tests.lab.games import OfATable\nclass G(OfATable):\n    x = {text}\n"
-        )
-        versions.append(rules_version(getattr(__import__(name), "G")()))  # noqa: B009
-    assert versions[0] != versions[2]
-    assert rules_version(games.OfATable()) not in versions
 
 
 def test_one_changed_byte_anywhere_is_noticed(game, file):
