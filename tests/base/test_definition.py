@@ -57,13 +57,10 @@ def test_what_the_first_version_stored_is_enough():
     assert (definition.limits, definition.time_control) == (Limits(), TimeControl())
 
 
-def test_a_bot_is_the_same_wherever_its_files_are():
+def test_a_bot_is_the_same_wherever_its_files_are_and_whoever_wrote_it():
     command = ("/opt/python3", "/srv/b/one.py", "--fast")
     moved = replace(BOT, directory="/srv/b", own_files=("/srv/b/one.py",), command=command)
     assert replace(DEFINITION, entrants=(moved, replace(moved, name="two"))).identity() == DEFINITION.identity()
-
-
-def test_the_author_of_a_bot_is_stored_and_no_part_of_what_it_is():
     named = replace(DEFINITION, entrants=(replace(BOT, author="Ada"), replace(BOT, name="two")))
     assert named.identity() == DEFINITION.identity()
     assert [bot.author for bot in Definition.from_json("t", stored(named)).entrants] == ["Ada", ""]
@@ -136,7 +133,7 @@ def test_what_is_no_json_is_refused_in_a_sentence(text, sentence):
     assert len(str(raised.value)) < 200
 
 
-def test_nesting_is_refused_wherever_something_is_read():
+def test_nesting_and_what_is_no_list_are_refused_wherever_something_is_read():
     values = {"number": 1, "name": "t", "created_at": "", "format": "", "scheduled": 0, "recorded": 0}
     stored_tournament = StoredTournament(definition_text=DEEP, **values)
     for read in (
@@ -146,9 +143,6 @@ def test_nesting_is_refused_wherever_something_is_read():
     ):
         with pytest.raises(StoreError, match="nested too deeply"):
             read()
-
-
-def test_what_is_no_list_is_no_line_of_seats():
     assert stored_bots_and_ranks('["a","b"]', "[1,2]") == (("a", "b"), (1, 2))
     with pytest.raises(StoreError, match="malformed: expected a place for each bot"):
         stored_bots_and_ranks('["a","b"]', "5")

@@ -30,15 +30,12 @@ def clock(seconds_now, bank=None, elapsed=0.0, increment=0.0, monkeypatch=None):
     return Clock(seconds_now, bank, now - elapsed, increment)
 
 
-def test_time_for_an_action_leaves_a_tenth_and_what_has_passed(monkeypatch):
+def test_time_for_an_action_leaves_a_tenth_and_shares_the_bank(monkeypatch):
     assert clock(1.0, monkeypatch=monkeypatch).time_for_this_action() == pytest.approx(0.9)
     assert clock(1.0, elapsed=0.3, monkeypatch=monkeypatch).time_for_this_action() == pytest.approx(0.6)
     assert clock(0.1, monkeypatch=monkeypatch).time_for_this_action() == pytest.approx(0.08)  # 0.02 are spare
     assert clock(0.01, monkeypatch=monkeypatch).time_for_this_action() == 0.0
     assert clock(1.0, elapsed=2.0, monkeypatch=monkeypatch).time_for_this_action() == 0.0
-
-
-def test_time_for_an_action_shares_the_bank(monkeypatch):
     shared = clock(60.0, bank=60.0, monkeypatch=monkeypatch)
     assert shared.time_for_this_action() == pytest.approx(0.9 * 60 / 15)
     assert shared.time_for_this_action(actions_left=2) == pytest.approx(0.9 * 60 / 2)

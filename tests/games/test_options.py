@@ -56,7 +56,7 @@ def test_bounds_are_accepted_and_one_beyond_is_not(name):
     assert make_game(name, **fitting.get(name, {})).players == 2
 
 
-def test_defaults_are_those_of_the_rulings():
+def test_defaults_are_those_of_the_rulings_and_an_unknown_game_is_refused():
     assert make_game("plusminus").options == {"size": 8, "grid_first": 1}
     assert make_game("plaid").options == {"players": 2, "width": 60, "height": 60, "lines": 12}
     assert make_game("coprimality").options == {"players": 2, "size": 12, "max_grids": 10}
@@ -64,9 +64,6 @@ def test_defaults_are_those_of_the_rulings():
     assert make_game("multiplication").options == {"players": 2, "size": 9}
     assert make_game("differences", players=2).players == 2  # it may be said of a game for two
     assert make_game("arena.games.differences:Differences", size=4).name == "differences"
-
-
-def test_an_unknown_game_is_refused_with_the_nearest_name():
     with pytest.raises(UnknownNameError, match="unknown game 'plaids': did you mean 'plaid'"):
         make_game("plaids")
 

@@ -112,21 +112,18 @@ def test_before_the_first_action_nothing_is_marked(name):
     assert "[" not in game.render_after(game.initial_state(), [])
 
 
-def test_a_seat_that_is_taken_out_marks_nothing():
-    game, state, actions = after("coprimality", {"size": 4, "players": 3}, "a3")
-    state = game.withdraw(state)
-    assert "2A" in game.render_after(state, [*actions, (1, None)])
-    game, state, actions = after("plaid", {"players": 3}, "v2")
-    assert "[" not in game.render_after(state, [*actions, (1, None)])
-
-
-def test_a_new_grid_has_no_letters_of_the_old_one():
+def test_a_new_grid_has_no_letters_of_the_old_one_and_a_seat_taken_out_marks_nothing():
     game = make_game("coprimality", size=3, players=2)
     state, actions = game.initial_state(), []
     while not state.grids_used:
         actions.append((game.seat_to_act(state), game.legal_actions(state)[0]))
         state = game.apply(state, actions[-1][1])
     assert game.render_after(state, actions).startswith("3 1 . .\n2 . . .\n1 . . .\n")
+    game, state, actions = after("coprimality", {"size": 4, "players": 3}, "a3")
+    state = game.withdraw(state)
+    assert "2A" in game.render_after(state, [*actions, (1, None)])
+    game, state, actions = after("plaid", {"players": 3}, "v2")
+    assert "[" not in game.render_after(state, [*actions, (1, None)])
 
 
 def test_a_game_that_only_draws_a_grid_gets_brackets():

@@ -66,14 +66,11 @@ def test_a_mean_has_the_interval_of_students_sleep_data():
     assert (estimate.low, estimate.high) == (pytest.approx(0.7001142, abs=1e-6), pytest.approx(2.4598858, abs=1e-6))
 
 
-def test_observations_that_repeat_each_other_say_no_more_than_one():
+def test_observations_that_repeat_each_other_say_no_more_than_one_and_what_never_varied_has_an_interval():
     alone = share_of(ones(81, 263))
     repeated = share_of([Cluster(5.0, 5)] * 81 + [Cluster(0.0, 5)] * 182)
     assert repeated.n == 263
     assert (repeated.low, repeated.high) == (pytest.approx(alone.low, abs=1e-3), pytest.approx(alone.high, abs=1e-3))
-
-
-def test_what_never_varied_has_an_interval_all_the_same():
     halves = share_of([Cluster(0.5)] * 100)
     assert (halves.value, halves.low) == (0.5, pytest.approx(0.5 * 100 / 103.8416, abs=1e-5))
     assert share_of([Cluster(1.0, 4)]).low < 0.3

@@ -6,13 +6,10 @@ from arena.base.errors import BotError
 from arena.protocol.messages import Wants, read_action, read_ready
 
 
-def test_ready_may_say_no_more_than_it_must():
+def test_ready_may_say_no_more_than_it_must_and_unknown_fields_are_ignored():
     ready = read_ready({"type": "ready", "protocol": 1})
     assert ready.wants == Wants(legal=True, observation=True, updates=False)
     assert (ready.name, ready.version, ready.author) == ("", "", "")
-
-
-def test_ready_switches_parts_off_and_on_and_unknown_fields_are_ignored():
     wants = {"legal": False, "updates": True, "weather": "sunny"}
     ready = read_ready({"type": "ready", "protocol": 1, "name": "x", "wants": wants, "colour": "blue"})
     assert ready.wants == Wants(legal=False, observation=True, updates=True)

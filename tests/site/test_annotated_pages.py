@@ -45,7 +45,7 @@ def shown(annotated):
     return viewed_match(found, {"a@1": "Ann", "b@1": "Bob"}, annotation=annotation)
 
 
-def test_a_position_says_what_it_is_worth_by_the_names_of_the_bots_or_by_seats_if_they_have_one_name(shown, annotated):
+def test_a_position_says_what_it_is_worth_and_marks_stand_beside_their_actions(shown, annotated):
     found, annotation = annotated
     worths = [one.annotation.worth for one in shown.positions]
     assert worths == [worth_text(worth, ("Ann", "Bob")) for worth in annotation.worths]
@@ -54,9 +54,6 @@ def test_a_position_says_what_it_is_worth_by_the_names_of_the_bots_or_by_seats_i
         assert text_in(by_id(page_of(shown, ply=ply), "worth")) == f"Worth: {worth}"
     both = viewed_match(found, {"a@1": "Ann", "b@1": "Ann"}, annotation=annotation)
     assert [one.annotation.worth for one in both.positions] == [worth_text(one, SEATS) for one in annotation.worths]
-
-
-def test_marks_stand_beside_their_actions(shown, annotated):
     _, annotation = annotated
     marks = [annotation.mark(index) for index in range(len(annotation.actions))]
     assert {"?", "??"} & set(marks)

@@ -34,7 +34,7 @@ def result(**changed):
     return ListedResult(**{**fixed, **changed})
 
 
-def test_a_text_leads_to_a_page_if_it_is_there_and_a_bot_has_its_version_beside_its_name():
+def test_a_text_leads_to_a_page_and_a_heading_says_what_its_column_means():
     assert part('{{ parts.to("a & b", "matches", tournament="t") }}') == '<a href="/matches?tournament=t">a &amp; b</a>'
     assert part('{{ parts.to("a", "no such page") }}', ServedLinks({})) == "a"
     html = part('{{ parts.bot("mcts@2") }}')
@@ -43,9 +43,6 @@ def test_a_text_leads_to_a_page_if_it_is_there_and_a_bot_has_its_version_beside_
     assert text(part('{{ parts.bot("mcts") }}')) == "mcts"
     assert text(part('{{ parts.bot("mcts@2", version=false) }}')) == "mcts"
     assert 'href="/why?tournament=t&amp;bot=mcts@2"' in part('{{ parts.bot("mcts@2", within="t") }}')
-
-
-def test_a_heading_says_what_its_column_means_and_numbers_have_thousands_decimals_or_a_dash():
     html = part('{{ parts.head("rank", "rank", number=true, kind="rank", sorted=true) }}')
     assert 'class="number rank"' in html and 'aria-sort="ascending"' in html
     assert "by exposure" in html
@@ -54,7 +51,7 @@ def test_a_heading_says_what_its_column_means_and_numbers_have_thousands_decimal
     assert found == ["1,234", "12.3 %", "–"]
 
 
-def test_the_winner_of_a_match_is_strong():
+def test_the_winner_of_a_match_is_strong_and_after_a_forfeit_scores_say_nothing():
     html = part("{{ parts.seats(result) }}", result=result())
     assert text(html) == "stepper 9 – 7.5 greedy"
     assert re.findall("<b>(.*?)</b>", html) == ["<bdi>stepper</bdi>"]
@@ -62,6 +59,11 @@ def test_the_winner_of_a_match_is_strong():
     assert "<b>" not in drawn
     three = result(bots=("a@1", "b@1", "c@1"), names=("a", "b", "c"), scores=(1, 2, 3), ranks=(3, 2, 1))
     assert text(part("{{ parts.seats(result) }}", result=three)) == "a 1, b 2, c 3"
+    assert text(part("{{ parts.seats(result) }}", result=result(faults=(LATE,)))) == "stepper – greedy"
+
+    html = part("{{ parts.results([result], of_tournament=true) }}", result=result())
+    assert 'href="/match?tournament=t&amp;match=744"' in html
+    assert text(html) == "t 744 stepper 9 – 7.5 greedy 12 plies"
 
 
 UNSTARTED = ListedFault(seat=0, kind=FaultKind.START, ply=0)
@@ -83,14 +85,6 @@ LATE = ListedFault(seat=1, kind=FaultKind.TIMEOUT, ply=4)
 )
 def test_a_few_words_say_how_a_match_ended(changed, ending):
     assert text(part("{{ parts.ended(result) }}", result=result(**changed))) == ending
-
-
-def test_after_a_forfeit_scores_say_nothing_and_a_list_of_results_leads_to_the_matches():
-    assert text(part("{{ parts.seats(result) }}", result=result(faults=(LATE,)))) == "stepper – greedy"
-
-    html = part("{{ parts.results([result], of_tournament=true) }}", result=result())
-    assert 'href="/match?tournament=t&amp;match=744"' in html
-    assert text(html) == "t 744 stepper 9 – 7.5 greedy 12 plies"
 
 
 @pytest.mark.parametrize("template", sorted(environment().list_templates()))

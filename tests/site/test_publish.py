@@ -111,13 +111,10 @@ def test_without_names_all_are_published_in_files_of_their_own_and_as_many_match
         assert all(path in files for path, _ in targets(few, page))
 
 
-def test_a_tournament_that_is_not_there(home, tmp_path):
+def test_what_is_not_there_is_not_published(home, tmp_path):
     with pytest.raises(UnknownNameError):
         publish(home, ["leage"], tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_home_without_tournaments(tmp_path):
     with ArenaHome(tmp_path / "empty") as empty, pytest.raises(StoreError, match="no tournament yet"):
         publish(empty, [], tmp_path / "out")
 

@@ -34,7 +34,7 @@ def test_every_ply_is_there_with_its_scores_and_a_sentence():
     assert [position.notes for position in shown.positions] == [(), (), (), ("depth 9",), ()]
 
 
-def test_marks_come_one_by_one_with_their_seat_and_the_order_of_the_actions():
+def test_marks_come_one_by_one_and_of_a_long_match_those_around_one_are_there(monkeypatch):
     board = viewed_match(record(FULL), {}).board
     come = [[board.shapes[number] for number in frame.come] for frame in board.frames[1:]]
     places = [(0.5, 0.5), (2.5, 1.5), (1.5, 3.5), (3.5, 2.5)]
@@ -42,6 +42,12 @@ def test_marks_come_one_by_one_with_their_seat_and_the_order_of_the_actions():
     assert [frame.gone for frame in board.frames] == [()] * 5
     assert board.outlines[0] is None
     assert board.outlines[2] == pytest.approx(("rect", 2.03, 1.03, 0.94, 0.94, "last"))
+    monkeypatch.setattr(match_boards, "MAX_POSITIONS", 3)
+    shown = viewed_match(record(FULL), {}, ply=2)
+    assert (shown.first_ply, [position.ply for position in shown.positions]) == (1, [1, 2, 3])
+    marks = [board_marks(shown.board, index) for index in range(3)]
+    assert marks == [["1"], ["1", "2"], ["1", "2", "3"]]
+    assert [clock.wall_seconds for clock in shown.clocks] == [0.5, 0.0]
 
 
 def test_clocks_count_up_and_banks_down():
@@ -132,15 +138,6 @@ def test_a_record_that_breaks_the_rules_is_shown_up_to_there():
         assert shown.board is None
         assert game.partition(":")[0].partition(".")[0] in shown.problem
         assert (shown.plies, len(shown.positions), len(shown.unplayed)) == (4, 1, 4)
-
-
-def test_of_a_long_match_the_plies_around_one_are_there(monkeypatch):
-    monkeypatch.setattr(match_boards, "MAX_POSITIONS", 3)
-    shown = viewed_match(record(FULL), {}, ply=2)
-    assert (shown.first_ply, [position.ply for position in shown.positions]) == (1, [1, 2, 3])
-    marks = [board_marks(shown.board, index) for index in range(3)]
-    assert marks == [["1"], ["1", "2"], ["1", "2", "3"]]
-    assert [clock.wall_seconds for clock in shown.clocks] == [0.5, 0.0]
 
 
 @pytest.mark.parametrize(("coming", "drawn"), [(17, 1000), (40, 17)])

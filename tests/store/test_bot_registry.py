@@ -65,19 +65,13 @@ def test_a_record_opens_no_file_outside_of_the_bots_directory(home, tmp_path, pr
         home.bots.recorded(stored(directory, own_files=[str(file)]), "bot@1", None)
 
 
-def test_a_record_opens_no_directory_that_is_not_a_bots(home, tmp_path):
+def test_a_record_opens_no_directory_and_no_file_that_is_not_a_bots_of_the_tournament(home, tmp_path, precious):
     (tmp_path / ".ssh").mkdir()
     with pytest.raises(UsageError, match=r"there is no bot\.toml in .*\.ssh; use --bot-path PATH"):
         home.bots.recorded(stored(tmp_path / ".ssh"), "bot@1", None)
-
-
-def test_a_record_opens_no_file_that_is_not_the_bots_program(home, precious):
     record = stored(precious.parent, own_files=[str(precious)], command=["cat", "precious"])
     with pytest.raises(UsageError, match="the record names files that are not its program"):
         home.bots.recorded(record, "bot@1", None)
-
-
-def test_a_record_of_a_bot_that_did_not_enter_is_rejected(home, tmp_path):
     with pytest.raises(StoreError, match="bot 'stranger@1': it has a record in tournament 't', but did not enter it"):
         home.bots.recorded(stored(tmp_path), "stranger@1", None)
 

@@ -15,7 +15,7 @@ def times(*seconds, actions=24, players=2, game="plaid"):
     return GameTimes(game=game, players=players, seconds=seconds, actions=(actions,) * len(seconds))
 
 
-def test_the_interval_is_students_and_variances_of_several_games_add_up():
+def test_the_interval_is_students_and_never_below_the_shortest_match():
     """Of 1 to 5: mean 3, standard error √0.5, and the table has 2.776 for four degrees of freedom."""
     found = estimate([times(1.0, 2.0, 3.0, 4.0, 5.0)], [10])
     assert found.seconds == pytest.approx(30)
@@ -24,9 +24,6 @@ def test_the_interval_is_students_and_variances_of_several_games_add_up():
     found = estimate([times(1.0, 2.0, 3.0, 4.0, 5.0), times(1.0, 2.0, 3.0, 4.0, 5.0)], [10, 10])
     assert found.seconds == pytest.approx(60)
     assert found.interval[1] - 60 == pytest.approx(10 * 2.776, abs=0.01)
-
-
-def test_an_interval_is_never_below_the_shortest_match_and_one_match_has_none():
     assert estimate([times(10.0, 14.0)], [1]).interval[0] == 10.0
     assert estimate([times(10.0, 14.0)], [1]).interval[1] == pytest.approx(12 + 12.706 * 2, abs=0.01)
     assert estimate([times(10.0)], [3]).interval is None

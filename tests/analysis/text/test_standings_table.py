@@ -36,11 +36,16 @@ def test_matches_of_three_have_a_column_for_each_rank():
     assert finishes == {"a": [5, 0, 0], "b": [0, 5, 0], "c": [0, 5, 0]}
 
 
-def test_values_have_json_types_unless_they_are_formatted():
+def test_values_have_json_types_unless_they_are_formatted_and_a_crosstable_of_points_writes_halves():
     table = standings(WON, {"b": {"timeout": 3}})
     formatted, plain = (standings_table(table, formatted=is_formatted)[1][1] for is_formatted in (True, False))
     assert (formatted["faults"], plain["faults"]) == ("3 timeout", {"timeout": 3})
     assert (formatted["same_as_next"], plain["same_as_next"]) == ("", False)
+    points = {("a", "b"): 1.5, ("b", "a"): 0.5, ("a", "c"): 2.0, ("c", "a"): 0.0}
+    scores = {pair: Score(one, 2) for pair, one in points.items()}
+    names = {name: name for name in "abc"}
+    cells = [[row[f"against_{k}"] for k in (1, 2, 3)] for row in crosstable_table(scores, names, points_only=True)[1]]
+    assert cells == [["-", "1½", "2"], ["½", "-", ""], ["0", "", "-"]]
 
 
 def test_csv_is_flat_with_sensible_digits():
@@ -65,14 +70,6 @@ def test_csv_of_bots_without_a_match_has_empty_cells_and_only_json_has_the_autho
     assert [row[key] for key in ("bot", "rank_low", "rank_high", "margin_95")] == ["a@1", "", "", ""]
     assert standings_table(table, formatted=False)[1][0]["author"] == ""
     assert "author" not in standings_table(table)[1][0]
-
-
-def test_a_crosstable_of_points_only_writes_halves_as_in_chess():
-    points = {("a", "b"): 1.5, ("b", "a"): 0.5, ("a", "c"): 2.0, ("c", "a"): 0.0}
-    scores = {pair: Score(one, 2) for pair, one in points.items()}
-    names = {name: name for name in "abc"}
-    cells = [[row[f"against_{k}"] for k in (1, 2, 3)] for row in crosstable_table(scores, names, points_only=True)[1]]
-    assert cells == [["-", "1½", "2"], ["½", "-", ""], ["0", "", "-"]]
 
 
 # the sentences below: where a statistic can't be given, what there is and what it takes

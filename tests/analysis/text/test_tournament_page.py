@@ -81,17 +81,14 @@ def test_nothing_is_loaded_and_only_the_page_s_own_script_runs(page):
         assert rules[kind] == f"'sha256-{digest}'"
 
 
-def test_every_name_leads_to_its_bot_and_back(page, home):
+def test_every_name_leads_to_its_bot_and_back_and_every_heading_of_a_table_is_explained(page, home):
     table = standings_of(home.store, "league")
     for number, line in enumerate(table.lines, 1):
         (section,) = page.all("article", id=f"bot-{number}")
         assert len(page.all("a", href=f"#bot-{number}")) > 8, "verdict, standings, seats, rivals, numbers"
         assert re.search(rf'id="{section["id"]}".*?<bdi>{line.bot}</bdi>', page.source, re.DOTALL)
     assert len(page.all("a", href="#standings")) == len(table.lines)
-
-
-def test_every_heading_of_a_table_is_explained_on_the_page(page):
-    """By touch and by ear: in a list at the end, beside the title that a pointer shows."""
+    # By touch and by ear: in a list at the end, beside the title that a pointer shows.
     headings = [found for found in page.all("th", scope="col") if "title" in found]
     assert len(headings) > 30
     listed = html.unescape(page.source[page.source.index('id="columns"') :])
@@ -108,7 +105,7 @@ def test_a_bot_s_section_has_its_faults_with_a_way_to_see_them(page, home, leagu
         assert page.all("a", href=f"#match-{match}")
 
 
-def test_every_match_ends_as_recorded_and_its_marks_have_owner_and_order(page, home, league):
+def test_every_match_ends_as_recorded_and_the_viewer_is_open_without_a_script(page, home, league):
     records = list(home.store.records(league))
     assert len(page.views) == len(records) == 36
     for view, record in zip(page.views, records, strict=True):
@@ -123,9 +120,6 @@ def test_every_match_ends_as_recorded_and_its_marks_have_owner_and_order(page, h
             board["shapes"][k] for k in shown if board["shapes"][k][0] == "mark"
         )}  # fmt: skip
         assert marks == {(x - 0.5, y - 0.5): (seat, str(ply)) for ply, (seat, (x, y)) in enumerate(record.actions, 1)}
-
-
-def test_the_viewer_is_open_at_the_end_without_a_script(page, home, league):
     top = {line.label for line in standings_of(home.store, "league").lines[:2]}
     last = [record for record in home.store.records(league) if set(record.bots) == top][-1]
     assert f"Match {last.match}: " in page.text

@@ -145,12 +145,9 @@ def test_rules_that_contradict_themselves_have_a_sentence_and_no_value(kind, pos
     assert str(caught.value) == f"the game {games.PATH!r} is at fault: {problem}"
 
 
-def test_exploring_stops_at_the_deadline():
+def test_exploring_stops_at_the_deadline_and_when_the_memory_is_full():
     with pytest.raises(TimeIsUpError):
         explore(make_game("plusminus", size=4), "plusminus", Limits(deadline=1.0, clock=iter((0.0, 1.0)).__next__))
-
-
-def test_exploring_stops_when_the_memory_is_full():
     game = make_game("plusminus", size=4)
     limits = Limits(memory_bytes=3000 * bytes_per_state(game))
     with pytest.raises(TooLargeError, match=r"a table of the states found so far takes about .* may be used"):

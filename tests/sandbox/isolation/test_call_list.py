@@ -89,12 +89,9 @@ def test_of_programs_that_can_not_be_executed_the_reason_of_one_that_is_there_is
     assert failure(calls) == {"step": "exec", "errno": number, "subject": programs[-1]}
 
 
-def test_a_text_with_a_null_character_is_not_cut_short():
+def test_a_list_that_can_not_be_made_is_refused():
     with pytest.raises(StepError, match="null character"):
         CallList().add("chdir", "/tmp\0/etc")
-
-
-def test_more_calls_than_there_is_room_for_are_refused():
     calls = CallList()
     for _ in range(1 << 15):
         calls.add("close", -1, skipped=0)

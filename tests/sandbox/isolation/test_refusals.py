@@ -73,15 +73,9 @@ def test_what_reaches_beyond_a_bot_is_rejected(tried):
     assert {name for name, came in tried.answers["results"].items() if came == "it succeeded"} == allowed
 
 
-def test_a_readable_file_stays_as_it_is(tried):
+def test_a_readable_file_stays_as_it_is_and_a_bot_inherits_and_reads_only_what_is_its_own(tried):
     after = tried.file.stat()
     for what in ("st_mode", "st_uid", "st_gid", "st_size", "st_mtime_ns", "st_ctime_ns"):
         assert getattr(after, what) == getattr(tried.before, what), what
-
-
-def test_a_bot_inherits_nothing_but_its_three_pipes(tried):
     assert tried.answers["inherited"] == []
-
-
-def test_a_bot_reads_the_limit_of_its_own_control_group(tried):
     assert set(tried.answers["memory_limits"]) == ({Limits().memory_bytes} if tried.isolation.groups else set())

@@ -55,11 +55,13 @@ def test_a_file_with_many_names_counts_once(tmp_path):
     assert found.files == 21
 
 
-def test_links_and_fifos_are_counted_and_not_followed(tmp_path):
+def test_links_and_fifos_are_counted_and_not_followed_and_what_has_gone_is_empty(tmp_path):
     (tmp_path / "up").symlink_to("..")
     (tmp_path / "away").symlink_to("/usr")
     os.mkfifo(tmp_path / "fifo")
     assert walk(str(tmp_path)).files == 3
+    assert walk(str(tmp_path / "gone")).files == 0
+    assert look(tmp_path / "gone") is None
 
 
 @pytest.mark.parametrize(("depth", "is_too_deep"), [(MAX_DEPTH - 1, False), (MAX_DEPTH, True), (1500, True)])
@@ -87,11 +89,6 @@ def test_a_closed_directory_is_a_fault_where_the_arena_has_to_count(tmp_path):
     (tmp_path / "closed").mkdir(mode=0)
     broken = "a directory in the scratch directory that can't be read, so scratch_bytes can't be counted"
     assert look(tmp_path) == broken
-
-
-def test_a_directory_that_has_gone_is_empty(tmp_path):
-    assert walk(str(tmp_path / "gone")).files == 0
-    assert look(tmp_path / "gone") is None
 
 
 def removed_file(place, size=MEBIBYTE):

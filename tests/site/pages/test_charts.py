@@ -14,7 +14,7 @@ def rectangles(svg, kind):
     ]
 
 
-def test_an_interval_is_drawn_between_the_margins_of_its_chart():
+def test_an_interval_and_a_bar_are_never_longer_than_their_chart():
     svg = interval(25.0, 5.0, 0.0, 50.0)  # 97 % of the width are for 50 points
     (mean,), (bar_of_it,) = rectangles(svg, "mean"), rectangles(svg, "range")
     assert mean["x"] == 50
@@ -23,9 +23,6 @@ def test_an_interval_is_drawn_between_the_margins_of_its_chart():
     svg = interval(3.0, None, 3.0, 3.0)
     assert not rectangles(svg, "range")
     assert rectangles(svg, "mean")[0]["x"] == 1.5, "a stroke alone"
-
-
-def test_a_bar_is_never_longer_than_its_chart_and_heat_has_eleven_steps():
     assert rectangles(bar(0.25), "mean") == [{"width": 25}]
     assert rectangles(bar(7.0), "mean") == [{"width": 100}]
     assert rectangles(bar(-1.0), "mean") == [{"width": 0}]
@@ -54,13 +51,10 @@ TWO = [
 ]
 
 
-def test_ticks_cover_what_is_drawn_in_round_steps():
+def test_ticks_are_round_and_points_are_where_their_ratings_are():
     """From 19 to 25 in steps of 2: 18 to 26."""
     assert RatingChart(TWO).ticks == ["26", "24", "22", "20", "18"]
-
-
-def test_points_are_where_their_ratings_are():
-    """Of 18 to 26, 20 is three quarters down, 24 one quarter, 22 in the middle; tournaments by time, from 2 to 98."""
+    # Of 18 to 26, 20 is three quarters down, 24 one quarter, 22 in the middle; tournaments by time, from 2 to 98.
     svg = RatingChart(TWO).svg()
     assert re.findall(r'class="dot" d="M([\d. ]+)h0"', svg) == ["2.00 75.00", "98.00 25.00", "98.00 50.00"]
     assert 'points="2.00 62.50 98.00 12.50 98.00 37.50 2.00 87.50"' in svg

@@ -118,15 +118,17 @@ def test_of_a_match_that_is_too_large_only_the_number_of_plies_is_there(state):
         LiveMatch.from_json(json.loads(json.dumps({**STATE.to_json(), "left_out": 1})))
 
 
-def test_tournaments_do_not_mix(store, state):
+def test_tournaments_do_not_mix_and_an_erased_one_leaves_nothing(store, tournament, state):
     other = store.live_state(store.create_tournament(replace(definition(), name="t2"), []))
     state.show([STATE])
     state.write_progress(PROGRESS)
     state.watch(4, 60)
     other.clear()
     assert (other.live_match(4), other.progress(), other.watched()) == (None, None, frozenset())
-    assert state.live_match(4) is not None
-    assert state.watched() == {4}
+    assert (state.live_match(4) is not None, state.watched()) == (True, {4})
+    store.delete(tournament)
+    store.erase(store.deleted_tournament("t"))
+    assert (state.progress(), state.live_match(4), state.watched()) == (None, None, frozenset())
 
 
 def test_a_watch_lasts_as_long_as_it_is_renewed(state, monkeypatch):
@@ -163,12 +165,3 @@ def test_a_malformed_body_is_a_sentence(store, tournament, state, body):
         state.progress()
     with pytest.raises(StoreError, match="a live match"):
         state.live_match(4)
-
-
-def test_an_erased_tournament_leaves_nothing(store, tournament, state):
-    state.show([STATE])
-    state.write_progress(PROGRESS)
-    state.watch(4, 60)
-    store.delete(tournament)
-    store.erase(store.deleted_tournament("t"))
-    assert (state.progress(), state.live_match(4), state.watched()) == (None, None, frozenset())

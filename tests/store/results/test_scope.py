@@ -38,15 +38,12 @@ def names(store, scope):
     return listed
 
 
-def test_comparisons_count_on_request_only(year):
+def test_comparisons_count_on_request_only_and_a_scope_begins_at_a_time(year):
     assert names(year, Scope()) == ["spring", "summer", "autumn"]
     assert names(year, Scope(comparisons=True)) == ["spring", "summer", "autumn", "test"]
     assert names(year, Scope(tournaments=("test", "spring"))) == ["spring", "test"]
     assert len(list(year.results())) == len(list(year.records())) == 8
     assert year.latest_tournament().name == "autumn"
-
-
-def test_a_scope_begins_at_a_time(year):
     assert names(year, Scope(since=datetime(2026, 7, 1, 12, tzinfo=UTC))) == ["summer", "autumn"]
     assert names(year, Scope(since=datetime(2026, 7, 1, 12, 0, 1))) == ["autumn"]
     offset = datetime.fromisoformat("2026-07-01T13:59:59+02:00")

@@ -67,14 +67,6 @@ def test_submitted_bots_are_listed_in_order(store):
     assert store.submitted_bots() == found
 
 
-@pytest.mark.slow(only=("postgresql",))
-@on_both
-def test_records_come_in_match_order_piece_by_piece(store, tournament):
-    for start in (601, 1):
-        store.record(tournament, [record(match) for match in range(start, start + 600)])
-    assert [found.match for found in store.records(tournament)] == list(range(1, 1201))
-
-
 @pytest.mark.slow(sample=("sqlite",))
 @on_both
 def test_a_second_director_is_refused_and_the_lock_ends_with_its_holder(store, place):
