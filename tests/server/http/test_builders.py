@@ -12,7 +12,7 @@ import pytest
 
 from arena.base.definition import GameChoice
 from arena.base.live_match import LiveMatch
-from arena.server.http.builders import BUSY, CRASHED, MAX_WAITING, Builders, LaneLimits
+from arena.server.http.builders import CRASHED, Builders, LaneLimits
 from arena.server.http.problems import ProblemError
 from arena.site.frame.model import Lane
 from arena.site.matches.match_model import MatchParameters
@@ -159,16 +159,6 @@ async def test_a_builder_that_was_prepared_builds_the_next_page_and_ends_when_it
     while builders.processes:
         await asyncio.sleep(0.01)
     assert await build(builders)
-
-
-async def test_more_requests_than_can_wait_are_refused(builders):
-    waiting = [asyncio.create_task(build(builders, "Hanging")) for _ in range(MAX_WAITING + LIMITS.processes)]
-    await asyncio.sleep(0)
-    assert await refusal(builders, "t") == BUSY
-    for task in waiting:
-        task.cancel()
-    await asyncio.gather(*waiting, return_exceptions=True)
-    assert builders.processes == ()
 
 
 @pytest.mark.slow

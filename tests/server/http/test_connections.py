@@ -108,15 +108,12 @@ async def test_a_reader_that_never_reads_is_not_waited_for():
         idle, good = await server.open(), await server.open()
         idle[1].transport.pause_reading()
         idle[1].write(b"GET /long HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        [stuck] = [None]
-        while stuck is None:
+        while not (stuck := [one for one in server.connections._all if one.transport.get_write_buffer_size()]):
             await asyncio.sleep(0)
-            stuck = next((one for one in server.connections._all if one.transport.get_write_buffer_size()), None)
         server.connections.end_overdue()
         assert await is_answered(*good)
         size = -1
-        while size != stuck.transport.get_write_buffer_size():  # the system's buffers fill
-            size = stuck.transport.get_write_buffer_size()
+        while size != (size := stuck[0].transport.get_write_buffer_size()):  # the system's buffers fill
             await asyncio.sleep(0.05)
         server.connections.end_overdue()
         server.clock.now = UNREAD_SECONDS + 1

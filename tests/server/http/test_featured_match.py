@@ -55,7 +55,7 @@ RESULT = {
 EMPTY = {"tournaments": (), "older": None, "tournament_count": 0, "matches": 0, "running": (), "results": ()}
 
 
-async def test_a_board_stays_for_a_while_and_then_goes_on_to_the_newest():
+async def test_a_board_stays_for_a_while_and_one_of_a_match_that_is_gone_gives_way_at_once():
     front = Front()
     assert await front.show(None) is None
     assert await front.show("a/b") == ("tournaments/a%2Fb/matches/3",)
@@ -64,9 +64,6 @@ async def test_a_board_stays_for_a_while_and_then_goes_on_to_the_newest():
     front.seconds += 1
     assert await front.show("other") == ("tournaments/other/matches/3",)
     assert await front.show(None) is None, "everything was deleted"
-
-
-async def test_a_match_that_is_gone_gives_way_at_once():
     front = Front()
     await front.show("first")
     front.cache.gone = "first"

@@ -66,14 +66,10 @@ async def test_the_bot_of_the_guide_and_its_next_version_are_whole(directory, tm
     assert [load_bot(tmp_path / name).label for name in ("my_bot.py", "")] == ["my_bot@1", "my_bot@2"]
 
 
-async def test_where_nobody_signs_in_nothing_is_handed_in(directory):
+async def test_what_people_try_leads_there_and_where_nobody_signs_in_nothing_is_submitted(directory):
     async with client_of(directory) as client:
         text = (await client.get("/guide")).text
         assert "--to " not in text and "/submissions" not in text
-
-
-async def test_what_people_try_leads_there(directory):
-    async with client_of(directory) as client:
         for address in ("/docs", "/help", "/about", "/protocol", "/play"):
             response = await client.get(address, follow_redirects=True)
             assert response.status_code == 200 and response.url.path.startswith("/guide")

@@ -90,7 +90,10 @@ def test_it_says_its_address_in_a_line_and_ends_quietly(directory):
 
 @pytest.mark.slow
 def test_it_ends_quietly_while_a_page_is_being_built(tmp_path):
-    add_game_without_end(tmp_path)
+    game = {"game": "tests.server.http.failing_rules:Hanging", "options": {"goal": 9}}
+    with ArenaHome(tmp_path) as home:
+        tournament = home.store.create_tournament(definition(games=(GameChoice(players=2, **game),)), [line(1)])
+        home.store.record(tournament, [record(1, actions=[[0, 1], [1, 2]], **game)])
     with served("--home", tmp_path, cwd=ROOT) as server, socket.socket() as connection:
         host, port = server.address.split(":")
         connection.connect((host, int(port)))
@@ -98,14 +101,6 @@ def test_it_ends_quietly_while_a_page_is_being_built(tmp_path):
         server.get_until("/health.json", lambda answer: b'"processes":1' in answer[2])
         assert server.end() == (0, "")
         assert connection.recv(12) == b"HTTP/1.1 503"
-
-
-def add_game_without_end(directory):
-    game = "tests.server.http.failing_rules:Hanging"
-    with ArenaHome(directory) as home:
-        made = definition(games=(GameChoice(game=game, options={"goal": 9}, players=2),))
-        tournament = home.store.create_tournament(made, [line(1)])
-        home.store.record(tournament, [record(1, game=game, options={"goal": 9}, actions=[[0, 1], [1, 2]])])
 
 
 @pytest.mark.slow
@@ -241,13 +236,17 @@ def test_only_where_strangers_do_not_come_visitors_may_play(directory, capsys, m
     assert slots == asked
 
 
-def test_a_port_in_use_and_a_home_that_is_not_there_are_one_sentence(directory, tmp_path, capsys):
+def test_a_port_in_use_a_home_that_is_not_there_and_a_missing_extra_are_one_sentence(
+    directory, tmp_path, capsys, monkeypatch
+):
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         sentence = refusal(calling(directory, capsys), "serve", "--port", port)
     assert f"--port {port}: another program listens on it; expected a free one" in sentence
     assert "there is no tournament yet" in refusal(calling(tmp_path / "none", capsys), "serve")
     assert not (tmp_path / "none").exists()
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "uvicorn" else object())
+    assert "pip install 'grid-arena[web]'" in refusal(calling(directory, capsys), "serve")
 
 
 @pytest.mark.slow
@@ -258,8 +257,3 @@ def test_in_an_empty_directory_it_waits_for_the_first_tournament(tmp_path):
             add_tournament(home, "first")
         server.get_until("/index.json", lambda answer: json.loads(answer[2])["tournament_count"] == 1)
         assert server.end() == (0, "")
-
-
-def test_without_the_extra_it_says_what_to_install(directory, capsys, monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "uvicorn" else object())
-    assert "pip install 'grid-arena[web]'" in refusal(calling(directory, capsys), "serve")

@@ -58,11 +58,6 @@ class Alone:
         return self.process.returncode, out, own_errors(err)
 
 
-def is_locked(home, part):
-    path = home / "parts" / f"{part}.lock"
-    return path.exists() and path.read_text() != ""
-
-
 @pytest.mark.slow
 def test_what_checks_and_plays_ends_quietly_with_all_that_it_has_started(tmp_path):
     with Alone(tmp_path, "work") as alone:
@@ -84,7 +79,8 @@ def test_a_second_one_on_a_home_is_refused_and_the_first_works_on(tmp_path, caps
     with ArenaHome(tmp_path):
         pass
     with Alone(tmp_path, "work") as first:
-        wait_until(lambda: is_locked(tmp_path, "work"), alive=[first.process])
+        lock = tmp_path / "parts" / "work.lock"
+        wait_until(lambda: lock.exists() and lock.read_text() != "", alive=[first.process])
         holder = f"(process {first.process.pid}); nothing was changed"
         for arguments in (["--only", "work"], ["--open-to", "authors", "--port", "0"]):
             sentence = refusal(calling(tmp_path, capsys), "serve", *arguments)
@@ -106,7 +102,10 @@ def test_what_is_submitted_waits_for_the_checker_and_the_other_way_round(tmp_pat
         note_containment(tmp_path, "")
         assert _submissions(web)["refusal"] == ""  # the checker has begun meanwhile
         with open_people(tmp_path) as people:
-            number = _submit_bot(tmp_path, people, ada)
+            with UploadDirectory(tmp_path / "uploads").receive() as receiving:
+                receiving.write(b"print()\n")
+                came = receiving.keep()
+            number = people.submissions.add(ada, came.name, came.digest, came.size_bytes, "bot.py", "").number
             with Alone(tmp_path, "work", "--ladder", "none") as checker:
                 wait_until(
                     lambda: people.submissions.find(number).state is not SubmissionState.WAITING,
@@ -123,10 +122,3 @@ def _submissions(web):
     request = urllib.request.Request(f"http://{web.address}/submissions", headers={"accept": "application/json"})
     with urllib.request.urlopen(request, timeout=60) as response:
         return json.loads(response.read())
-
-
-def _submit_bot(home, people, person):
-    with UploadDirectory(home / "uploads").receive() as receiving:
-        receiving.write(b"print()\n")
-        came = receiving.keep()
-    return people.submissions.add(person, came.name, came.digest, came.size_bytes, "bot.py", "").number

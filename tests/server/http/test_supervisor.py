@@ -54,10 +54,6 @@ def accept_a_bot(world):
     world.home.bots.add(load_bot(world.home.directory / "one"))
 
 
-def ask(world):
-    world.people.requests.add("open", "void", {}, subject="", reason="Because.", by="ada")
-
-
 def announce(world):
     world.people.contests.add("ada", contest_of(house_bots=None, opens_at="2027-01-16T08:00:00"))
     assert world.wanted() == []
@@ -68,10 +64,6 @@ def play(world):
     world.people.unrated_matches.set_menu("{}", 4)
     choices = Choices(game="differences", options="{}", seat=0, bot="arena:greedy", per_action_milliseconds=1000)
     world.people.unrated_matches.begin(choices, None, "192.0.2.1")
-
-
-def record_matches(world):
-    add_tournament(world.home, "t")
 
 
 def ask_for_an_analysis(world):
@@ -87,11 +79,14 @@ STARTED_BY = {
         lambda world: world.people.directors.set_desired_state("open", DesiredState.PAUSE, reason="x", by="ada"),
         ["ladder"],
     ),
-    "a request": (ask, ["ladder"]),
+    "a request": (
+        lambda world: world.people.requests.add("open", "void", {}, subject="", reason="Because.", by="ada"),
+        ["ladder"],
+    ),
     # and every day the play host removes what is old
     "a contest whose time has come": (announce, ["contests", "play"]),
     "a wish for an analysis": (ask_for_an_analysis, ["annotator"]),
-    "recorded matches": (record_matches, ["play", "annotator"]),
+    "recorded matches": (lambda world: add_tournament(world.home, "t"), ["play", "annotator"]),
     "a match in the browser": (play, ["play"]),
     "uploads that can't be contained": (lambda world: note_containment(world.home.directory, "no"), ["checker"]),
 }

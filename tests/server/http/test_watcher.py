@@ -17,7 +17,6 @@ from arena.store.results.live_state import RunProgress
 from arena.store.results.values import StoredBot
 from tests.databases import DATABASES, on_both
 from tests.store.results.samples import definition, line, record
-from tests.waiting import wait_until
 
 
 @pytest.fixture(params=DATABASES)
@@ -152,7 +151,9 @@ def test_what_is_corrected_or_deleted_is_told_from_what_is_played(home, tourname
     assert gone == topics
 
 
-def test_events_that_were_pruned_before_they_were_read_are_missed(home, tournament, watching):
+def test_events_that_were_pruned_before_they_were_read_or_are_of_a_newer_arena_are_missed(
+    home, tournament, watching, caplog
+):
     for match in range(1, 6):
         home.store.record(tournament, [record(match)])
     home.store._database.write(lambda connection: connection.exec_driver_sql("DELETE FROM events WHERE seq < 4"))
@@ -160,11 +161,8 @@ def test_events_that_were_pruned_before_they_were_read_are_missed(home, tourname
     assert change.missed == {1}
     assert change.events == ()
     assert change.state.last_events == {1: 6}
-
-
-def test_an_event_of_a_newer_arena_is_missed(home, tournament, watching, caplog):
-    home.store.record(tournament, [record(1)])
-    change = "UPDATE events SET body = '{\"what\": 1}' WHERE seq = 2"
+    home.store.record(tournament, [record(6)])
+    change = "UPDATE events SET body = '{\"what\": 1}' WHERE seq = 7"
     home.store._database.write(lambda connection: connection.exec_driver_sql(change))
     with caplog.at_level(logging.WARNING):
         assert watching.look().missed == {1}
@@ -267,19 +265,6 @@ def test_a_store_that_can_not_be_read_is_read_later(home, tournament, watching, 
         assert watching.watcher.lost_at is not None
     assert kinds(watching.look()) == [(1, 2, EventKind.RESULTS)]
     assert watching.watcher.lost_at is None
-
-
-@on_both
-def test_its_thread_looks_by_itself(place, home, tournament):
-    changes = []
-    opened = OpenedHome(*place)
-    watcher = Watcher(opened, changes.append)
-    watcher.start()
-    home.store.record(tournament, [record(1)])
-    wait_until(lambda: changes)
-    watcher.stop()
-    opened.close()
-    assert kinds(changes[0]) == [(1, 2, EventKind.RESULTS)]
 
 
 def test_contests_change_what_is_said_of_them_and_no_page_of_tournaments(place, home, tournament):

@@ -45,13 +45,6 @@ def test_the_text_is_what_prometheus_reads():
     assert parsed(exposition([metric])) == {("arena_x", AWKWARD): 1.5, ("arena_x", ""): 2**53}
 
 
-def test_the_text_is_as_the_format_says():
-    metric = Metric("arena_x_total", MetricKind.COUNTER, "A sum.", [Sample(3, {"a": 'b"'}), Sample(0.25)])
-    assert exposition([metric]) == (
-        '# HELP arena_x_total A sum.\n# TYPE arena_x_total counter\narena_x_total{a="b\\""} 3\narena_x_total 0.25\n'
-    )
-
-
 def test_requests_are_counted_by_template():
     requests = RequestMetrics()
     for seconds in (0.0005, 0.001, 0.2, 99.0):

@@ -6,7 +6,7 @@ from arena.store.home import open_people
 from arena.store.people.values import Role
 
 
-def test_each_service_is_a_program_and_each_ladder_its_own():
+def test_each_service_is_a_program_and_each_ladder_its_own_under_one_name():
     made = programs("/home/of", [("spring", "/s.toml"), ("a/b", "arena:x")], 4)
     assert [(one.service.name, one.arguments, one.ladder) for one in made] == [
         ("checker", ("/home/of",), ""),
@@ -18,9 +18,6 @@ def test_each_service_is_a_program_and_each_ladder_its_own():
         ("annotator", ("/home/of",), ""),
     ]
     assert {one.service for one in made} == set(SERVICES)
-
-
-def test_a_ladder_named_twice_is_refused():
     with pytest.raises(UsageError, match="two files have the name 'spring'"):
         programs("/home/of", [("spring", "a"), ("spring", "b")], 0)
 

@@ -122,10 +122,12 @@ async def world(directory, people_database, tmp_path):
     home = OpenedHome(directory)
     links = ServedLinks(asset_digests(), "/account")
     with PeopleStore(shutil.copy(people_database, tmp_path / "people.sqlite3"), now) as store:
-        gate = Gate(store, UploadDirectory(tmp_path / "uploads"), Homes(home), links, OPERATIONS)
+        uploads = UploadDirectory(tmp_path / "uploads")
+        gate = Gate(store, uploads, Homes(home), links, OPERATIONS)
         hosts = Hosts("0.0.0.0", [HOST])
         site = Site(home, versions=FakeVersions(), hosts=hosts, endpoints=gate.endpoints, links=links)
         built = World(store, now, site)
+        built.uploads = uploads
         try:
             yield built
         finally:

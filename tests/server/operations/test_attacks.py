@@ -159,12 +159,9 @@ async def test_signing_in_leads_nowhere_else(world, place):
     assert page.status_code in (400, 404) or 'name="next" value="/account"' in page.text
 
 
-@pytest.mark.parametrize("place", ["/", "/bots?search=a", "/%2f%2fevil.example", "/%5cevil.example", "/a//b", "/.//x"])
-def test_a_path_of_ours_stays(place):
-    assert place_of_ours(place) == place
-
-
 async def test_who_must_sign_in_is_led_back_to_this_site_alone(world):
+    ours = ["/", "/bots?search=a", "/%2f%2fevil.example", "/%5cevil.example", "/a//b", "/.//x"]
+    assert [place_of_ours(place) for place in ours] == ours
     for path in ("/account//evil.example", "/account?code=%0d%0aset-cookie:a=b", "/account?//evil.example"):
         response = await world.client().get(path)
         assert "set-cookie" not in response.headers
@@ -286,14 +283,6 @@ async def test_secrets_are_sent_encrypted_or_stay_on_this_machine(world, address
     assert (await client.post("/sign-in", data=LOGIN)).status_code == status
     assert (await client.get("/sign-in")).status_code == (200 if status == 303 else 403), "before it is typed"
     assert (await client.get("/log")).status_code == 200
-
-
-@pytest.mark.parametrize("host", ["evil.example", f"{HOST}.evil.example", "", f"{HOST}@evil.example", f"{HOST}/x"])
-async def test_a_link_has_only_names_that_are_answered_to(world, host):
-    dora = world.browser("dora")
-    response = await dora.post("/people/invitations", headers={"host": host})
-    assert response.status_code in (400, 421)
-    assert not world.store.invitations.all()
 
 
 async def test_what_a_proxy_says_about_the_client_is_an_address_or_nothing(world):

@@ -5,7 +5,7 @@ import pytest
 from arena.base.records import Fault, SeatReport
 from arena.community.play.view import Played
 from arena.store.home import ArenaHome
-from arena.store.people.unrated_match import MatchState
+from arena.store.people.unrated_match import MatchState, unrated_matches
 from arena.store.people.values import Role, Scope
 from tests.server.operations.conftest import HTML, JSON
 from tests.server.operations.test_playing import begun, matches, play_on  # noqa: F401 - a fixture
@@ -78,7 +78,9 @@ async def test_notes_of_a_match_in_the_browser_are_for_the_author_of_the_bot(log
     address = await begun(client)
     one = matches.find(address.removeprefix("/play/"))
     play_on(matches, address, MatchState.OVER, [Played(0, (1, 1)), Played(1, (2, 3), 0.25, THEIRS)])
-    named(matches, one.number, bot, f"b@1 forfeits (exit): {THEIRS}")
+    changed = unrated_matches.update().where(unrated_matches.c.id == one.number)
+    changed = changed.values(bot=bot, reason=f"b@1 forfeits (exit): {THEIRS}")
+    matches._database.write(lambda connection: connection.execute(changed))
     for path in (address, "/account/data"):
         for accept in (HTML, JSON):
             text = (await client.get(path, headers={"accept": accept})).text
@@ -86,13 +88,6 @@ async def test_notes_of_a_match_in_the_browser_are_for_the_author_of_the_bot(log
                 assert THEIRS not in text, path
     stored = (await client.get("/account/data", headers={"accept": JSON})).json()["matches"][0]["actions"]
     assert [THEIRS in json.dumps(action) for action in json.loads(stored)] == [False, is_read]
-
-
-def named(played, number, bot, reason):
-    from arena.store.people.unrated_match import unrated_matches
-
-    changed = unrated_matches.update().where(unrated_matches.c.id == number).values(bot=bot, reason=reason)
-    played._database.write(lambda connection: connection.execute(changed))
 
 
 async def test_an_author_reads_why_the_own_bots_are_suspended(logs):

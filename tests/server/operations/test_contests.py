@@ -322,13 +322,6 @@ async def test_a_change_says_all_that_is_wrong_beside_its_own_form(world, dora):
     assert (lines, fields) == (["Why, for the public log: this is empty"], ["reason"])
 
 
-@pytest.mark.slow(sample=True)
-async def test_fields_of_invalid_types_are_a_sentence_to_programs_and_browsers(dora):
-    sent = FORM | {"house_bots": 5, "title": 5, "name": ["a"], "invited": {}}
-    for wrong, accept in ((sent, "text/html"), (sent, JSON), (FORM | {"template": []}, "text/html")):
-        await answered(dora.post("/contests", json=wrong, headers={"accept": accept}), 400)
-
-
 async def test_markup_in_titles_reasons_and_descriptions_is_text(world, dora):
     evil = "<script>alert(1)</script>\u202e"
     address = await announced(dora, description=evil.replace("\u202e", ""))

@@ -230,16 +230,13 @@ async def test_a_token_is_shown_once_used_and_ended(world):
     assert (await program.get("/account")).status_code == 401
 
 
-async def test_a_token_that_is_refused(world):
+async def test_a_token_that_is_refused_and_one_that_may_not_is_told_what_would_help(world):
     for fields, sentence in (
         ({"name": "x", "scopes": ["direct"]}, "can&#39;t have the scope direct"),
         ({"name": "", "scopes": ["everything"], "days": "400"}, "scopes"),
     ):
         refused(await world.browser("ann").post("/account/tokens", data=fields), 400, sentence)
     assert world.contents()["tokens"] == []
-
-
-async def test_a_token_that_may_not_is_told_what_would_help(world):
     for who, scopes, path, sentence in (
         ("ann", ["read"], "/submissions", "make one with the scope submit on your account page"),
         ("ann", ["read"], "/contests", "Your role, author, may not do this."),

@@ -25,13 +25,10 @@ def places(entries, *pages):
     return [(line.person, line.bot, line.rank) for line in grade_lines(entries, pages)]
 
 
-def test_house_bots_take_no_places():
+def test_house_bots_take_no_places_and_who_missed_the_final_comes_behind_it_before_who_did_not_play():
     entries = [entry("bob", "bobbot@1", 1), entry("ann", "annbot@1", 2), entry("cy", "cybot@1", 3)]
     final = page("cup", ("greedy@1", 1), ("annbot@1", 2), ("mcts@1", 3), ("bobbot@1", 4), ("cybot@1", 4))
     assert places(entries, final) == [("ann", "annbot@1", 1), ("bob", "bobbot@1", 2), ("cy", "cybot@1", 2)]
-
-
-def test_who_missed_the_final_comes_behind_it_and_who_did_not_play_last():
     entries = [entry(name, f"{name}bot@1", k) for k, name in enumerate(("ann", "bob", "cy", "dan"), 1)]
     final = page("cup", ("greedy@1", 1), ("bobbot@1", 2))
     first = page("cup-qualification", ("annbot@1", 1), ("bobbot@1", 2), ("greedy@1", 3), ("cybot@1", 4))

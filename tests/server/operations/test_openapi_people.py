@@ -1,6 +1,5 @@
 import pytest
 
-from arena.community.submissions.upload_directory import UploadDirectory
 from arena.server.gate.description import description_of
 from arena.server.http.openapi import document
 from arena.server.operations.opened_people import OPERATIONS
@@ -96,8 +95,8 @@ REQUESTS = (
 
 
 @pytest.mark.slow
-async def test_every_status_that_comes_is_described(world, described, tmp_path):
-    with UploadDirectory(tmp_path / "uploads").receive() as receiving:
+async def test_every_status_that_comes_is_described(world, described):
+    with world.uploads.receive() as receiving:
         receiving.write(b"x")
         came = receiving.keep()
     world.store.submissions.add(world.store.accounts.get("olga"), came.name, came.digest, 1, "x.py", "")

@@ -1,5 +1,3 @@
-import pytest
-
 from arena.store.home import ArenaHome
 from arena.store.people.answers import Enjoyed
 from arena.store.people.people_store import PeopleStore
@@ -19,20 +17,11 @@ NOTE, REPORT, REASON = "canary note", "canary report", "canary reason"
 
 
 def submit_bot(world, name="ann", content=b"canary source", file_name="canary.py"):
-    uploads = world.uploads
-    with uploads.receive() as receiving:
+    with world.uploads.receive() as receiving:
         receiving.write(content)
         came = receiving.keep()
     person = world.store.accounts.get(name)
     return world.store.submissions.add(person, came.name, came.digest, came.size_bytes, file_name, NOTE)
-
-
-@pytest.fixture
-def world(world, tmp_path):
-    from arena.community.submissions.upload_directory import UploadDirectory
-
-    world.uploads = UploadDirectory(tmp_path / "uploads")
-    return world
 
 
 def test_every_table_about_people_is_shown_or_short_lived():

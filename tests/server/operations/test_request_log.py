@@ -58,6 +58,7 @@ async def test_no_secret_is_in_a_log(logged_world, lines):
 async def test_a_defect_is_logged_under_the_id_that_the_visitor_sees(world, lines, monkeypatch):
     monkeypatch.setattr("arena.server.http.app.query_of", lambda _: 1 / 0)
     response = await answered(world.client().get("/"), 500)
+    assert "ZeroDivisionError" not in response.text
     [defect] = [one for one in lines.values if one["message"] == "a request failed"]
     assert defect["request"] == response.headers["x-request-id"]
     assert "ZeroDivisionError" in defect["traceback"]
