@@ -12,7 +12,6 @@ from http import HTTPStatus
 
 import pytest
 
-from arena.community.uploads.containment import can_contain_uploads
 from arena.lab.matches.annotating import TournamentAnnotator
 from arena.lab.matches.puzzle import keep_puzzles
 from arena.lab.solving.limits import Limits
@@ -151,13 +150,6 @@ def fresh_parts(chromium, address):
     parts = shown_parts(page)
     context.close()
     return parts
-
-
-@pytest.fixture
-def contained():
-    """A machine that can contain uploads."""
-    if not can_contain_uploads().is_enough:
-        pytest.skip("needs a machine that can contain uploads")
 
 
 def submit_bot(page, site, path, name):

@@ -32,9 +32,8 @@ class Arena:
 
     def __init__(self, directory, port):
         self.directory = directory
-        self.port = port
         self.executor = SteppedExecutor()
-        self.address = f"http://127.0.0.1:{self.port}"
+        self.address = f"http://127.0.0.1:{port}"
         self.server = contextlib.ExitStack()
         self.failure = None
         self.matches = 0
@@ -62,17 +61,11 @@ class Arena:
                 assert time.monotonic() < deadline, found
                 time.sleep(0.02)
 
-    def start(self):
-        self.server.enter_context(served(self.directory, "--port", str(self.port)))
-
-    def stop(self):
-        self.server.close()
-
     def close(self):
         self.executor.is_over = True
         self.allow(1000)
         self.playing.join()
-        self.stop()
+        self.server.close()
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +75,7 @@ def arena(tmp_path_factory):
         arena.allow(6)
         arena.playing.start()
         arena.wait_until_recorded()
-        arena.start()
+        arena.server.enter_context(served(arena.directory, "--port", str(port)))
         built(f"{arena.address}/tournaments/league")
         yield arena
         arena.close()
@@ -109,12 +102,8 @@ def page(arena, context):
     assert page.evaluate("window.isFirst"), "it was never loaded again"
 
 
-def matches_told(page):
-    return page.locator("#progress")
-
-
 def wait_for(page, matches):
-    expect(matches_told(page)).to_contain_text(f"{matches} of")
+    expect(page.locator("#progress")).to_contain_text(f"{matches} of")
 
 
 def test_results_change_the_parts_that_show_them_and_nothing_else(arena, page):
@@ -158,9 +147,8 @@ def test_after_half_a_minute_without_a_network_it_shows_what_a_fresh_load_shows(
     arena.wait_until_recorded()
     page.clock.run_for(30_000)
     expect(page.locator("html")).to_have_attribute("data-stream", "lost")
-    expect(matches_told(page)).not_to_contain_text(
-        f"{arena.matches - 2} of"
-    )  # Chromium may still end a request that has begun
+    few = f"{arena.matches - 2} of"  # Chromium may still end a request that has begun
+    expect(page.locator("#progress")).not_to_contain_text(few)
     context.set_offline(False)
     wait_for(page, arena.matches)
     expect(page.locator("html")).to_have_attribute("data-stream", "open")

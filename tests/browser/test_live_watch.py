@@ -10,8 +10,6 @@ from tests.written_bots import write_bot
 
 pytestmark = pytest.mark.slow
 
-TIME_CONTROL = "per_action_seconds = 40\nbank_seconds = 500"
-
 BOT = """
 import sys
 from _wire import answer, play, send
@@ -45,7 +43,7 @@ class Watched:
         self.file = directory / "steps.toml"
         self.file.write_text(
             'game = "differences"\noptions = { size = 6 }\nencounters = 1\nopening_plies = 0\nisolation = "none"\n'
-            f"[time_control]\n{TIME_CONTROL}\n{entrants}"
+            f"[time_control]\nper_action_seconds = 40\nbank_seconds = 500\n{entrants}"
         )
         self.address = f"http://127.0.0.1:{port}"
         self.match = f"{self.address}/tournaments/steps/matches/1"

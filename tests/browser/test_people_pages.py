@@ -208,13 +208,6 @@ def _wait_until_begun(directory):
             time.sleep(0.05)
 
 
-def window_of(chromium, people, who, **options):
-    context = chromium.new_context(**options)
-    if who is not None:
-        context.add_cookies([{"name": "arena-here", "value": people.sessions[who], "url": people.site}])
-    return context.new_page()
-
-
 @pytest.fixture(scope="module")
 def windows(chromium, people):
     """Return a function that returns somebody's window; it is kept, for a new one takes longer than a page in it."""
@@ -223,7 +216,10 @@ def windows(chromium, people):
     def window(who, **options):
         key = (who, *options.items())
         if key not in kept:
-            kept[key] = window_of(chromium, people, who, **options)
+            context = chromium.new_context(**options)
+            if who is not None:
+                context.add_cookies([{"name": "arena-here", "value": people.sessions[who], "url": people.site}])
+            kept[key] = context.new_page()
         return kept[key]
 
     yield window
@@ -248,13 +244,10 @@ def shown_texts(page):
     return page.locator("h1, h2, p.verdict, th, label, button").all_inner_texts()
 
 
-def test_every_page_for_people_has_an_example():
+def test_every_page_for_people_has_an_example_and_is_in_a_part_of_the_navigation():
     pages = {one.path for one in OPERATIONS if one.method == "GET" and one.template}
     shown = {address.split("?")[0] for address, _ in PAGES.values()}
     assert {_without_names(path) for path in shown} >= {_without_names(path) for path in pages}
-
-
-def test_each_is_in_a_part_of_the_navigation():
     assert {one.room for one in OPERATIONS} <= {page.room for page in PAGE_TABLE} | {"contests", "play", "account"}
 
 

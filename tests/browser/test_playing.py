@@ -100,9 +100,6 @@ def by_keyboard(page):
     page.keyboard.press("Enter")
 
 
-WAYS = [("plaid", by_pointer, False), ("differences", by_keyboard, True), ("plaid", by_keyboard, True)]
-
-
 NARROW = {"viewport": {"width": 320, "height": 800}}
 
 
@@ -113,7 +110,10 @@ def nothing_bars_anybody(page):
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
-@pytest.mark.parametrize(("game", "act", "has_scripts"), WAYS)
+@pytest.mark.parametrize(
+    ("game", "act", "has_scripts"),
+    [("plaid", by_pointer, False), ("differences", by_keyboard, True), ("plaid", by_keyboard, True)],
+)
 def test_a_whole_match(window, site, game, act, has_scripts):
     page = window(java_script_enabled=has_scripts, **(NARROW if act is by_keyboard else {}))
     messages = []

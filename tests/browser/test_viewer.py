@@ -28,8 +28,6 @@ SEEN = """() => ({
   here: document.querySelector("#here").getAttribute("href"),
 })"""
 
-MATCHES = ["league/matches/1", "three/matches/2", "forfeits/matches/7"]
-
 
 @pytest.fixture
 def page(chromium):
@@ -53,7 +51,7 @@ def ply(page):
     return int(page.locator("#ply").inner_text().split()[1])
 
 
-@pytest.mark.parametrize("match", MATCHES)
+@pytest.mark.parametrize("match", ["league/matches/1", "three/matches/2", "forfeits/matches/7"])
 def test_scripts_show_of_each_ply_what_the_server_shows(page, plain, site, match):
     address = f"{site}/tournaments/{match}"
     built(address)

@@ -16,13 +16,15 @@ import pytest
 
 from arena.site.publish.signature import public_key
 from arena.site.publish.verification import verify_folder
+from tests import needs
 from tests.browser.conftest import PASSWORD, SMALL_LADDER, expect, served, submit_bot
 
 PATIENT = 90_000
 
 
 @pytest.fixture
-def arena(tmp_path, port, contained):
+def arena(tmp_path, port):
+    needs.contained_uploads()
     home = tmp_path / "home"
     site = f"http://127.0.0.1:{port}"
     add = [sys.executable, "-m", "arena", "--home", home, "people", "add", "ada", "--role", "director", "--site", site]
@@ -76,9 +78,6 @@ def play_to_the_end(page):
         expect(page.locator("#match")).not_to_have_attribute("data-plies", before, timeout=PATIENT)
 
 
-TO_SUBMIT = timedelta(seconds=75)
-
-
 @pytest.mark.slow
 def test_from_a_link_to_a_signed_result_and_a_match_against_a_ranked_bot(chromium, arena, tmp_path):
     site, link = arena
@@ -87,7 +86,7 @@ def test_from_a_link_to_a_signed_result_and_a_match_against_a_ranked_bot(chromiu
     director.goto(link)
     choose_password(director, "ada")
     invited = invitation(director, site)
-    announce_contest(director, site, datetime.now(UTC) + TO_SUBMIT)
+    announce_contest(director, site, datetime.now(UTC) + timedelta(seconds=75))
 
     author.goto(invited)
     author.get_by_label("Name").first.fill("bob")

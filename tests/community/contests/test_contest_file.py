@@ -15,8 +15,6 @@ from arena.store.people.contest import ContestEntrants, ContestResults
 from arena.tournament.openings import has_opening, openings
 from tests.community.contests.samples import LINES, OPEN, SEALED, contest_of, text_of
 
-MEBIBYTE = 2**20
-
 
 def test_what_a_director_has_written_is_what_is_played():
     contest = contest_of()
@@ -28,7 +26,7 @@ def test_what_a_director_has_written_is_what_is_played():
     assert (contest.entrants, contest.invited, contest.bots_per_author) == (ContestEntrants.EVERYBODY, (), 1)
     assert (contest.results, contest.reveal_at) == (ContestResults.FROZEN, None)
     assert contest.time_control == TimeControl(per_action_seconds=2.0)
-    assert contest.limits == Limits(memory_bytes=512 * MEBIBYTE)
+    assert contest.limits == Limits(memory_bytes=512 * 2**20)
     assert contest.tournaments == ("spring-qualification", "spring")
     assert (contest.qualification.format, contest.qualification.places) == ("ladder", 2)
     assert contest.qualification.settings == {"margin_95": 9.0}
@@ -124,36 +122,26 @@ def test_a_mistake_is_one_sentence(key, value, sentence):
 
 def test_one_mistake_hides_no_other():
     """Neither of a key by itself, nor of several together, as long as what they depend on is right."""
+    mistakes = {
+        "title": ("7", "title = 7: expected a text of at most 100 characters"),
+        "time_zone": ("'Berlin'", "time_zone = 'Berlin': expected a time zone"),
+        "options": ("{ size = 600 }", "options.size = 600: expected"),
+        "results": ("'open'", "frozen_hours: only with results = 'frozen'"),
+        "reveal_at": ("'later'", "reveal_at = 'later': expected a date"),
+        "final": ("{ format = 'ladder' }", "final.format = 'ladder': expected"),
+        "bots_per_author": ("11", "bots_per_author = 11: expected"),
+    }
     with pytest.raises(DefinitionError) as caught:
-        contest_of(
-            title="7",
-            time_zone="'Berlin'",
-            options="{ size = 600 }",
-            results="'open'",
-            reveal_at="'later'",
-            final="{ format = 'ladder' }",
-            bots_per_author="11",
-        )
+        contest_of(**{key: value for key, (value, _) in mistakes.items()})
     text = str(caught.value)
-    for sentence in (
-        "title = 7: expected a text of at most 100 characters",
-        "time_zone = 'Berlin': expected a time zone",
-        "options.size = 600: expected",
-        "frozen_hours: only with results = 'frozen'",
-        "reveal_at = 'later': expected a date",
-        "final.format = 'ladder': expected",
-        "bots_per_author = 11: expected",
-    ):
+    for _, sentence in mistakes.values():
         assert text.count(sentence) == 1, (sentence, text)
     assert text.startswith("contest: ")
     assert "opens_at" not in text  # which can't be known without a zone
 
 
-def test_every_key_has_a_mistake_here():
+def test_every_key_has_a_mistake_here_and_a_text_that_is_too_long_or_no_toml_is_refused():
     assert FAULTS.keys() >= LINES.keys()
-
-
-def test_a_text_that_is_too_long_or_no_toml_is_refused():
     with pytest.raises(DefinitionError, match="more than 64 KiB"):
         read_contest(text_of(description=f'"{"a" * 70_000}"'))
     for text in ("a = ", "\0", "[" * 10_000, "a = 1" * 2):

@@ -42,17 +42,13 @@ def kill_at(monkeypatch):
     return set_at
 
 
-def opened(directory, now):
-    return World(directory, now, is_new=False)
-
-
 def each_moment(tmp_path, now, kill_at, go_on, check, most=60):
     """From one state, kill at the first, second, … transaction, look, and continue; return how many there were."""
     for number in range(1, most):
         place = tmp_path / f"killed-{number}"
         shutil.copytree(tmp_path / "before", place)
         at = now.seconds
-        world = opened(place, now)
+        world = World(place, now, is_new=False)
         was_killed = False
         try:
             kill_at(number)
@@ -62,7 +58,7 @@ def each_moment(tmp_path, now, kill_at, go_on, check, most=60):
         finally:
             kill_at(None)
             world.close()
-        world = opened(place, now)
+        world = World(place, now, is_new=False)
         check(world, not was_killed)
         go_on(world)
         check(world, True)
@@ -121,9 +117,6 @@ def test_results_that_are_revealed_and_killed_at_each_transaction_are_all_there_
     world.people.contests.ask_to_reveal("dora", "spring")
     world.close()
 
-    def go_on(world):
-        world.play()
-
     def check(world, is_done):
         now_there = world.results()
         for name in world.contest().contest.tournaments:  # each is taken at once
@@ -135,7 +128,7 @@ def test_results_that_are_revealed_and_killed_at_each_transaction_are_all_there_
             assert (world.phase, now_there) == (ContestPhase.FINISHED, expected)
             world.verify()
 
-    assert each_moment(tmp_path, now, kill_at, go_on, check) >= 3
+    assert each_moment(tmp_path, now, kill_at, World.play, check) >= 3
 
 
 @pytest.mark.slow

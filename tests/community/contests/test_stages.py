@@ -6,14 +6,11 @@ from arena.tournament.formats.format import format_of
 from tests.community.contests.samples import stored_of
 
 
-def bots_of(*labels):
-    names = (label.partition("@") for label in labels)
-    return [Bot(name=name, version=version, command=("x",), directory="/") for name, _, version in names]
-
-
 def definition(labels, **changed):
     stored = stored_of(qualification=None, house_bots='["arena:greedy"]', **changed)
-    return definition_of(stored, stored.contest.final, "spring", bots_of(*labels))
+    names = (label.partition("@") for label in labels)
+    bots = [Bot(name=name, version=version, command=("x",), directory="/") for name, _, version in names]
+    return definition_of(stored, stored.contest.final, "spring", bots)
 
 
 @pytest.mark.parametrize(("entrants", "rounds"), [(2, 1), (3, 3), (4, 3), (9, 7)])

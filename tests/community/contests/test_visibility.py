@@ -1,7 +1,6 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -23,20 +22,10 @@ FROZEN = stored_of()
 LATER = text(DEADLINE + 5 * SECOND)
 
 
-@pytest.mark.parametrize(
-    ("at", "phase"),
-    [
-        (OPENS - SECOND, ContestPhase.ANNOUNCED),
-        (OPENS, ContestPhase.ENTERING),
-        (DEADLINE, ContestPhase.ENTERING),
-        (DEADLINE + SECOND, ContestPhase.CLOSED),
-    ],
-)
-def test_phases_by_the_clock(at, phase):
-    assert phase_of(FROZEN, text(at)) is phase
-
-
-def test_phases_by_what_is_played():
+def test_phases_by_the_clock_and_by_what_is_played():
+    assert phase_of(FROZEN, text(OPENS - SECOND)) is ContestPhase.ANNOUNCED
+    assert phase_of(FROZEN, text(OPENS)) is phase_of(FROZEN, text(DEADLINE)) is ContestPhase.ENTERING
+    assert phase_of(FROZEN, text(DEADLINE + SECOND)) is ContestPhase.CLOSED
     final = replace(FROZEN, stage=ContestStage.FINAL)
     played = replace(FROZEN, stage=ContestStage.PLAYED, played_at=LATER)
     assert phase_of(final, LATER) is ContestPhase.PLAYING

@@ -61,10 +61,6 @@ def named(name):
     return lambda bot: Path(os.fsdecode(os.fsencode(bot) + b"/" + name)).touch()
 
 
-def unreadable(bot):
-    (bot / "closed").mkdir(mode=0)
-
-
 HOSTILE = {
     "a pipe as bot.toml": (pipe("bot.toml"), "a plain file is expected"),
     "a directory as bot.toml": (lambda bot: ((bot / "bot.toml").unlink(), (bot / "bot.toml").mkdir()), "a plain file"),
@@ -100,7 +96,7 @@ HOSTILE = {
     "a game from outside": (manifest(MANIFEST.replace("differences", "evil:Game")), "arena submit … --game evil:Game"),
 }
 if os.geteuid() != 0:
-    HOSTILE["a closed directory"] = (unreadable, "can't be read: Permission denied")
+    HOSTILE["a closed directory"] = (lambda bot: (bot / "closed").mkdir(mode=0), "can't be read: Permission denied")
 
 
 @pytest.fixture

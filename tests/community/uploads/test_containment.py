@@ -1,8 +1,15 @@
 import pytest
 
 from arena.base.enums import IsolationLevel
+from arena.base.errors import UsageError
 from arena.community.uploads import containment
-from arena.community.uploads.containment import can_contain_uploads
+from arena.community.uploads.containment import (
+    MAX_CHARACTERS,
+    NO_CHECKER,
+    can_contain_uploads,
+    note_containment,
+    noted_refusal,
+)
 from arena.sandbox.isolation import levels
 from arena.sandbox.isolation.sandbox_policy import Isolation
 
@@ -34,14 +41,26 @@ def test_only_confined_files_and_limited_memory_are_enough(monkeypatch, level, g
     assert found.isolation == Isolation(level=level, groups=groups)
 
 
-def test_control_groups_that_were_not_tried_to_the_end_are_another_reason_than_those_that_can_not_be_had(monkeypatch):
+def test_control_groups_that_were_not_tried_to_the_end_and_a_level_that_is_not_there_are_other_reasons(monkeypatch):
     untested = "landlock+cgroup was not tried to the end: it took too long"
     found = containment_of(monkeypatch, Isolation(level=LANDLOCK), untested)
     assert (found.is_enough, found.reason) == (False, f"uploads can't be contained: {untested}")
-
-
-def test_a_level_that_is_not_there_is_a_reason():
+    monkeypatch.undo()
     found = can_contain_uploads("chroot")
     assert not found.is_enough
     assert found.reason.startswith("uploads can't be contained: isolation = 'chroot': expected 'auto', 'none'")
     assert found.isolation is None
+
+
+def test_what_was_noted_last_counts_is_bounded_and_a_home_that_cannot_be_written_is_named(tmp_path):
+    assert noted_refusal(tmp_path) == NO_CHECKER
+    for refusal in ("uploads can't be contained: here", ""):
+        note_containment(tmp_path, refusal)
+        assert noted_refusal(tmp_path) == refusal
+    assert [path.name for path in (tmp_path / "parts").iterdir()] == ["containment"]
+    (tmp_path / "parts" / "containment").write_bytes(b"\xff" * 10_000)
+    assert noted_refusal(tmp_path) == "\ufffd" * MAX_CHARACTERS
+    (tmp_path / "file" / "parts").parent.mkdir()
+    (tmp_path / "file" / "parts").write_text("in the way")
+    with pytest.raises(UsageError, match="parts/containment: can't be written"):
+        note_containment(tmp_path / "file", "")

@@ -53,12 +53,9 @@ def test_what_is_packed_is_what_is_unpacked(bot, tmp_path):
     assert not found["bot.py"].stat().st_mode & 0o100
 
 
-def test_a_file_is_submitted_as_it_is(bot):
+def test_a_file_is_submitted_as_it_is_and_what_is_no_bot_is_rejected(bot, tmp_path):
     assert read(bot / "bot.py") == ("bot.py", b"print()\n")
-
-
-@pytest.mark.parametrize("name", ["nothing.py", "no bot"])
-def test_what_is_no_bot_is_rejected_in_a_sentence(tmp_path, name):
     (tmp_path / "no bot").mkdir()
-    with pytest.raises(BotDefinitionError):
-        read(tmp_path / name)
+    for name in ("nothing.py", "no bot"):
+        with pytest.raises(BotDefinitionError):
+            read(tmp_path / name)

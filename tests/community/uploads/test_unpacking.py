@@ -183,7 +183,7 @@ def test_a_single_file_is_refused_for_its_name(tmp_path, name, message):
     assert not (tmp_path / "into").exists()
 
 
-def test_what_is_too_large_is_refused_by_its_size(tmp_path):
+def test_what_is_too_large_is_refused_by_its_size_and_no_pipe_is_waited_for(tmp_path):
     upload = tmp_path / "b.zip"
     upload.touch()
     os.truncate(upload, (64 << 20) + 1)
@@ -192,12 +192,9 @@ def test_what_is_too_large_is_refused_by_its_size(tmp_path):
     os.truncate(upload, 65 << 20)
     with pytest.raises(UploadError, match=r"b\.py: it has 65 MiB; expected at most 64 MiB"):
         unpack(upload, tmp_path / "into", name="b.py")
-
-
-def test_no_pipe_is_waited_for(tmp_path):
-    os.mkfifo(tmp_path / "b.zip")
+    os.mkfifo(tmp_path / "pipe.zip")
     with pytest.raises(UploadError, match="it is no plain file"):
-        unpack(tmp_path / "b.zip", tmp_path / "into")
+        unpack(tmp_path / "pipe.zip", tmp_path / "into")
 
 
 @pytest.mark.parametrize("top", ["", "b/", "b-main/"])
@@ -210,13 +207,12 @@ def test_the_only_directory_is_the_bots(tmp_path, top):
     assert not Path(path).exists()
 
 
-def test_an_archive_of_one_program_is_that_program(tmp_path):
-    with opened_bot(written(tmp_path / "b.zip", make_zip(File(b"single.py")))) as path:
+def test_an_archive_of_one_program_is_that_program_and_a_mistake_in_the_bot_is_named_by_the_archive(
+    tmp_path, temporary
+):
+    with opened_bot(written(tmp_path / "one.zip", make_zip(File(b"single.py")))) as path:
         assert Path(path).name == "single.py"
         assert Path(path).read_bytes() == BOT
-
-
-def test_a_mistake_in_the_bot_is_named_by_the_archive(tmp_path, temporary):
     upload = written(tmp_path / "b.zip", bot_zip())
     with pytest.raises(BotDefinitionError) as refused, opened_bot(upload) as path:
         raise BotDefinitionError(f"{path}/bot.toml: name = 3")
