@@ -13,12 +13,11 @@ import time
 
 import pytest
 
-from arena.cli.group import run as run_command
 from arena.sandbox.isolation import reaper
 from arena.store.home import ArenaHome
 from benchmarks import zoo_bots as zoo
 from benchmarks.traces import traces, traces_since
-from tests.leftovers import command_line, own_errors
+from tests.leftovers import command_line
 from tests.stepped_run import go_on, stepped_run, wait_until_stopped
 from tests.tournament.test_director import ARENA, arena, exported, printed, recorded, table, wait_until_nothing_runs_in
 
@@ -126,26 +125,6 @@ def small_definition(tmp_path, encounters=2):
     bots = "\n".join(f'[[entrants]]\nbot = "{zoo.honest_bot(name)}"' for name in ("honest_a", "honest_b"))
     path.write_text(f'game = "differences"\noptions = {{ size = 4 }}\nencounters = {encounters}\n{bots}\n')
     return path
-
-
-def run_here(tmp_path, *arguments):
-    return run_command(["--home", str(tmp_path / "h"), *map(str, arguments)])
-
-
-def test_a_corrupted_database_is_reported_and_left_as_it_is(tmp_path, capsys):
-    """A page is spoiled, or the file is cut short."""
-    path = small_definition(tmp_path)
-    database = tmp_path / "h" / "arena.sqlite3"
-    assert run_here(tmp_path, "run", path, "-q") == 0
-    contents = database.read_bytes()
-    for spoiled in (contents[:4096] + b"\xff" * (len(contents) - 4096), contents[: len(contents) // 3]):
-        database.write_bytes(spoiled)
-        for command in (("run", path), ("standings", "t"), ("verify",)):
-            assert run_here(tmp_path, *command) in (1, 2)
-            (line,) = [line for line in own_errors(capsys.readouterr().err).splitlines() if line]
-            assert line.startswith("arena: ")
-            assert "arena.sqlite3" in line
-        assert database.read_bytes()[:4096] == spoiled[:4096]
 
 
 def limited(arguments, limits):

@@ -165,13 +165,6 @@ def test_a_ladder_goes_on_without_who_has_withdrawn(home, bots):
         replace_bot(home.store, "t", "bob", bots[0], reason="x")
 
 
-def test_a_swiss_ends_when_nobody_is_left_to_meet(home, bots):
-    play(home, swiss(bots), max_matches=2)
-    for name in FOUR[:3]:
-        withdraw(home.store, "t", name, reason="x")
-    assert play(home, swiss(bots)).is_complete
-
-
 def test_in_a_swiss_a_bot_that_comes_back_has_nothing_for_the_rounds_it_missed(home, tmp_path, no_check):
     bots = write_bots(tmp_path / "bots", [*FOUR, "eve", "fay"])
     play(home, swiss(bots, rounds=4), max_matches=6)  # the first round

@@ -14,8 +14,7 @@ from arena.tournament.corrections.corrected_tournament import void_matches
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from arena.tournament.directors import supervised_run as module
-from arena.tournament.directors.supervised_run import Shutdown, SupervisedRun, _listed_suspensions, carry_out_requests
-from arena.tournament.fair_scheduling import SuspendedBot
+from arena.tournament.directors.supervised_run import Shutdown, SupervisedRun, carry_out_requests
 from arena.tournament.run import Order
 from tests.store.people.conftest import FakeClock
 from tests.tournament.test_director import Scripted
@@ -148,11 +147,6 @@ def test_a_program_that_is_to_end_stops_its_run(home, people):
     assert supervised.order() is Order.PLAY
     shutdown.is_asked = True
     assert supervised.order() is Order.STOP
-
-
-def test_a_rest_that_ends_at_once_is_not_listed():
-    listed = _listed_suspensions([SuspendedBot("quick@1", True, 0.04), SuspendedBot("slow@1", True, 60.0)])
-    assert [one.bot for one in listed] == ["slow@1"]
 
 
 LONG_SECONDS = 1_000_000.0
