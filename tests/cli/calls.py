@@ -40,6 +40,13 @@ def printed(call, *arguments):
     return out
 
 
+def shown(call, code, *arguments):
+    """Return what a command prints that ends with this exit code."""
+    ended, out, err = call(*arguments)
+    assert ended == code, err
+    return out
+
+
 def printed_alone(call, *arguments):
     """Return what a command prints that does what is asked, and says nothing else."""
     code, out, err = call(*arguments)

@@ -16,7 +16,7 @@ from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from benchmarks import zoo_bots as zoo
-from tests.cli.calls import as_json, called, printed, printed_alone, refusal, told
+from tests.cli.calls import as_json, called, printed, printed_alone, refusal, shown, told
 
 
 @pytest.fixture
@@ -57,8 +57,7 @@ def test_an_honest_bot_passes_every_step(arena):
     ids=["wrong_ply", "prints_text", "exits_at_once", "exits_when_asked"],
 )
 def test_a_failing_step_shows_what_was_said_and_how_to_fix_it(arena, name, step, came_back, fix):
-    code, out, _ = arena("check", zoo.bad_bot(name), "--game", "differences")
-    assert code == 1
+    out = shown(arena, 1, "check", zoo.bad_bot(name), "--game", "differences")
     failed = out[out.index("FAILED") :]
     assert failed.startswith(f"FAILED  {step}: ")
     assert 'sent:      {"type": "' in failed

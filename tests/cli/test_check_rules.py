@@ -15,7 +15,7 @@ from arena.games.conformance.calls import guarded, time_limits
 from arena.games.conformance.finding import MistakeError
 from arena.match.check import rules_process
 from arena.sandbox.isolation.reaper import remove_stale
-from tests.cli.calls import called, refusal
+from tests.cli.calls import called, refusal, shown
 from tests.conftest import ROOT
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
@@ -157,8 +157,7 @@ def test_an_order_that_differs_from_process_to_process_is_found(arena, tmp_path)
         "        return [names[name] for name in set(names)]\n",
     )
     (tmp_path / "unordered.py").write_text(text)
-    code, out, _ = arena("check", "--rules", "unordered:Domineering", "-o", "width=3", "-o", "height=3")
-    assert code == 1
+    out = shown(arena, 1, "check", "--rules", "unordered:Domineering", "-o", "width=3", "-o", "height=3")
     words = " ".join(out[out.index("FAILED") :].split())
     assert words.startswith("FAILED answers the same in every process: legal_actions returned [(")
     assert " in another process; expected answers that depend on nothing but options and actions" in words
@@ -170,8 +169,7 @@ def test_what_only_bots_see_otherwise_is_found(arena, tmp_path, monkeypatch):
     text = (EXAMPLES / "domineering.py").read_text().replace("import annotations", "import annotations\nimport os")
     text = text.replace("            return (0, 0)", "            return (len(os.environ['HOME']), 0)")
     (tmp_path / "reads_home.py").write_text(text)
-    code, out, _ = arena("check", "--rules", "reads_home:Domineering", "-o", "width=2", "-o", "height=2")
-    assert code == 1
+    out = shown(arena, 1, "check", "--rules", "reads_home:Domineering", "-o", "width=2", "-o", "height=2")
     words = " ".join(out[out.index("FAILED") :].split())
     assert words.startswith("FAILED is the same in the processes of bots: at ply 0 scores returned (1, 0), and some")
 

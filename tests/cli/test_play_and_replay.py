@@ -5,12 +5,11 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-import click
 import pytest
 
 from arena.analysis.text.text_layout import cell_count
 from arena.base.records import MatchRecord
-from arena.cli.bots.boards import beside, board, listed, painted, score_lines
+from arena.cli.bots.boards import beside, board, listed, score_lines
 from arena.cli.group import run
 from arena.cli.results.replay_command import Replayed, _Cursor, _page
 from arena.games import GAMES, make_game
@@ -143,17 +142,6 @@ def test_every_board_fits_eighty_columns(name):
             assert all(line == line.rstrip() for line in lines)
 
 
-def test_a_board_that_is_cut_shows_the_column_of_the_last_action_where_it_is():
-    game = make_game("differences", size=60)
-    state = game.apply(game.initial_state(), (40, 3))
-    whole = game.render(state).splitlines()
-    lines = board(game, state, 50, [(0, (40, 3))])
-    row, labels = lines[-4], lines[-1]
-    assert row.startswith(" 3…") and row.rstrip("… ").count("[A]") == 1
-    assert labels[row.index("A") - 1 : row.index("A") + 1] == "an"  # the 40th column is an
-    assert len(lines) == len(whole)
-
-
 def test_the_score_names_every_seat_within_the_width_and_who_is_out():
     game = make_game("plaid", players=3)
     state = game.apply(game.initial_state(), ("v", 12))
@@ -170,28 +158,6 @@ def test_the_score_names_every_seat_within_the_width_and_who_is_out():
     game = make_game("coprimality", size=4, players=3)
     state = game.withdraw(game.initial_state())
     assert score_lines(game, state, "abc", 80) == ["scores: A a (seat 0) 0 out, B b (seat 1) 1, C c (seat 2) 1"]
-
-
-def test_marks_have_the_colours_of_their_seats(monkeypatch):
-    lines = ["2 .[B]", "1 A 12A", "  a b", "A predicts [+]", "seats in the game: 0 1"]
-    assert painted(lines) == lines
-    monkeypatch.setattr("arena.cli.bots.boards.has_colours", lambda: True)
-    shown = painted(lines)
-    assert [click.unstyle(line) for line in shown] == lines
-    assert shown[1] == f"1 {click.style('A', fg='cyan')} {click.style('12A', fg='cyan')}"
-    assert shown[0] == f"2 .{click.style('[B]', fg='magenta', bold=True, reverse=True)}"
-    sign = click.style("[+]", bold=True, reverse=True)
-    assert shown[2:] == [lines[2], f"{click.style('A', fg='cyan')} predicts {sign}", lines[4]]
-
-
-@pytest.mark.parametrize("height", [12, 40])
-def test_a_board_that_is_too_high_is_cut_around_the_last_action(height):
-    game = make_game("differences", size=40)
-    state = game.apply(game.initial_state(), (3, 35))
-    lines = board(game, state, 80, [(0, (3, 35))], height)
-    assert len(lines) == min(height, 41)
-    assert sum("[A]" in line for line in lines) == 1
-    assert lines[-1].split()[0] == "a"
 
 
 def test_legal_actions_are_listed_by_column_and_notes_stand_beside_the_board():

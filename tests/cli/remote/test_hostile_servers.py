@@ -13,7 +13,7 @@ import pytest
 from arena.base.errors import ArenaError, SiteAwayError, SiteError, UsageError
 from arena.cli.remote import exchange as exchange_module
 from arena.cli.remote.credentials import site_address
-from arena.cli.remote.exchange import Deadline, Request, exchange
+from arena.cli.remote.exchange import Request, exchange
 from arena.cli.remote.site_client import SiteClient, account_of
 from arena.store.people.secret import new_token
 from tests.cli.remote.conftest import hostile, response, saying
@@ -109,15 +109,6 @@ def test_who_sends_a_piece_now_and_then_is_given_up(begin, piece):
     call = lambda url: exchange(site_address(url), Request("GET", "/"), 0.3)  # noqa: E731
     assert sentence_of(drip, call) == (SiteAwayError, "SITE: it does not answer in time")
     assert ended.wait(30), "the connection was closed"
-
-
-def test_a_deadline_is_one_for_all_that_comes():
-    clock = iter([0.0, 4.0, 9.5, 10.0])
-    deadline = Deadline(10.0, lambda: next(clock))
-    assert deadline.left_seconds() == 6.0
-    assert deadline.left_seconds() == 0.5
-    with pytest.raises(TimeoutError):
-        deadline.left_seconds()
 
 
 @pytest.mark.parametrize("status", ["301 Moved", "302 Found", "303 See", "307 Same", "308 Same"])

@@ -13,7 +13,7 @@ from arena.community.submissions.upload_directory import UploadDirectory
 from arena.community.uploads.containment import Containment
 from arena.site.matches.playing import PlayableBot, PlayMenu
 from arena.store.home import ArenaHome
-from tests.cli.calls import called, printed_alone, refusal
+from tests.cli.calls import called, printed_alone, refusal, shown
 from tests.cli.remote.conftest import hostile, response
 from tests.community.submissions.test_checker import BROKEN, GOOD
 from tests.docs.test_data_page import is_of, sections
@@ -71,8 +71,7 @@ def test_the_author_of_a_broken_bot_sees_the_line(command, arena_site, tmp_path)
     assert code == 1
     assert '\n  File "first.py", line 4, in choose\n    return game.' in out  # indented, as Python wrote it
     assert err.startswith("arena: submission 1 is rejected: first@1 is rejected: in ")
-    code, out, _ = command(tmp_path / "first.py", "--to", arena_site.url, "--json")
-    assert code == 1
+    out = shown(command, 1, tmp_path / "first.py", "--to", arena_site.url, "--json")
     assert json.loads(out)["state"] == "refused"
 
 

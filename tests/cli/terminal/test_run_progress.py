@@ -10,7 +10,7 @@ from arena.base.definition import Definition, GameChoice
 from arena.base.records import Bot
 from arena.base.results import StoredResult
 from arena.cli.terminal.common import ERASE_LINE, waiting
-from arena.cli.terminal.progress import SHOW_CURSOR, Live, PlainLines, _bar, in_lines, run_parts, share_done
+from arena.cli.terminal.progress import SHOW_CURSOR, Live, PlainLines, run_parts, share_done
 from arena.tournament.formats.format import StopLimits
 from arena.tournament.progress import Progress, TimeLeft, time_left
 from tests.store.results.samples import record
@@ -64,12 +64,6 @@ def test_a_share_is_that_of_the_nearest_limit():
     assert share_done(Progress(60, 15), 5) == 0.25
 
 
-def test_parts_stay_whole_where_they_fit():
-    parts = ["312 of 1,000 matches", "widest ± 1.90, stops at ± 1.0", "12 min of 2 h", "5.2/s"]
-    assert in_lines(parts, 40) == ["312 of 1,000 matches", "widest ± 1.90, stops at ± 1.0", "12 min of 2 h · 5.2/s"]
-    assert in_lines(parts, 80) == ["312 of 1,000 matches · widest ± 1.90, stops at ± 1.0 · 12 min of 2 h · 5.2/s"]
-
-
 def test_lines_in_a_pipe_have_the_limits_and_the_time_left(capsys):
     lines = PlainLines(definition("climb\x1b"))
     lines.update(ladder(300, 0, margin_95=1.0, widest=2.0))
@@ -91,17 +85,6 @@ def test_the_live_display_fits_the_terminal(monkeypatch, width):
     assert lines[0].startswith("[bold]a t")
     assert lines[0].rstrip().endswith(" left")
     assert "widest ± 1.90, stops at ± 1.0" in "\n".join(lines[1:])
-
-
-@pytest.mark.parametrize(
-    ("share", "seconds", "expected"),
-    [(0.0, 0, 8 * " "), (0.5, 0, "----    "), (1.0, 0, "--------"), (1.5, 0, "--------"),
-     (None, 0, "--      "), (None, 1, "    --  "), (None, 1.75, "       -")],
-)  # fmt: skip
-def test_the_bar_is_as_long_as_what_is_done_and_wanders_where_that_is_not_known(monkeypatch, share, seconds, expected):
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(io.BytesIO(), "ascii"))
-    assert _bar(share, 8, seconds) == expected
 
 
 def test_what_is_printed_comes_above_the_live_lines(monkeypatch):

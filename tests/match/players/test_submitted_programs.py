@@ -25,7 +25,7 @@ from arena.tournament.definition import load_definition, make_definition
 from arena.tournament.executors.dask_worker import pack_bot, unpack_bot
 from arena.tournament.resumption import create_or_resume
 from tests import needs
-from tests.cli.calls import calling
+from tests.cli.calls import calling, shown, told
 from tests.conftest import ROOT
 from tests.open_places import nested
 
@@ -142,11 +142,9 @@ def test_bots_in_place_may_start_other_programs_after_the_operator_has_said_so(o
     shutil.make_archive(str(operator / "bot"), "zip", bot)
     arena = calling(operator / "home", capfd)
     for path in (bot, operator / "bot.zip"):
-        code, _, errors = arena("check", path)
-        assert code == 2
+        errors = told(arena, 2, "check", path)
         assert re.search(sentence, " ".join(errors.split()))
-    code, out, _ = arena("check", bot, "--in-place", "--game", "differences")
-    assert code == 1
+    out = shown(arena, 1, "check", bot, "--in-place", "--game", "differences")
     assert "FAILED  starts and says ready" in out
     code, _, errors = arena("check", operator / "bot.zip", "--in-place")
     assert (code, "was submitted; expected one that plays from where it lies" in errors) == (2, True)
