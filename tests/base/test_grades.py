@@ -26,13 +26,16 @@ def test_bots_of_a_group_share_a_grade_and_everybody_has_a_line():
     }
 
 
-def test_who_is_not_above_the_yardstick_has_the_worst_grade_and_it_has_none():
+def test_who_is_not_above_the_yardstick_has_the_worst_grade_and_the_best_bot_of_a_student_counts():
     lines = [*TABLE, line("eva", "e", 6)]
     students = [*CLASS, Student("random", ("random",))]
     lines.insert(4, line("random", "c", 5))
     found = grades(Scheme(yardstick="random"), students, lines)
     assert (found["ann"], found["cy"], found["dan"], found["eva"]) == (10.0, 0.0, 0.0, 0.0)
     assert "random" not in found
+    lines = [line("x", "a", 1, version="2"), line("y", "a", 1), line("x", "a", 3)]
+    found = grades_of([Student("ann", ("x@1", "y"))], lines, Scheme(), rejected={"x": "an earlier file"})
+    assert [(one.bot, one.group, one.grade) for one in found] == [("y@1", 1, 10.0)]
 
 
 def test_a_bot_that_never_forfeits_gets_its_points_and_points_have_names():
@@ -40,9 +43,3 @@ def test_a_bot_that_never_forfeits_gets_its_points_and_points_have_names():
     scheme = Scheme(best=5, without_faults=5, names={"A": 9, "C": 5, "F": 1})
     found = grades(scheme, CLASS[:4], lines)
     assert found == {"ann": "A", "bob": "C", "cy": "C", "dan": "F"}  # below the last name, too
-
-
-def test_the_best_bot_of_a_student_counts_and_a_single_group_is_the_first():
-    lines = [line("x", "a", 1, version="2"), line("y", "a", 1), line("x", "a", 3)]
-    found = grades_of([Student("ann", ("x@1", "y"))], lines, Scheme(), rejected={"x": "an earlier file"})
-    assert [(one.bot, one.group, one.grade) for one in found] == [("y@1", 1, 10.0)]

@@ -217,12 +217,9 @@ def test_an_encounter_is_one_share_for_each_ordered_pair():
     assert shares["a", "c"] == shares["c", "a"] == [0.5]
 
 
-def test_the_interval_of_a_mean_share_is_as_by_hand():
+def test_the_interval_of_a_mean_share_is_as_by_hand_and_who_is_not_surely_better_not_told_apart():
     """Of 1, 0.5, 0.5, 0: mean 0.5, s² = 0.5 / 3, 1.96 · √(0.1667 / 4) = 0.4001."""
     assert make_tables.share_with_interval([1.0, 0.5, 0.5, 0.0]) == pytest.approx((0.5, 0.4001), abs=1e-4)
-
-
-def test_who_is_not_surely_better_is_not_told_apart():
     shares = {("a", "b"): [1.0, 0.5, 0.5, 0.0], ("a", "c"): [1.0, 1.0, 1.0, 0.5]}
     assert make_tables.compared("a", "b", shares).endswith("50.0 ± 40.0 % of the points; not told apart")
     assert make_tables.compared("a", "c", shares) == "- `a` over `c`: 87.5 ± 24.5 % of the points"

@@ -18,25 +18,17 @@ from tests.conftest import BOTS, ROOT
 needs_atheris = pytest.mark.skipif(importlib.util.find_spec("atheris") is None, reason="needs atheris")
 
 
-def fuzz(seconds):
+@needs_atheris
+@pytest.mark.parametrize(
+    "seconds", [pytest.param(5, marks=pytest.mark.slow(sample=True)), pytest.param(120, marks=pytest.mark.soak)]
+)
+def test_the_wire_stands_so_many_seconds_of_fuzzing(seconds):
     program = str(Path(__file__).with_name("fuzz_wire.py"))
     command = [sys.executable, program, f"-max_total_time={seconds}", "-verbosity=0"]
     with tempfile.TemporaryDirectory() as directory:  # where it keeps the input that broke something
         command.append(f"-artifact_prefix={directory}/")
         done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
-
-
-@pytest.mark.slow(sample=True)
-@needs_atheris
-def test_the_wire_stands_five_seconds_of_fuzzing():
-    fuzz(5)
-
-
-@needs_atheris
-@pytest.mark.soak
-def test_the_wire_stands_two_minutes_of_fuzzing():
-    fuzz(120)
 
 
 FORMATS = (

@@ -123,7 +123,7 @@ class Surprising(Differences):
         }[size]
 
 
-def test_a_game_without_a_space_is_refused_with_what_is_missing():
+def test_a_game_without_a_space_and_a_render_mode_that_does_not_exist_are_refused():
     for attempt in (
         lambda: space_of(Spaceless()),
         lambda: env(f"{__name__}:Spaceless"),
@@ -131,6 +131,9 @@ def test_a_game_without_a_space_is_refused_with_what_is_missing():
     ):
         with pytest.raises(UsageError, match=r"^game 'spaceless' has no method space\(\).*an arena\.games\.Space with"):
             attempt()
+    for mode in ("rgb_array", "ANSI", ""):
+        with pytest.raises(UsageError, match=f"^render_mode = '{mode}': expected 'ansi' or 'human'"):
+            env("differences", render_mode=mode)
 
 
 @pytest.mark.parametrize(
@@ -151,12 +154,6 @@ def test_a_wrong_space_is_named_as_the_game_s(size, message):
         played.observe("seat_0")
         played.step(played.space.index_of[1, 2])
         played.observe("seat_1")
-
-
-def test_a_render_mode_that_does_not_exist_is_refused():
-    for mode in ("rgb_array", "ANSI", ""):
-        with pytest.raises(UsageError, match=f"^render_mode = '{mode}': expected 'ansi' or 'human'"):
-            env("differences", render_mode=mode)
 
 
 @pytest.mark.filterwarnings("ignore:Observation:UserWarning")  # it would have vectors, and masks need a map

@@ -27,7 +27,7 @@ def test_there_is_one_line_for_all_that_are_the_same_by_symmetry(size, first, se
     assert len({one.actions for one in lines}) == len(lines)
 
 
-def test_lines_are_worth_what_a_table_says():
+def test_lines_are_worth_what_a_table_says_and_without_time_nothing():
     game = make_game("differences", size=3, scoring="once")
     table = Retrograde(explore(game, "differences", Limits()))
     for one in tree(3, scoring="once"):
@@ -36,6 +36,8 @@ def test_lines_are_worth_what_a_table_says():
             before, state = state, game.apply(state, action)
         assert value_of_margin(one.worth.margin) == table.value(state)
         assert one.is_best == (table.value(state) == table.value(before))
+    lines = Explorer(make_game("differences", size=5, scoring="once"), "differences", (), 1, within_seconds=0.0).lines()
+    assert {(one.worth, one.is_best) for one in lines} == {(None, None)}
 
 
 def test_matches_are_counted_up_to_symmetry():
@@ -98,11 +100,6 @@ def test_what_cannot_be_solved_is_known_from_numbers(name, options, plies, is_be
 def test_a_kernel_says_what_the_table_of_plusminus_takes(needed_bytes, is_beyond, monkeypatch):
     monkeypatch.setattr(reach, "_table_bytes", lambda _game, _state: needed_bytes)
     assert bool(reach.beyond_reach_reason(make_game("plusminus", size=10), "plusminus", 2, 2**34)) is is_beyond
-
-
-def test_without_time_nothing_is_said_of_worth():
-    lines = Explorer(make_game("differences", size=5, scoring="once"), "differences", (), 1, within_seconds=0.0).lines()
-    assert {(one.worth, one.is_best) for one in lines} == {(None, None)}
 
 
 # a symmetric first action, and the symmetric rest of a match, give every seat the same score

@@ -74,16 +74,13 @@ def test_near_ties_of_plaid_are_decided_by_the_rules():
     assert totals.ranked[0][0] + totals.ranked[1][0] > 1000  # ties among them
 
 
-def test_playouts_are_the_same_in_parts():
+def test_playouts_are_the_same_in_parts_and_longer_than_the_first_buffer():
     found = kernel("coprimality", size=5)
     parts, whole = [found.playouts(9, first, 250) for first in range(0, 1000, 250)], found.playouts(9, 0, 1000)
     assert (whole.plies, whole.ranked[0][0]) == (
         sum(one.plies for one in parts),
         sum(one.ranked[0][0] for one in parts),
     )
-
-
-def test_a_playout_that_is_longer_than_the_first_buffer_is_whole():
     sheet = {"width": 150, "height": 150, "lines": 298}
     with_buffer, longer = kernel("plaid", **sheet), trace_by_rules(make_game("plaid", **sheet), 1, 1)
     with_buffer.first_plies = 20

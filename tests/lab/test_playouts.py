@@ -42,17 +42,7 @@ def test_a_kernel_and_the_rules_agree_on_what_is_too_much():
     states = encounters_by_rules(game, opening, 1, 1, (50, 150)).states
     for most, fits in ((states, True), (states - 1, False)):
         assert_both_fit(game, opening, most, fits)
-
-
-def assert_both_fit(game, opening, most, fits):
-    given = {"seed": 1, "count": 1, "slips_permille": (50, 150), "most_states": most}
-    assert (slip_encounters(game, opening, **given) is not None) is fits
-    assert (encounters_by_rules(game, opening, 1, 1, (50, 150), most) is not None) is fits
-
-
-@needs_compiler
-def test_a_kernel_and_the_rules_agree_on_what_are_too_many_actions():
-    """Plaid has 2 * 19 - 1 actions after an opening of one ply: 16 for each of the states would be few."""
+    # Plaid has 2 * 19 - 1 actions after an opening of one ply: 16 for each of the states would be few.
     game = make_game("plaid", width=20, height=20, lines=3)
     opening = (("v", 3),)
     states = 1 + 37
@@ -60,6 +50,12 @@ def test_a_kernel_and_the_rules_agree_on_what_are_too_many_actions():
     for most in (actions // 16, actions // 16 + 1):
         assert most > states
         assert_both_fit(game, opening, most, 16 * most >= actions)
+
+
+def assert_both_fit(game, opening, most, fits):
+    given = {"seed": 1, "count": 1, "slips_permille": (50, 150), "most_states": most}
+    assert (slip_encounters(game, opening, **given) is not None) is fits
+    assert (encounters_by_rules(game, opening, 1, 1, (50, 150), most) is not None) is fits
 
 
 def exact(game, state, slips):

@@ -165,14 +165,11 @@ def test_when_the_time_is_up_there_is_what_was_found_by_then():
         find_puzzles([replace(random_record("coprimality", 1, size=4), bots=("a@1", "b@1", "c@1"))], 5)
 
 
-def test_a_theme_is_the_first_that_holds_of_what_the_solution_does_to_the_lead():
+def test_a_theme_is_the_first_that_holds_and_the_difficulty_is_exact_where_lines_are_as_long():
     cases = [(2, 1, 0), (2, 1, 3), (2, 2, 3), (0, 1, 2), (-1, -1, -2), (0, 1.5, 1.5)]
     themes = ["sacrifice", "sacrifice", "greed fails", "greed fails", "quiet", "gain"]
     assert [theme_of(now, leads, 0) for now, *leads in cases] == themes
-
-
-def test_the_difficulty_is_exact_where_every_line_is_as_long():
-    """A grid of differences has (n!)² lines of play, and each has the same numbers of actions: 16, 9, 4, 1."""
+    # A grid of differences has (n!)² lines of play, and each has the same numbers of actions: 16, 9, 4, 1.
     game = make_game("differences", size=4)
     assert 2 ** lines_log2(game, game.initial_state(), 1) == pytest.approx((4 * 3 * 2) ** 2)
 

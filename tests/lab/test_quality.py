@@ -158,16 +158,13 @@ def test_simple_strategies_do_what_their_sentences_say():
     assert simple_strategies(ends)["greedy"](0, None, rng) == 1, "furthest ahead"
 
 
-def test_in_an_encounter_each_seat_is_taken_in_turn():
+def test_in_an_encounter_each_seat_is_taken_in_turn_and_best_play_may_begin_late():
     game = game_of(EDGE)
     best = Strength(name="best play", strategy=BestPlay(game, exact_values(game, PATH, Limits())).choose)
     assert encounter(game, Step(best, best), (0,), lambda: None) == 0.5  # seat 0 always wins
     weak = Strength(name="random", strategy=simple_strategies(game)["random"])
     points = {encounter(game, Step(best, weak), (seed,), lambda: None) for seed in range(20)}
     assert points == {0.5, 1.0}  # it wins in seat 0, and in seat 1 when the other one errs
-
-
-def test_best_play_in_the_last_actions_begins_with_any():
     game = game_of(MIRROR)
     values = exact_values(game, PATH, Limits())
     for last, draws in ((0, False), (1, True), (None, True)):

@@ -123,7 +123,7 @@ def test_the_same_question_looks_at_as_many_states():
     assert len(counts) == 1
 
 
-def test_a_table_of_a_few_states_is_made_where_the_kernel_knows_nothing():
+def test_what_it_takes_is_said_before_it_begins_and_a_table_is_made_where_no_kernel_is():
     game = make_game("plaid", players=9, width=3, height=3, lines=2)
     solution = Solver(game, "plaid", Limits()).solve()
     assert solution.shares_known == "table"
@@ -131,9 +131,6 @@ def test_a_table_of_a_few_states_is_made_where_the_kernel_knows_nothing():
         Solver(game, "plaid", Limits()).solve(By.KERNEL)
     with pytest.raises(UsageError, match=r"players = 9: .* by a kernel or a table, not by search"):
         Solver(game, "plaid", Limits()).solve(By.SEARCH)
-
-
-def test_what_it_takes_is_said_and_looked_at_before_it_begins():
     sheet = make_game("plaid", players=3, width=12, height=12, lines=12)
     share_solver_of(sheet)  # built
     assert Solver(sheet, "plaid", Limits()).plan().text().startswith("its kernel solves 4,084,248 states and takes")

@@ -23,15 +23,12 @@ from benchmarks.sequential import expected_encounters
 from tests import needs
 
 
-def test_elo_is_the_logistic_scale():
+def test_elo_is_the_logistic_scale_and_bounds_are_walds():
     """FIDE's and fishtest's: 400 Elo are odds of ten to one."""
     assert score_of_elo(400) == pytest.approx(10 / 11)
     assert score_of_elo(0) == 0.5
     assert elo_of_score(score_of_elo(-37.5)) == pytest.approx(-37.5)
     assert (elo_of_score(0.0), elo_of_score(1.0)) == (-inf, inf)
-
-
-def test_bounds_are_walds():
     assert Hypotheses(0, 5, 0.05, 0.05).bounds == pytest.approx((-log(19), log(19)))
     assert Hypotheses(0, 5, 0.05, 0.1).bounds == pytest.approx((log(0.1 / 0.95), log(0.9 / 0.05)))
 

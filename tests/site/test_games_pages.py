@@ -36,11 +36,15 @@ def html_of(name, model, parameters):
     return tree(rendered(name, model, parameters))
 
 
-def test_the_list_has_the_games_of_the_arena_and_those_of_tournaments(home):
+def test_the_list_has_the_games_of_the_arena_and_of_tournaments_and_no_other_is_imported(home):
     listed = build_games(home, GamesParameters()).games
     names = ["plusminus", "plaid", "coprimality", "differences", "multiplication", "domineering:Domineering"]
     assert [game.name for game in listed] == names
     assert [game.players for game in listed][:3] == ["2", "2 or more", "2 or more"]
+    for name, message in (("antigravity:Game", "antigravity"), ("diferences", "did you mean 'differences'")):
+        with pytest.raises(UnknownNameError, match=message):
+            game_page(home, game=name)
+    assert game_page(home, game="domineering:Domineering").legal_count > 0
 
 
 def test_a_game_that_cannot_be_loaded_says_why_in_the_list_and_on_its_page(home, monkeypatch):
@@ -54,13 +58,6 @@ def test_a_game_that_cannot_be_loaded_says_why_in_the_list_and_on_its_page(home,
         shown = text_in(html_of("game", page, GameParameters(game=name)))
         assert "The rules of this game aren’t here" in shown
         assert problem in shown.replace("&#39;", "'")
-
-
-def test_only_games_that_a_tournament_here_plays_are_imported(home):
-    for name, message in (("antigravity:Game", "antigravity"), ("diferences", "did you mean 'differences'")):
-        with pytest.raises(UnknownNameError, match=message):
-            game_page(home, game=name)
-    assert game_page(home, game="domineering:Domineering").legal_count > 0
 
 
 def test_actions_lead_to_a_position_with_its_scores_and_legal_actions(home):

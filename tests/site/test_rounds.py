@@ -45,7 +45,7 @@ def texts(element, path):
     return [" ".join("".join(found.itertext()).split()) for found in element.findall(path)]
 
 
-def test_the_bracket_is_a_list_of_duels_for_each_stage():
+def test_the_bracket_is_a_list_of_duels_for_each_stage_with_unknown_entrants():
     page = bracket(six(), "ada@1")
     stages = page.findall(".//div[@class='stage']")
     assert [texts(stage, "h3") for stage in stages] == [["quarterfinals"], ["semifinals"], ["final"]]
@@ -59,9 +59,6 @@ def test_the_bracket_is_a_list_of_duels_for_each_stage():
     departed = bracket(six(), departed={"dan": "withdrawn"})
     left = [text for text in texts(departed, ".//li/div/div") if "withdrawn" in text]
     assert left == ["4 dan withdrawn1", "4 dan withdrawn0"]
-
-
-def test_a_duel_without_a_winner_has_unknown_entrants_behind_it():
     format_ = named(made("knockout", 4, seeding="entrants"), ("ada", "bob", "cleo", "dan"))
     assert texts(bracket(format_), ".//div[@class='stage'][2]//div/div") == ["?", "?"]
     format_.add_results([scored((0, 3), 1.0), scored((1, 2), 0.5)])

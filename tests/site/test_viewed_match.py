@@ -16,7 +16,7 @@ from tests.lab.played import at_random, random_record, record_of
 from tests.site.matches import FULL, fault, record
 
 
-def test_every_ply_is_there_with_its_scores_and_a_sentence():
+def test_every_ply_is_there_with_its_scores_and_a_sentence_also_while_it_is_played():
     noted = record(FULL, notes=([2, {"depth": 9}],))
     shown = viewed_match(noted, {"alpha@1": "alpha", "beta@2": "beta"}, audience=OPERATOR)
     assert (shown.plies, shown.first_ply, shown.problem, shown.names) == (4, 0, "", ("alpha", "beta"))
@@ -32,6 +32,11 @@ def test_every_ply_is_there_with_its_scores_and_a_sentence():
         "beta plays d3; scores 3 : 2.",
     ]
     assert [position.notes for position in shown.positions] == [(), (), (), ("depth 9",), ()]
+    asked = Asked(seat=0, since="2026-01-01T00:00:00+00:00", allowed_seconds=1.0)
+    shown = viewed_match(record(FULL[:2]), {}, unfinished="This match is being played.", asked=asked)
+    assert (shown.termination, shown.scores, shown.ranks) == (None, (), ())
+    assert shown.result == "This match is being played."
+    assert shown.asked.seat == 0
 
 
 def test_marks_come_one_by_one_and_of_a_long_match_those_around_one_are_there(monkeypatch):
@@ -163,14 +168,6 @@ def board_marks(board, index):
     for frame in board.frames[: index + 1]:
         there = (there | set(frame.come)) - set(frame.gone)
     return sorted(board.shapes[number][-1] for number in there if board.shapes[number][0] == "mark")
-
-
-def test_a_match_that_is_being_played_has_no_result():
-    asked = Asked(seat=0, since="2026-01-01T00:00:00+00:00", allowed_seconds=1.0)
-    shown = viewed_match(record(FULL[:2]), {}, unfinished="This match is being played.", asked=asked)
-    assert (shown.termination, shown.scores, shown.ranks) == (None, (), ())
-    assert shown.result == "This match is being played."
-    assert shown.asked.seat == 0
 
 
 @pytest.mark.parametrize("seed", range(4))

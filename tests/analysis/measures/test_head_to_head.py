@@ -18,16 +18,13 @@ RESULTS = [
 ]
 
 
-def test_matches_are_counted_and_encounters_are_scored():
+def test_matches_are_counted_encounters_are_scored_and_several_versions_are_one_side():
     """Encounters 0.5 and 1: mean 0.75, variance 0.125, error sqrt((0.125 + 0.25) / 4), 1.96 of it 0.6001."""
     found = head_to_head(meetings(RESULTS, ["a"], ["b"]))
     assert (found.wins, found.draws, found.losses, found.matches) == (5, 0, 1, 6)
     assert (found.encounters, found.score) == (2, 0.75)
     assert found.margin == pytest.approx(0.600114, abs=1e-5)
     assert not found.is_clear
-
-
-def test_several_versions_are_one_side_and_never_their_own_rival_and_who_plays_itself_shows_nothing():
     results = [played(1, ["a@1", "a@2"], [1, 2], "o1", "m1"), played(2, ["a@2", "b", "a@1"], [1, 2, 2], "o2", "m2")]
     found = head_to_head(meetings(results, ["a@1", "a@2"]))
     assert (found.wins, found.draws, found.losses, found.encounters, found.score) == (1, 1, 0, 1, 0.75)

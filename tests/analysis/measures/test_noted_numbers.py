@@ -8,7 +8,7 @@ def played(notes):
     return record(actions, opening_plies=2, notes=list(notes.items()), bots=("a@1", "b@1"))
 
 
-def test_means_are_by_bot_ply_and_phase():
+def test_means_are_by_bot_ply_and_phase_and_what_is_no_number_does_not_count():
     first = played({2: {"depth": 1, "nodes": 10}, 4: {"depth": 3}, 6: {"depth": 5}, 7: {"depth": -2.5}})
     second = played({2: {"depth": 2}, 3: {"depth": 0}})
     depth, nodes, rivals = noted_numbers([first, second])
@@ -18,9 +18,6 @@ def test_means_are_by_bot_ply_and_phase():
     assert {ply: mean.value for ply, mean in depth.plies.items()} == {3: 1.5, 5: 3.0, 7: 5.0}
     assert [mean.value for mean in rivals.phases] == [0.0, None, -2.5]
     assert [one.bot for one in noted_numbers([first, second], ["b@1"])] == ["b@1"]
-
-
-def test_what_is_no_number_does_not_count_and_keys_are_bounded():
     strange = {2: "depth 9", 3: ["x", 1], 4: {"on": True, "name": "x", "in": {"a": 1}, "none": None, "x" * 500: 1}}
     (line,) = noted_numbers([played(strange)])
     assert len(line.key) <= 80

@@ -193,6 +193,7 @@ def test_what_is_no_plain_file_is_not_read(kept, tmp_path):
     path.unlink(missing_ok=True)
     path.mkdir()
     assert not is_kept()[1]
+    assert list(path.parent.iterdir()) == [path]  # an unfinished file does not stay
 
 
 def test_a_cache_that_leads_elsewhere_is_not_written(kept, tmp_path):
@@ -203,11 +204,3 @@ def test_a_cache_that_leads_elsewhere_is_not_written(kept, tmp_path):
     path.parent.symlink_to(elsewhere)
     is_kept()
     assert list(elsewhere.iterdir()) == []
-
-
-def test_an_unfinished_file_does_not_stay(kept):
-    path, is_kept = kept
-    path.unlink()
-    path.mkdir()
-    is_kept()
-    assert list(path.parent.iterdir()) == [path]

@@ -28,7 +28,7 @@ def six():
     return format_
 
 
-def test_six_entrants_with_byes():
+def test_six_entrants_with_byes_have_a_bracket_or_a_list_where_it_is_too_wide():
     drawn = """\
 quarterfinals  semifinals  final  winner
                1 ada  1 ─┐
@@ -45,9 +45,6 @@ quarterfinals  semifinals  final  winner
     assert bracket_text(bracket_of(six()), WIDE) == drawn
     plain = drawn.translate({ord(line): letter for line, letter in zip("─┐┘├│", "-+++|", strict=True)})
     assert bracket_text(bracket_of(six()), ASCII) == plain
-
-
-def test_a_bracket_that_is_too_wide_is_a_list_of_duels():
     assert bracket_text(bracket_of(six()), Style(width=32)).split("\n\n") == [
         "quarterfinals\n  ada: bye\n  dan 1–0 eve\n  bob: bye\n  cleo 0–1 fay",
         "semifinals\n  ada 1–0 dan\n  bob 0–1 fay",
@@ -106,7 +103,7 @@ def published_swiss():
     return swiss, [line.split() for line in lines if not line.startswith("#")]
 
 
-def test_round_cards_are_the_published_crosstable_by_rounds():
+def test_round_cards_are_the_published_crosstable_by_rounds_cut_into_blocks_where_it_is_wide():
     swiss, lines = published_swiss()
     text = round_cards_text(round_cards_of(swiss), WIDE).splitlines()
     assert text[0].split() == ["#", "bot", *"123456789", "total"]
@@ -116,10 +113,6 @@ def test_round_cards_are_the_published_crosstable_by_rounds():
         assert upper == [str(number), "bot", str(number), *cells, score.replace(".5", "½")]
         assert lower[-1] == upper[-1]
         assert len(lower) == 9
-
-
-def test_wide_round_cards_are_cut_into_blocks_of_rounds_and_who_withdrew_is_marked():
-    swiss, _ = published_swiss()
     cards = round_cards_of(swiss)
     narrow = round_cards_text(cards, NARROW)
     assert max(map(len, narrow.splitlines())) <= 40

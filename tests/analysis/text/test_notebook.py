@@ -61,7 +61,7 @@ def test_print_shows_what_a_console_shows(home, league):
     assert record.startswith("league/1: differences, ") and "\n" not in record
 
 
-def test_standings_begin_with_the_verdict_and_show_each_interval(home, league):
+def test_standings_have_their_verdict_a_crosstable_is_shaded_and_of_records_the_ends_are_shown(home, league):
     table = standings_of(home.store, "league")
     page = shown(table)
     assert page.texts[0].endswith("told apart.") or "clearly" in page.texts[0]
@@ -69,9 +69,6 @@ def test_standings_begin_with_the_verdict_and_show_each_interval(home, league):
     assert all(name in page.text for name in FOUR)
     assert f"{table.lines[0].rating.mu:.1f}" in page.text
     assert "36 of 36 matches." in page.text
-
-
-def test_a_crosstable_is_shaded_by_score(home, league):
     table = crosstable_of(home.store, "league")
     page = shown(table)
     cells = [attributes for tag, attributes in page.elements if tag == "td" and "title" in attributes]
@@ -84,9 +81,6 @@ def test_a_crosstable_is_shaded_by_score(home, league):
         points, matches = map(float, cell["title"].split(" of "))
         assert float(opacity) == round(abs(points / matches - 0.5), 2)
         assert int(red) == rgb(GOOD if points / matches > 0.5 else BAD)[0]
-
-
-def test_records_are_counted_and_only_the_ends_are_shown(home, league):
     page = shown(home.store.records("league"))
     assert "36 records" in page.text and "… 26 more" in page.text
     shown_matches = re.findall(r"league/(\d+)", page.text)

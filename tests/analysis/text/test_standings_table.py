@@ -22,13 +22,10 @@ PAGE = (ROOT / "docs" / "reference" / "columns.md").read_text(encoding="utf-8")
 WON = ResultTable.of([CountedEncounter("plaid", ((("a", "b"), (1, 2)),), 3)])
 
 
-def test_the_reference_explains_every_column():
+def test_the_reference_explains_every_column_and_matches_of_three_have_one_for_each_rank():
     section = PAGE[PAGE.index("| column | in JSON and CSV | meaning |") :]
     rows = section[: section.index("\n\n")].splitlines()[2:]
     assert rows == [f"| {column.title} | `{column.key}` | {column.meaning} |" for column in standings_columns(2)]
-
-
-def test_matches_of_three_have_a_column_for_each_rank():
     results = ResultTable.of([CountedEncounter("multiplication", ((("a", "b", "c"), (1, 2, 2)),), 5)])
     columns, rows = standings_table(standings(results, {}))
     assert [column.title for column in columns if column.key.startswith("place_")] == ["1st", "2nd", "3rd"]
@@ -48,7 +45,7 @@ def test_values_have_json_types_unless_they_are_formatted_and_a_crosstable_of_po
     assert cells == [["-", "1½", "2"], ["½", "-", ""], ["0", "", "-"]]
 
 
-def test_csv_is_flat_with_sensible_digits():
+def test_csv_is_flat_with_sensible_digits_and_empty_cells():
     table = standings(WON, {"b": {"timeout": 3}})
     table = replace(table, lines=(replace(table.lines[0], author="Ada, Inc."), table.lines[1]))
     text = render_table(*flat_standings_table(table), "csv")
@@ -62,9 +59,6 @@ def test_csv_is_flat_with_sensible_digits():
     assert (second["better_than_next"], second["same_as_next"]) == ("", "false")
     assert float(first["mu"]) == round(table.lines[0].rating.mu, 4)
     assert not set("[{") & set(text)
-
-
-def test_csv_of_bots_without_a_match_has_empty_cells_and_only_json_has_the_author():
     table = standings(ResultTable.of(()), {}, everybody=["a@1"])
     (row,) = csv.DictReader(io.StringIO(render_table(*flat_standings_table(table), "csv")))
     assert [row[key] for key in ("bot", "rank_low", "rank_high", "margin_95")] == ["a@1", "", "", ""]

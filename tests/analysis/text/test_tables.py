@@ -21,7 +21,7 @@ def test_names_that_look_like_numbers_are_not_touched(table_format):
     assert "100000" not in text
 
 
-def test_a_column_of_numbers_is_right_aligned_and_of_texts_left():
+def test_numbers_are_right_aligned_what_is_missing_is_a_dash_and_control_characters_are_escaped():
     rows = [{"bot": "a", "mu": 1.005, "matches": 7}, {"bot": "longer", "mu": -12.5, "matches": 1234}]
     assert render_table(COLUMNS, rows).splitlines() == [
         "bot         mu  matches",
@@ -29,16 +29,10 @@ def test_a_column_of_numbers_is_right_aligned_and_of_texts_left():
         "a         1.00        7",
         "longer  -12.50     1234",
     ]
-
-
-def test_what_is_missing_is_a_dash_and_null_in_json_and_an_empty_table_its_headings():
     rows = [{"bot": "a", "mu": None, "matches": 0}]
     assert "-" in render_table(COLUMNS, rows).splitlines()[2]
     assert json.loads(render_table(COLUMNS, rows, "json")) == rows
     assert render_table(COLUMNS, []).split() == ["bot", "mu", "matches", "---", "--", "-------"]
-
-
-def test_control_characters_and_direction_marks_are_escaped():
     assert printable("\x1b[31mred\x07 \u202e\u2028\n") == r"\x1b[31mred\x07 \u202e\u2028\n"
     assert printable("Grüße, 世界 ±") == "Grüße, 世界 ±"
 

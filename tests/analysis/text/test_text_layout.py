@@ -59,7 +59,7 @@ def test_columns_stand_in_line_under_wide_characters():
     assert cells(lines[4]) == 15
 
 
-def test_names_are_shortened_in_the_middle_and_stay_different():
+def test_long_names_are_shortened_in_the_middle_and_one_does_not_cost_all_columns():
     rows = [ROWS[0] | {"bot": "deep_thought_for_differences_2026"}, ROWS[1] | {"bot": "deep_thought_for_plaid_2026"}]
     lines, left_out = fitted(20, rows=rows)
     assert left_out == ["mu", "W", "L", "points", "faults"]
@@ -72,9 +72,6 @@ def test_names_are_shortened_in_the_middle_and_stay_different():
     rows = [ROWS[0] | {"bot": f"{'a' * 30}{letter}{'a' * 30}"} for letter in "xyz"]
     names = [line.split()[1] for line in fitted(20, rows=rows)[0][2:]]
     assert names == ["aaaaaaaaaaaa…1", "aaaaaaaaaaaa…2", "aaaaaaaaaaaa…3"]
-
-
-def test_one_long_name_does_not_cost_all_columns():
     rows = [ROWS[0] | {"bot": "n" * 64}, ROWS[1]]
     lines, left_out = fitted(74, rows=rows)
     assert left_out == []

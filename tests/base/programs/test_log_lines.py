@@ -41,12 +41,21 @@ def test_an_event_is_one_line_of_what_can_be_seen(text):
     assert len(TextLines().format(record("x" * 10 * MAX_CHARACTERS))) < MAX_CHARACTERS + 100
 
 
-def test_what_a_bot_is_called_forges_no_line():
+def test_what_a_bot_is_called_forges_no_line_and_a_traceback_is_indented_or_a_field():
     line = TextLines().format(record("bot %s", HOSTILE))
     assert line == (
         "2023-11-14T22:13:20.250+00:00 WARNING arena.server.http: bot"
         r" name\r\n2026-01-01 ERROR forged\x1b[2J\u202e\u2028\x00\ud800"
     )
+    try:
+        raise ValueError(HOSTILE)
+    except ValueError as error:
+        failed = record("failed", error=error)
+    first, *others = TextLines().format(failed).splitlines()
+    assert first.endswith("failed")
+    assert all(line.startswith("    ") and line.isprintable() for line in others)
+    fields = json.loads(JsonLines().format(failed))
+    assert "ValueError" in fields["traceback"]
 
 
 def test_json_has_fields_and_the_request():
@@ -66,18 +75,6 @@ def test_json_has_fields_and_the_request():
         "status": 200,
     }
     assert "request" not in json.loads(JsonLines().format(record("x")))
-
-
-def test_a_traceback_follows_its_line_indented_or_is_a_field():
-    try:
-        raise ValueError(HOSTILE)
-    except ValueError as error:
-        failed = record("failed", error=error)
-    first, *others = TextLines().format(failed).splitlines()
-    assert first.endswith("failed")
-    assert all(line.startswith("    ") and line.isprintable() for line in others)
-    fields = json.loads(JsonLines().format(failed))
-    assert "ValueError" in fields["traceback"]
 
 
 @pytest.mark.parametrize(

@@ -202,23 +202,17 @@ def test_a_table_that_is_prepared_answers_however_little_time_a_question_has():
         Annotator("coprimality", {"players": 3}, Limits())
 
 
-def test_an_action_among_equal_ones_is_no_decision():
+def test_the_share_that_is_kept_has_the_interval_of_the_textbook_and_orders_bots():
     draw = between(DRAW, DRAW)
     assert kept_share(AnnotatedAction(seat=0, chosen=0, choices=(draw, draw))) is None
     assert kept_share(AnnotatedAction(seat=0, chosen=0, choices=())) is None
     assert kept_share(AnnotatedAction(seat=1, chosen=0, choices=(draw, between(LOSS_BY_1, LOSS_BY_1)))) == 0
-
-
-def test_the_interval_of_a_ratio_is_that_of_the_textbook():
-    """Three encounters; r = 4 / 8, residuals ½, -½, 0; t(2) at 97.5 % is 4.302653: ± 4.302653 · √(3/2 · ½) / 8."""
+    # Three encounters; r = 4 / 8, residuals ½, -½, 0; t(2) at 97.5 % is 4.302653: ± 4.302653 · √(3/2 · ½) / 8.
     share = kept_interval([(3, 2.0), (3, 1.0), (2, 1.0)])
     half = 4.302652729911275 * (3 / 2 * 0.5) ** 0.5 / 8
     assert (share.value, share.low, share.high) == pytest.approx((0.5, 0.5 - half, 0.5 + half))
     assert kept_interval([]) is None
     assert kept_interval([(0, 0.0)]) is None
-
-
-def test_bots_are_ordered_by_what_they_keep():
     seats = [
         PlayedSeat(encounter=(1, 1), bot="b@1", accuracy=SeatAccuracy(actions=2, decisions=2, kept=2.0)),
         PlayedSeat(encounter=(1, 2), bot="b@1", accuracy=SeatAccuracy(actions=2, decisions=1, kept=1.0)),
@@ -257,7 +251,7 @@ def test_it_is_the_last_action_that_changed_the_outcome_or_else_lost_most(name, 
         assert [worths[place] for place in found.best] == [choose(worths)] * worths.count(choose(worths))
 
 
-def test_a_match_without_a_mistake_or_that_the_rules_did_not_end_has_none():
+def test_a_match_without_a_mistake_has_no_turning_point_and_without_another_outcome_the_one_that_lost_most():
     record = record_of("differences", {"size": 4}, best)
     assert turning_point(record, annotated(record).annotation) is None
     lost = record_of("differences", {"size": 4}, at_random(2))
@@ -265,19 +259,16 @@ def test_a_match_without_a_mistake_or_that_the_rules_did_not_end_has_none():
     assert turning_point(lost, annotation) is not None
     for termination in (Termination.FORFEIT, Termination.ADJUDICATION):
         assert turning_point(replace(lost, termination=termination), annotation) is None
+    # Seat 0 wins by 9, 7, 4 and 3: it loses 2 at ply 1, 3 at ply 3, and 1 at ply 5.
+    worths = tuple(worth(1, margin) for margin in (9, 7, 7, 4, 4, 3))
+    actions = tuple(AnnotatedAction(seat=ply % 2, chosen=0) for ply in range(5))
+    annotation = Annotation(opening_plies=0, worths=worths, actions=actions)
+    assert turning_point(record_of("differences", {"size": 4}, best), annotation).ply == 3
 
 
 def worth(sign, margin, high=None):
     low = sign * OUTCOME_UNIT + margin * PARTS
     return worth_between(low, low if high is None else sign * OUTCOME_UNIT + high * PARTS, Known.TABLE)
-
-
-def test_of_mistakes_that_change_no_outcome_it_is_the_one_that_lost_most():
-    """Seat 0 wins by 9, 7, 4 and 3: it loses 2 at ply 1, 3 at ply 3, and 1 at ply 5."""
-    worths = tuple(worth(1, margin) for margin in (9, 7, 7, 4, 4, 3))
-    actions = tuple(AnnotatedAction(seat=ply % 2, chosen=0) for ply in range(5))
-    annotation = Annotation(opening_plies=0, worths=worths, actions=actions)
-    assert turning_point(record_of("differences", {"size": 4}, best), annotation).ply == 3
 
 
 SENTENCES = {

@@ -137,7 +137,7 @@ def test_sweeping_and_removing_stop_in_time(tmp_path):
     assert (tmp_path / "scratch" / "d").exists()
 
 
-def test_what_a_container_owns_is_not_ours():
+def test_what_a_container_owns_is_not_ours_and_a_name_that_is_no_text_no_obstacle():
     """Its process numbers are others than ours, so that its owner seems dead."""
     pid, began, namespace = process_tag().split(".")
     assert not is_dead(process_tag())
@@ -145,9 +145,6 @@ def test_what_a_container_owns_is_not_ours():
     assert not is_dead(f"{pid}.5.{int(namespace) + 1}")
     for odd in ("", ".", "..", "...", f"{pid}.5.", f"{pid}.5.x", f"{pid}.5.{namespace}.1", f".{began}.{namespace}"):
         assert not is_dead(odd), odd
-
-
-def test_a_process_whose_name_is_no_text_is_no_obstacle():
     script = (
         "import ctypes, sys; ctypes.CDLL(None).prctl(15, b'\\xff) Z 1', 0, 0, 0); print(flush=True); sys.stdin.read()"
     )

@@ -45,16 +45,13 @@ def test_a_round_is_added_behind_what_was_scheduled(store, tournament):
     assert [len(results) for results in store.results_by_round(tournament, after=1)] == [2]
 
 
-def test_a_tournament_is_finished_when_it_is_said_to_be(store, tournament):
+def test_a_tournament_is_finished_when_it_is_said_to_be_and_keeps_the_reasons_of_void_tries(store, tournament):
     assert tournament.finished_at is None
     store.set_finished(tournament, True)
     assert store.tournament("t").finished_at is not None
     store.change_definition(tournament, definition(encounters=9))
     assert store.tournament("t").finished_at is None
     assert store.tournament("t").definition.encounters == 9
-
-
-def test_the_reasons_of_void_tries_are_kept(store, tournament):
     store.note_void(tournament, 3, "no memory\0 left")
     assert store.void_tries(tournament) == [(3, "no memory\\0 left")]
 
