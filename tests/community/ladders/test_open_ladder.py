@@ -34,12 +34,6 @@ def test_a_submitted_bot_enters_and_a_new_version_takes_its_place(home, file, tm
     assert labels(ladder.refresh())[2:] == ["mine@1"]
 
 
-def test_only_a_ladder_is_always_open(home, file):
-    file.write_text(LADDER.replace('"ladder"', '"round-robin"').replace("[ladder]\nmatches = 6\n", ""))
-    with pytest.raises(DefinitionError, match="expected 'ladder'"):
-        OpenLadder(file, home)
-
-
 def test_neither_a_bot_with_the_name_of_one_of_the_file_nor_one_whose_files_have_gone_enters(home, file, tmp_path):
     submit_bot(home, tmp_path, "minimal", "99")
     submit_bot(home, tmp_path, "mine", "1", index=-1)
@@ -48,3 +42,6 @@ def test_neither_a_bot_with_the_name_of_one_of_the_file_nor_one_whose_files_have
     for path in (home.directory / "bots" / bot.digest).iterdir():
         path.unlink()
     assert len(OpenLadder(file, home).definition().entrants) == 2
+    file.write_text(LADDER.replace('"ladder"', '"round-robin"').replace("[ladder]\nmatches = 6\n", ""))
+    with pytest.raises(DefinitionError, match="expected 'ladder'"):  # nothing else is always open
+        OpenLadder(file, home)

@@ -59,12 +59,18 @@ async def shown(tmp_path):
     await shown.builders.close()
 
 
-async def test_a_page_is_built_once_until_its_home_has_changed(shown):
+async def test_a_page_is_built_once_until_its_home_has_changed_and_shown_while_the_next_is_built(shown):
     assert [await shown.ask() for _ in range(3)] == [1, 1, 1]
     shown.clock.seconds += 1000.0
     assert await shown.ask() == 1
     shown.commit()
     assert await shown.ask() == 2
+    shown.commit()
+    shown.clock.seconds += 10.0
+    shown.builders.may_build.clear()
+    assert await shown.ask() == 2
+    shown.builders.may_build.set()
+    assert await shown.ask() == 3
 
 
 async def test_a_page_whose_home_changes_all_the_time_rests(shown):
@@ -75,16 +81,6 @@ async def test_a_page_whose_home_changes_all_the_time_rests(shown):
         shown.commit()
         shown.clock.seconds += 1.0
     assert numbers == [1] * 5 + [2] * 5
-
-
-async def test_what_was_shown_is_shown_while_the_next_is_built(shown):
-    await shown.ask()
-    shown.commit()
-    shown.clock.seconds += 10.0
-    shown.builders.may_build.clear()
-    assert await shown.ask() == 1
-    shown.builders.may_build.set()
-    assert await shown.ask() == 2
 
 
 @pytest.mark.parametrize("error", [StoreError("it is malformed"), ZeroDivisionError()])

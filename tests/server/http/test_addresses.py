@@ -58,17 +58,12 @@ def test_a_path_without_a_page_is_refused(path, status):
     assert refusal.value.problem.status == status
 
 
-@pytest.mark.parametrize(
-    "query",
-    [b"a=1&a=2", b"a=%ff", b"a=%00", b"a=%", b"a" * (MAX_QUERY_BYTES + 1), b"&".join([b"%d=" % i for i in range(60)])],
-)
-def test_an_invalid_query_is_refused(query):
-    with pytest.raises(ProblemError):
-        query_of(query)
-
-
-def test_a_query_is_decoded():
+def test_a_query_is_decoded_and_an_invalid_one_refused():
     assert query_of(b"a=1+2&b=%C3%A4&c=") == {"a": "1 2", "b": "ä", "c": ""}
+    many = b"&".join([b"%d=" % i for i in range(60)])
+    for query in (b"a=1&a=2", b"a=%ff", b"a=%00", b"a=%", b"a" * (MAX_QUERY_BYTES + 1), many):
+        with pytest.raises(ProblemError):
+            query_of(query)
 
 
 @given(st.binary(max_size=60))

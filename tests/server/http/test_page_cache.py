@@ -63,19 +63,16 @@ class Pages:
 
 
 @pytest.fixture
-async def pages(monkeypatch):
+async def pages():
     pages = Pages()
     yield pages
     await pages.cache.close()
 
 
-async def test_a_hundred_readers_cost_one_build(pages):
+async def test_a_hundred_readers_cost_one_build_and_another_comes_after_an_event_and_not_before(pages):
     found = await asyncio.gather(*(pages.find() for _ in range(100)))
     assert {one.value.json for one in found} == {b"1"}
     assert pages.builder.built == 1
-
-
-async def test_a_page_is_built_again_after_an_event_and_not_before(pages):
     await pages.find()
     assert (await pages.find()).value.json == b"1"
     pages.versions.version = "2"
@@ -93,18 +90,6 @@ async def test_what_no_event_tells_is_seen_after_a_while(pages, progress, second
     pages.now += seconds - 1
     assert (await pages.find()).value.json == b"1"
     pages.now += 2
-    assert (await pages.find()).value.json == b"2"
-
-
-async def test_nobody_waits_for_the_next_value_while_others_are_built(pages):
-    await pages.find()
-    pages.builder.busy_lanes = {PAGE.lane}
-    pages.builder.may_build.clear()
-    pages.versions.version = "2"
-    late = await asyncio.wait_for(pages.find(), 5)
-    assert (late.value.json, late.is_current) == (b"1", False)
-    pages.builder.may_build.set()
-    await pages.built()
     assert (await pages.find()).value.json == b"2"
 
 

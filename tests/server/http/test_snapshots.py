@@ -23,7 +23,7 @@ def paths(tmp_path):
     return list((tmp_path / "cache" / "pages").iterdir())
 
 
-def test_what_is_kept_is_there_at_the_next_start(files, tmp_path):
+def test_what_is_kept_is_there_at_the_next_start_and_what_has_words_of_bots_not_for_everybody(files, tmp_path):
     assert files.read(PAGE, parameters()) is None
     files.write(PAGE, parameters(), "1", BuiltValue(b'{"a": 1}\n\n', 2.5))
     files.write(PAGE, parameters(), "2", BuiltValue(b'{"a": 2}\n\n', 2.5))
@@ -32,10 +32,6 @@ def test_what_is_kept_is_there_at_the_next_start(files, tmp_path):
     assert value.age_seconds >= 0
     assert files.read(PAGE, parameters(2)) is None
     assert len(paths(tmp_path)) == 1
-
-
-def test_a_page_with_words_of_bots_is_not_kept_for_everybody(tmp_path):
-    """Such as when a home gets people between two starts of the server."""
     Snapshots(tmp_path / "cache").write(PAGE, parameters(), "1", BuiltValue(b"1", 2.5), has_all_words=True)
     assert Snapshots(tmp_path / "cache").read(PAGE, parameters(), has_all_words=False) is None
     assert Snapshots(tmp_path / "cache").read(PAGE, parameters(), has_all_words=True) is not None

@@ -129,7 +129,7 @@ def test_the_state_is_read_when_it_is_asked_for(state):
     assert "canary" not in exposition(state.metrics.metrics())
 
 
-def test_files_are_measured_now_and_then(state):
+def test_files_are_measured_now_and_then_and_what_cannot_be_read_is_left_out(state, monkeypatch):
     (state.directory / "uploads").mkdir()
     (state.directory / "uploads" / "x").write_bytes(b"x" * 1000)
     (state.directory / "uploads" / "link").symlink_to("/usr")
@@ -139,9 +139,6 @@ def test_files_are_measured_now_and_then(state):
     assert values_of(state)["arena_disk_bytes", "uploads"] == 1000 + link_bytes
     state.clock.seconds += MEASURE_SECONDS
     assert values_of(state)["arena_disk_bytes", "uploads"] == 1500 + link_bytes
-
-
-def test_what_cannot_be_read_is_left_out_and_said(state, monkeypatch):
     monkeypatch.setattr(state.people.submissions, "queue", lambda: (_ for _ in ()).throw(OSError))
     values = values_of(state)
     assert values["arena_people_readable",] == 0

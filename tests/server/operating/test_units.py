@@ -52,14 +52,6 @@ def test_there_are_two_services_and_a_socket():
     assert "--ladder none" in units(replace(PLAIN, ladders=()))["arena-work.service"]
 
 
-def test_the_site_has_most_of_a_busy_machine_and_runs_no_bots():
-    web, work = (section(units(PLAIN)[f"arena-{name}.service"], "Service") for name in ("web", "work"))
-    assert int(web["CPUWeight"]) > int(work["CPUWeight"])
-    assert ("Delegate" in web, work["Delegate"]) == (False, "yes")
-    for setting in ("RestrictNamespaces", "RestrictSUIDSGID"):  # bubblewrap, and openat2 for Landlock, need them
-        assert setting not in work
-
-
 def test_what_is_given_stands_where_systemd_reads_it():
     options = ("--allowed-host", "arena.example.org", "--trusted-proxy", "10.0.0.0/8")
     made = units(replace(PLAIN, home=Path("/srv/a"), user="u", address="[::]:80", is_public=True, options=options))
@@ -71,8 +63,13 @@ def test_what_is_given_stands_where_systemd_reads_it():
     assert not re.search(r"@[A-Z_]+@", "".join(made.values()))
 
 
-def test_urls_with_passwords_are_credentials_that_need_not_be_there():
-    made = units(PLAIN)
+def test_the_site_has_most_of_a_busy_machine_runs_no_bots_and_need_not_have_credentials():
+    web, work = (section(units(PLAIN)[f"arena-{name}.service"], "Service") for name in ("web", "work"))
+    assert int(web["CPUWeight"]) > int(work["CPUWeight"])
+    assert ("Delegate" in web, work["Delegate"]) == (False, "yes")
+    for setting in ("RestrictNamespaces", "RestrictSUIDSGID"):  # bubblewrap, and openat2 for Landlock, need them
+        assert setting not in work
+    made = units(PLAIN)  # urls with passwords are credentials that need not be there
     for name in (name for name in made if name.endswith(".service")):
         for credential in (STORE_CREDENTIAL, PEOPLE_CREDENTIAL):
             place = f"/etc/arena/{credential.removeprefix('arena.')}"

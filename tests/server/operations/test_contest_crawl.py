@@ -125,7 +125,9 @@ class Crawl:
         return {page.path for page in PAGES}
 
     async def ask(self, actor, address, headers):
-        while is_late(answer := await self.actors[actor].get(address, headers=headers)):
+        while (answer := await self.actors[actor].get(address, headers=headers)).status_code in BEING_BUILT or (
+            answer.is_success and "retry-after" in answer.headers
+        ):
             await anyio.sleep(0.05)
         assert answer.status_code < HTTPStatus.INTERNAL_SERVER_ERROR, (address, answer.text)
         return answer
@@ -167,10 +169,6 @@ class Crawl:
         self.events.watcher.stop()
         self.opened.close()
         self.played.close()
-
-
-def is_late(answer):
-    return answer.status_code in BEING_BUILT or (answer.is_success and "retry-after" in answer.headers)
 
 
 def text_of(answer):

@@ -38,9 +38,13 @@ async def test_a_director_pauses_in_the_browser_and_resumes_with_a_token(kept):
     assert found == [("dora", "resumed"), ("dora", "paused")]
 
 
-async def test_its_page_asks_again_for_what_changes_but_not_when_it_says_what_was_wrong(kept):
+async def test_its_page_says_what_could_not_be_done_and_asks_again_but_not_when_it_says_what_was_wrong(kept):
     dora = kept.browser("dora")
+    asked = {"bot": "a@1", "rule": "annul"}
+    asked = kept.store.requests.add("open ladder", "disqualify", asked, subject="a@1", reason="It cheats.", by="dora")
+    kept.store.requests.finish(asked.number, "entrant 'a@1' is not in it", is_done=False)
     page = (await dora.get(f"{HERE}/direct")).text
+    assert "refused" in page and "entrant &#39;a@1&#39; is not in it" in page
     assert "/asking.js" in page
     assert "/live.js" not in page
     assert re.findall(r'<div id="(\w+)" data-live>', page) == ["kept", "wishes", "requests"]
@@ -154,17 +158,6 @@ async def test_a_finished_tournament_is_said_to_be_played_until_something_is_ask
     page = (await dora.get("/tournaments/t/direct")).text
     assert "It waits: too few bots can be paired." in page
     assert "/tournaments/t/pause" in page
-
-
-async def test_what_could_not_be_done_is_on_the_page_with_its_reason(kept):
-    asked = kept.store.requests.add(
-        "open ladder", "disqualify", {"bot": "a@1", "rule": "annul"}, subject="a@1", reason="It cheats.", by="dora"
-    )
-    kept.store.requests.finish(asked.number, "entrant 'a@1' is not in it", is_done=False)
-    dora = kept.browser("dora")
-    page = (await dora.get(f"{HERE}/direct")).text
-    assert "refused" in page
-    assert "entrant &#39;a@1&#39; is not in it" in page
 
 
 async def test_only_operators_see_why_a_ladder_can_not_be_played(kept):

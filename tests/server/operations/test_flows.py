@@ -59,16 +59,13 @@ async def test_a_wrong_name_and_a_wrong_password_are_the_same_sentence(world, na
     assert problem.json()["error"] == "The name or the password is not right."
 
 
-async def test_signing_out_ends_the_session(world):
+async def test_signing_out_ends_the_session_and_who_must_sign_in_first_is_led_back(world):
     client = world.browser("ann")
     secret = client.cookies[COOKIE]
     response = await client.post("/sign-out")
     assert (response.status_code, response.headers["location"]) == (303, "/")
     assert "Max-Age=0" in response.headers["set-cookie"]
     assert world.store.sessions.find(secret) is None
-
-
-async def test_who_must_sign_in_first_is_led_back(world):
     client = world.client()
     response = await client.get("/account?code=BCDF-GHJK")
     assert response.headers["location"] == "/sign-in?next=%2Faccount%3Fcode%3DBCDF-GHJK"
@@ -246,7 +243,7 @@ async def test_a_token_that_is_refused_and_one_that_may_not_is_told_what_would_h
         assert (response.status_code, response.json()["error"].endswith(sentence)) == (403, True)
 
 
-async def test_an_account_is_closed_and_opened_again_and_everybody_reads_why(world):
+async def test_an_account_is_closed_and_opened_again_everybody_reads_why_and_an_operator_changes_roles(world):
     dora = world.browser("dora")
     assert "Close the account" in (await dora.get("/people")).text
     response = await dora.post("/people/ann/close", data={"reason": "two <b>accounts"})
@@ -262,9 +259,6 @@ async def test_an_account_is_closed_and_opened_again_and_everybody_reads_why(wor
     assert "two &lt;b&gt;accounts" in (await world.client().get("/log")).text
     refused(await dora.post("/people/ann/close", data={"reason": ""}), 400, "reason")
     assert (await dora.post("/people/nobody/close", data={"reason": "x"})).status_code == 404
-
-
-async def test_an_operator_changes_roles(world):
     olga = world.browser("olga")
     response = await olga.post("/people/ann/role", data={"role": "director", "reason": "helps"})
     assert response.headers["location"] == "/people"

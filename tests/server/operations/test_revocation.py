@@ -2,7 +2,7 @@ from arena.store.people.values import Scope
 from tests.server.operations.conftest import JSON, PASSWORD
 
 
-async def test_a_closed_account_ends_at_once(world):
+async def test_a_closed_account_ends_at_once_and_a_role_holds_from_the_next_request_on(world):
     ann, program, dora = world.browser("ann"), world.program("ann"), world.browser("dora")
     await dora.post("/people/ann/close", data={"reason": "x"})
     assert (await ann.get("/account")).status_code == 303
@@ -11,10 +11,7 @@ async def test_a_closed_account_ends_at_once(world):
     await dora.post("/people/ann/open", data={"reason": "x"})
     assert (await ann.get("/account")).status_code == 303, "what has ended stays so"
     assert (await program.get("/account")).status_code == 401
-
-
-async def test_a_role_holds_from_the_next_request_on(world):
-    dora, program, olga = world.browser("dora"), world.program("dora", Scope.DIRECT), world.browser("olga")
+    program, olga = world.program("dora", Scope.DIRECT), world.browser("olga")
     assert (await dora.get("/people")).status_code == (await program.get("/people")).status_code == 200
     await olga.post("/people/dora/role", data={"role": "author", "reason": "x"})
     assert (await dora.get("/people")).status_code == (await program.get("/people")).status_code == 403
