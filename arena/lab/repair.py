@@ -11,14 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from arena.base.errors import OptionError, UsageError
+from arena.base.errors import KernelError, OptionError, UsageError
 from arena.base.seeds import pick_below
 from arena.games import make_game
 from arena.games.game import Game
+from arena.games.kernels.loading import solver_of
+from arena.games.kernels.solver import parts_of
 from arena.games.pie import Pie
+from arena.games.plaid import Plaid
+from arena.games.plusminus import Plusminus
 from arena.lab.oracle import ActionWorth, Oracle
-from arena.lab.solving.limits import Limits
-from arena.lab.solving.worth import Known, Outcome, Worth
+from arena.lab.solving.kernel_tables import FEW_STATES
+from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError, count_states
+from arena.lab.solving.state_graph import Retrograde, explore
+from arena.lab.solving.worth import OUTCOME_UNIT, PARTS, Known, Outcome, Worth, worth_between
 
 # A repair is tried by the values of the states after the first actions alone, so it costs hardly more than a solution.
 #
@@ -41,6 +47,9 @@ MATCHES = 100
 
 MISTAKE_OF = 4
 """One action in this many is random in these matches, the others are best."""
+
+_IN_PAIRS = ("plusminus", "plaid", "differences", "multiplication")
+"""The games whose seats make marks or lines in turn; of these the first seat makes one, then each seat two in turn."""
 
 _BY_POINTS = ("plusminus", "differences", "multiplication")
 """The games whose margins are whole points, of which a komi is made."""
@@ -130,8 +139,10 @@ class _Form:
         self._start = game.initial_state()
 
     def rows(self) -> Iterator[Repaired]:
-        """Yield the form as it is, with a komi, with a pie, and with seats exchanged in a second match."""
+        """Yield the form as it is, with a komi, a pie, another order, and with seats exchanged in a second match."""
         plain = replace(self._row(""), first=len(self._game.legal_actions(self._start)))
+        if self._path in _IN_PAIRS:
+            yield self._in_pairs(plain)
         worth = self._worth()
         actions = self._exact_actions(self._start) if worth is not None else None
         if worth is None:
@@ -176,6 +187,35 @@ class _Form:
             draws=draws,
             **_worth_fields(fairest),
         )
+
+    def _in_pairs(self, plain: Repaired) -> Repaired:
+        row = replace(plain, repair=self._words("order=1221"))
+        try:
+            value, keeping = self._solved_in_pairs()
+        except (KernelError, TimeIsUpError, TooLargeError):
+            return row
+        worth = worth_between(value, value, Known.TABLE)
+        return replace(row, keeping_first=keeping, **_worth_fields(worth))
+
+    def _solved_in_pairs(self) -> tuple[int, int]:
+        """Return the value, and how many first actions keep it; the errors are those of tables and kernels."""
+        states = count_states(self._game, self._path)
+        if states is not None and states <= FEW_STATES:
+            table = Retrograde(explore(in_pairs(self._game), self._path, self._limits))
+            value = table.value(self._start)
+            assert value is not None
+            after = (self._game.apply(self._start, action) for action in self._game.legal_actions(self._start))
+            return value, sum(table.value(state) == value for state in after)
+        kernel = solver_of(self._game)
+        needs = kernel.needs()
+        if needs is None:
+            raise KernelError(f"the kernel of {self._path} does not solve it")
+        self._limits.check_memory(needs.memory_bytes, f"{self._path} in another order")
+        solved = kernel.solve(self._limits.deadline, in_pairs=True)
+        if solved is None:
+            raise TimeIsUpError("the time is up")
+        value = solved.outcome * OUTCOME_UNIT + solved.margin * (PARTS // parts_of(self._game))
+        return value, len(solved.best)
 
     def _unseen(self, plain: Repaired) -> Repaired:
         """Return what plusminus is worth, on average, if each writes its list unseen, at random where that is best."""
@@ -248,6 +288,26 @@ class _Form:
 
     def _row(self, repair: str) -> Repaired:
         return Repaired(options=dict(self._game.options), repair=self._words(repair))
+
+
+def in_pairs(game: Game[Any]) -> Game[Any]:
+    """Return the rules of a game of ``_IN_PAIRS`` with that order of marks or lines; other turns stay as they are."""
+    kind = type(game)
+
+    def seat_to_act(self: Game[Any], state: Any) -> int | None:
+        seat, before = kind.seat_to_act(self, state), _marks_or_lines(self, state)
+        return seat if seat is None or before is None else (seat + before + (before + 1) // 2) % 2
+
+    reordered: Game[Any] = type(kind.__name__, (kind,), {"seat_to_act": seat_to_act})(**game.options)
+    return reordered
+
+
+def _marks_or_lines(game: Game[Any], state: Any) -> int | None:
+    """Return how many there are; None while seats do something else."""
+    if isinstance(game, Plaid):
+        return len(state.vertical) + len(state.horizontal)
+    is_other_part = game.is_predicting(state) if isinstance(game, Plusminus) else getattr(state, "numbered", ())
+    return None if is_other_part else sum(map(bool, state.heights))
 
 
 def _worth_fields(worth: Worth) -> dict[str, Any]:

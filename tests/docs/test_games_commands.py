@@ -199,6 +199,8 @@ def test_forms_of_multiplication_are_worth_what_the_table_says(lab, command, col
         "pie=2": "seat 0 begins the numbering, `pie = 2`",
         "begin_second=1 pie=1": "seat 1 begins the numbering, `pie = 1`",
         "begin_second=1 pie=2": "seat 1 begins the numbering, `pie = 2`",
+        "order=1221": "seat 0 begins the numbering, marks in the order 1-2-2-1",
+        "begin_second=1 order=1221": "seat 1 begins the numbering, marks in the order 1-2-2-1",
     }
     documented = {word: numbers(row("multiplication", title))[column] for word, title in titles.items()}
     assert {word: printed[word] for word in titles} == documented

@@ -1,13 +1,18 @@
 import json
+from functools import cache
 from itertools import combinations, product
 from random import Random
 
 import pytest
 
 from arena.games import make_game
+from arena.games.kernels.loading import solver_of
+from arena.games.kernels.solver import parts_of
 from arena.lab.repair import matrix_value, repaired
+from tests import needs
 from tests.cli.calls import calling
-from tests.lab.brute_force import margin_after
+from tests.games.reference import reference_of
+from tests.lab.brute_force import best, margin_after
 
 KEYS = ["options", "repair", "margin", "outcome", "known", "keeping_first", "first", "decided_at", "draws"]
 
@@ -52,6 +57,66 @@ def test_the_command_prints_an_object_for_each_form(tmp_path, capsys):
     assert (plain["options"], plain["margin"], plain["known"]) == ({"size": 3, "scoring": "distinct"}, 0, "proved")
     code, out, _ = call("lab", "repair", "differences", "-o", "size=3")
     assert (code, "scoring=once pie=1" in out, out.splitlines()[0]) == (0, True, "differences size=3, scoring=distinct")
+
+
+SMALL = {
+    "plusminus": [{"size": 3}, {"size": 3, "grid_first": 2}],
+    "plaid": [{"width": 4, "height": 3, "lines": 3}, {"width": 5, "height": 4, "lines": 2}],
+    "differences": [{"size": 4}, {"size": 4, "scoring": "once"}],
+}
+
+
+@pytest.mark.parametrize(("name", "options"), [(name, each) for name, kinds in SMALL.items() for each in kinds])
+def test_marks_in_the_order_1221_are_worth_what_all_lines_of_play_say(name, options):
+    rules = reference_of(name, options)
+
+    def value(history):
+        points = rules.result(history)
+        if points is not None:
+            return points[0] - points[1]
+        before = sum(action not in ("+", "-") for action in history)
+        turn = rules.turn(history[: len(history) - before])
+        if name != "plusminus" or len(history) >= 2 * (options["size"] - 1):
+            turn ^= int("0110"[before % 4])
+        return best(turn, (value([*history, action]) for action in rules.legal(history)))
+
+    assert rows_of(name, **options)["order=1221"].margin == pytest.approx(float(value([])), abs=1e-8)
+
+
+@pytest.mark.slow
+@needs.program("cc", "gcc", "clang")
+@pytest.mark.parametrize("name", SMALL)
+def test_the_kernel_finds_in_the_order_1221_what_the_rules_do(name):
+    for options in SMALL[name]:
+        game, row = make_game(name, **options), rows_of(name, **options)["order=1221"]
+        solved = solver_of(game).solve(in_pairs=True)
+        assert (solved.margin / parts_of(game), len(solved.best)) == (pytest.approx(row.margin), row.keeping_first)
+
+
+@pytest.mark.slow
+@needs.program("cc", "gcc", "clang")
+def test_multiplication_in_the_order_1221_is_worth_what_all_grids_and_numberings_say():
+    """By sets of marks; the one who begins the numbering gains from then on what ``numbering`` returns."""
+    size = 7
+
+    def numbering(heights):
+        @cache
+        def gain(here, left):
+            ways = (abs(x - here) * abs(heights[x] - heights[here]) - gain(x, left - {x}) for x in left)
+            return max(ways, default=0)
+
+        return gain(0, frozenset(range(1, size)))
+
+    @cache
+    def value(heights):
+        columns = [x for x in range(size) if heights[x] is None]
+        if not columns:
+            return numbering(heights)
+        rows = set(range(size)) - {*heights}
+        after = (value((*heights[:x], y, *heights[x + 1 :])) for x in columns for y in rows)
+        return best("0110"[(size - len(columns)) % 4] == "1", after)
+
+    assert rows_of("multiplication", size=size)["order=1221"].margin == value((None,) * size)
 
 
 @pytest.mark.parametrize("grid_first", [1, 2])

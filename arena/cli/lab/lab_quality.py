@@ -259,8 +259,9 @@ def repair(game: str, options: tuple[str, ...], within_seconds: float, quiet: bo
     one player makes the first action, and the other then chooses a seat: the worth is that of seat 0 after the fairest
     first action. With pie=2 one player makes the first action of both seats. With begin_second=1, seat 1 begins the
     second part; with komi=9, it gets 9 points; with both_seats=1, two matches are played with seats exchanged, and
-    points added; with unseen=1, each writes its list of plusminus unseen, and the worth is the mean margin. Draws, and
-    after how many actions a match is decided, come from 100 matches in which every fourth action is random.
+    points added; with order=1221, the first seat makes one mark or line, then each seat two in turn; with unseen=1,
+    each writes its list of plusminus unseen, and the worth is the mean margin. Draws, and after how many actions a
+    match is decided, come from 100 matches in which every fourth action is random.
 
     With --json, each form is an object in a line of its own.
     """

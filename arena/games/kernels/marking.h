@@ -5,11 +5,11 @@
  */
 
 /* The seat that acts with so many more marks than the root has. */
-static void find_seats(const game *rules, const state *root, int *seats) {
+static void find_seats(const game *rules, const state *root, const job *task, int *seats) {
     state now = *root;
     undo back;
     for (int marks = 0; now.marks.empty; marks++) {
-        seats[marks] = seat_to_act(rules, &now);
+        seats[marks] = task->in_pairs && marks ? seat_in_pairs(seats[0], marks) : seat_to_act(rules, &now);
         make(rules, &now, nth_action(rules, &now, 0), &back);
     }
 }
@@ -20,7 +20,7 @@ static int fill_levels(const game *rules, const state *root, VALUE *const *level
     lattice *all = malloc(sizeof *all);
     if (!all) return NO_MEMORY;
     prepare_lattice(all, &root->marks);
-    find_seats(rules, root, seats);
+    find_seats(rules, root, task, seats);
     int code = write_ends(rules, root, all, levels[all->size], task);
     if (code == SOLVED) code = OF(go_back)(all, seats, levels, task);
     forget_lattice(all);

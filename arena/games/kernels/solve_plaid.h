@@ -43,7 +43,8 @@ static int64_t value_of_end(const sheet *all, const int *lines, int upright, int
 
 /* The best of the values after each line that can be drawn. Lines above the new one move up by a place in their set. */
 static int64_t best_after(const sheet *all, const int *set, int members, const int64_t *after) {
-    int players = all->rules->players, seat = (all->in_root + members) % players, place = 0;
+    int players = all->rules->players, drawn = all->in_root + members, place = 0;
+    int seat = all->found->in_pairs ? seat_in_pairs(0, drawn) : drawn % players;
     int64_t best = players > 2 ? NONE : seat == 0 ? INT64_MIN : INT64_MAX, below = 0, above = 0;
     for (int k = 0; k < members; k++) above += choose(all, set[k], k + 2);
     for (int line = 0; line < all->free; line++) {

@@ -219,7 +219,7 @@ static int find_margin(prediction *task, const at_most_table table, job *found) 
     return code;
 }
 
-static void prepare_prediction(prediction *task, const game *rules) {
+static void prepare_prediction(prediction *task, const game *rules, const job *found) {
     state now;
     undo back;
     memset(task, 0, sizeof *task);
@@ -229,7 +229,7 @@ static void prepare_prediction(prediction *task, const game *rules) {
     start(rules, &now);
     while (is_predicting(rules, &now)) make(rules, &now, 0, &back);
     prepare_lattice(&task->all, &now.marks);
-    find_seats(rules, &now, task->seats);
+    find_seats(rules, &now, found, task->seats);
 }
 
 static int find_all_margins(prediction *task, const at_most_table table, job *found) {
@@ -242,7 +242,7 @@ static int predict(const game *rules, chunk_solver find, int8_t *margins, job *f
     uint64_t(*table)[MAX_PREDICTED][BITS / 64] = malloc(sizeof(at_most_table));
     int code = NO_MEMORY;
     if (task && table && margins) {
-        prepare_prediction(task, rules);
+        prepare_prediction(task, rules, found);
         prepare_at_most(task, table);
         task->margins = margins;
         memset(margins, -task->steps, (size_t)task->lists * (size_t)task->lists);

@@ -36,6 +36,7 @@ class Job(ctypes.Structure):
         ("states", ctypes.c_int64),
         ("edges", ctypes.c_int64),
         ("best", ctypes.c_char_p),
+        ("in_pairs", ctypes.c_int32),
     )
 
 
@@ -88,10 +89,15 @@ class KernelSolver(Kernel):
             return None
         return Needs(states=found[0], memory_bytes=found[1])
 
-    def solve(self, deadline: float = float("inf"), watch: Watch | None = None) -> FirstState | None:
-        """Solve the first state; None at the deadline (``time.monotonic``). KernelError without memory."""
+    def solve(
+        self, deadline: float = float("inf"), watch: Watch | None = None, in_pairs: bool = False
+    ) -> FirstState | None:
+        """Solve the first state; None at the deadline (``time.monotonic``). KernelError without memory.
+
+        ``in_pairs``: of marks and lines the first seat makes one, then each seat two in turn.
+        """
         best = ctypes.create_string_buffer(len(self._actions))
-        job = Job(best=ctypes.cast(best, ctypes.c_char_p))
+        job = Job(best=ctypes.cast(best, ctypes.c_char_p), in_pairs=in_pairs)
         if self._run(job, lambda: self._library.solver_solve(self._handle, job), deadline, watch) == _STOPPED:
             return None
         chosen = tuple(action for action, is_best in zip(self._actions, best.raw, strict=True) if is_best)

@@ -34,6 +34,7 @@ typedef struct {
     int64_t margin;                /* in parts of a point, whose number is solver_parts */
     int64_t states, edges;         /* looked at */
     uint8_t *best;                 /* of each action of the space: whether it is a best first one; NULL but in solve */
+    int32_t in_pairs;              /* not 0: of marks and lines the first seat makes one, then each seat two in turn */
 } job;
 
 typedef struct {
@@ -46,6 +47,9 @@ typedef struct {
     int64_t outcome;   /* for seat 0: 1, 0 or -1 */
     int64_t margin;
 } worth;
+
+/* Which of two seats makes a mark or line, by how many came before, if they do so in pairs. */
+static inline int seat_in_pairs(int first, int before) { return first ^ ((before + 1) / 2 % 2); }
 
 static inline int sign_of(int64_t number) { return (number > 0) - (number < 0); }
 
