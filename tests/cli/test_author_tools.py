@@ -200,12 +200,6 @@ def test_the_doctor_says_why_not(arena, monkeypatch):
     assert "No control groups:" in out
 
 
-def test_the_doctor_measures_turns(arena):
-    rows = as_json(arena, "doctor", "--clock", "--turns", "200")
-    assert [row["where"] for row in rows] == ["on one core", "left to the scheduler"]
-    assert all(0 < row["p50_us"] <= row["p99_us"] <= row["max_us"] for row in rows)
-
-
 EVERY_COMMAND = """run {file} -q; standings; crosstable; leaderboard differences; leaderboard --over-time; matches
 matches t --faults; export; replay t/1; repro t/1; repro t/1 --seat 0; verify; schedule {file} --matches; stats
 show =1+1<b>; report -o {page}; plot -o {plots}; check {tricks} --game differences; play differences {tricks} {bad}

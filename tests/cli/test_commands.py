@@ -150,6 +150,8 @@ MISTAKES = [
     (["standings", "tiny", "--format", "pdf"], "'pdf' is not one of"),
     (["standings", "tiny", "--game", "plaid"], "unknown game 'plaid': expected one of: differences"),
     (["matches", "tiny", "--bot", "nobody"], "unknown bot 'nobody'"),
+    (["show", "gredy"], "unknown bot 'gredy'"),
+    (["stats", "tiny", "--format", "csv"], "one table at a time; choose one with --table"),
     (["replay", "tiny/99"], "match 99 of tournament 'tiny' has no record; it has matches 1 to 18"),
     (["games", "chess"], "unknown game 'chess'"),
     (["run", "nowhere.toml"], "nowhere.toml: there is no such file"),

@@ -1,7 +1,5 @@
 """The tools of directors: schedule, compare, stats, plot, report and show."""
 
-import csv
-import io
 import json
 import re
 import shutil
@@ -106,14 +104,6 @@ def test_stats_tell_what_the_numbers_rest_on(arena):
 
 
 @pytest.mark.slow
-def test_each_table_of_stats_comes_in_every_format(arena):
-    for table in ("games", "seats", "groups", "better", "nash", "times", "faults"):
-        rows = list(csv.DictReader(io.StringIO(arena("stats", "two_games", "--table", table, "--format", "csv")[1])))
-        assert len(rows) == len(as_json(arena, "stats", "two_games", "--table", table))
-    assert "one table at a time; choose one with --table" in refusal(arena, "stats", "two_games", "--format", "csv")
-
-
-@pytest.mark.slow
 def test_a_better_bot_is_accepted_a_worse_one_rejected_and_equals_stay_open(arena, tmp_path):
     game = ["--game", "differences", "--option", "size=8", "-q"]
     out = printed(arena, "compare", BOTS / "greedy", BOTS / "random_legal", *game, "--elo1", "60")
@@ -213,18 +203,6 @@ def test_a_report_is_written_with_as_many_matches_as_are_asked_for(arena, tmp_pa
     assert arena("report", "two_games", "-o", tmp_path / "few.html", "--matches", "5")[0] == 0
     assert "5 of 72 matches can be replayed here" in (tmp_path / "few.html").read_text()
     assert "can't be written" in refusal(arena, "report", "two_games", "-o", tmp_path / "no" / "few.html")
-
-
-def test_a_bots_page_has_its_course_rivals_and_faults(arena):
-    out = printed(arena, "show", "greedy")
-    assert out.startswith("greedy@1\n")
-    assert "Against its rivals, the best first" in out
-    assert "No faults." in out
-    (page,) = as_json(arena, "show", "greedy@1")
-    assert {(line["game"], line["tournament"]) for line in page["course"]} >= {
-        ("differences", "small_swiss"), ("differences", "two_games"), ("multiplication", "two_games"),
-    }  # fmt: skip
-    assert "unknown bot 'gredy': did you mean 'greedy@1'?" in refusal(arena, "show", "gredy")
 
 
 def without(package, *arguments):

@@ -154,11 +154,18 @@ def after(*void_tries, off_turn="auto"):
     return replace(spec(time_control=TimeControl(per_action_seconds=1.0, off_turn=off_turn)), void_tries=void_tries)
 
 
-@pytest.mark.parametrize("void_tries", [(), (1,), (0, 1), (1, 0), (None, None, 1)])
-def test_a_late_arena_is_nobodys_fault_at_first(void_tries):
+@pytest.mark.parametrize(
+    ("void_tries", "off_turn", "is_disturbed", "seat"),
+    [
+        *((tries, "auto", False, 1) for tries in ((), (1,), (0, 1), (1, 0), (None, None, 1))),
+        ((1, 1, 1), "auto", True, None),  # it is never charged
+        ((1, 1), "run", False, 1),  # it may be another's doing where bots may work off turn
+    ],
+)
+def test_a_late_arena_is_nobodys_fault_at_first(void_tries, off_turn, is_disturbed, seat):
     with pytest.raises(LateError) as raised:
-        Referee(after(*void_tries), [ScriptedPlayer([(1, 1)]), late()]).play()
-    assert raised.value.seat == 1
+        Referee(after(*void_tries, off_turn=off_turn), [ScriptedPlayer([(1, 1)]), late(is_disturbed)]).play()
+    assert raised.value.seat == seat
 
 
 def test_a_late_arena_is_the_fault_of_the_bot_that_was_to_act_every_time():
@@ -166,17 +173,6 @@ def test_a_late_arena_is_the_fault_of_the_bot_that_was_to_act_every_time():
     assert [(fault.seat, fault.kind) for fault in record.faults] == [(1, "timeout")]
     assert "for the third time" in record.faults[0].detail
     assert record.ranks == (1, 2)
-
-
-def test_a_bot_that_was_disturbed_is_never_charged():
-    with pytest.raises(LateError) as raised:
-        Referee(after(1, 1, 1), [ScriptedPlayer([(1, 1)]), late(is_disturbed=True)]).play()
-    assert raised.value.seat is None
-
-
-def test_where_bots_may_work_off_turn_a_late_arena_may_be_anothers_doing():
-    with pytest.raises(LateError):
-        Referee(after(1, 1, off_turn="run"), [ScriptedPlayer([(1, 1)]), late()]).play()
 
 
 def test_the_bank_runs_down_and_the_increment_fills_it():

