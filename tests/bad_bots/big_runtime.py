@@ -1,4 +1,0 @@
-from _wire import answer, play, send
-
-ballast = bytearray(b"x" * 300 * 1024 * 1024)
-play(lambda message: send(answer(message)))
