@@ -3,13 +3,12 @@ import sys
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
-from math import gcd
 
 import pytest
 
 from arena.botkit import Clock
 from arena.games import GAMES, make_game
-from arena.lab.advice import ADVICE, Step, fits, safe_squares, unmirrored, unpaired, unpaired_falling
+from arena.lab.advice import ADVICE, Step, unmirrored, unpaired, unpaired_falling
 from arena.match.replay import states_of
 from benchmarks.advice import BOARDS
 from benchmarks.annotations import random_record
@@ -79,28 +78,6 @@ def test_mirror_images_are_those_of_the_sets_of_marks():
         step = Step(sheet, state, None, state, seat)
         assert unmirrored(step, "v") == len(set(state.vertical) - {8 - x for x in state.vertical})
         assert unmirrored(step, "h") == len(set(state.horizontal) - {6 - y for y in state.horizontal})
-
-
-def test_a_square_is_safe_if_no_number_beside_it_shares_a_factor():
-    game = make_game("coprimality", size=7)
-    for state, _ in positions(game, 1, 10):
-        number = max(state.numbers) + 1
-        for x, y in game.legal_actions(state):
-            beside = [(x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)]
-            near = [state.numbers[(v - 1) * 7 + u - 1] for u, v in beside if 1 <= u <= 7 and 1 <= v <= 7]
-            assert ((x, y) in safe_squares(game, state)) == all(gcd(number, other) == 1 for other in near if other)
-
-
-def test_a_column_between_plus_and_minus_wants_a_high_mark():
-    """Of + - - +, columns 1 and 5 are edges, 2 is a peak, 3 lies between equal signs, 4 is a valley."""
-    game = make_game("plusminus", size=5)
-    state = game.initial_state()
-    for sign in "++--" + "--++":
-        state = game.apply(state, sign)
-    step = Step(game, state, (2, 5), state, 0)
-    assert state.predictions == ("+--+", "+--+")
-    assert [fits(step, column, 5, 0) for column in range(1, 6)] == [-4, 8, 0, -8, 4]
-    assert [fits(step, 1, row, 1) for row in range(1, 6)] == [4, -8, 0, 8, -4]
 
 
 @pytest.mark.parametrize("name", GAMES)

@@ -78,21 +78,6 @@ def test_published_again_it_is_the_same_where_clocks_and_languages_are_others(ho
     assert content(tmp_path / "again") == content(folder)
 
 
-WORDS = ("seats", "left_out_digest", "left_out_bytes", "digests")
-"""What differs: without what bots said."""
-
-
-@pytest.mark.slow
-def test_the_records_are_those_of_a_whole_export(home, folder):
-    from arena.tournament.transfer.export import whole_export
-
-    def lines(text):
-        return [{k: v for k, v in json.loads(line).items() if k not in WORDS} for line in text.splitlines()]
-
-    expected = "\n".join(whole_export(home.store.as_source(), home.store.tournament("cup")))
-    assert lines((folder / "records" / "cup.jsonl").read_text()) == lines(expected)
-
-
 @pytest.mark.slow(sample=True)
 def test_without_names_all_are_published_in_files_of_their_own_and_as_many_matches_as_are_wanted(tmp_path):
     with ArenaHome(tmp_path / "home") as home:

@@ -190,17 +190,3 @@ def test_a_hostile_twin_is_a_problem_and_nothing_else(folder, text):
 def test_records_are_only_where_they_belong(folder, records):
     signed_again(folder, lambda manifest: manifest["tournaments"][0].update(records=records))
     assert verify_folder(folder).problems
-
-
-@pytest.mark.slow
-def test_as_a_command(folder, tmp_path, capsys):
-    call = calling(tmp_path / "no-home", capsys)
-    code, out, errors = call("verify", folder)
-    assert (code, errors) == (0, "")
-    assert out.startswith(f"{folder}: ")
-    assert out.endswith("checked: all of them hold\n")
-    (folder / "index.html").write_text("")
-    code, out, errors = call("verify", folder)
-    assert code == 1
-    assert "index.html: it has 0 bytes" in errors
-    assert not (tmp_path / "no-home").exists()

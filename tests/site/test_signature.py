@@ -137,8 +137,12 @@ def test_as_commands(tmp_path, capsys):
     assert (found.problems, found.signed_by, found.files) == ([], key, len(content(tmp_path / "out")) - 3)
     code, out, _ = call("verify", tmp_path / "out", "--key", key)
     assert (code, out.splitlines()[1]) == (0, f"signed with the key {key}")
+    assert out.startswith(f"{tmp_path / 'out'}: ") and out.splitlines()[0].endswith("checked: all of them hold")
     code, _, errors = call("verify", tmp_path / "out", "--key", f"ed25519:{OF_RFC_8032}")
     assert code == 1
     assert "not with" in errors
     assert call("verify", tmp_path / "out", "--key", "nothing")[0] == 2
+    (tmp_path / "out" / "index.html").write_text("")
+    code, _, errors = call("verify", tmp_path / "out")
+    assert (code, "index.html: it has 0 bytes" in errors) == (1, True)
     assert call("verify", "cup", "--key", key)[0] == 2
