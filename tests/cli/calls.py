@@ -3,6 +3,18 @@
 import json
 
 from arena.cli.group import run
+from arena.store.home import ArenaHome
+from arena.tournament.definition import load_definition
+from arena.tournament.director import run_tournament
+
+
+def played_in(directory, **files):
+    """Write tournament files, play them in a home beside them, and return the directory."""
+    with ArenaHome(directory / "home") as home:
+        for name, text in files.items():
+            (directory / f"{name}.toml").write_text(text)
+            run_tournament(load_definition(directory / f"{name}.toml"), home.store, executor="in-process")
+    return directory
 
 
 def called(capture, *arguments):

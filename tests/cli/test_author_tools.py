@@ -12,11 +12,8 @@ import pytest
 from arena.base.enums import IsolationLevel
 from arena.match.check.check import Step
 from arena.sandbox.isolation.levels import choose_isolation, probe_level
-from arena.store.home import ArenaHome
-from arena.tournament.definition import load_definition
-from arena.tournament.director import run_tournament
 from benchmarks import zoo_bots as zoo
-from tests.cli.calls import as_json, called, printed, printed_alone, refusal, shown, told
+from tests.cli.calls import as_json, called, played_in, printed, printed_alone, refusal, shown, told
 
 
 @pytest.fixture
@@ -110,10 +107,7 @@ def tournament(tmp_path_factory):
     for name in ("wrong_ply", "exits_when_asked", "good_with_note"):
         shutil.copytree(zoo.bad_bot(name), place / name)
         entrants += f'[[entrants]]\nbot = "{place / name}"\n'
-    (place / "t.toml").write_text(f'game = "differences"\noptions = {{ size = 4 }}\nrng_seed = 3\n{entrants}')
-    with ArenaHome(place / "home") as home:
-        run_tournament(load_definition(place / "t.toml"), home.store, executor="in-process")
-    return place
+    return played_in(place, t=f'game = "differences"\noptions = {{ size = 4 }}\nrng_seed = 3\n{entrants}')
 
 
 @pytest.fixture

@@ -9,10 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.store.home import ArenaHome
-from arena.tournament.definition import load_definition
-from arena.tournament.director import run_tournament
-from tests.cli.calls import as_json, called, printed, refusal, told
+from tests.cli.calls import as_json, called, played_in, printed, refusal, told
 from tests.databases import change
 
 ROOT = Path(__file__).parents[2]
@@ -36,12 +33,7 @@ name = "=cmd|x"
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("cli")
-    path = directory / "tiny.toml"
-    path.write_text(FILE)
-    with ArenaHome(directory / "home") as home:
-        run_tournament(load_definition(path), home.store, workers=2)
-    return directory / "home"
+    return played_in(tmp_path_factory.mktemp("cli"), tiny=FILE) / "home"
 
 
 @pytest.fixture

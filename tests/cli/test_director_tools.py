@@ -9,10 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.store.home import ArenaHome
-from arena.tournament.definition import load_definition
-from arena.tournament.director import run_tournament
-from tests.cli.calls import as_json, calling, printed, refusal, shown
+from tests.cli.calls import as_json, calling, played_in, printed, refusal, shown
 
 BOTS = Path(__file__).parents[2] / "bots"
 ENTRANTS = "".join(f'[[entrants]]\nbot = "{BOTS / name}"\n' for name in ("minimal", "random_legal", "greedy"))
@@ -30,12 +27,7 @@ SWISS_FILE = f'game = "differences"\noptions = {{ size = 5 }}\nformat = "swiss"\
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("directors")
-    with ArenaHome(directory / "home") as home:
-        for name, text in (("small_swiss", SWISS_FILE), ("two_games", GAMES_FILE)):
-            (directory / f"{name}.toml").write_text(text)
-            run_tournament(load_definition(directory / f"{name}.toml"), home.store, workers=2)
-    return directory
+    return played_in(tmp_path_factory.mktemp("directors"), small_swiss=SWISS_FILE, two_games=GAMES_FILE)
 
 
 @pytest.fixture

@@ -21,6 +21,14 @@ def test_a_short_file_has_sensible_defaults(write_definition):
     assert (definition.time_control.per_action_seconds, definition.workers) == (1.0, None)
 
 
+def test_limits_and_time_control_are_those_of_the_file(write_definition):
+    limits = '[limits]\nmemory_bytes = "512 MiB"\nprocesses = 7\n'
+    control = '[time_control]\nper_action_seconds = 1\nclock = "cpu"\noff_turn = "freeze"\n'
+    definition = load_definition(write_definition(limits + control))
+    assert (definition.limits.memory_bytes, definition.limits.processes) == (512 * 2**20, 7)
+    assert (definition.time_control.clock, definition.time_control.off_turn) == ("cpu", "freeze")
+
+
 MINIMAL = f'[[entrants]]\nbot = "{BOTS / "minimal"}"\n'
 REFUSED = {
     "unknown key": ({"encounter": 3}, "", "encounter: unknown key; did you mean 'encounters'?"),

@@ -4,7 +4,6 @@ import io
 import json
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -124,25 +123,6 @@ def processes_mentioning(text):
         if text in command and str(os.getpid()) != path.parent.name:
             found.append(command)
     return found
-
-
-PROGRAM = f"spins_for_{os.getpid()}.py"
-
-
-@pytest.mark.slow
-def test_when_the_director_is_killed_spinning_bots_die_too(write_definition, tmp_path):
-    spinner = shutil.copytree(bad_bot("ignores_sigterm_and_spins"), tmp_path / "spinner")
-    (spinner / "ignores_sigterm_and_spins.py").rename(spinner / PROGRAM)
-    (spinner / "bot.toml").write_text(f'name = "spinner"\ncommand = ["python3", "{PROGRAM}"]\n')
-    path = write_definition(f'[[entrants]]\nbot = "{spinner}"\n[time_control]\nper_action_seconds = 600.0')
-    with subprocess.Popen([*ARENA, "run", str(path), "--home", str(tmp_path / "h"), "--workers", "1"]) as director:
-        deadline = time.monotonic() + 60
-        while not (seen := processes_mentioning(PROGRAM)) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        director.kill()
-    assert seen
-    wait_until_nothing_runs_in(tmp_path)
-    wait_until_nothing_runs_in(PROGRAM)
 
 
 class Scripted(Executor):

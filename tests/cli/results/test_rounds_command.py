@@ -7,10 +7,7 @@ from collections import defaultdict
 
 import pytest
 
-from arena.store.home import ArenaHome
-from arena.tournament.definition import load_definition
-from arena.tournament.director import run_tournament
-from tests.cli.calls import as_json, calling, printed, refusal
+from tests.cli.calls import as_json, calling, played_in, printed, refusal
 from tests.conftest import BOTS
 
 ENTRANTS = [("greedy", "ada"), ("random_legal", "bob"), ("minimal", "cleo"), ("random_legal", "dan")]
@@ -28,14 +25,11 @@ NUMBER_OF = {"cup": 3, "league": 3, "climb": 4, "triple": 4}
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("rounds")
-    with ArenaHome(directory / "home") as home:
-        for name, text in FILES.items():
-            chosen = ENTRANTS[: NUMBER_OF[name]]
-            entrants = "".join(f'[[entrants]]\nbot = "{BOTS / bot}"\nname = "{shown}"\n' for bot, shown in chosen)
-            (directory / f"{name}.toml").write_text(f"{GAMES.get(name, GAME)}{text}{entrants}")
-            run_tournament(load_definition(directory / f"{name}.toml"), home.store, executor="in-process")
-    return directory
+    entrants = [f'[[entrants]]\nbot = "{BOTS / bot}"\nname = "{shown}"\n' for bot, shown in ENTRANTS]
+    files = {
+        name: f"{GAMES.get(name, GAME)}{text}{''.join(entrants[: NUMBER_OF[name]])}" for name, text in FILES.items()
+    }
+    return played_in(tmp_path_factory.mktemp("rounds"), **files)
 
 
 @pytest.fixture
