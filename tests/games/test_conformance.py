@@ -74,7 +74,7 @@ def test_legal_actions_are_exactly_the_accepted_ones(game, seed):
 
 @settings(max_examples=25, deadline=None)
 @given(seed=SEEDS)
-def test_states_are_immutable_hashable_values(game, seed):
+def test_states_are_values_that_survive_the_wire_and_ranks_agree_with_scores(game, seed):
     for state, action in played(game, seed):
         before = hash(state), game.render(state), game.observation(state)
         if action is not None:
@@ -82,22 +82,12 @@ def test_states_are_immutable_hashable_values(game, seed):
         assert (hash(state), game.render(state), game.observation(state)) == before
         with pytest.raises((AttributeError, TypeError)):
             state.heights = ()
-
-
-@settings(max_examples=25, deadline=None)
-@given(seed=SEEDS)
-def test_an_observation_survives_the_wire_and_rebuilds_the_state(game, seed):
     for state, _ in played(game, seed):
         over_the_wire = msgpack.unpackb(msgpack.packb(game.observation(state)))
         rebuilt = game.state_from_observation(over_the_wire)
         assert rebuilt == state
         assert hash(rebuilt) == hash(state)
         assert game.seat_to_act(rebuilt) == game.seat_to_act(state)
-
-
-@settings(max_examples=25, deadline=None)
-@given(seed=SEEDS)
-def test_matches_end_and_ranks_agree_with_scores(game, seed):
     *_, (last, _) = played(game, seed)
     assert game.seat_to_act(last) is None
     assert list(game.legal_actions(last)) == []
@@ -146,7 +136,7 @@ def assert_as_the_reference(game, reference, seed):
 
 @settings(max_examples=10, deadline=None)
 @given(seed=SEEDS)
-def test_actions_are_read_back_from_their_text(game, seed):
+def test_actions_are_read_back_from_their_text_and_scores_and_drawings_can_be_had_at_any_time(game, seed):
     for state, _ in played(game, seed):
         for action in game.legal_actions(state):
             text = game.format_action(action)
@@ -155,11 +145,6 @@ def test_actions_are_read_back_from_their_text(game, seed):
     for nonsense in ("", "?", "4c", "c0", "c-1", "c4x", "v", "vv", "v1.5", "1", "c99999999", "٣", "v٣"):
         with pytest.raises(IllegalActionError):
             game.parse_action(nonsense)
-
-
-@settings(max_examples=10, deadline=None)
-@given(seed=SEEDS)
-def test_scores_and_drawings_can_be_had_at_any_time(game, seed):
     for state, _ in played(game, seed):
         assert len(game.scores(state)) == game.players
         drawing = game.render(state)

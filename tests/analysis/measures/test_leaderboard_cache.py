@@ -127,14 +127,6 @@ def resting(store, computed, monkeypatch):
     let_leaderboards_rest(None)
 
 
-def test_profiles_of_a_ladder_that_is_played_compute_each_leaderboard_once(resting, tmp_path, computed):
-    for match in range(3, 7):
-        resting.record(resting.tournament("first"), [record(match)])
-        for bot in ("a@1", "b@1"):
-            bot_profile(resting, bot, cache_directory=tmp_path)
-    assert len(computed) == 2
-
-
 @pytest.mark.parametrize(
     ("change", "matches", "times"),
     [

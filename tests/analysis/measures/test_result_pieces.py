@@ -68,14 +68,6 @@ def test_a_finished_tournament_is_read_once_for_all_its_games(home, reads):
     assert reads == ["first", "second"]
 
 
-def test_what_was_kept_is_not_used_while_it_is_played(home, reads):
-    read_results(home.store, "first")
-    home.store.set_finished(home.store.tournament("first"), False)
-    read_results(home.store, "first")
-    assert reads == ["first"], "it is read as tournaments are that are being played"
-    assert read_results(home.store, "first", last_encounter=1).match_occurrences.sum() == 2
-
-
 @pytest.mark.parametrize("counter", ["record_count", "record_bytes"])
 def test_it_is_read_again_when_its_records_are_others(home, reads, counter):
     read_results(home.store, "first")

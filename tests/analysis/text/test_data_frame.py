@@ -21,7 +21,7 @@ def rows(table, library, columns=None):
 
 
 @pytest.mark.parametrize("library", FRAMES)
-def test_standings_have_a_row_for_each_bot(home, library):
+def test_tables_have_a_row_for_each_bot_pair_and_record(home, library):
     table = standings_of(home.store, "league")
     frame = rows(table, library)
     assert [row["bot"] for row in frame] == [line.bot for line in table.lines]
@@ -30,10 +30,6 @@ def test_standings_have_a_row_for_each_bot(home, library):
     last = frame[-1]["better_than_next"]
     assert last is None if library == "polars" else math.isnan(last)
     assert sum(row["faults_protocol"] for row in frame) == sum(sum(line.faults.values()) for line in table.lines)
-
-
-@pytest.mark.parametrize("library", FRAMES)
-def test_a_crosstable_has_a_row_for_each_two_that_met(home, library):
     table = crosstable_of(home.store, "league")
     frame = rows(table, library)
     assert len(frame) == 12
@@ -42,10 +38,6 @@ def test_a_crosstable_has_a_row_for_each_two_that_met(home, library):
         assert (row["points"], row["matches"]) == score
     mirrored = {(row["rival"], row["bot"]): row["matches"] - row["points"] for row in frame}
     assert {(row["bot"], row["rival"]): row["points"] for row in frame} == mirrored, "a win is a point, a tie half"
-
-
-@pytest.mark.parametrize("library", FRAMES)
-def test_records_have_the_fields_of_the_export(home, library):
     exported = [json.loads(text) for _, text in home.store.record_texts("league")]
     frame = rows(home.store.records("league"), library)
     assert len(frame) == len(exported) == 36
@@ -69,15 +61,11 @@ def test_a_table_without_rows_has_the_same_columns_and_types(home, library, name
 
 
 @pytest.mark.parametrize("library", FRAMES)
-def test_some_columns_can_be_chosen(home, library):
+def test_some_columns_can_be_chosen_and_a_library_that_is_missing_is_named(home, library, monkeypatch):
     frame = rows(home.store.records("league"), library, ["ranks", "match"])
     assert [list(row) for row in frame[:1]] == [["ranks", "match"]]
     with pytest.raises(UnknownNameError, match="unknown column 'rank': did you mean 'ranks'"):
         rows(home.store.records("league"), library, ["rank"])
-
-
-@pytest.mark.parametrize("library", FRAMES)
-def test_a_library_that_is_missing_is_named_with_the_command_that_installs_it(home, library, monkeypatch):
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(UsageError, match=f"{library} is not installed here; install it with: pip install {library}"):
         getattr(home.store.records("league"), f"to_{library}")()

@@ -118,7 +118,7 @@ def test_every_game_has_a_board_and_a_match(home, game):
     assert printed(board) == board.game.render(board.state)
 
 
-def test_the_marks_of_a_match_have_owner_and_order(home):
+def test_the_marks_of_a_match_have_owner_and_order_and_a_long_one_shows_its_ends(home, monkeypatch):
     play(home, "marks", FOUR[:2])
     record = home.store.record_of("marks", 1)
     end = record._repr_html_().partition("<details>")[0]
@@ -128,9 +128,6 @@ def test_the_marks_of_a_match_have_owner_and_order(home):
     seats = [seat for seat, _ in record.actions]
     assert (circles, squares) == (1 + seats.count(0), 1 + seats.count(1)), "and one beside each bot's name"
     assert {str(number) for number in range(1, len(seats) + 1)} <= set(Page(end).texts)
-
-
-def test_a_long_match_shows_its_ends(home, monkeypatch):
     play(home, "long", FOUR[:2], [("differences", {"size": 9})])
     record = home.store.record_of("long", 1)
     monkeypatch.setattr(notebook, "MAX_FRAMES_CHARACTERS", 30_000)

@@ -51,13 +51,9 @@ SMALL = {
 
 
 @pytest.mark.parametrize(("name", "options"), SMALL.values(), ids=SMALL)
-def test_table_and_search_agree_with_plain_recursion(name, options):
+def test_table_and_search_agree_with_plain_recursion_and_states_are_counted_before_they_are_found(name, options):
     game = make_game(name, **options)
     assert solved(game, name) == games.plain_value(game, game.initial_state())
-
-
-@pytest.mark.parametrize(("name", "options"), SMALL.values(), ids=SMALL)
-def test_states_are_counted_before_they_are_found(name, options):
     game = make_game(name, **options)
     assert count_states(game, name) in (len(explore(game, name, Limits())), None)
 
