@@ -8,14 +8,13 @@ import pytest
 from arena.analysis.measures.leaderboards import leaderboard
 from arena.base.errors import UnknownNameError
 from arena.community.submissions.upload_directory import tell_owners
-from arena.site.links import ServedLinks
 from arena.site.page_table import PAGE_BY_NAME
 from arena.site.pages.results import tournament_feed
-from arena.site.render import Setting, asset_digests, feed_xml, render
+from arena.site.render import feed_xml
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.values import Role
 from arena.store.results.values import Authorship, OwnedBot, Owners, StoredBot
-from tests.site.parsed import checked, model_of, text_in, tree
+from tests.site.parsed import checked, model_of
 from tests.store.results.samples import definition, line, record
 
 PAGES = {
@@ -119,28 +118,6 @@ def test_a_person_has_a_page_with_what_their_bots_did_until_they_leave(arena):
     tell_owners(people, home.store)
     with pytest.raises(UnknownNameError):
         model_of(home, "person", person="quentin")
-
-
-def test_the_owner_is_beside_every_bot_of_a_match_or_result(arena):
-    home, people = arena
-    eve = people.accounts.add("eve", Role.AUTHOR, "test")
-    people.submissions.add(eve, f"{'2' * 16}-{'3' * 16}", "e", 1, "b.py", "")
-    people.submissions.claim().finish("accepted", "", "", "b@1")
-    home.store.add_bot(StoredBot("b", "1", "b" * 16, ".", "2026-11-26T12:00:00+00:00"))
-    tell_owners(people, home.store)
-    built = {}
-    for name in ("match", "overview", "bot", "person"):
-        page = PAGE_BY_NAME[name]
-        values = page.parameters.model_validate({**PAGES, "person": {"person": "quentin"}}[name])
-        built[name] = page.build(home, values)
-        setting = Setting(links=ServedLinks(asset_digests()))
-        found = tree(render(page, values, built[name], setting, built["match"] if name == "overview" else None))
-        lists = [one for one in found.iter("ul") if one.get("class") in ("seats", "results")]
-        assert len(lists) == {"match": 2, "overview": 2, "bot": 1, "person": 1}[name]
-        for each in lists if name != "match" else [[*lists[0], *lists[1]]]:
-            text = " ".join(map(text_in, each))
-            assert "of eve" in text, (name, text)
-            assert ("of quentin" in text) == (name != "person"), (name, text)  # whose page it is
 
 
 def test_a_bot_belongs_to_who_has_submitted_its_files():

@@ -1,4 +1,5 @@
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -9,12 +10,22 @@ import pytest
 
 from arena.base.errors import UploadError, UsageError
 from arena.community.uploads import unpacking
-from arena.community.uploads.entry import UnpackLimits
+from arena.community.uploads.entry import RejectedError, UnpackLimits
 from arena.community.uploads.unpacking import opened_bot, unpack
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.reaper import UPLOAD_PREFIX
 from tests import needs
-from tests.community.uploads.archives import BOT, MANIFEST, File, bot_tar, bot_zip, make_zip, tar_file, tree
+from tests.community.uploads.archives import (
+    BOT,
+    MANIFEST,
+    File,
+    bot_tar,
+    bot_zip,
+    make_zip,
+    tar_file,
+    tree,
+    unpack_here,
+)
 from tests.community.uploads.hostile import HOSTILE
 from tests.waiting import wait_until
 
@@ -67,7 +78,7 @@ AT_EVERY_LEVEL = ("zip: a bomb", "gzip of zeros behind the end", "tar: symbolic 
     [(what, "auto") for what in OF_EACH_KIND] + [(what, level) for what in AT_EVERY_LEVEL for level in LEVELS],
 )
 def test_a_hostile_archive_leaves_nothing(what, wanted, tmp_path, temporary):
-    """Each sentence is asked for in test_rejections.py."""
+    """Each sentence is asked for below."""
     if wanted != "auto":
         needs.isolation(wanted)
     name, make, message = HOSTILE[what]
@@ -247,3 +258,22 @@ def test_what_a_killed_process_has_unpacked_is_removed_by_the_next(tmp_path, tem
     code = "from arena.sandbox.isolation.launcher import open_launcher; open_launcher()"
     subprocess.run([sys.executable, "-c", code], env=os.environ | {"TMPDIR": str(temporary)}, check=True)
     wait_until(lambda: not list(temporary.iterdir()))
+
+
+LATER = {f"zip: {what}" for what in ("without a manifest", "two bots")}
+"""What is refused only when everything has been unpacked."""
+
+
+@pytest.mark.slow(only=("bzip2 of zeros", "tar: 60,000 entries", "xz of zeros"), sample=("xz of zeros",))
+@pytest.mark.parametrize("what", sorted(HOSTILE.keys() - LATER))
+def test_a_hostile_archive_is_rejected_in_a_sentence(what, tmp_path):
+    name, make, message = HOSTILE[what]
+    with pytest.raises(RejectedError) as refused:
+        unpack_here(make(), name, tmp_path)
+    sentence = str(refused.value)
+    assert message in sentence
+    assert sentence.isprintable()
+    assert len(sentence) < 300
+    assert re.search(r"expected|claims|damaged", sentence)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["temporary", "tree", "upload"]
+    assert not [path for path in tmp_path.rglob("*") if path.is_symlink()]

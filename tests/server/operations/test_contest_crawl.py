@@ -244,7 +244,6 @@ async def test_a_sealed_contest(crawl):
     world = crawl.played
     world.announce(**SEALED, qualification='{ format = "swiss", places = 3, swiss = { rounds = 2 } }')
     crawl.enter()
-    before = await crawl.look_as_all("visitor")
     assert world.phase is ContestPhase.ANNOUNCED
     world.now.seconds = OPENS + 60
     pages = {actor: await crawl.ask(actor, "/submissions/1", {"accept": HTML}) for actor in crawl.actors}
@@ -264,11 +263,6 @@ async def test_a_sealed_contest(crawl):
     seen = await crawl.look_as_all()
     check_embargoed(crawl, seen)
     check_asking(seen)
-    pages = [place for place in before["visitor"] if not place[0].startswith(("/contests", "/log", "/health", "/play"))]
-    for place in pages:  # also counts, sizes and entity tags are as if nothing had been played
-        one, other = (without_dates(answers["visitor"][place]) for answers in (before, seen))
-        assert one == other, (place, one[-1500:], other[-1500:])
-
     hidden = world.embargoed_canaries()
     world.people.contests.ask_to_reveal("dora", "spring", "in class")
     world.play()
@@ -286,11 +280,6 @@ async def test_a_sealed_contest(crawl):
     check_results(await crawl.results(), set(crawl.actors), is_hidden=False)
     page = await crawl.actors["visitor"].get("/contests/spring", headers={"accept": JSON})
     assert page.json()["has_result"]
-
-
-def without_dates(answers):
-    """Return what an answer says, but for when it said so and what was asked for."""
-    return re.sub(r"[0-9.]+ s ago|'date': '[^']*'", "", answers)
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import pytest
 from arena.base.errors import DefinitionError
 from arena.base.shipped import PREFIX, example_bots
 from arena.community.contests.contest_file import read_contest, reading_of
-from arena.community.contests.contest_text import contest_text, read_apart, template_names, template_text
+from arena.community.contests.contest_text import contest_text, template_names, template_text
 from arena.games import GAMES
 from arena.server.http.page_response import FIRST_SECONDS
 from arena.server.operations import contest_changes
@@ -395,9 +395,3 @@ def test_a_forged_field_is_named_and_never_a_line_of_a_file_that_nobody_has_seen
         read_contest(form_text(sent, template.house_bots))
     assert "TOML" not in str(raised.value)
     assert {"opens_at": "opens_at", "memory_mib": "limits.memory_bytes"}.get(key, key) in str(raised.value)
-
-
-@pytest.mark.slow
-def test_half_a_character_is_refused_before_a_process_is_started():
-    with pytest.raises(DefinitionError, match=r"expected a text that can be written in UTF-8"):
-        read_apart('name = "\ud800"')
