@@ -26,7 +26,7 @@ def row(game, title):
     return [cell.strip().replace("−", "-") for cell in line.removeprefix(f"| {title} |").split("|")[:-1]]
 
 
-def test_every_game_has_a_page_that_answers_three_questions():
+def test_every_game_has_a_page_that_opens_with_its_answer_in_one_sentence_and_answers_three_questions():
     index = (DOCS / "index.md").read_text(encoding="utf-8")
     assert set(PAGES) == set(GAMES)
     for game, page in PAGES.items():
@@ -35,6 +35,10 @@ def test_every_game_has_a_page_that_answers_three_questions():
         for heading in ("## What is proved, computed, measured and not known", "## Recommended"):
             assert heading in page, game
         assert f"<games/{game}>" in index
+        title, answer, letter = page.split("\n\n")[:3]
+        assert title.startswith("# ")
+        assert re.fullmatch(r"\*\*[^.?!]+\.\*\*", " ".join(answer.split()))
+        assert letter.startswith("Dear Leroy Quet, ")
 
 
 def sizes_in(text):
@@ -80,12 +84,9 @@ def test_the_examples_of_the_lab_run(capsys):
     assert capsys.readouterr().out == "(1.0, 0.0, 0.5) (0.5, 0.0, 0.0) ((2, 12),)\n"
 
 
-def test_the_tournament_file_on_the_page_is_accepted():
+def test_the_tournament_file_on_the_page_is_accepted_and_every_package_on_the_pages_lists_its_names():
     (block,) = re.findall(r"```toml\n(.*?)```", (DOCS / "reference" / "tournament_file.md").read_text(), re.DOTALL)
     TournamentFile.model_validate(tomllib.loads(block))
-
-
-def test_every_package_on_the_pages_lists_its_names():
     texts = [page.read_text() for page in (DOCS / "reference").glob("*.md")]
     packages = [name for text in texts for name in re.findall(r"<!-- names: (\S+) -->", text)]
     assert sorted(packages) == ["arena", "arena.botkit", "arena.games", "arena.games.conformance", "arena.ratings"]

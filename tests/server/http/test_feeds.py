@@ -82,16 +82,7 @@ def test_a_tournaments_feed_has_its_latest_results(home):
     assert read.feed.updated == read.entries[0].updated
 
 
-def test_identifiers_stay_when_a_tournament_is_renamed(home):
-    before = tournament_feed(home, "t")
-    home.store.rename(home.store.tournament("t"), "u")
-    after = tournament_feed(home, "u")
-    assert [entry.id for entry in after.entries] == [entry.id for entry in before.entries]
-    assert after.id == before.id
-    assert after.title != before.title
-
-
-def test_a_bots_feed_has_the_results_of_all_its_versions_and_their_forfeits(home):
+def test_a_bots_feed_has_the_results_of_all_its_versions_and_identifiers_stay_when_a_tournament_is_renamed(home):
     fault = Fault(seat=1, kind="exit", ply=1, detail="")
     home.store.record(home.store.tournament("t"), [record(61, tournament="t", faults=[fault])])
     whole, version = bot_feed(home, "a"), bot_feed(home, "a@1")
@@ -100,6 +91,12 @@ def test_a_bots_feed_has_the_results_of_all_its_versions_and_their_forfeits(home
     assert_is_atom(feed_xml(whole, SITE, "/bots/a/feed.atom", "/bots/a"))
     with pytest.raises(Exception, match="unknown bot 'nobody'"):
         bot_feed(home, "nobody")
+    before = tournament_feed(home, "t")
+    home.store.rename(home.store.tournament("t"), "u")
+    after = tournament_feed(home, "u")
+    assert [entry.id for entry in after.entries] == [entry.id for entry in before.entries]
+    assert after.id == before.id
+    assert after.title != before.title
 
 
 HOSTILE = ["]]><x>&amp;", "\x00\x01\x0b", "\u202eevil", "\ufffe\uffff", "\ud800", "<script>alert(1)</script>", "&#0;"]

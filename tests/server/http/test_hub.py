@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from arena.base.enums import EventKind
-from arena.base.errors import UnknownNameError
+from arena.base.errors import UnknownNameError, UsageError
 from arena.server.http import changes as reader_module
 from arena.server.http import hub as hub_module
 from arena.server.http.hub import Hub
 from arena.server.http.problems import ProblemError
-from arena.server.http.topics import parse_cursor, parse_topics
+from arena.server.http.topics import CONTESTS, Cursor, Topic, live_log, parse_cursor, parse_topics
 from arena.store.results.tournament_reader import Roster
 from tests.server.http.streams import Clock, FakeLogs, parsed
 
@@ -477,3 +477,31 @@ def test_a_match_that_is_void_is_read_again_and_stays_watched(hub, logs, clock):
     clock.now += 1
     hub.apply(logs.change(live=(logs.see(1, 5, plies=1, seq=9),)))
     assert flushed(hub, client) == [("live", "tournaments/cup/matches/5", 9)]
+
+
+@pytest.mark.parametrize(
+    "topic",
+    [
+        *(Topic("t", number) for number in (1, 999_999_999, 1_000_000_000, 2**31 - 1)),
+        Topic(),
+        Topic(bots=("a",)),
+        Topic(bots=("a/b@1,2",)),
+        Topic(bots=("a", "versus")),
+        Topic(game="file.py:Game/x"),
+        CONTESTS,
+    ],
+)
+def test_a_topic_has_a_path_and_a_cursor(topic):
+    cursor = Cursor("0123abcd", {live_log(1, topic.match) if topic.match else topic.counter: 12})
+    assert parse_topics(topic.path) == (topic,)
+    assert parse_cursor(str(cursor)) == cursor
+
+
+MATCHES = [f"tournaments/t/matches/{number}" for number in ("0", "-1", str(2**31), "9" * 5000, "\u0661")]
+OTHERS = ["bots", "bots/", "bots/a/versus", "bots/a/versus/", "bots/a/b", "games/", "contests/", "contests/spring"]
+
+
+@pytest.mark.parametrize("path", MATCHES + OTHERS)
+def test_other_paths_are_no_topics(path):
+    with pytest.raises(UsageError, match="expected arena"):
+        parse_topics(path)

@@ -108,9 +108,14 @@ async def test_nobody_waits_for_a_value_that_others_have_waited_for_in_vain(page
     assert (await waiting).value.json == b"2"
 
 
-async def test_a_late_page_is_shown_as_it_was(pages):
+async def test_a_first_page_that_is_slow_is_nothing_yet_and_a_late_one_is_shown_as_it_was(pages):
     pages.cache._now = asyncio.get_running_loop().time
-    await pages.find()
+    pages.builder.may_build.clear()
+    pending = await pages.find(seconds=0.01)
+    assert (pending.value, pending.problem) == (None, None)
+    pages.builder.may_build.set()
+    assert (await pages.find()).value.json == b"1"
+    assert pages.builder.built == 1
     pages.builder.may_build.clear()
     pages.versions.version = "2"
     late = await pages.cache.find(PAGE, PARAMETERS, 10.0, late_seconds=0.01)
@@ -269,16 +274,6 @@ def test_a_page_rests_by_the_processor_and_longer_where_others_need_it(seconds, 
     """Twice as long as the processor worked: four times the rest; much longer, as behind a lock: nine times."""
     assert MAX_CROWDING == 3.0
     assert rest_seconds(seconds, cpu_seconds) == pytest.approx(rest)
-
-
-async def test_a_first_page_that_is_slow_is_nothing_yet(pages):
-    pages.cache._now = asyncio.get_running_loop().time
-    pages.builder.may_build.clear()
-    pending = await pages.find(seconds=0.01)
-    assert (pending.value, pending.problem) == (None, None)
-    pages.builder.may_build.set()
-    assert (await pages.find()).value.json == b"1"
-    assert pages.builder.built == 1
 
 
 async def test_a_reader_who_leaves_does_not_end_the_build(pages):

@@ -2,19 +2,23 @@ import contextlib
 import gzip
 import json
 import re
+import threading
 from dataclasses import replace
 from urllib.parse import quote
 
 import anyio
 import pytest
 
+from arena.base.programs.service_program import HealthProblem
+from arena.server.http.app import PROBLEMS_SECONDS, Health
 from arena.server.http.builders import BUSY
-from arena.server.http.endpoint import MAX_REPORT_BYTES
+from arena.server.http.endpoint import MAX_REPORT_BYTES, CspReports
 from arena.server.http.events import Events
 from arena.server.http.opened_home import OpenedHome
 from arena.server.http.page_cache import Found
 from arena.server.http.page_value import HURRIED_SECONDS, LATE_SECONDS
 from arena.server.http.problems import ProblemError
+from arena.server.operating.service_programs import HOME
 from arena.site.frame.model import Lane
 from arena.site.page_table import PAGE_BY_NAME
 from arena.site.pages.results_model import MatchesParameters
@@ -31,15 +35,12 @@ async def client(directory, versions):
         yield client
 
 
-async def test_a_page_has_three_forms(client):
+async def test_a_page_has_three_forms_and_every_response_the_security_headers(client):
     html, twin, table = [await client.get(f"{PAGE}{form}") for form in ("", ".json", ".csv")]
     assert html.headers["content-type"] == "text/html; charset=utf-8"
     assert sorted(one["match"] for one in twin.json()["matches"]) == [1, 2]
     assert len(table.text.splitlines()) == 3
     assert (await client.get(PAGE, headers={"accept": "application/json"})).content == twin.content
-
-
-async def test_every_response_has_the_security_headers(client):
     for path in (PAGE, "/index.json", "/nothing", "/robots.txt", "/health/", "/%ff"):
         headers = (await client.get(path)).headers
         assert headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'; style-src 'self';")
@@ -94,7 +95,7 @@ async def test_a_number_is_written_in_one_way(client, number):
         assert "expected a whole number in digits" in response.json()["error"]
 
 
-async def test_a_mistake_is_one_sentence_on_a_page_and_for_programs(client):
+async def test_a_mistake_is_one_sentence_on_a_page_and_for_programs_without_a_builder(client):
     response = await answered(client.get("/?<script>alert(1)</script>=1"), 400, "is no parameter of this page")
     assert "<script>alert" not in response.text
     await answered(client.get("/", headers={"host": "evil.example"}), 421, "--allowed-host")
@@ -103,6 +104,9 @@ async def test_a_mistake_is_one_sentence_on_a_page_and_for_programs(client):
         response = await client.get(path, headers=headers)
         assert response.json()["status"] == response.status_code
         assert response.json()["error"]
+    for path in ("/tournaments/typo", "/tournaments/typo/matches/1", "/tournaments/typo.json"):
+        await answered(client.get(path), 404, "unknown tournament")
+    assert [builders.processes for builders in client.site.builders.values()] == [(), ()]
 
 
 async def test_static_files_are_kept_for_good_and_only_under_their_digest(client):
@@ -212,12 +216,6 @@ async def test_a_builder_of_boards_starts_while_a_reader_looks_for_a_match(clien
     assert prepared == [Lane.BOARDS] * expected
 
 
-async def test_a_tournament_that_does_not_exist_is_said_without_a_builder(client):
-    for path in ("/tournaments/typo", "/tournaments/typo/matches/1", "/tournaments/typo.json"):
-        await answered(client.get(path), 404, "unknown tournament")
-    assert [builders.processes for builders in client.site.builders.values()] == [(), ()]
-
-
 async def test_where_too_many_pages_wait_a_person_waits_and_a_program_is_told(client, monkeypatch):
     async def busy(*_, **__):
         raise ProblemError(BUSY)
@@ -271,3 +269,36 @@ async def test_a_page_never_shown_without_a_store_is_a_sentence(client, director
 async def test_a_page_that_is_not_there_links_what_may_be_meant(client, address, link):
     response = await answered(client.get(address), 404)
     assert re.findall('Perhaps you mean <a href="([^"]*)">', response.text) == ([link] if link else [])
+
+
+async def test_problems_are_read_in_a_thread_and_once_a_second(directory, versions, caplog):
+    now, threads = [0.0], []
+
+    def problems():
+        threads.append(threading.get_ident())
+        return (HealthProblem("web", "the whole", f"trouble {len(threads)}"), HealthProblem("checker", "untold"))
+
+    home = OpenedHome(directory)
+    health = Health(home, versions, {}, CspReports(), now=lambda: now[0], problems=problems)
+    async with anyio.create_task_group() as group:
+        for _ in range(20):
+            group.start_soon(health.page)
+    assert (await health.page()).troubles == ("trouble 1",)
+    now[0] += PROBLEMS_SECONDS
+    assert (await health.page()).troubles == ("trouble 2",)
+    assert len(threads) == 2
+    assert threading.get_ident() not in threads
+    assert caplog.messages == ["the whole", "the whole"]  # its own, whenever it is another
+    home.close()
+
+
+async def test_a_home_that_can_not_be_written_is_not_well(directory):
+    found = (HealthProblem(HOME, "the whole", "nothing new is kept"),)
+    async with client_of(directory, problems=lambda: found) as client:
+        for accept in ("application/json", "text/html"):
+            await answered(client.get("/health", headers={"accept": accept}), 503, "nothing new is kept")
+        assert (await client.get("/tournaments/t/matches")).status_code == 200  # it is read as before
+        assert (await client.get("/health.json")).json()["is_home_writable"] is False
+        found = ()
+        client.site._responses._health.__self__._problems_at = float("-inf")
+        assert (await client.get("/health")).status_code == 200

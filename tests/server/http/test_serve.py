@@ -16,6 +16,7 @@ from arena.base.errors import UsageError
 from arena.cli.site import serve_command
 from arena.lab.matches.puzzle import keep_puzzles
 from arena.sandbox.isolation import reaper
+from arena.server.http import server
 from arena.server.operating.service_programs import SERVICES
 from arena.store.home import ArenaHome
 from arena.store.results.values import OwnedBot
@@ -257,3 +258,14 @@ def test_in_an_empty_directory_it_waits_for_the_first_tournament(tmp_path):
             add_tournament(home, "first")
         server.get_until("/index.json", lambda answer: json.loads(answer[2])["tournament_count"] == 1)
         assert server.end() == (0, "")
+
+
+def test_the_loop_is_let_on_ten_times_as_soon_as_by_python(monkeypatch):
+    async def serve(*_):
+        pass
+
+    seconds = []
+    monkeypatch.setattr(sys, "setswitchinterval", seconds.append)
+    monkeypatch.setattr(server, "_serve", serve)
+    server.serve(None, None, None)
+    assert seconds == [pytest.approx(0.0005)]

@@ -103,15 +103,6 @@ def test_names_lead_to_tournaments_and_follow_every_change(home, tournament, wat
     assert not change.is_replaced
 
 
-def test_versions_differ_after_any_event_of_their_topics(home, tournament, watching):
-    topics = ["arena", "tournaments/t", "tournaments/t/matches/1", "tournaments/unknown"]
-    without = watching.watcher.version_of([])
-    assert watching.changed_by(topics, lambda: home.store.record(tournament, [record(1)])) == topics[:3]
-    assert watching.watcher.version_of([]) == without
-    with pytest.raises(Exception, match="topic 'x'"):
-        watching.watcher.version_of(["x"])
-
-
 def test_a_bot_and_a_game_change_with_their_own_tournaments_only(home, tournament, watching):
     bot = Bot(name="z", version="1", command=("z",), directory="")
     surds = (GameChoice(game="surds", options={}, players=2),)
@@ -140,10 +131,16 @@ def test_a_submitted_bot_is_a_change_of_its_own_pages_only(home, tournament, wat
     restarted.stop()
 
 
-def test_what_is_corrected_or_deleted_is_told_from_what_is_played(home, tournament, watching):
+def test_versions_differ_after_any_event_and_what_is_corrected_or_deleted_is_told_from_it(home, tournament, watching):
+    topics = ["arena", "tournaments/t", "tournaments/t/matches/1", "tournaments/unknown"]
+    without = watching.watcher.version_of([])
+    assert watching.changed_by(topics, lambda: home.store.record(tournament, [record(1)])) == topics[:3]
+    assert watching.watcher.version_of([]) == without
+    with pytest.raises(Exception, match="topic 'x'"):
+        watching.watcher.version_of(["x"])
     topics = ["arena", "tournaments/t", "bots/a", "games/differences"]
     for change in (
-        lambda: home.store.record(tournament, [record(1)]),
+        lambda: home.store.record(tournament, [record(2)]),
         lambda: home.store.change_definition(tournament, definition(name="t")),
     ):
         assert watching.changed_by(topics, change, "corrections_of") == []
