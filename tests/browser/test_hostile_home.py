@@ -20,9 +20,6 @@ ROOT = Path(__file__).parents[2]
 FEW = (f"=1+1 {TEXTS[1]} {TEXTS[2]}", f"{TEXTS[14]} {TEXTS[15]}", "@\0", "@SUM(1)", "..")
 """A formula with markup, terminal escapes with directions, and names that are no names."""
 
-MOST_IN_A_BROWSER = 30
-"""Of the pages of few texts; every page of all texts is looked at in a long run."""
-
 UNSEEN = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 NUMBER = re.compile(r"-|[+-]?[0-9][0-9.]*(e-?[0-9]+)?")
 
@@ -107,7 +104,7 @@ def looked_at(chromium, server, pages):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("texts", "most"), [(FEW, MOST_IN_A_BROWSER), pytest.param(TEXTS, None, marks=pytest.mark.soak)], ids=["few", "all"]
+    ("texts", "most"), [(FEW, 30), pytest.param(TEXTS, None, marks=pytest.mark.soak)], ids=["few", "all"]
 )
 def test_a_hostile_home_runs_nothing_and_every_link_leads_to_a_page(tmp_path, chromium, texts, most):
     with ArenaHome(tmp_path / "home") as home:

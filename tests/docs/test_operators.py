@@ -89,10 +89,7 @@ def test_the_container_runs_one_process_of_an_ordinary_user_and_says_how_it_is()
     assert f'"{health_check.__name__}"' in CONTAINERFILE.partition("HEALTHCHECK")[2].partition("ENTRYPOINT")[0]
 
 
-# docs/backup.md: systemd takes the units of the nightly backup, which is made and checked
-
-
-PAGE = (Path(__file__).parents[2] / "docs" / "backup.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "backup.md").read_text(encoding="utf-8")
 SERVICE, TIMER = re.findall(r"```ini\n(.*?)```", PAGE, re.DOTALL)
 
 

@@ -146,8 +146,10 @@ def test_the_match_continues_when_its_process_is_killed_while_the_bot_thinks(pla
     act_until_seen_thinking(playing, one)
     one = playing.matches.find(one.secret)
     acted = len(actions(one))
-    [slot] = slots_of(playing.host.pid)
-    os.kill(slot, signal.SIGKILL)
+    host = playing.host.pid
+    children = Path(f"/proc/{host}/task/{host}/children").read_text().split()
+    [slot] = [child for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
+    os.kill(int(slot), signal.SIGKILL)
     one = playing.ready(one)
     assert (one.position.state, len(actions(one))) == (MatchState.PERSON, acted + 1)
 
@@ -161,11 +163,6 @@ def act_until_seen_thinking(playing, one):
                 return
             time.sleep(0.02)
         one = playing.ready(found)
-
-
-def slots_of(pid):
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
 
 
 def test_who_resigns_frees_the_place_while_the_bot_thinks(hosted):

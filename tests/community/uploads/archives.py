@@ -109,12 +109,8 @@ def tar_header(name, size=0, kind=b"0", mode=0o644, magic=b"ustar\x0000", prefix
     return block[:148] + b"%06o\0 " % fields.get("checksum", sum(block)) + block[156:]
 
 
-def padded(data):
-    return data + bytes(-len(data) % 512)
-
-
 def tar_file(name, data=BOT, **others):
-    return tar_header(name, others.pop("size", len(data)), **others) + padded(data)
+    return tar_header(name, others.pop("size", len(data)), **others) + data + bytes(-len(data) % 512)
 
 
 def pax(*pairs, kind=b"x"):

@@ -23,8 +23,6 @@ from tests.store.results.samples import definition, line, record
 MATCH = PAGE_BY_NAME["match"]
 AT = "2026-01-01T00:00:00.000+00:00"
 LIMITS = LaneLimits(processes=1, seconds=60.0, memory_bytes=2 * 1024**3)
-IMPATIENT = replace(LIMITS, seconds=5.0)
-"""For rules that hang; a busy machine takes its time for others."""
 INVALID = ("Hanging", "Exiting", "Orphaning", "Hoarding", "Printing", "HangingPicture", "RaisingPicture")
 
 
@@ -71,14 +69,6 @@ async def refusal(builders, tournament):
     return error.value.problem
 
 
-async def given_up(builders, tournament):
-    builders.limits = IMPATIENT
-    problem = await refusal(builders, tournament)
-    assert (problem.status, problem.error) == (503, "It took longer than 5 s to build this page, and was given up.")
-    assert builders.processes == ()
-    builders.limits = LIMITS
-
-
 @pytest.mark.slow
 async def test_one_process_builds_several_pages_and_is_replaced_when_it_was_killed(builders):
     first = await build(builders)
@@ -116,7 +106,11 @@ def open_match(directory):
 @pytest.mark.slow
 async def test_rules_that_never_return_are_given_up_also_while_their_match_is_watched(builders, open_match):
     for name in ("Hanging", open_match("HangingPicture")):
-        await given_up(builders, name)
+        builders.limits = replace(LIMITS, seconds=5.0)  # a busy machine takes its time for others
+        problem = await refusal(builders, name)
+        assert (problem.status, problem.error) == (503, "It took longer than 5 s to build this page, and was given up.")
+        assert builders.processes == ()
+        builders.limits = LIMITS
     assert await build(builders)
 
 

@@ -25,8 +25,6 @@ PLAIN = Installation(
     ladders=("arena:open_ladder",),
     has_network=False,
 )
-MOST_EXPOSED = 2.0
-"""Of the web service, as systemd rates it."""
 
 
 def section(text, name):
@@ -132,7 +130,7 @@ def test_systemd_understands_each_line_and_finds_little_that_the_site_could_harm
     rate = ["systemd-analyze", "security", "--offline=true", "--no-pager", str(tmp_path / "arena-web.service")]
     rated = subprocess.run(rate, capture_output=True, text=True, check=True)
     [exposure] = re.findall(r"Overall exposure level for arena-web.service: (\d+\.\d)", rated.stdout)
-    assert float(exposure) <= MOST_EXPOSED
+    assert float(exposure) <= 2.0  # as systemd rates the web service
 
 
 def test_the_command_writes_them_and_says_how_to_start(tmp_path, capsys):

@@ -70,13 +70,6 @@ async def forked(directory, prepare):
     return made
 
 
-def offer_bots(crawl):
-    labels = ("adabot@1", "evebot@1")
-    bots = tuple(PlayableBot(name=label, label=label, games=("differences",)) for label in labels)
-    menu = PlayMenu(games=(playable_game("differences"),), bots=bots, slots=4)
-    crawl.played.people.unrated_matches.set_menu(menu.model_dump_json(), 4)
-
-
 def bytes_of(address, answer):
     """Return all that an answer says, but for the time at which it was given and since when the server runs."""
     left_out = {"date"} | ({"etag", "content-length"} if address.startswith("/health") else set())
@@ -94,10 +87,13 @@ def stored(crawl):
 
 async def compare(one, other, seconds):
     assert stored(one) == stored(other)
+    labels = ("adabot@1", "evebot@1")
+    bots = tuple(PlayableBot(name=label, label=label, games=("differences",)) for label in labels)
+    menu = PlayMenu(games=(playable_game("differences"),), bots=bots, slots=4)
     for crawl in (one, other):
         crawl.played.now.seconds = seconds
         crawl.versions.version += "1"
-        offer_bots(crawl)
+        crawl.played.people.unrated_matches.set_menu(menu.model_dump_json(), 4)
     assert one.news.number() == other.news.number()
     different = []
     for actor in WHO:

@@ -90,11 +90,6 @@ def text_of(listener):
     return listener.text
 
 
-def routes_with(crawl, found, text):
-    routes = {address: path for path, address, _ in crawl.routes()}
-    return {routes[address] for address in where(found, text)}
-
-
 def secrets_of(crawl):
     """Return what nobody is ever shown: what lets people in, what hashes it, paths, and seeds."""
     with closing(sqlite3.connect(crawl.played.directory / "people.sqlite3")) as database:
@@ -108,8 +103,8 @@ def secrets_of(crawl):
 
 def check(crawl, seen, heard):
     """Nobody sees what is not theirs; return where each text is."""
-    looks = product(MAY, seen.items())
-    places = {(text, (actor, route)) for text, (actor, found) in looks for route in routes_with(crawl, found, text)}
+    looks, routes = product(MAY, seen.items()), {address: path for path, address, _ in crawl.routes()}
+    places = {(text, (actor, routes[one])) for text, (actor, found) in looks for one in where(found, text)}
     assert {(text, place) for text, place in places if place not in MAY[text]} == set()
     for text in (*secrets_of(crawl), *NEVER_SEEN):
         for actor, found in seen.items():
