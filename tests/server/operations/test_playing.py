@@ -8,13 +8,18 @@ from arena.community.play.host_program import playable_game
 from arena.community.play.view import Played, view_of
 from arena.games import make_game
 from arena.games.checked_game import checked_game
+from arena.server.gate import followed_matches
+from arena.server.gate.followed_matches import FollowedMatches
+from arena.server.http.problems import ProblemError
 from arena.site.matches.playing import PlayableBot, PlayMenu
 from arena.store.home import ArenaHome
+from arena.store.people.answers import Enjoyed
 from arena.store.people.unrated_match import MatchState, PlayRequest, Position, hint_sentence
-from arena.store.people.values import Role, Scope, SubmissionState
+from arena.store.people.unrated_matches import KEPT_DAYS
+from arena.store.people.values import DAY_SECONDS, Role, Scope, SubmissionState
 from tests.community.contests.samples import OPENS, SEALED, contest_of
 from tests.server.conftest import answered
-from tests.server.operations.conftest import HTML, JSON
+from tests.server.operations.conftest import HTML, JSON, Listener, stream_scope
 
 CHOICES = {"game": "differences", "bot": "arena:greedy", "seat": "0", "seconds": "0.5", "option_size": "4"}
 SEEN = {"plies": 0}
@@ -358,3 +363,176 @@ async def test_a_hint_is_drawn_on_the_board_and_another_answer_is_not(world, mat
     place = re.search(r'<foreignObject x="(\d+)" y="(\d+)"[^>]*><button[^>]*value="c4"', page)
     hinted = re.search(r'<rect x="(\d+)" y="(\d+)"[^>]*class="best"', page)
     assert [int(one) // 100 for one in place.groups()] == [int(one) for one in hinted.groups()]
+
+
+ACTIONS = [Played(number % 2, (number + 1, number + 1), 0.1 if number % 2 else None) for number in range(8)]
+QUESTION = "Which did you enjoy more?"
+
+
+def play(matches, address, plies=6, state=MatchState.OVER):
+    matches.release_left()
+    play_on(matches, address, state, ACTIONS[:plies])
+
+
+async def varied(client, address, change="scoring=once"):
+    response = await answered(client.post(f"{address}/again", data={"change": change}), 303)
+    return response.headers["location"]
+
+
+async def pair(client, matches, size="8"):
+    """Play a match and a variation of it; return the address of the second."""
+    first = await begun(client, option_size=size)
+    play(matches, first)
+    second = await varied(client, first)
+    play(matches, second)
+    return second
+
+
+def votes(world):
+    found = world.store.votes.found(game="differences")
+    return [(json.loads(one.first_options), json.loads(one.second_options), one.choice) for one in found]
+
+
+async def test_a_vote_is_asked_for_once_both_were_played_and_can_be_changed(world, matches):
+    visitor = world.client()
+    first = await begun(visitor, option_size="8")
+    play(matches, first)
+    page = await visitor.get(first, headers={"accept": JSON})
+    assert page.json()["variations"] == ["scoring=once", "pie=1", "pie=2", "pie=3"]
+    assert QUESTION not in (await visitor.get(first)).text
+    second = await varied(visitor, first)
+    play(matches, second, 2, MatchState.PERSON)
+    page = (await visitor.get(second)).text
+    assert "for each action; scoring = once in place of distinct</p>" in page
+    assert QUESTION not in page
+    play(matches, second)
+    for choice, told in (("second", "this one"), ("alike", "both alike"), ("first", "the one before")):
+        page = (await visitor.get(second)).text
+        assert QUESTION in page
+        assert f"Your vote counts: {told}" not in page
+        answer = await visitor.post(f"{second}/vote", data={"choice": choice})
+        assert (answer.status_code, answer.headers["location"]) == (303, second)
+        assert f"Your vote counts: {told}" in (await visitor.get(second)).text
+    options = {"size": 8, "scoring": "distinct", "pie": 0}
+    assert votes(world) == [(options, options | {"scoring": "once"}, Enjoyed.FIRST)]
+
+
+async def test_a_person_and_a_network_have_one_vote_for_two_variations(world, matches):
+    world.add("eve", Role.AUTHOR)
+    clients = [world.client(), world.client(), world.client(address="198.51.100.7"), world.browser("ann")]
+    clients += [world.browser("ann"), world.browser("eve")]
+    for client in clients:
+        second = await pair(client, matches)
+        back = await varied(client, second, "scoring=distinct")  # the same two, in the other order
+        play(matches, back)
+        for address in (second, back):
+            assert (await client.post(f"{address}/vote", data={"choice": "second"})).status_code == 303
+    assert len(votes(world)) == 4
+    assert {second["scoring"] for _, second, _ in votes(world)} == {"distinct"}
+    other = await pair(clients[0], matches, "7")
+    assert (await clients[0].post(f"{other}/vote", data={"choice": "alike"})).status_code == 303
+    assert len(votes(world)) == 5
+    world.now.seconds += (KEPT_DAYS + 1) * DAY_SECONDS
+    matches.prune()
+    assert len(votes(world)) == 5
+    assert "192.0.2.1" not in str(world.contents()["votes"])
+
+
+@pytest.mark.parametrize(
+    ("change", "plies", "sentence"),
+    [
+        ("", 6, "this match is no variation of another one"),
+        ("scoring=once", 5, "once you and the bot have played 3 actions each, and it is over"),
+        ("scoring=distinct", 6, "change 'scoring=distinct': expected 'scoring=once', 'pie=1', 'pie=2' or 'pie=3'"),
+        ("size=9", 6, "change 'size=9': expected 'scoring=once'"),
+        ("pie", 6, "change 'pie': expected 'scoring=once'"),
+    ],
+)
+async def test_what_can_not_be_compared_is_refused_in_a_sentence(world, matches, change, plies, sentence):
+    visitor = world.client(accept=JSON)
+    address = (await visitor.post("/play", data={"game": "differences", "bot": "arena:greedy"})).json()["to"]
+    play(matches, address)
+    answer = await visitor.post(f"{address}/again", data={"change": change})
+    if answer.status_code == 200:
+        address = answer.json()["to"]
+        play(matches, address, plies)
+        answer = await visitor.post(f"{address}/vote", data={"choice": "alike"})
+    assert answer.status_code == 400
+    assert sentence in answer.json()["error"].replace("This match is", "this match is").replace("Change", "change")
+    assert votes(world) == []
+
+
+async def test_a_match_that_was_left_at_once_or_begun_near_its_end_has_no_variation(world, matches):
+    visitor = world.client(accept=JSON)
+    address = (await visitor.post("/play", data={"game": "differences", "bot": "arena:greedy"})).json()["to"]
+    play_on(matches, address, MatchState.OVER, [one._replace(seconds=None) for one in ACTIONS])
+    assert (await visitor.get(address)).json()["variations"] == []
+    answer = await visitor.post(f"{address}/again", data={"change": "scoring=once"})
+    assert (answer.status_code, "played 3 actions each" in answer.json()["error"]) == (400, True)
+
+
+CHANGED = b"event: changed\ndata: {}\n\n"
+
+
+def listening(world, client, address):
+    request = client.build_request("GET", f"{address}/events")
+    headers = [(name.lower(), value) for name, value in request.headers.raw]
+    return Listener(world.site, stream_scope(request.url.path, headers))
+
+
+async def test_the_owner_hears_of_each_change_and_of_no_other_match(world, matches):
+    visitor, ann = world.client(), world.browser("ann")
+    address, other = await begun(visitor), await begun(ann)
+    one = listening(world, visitor, address)
+    assert (await one.heard.get(), one.status) == (CHANGED, 200)
+    play_on(matches, other)
+    claim = play_on(matches, address)
+    assert await one.heard.get() == CHANGED
+    matches.request(claim.number, PlayRequest.HINT, 0)
+    assert await one.heard.get() == CHANGED
+    claim.answer("it would play c4")
+    assert await one.heard.get() == CHANGED
+    assert one.heard.empty()
+    await one.leave()
+
+
+async def test_who_signs_out_hears_nothing_any_more(world, matches, monkeypatch):
+    monkeypatch.setattr(followed_matches, "CHECK_SECONDS", 0.0)
+    ann = world.browser("ann")
+    one = listening(world, ann, await begun(ann))
+    assert await one.heard.get() == CHANGED
+    await ann.post("/sign-out")
+    await one.task
+
+
+async def test_streams_are_bounded_and_end_with_the_server(world, matches):
+    visitor = world.client()
+    number = matches.find((await begun(visitor)).removeprefix("/play/")).number
+    followed = FollowedMatches(world.store)
+    shown = matches.shown([number])[number]
+    streams = [followed.follow(number, shown, lambda: True) for _ in range(followed_matches.MAX_OF_A_MATCH)]
+    with pytest.raises(ProblemError):
+        followed.follow(number, shown, lambda: True)
+    listeners = [Listener(stream, {}) for stream in streams]
+    await listeners[0].heard.get()
+    await listeners[0].leave()
+    listeners[0] = Listener(followed.follow(number, shown, lambda: True), {})  # there is room again
+    await followed.close()
+    for one in listeners:
+        await one.task
+    with pytest.raises(ProblemError):
+        followed.follow(number, shown, lambda: True)
+
+
+async def test_a_reader_that_takes_nothing_is_owed_one_event_at_most(world, matches):
+    address = await begun(world.client())
+    number = matches.find(address.removeprefix("/play/")).number
+    followed = FollowedMatches(world.store)
+    stream = followed.follow(number, matches.shown([number])[number], lambda: True)
+    for _ in range(1000):
+        stream.tell()
+    one = Listener(stream, {})
+    assert await one.heard.get() == CHANGED
+    assert one.heard.empty()
+    await followed.close()
+    await one.task
