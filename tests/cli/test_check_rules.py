@@ -184,7 +184,6 @@ RULES = ["--rules", "options:Domineering"]
         ([*RULES, "-o", "width"], "--option 'width': expected NAME=VALUE, such as size=9"),
         ([*RULES, "arena:greedy"], "--rules checks the rules of one game, without the bot 'arena:greedy'"),
         ([*RULES, "--game", "plaid"], "--rules checks the rules of one game, without --game"),
-        ([*RULES, "--within", "soon"], "'soon': expected a duration such as 60s, 5m or 2h, of 30 days at most"),
         (["arena:greedy", "--within", "9"], "--within 9s: expected only together with --rules"),
         ([], "arena check: expected a bot, or the rules of a game: --rules module:Class"),
         (["arena:greedy", "-o", "size=3"], "--option size=3: expected only together with --rules"),

@@ -190,12 +190,6 @@ def test_the_opening_counts():
     assert record.wall_seconds[:2] == (None, None)
 
 
-def test_a_forfeit_stays_a_forfeit():
-    players = ScriptedPlayer([1, 1]), ScriptedPlayer([1, BotError("exit", "exit status 1")])
-    record = play_spec(spec(ply_limit=4), *players)
-    assert (record.termination, record.ranks) == ("forfeit", (1, 2))
-
-
 def test_a_match_that_goes_on_after_a_forfeit_ends_at_the_limit_too():
     players = [ScriptedPlayer([BotError("exit", "exit status 1")])]
     players += [ScriptedPlayer(lambda request: request.legal[0], Wants()) for _ in range(3)]

@@ -8,7 +8,6 @@ import pytest
 from arena.cli.lab import lab_solve
 from arena.games.kernels import loading
 from arena.games.kernels.solver import KernelSolver
-from arena.lab.solving import limits, state_graph
 from tests import needs
 from tests.cli.calls import calling, printed_alone, refusal
 
@@ -130,16 +129,6 @@ def test_a_table_is_saved_and_used_again(solve, solved, cache, monkeypatch, game
 BEYOND = "takes more than a million GiB, and"
 
 
-def test_a_table_beyond_memory_is_refused_before_it_is_begun(solve, monkeypatch):
-    monkeypatch.setattr(limits, "free_memory_bytes", lambda: 2**30)
-    monkeypatch.setattr(state_graph, "explore", None)
-    code, out, err = solve("plusminus", "-o", "size=9", "--by", "table")
-    assert (code, out) == (2, "")
-    assert "a table has 1,151,606,128,639 states and takes about" in " ".join(err.split())
-    assert err.endswith("1.0 GiB may be used; try a smaller board\n")
-    assert "Traceback" not in err
-
-
 def test_a_refusal_tells_what_is_proved_and_that_there_is_no_compiler(solve, monkeypatch):
     monkeypatch.setenv("CC", "nocc")
     loading.load.cache_clear()
@@ -166,9 +155,7 @@ def test_a_game_for_one_is_refused(solve, monkeypatch):
     ("arguments", "problem"),
     [
         ("differences --within soon", "expected a duration such as 60s, 5m or 2h, of 30 days at most"),
-        ("differences --within 99999h", "expected a duration such as 60s"),
         ("differences --sweep size", "--sweep 'size': expected NAME=LOW..HIGH of at most 1000 values, such as size="),
-        ("differences --sweep size=9..3", "expected NAME=LOW..HIGH"),
         ("differences --sweep size=3..4000", "expected NAME=LOW..HIGH"),
         ("differences --sweep colour=3..4", "colour = 3: differences has no such option; expected one of: size, scor"),
         ("differences --sweep scoring=3..4", "scoring = 4: expected 'distinct' or 'once'"),
