@@ -132,7 +132,7 @@ def board_of(game, rows, seat, out=()):
 EMPTY_ROWS = " ......" * 4
 
 
-def test_three_and_four_seats_begin_with_equally_many_discs():
+def test_three_and_four_seats_begin_with_as_many_discs_which_stay_when_one_is_taken_out():
     game = make_game("reversi:Reversi", players=4)
     state = game.initial_state()
     assert game.scores(state) == (4, 4, 4, 4)
@@ -143,6 +143,13 @@ def test_three_and_four_seats_begin_with_equally_many_discs():
     for size, players in ((7, 2), (4, 3), (4, 4)):
         with pytest.raises(OptionError, match=f"size = {size}: reversi needs an even number from . with {players}"):
             make_game("reversi:Reversi", size=size, players=players)
+    game = make_game("reversi:Reversi", players=4, size=6)
+    start = game.initial_state()
+    state = game.withdraw(start)
+    assert (game.seats_out(state), game.seat_to_act(state), state.columns) == ((0,), 1, start.columns)
+    state = game.apply(state, (6, 5))
+    assert game.render(state).splitlines()[1] == "5 . D A B B B"
+    assert game.scores(state)[1] == 6
 
 
 def test_a_seat_without_discs_is_out_and_one_without_a_square_passes():
@@ -164,16 +171,6 @@ def test_a_seat_without_discs_is_out_and_one_without_a_square_passes():
         game.apply(state, "pass")
     state = game.apply(state, (4, 6))
     assert (game.seats_out(state), game.scores(state), game.seat_to_act(state)) == ((0,), (0, 4, 1), 2)
-
-
-def test_a_seat_that_is_taken_out_leaves_its_discs_to_be_won():
-    game = make_game("reversi:Reversi", players=4, size=6)
-    start = game.initial_state()
-    state = game.withdraw(start)
-    assert (game.seats_out(state), game.seat_to_act(state), state.columns) == ((0,), 1, start.columns)
-    state = game.apply(state, (6, 5))
-    assert game.render(state).splitlines()[1] == "5 . D A B B B"
-    assert game.scores(state)[1] == 6
 
 
 @pytest.mark.parametrize(("columns", "rows", "expected"), [(1, 1, -1), (2, 1, 0), (2, 2, 2)])

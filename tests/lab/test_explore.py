@@ -40,7 +40,7 @@ def test_lines_are_worth_what_a_table_says_and_without_time_nothing():
     assert {(one.worth, one.is_best) for one in lines} == {(None, None)}
 
 
-def test_matches_are_counted_up_to_symmetry():
+def test_matches_are_counted_up_to_symmetry_and_a_short_tree_says_how_many_are_left_out():
     corner = [PlayedMatch(actions=[(1, 1), (2, 3), (3, 2)], ranks=(1, 2))]
     other_corner = [PlayedMatch(actions=[(3, 1), (2, 3), (1, 2)], ranks=(2, 1))] * 2
     middle = [PlayedMatch(actions=[(2, 2), (1, 1), (3, 3)], ranks=(1, 1))]
@@ -53,9 +53,6 @@ def test_matches_are_counted_up_to_symmetry():
     }
     assert next(iter(lines)) == ((1, 1),)  # what was played most comes first
     assert all(one.results.played or one.is_best for one in tree(2, corner))
-
-
-def test_a_short_tree_says_how_many_are_left_out():
     lines = tree(2, size=4)
     shown = list(first_of_each_state(lines, 2))
     assert [left_out for one, left_out in shown if len(one.actions) == 1] == [0, 0, 2]

@@ -45,7 +45,7 @@ def sentence_of(found, games=(FOUR,), chosen=()):
     return opening_sentence(Definition(name="t", games=games, entrants=(), openings=chosen), 0, found)
 
 
-def test_the_sentence_has_the_share_of_decided_openings_and_n():
+def test_the_sentence_has_the_share_of_decided_openings_and_what_playouts_say_its_error():
     found = OpeningBalance(openings=60, won=40, drawn=8, lost=2)
     assert sentence_of(found) == (
         "openings: 84 % are won before the bots begin (n = 50 of 60: 40 by seat 0, 2 by seat 1; 8 are draws)"
@@ -57,14 +57,7 @@ def test_the_sentence_has_the_share_of_decided_openings_and_n():
     assert sentence_of(whole, chosen=chosen).startswith("openings: 67 % of those that tell most are won")
     unknown = OpeningBalance(openings=1, won=0, drawn=0, lost=0)
     assert sentence_of(unknown) == "openings: who wins 1 opening is not found out in time (--within)"
-
-
-def judged(openings, margins, games=(FOUR,)):
-    return judged_sentence(Definition(name="t", games=games, entrants=()), 0, openings, margins)
-
-
-def test_what_playouts_say_has_its_error_and_is_not_taken_for_best_play():
-    """The error of the mean of two is hypot(0.3, 0.4) / 2; Student's t with 19 degrees of freedom is 2.093."""
+    # The error of the mean of two is hypot(0.3, 0.4) / 2; Student's t with 19 degrees of freedom is 2.093.
     margins = [PlayoutMargin(mean=3.0, error=0.3), PlayoutMargin(mean=-1.0, error=0.4)]
     assert judged(2, margins) == (
         "openings: chosen by random playouts, as too many states follow them to be solved; in 4,000 playouts from each"
@@ -74,6 +67,10 @@ def test_what_playouts_say_has_its_error_and_is_not_taken_for_best_play():
     assert "(n = 2 of 9) seat 0" in judged(9, margins)
     assert judged(9, [], games=(FOUR, FOUR)).startswith("openings in differences: chosen by random playouts")
     assert judged(9, []).endswith("how far those end apart is not found out in time (--within)")
+
+
+def judged(openings, margins, games=(FOUR,)):
+    return judged_sentence(Definition(name="t", games=games, entrants=()), 0, openings, margins)
 
 
 def test_without_a_kernel_or_time_nothing_is_known(monkeypatch):

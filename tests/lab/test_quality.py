@@ -33,7 +33,7 @@ def has(estimate, truth):
     return estimate.low <= truth <= estimate.high
 
 
-def test_an_edge_of_the_first_seat_is_found():
+def test_an_edge_of_the_first_seat_a_mirror_draw_and_a_game_without_a_choice_are_found():
     report = report_of(EDGE)
     assert number(report, "value", "margin of seat 0", "players 2").value == 1
     assert has(number(report, "first_seat", "points of seat 0", "random"), 2 / 3)
@@ -42,9 +42,6 @@ def test_an_edge_of_the_first_seat_is_found():
     assert number(report, "choice", "actions that keep the outcome").value == pytest.approx(2 / 3)
     assert number(report, "choice", "margin that a random action loses").value == pytest.approx(1 - (1 + 1 - 1) / 3)
     assert number(report, "first_actions", "of these keep the outcome").value == 2
-
-
-def test_a_mirror_draw_is_found():
     report = report_of(MIRROR)
     assert number(report, "value", "margin of seat 0", "players 2").value == 0
     assert has(number(report, "first_seat", "points of seat 0", "random"), 0.75)
@@ -53,9 +50,6 @@ def test_a_mirror_draw_is_found():
     assert number(report, "openings", "drawn", "after 1 random action") == exactly(1.0, 2)
     assert number(report, "openings", "drawn", "after 2 random actions").value == 0.5
     assert number(report, "choice", "only one action keeps it", "ply 2").low > 0.9
-
-
-def test_a_game_of_one_action_has_no_choice():
     report = report_of(ONE_ACTION)
     assert report.measure("choice").rows == ()
     assert number(report, "length", "forced actions", "random").value == 1

@@ -48,29 +48,30 @@ def test_another_margin_is_noticed(monkeypatch):
         compare_solutions("multiplication", load("multiplication"))
 
 
-def test_large_boards_are_solved_without_being_asked():
+def test_large_boards_are_solved_without_being_asked_and_what_no_kernel_solves_is_said():
     """Multiplication of size 7 has ten million states for a table by the rules."""
     solution = solved(None, "multiplication", size=7)
     assert (solution.worth.known, solution.worth.outcome, solution.worth.margin) == ("table", "win", 12)
     assert (solution.best, solution.has_all_best) == (((1, 1),), True)
     assert solution.memory_bytes < 2**20 < solution.edges
+    for name, options in (("plaid", {}), ("multiplication", {"size": 13}), ("coprimality", {"max_grids": 2})):
+        kernel = solver_of(make_game(name, **options))
+        assert (kernel.needs() is None) == (name != "coprimality")
+    with pytest.raises(UsageError, match="kernels do not solve it"):
+        solved(By.KERNEL, "plaid")
 
 
-def test_the_memory_is_looked_at_before_anything_is_allocated():
+def test_the_memory_is_looked_at_before_and_bounds_are_left_when_the_kernel_does_not_end_in_time():
     for options in ({"size": 11}, {"size": 13}):
         game = make_game("multiplication", **options)
         with pytest.raises(TooLargeError, match=r"takes .*GiB, and 1\.0 GiB may be used; .*--within 60s for bounds"):
             Solver(game, "multiplication", Limits(memory_bytes=2**30)).solve()
     plan = Solver(make_game("multiplication", size=11), "multiplication", Limits()).plan().text()
     assert plan.startswith("its kernel solves ")
-
-
-def test_what_no_kernel_solves_is_said():
-    for name, options in (("plaid", {}), ("multiplication", {"size": 13}), ("coprimality", {"max_grids": 2})):
-        kernel = solver_of(make_game(name, **options))
-        assert (kernel.needs() is None) == (name != "coprimality")
-    with pytest.raises(UsageError, match="kernels do not solve it"):
-        solved(By.KERNEL, "plaid")
+    game = make_game("multiplication", size=11)
+    solver_of(game)
+    solution = Solver(game, "multiplication", Limits(deadline=time.monotonic() + 0.05)).solve()
+    assert (solution.worth.known, solution.worth.margin) == ("search", None)
 
 
 def test_it_ends_at_the_deadline_and_with_ctrl_c(monkeypatch):
@@ -86,13 +87,6 @@ def test_it_ends_at_the_deadline_and_with_ctrl_c(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         kernel.solve()
     assert "kernel solver" not in {thread.name for thread in threading.enumerate()}
-
-
-def test_bounds_are_left_when_the_kernel_does_not_end_in_time():
-    game = make_game("multiplication", size=11)
-    solver_of(game)
-    solution = Solver(game, "multiplication", Limits(deadline=time.monotonic() + 0.05)).solve()
-    assert (solution.worth.known, solution.worth.margin) == ("search", None)
 
 
 def test_without_a_compiler_the_worth_is_the_same(forget_kernels):

@@ -103,7 +103,7 @@ def test_every_other_action_is_listed_with_what_it_is_worth(shown, annotated):
     assert by_id(page_of(shown), "choices").get("hidden") is not None
 
 
-def test_of_a_match_that_is_not_annotated_nothing_is_shown_and_where_nothing_is_known_no_segment(annotated):
+def test_without_an_annotation_nothing_is_shown_and_of_very_many_actions_those_of_the_ply(annotated, monkeypatch):
     plain = viewed_match(record(FULL), {})
     assert {one.annotation for one in plain.positions} == {None}
     page = page_of(plain, ply=2)
@@ -116,9 +116,6 @@ def test_of_a_match_that_is_not_annotated_nothing_is_shown_and_where_nothing_is_
         one["annotation"]["margin"] = None
     gaps = ViewedMatch.model_validate({**viewed_match(found, {}).model_dump(), "positions": worths})
     assert 'id="worths"' not in page_of(gaps)
-
-
-def test_of_very_many_actions_those_of_the_ply_are_listed_and_none_that_the_rules_lack_now(annotated, monkeypatch):
     found, annotation = annotated
     monkeypatch.setattr("arena.site.matches.match_sentences.MAX_CHOICES", 3)
     few = viewed_match(found, {}, 2, annotation=annotation)

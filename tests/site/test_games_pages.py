@@ -60,7 +60,7 @@ def test_a_game_that_cannot_be_loaded_says_why_in_the_list_and_on_its_page(home,
         assert problem in shown.replace("&#39;", "'")
 
 
-def test_actions_lead_to_a_position_with_its_scores_and_legal_actions(home):
+def test_actions_lead_to_a_position_whose_squares_are_links_to_legal_actions(home):
     page = game_page(home, options="size=4", actions="a1 c2")
     assert page.shown.positions[-1].said == "seat 1 plays c2; scores 0 : 1; seat 0 is to act."
     assert (page.actions, page.earlier, page.refused, page.result) == ("a1 c2", "a1", "", "")
@@ -69,6 +69,11 @@ def test_actions_lead_to_a_position_with_its_scores_and_legal_actions(home):
     assert page.legal[0].target == ("rect", 1.03, 2.03, 0.94, 0.94, "last")
     ended = game_page(home, options="size=4", actions="a1 c2 b4 d3")  # heights 1 4 2 3 differ by 3, 2 and 1
     assert (ended.result, ended.legal, ended.legal_count) == ("seat 0 wins 3 : 2.", (), 0)
+    page = game_page(home, options="size=2", actions="a1")
+    tree = html_of("game", page, GameParameters(game="differences", options="size=2"))
+    (link,) = tree.iter(f"{SVG}a")
+    assert link.get("href") == "/games/differences?options=size%3D2&actions=a1+b2"
+    assert [one.get("class") for one in link.iter(f"{SVG}rect")] == ["target"]
 
 
 @pytest.mark.parametrize(
@@ -104,14 +109,6 @@ def test_fields_of_the_form_are_options(home):
 def test_wrong_options_say_what_is_accepted(home, options, message):
     with pytest.raises((OptionError, UsageError), match=message):
         game_page(home, options=options)
-
-
-def test_the_squares_of_legal_actions_are_links_on_the_board(home):
-    page = game_page(home, options="size=2", actions="a1")
-    tree = html_of("game", page, GameParameters(game="differences", options="size=2"))
-    (link,) = tree.iter(f"{SVG}a")
-    assert link.get("href") == "/games/differences?options=size%3D2&actions=a1+b2"
-    assert [one.get("class") for one in link.iter(f"{SVG}rect")] == ["target"]
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def lines(page):
     return [(one.label, one.wins, one.losses) for one in page.standings]
 
 
-def test_a_leaderboard_counts_every_tournament_with_its_game(year):
+def test_a_leaderboard_counts_tournaments_with_its_game_of_a_season_or_alone_and_all_are_at_a_glance(year):
     found = model_of(year, "leaderboard", game="differences")
     assert lines(found) == [("a@1", 20, 4), ("b@1", 4, 20)]
     assert (found.tournaments, found.matches) == (("spring", "autumn"), 24)
@@ -33,9 +33,6 @@ def test_a_leaderboard_counts_every_tournament_with_its_game(year):
     assert found.verdict.text.startswith("a@1 is ")
     seen = [(one.bot, one.tournament, one.matches) for one in found.history]
     assert seen == [("a@1", "spring", 20), ("a@1", "autumn", 24), ("b@1", "spring", 20), ("b@1", "autumn", 24)]
-
-
-def test_a_season_and_a_tournament_have_leaderboards(year):
     cold = model_of(year, "leaderboard", game="differences", season="cold")
     assert {line[0]: line[1:] for line in lines(cold)} == {"c@1": (20, 0), "b@1": (4, 20), "a@1": (0, 4)}
     assert cold.tournaments == ("autumn", "test")
@@ -49,9 +46,6 @@ def test_a_season_and_a_tournament_have_leaderboards(year):
     assert page.all("svg", **{"class": "ratings"})
     other = checked(year, "leaderboard", game="plaid", season="cold")
     assert {link["href"] for link in other.all("a")} >= {"/leaderboards/plaid"}
-
-
-def test_unknown_names_are_refused(year):
     for parameters, message in (
         ({"game": "plad"}, "unknown game 'plad': did you mean 'plaid'"),
         ({"game": "plaid", "season": "warm"}, "unknown season 'warm'"),
@@ -63,6 +57,15 @@ def test_unknown_names_are_refused(year):
     rows = csv_rows(model_of(year, "leaderboard", game="plaid").csv("history"))
     found = [(row["tournament"], row["c@1"] != "", row["b@1"] != "") for row in rows]
     assert found == [("autumn", False, True), ("cup", True, True)]
+    found = model_of(year, "leaderboards")
+    seen = [(one.game, one.bots, one.matches, one.tournaments) for one in found.games]
+    assert seen == [("differences", 2, 24, 2), ("plaid", 3, 8, 2)]
+    assert [(one.name, one.tournaments, one.games) for one in found.seasons] == [
+        ("cold", ("autumn", "test"), ("differences", "plaid"))
+    ]
+    assert found.games[0].leaders == model_of(year, "leaderboard", game="differences").standings
+    page = checked(year, "leaderboards")
+    assert {link["href"] for link in page.all("a")} >= {"/leaderboards/plaid", "/leaderboards/plaid?season=cold"}
 
 
 @pytest.mark.slow
@@ -83,18 +86,6 @@ def test_a_tournament_without_a_result_does_not_count(home):
     assert found.tournaments == 1
     assert model_of(home, "leaderboard", game="differences").tournaments == ("played",)
     assert "No match has been recorded yet." in checked(home, "leaderboard", game="coprimality").text
-
-
-def test_all_leaderboards_at_a_glance(year):
-    found = model_of(year, "leaderboards")
-    seen = [(one.game, one.bots, one.matches, one.tournaments) for one in found.games]
-    assert seen == [("differences", 2, 24, 2), ("plaid", 3, 8, 2)]
-    assert [(one.name, one.tournaments, one.games) for one in found.seasons] == [
-        ("cold", ("autumn", "test"), ("differences", "plaid"))
-    ]
-    assert found.games[0].leaders == model_of(year, "leaderboard", game="differences").standings
-    page = checked(year, "leaderboards")
-    assert {link["href"] for link in page.all("a")} >= {"/leaderboards/plaid", "/leaderboards/plaid?season=cold"}
 
 
 def test_a_home_without_matches_has_its_pages(home):

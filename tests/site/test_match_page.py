@@ -158,14 +158,11 @@ def test_the_page_has_the_board_of_its_ply_and_a_link_to_every_other():
     assert text_in(by_id(html, "text-board")).startswith("4 . . . . 3 . . . . 2 . .[B].")
 
 
-def test_a_fault_is_explained_with_the_command_that_repeats_it():
+def test_a_fault_is_explained_and_an_embedded_page_has_neither_header_nor_footer():
     shown = viewed_match(record(FULL[:2], faults=(fault(),), termination="forfeit"), {}, audience=OPERATOR)
     html = page_of(shown, tournament="it's one")
     assert "no answer within 1 s" in text_in(tree(html))
     assert """arena bot repro 'it'"'"'s one/3'""" in text_in(tree(html))
-
-
-def test_an_embedded_page_has_neither_header_nor_footer():
     shown = viewed_match(record(FULL), {})
     html = page_of(shown, embed=True)
     assert {one.tag for one in tree(html).iter()} & {"header", "footer"} == set()

@@ -75,7 +75,7 @@ def test_matches_of_a_bot_of_two_of_a_game_by_how_they_ended_and_by_fault(home):
     assert page_of(home, tournament="forfeits", fault=FaultKind.TIMEOUT).matches == ()
 
 
-def test_a_row_says_who_sat_where_and_how_it_ended(home):
+def test_a_row_says_who_sat_where_and_how_it_ended_and_rows_are_harmless_csv(home):
     record = home.store.record_of("league", 12)
     row = next(html_of(home).iter("tbody"))[0]
     cells = [text_in(cell) for cell in row]
@@ -85,6 +85,15 @@ def test_a_row_says_who_sat_where_and_how_it_ended(home):
     assert cells[3] == ("draw" if record.ranks == (1, 1) else "win")
     assert cells[4] == "5"
     assert row[0][0].get("href") == "/tournaments/league/matches/12"
+    lines = page_of(home, tournament="forfeits").csv().splitlines()
+    assert lines[0] == "match,encounter,round,game,bots,scores,ranks,plies,termination,faults,started_at"
+    assert len(lines) == 6
+    assert not any(re.search("[\u202e\x1b]|(^|,)[=+@-]", line) for line in lines[1:])
+    assert numbers(page_of(home, limit=1000)) == list(range(12, 0, -1))
+    assert numbers(page_of(home, limit=1000, before=4)) == [3, 2, 1]
+    for limit in (0, 1001):
+        with pytest.raises(ValidationError, match="limit"):
+            page_of(home, limit=limit)
 
 
 def test_a_forfeit_is_said_in_words(home):
@@ -122,15 +131,3 @@ def test_a_wrong_filter_says_what_is_accepted(values, message):
 def test_an_unknown_name_leads_to_the_nearest(home, values, message):
     with pytest.raises(UnknownNameError, match=message):
         page_of(home, **values)
-
-
-def test_the_rows_are_harmless_csv_and_a_program_takes_a_thousand_at_a_time(home):
-    lines = page_of(home, tournament="forfeits").csv().splitlines()
-    assert lines[0] == "match,encounter,round,game,bots,scores,ranks,plies,termination,faults,started_at"
-    assert len(lines) == 6
-    assert not any(re.search("[\u202e\x1b]|(^|,)[=+@-]", line) for line in lines[1:])
-    assert numbers(page_of(home, limit=1000)) == list(range(12, 0, -1))
-    assert numbers(page_of(home, limit=1000, before=4)) == [3, 2, 1]
-    for limit in (0, 1001):
-        with pytest.raises(ValidationError, match="limit"):
-            page_of(home, limit=limit)

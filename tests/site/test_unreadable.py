@@ -40,7 +40,7 @@ def test_the_others_are_shown_with_a_sentence(unreadable, name):
     assert "Left out here: tournament 'bad'" in page.text.replace("’", "'")
 
 
-def test_what_counts_is_what_can_be_read(unreadable):
+def test_what_counts_is_what_can_be_read_and_its_own_page_is_the_sentence_alone(unreadable):
     assert [one.name for one in model_of(unreadable, "overview").tournaments] == ["good"]
     (board,) = model_of(unreadable, "leaderboards").games
     assert (board.tournaments, board.matches, board.leaders[0].label) == (1, 6, "a@1")
@@ -49,6 +49,10 @@ def test_what_counts_is_what_can_be_read(unreadable):
     total = model_of(unreadable, "versus", bot="a", rival="b").total
     assert (total.wins, total.losses) == (6, 0)
     assert [one.tournament for one in model_of(unreadable, "bot", bot="a").tournaments] == ["good"]
+    with pytest.raises(StoreError, match="tournament 'bad'"):
+        model_of(unreadable, "tournament", tournament="bad")
+    with pytest.raises(StoreError, match="tournament 'bad'"):
+        Reading().scope(unreadable.store, Scope(tournaments=("bad",)))
 
 
 def test_results_that_can_not_be_read_leave_out_their_tournament(home):
@@ -79,10 +83,3 @@ def test_of_many_sentences_some_are_shown_and_a_store_that_is_away_is_no_tournam
         reading.attempt(lambda number=number: fail(StoreError(f"{number} is malformed")))
     assert len(reading.left_out) == MAX_SENTENCES + 1
     assert reading.left_out[-1] == "5 more can’t be read"
-
-
-def test_its_own_page_and_a_scope_of_nothing_else_are_the_sentence_alone(unreadable):
-    with pytest.raises(StoreError, match="tournament 'bad'"):
-        model_of(unreadable, "tournament", tournament="bad")
-    with pytest.raises(StoreError, match="tournament 'bad'"):
-        Reading().scope(unreadable.store, Scope(tournaments=("bad",)))

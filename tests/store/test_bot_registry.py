@@ -76,10 +76,23 @@ def test_a_record_opens_no_directory_and_no_file_that_is_not_a_bots_of_the_tourn
         home.bots.recorded(stored(tmp_path), "stranger@1", None)
 
 
-def test_what_is_kept_for_an_author_follows_no_link(home, precious):
+def test_what_is_kept_for_an_author_and_the_lock_and_log_of_a_director_follow_no_link(home, precious):
     (home.directory / "repro").mkdir()
     (home.directory / "repro" / "t-1-seat-0.stdin").symlink_to(precious)
     assert home.keep_input("t-1-seat-0", b"frames").read_bytes() == b"frames"
+    assert precious.read_text() == "precious"
+    (home.directory / "t.lock").symlink_to(precious)
+    with pytest.raises(StoreError, match="can't be written"), director_file_lock(home.directory, "t"):
+        pass
+    assert precious.read_text() == "precious"
+    path = Path(home.log_path("t"))
+    path.parent.mkdir()
+    path.symlink_to(precious)
+    with (
+        pytest.raises(StoreError, match="it is a link; remove it"),
+        JoinedLog(path, multiprocessing.get_context("spawn")),
+    ):
+        logging.getLogger("arena").warning("never written")
     assert precious.read_text() == "precious"
 
 
@@ -87,13 +100,6 @@ def test_what_can_not_be_kept_is_said(home):
     (home.directory / "repro").write_text("a file in the way")
     with pytest.raises(UsageError, match="can't be written: "):
         home.keep_input("t-1-seat-0", b"frames")
-
-
-def test_the_lock_of_a_director_follows_no_link(home, precious):
-    (home.directory / "t.lock").symlink_to(precious)
-    with pytest.raises(StoreError, match="can't be written"), director_file_lock(home.directory, "t"):
-        pass
-    assert precious.read_text() == "precious"
 
 
 def test_a_lock_on_a_full_disk_is_refused_in_a_sentence_and_free_afterwards(home, monkeypatch):
@@ -109,15 +115,3 @@ def test_a_lock_on_a_full_disk_is_refused_in_a_sentence_and_free_afterwards(home
             pass
     with director_file_lock(home.directory, "t"):
         pass
-
-
-def test_the_log_follows_no_link(home, precious):
-    path = Path(home.log_path("t"))
-    path.parent.mkdir()
-    path.symlink_to(precious)
-    with (
-        pytest.raises(StoreError, match="it is a link; remove it"),
-        JoinedLog(path, multiprocessing.get_context("spawn")),
-    ):
-        logging.getLogger("arena").warning("never written")
-    assert precious.read_text() == "precious"

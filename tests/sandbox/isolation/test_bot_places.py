@@ -79,7 +79,7 @@ def test_after_a_change_that_matters_all_is_worked_out_again(place, change):
     assert after == place.find()._replace(stamp=after.stamp)
 
 
-def test_what_does_not_matter_changes_nothing(place):
+def test_what_does_not_matter_changes_nothing_and_a_program_earlier_on_path_is_found(place):
     before = place.find()
     (place.directory / "notes").write_text("what the bot has written")
     assert place.find() is before
@@ -88,9 +88,6 @@ def test_what_does_not_matter_changes_nothing(place):
     before = place.find(IsolationLevel.NONE)  # there nothing is opened file by file
     (place.etc / "newer").touch()
     assert place.find(IsolationLevel.NONE) is before
-
-
-def test_a_program_that_comes_earlier_on_path_is_found(place):
     place.bot = place.bot_with("sh")
     before = place.find()
     assert before.program.refused == ""

@@ -189,14 +189,7 @@ def test_at_bubblewrap_a_warm_bot_is_launched_like_any_other(run):
     assert run("import json, sys; print(json.dumps('arena.botkit' in sys.modules))", isolation) is False
 
 
-def test_only_a_file_for_the_arenas_own_python_can_be_warm(tmp_path):
-    python = arena_interpreter()
-    for command, is_warm in (((python, "bot.py"), True), ((python, "-c", ""), False), (("/bin/sh", "x.py"), False)):
-        bot = Bot(name="b", version="1", command=command, directory=str(tmp_path), warm=True)
-        assert make_launch_spec(bot, choose_isolation("none"), DEFAULT_LIMITS, str(tmp_path))["is_warm"] == is_warm
-
-
-def test_warm_is_read_from_the_manifest_and_refused_for_other_commands(tmp_path):
+def test_warm_is_read_from_the_manifest_stored_with_a_bot_and_only_for_the_arenas_own_python(tmp_path):
     for program in ("bot.sh", "bot.py"):
         (tmp_path / program).write_text("")
         (tmp_path / program).chmod(0o755)
@@ -209,12 +202,13 @@ def test_warm_is_read_from_the_manifest_and_refused_for_other_commands(tmp_path)
     for text, is_warm in (("warm = true\n", True), ("", False)):
         (tmp_path / "bot.toml").write_text(f'name = "b"\ncommand = ["python3", "bot.py"]\n{text}')
         assert load_bot(tmp_path).warm == is_warm
-
-
-def test_warm_is_stored_with_a_bot_and_is_false_where_an_earlier_version_stored_nothing(tmp_path):
     bot = warm_bot(tmp_path / "bot.py")
     stored = bot_to_json(bot)
     assert bot_from_json(stored, "here") == bot
     assert bot_identity(bot) == bot_identity(replace(bot, warm=False))
     del stored["place"]["warm"]
     assert bot_from_json(stored, "here") == replace(bot, warm=False)
+    python = arena_interpreter()
+    for command, is_warm in (((python, "bot.py"), True), ((python, "-c", ""), False), (("/bin/sh", "x.py"), False)):
+        bot = Bot(name="b", version="1", command=command, directory=str(tmp_path), warm=True)
+        assert make_launch_spec(bot, choose_isolation("none"), DEFAULT_LIMITS, str(tmp_path))["is_warm"] == is_warm

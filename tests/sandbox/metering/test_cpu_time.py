@@ -67,7 +67,7 @@ def test_what_a_child_uses(seen, what):
     assert (times.seconds, times.doubtful_seconds) == (pytest.approx(seconds), 0.0)
 
 
-def test_many_children_one_after_another_are_no_reason_for_doubt_if_they_are_waited_for(seen):
+def test_many_children_and_a_pool_of_them_are_no_reason_for_doubt(seen):
     """Each uses 25 ms in a tenth of a second, of which half is seen; the parent's account is in ticks of 10 ms."""
     looks = [
         {MAIN: stat(reaped=int(2.5 * k) / 100, reaped_faults=60 * k), CHILD: stat(0.0125, faults=40, started=k)}
@@ -75,6 +75,10 @@ def test_many_children_one_after_another_are_no_reason_for_doubt_if_they_are_wai
     ]
     times = seen(*looks, {MAIN: stat(reaped=1.0, reaped_faults=60 * 40)})
     assert times.seconds == pytest.approx(1.0, abs=0.03)
+    looks = [{MAIN: stat(), CHILD: stat(0.01 * k), OTHER: stat(0.02 * k)} for k in range(5)]
+    times = seen(*looks)
+    assert times.seconds == pytest.approx(0.12)
+    assert (times.doubtful_seconds, times.has_new_processes) == (0.0, False)
 
 
 CHAINS = {
@@ -93,13 +97,6 @@ those between two looks. What the main process used itself, 0.54 s, is not charg
 def test_children_that_vanish_without_an_account_are_charged_for_what_they_may_have_used(seen, chain):
     cores, seconds, look = CHAINS[chain]
     assert seen(*map(look, range(10)), cores=cores).seconds == pytest.approx(seconds)
-
-
-def test_a_pool_of_children_is_no_reason_for_doubt(seen):
-    looks = [{MAIN: stat(), CHILD: stat(0.01 * k), OTHER: stat(0.02 * k)} for k in range(5)]
-    times = seen(*looks)
-    assert times.seconds == pytest.approx(0.12)
-    assert (times.doubtful_seconds, times.has_new_processes) == (0.0, False)
 
 
 def test_this_process_is_read_as_the_system_says():

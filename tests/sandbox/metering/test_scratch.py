@@ -98,12 +98,20 @@ def removed_file(place, size=MEBIBYTE):
     return descriptor
 
 
-def test_removed_files_count_as_long_as_they_are_open(tmp_path):
+def test_removed_files_count_as_long_as_they_are_open_and_in_full_where_they_are_only_mapped(tmp_path):
     descriptor = removed_file(tmp_path)
     twin = os.dup(descriptor)
     assert MEBIBYTE <= nameless_bytes({ME}, str(tmp_path), 9 * MEBIBYTE) < 2 * MEBIBYTE
     os.close(descriptor)
     os.close(twin)
+    assert nameless_bytes({ME}, str(tmp_path), 9 * MEBIBYTE) == 0
+    descriptor = removed_file(tmp_path)
+    libc = ctypes.CDLL(None)
+    libc.mmap.restype = ctypes.c_void_p
+    place = libc.mmap(None, ctypes.c_size_t(4096), mmap.PROT_READ, mmap.MAP_SHARED, descriptor, ctypes.c_long(0))
+    os.close(descriptor)
+    assert nameless_bytes({ME}, str(tmp_path), 9 * MEBIBYTE) == 9 * MEBIBYTE
+    libc.munmap(ctypes.c_void_p(place), ctypes.c_size_t(4096))
     assert nameless_bytes({ME}, str(tmp_path), 9 * MEBIBYTE) == 0
 
 
@@ -122,17 +130,6 @@ def test_removed_files_count_however_long_their_path(tmp_path):
 def test_a_list_of_mappings_without_end_is_a_fault(tmp_path, monkeypatch):
     monkeypatch.setattr(scratch, "MAX_MAPS_BYTES", 1000)
     assert look(tmp_path) == "a process with too long a list of mappings, so scratch_bytes can't be counted"
-
-
-def test_removed_files_that_are_only_mapped_count_in_full(tmp_path):
-    descriptor = removed_file(tmp_path)
-    libc = ctypes.CDLL(None)
-    libc.mmap.restype = ctypes.c_void_p
-    place = libc.mmap(None, ctypes.c_size_t(4096), mmap.PROT_READ, mmap.MAP_SHARED, descriptor, ctypes.c_long(0))
-    os.close(descriptor)
-    assert nameless_bytes({ME}, str(tmp_path), 9 * MEBIBYTE) == 9 * MEBIBYTE
-    libc.munmap(ctypes.c_void_p(place), ctypes.c_size_t(4096))
-    assert nameless_bytes({ME}, str(tmp_path), 9 * MEBIBYTE) == 0
 
 
 def test_descriptors_under_way_count_in_full(tmp_path):

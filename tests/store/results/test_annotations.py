@@ -40,7 +40,7 @@ def test_an_annotation_takes_the_place_of_an_earlier_one(store, tournament):
     assert dict(store.record_texts(tournament)) == texts
 
 
-def test_what_has_no_annotation_is_to_be_annotated(store, tournament):
+def test_what_has_no_annotation_is_to_be_annotated_also_when_its_record_does_not_count_any_more(store, tournament):
     assert left(store, tournament) == [1, 2]
     store.annotations.write(tournament, [row(1)])
     assert left(store, tournament) == [2]
@@ -49,9 +49,6 @@ def test_what_has_no_annotation_is_to_be_annotated(store, tournament):
     assert left(store, tournament, game="plaid") == []
     ((found, _),) = store.annotations.to_annotate(tournament)
     assert found == record(2, actions=[[0, (1, 2)], [1, (2, 1)]]).actions_hash
-
-
-def test_that_of_a_record_that_does_not_count_any_more_is_not_seen(store, tournament):
     store.annotations.write(tournament, [row(1)])
     void(store, tournament, 1)
     assert (store.annotations.find(tournament, 1), store.annotations.count(tournament)) == (None, 0)

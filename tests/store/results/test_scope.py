@@ -52,7 +52,7 @@ def test_comparisons_count_on_request_only_and_a_scope_begins_at_a_time(year):
     assert names(year, Scope(tournaments=("spring", "autumn"), since=datetime(2026, 4, 1))) == ["autumn"]
 
 
-def test_a_season_is_a_set_of_tournaments(year):
+def test_a_season_is_a_set_of_tournaments_and_unknown_names_are_refused_in_a_sentence(year):
     chosen = [year.tournament(name) for name in ("spring", "test")]
     year.seasons.add("odd", chosen)
     year.seasons.add("odd", chosen[:1])
@@ -68,9 +68,6 @@ def test_a_season_is_a_set_of_tournaments(year):
     year.seasons.delete("Even")
     assert year.seasons.all() == []
     assert len(year.tournaments()) == 4
-
-
-def test_unknown_names_are_refused_in_a_sentence(year):
     for scope, message in (
         (Scope(tournaments=("sumer",)), "unknown tournament 'sumer': did you mean 'summer'?"),
         (Scope(season="2026"), "unknown season '2026': there are none yet"),
