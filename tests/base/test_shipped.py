@@ -38,7 +38,7 @@ def test_an_example_bot_or_tournament_is_the_same_by_its_name_and_by_its_path(tm
     assert load_definition(by_name).to_json()["places"] == load_definition(by_path).to_json()["places"]
 
 
-def test_the_prefix_is_suggested_where_it_was_forgotten(tmp_path):
+def test_the_prefix_is_suggested_where_it_was_forgotten_and_an_earlier_bot_of_that_name_is_found(tmp_path):
     with pytest.raises(BotDefinitionError, match="no such file or directory; did you mean 'arena:greedy'"):
         load_bot("greedy")
     with ArenaHome(tmp_path) as home, pytest.raises(BotDefinitionError) as error:
@@ -46,6 +46,16 @@ def test_the_prefix_is_suggested_where_it_was_forgotten(tmp_path):
     assert str(error.value).endswith(f"file or directory {str(tmp_path / 'greedy')!r}; did you mean 'arena:greedy'?")
     with pytest.raises(BotDefinitionError, match=r"no such file or directory$"):
         load_bot("greediest")
+    # Names that begin with ``arena:`` were allowed before they meant anything.
+    asked = []
+
+    class Bots:
+        def find(self, text, args=()):
+            asked.append(text)
+            return load_bot("arena:minimal")
+
+    assert find_entrant("arena:mine", (), tmp_path, Bots()).name == "minimal"
+    assert asked == ["arena:mine"]
 
 
 @pytest.mark.parametrize(
@@ -73,19 +83,6 @@ def test_a_name_is_no_path_and_other_texts_are():
 def test_an_example_bot_can_be_submitted(home):
     assert submit(home, "arena:minimal").refusal is None
     assert home.bots.find("minimal").digest == load_bot("arena:minimal").digest
-
-
-def test_a_bot_that_was_submitted_under_such_a_name_is_still_found(tmp_path):
-    """Names that begin with ``arena:`` were allowed before they meant anything."""
-    asked = []
-
-    class Bots:
-        def find(self, text, args=()):
-            asked.append(text)
-            return load_bot("arena:minimal")
-
-    assert find_entrant("arena:mine", (), tmp_path, Bots()).name == "minimal"
-    assert asked == ["arena:mine"]
 
 
 def test_in_an_installed_package_the_files_are_inside_it(tmp_path, monkeypatch):

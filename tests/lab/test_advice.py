@@ -81,16 +81,12 @@ def test_mirror_images_are_those_of_the_sets_of_marks():
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_the_bot_takes_what_the_list_of_its_game_leaves(name):
+def test_the_bot_and_the_page_of_a_game_have_its_list(name):
     game = make_game(name, **({"width": 9, "height": 8} if name == "plaid" else {"size": 7}))
     for state, _ in positions(game, 2, 3):
         actions = list(game.legal_actions(state))
         assert bot.choose(game, state, Clock(1e6, None, 0.0)) in ADVICE[name].keeping(game, state, actions)
         assert bot.choose(game, state, Clock(0.0, None, 0.0)) in actions
-
-
-@pytest.mark.parametrize("name", GAMES)
-def test_a_page_has_the_lines_and_scores_of_its_game(name):
     page = " ".join((ROOT / "docs" / "games" / f"{name}.md").read_text(encoding="utf-8").split())
     advice = ADVICE[name]
     assert 1 <= len(advice.lines) <= 5

@@ -39,7 +39,7 @@ def test_every_ply_is_there_with_its_scores_and_a_sentence_also_while_it_is_play
     assert shown.asked.seat == 0
 
 
-def test_marks_come_one_by_one_and_of_a_long_match_those_around_one_are_there(monkeypatch):
+def test_marks_come_one_by_one_and_of_long_matches_and_large_boards_few_are_there(monkeypatch):
     board = viewed_match(record(FULL), {}).board
     come = [[board.shapes[number] for number in frame.come] for frame in board.frames[1:]]
     places = [(0.5, 0.5), (2.5, 1.5), (1.5, 3.5), (3.5, 2.5)]
@@ -53,6 +53,11 @@ def test_marks_come_one_by_one_and_of_a_long_match_those_around_one_are_there(mo
     marks = [board_marks(shown.board, index) for index in range(3)]
     assert marks == [["1"], ["1", "2"], ["1", "2", "3"]]
     assert [clock.wall_seconds for clock in shown.clocks] == [0.5, 0.0]
+    too_much = Drawing(1, 1, (("disc", 0, 0, 1, "mark"),) * 20_001)
+    monkeypatch.setattr(Differences, "drawing", lambda game, state: too_much)
+    shown = viewed_match(record(FULL), {}, ply=2)
+    assert [position.ply for position in shown.positions] == [2]
+    assert "no board" in shown.board.shapes[0][4]
 
 
 def test_clocks_count_up_and_banks_down():
@@ -153,14 +158,6 @@ def test_boards_that_are_too_large_are_fewer(monkeypatch, coming, drawn):
     shown = viewed_match(record(FULL), {}, ply=2)
     assert [position.ply for position in shown.positions] == [1, 2]
     assert len(shown.board.frames) == len(shown.board.outlines) == 2
-
-
-def test_of_boards_that_cannot_be_drawn_only_one_is_tried(monkeypatch):
-    too_much = Drawing(1, 1, (("disc", 0, 0, 1, "mark"),) * 20_001)
-    monkeypatch.setattr(Differences, "drawing", lambda game, state: too_much)
-    shown = viewed_match(record(FULL), {}, ply=2)
-    assert [position.ply for position in shown.positions] == [2]
-    assert "no board" in shown.board.shapes[0][4]
 
 
 def board_marks(board, index):

@@ -56,7 +56,7 @@ def kept(tmp_path, monkeypatch):
     return path, is_kept
 
 
-def test_a_kept_table_is_the_one_that_was_made(kept):
+def test_a_kept_table_is_the_one_that_was_made_and_made_anew_whatever_has_changed(kept, monkeypatch):
     _, is_kept = kept
     table, was_kept = is_kept()
     made = table_of_four()
@@ -66,9 +66,6 @@ def test_a_kept_table_is_the_one_that_was_made(kept):
     assert table.fitted != replace(table.fitted, draws=-made.fitted.draws)
     assert table.fitted != replace(table.fitted, encounters=4)
     assert np.array_equal(table.fitted.los(), made.fitted.los())
-
-
-def test_whatever_has_changed_is_made_anew_also_by_other_code(kept, monkeypatch):
     for change in ({"recorded": 11}, {"finished_at": "x"}, {"number": 2}, {"created_at": "x"}):
         assert not kept[1](**change)[1], change
     monkeypatch.setattr(standings_cache, "code_digest", lambda: "other")
@@ -96,11 +93,22 @@ class Deed:
         return (Path.touch, (Path("/tmp/pickled-by-" + str(os.getpid())),))
 
 
-def test_a_pickle_is_never_opened(kept):
+def test_a_pickle_is_never_opened_and_what_is_no_plain_file_not_read(kept, tmp_path):
     path, is_kept = kept
     path.write_bytes(pickle.dumps(Deed()))
     assert not is_kept()[1]
     assert not Path("/tmp/pickled-by-" + str(os.getpid())).exists()
+    path, is_kept = kept
+    whole = path.rename(tmp_path / "elsewhere")
+    path.symlink_to(whole)
+    assert not is_kept()[1]
+    path.unlink()
+    os.mkfifo(path)
+    assert not is_kept()[1]
+    path.unlink(missing_ok=True)
+    path.mkdir()
+    assert not is_kept()[1]
+    assert list(path.parent.iterdir()) == [path]  # an unfinished file does not stay
 
 
 def content_of(path):
@@ -180,20 +188,6 @@ def test_a_file_with_a_damaged_bit_is_made_again(kept, place):
     path.write_bytes(damaged)
     assert not is_kept()[1]
     assert is_kept()[1]
-
-
-def test_what_is_no_plain_file_is_not_read(kept, tmp_path):
-    path, is_kept = kept
-    whole = path.rename(tmp_path / "elsewhere")
-    path.symlink_to(whole)
-    assert not is_kept()[1]
-    path.unlink()
-    os.mkfifo(path)
-    assert not is_kept()[1]
-    path.unlink(missing_ok=True)
-    path.mkdir()
-    assert not is_kept()[1]
-    assert list(path.parent.iterdir()) == [path]  # an unfinished file does not stay
 
 
 def test_a_cache_that_leads_elsewhere_is_not_written(kept, tmp_path):

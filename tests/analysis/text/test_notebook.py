@@ -177,15 +177,12 @@ def test_nothing_that_a_bot_says_is_more_than_text(home):
         assert kinds[0] == kinds[1]
 
 
-def test_a_text_on_a_board_is_nothing_but_text(home):
+def test_a_text_on_a_board_is_nothing_but_text_and_control_characters_are_escaped(home):
     game = make_game("differences", size=3)
     game.drawing = lambda state: Drawing(3, 3, (("text", 1, 1, 0.4, "</text><script>", "label"),), ("</pre><b>",))
     page = shown(Board(game, game.initial_state()))
     assert {tag for tag, _ in page.elements} == {"div", "svg", "text", "pre"}
     assert "</text><script>" in page.texts and "</pre><b>" in page.texts
-
-
-def test_control_characters_are_escaped(home):
     play(home, "controls", FOUR[:2], failing=["alpha"], note="\x1b[31m\u202eevil", encounters=6)
     faulty = next(record for record in home.store.records("controls") if record.faults)
     record = replace(faulty, bots=("\x1b[31m\u202eevil@1", "b@1"))

@@ -42,7 +42,7 @@ def page(home, league):
     return Page(report_file(home, league))
 
 
-def test_what_a_class_reads_comes_first(page, home):
+def test_what_a_class_reads_comes_first_and_a_bot_s_section_has_its_faults(page, home, league):
     anchors = ("standings", "crosstable", "bots", "matches", "numbers", "method", "columns")
     places = ["<h1>", '<p class="verdict"', *(f'id="{anchor}"' for anchor in anchors)]
     order = [page.source.index(place) for place in places]
@@ -50,6 +50,11 @@ def test_what_a_class_reads_comes_first(page, home):
     sentences = verdict(standings_of(home.store, "league"))
     assert sentences.endswith(".")
     assert " ".join(sentences.split()) in page.text.replace("’", "'")
+    faults = [record.match for record in home.store.records(league) if record.faults]
+    assert f"Faults: {len(faults)} protocol" in page.text
+    for match in faults[-3:]:
+        assert f"arena bot repro league/{match}" in page.text
+        assert page.all("a", href=f"#match-{match}")
 
 
 def assert_sound(page):
@@ -95,14 +100,6 @@ def test_every_name_leads_to_its_bot_and_back_and_every_heading_of_a_table_is_ex
     assert {found["title"] for found in headings if found["title"] not in listed} == set()
     numbers = [found for found in page.all("th", scope="col") if "number" in found.get("class", "")]
     assert len([found for found in numbers if "title" not in found]) <= 5
-
-
-def test_a_bot_s_section_has_its_faults_with_a_way_to_see_them(page, home, league):
-    faults = [record.match for record in home.store.records(league) if record.faults]
-    assert f"Faults: {len(faults)} protocol" in page.text
-    for match in faults[-3:]:
-        assert f"arena bot repro league/{match}" in page.text
-        assert page.all("a", href=f"#match-{match}")
 
 
 def test_every_match_ends_as_recorded_and_the_viewer_is_open_without_a_script(page, home, league):

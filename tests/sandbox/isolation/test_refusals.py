@@ -66,14 +66,11 @@ def has_own_disk(isolation):
     return isolation.level == "bubblewrap" or mounts is not None
 
 
-def test_what_reaches_beyond_a_bot_is_rejected(tried):
+def test_what_reaches_beyond_a_bot_is_rejected_and_it_finds_only_what_is_its_own(tried):
     allowed = set(WITHOUT_OWN_DISK) if has_own_disk(tried.isolation) else set()
     if tried.isolation.groups:
         allowed |= WITHOUT_COUNTED_MEMORY
     assert {name for name, came in tried.answers["results"].items() if came == "it succeeded"} == allowed
-
-
-def test_a_readable_file_stays_as_it_is_and_a_bot_inherits_and_reads_only_what_is_its_own(tried):
     after = tried.file.stat()
     for what in ("st_mode", "st_uid", "st_gid", "st_size", "st_mtime_ns", "st_ctime_ns"):
         assert getattr(after, what) == getattr(tried.before, what), what

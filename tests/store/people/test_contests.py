@@ -342,8 +342,6 @@ def test_entries_are_closed_only_when_everything_before_is_known(store, place, n
         ({}, {"description": '"Secret words"'}, ("description: other words",)),
         ({}, {"deadline_at": "2027-01-21T00:00:00"}, ("deadline_at: 2027-01-20 23:59:59 → 2027-01-21 00:00:00",)),
         ({}, {"options": "{ size = 5 }"}, ("options.size: 3 → 5",)),
-        ({}, {"time_control": "{ per_action_seconds = 0.5 }"}, ("time_control.per_action_seconds: 2.0 → 0.5",)),
-        ({}, {"limits": '{ memory_bytes = "256 MiB" }'}, ("limits.memory_bytes: 536870912 → 268435456",)),
         ({}, {"final": "{ encounters = 7 }"}, ("final.encounters: 2 → 7",)),
         ({}, OPEN, ("results: frozen → open", "frozen_hours: 4 → none")),
         ({}, {"house_bots": None}, ("house_bots: arena:greedy → none",)),

@@ -52,11 +52,16 @@ def at_once(place, now, count, work):
 
 
 @on_both
-def test_people_are_found_however_their_name_is_written(store, ada):
+def test_people_are_found_however_their_name_is_written_and_forgotten_when_they_leave(store, ada):
     assert store.accounts.get("ADA") == ada
     assert (ada.name, ada.role, ada.has_password, ada.closed_at) == ("ada", Role.AUTHOR, False, None)
     with pytest.raises(UnknownNameError, match="did you mean 'ada'"):
         store.accounts.get("adda")
+    store.sessions.begin(ada, "a browser", "192.0.2.1")
+    store.accounts.erase(ada)
+    assert [person.name for person in store.accounts.all()] == [f"left-{ada.number}"]
+    with pytest.raises(UsageError, match="looks too much like"):
+        store.accounts.add("ada", Role.AUTHOR, BY)
 
 
 @on_both
@@ -145,15 +150,6 @@ def test_two_operators_who_close_each_other_at_once_leave_one(store, place, now,
         store.accounts.set_password(operator, "hash")
     at_once(place, now, 2, lambda own, number: own.accounts.close(("eve", "bob")[number], BY, ""))
     assert sum(person.closed_at is None for person in store.accounts.all()) == 1
-
-
-@on_both
-def test_who_leaves_is_forgotten_and_the_name_is_not_given_again(store, ada):
-    store.sessions.begin(ada, "a browser", "192.0.2.1")
-    store.accounts.erase(ada)
-    assert [person.name for person in store.accounts.all()] == [f"left-{ada.number}"]
-    with pytest.raises(UsageError, match="looks too much like"):
-        store.accounts.add("ada", Role.AUTHOR, BY)
 
 
 @on_both

@@ -55,7 +55,7 @@ def seq(store, tournament):
 
 
 @on_both
-def test_the_last_progress_is_read_as_it_was_written(state):
+def test_progress_is_read_as_it_was_written_and_changes_of_watched_matches_are_counted(state, store, tournament):
     assert state.progress() is None
     state.write_progress(RunProgress(recorded=0, scheduled=10))
     before = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -63,10 +63,6 @@ def test_the_last_progress_is_read_as_it_was_written(state):
     found = state.progress()
     assert found.progress == PROGRESS
     assert before <= found.at <= datetime.now(UTC).isoformat(timespec="milliseconds")
-
-
-@on_both
-def test_each_change_of_the_watched_matches_counts_in_their_topic(store, tournament, state):
     state.show([STATE, replace(STATE, match=5)])
     assert [state.live_match(match).seq for match in (4, 5)] == [1, 1]
     state.show([replace(STATE, seat=1)])
@@ -82,7 +78,7 @@ def test_each_change_of_the_watched_matches_counts_in_their_topic(store, tournam
     assert (state.progress(), state.live_match(5), seq(store, tournament)) == (None, None, 4)
 
 
-def test_the_summary_of_a_match_says_how_it_stands(state):
+def test_the_summary_of_a_match_says_how_it_stands_or_if_it_is_too_large_the_number_of_plies(state):
     fault = Fault(seat=0, kind="timeout", ply=0, detail="a\nb")
     state.show([replace(STATE, faults=(fault,))])
     assert state.live_match(4).state.faults == (fault,)
@@ -92,6 +88,13 @@ def test_the_summary_of_a_match_says_how_it_stands(state):
         "2026-01-01T00:00:01.000+00:00", 1.0, (3.0, None)
     )  # fmt: skip
     assert state.live_summary(5) is None
+    state.show([STATE.without_actions()])
+    found = state.live_match(4).state
+    assert (found.actions, found.wall_seconds, found.faults, found.left_out, found.seat) == ((), (), (), 2, 0)
+    assert found.without_actions() == found
+    assert state.live_summary(4).summary.plies == 2
+    with pytest.raises(StoreError, match="actions are left out of some"):
+        LiveMatch.from_json(json.loads(json.dumps({**STATE.to_json(), "left_out": 1})))
 
 
 @on_both
@@ -106,16 +109,6 @@ def test_of_a_long_state_only_the_beginning_is_read_for_its_summary(state, monke
     state.show([replace(STATE, actions=STATE.actions * 20_000, wall_seconds=seconds, cpu_seconds=seconds)])
     assert state.live_summary(4).summary.plies == 40_000
     assert len(read[0]) < 500
-
-
-def test_of_a_match_that_is_too_large_only_the_number_of_plies_is_there(state):
-    state.show([STATE.without_actions()])
-    found = state.live_match(4).state
-    assert (found.actions, found.wall_seconds, found.faults, found.left_out, found.seat) == ((), (), (), 2, 0)
-    assert found.without_actions() == found
-    assert state.live_summary(4).summary.plies == 2
-    with pytest.raises(StoreError, match="actions are left out of some"):
-        LiveMatch.from_json(json.loads(json.dumps({**STATE.to_json(), "left_out": 1})))
 
 
 def test_tournaments_do_not_mix_and_an_erased_one_leaves_nothing(store, tournament, state):

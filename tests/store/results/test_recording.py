@@ -99,7 +99,7 @@ def test_random_stories_are_counted_and_leave_the_rows_that_the_records_lead_to(
     assert most > 0
 
 
-def test_counters_of_another_home_are_not_believed(tmp_path):
+def test_counters_of_another_home_are_not_believed_and_a_wrong_one_is_named(tmp_path):
     from arena.store.results.foreign import open_foreign
 
     path = tmp_path / "there" / "arena.sqlite3"
@@ -113,9 +113,6 @@ def test_counters_of_another_home_are_not_believed(tmp_path):
     with closing(open_foreign(path, tmp_path / "copies")) as source:
         (tournament,) = source.tournaments()
         assert (tournament.scheduled, tournament.recorded) == (2, 1)
-
-
-def test_a_wrong_counter_is_named(tmp_path):
     with closing(Store(tmp_path / "arena.sqlite3")) as store:
         store.create_tournament(definition(), [line(1), line(2)])
         with closing(sqlite3.connect(tmp_path / "arena.sqlite3")) as connection:
