@@ -61,7 +61,7 @@ def test_a_position_says_what_it_is_worth_and_marks_stand_beside_their_actions(s
     assert [next((one.text for one in link.iter("em")), "") for link in links] == marks
 
 
-def test_each_action_is_a_segment_between_what_was_and_what_is(shown, annotated):
+def test_each_action_is_a_segment_and_every_other_one_is_listed_with_what_it_is_worth(shown, annotated):
     _, annotation = annotated
     chart = by_id(page_of(shown, ply=2), "worths")
     drawn = [one for one in chart.iter(f"{SVG}line") if one.get("class").startswith("seat")]
@@ -77,9 +77,6 @@ def test_each_action_is_a_segment_between_what_was_and_what_is(shown, annotated)
         assert mark == annotation.mark(index)
     ends = [(one.get("x1"), one.get("x2")) for one in drawn]
     assert all(before[1] == after[0] for before, after in pairwise(ends))
-
-
-def test_every_other_action_is_listed_with_what_it_is_worth(shown, annotated):
     found, _ = annotated
     game = make_game("plusminus", **OPTIONS)
     state = game.initial_state()

@@ -47,7 +47,7 @@ def newcomer(home):
         yield tournament.name
 
 
-def test_a_newcomer_is_rated_by_its_director_until_a_leaderboard_has_it(home, newcomer):
+def test_a_newcomer_is_rated_by_its_living_director_until_a_leaderboard_has_it(home, newcomer):
     found = profile(home, "c")
     (rating,) = found.first_ratings
     assert (rating.bot, rating.tournament, rating.mu, rating.margin_95) == ("c@1", newcomer, 26.04, 9.96)
@@ -56,6 +56,11 @@ def test_a_newcomer_is_rated_by_its_director_until_a_leaderboard_has_it(home, ne
     ranks = [profile(home, bot).tournaments[0].rank for bot in "abc"]
     assert ranks == [1, 3, None]  # c@1 has no recorded match: it is rated between the others
     assert (profile(home, "a").first_ratings, profile(home, "b").first_ratings) == ((), ())
+    tell(home, duels("a@1", "b@1", "w"), entrants=("a@1", "b@1", "d@1"), name="killed")
+    ratings = (EntrantRating(bot="d@1", mu=26.0, margin_95=9.0),)
+    left = RunProgress(recorded=1, scheduled=1, least_certain=ratings)
+    home.store.live_state(home.store.tournament("killed")).write_progress(left)
+    assert profile(home, "d").first_ratings == ()
 
 
 def test_a_page_is_brought_up_to_date_without_its_leaderboards(home, newcomer, monkeypatch):
@@ -66,14 +71,6 @@ def test_a_page_is_brought_up_to_date_without_its_leaderboards(home, newcomer, m
     new = page.freshened(home, old)
     assert [one.bot for one in new.first_ratings] == ["c@1"]
     assert page.freshened(home, new) is new
-
-
-def test_what_a_killed_director_has_left_rates_nobody(home, newcomer):
-    tell(home, duels("a@1", "b@1", "w"), entrants=("a@1", "b@1", "d@1"), name="killed")
-    ratings = (EntrantRating(bot="d@1", mu=26.0, margin_95=9.0),)
-    left = RunProgress(recorded=1, scheduled=1, least_certain=ratings)
-    home.store.live_state(home.store.tournament("killed")).write_progress(left)
-    assert profile(home, "d").first_ratings == ()
 
 
 def test_rivals_lead_to_the_page_of_the_two(home):
@@ -274,16 +271,12 @@ def test_versions_of_a_bot_against_each_other(home):
     assert [(one.part, one.wins) for one in both.versions] == [("a@1 – b@1", 0), ("a@2 – b@1", 1)]
 
 
-def test_bots_that_have_not_met_have_a_page(home):
-    tell(home, duels("a@1", "b@1", "ww"), entrants=("a@1", "b@1", "c@1"))
-    assert "a and c have not met." in checked(home, "versus", bot="a", rival="c").text
-    with pytest.raises(UnknownNameError, match="unknown bot 'd'"):
-        head_to_head_of(home, "a", "d")
-
-
-def test_the_page_is_well_formed_and_leads_on(home):
-    tell(home, duels("a@1", "b@1", "wdlw"))
+def test_the_page_of_two_is_well_formed_and_leads_on_also_if_they_have_not_met(home):
+    tell(home, duels("a@1", "b@1", "wdlw"), entrants=("a@1", "b@1", "c@1"))
     page = checked(home, "versus", bot="a", rival="b@1")
     assert {link["href"] for link in page.all("a")} >= {"/bots/a", "/bots/b@1/versus/a", "/tournaments/t/matches/4"}
     (row,) = csv_rows(head_to_head_of(home).csv("games"))
     assert [row[key] for key in ("game", "wins", "draws", "score_percent")] == ["differences", "2", "1", "62.5"]
+    assert "a and c have not met." in checked(home, "versus", bot="a", rival="c").text
+    with pytest.raises(UnknownNameError, match="unknown bot 'd'"):
+        head_to_head_of(home, "a", "d")

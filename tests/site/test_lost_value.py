@@ -38,7 +38,7 @@ def choices(record, label):
         yield ("opening", "middle", "end")[phase], kept, given
 
 
-def test_the_share_of_value_that_is_kept_is_counted_by_thirds_of_a_match(home):
+def test_the_share_of_value_that_is_kept_is_counted_by_thirds_and_three_matches_are_worth_a_look(home):
     expected = defaultdict(list)
     for record in home.store.records(home.store.tournament("t")):
         for phase, kept, given in choices(record, "a@1"):
@@ -58,9 +58,6 @@ def test_the_share_of_value_that_is_kept_is_counted_by_thirds_of_a_match(home):
     assert "Where it loses value" not in checked(home, "bot", bot="c").text, "nothing is annotated"
     rows = csv_rows(page.csv("lost_value"))
     assert [row["phase"] for row in rows] == ["opening", "middle", "end"]
-
-
-def test_three_matches_are_worth_a_look_lost_wins_before_forfeits(home):
     records = {record.match: record for record in home.store.records(home.store.tournament("t"))}
     found = model_of(home, "bot", bot="b").worth_a_look
     assert len(found) == 3

@@ -87,7 +87,7 @@ def first_match(home):
     return build_match(home, MatchParameters(tournament="league", match=1))
 
 
-def test_a_watched_match_is_shown_as_far_as_it_is(open_home):
+def test_a_watched_match_is_shown_as_far_as_it_is_or_said_to_be_too_large(open_home):
     open_home.store.live_state(open_home.store.tournament("league")).show([live_of()])
     model = first_match(open_home)
     assert (model.is_recorded, model.ply, model.shown.plies) == (False, 3, 3)
@@ -100,9 +100,6 @@ def test_a_watched_match_is_shown_as_far_as_it_is(open_home):
     assert clocks["1"].get("data-clock-since") == "2026-01-01T00:00:09+00:00"
     assert clocks["0"].get("data-clock-seconds") is None
     assert by_id(html, "match-data").get("data-live") is not None
-
-
-def test_a_match_that_is_too_large_while_it_is_played_says_so(open_home):
     opening = open_home.store.scheduled_match(open_home.store.tournament("league"), 1).opening_actions
     open_home.store.live_state(open_home.store.tournament("league")).show([live_of().without_actions()])
     model = first_match(open_home)

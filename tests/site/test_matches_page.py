@@ -52,13 +52,10 @@ def walk(home, name, **values):
     raise AssertionError("the links never end")
 
 
-def test_pages_lead_from_the_latest_match_to_the_first_and_back(home):
+def test_pages_of_matches_lead_on_and_back_and_have_those_that_are_asked_for(home):
     """Three bots, two encounters of two matches each: 12 matches."""
     assert walk(home, "next") == [[12, 11, 10, 9, 8], [7, 6, 5, 4, 3], [2, 1]]
     assert walk(home, "prev", before=3) == [[2, 1], [7, 6, 5, 4, 3], [12, 11, 10, 9, 8]]
-
-
-def test_matches_of_a_bot_of_two_of_a_game_by_how_they_ended_and_by_fault(home):
     of_alpha = [match for page in walk(home, "next", bot="alpha") for match in page]
     of_both = [match for page in walk(home, "next", bot="alpha", rival="beta") for match in page]
     seats = {record.match: record.bots for record in home.store.records("league")}

@@ -90,16 +90,13 @@ def forge(folder, *, is_consistent):
     path.write_text("\n".join([*map(json.dumps, lines), *end, ""]))
 
 
-def test_a_forged_record_is_found(folder):
+def test_a_forged_record_is_found_also_with_digests_that_fit(folder):
     forge(folder, is_consistent=False)
     (problem,) = verify_folder(folder).problems
     assert problem.startswith("records/cup.jsonl: it")
     signed_again(folder)
     (problem,) = verify_folder(folder).problems
     assert re.match("records/cup.jsonl: line .*was changed after it was exported", problem)
-
-
-def test_a_forged_record_with_digests_that_fit_is_found(folder):
     forge(folder, is_consistent=True)
     signed_again(folder)
     (problem,) = verify_folder(folder).problems

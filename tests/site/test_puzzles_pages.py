@@ -49,7 +49,7 @@ def html_of(name, model, parameters):
     return html
 
 
-def test_the_list_leads_to_each_puzzle(home):
+def test_a_tournament_leads_to_its_puzzles_and_the_list_to_each(home):
     parameters = PuzzlesParameters(tournament="league")
     page = build_puzzles(home, parameters)
     found = [(one.puzzle, one.seat, one.goal, one.choices, one.missed, one.met) for one in page.puzzles]
@@ -59,9 +59,6 @@ def test_the_list_leads_to_each_puzzle(home):
     assert "b2" not in html
     without = PuzzlesParameters(tournament="empty")
     assert "arena lab puzzles empty" in html_of("puzzles", build_puzzles(home, without), without)
-
-
-def test_a_tournament_leads_to_its_puzzles_where_there_are_any(home):
     play(home, "unsought", ["alpha", "beta"])
     for name, has_link in (("league", True), ("unsought", False)):
         parameters = TournamentParameters(tournament=name)

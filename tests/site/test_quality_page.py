@@ -22,7 +22,7 @@ def reports():
     ]
 
 
-def test_a_page_has_three_answers_and_eleven_measures_and_asks_for_nothing(reports):
+def test_a_page_has_three_answers_and_eleven_measures_and_one_of_two_variations_their_differences(reports):
     page = quality_page(reports[0])
     assert re.findall(r"<dt>(.*?)</dt>", page) == ["Is it fair?", "At which size?", "Which variation?"]
     assert "With best play, yes: it is a draw (proved)." in page
@@ -33,9 +33,6 @@ def test_a_page_has_three_answers_and_eleven_measures_and_asks_for_nothing(repor
     assert "default-src 'none'" in page
     assert not re.findall(r"<(script|link|img|iframe|object|a href=\"(?!#))", page)
     assert not re.findall(r"url\((?!#)", page)
-
-
-def test_two_variations_have_a_page_with_their_differences(reports):
     page = quality_page(Comparison(option="scoring", values=("distinct", "once"), reports=tuple(reports)))
     assert "differences: scoring = distinct and scoring = once" in page
     assert "not known without votes (194 for 80% power at 60:40)" in page

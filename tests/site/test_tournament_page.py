@@ -25,7 +25,7 @@ def page_of(home, name="t"):
     return checked(home, "tournament", tournament=name)
 
 
-def test_the_standings_count_what_was_played_and_show_the_number_that_ranks(home):
+def test_the_standings_count_what_was_played_and_the_crosstable_leads_to_the_matches(home):
     """a beats everybody; of b and c, b wins one match and draws the other."""
     tell(home, STORY)
     page, found = page_of(home), told(home)
@@ -46,11 +46,7 @@ def test_the_standings_count_what_was_played_and_show_the_number_that_ranks(home
     assert seen == [("a", "4", "0", "0"), ("b", "1", "1", "2"), ("c", "0", "1", "3")]
     assert [row["against_3"] for row in csv_rows(found.csv("crosstable"))] == ["1.0", "0.75", ""]
     assert list(found.tables()) == ["standings", "crosstable", "latest"]
-
-
-def test_a_cell_of_the_crosstable_is_the_share_of_points_and_leads_to_the_matches(home):
-    tell(home, STORY)
-    page = page_of(home).part("crosstable")
+    page = page.part("crosstable")
     assert page.rows()[1:] == [["1 a", "", "100", "100"], ["2 b", "0", "", "75"], ["3 c", "0", "25", ""]]
     found = [cell.get("class") for cell in page.all("td")[1:]]
     assert found == [*(None, "h10", "h10"), *("h0", None, "h8"), *("h0", "h2", None)]
@@ -169,13 +165,10 @@ def test_a_large_field_has_a_hundred_lines_at_a_time_and_a_small_page(home):
     assert len(csv_rows(told(home).csv())) == 131
 
 
-def test_an_empty_home_says_how_to_begin(home):
+def test_an_empty_home_says_how_to_begin_and_another_lists_tournaments_with_their_winners(home):
     page = checked(home, "overview")
     assert "0 tournaments, 0 matches" in page.text
     assert "arena quickstart" in page.text and "arena run FILE" in page.text
-
-
-def test_it_lists_tournaments_the_newest_first_with_their_winners(home):
     tell(home, STORY, name="older")
     tell(home, "a b =\nb a =\n", name="newer", names=("a", "b"))
     page = checked(home, "overview")
