@@ -1,4 +1,3 @@
-import contextlib
 import json
 import os
 import signal
@@ -23,6 +22,7 @@ from arena.tournament.executors.executor import Job, Played, Void, WorkQueue
 from arena.tournament.executors.table import EXECUTORS, InProcessExecutor, open_executor
 from benchmarks.zoo_bots import bad_bot
 from tests.conftest import BOTS
+from tests.leftovers import command_line, no_process_left
 from tests.matches import small_match
 
 LEVEL = "limits"
@@ -203,13 +203,11 @@ def test_an_endless_queue_is_read_as_far_as_can_be_played_soon(url, job, bots):
 
 @pytest.mark.slow(only=("dask", "local"))
 def test_an_exception_in_the_middle_of_a_run_leaves_no_process(url, job, bots):
-    before = descendants(os.getpid())
     queue = WorkQueue(spec_of(bots, number) for number in count(1))
-    with pytest.raises(KeyboardInterrupt), open_executor(url, job) as executor:
+    with no_process_left(), pytest.raises(KeyboardInterrupt), open_executor(url, job) as executor:
         for results in executor.run(queue):
             if results:
                 raise KeyboardInterrupt
-    wait_for_the_end_of(descendants(os.getpid()) - before)
 
 
 @pytest.mark.slow
@@ -225,7 +223,7 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_resume(url, write_definition, tmp_
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored where tests run in the background
     ) as run:
         assert "matches" in run.stderr.readline()
-        while not (started := descendants(run.pid)):
+        while not (started := reaper.descendants(run.pid)):
             assert run.poll() is None
         run.send_signal(signal.SIGINT)
         _, errors = run.communicate(timeout=60)
@@ -278,31 +276,11 @@ def test_ctrl_c_while_a_worker_starts_stops_cleanly(write_definition, tmp_path, 
     assert "Traceback" not in done.stderr
 
 
-def descendants(pid):
-    """Return the processes below a process, but for those that the arena and Python keep until it ends."""
-    found = set()
-    for child in reaper.descendants(pid):
-        with contextlib.suppress(OSError):
-            command = Path(f"/proc/{child}/cmdline").read_bytes()
-            if is_running(child) and not any(kept in command for kept in KEPT):
-                found.add(child)
-    return found
-
-
-KEPT = (b"fork_server", b"resource_tracker")
-
-
 def wait_for_the_end_of(pids):
     deadline = time.monotonic() + 60
-    while running := {pid for pid in pids if is_running(pid)}:
+    while running := [pid for pid in pids if command_line(pid)]:
         assert time.monotonic() < deadline, running
         time.sleep(0.05)
-
-
-def is_running(pid):
-    with contextlib.suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    return False
 
 
 @pytest.mark.slow
