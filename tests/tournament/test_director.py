@@ -37,7 +37,9 @@ from arena.tournament.schedule import schedule, spec_of
 from arena.tournament.transfer.merging import merge_home
 from benchmarks.zoo_bots import bad_bot
 from tests.conftest import BOTS as BOTS_DIRECTORY
+from tests.leftovers import command_lines
 from tests.stepped_run import stepped_run, wait_until_stopped
+from tests.tournament.executors.test_conformance import without_clocks
 from tests.written_bots import write_bot
 
 BOTS = ("minimal", "random_legal", "greedy")
@@ -60,12 +62,7 @@ def table(home, name="t"):
 
 
 def exported(home):
-    lines = [json.loads(line) for line in printed("export", "--home", home).splitlines()]
-    for line in lines:
-        for name in ("wall_seconds", "cpu_seconds", "seats", "started_at"):
-            del line[name]
-        line.pop("shares_cores", None)  # with other arenas of this machine, such as those of other tests
-    return lines
+    return [without_clocks(json.loads(line)) for line in printed("export", "--home", home).splitlines()]
 
 
 def recorded(home):
@@ -114,15 +111,8 @@ def wait_until_nothing_runs_in(directory):
 
 
 def processes_mentioning(text):
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            command = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:
-            continue
-        if text in command and str(os.getpid()) != path.parent.name:
-            found.append(command)
-    return found
+    others = {int(path.name) for path in Path("/proc").glob("[0-9]*")} - {os.getpid()}
+    return [words for words in command_lines(others).values() if any(text in word for word in words)]
 
 
 class Scripted(Executor):

@@ -95,6 +95,7 @@ def played(executor, queue):
 
 
 def without_clocks(record):
+    """Leave out times, and whether other arenas of this machine, such as those of other tests, had the cores too."""
     clocks = ("wall_seconds", "cpu_seconds", "seats", "started_at", "shares_cores")
     return {name: value for name, value in record.items() if name not in clocks}
 

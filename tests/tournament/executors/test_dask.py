@@ -20,7 +20,7 @@ pytest.importorskip("distributed", reason="needs distributed")
 
 from arena.tournament.executors.dask import DaskExecutor
 from arena.tournament.executors.dask_worker import DaskWorker, DaskWorkerSettings
-from tests.tournament.executors.test_conformance import UNCLOSED_SOCKETS_OF_DASK
+from tests.tournament.executors.test_conformance import UNCLOSED_SOCKETS_OF_DASK, without_clocks
 
 pytestmark = UNCLOSED_SOCKETS_OF_DASK
 NAMES = ("minimal", "random_legal", "greedy")
@@ -30,13 +30,8 @@ def job_of(definition):
     return Job(bots=definition.entrants, isolation=definition.isolation, limits=definition.limits)
 
 
-def without_clocks(home, name="t"):
-    lines = [record.to_json(OPERATOR) for record in home.store.records(home.store.tournament(name))]
-    for line in lines:
-        for key in ("wall_seconds", "cpu_seconds", "seats", "started_at", "isolation"):
-            del line[key]
-        line.pop("shares_cores", None)  # with other arenas of this machine, such as those of other tests
-    return lines
+def records_of(home):
+    return [without_clocks(record.to_json(OPERATOR)) | {"isolation": None} for record in home.store.records("t")]
 
 
 def table_of(home):
@@ -46,7 +41,7 @@ def table_of(home):
 def played_locally(definition, tmp_path):
     with ArenaHome(tmp_path / "calm") as home:
         run_tournament(definition, home.store, workers=2)
-        return without_clocks(home), table_of(home)
+        return records_of(home), table_of(home)
 
 
 @pytest.mark.soak
@@ -67,7 +62,7 @@ def test_killed_and_frozen_workers_cost_no_match_and_change_nothing(write_defini
     assert not events
     assert progress.is_complete
     assert progress.given_up == {}
-    stormy = without_clocks(home), table_of(home)
+    stormy = records_of(home), table_of(home)
     with contextlib.suppress(ProcessLookupError):
         os.kill(pids[2], signal.SIGKILL)
     assert [line["match"] for line in stormy[0]] == list(range(1, 721))
@@ -80,7 +75,7 @@ def test_a_tournament_that_plays_until_it_is_decided_is_the_same_as_on_one_machi
     definition = load_definition(write_definition(until, bots=NAMES, options="{ size = 4 }"))
     executor = DaskExecutor(job_of(definition), processes=2)
     assert run_tournament(definition, home.store, executor=executor).is_complete
-    assert (without_clocks(home), table_of(home)) == played_locally(definition, tmp_path)
+    assert (records_of(home), table_of(home)) == played_locally(definition, tmp_path)
 
 
 @contextlib.contextmanager
@@ -120,7 +115,7 @@ def test_a_lost_scheduler_ends_the_run_and_the_tournament_is_resumed_elsewhere(
             run_tournament(definition, home.store, executor=url, listener=strike)
         assert 60 <= home.store.tournament("t").recorded < 1200
         assert run_tournament(definition, home.store, workers=2).is_complete
-        assert (without_clocks(home), table_of(home)) == played_locally(definition, tmp_path)
+        assert (records_of(home), table_of(home)) == played_locally(definition, tmp_path)
 
 
 def test_an_unreachable_cluster_is_reported_in_one_sentence(write_definition, tmp_path, monkeypatch):
