@@ -28,14 +28,12 @@ def execute(tmp_path, monkeypatch):
         nbclient.NotebookClient(
             notebook, timeout=300, resources={"metadata": {"path": str(tmp_path / "work")}}
         ).execute()
-        return [list(filter(is_own, cell.outputs)) for cell in notebook.cells if cell.cell_type == "code"]
+        cells = [
+            cell.outputs for cell in notebook.cells if cell.cell_type == "code"
+        ]  # but for notices about busy cores
+        return [[one for one in cell if one["output_type"] != "stream" or own_errors(one["text"])] for cell in cells]
 
     return run
-
-
-def is_own(output):
-    """Return whether it is not the notice that tests beside it play on the same cores."""
-    return output["output_type"] != "stream" or bool(own_errors(output["text"]))
 
 
 def recorded(directory):

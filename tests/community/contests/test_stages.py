@@ -1,5 +1,3 @@
-import pytest
-
 from arena.base.records import Bot
 from arena.community.contests.stages import definition_of
 from arena.tournament.formats.format import format_of
@@ -13,14 +11,11 @@ def definition(labels, **changed):
     return definition_of(stored, stored.contest.final, "spring", bots)
 
 
-@pytest.mark.parametrize(("entrants", "rounds"), [(2, 1), (3, 3), (4, 3), (9, 7)])
-def test_a_swiss_has_no_more_rounds_than_can_be_paired_without_a_repeat(entrants, rounds):
-    labels = [f"bot{number}@1" for number in range(entrants)]
-    found = definition(labels, final="{ format = 'swiss', swiss = { rounds = 7 } }")
-    assert found.settings["rounds"] == rounds
-
-
-def test_no_more_groups_meet_than_there_are():
+def test_a_swiss_has_no_more_rounds_than_can_be_paired_without_a_repeat_and_no_more_groups_meet_than_there_are():
+    for entrants, rounds in ((2, 1), (3, 3), (4, 3), (9, 7)):
+        labels = [f"bot{number}@1" for number in range(entrants)]
+        found = definition(labels, final="{ format = 'swiss', swiss = { rounds = 7 } }")
+        assert found.settings["rounds"] == rounds
     three = {"game": '"multiplication"', "options": "{ size = 10, players = 3 }"}
     labels = [f"bot{number}@1" for number in range(4)]
     assert definition(labels, **three, final="{ round_robin = { groups = 9 } }").settings == {"groups": 4}  # 4 over 3

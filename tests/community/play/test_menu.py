@@ -121,20 +121,14 @@ class StuckProcess:
         self.exitcode = -9
 
 
-def test_matches_that_do_not_end_are_killed_together(world):
-    _, host, _, clock = world
+def test_what_a_killed_process_could_not_release_is_released_and_matches_that_do_not_end_are_killed_together(world):
+    _, host, matches, clock = world
+    for number, exitcode in ((7, -9), (8, 0), (9, 1)):  # one that ends by itself has done that, or will fail again
+        host._programs.running = {number: StuckProcess(clock)}
+        host._programs.running[number].exitcode = exitcode
+        host.step()
+        assert (host._programs.running, matches.released) == ({}, [7])
     host._programs.running = {number: StuckProcess(clock) for number in range(4)}
     host.close()
     assert clock.seconds == SHUTDOWN_SECONDS
     assert [one.exitcode for one in host._programs.running.values()] == [-9] * 4
-
-
-@pytest.mark.parametrize(("exitcode", "released"), [(-9, [7]), (0, []), (1, [])])
-def test_what_a_killed_process_could_not_release_is_released(world, exitcode, released):
-    """One that ends by itself has released its match, or will fail again, and is not started at once."""
-    _, host, matches, clock = world
-    process = StuckProcess(clock)
-    process.exitcode = exitcode
-    host._programs.running = {7: process}
-    host.step()
-    assert (host._programs.running, matches.released) == ({}, released)

@@ -73,22 +73,14 @@ def test_sentences_are_for_who_plays():
     assert found == ("a1: column 1, row 1, your 1", "b3: column 2, row 3, 2 of greedy@1")
 
 
-@pytest.mark.parametrize(
-    ("changed", "sentence"),
-    [
+def test_who_plays_reads_how_it_ended_and_after_a_forfeit_it_is_nobody_s_turn():
+    for changed, sentence in (
         ({"scores": (3, 2), "ranks": (1, 2)}, "You win 3 : 2."),
         ({"scores": (2, 3), "ranks": (2, 1)}, "greedy@1 wins 3 : 2."),
         ({"scores": (3, 3), "ranks": (1, 1)}, "You and greedy@1 tie 3 : 3."),
         ({"ranks": (1, 2), "faults": (fault(),)}, "You win: greedy@1 forfeits (timeout at ply 2)."),
-    ],
-)
-def test_who_plays_reads_how_it_ended(changed, sentence):
-    assert result_sentence(record(FULL, **changed), NAMES, 0) == sentence
-
-
-@pytest.mark.parametrize(
-    ("faults", "said"),
-    [((), "The beginning; scores 0 : 0. It is your turn."), ((fault(),), "The beginning; scores 0 : 0.")],
-)
-def test_after_a_forfeit_it_is_nobody_s_turn(faults, said):
-    assert position_sentence(record(FULL, faults=faults), NAMES, 0, "", (0, 0), due=0, reader=0) == said
+    ):
+        assert result_sentence(record(FULL, **changed), NAMES, 0) == sentence
+    for faults, turn in (((), " It is your turn."), ((fault(),), "")):
+        said = position_sentence(record(FULL, faults=faults), NAMES, 0, "", (0, 0), due=0, reader=0)
+        assert said == f"The beginning; scores 0 : 0.{turn}"

@@ -93,16 +93,7 @@ def test_a_program_can_be_executed_and_of_a_long_name_the_ending_stays(uploads):
             assert path.name.endswith(".tar.gz")
 
 
-def test_only_so_many_come_in_at_once(uploads, tmp_path, monkeypatch):
-    monkeypatch.setattr(upload_directory, "MAX_RECEIVING", 2)
-    with uploads.receive(), uploads.receive(), pytest.raises(UsageError, match="too many come in at once"):
-        uploads.receive()
-    for _ in range(3):
-        keep(uploads, b"x")
-    assert len(list((tmp_path / "uploads").iterdir())) == 3
-
-
-def test_one_person_leaves_places_to_others(uploads):
+def test_only_so_many_come_in_at_once_and_one_person_leaves_places_to_others(uploads, tmp_path, monkeypatch):
     with uploads.receive(1), uploads.receive(1):
         with pytest.raises(UsageError, match="you send 2 uploads already"):
             uploads.receive(1)
@@ -111,6 +102,12 @@ def test_one_person_leaves_places_to_others(uploads):
     for _ in range(3):
         with uploads.receive(1):
             pass
+    monkeypatch.setattr(upload_directory, "MAX_RECEIVING", 2)
+    with uploads.receive(), uploads.receive(), pytest.raises(UsageError, match="too many come in at once"):
+        uploads.receive()
+    for _ in range(3):
+        keep(uploads, b"x")
+    assert len(list((tmp_path / "uploads").iterdir())) == 3
 
 
 @pytest.mark.parametrize("step", ["write", "flush", "close"])

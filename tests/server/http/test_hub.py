@@ -263,16 +263,14 @@ def test_readers_of_a_bot_or_a_game_hear_of_its_own_tournaments(logs, clock, top
     assert Client(hub, topic, again.id).events == []
 
 
-def test_quiet_streams_are_kept_alive(hub, clock):
+def test_quiet_streams_are_kept_alive_and_readers_that_take_nothing_are_dropped(hub, logs, clock, monkeypatch):
     client = Client(hub, "tournaments/cup")
     clock.now += 14
     assert hub.sweep() == []
     clock.now += 1
     assert hub.sweep() == [client.channel]
     assert client.reader.at.following.data == b": alive\nid: 0123abcd-1.0\n\n"
-
-
-def test_readers_that_take_nothing_are_dropped(hub, logs, clock, monkeypatch):
+    client.leave()
     monkeypatch.setattr(reader_module, "MAX_BEHIND_BYTES", 1000)
     quick, stuck = Client(hub, "tournaments/cup"), Client(hub, "tournaments/cup")
     for _ in range(20):

@@ -47,10 +47,6 @@ def test_it_asks_there(tmp_path, monkeypatch, status, code):
         (tmp_path / "cmdline").write_text(f"python\0arena\0serve\0--port\0{port}\0")
         assert main() == code
     assert main() == 1  # it has ended
-
-
-@pytest.mark.parametrize("text", ["--port", "--port=x", "--port=\udcff", "--port=-1", "--port=99999999"])
-def test_a_port_that_is_none_is_no_traceback(tmp_path, monkeypatch, text):
-    monkeypatch.setattr(health_check, "FIRST_PROCESS", tmp_path / "cmdline")
-    (tmp_path / "cmdline").write_bytes(f"arena\0{text}\0".encode(errors="surrogateescape"))
-    assert main() == 1
+    for text in ("--port", "--port=x", "--port=\udcff", "--port=-1", "--port=99999999"):  # none of them is a port
+        (tmp_path / "cmdline").write_bytes(f"arena\0{text}\0".encode(errors="surrogateescape"))
+        assert main() == 1

@@ -124,18 +124,15 @@ def test_nothing_that_is_hidden_changes_it(told):
     assert not told.has_changed()
 
 
-def test_open_results_are_news_as_well(told):
+def test_open_results_are_news_as_well_and_without_a_commit_nothing_is_read_again(told, monkeypatch):
     told.announce(**OPEN, qualification=None)
-    told.now.seconds = DEADLINE + 1
-    assert told.has_changed()
+    told.now.seconds = DEADLINE
+    told.has_changed()
+    with monkeypatch.context() as patched:
+        patched.setattr(told.people.contests, "rows", lambda: pytest.fail("it was read again"))
+        told.now.seconds = DEADLINE + 1
+        assert told.has_changed()
     told.contests.set_stage(told.contest(), ContestStage.PLAYED)
-    assert told.has_changed()
-
-
-def test_without_a_commit_nothing_is_read_again(told, monkeypatch):
-    told.announce()
-    monkeypatch.setattr(told.people.contests, "rows", lambda: pytest.fail("it was read again"))
-    told.now.seconds = OPENS
     assert told.has_changed()
 
 
