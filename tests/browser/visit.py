@@ -32,15 +32,7 @@ def barriers(page, scheme="light"):
 
 
 class Visit:
-    """A page that a browser has loaded once.
-
-    Attributes:
-        page: the window with it.
-        text: its HTML.
-        asked: what it has asked for, but for what it has itself.
-        console: what it wrote to the console, asked the visitor, or failed at.
-        requests: how many there were until it was loaded.
-    """
+    """A page that a browser has loaded once: its text, what it asked for, and what it said or failed at."""
 
     def __init__(self, page, address):
         self.page, self.asked, self.console = page, [], []

@@ -12,6 +12,11 @@ from tests.community.contests.world import Looking
 from tests.store.results.samples import definition, line
 
 
+def at_look(number, act):
+    looks = iter(range(1, 10**6))
+    return Looking(lambda: act() if next(looks) == number else None)
+
+
 def entered(world):
     return [one.bot for one in world.people.contests.entries_of(world.contest())]
 
@@ -119,14 +124,8 @@ def test_results_can_be_revealed_while_it_is_played_and_it_continues_in_the_open
     world.announce(**SEALED, final="{ encounters = 6 }", qualification=None)
     world.three_authors()
     world.now.seconds = DEADLINE + 1
-    calls = []
-
-    def ask():
-        calls.append(1)
-        if len(calls) == 8:
-            world.people.contests.ask_to_reveal("dora", "spring", "a test", before_played=True)
-
-    world.play(lambda stored: stored.revealed_at is not None, controls=[Looking(ask)])
+    ask = at_look(8, lambda: world.people.contests.ask_to_reveal("dora", "spring", "a test", before_played=True))
+    world.play(lambda stored: stored.revealed_at is not None, controls=[ask])
     assert 0 < len(world.results()) < 36
     world.play()
     assert (world.phase, len(world.results())) == (ContestPhase.FINISHED, 36)
@@ -137,14 +136,7 @@ def test_a_cancelled_contest_is_not_played_any_more(world):
     world.announce(**OPEN, final="{ encounters = 50 }", qualification=None)
     world.three_authors()
     world.now.seconds = DEADLINE + 1
-    calls = []
-
-    def cancel():
-        calls.append(1)
-        if len(calls) == 5:
-            world.people.contests.cancel("dora", "spring", "a test")
-
-    world.play(controls=[Looking(cancel)])
+    world.play(controls=[at_look(5, lambda: world.people.contests.cancel("dora", "spring", "a test"))])
     assert (world.phase, 0 < len(world.results()) < 100) == (ContestPhase.CANCELLED, True)
 
 

@@ -96,7 +96,6 @@ def state(directory, tmp_path):
             metrics=StateMetrics(lambda: home, directory, builders, lambda: 42, people, lambda: found, clock),
             people=people,
             problems=found,
-            home=home,
             clock=clock,
             directory=directory,
         )
