@@ -1,5 +1,6 @@
 import asyncio
 import contextlib
+import io
 import json
 import os
 import signal
@@ -9,10 +10,13 @@ import time
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from arena.base.definition import GameChoice
 from arena.base.live_match import LiveMatch
-from arena.server.http.builders import CRASHED, Builders, LaneLimits
+from arena.server.http.builder_messages import MAX_FRAME_BYTES, FrameError, framed, read_frame, receive_frame
+from arena.server.http.builders import BUSY, CRASHED, FIRST_PER_LATER, Builders, FairQueue, LaneLimits
 from arena.server.http.problems import ProblemError
 from arena.site.frame.model import Lane
 from arena.site.matches.match_model import MatchParameters
@@ -196,3 +200,111 @@ async def test_a_builder_ends_with_the_web_process(directory):
     while is_running(pid):
         assert time.monotonic() < deadline
         await asyncio.sleep(0.01)
+
+
+def received(data):
+    async def receive():
+        reader = asyncio.StreamReader()
+        reader.feed_data(data)
+        reader.feed_eof()
+        return await receive_frame(reader)
+
+    return asyncio.run(receive())
+
+
+@given(st.binary(max_size=100))
+def test_what_is_sent_arrives_at_both_ends(payload):
+    assert received(framed(payload)) == read_frame(io.BytesIO(framed(payload))) == payload
+    assert read_frame(io.BytesIO(b"")) is None  # the end, between frames
+
+
+@pytest.mark.parametrize("data", [b"\0", b"\0\0\0\5abc", (MAX_FRAME_BYTES + 1).to_bytes(4, "big") + b"abc"])
+def test_what_is_no_frame_is_refused(data):
+    with pytest.raises(FrameError):
+        read_frame(io.BytesIO(data))
+    with pytest.raises(FrameError):
+        received(data)
+
+
+class Line:
+    def __init__(self, queue):
+        self.queue, self.built, self.tasks = queue, [], []
+        self.go_on = asyncio.Semaphore(0)
+
+    async def build(self, name, is_first):
+        async with self.queue.turn(is_first):
+            await self.go_on.acquire()
+            self.built.append(name)
+
+    async def ask(self, name, is_first=True):
+        self.tasks.append(asyncio.create_task(self.build(name, is_first)))
+        await asyncio.sleep(0)
+        return self.tasks[-1]
+
+    async def finish(self):
+        for _ in self.tasks:
+            self.go_on.release()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+        return self.built
+
+
+async def test_pages_nobody_has_seen_come_first_but_others_are_not_forgotten():
+    line = Line(FairQueue(1))
+    await line.ask("being built")
+    for number in range(2):
+        await line.ask(f"late {number}", is_first=False)
+    for number in range(2 * FIRST_PER_LATER):
+        await line.ask(f"new {number}")
+    new = [f"new {number}" for number in range(2 * FIRST_PER_LATER)]
+    assert await line.finish() == [
+        "being built", *new[:FIRST_PER_LATER], "late 0", *new[FIRST_PER_LATER:], "late 1",
+    ]  # fmt: skip
+
+
+async def test_as_many_are_built_at_a_time_as_may_be():
+    queue = FairQueue(2)
+    line = Line(queue)
+    await line.ask("a")
+    assert not queue.is_busy
+    await line.ask("b")
+    assert queue.is_busy
+    await line.ask("c")
+    assert sorted(await line.finish()) == ["a", "b", "c"]
+    assert not queue.is_busy
+
+
+async def test_those_beyond_the_bound_are_refused_and_nobody_else():
+    line = Line(FairQueue(1, max_waiting=2))
+    for name in "abc":
+        await line.ask(name)
+    refused = await line.ask("d")
+    with pytest.raises(ProblemError) as error:
+        await refused
+    assert error.value.problem is BUSY
+    assert await line.finish() == ["a", "b", "c"]
+
+
+async def test_those_who_leave_give_up_their_turn():
+    queue = FairQueue(1)
+    line = Line(queue)
+    await line.ask("a")
+    leaver, staying = await line.ask("b"), await line.ask("c")
+    leaver.cancel()
+    assert await line.finish() == ["a", "c"]
+    assert staying.done()
+    await line.ask("d")
+    line.tasks[0].cancel()  # it is over
+    assert await line.finish() == ["a", "c", "d"]
+
+
+async def test_one_who_leaves_when_its_turn_has_come_passes_it_on():
+    queue = FairQueue(1)
+    line = Line(queue)
+    first, second = await line.ask("a"), await line.ask("b")
+    await line.ask("c")
+    line.go_on.release()
+    while not first.done():
+        await asyncio.sleep(0)
+    second.cancel()
+    assert await line.finish() == ["a", "c"]
+    assert not queue.is_busy
