@@ -36,16 +36,6 @@ def home(tmp_path_factory):
     return played_in(tmp_path_factory.mktemp("cli"), tiny=FILE) / "home"
 
 
-@pytest.fixture
-def arena(home, capsys):
-    """Return a function that runs a command and returns (exit code, stdout, stderr)."""
-
-    def call(*arguments, with_home=True):
-        return called(capsys, *arguments, *(["--home", home] if with_home else []))
-
-    return call
-
-
 def test_standings_in_every_format(arena):
     text = printed(arena, "standings", "tiny")
     headings = "rank bot exposure mu sigma ± 95 % 95 % rank LOS = next matches W D L points score % seat 0 % faults"
@@ -74,12 +64,12 @@ def test_standings_in_every_format(arena):
     assert "\\begin{tabular}" in arena("standings", "tiny", "--format", "latex")[1]
 
 
-def test_without_a_name_the_latest_tournament_is_shown(arena, tmp_path):
+def test_without_a_name_the_latest_tournament_is_shown(arena, capsys, tmp_path):
     code, text, errors = arena("standings")
     assert (code, errors) == (0, "The latest tournament is tiny:\n")
     assert text == arena("standings", "tiny")[1]
     for command in ("standings", "matches", "verify", "export"):
-        code, _, errors = arena(command, "--home", tmp_path / "new", with_home=False)
+        code, _, errors = called(capsys, command, "--home", tmp_path / "new")
         assert (code, "there is no tournament yet" in errors) == (2, True)
     assert not (tmp_path / "new").exists()
 
@@ -109,12 +99,12 @@ def test_a_replay_as_json_has_the_position_after_each_action(arena):
         assert (one["text"], one["observation"]["heights"][x - 1]) == (f"{'abcde'[x - 1]}{y}", y)
 
 
-def test_verify_finds_what_was_changed(home, arena, tmp_path):
+def test_verify_finds_what_was_changed(home, arena, capsys, tmp_path):
     assert "all records hold" in printed(arena, "verify")
     shutil.copytree(home, tmp_path / "forged")
     forge = """UPDATE records SET record = replace(record, '"termination":"normal"', '"termination":"void"')"""
     change(tmp_path / "forged" / "arena.sqlite3", f'{forge} WHERE "match" = 3')
-    code, _, errors = arena("verify", "--home", tmp_path / "forged", with_home=False)
+    code, _, errors = called(capsys, "verify", "--home", tmp_path / "forged")
     assert code == 1
     assert "match 3: ReplayError: termination are recorded as void" in errors
 
@@ -159,8 +149,7 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("arguments", "message"), MISTAKES, ids=[" ".join(a)[:40] for a, _ in MISTAKES])
 def test_a_mistake_gets_one_sentence_and_exit_code_2(arena, arguments, message):
-    with_home = arguments[0] not in ("games", "plaay")
-    assert message in refusal(lambda *words: arena(*words, with_home=with_home), *arguments)
+    assert message in refusal(arena, *arguments)
 
 
 def test_a_defect_of_ours_is_one_sentence_with_a_file_to_report(arena, monkeypatch):
