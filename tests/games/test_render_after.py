@@ -93,7 +93,7 @@ def test_the_last_action_and_the_owners_are_visible(game, text, board):
     assert rules.render_after(state, as_lists) == board  # as a record has them
 
 
-def test_an_upright_line_is_double_when_it_is_the_last():
+def test_an_upright_line_is_double_when_it_is_the_last_and_a_plain_grid_gets_brackets():
     rules, state, actions = after("plaid", {"width": 6, "height": 6, "lines": 5, "players": 3}, "h3 v2")
     assert rules.render_after(state, actions).splitlines() == [
         "   6 +------------#------------+",
@@ -104,6 +104,10 @@ def test_an_upright_line_is_double_when_it_is_the_last():
         "upright lines at 0 [2B] 6",
         "each rectangle shows its seat",
     ]
+    game, state, actions = after("differences", {"size": 3}, "a1 b3")
+    assert Game.render_after(game, state, actions) == "3 .[x].\n2 . . .\n1 x . .\n  a b c"
+    assert Game.render_after(game, state, [(0, "pass")]) == game.render(state)
+    assert [seat_letter(seat) for seat in (0, 1, 25, 26, 63)] == ["A", "B", "Z", "AA", "BL"]
 
 
 @pytest.mark.parametrize("name", ["differences", "plusminus", "multiplication", "coprimality", "plaid"])
@@ -126,12 +130,6 @@ def test_a_new_grid_has_no_letters_of_the_old_one_and_a_seat_taken_out_marks_not
     assert "[" not in game.render_after(state, [*actions, (1, None)])
 
 
-def test_a_game_that_only_draws_a_grid_gets_brackets():
-    game, state, actions = after("differences", {"size": 3}, "a1 b3")
-    assert Game.render_after(game, state, actions) == "3 .[x].\n2 . . .\n1 x . .\n  a b c"
-    assert Game.render_after(game, state, [(0, "pass")]) == game.render(state)
-
-
 @pytest.mark.parametrize("square", [(0, 1), (1, 0), (4, 1), (1, 4), (-1, -1), (10**9, 1)])
 def test_a_square_off_the_board_marks_nothing(square):
     board = make_game("differences", size=3).render(make_game("differences", size=3).initial_state())
@@ -141,7 +139,3 @@ def test_a_square_off_the_board_marks_nothing(square):
 @pytest.mark.parametrize("text", ["", "no board", "  a b c", "1 x\n2 x", "1 x\n  a b c"])
 def test_what_is_no_grid_stays_as_it_is(text):
     assert mark_last(text, (3, 1)) == text
-
-
-def test_seats_have_letters():
-    assert [seat_letter(seat) for seat in (0, 1, 25, 26, 63)] == ["A", "B", "Z", "AA", "BL"]

@@ -78,7 +78,7 @@ def test_plaid_example_gives_player_two_the_rectangles_listed():
     assert game.scores(state) == pytest.approx(expected, rel=1e-12)
 
 
-def test_coprimality_turns_write_the_numbers_between_primes():
+def test_turns_of_coprimality_and_the_first_jump_of_multiplication_are_those_of_the_designer():
     """2 by seat 0, 3 by seat 1, 4 and 5 by seat 0, 6 and 7 by seat 1, 8 to 11 by seat 0 (three seats: by the third)."""
     for players, expected in ((2, [0, 1, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1]), (3, [0, 1, 2, 2, 0, 0, 1, 1, 1, 1, 2, 2])):
         game = make_game("coprimality", players=players, size=14)
@@ -88,9 +88,6 @@ def test_coprimality_turns_write_the_numbers_between_primes():
             seats.append(game.seat_to_act(state))
             state = game.apply(state, (x, 14))
         assert seats == expected
-
-
-def test_multiplication_first_jump_belongs_to_seat_zero():
     game = make_game("multiplication", players=3, size=10)
     state = game.initial_state()
     for x in range(1, 11):

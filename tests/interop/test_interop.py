@@ -272,7 +272,7 @@ class Spaced(Differences):
     name = "two words"
 
 
-def test_openspiel_has_one_game_of_a_name():
+def test_openspiel_has_one_game_of_a_name_which_can_be_copied_and_pickled_as_its_states():
     names = {f"arena_{name}" for name in GAMES}
     assert names <= set(pyspiel.registered_names()) & set(openspiel.REGISTERED)
     assert openspiel.register("differences") == openspiel.register("differences") == "arena_differences"
@@ -280,13 +280,6 @@ def test_openspiel_has_one_game_of_a_name():
         openspiel.register(f"{__name__}:Twin")
     with pytest.raises(UsageError, match="'two words': for OpenSpiel a name has only letters, digits and"):
         openspiel.register(f"{__name__}:Spaced")
-
-
-def copies(thing):
-    return pickle.loads(pickle.dumps(thing)), copy.deepcopy(thing), copy.copy(thing)
-
-
-def test_openspiel_games_and_states_can_be_copied_and_pickled():
     game = pyspiel.load_game("arena_coprimality(players=3,size=4)")
     state = game.new_initial_state()
     for _ in range(3):
@@ -300,6 +293,10 @@ def test_openspiel_games_and_states_can_be_copied_and_pickled():
         copied.apply_action(copied.legal_actions()[0])
         assert len(state.history()) == 3
         assert len(copied.history()) == 4
+
+
+def copies(thing):
+    return pickle.loads(pickle.dumps(thing)), copy.deepcopy(thing), copy.copy(thing)
 
 
 @pytest.mark.parametrize("make", [env, raw_env])

@@ -77,12 +77,17 @@ def test_observations_that_repeat_each_other_say_no_more_than_one_and_what_never
     assert share_of([]) is share_of([Cluster(0.0, 0)]) is mean_of([Cluster(1.0)]) is None
 
 
-def test_bounds_have_no_difference_and_exact_numbers_an_exact_one():
+def test_bounds_have_no_difference_and_ends_that_differ_are_not_shown_as_equal():
     assert difference(between(-1, None), exactly(2.0)) is None
     found = difference(exactly(2.0), exactly(-1.0))
     assert (found.value, found.low, found.high, found.kind) == (-3.0, -3.0, -3.0, Kind.EXACT)
     assert found.lies_below(0)
     assert not found.lies_above(0)
+    narrow = Estimate(value=1.1, low=1.0961, high=1.1009, n=200)
+    assert estimate_text(narrow, Unit.COUNT) == "1.1 [1.096, 1.101]"
+    assert ends_text(replace(narrow, low=0.90212, high=0.90249), Unit.SHARE) == "[90.21, 90.25]"
+    assert ends_text(replace(narrow, low=3.0, high=3.0), Unit.COUNT) == "[3, 3]"
+    assert ends_text(mean_of([Cluster(12.0)] * 9), Unit.COUNT) == "(all equal)"
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=40))
@@ -142,14 +147,6 @@ def test_of_equal_observations_it_is_said_how_many_others_may_differ(n, share):
     assert mean_of([Cluster(12.0)] * n + [Cluster(13.0)]).differing is None
     assert share_of([Cluster(1.0)] * n).differing is None
     assert difference(found, found).differing == found.differing
-
-
-def test_ends_that_differ_are_not_shown_as_equal():
-    narrow = Estimate(value=1.1, low=1.0961, high=1.1009, n=200)
-    assert estimate_text(narrow, Unit.COUNT) == "1.1 [1.096, 1.101]"
-    assert ends_text(replace(narrow, low=0.90212, high=0.90249), Unit.SHARE) == "[90.21, 90.25]"
-    assert ends_text(replace(narrow, low=3.0, high=3.0), Unit.COUNT) == "[3, 3]"
-    assert ends_text(mean_of([Cluster(12.0)] * 9), Unit.COUNT) == "(all equal)"
 
 
 @pytest.mark.slow(sample=True)

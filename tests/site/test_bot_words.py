@@ -114,7 +114,7 @@ def test_what_tells_developers_of_it_does_not_have_it(way):
     assert "BotText: 10 long" in told
 
 
-def test_it_can_be_compared_searched_and_sent_to_another_process():
+def test_it_can_be_compared_and_sent_to_another_process_and_each_reads_what_is_for_them():
     said = BotText(SECRET)
     assert (said == SECRET, said != "x", SECRET[2:5] in said, bool(said), len(said)) == (True, True, True, True, 10)
     assert not BotText("")
@@ -122,9 +122,6 @@ def test_it_can_be_compared_searched_and_sent_to_another_process():
     assert SECRET not in repr(said) + repr(BOT_TEXTS)
     with pytest.raises(AttributeError):
         said._text = ""
-
-
-def test_each_reads_what_is_for_them():
     said = BotText(SECRET)
     assert [said.shown_to(who, "a@1") for who in (OPERATOR, author_of(["a@1"]), author_of(["a@2"]), EVERYBODY)] == [
         *([SECRET] * 2), *([None] * 2),
@@ -134,7 +131,7 @@ def test_each_reads_what_is_for_them():
     assert (text.count(SECRET), f"b {SECRET}" in text, f"exit {SECRET}" in text) == (4, True, True)
 
 
-def test_a_record_for_everybody_has_the_kind_the_ply_and_a_digest():
+def test_a_record_for_everybody_has_the_kind_the_ply_and_a_digest_and_no_bot_runs_that_was_ended():
     shown = json.loads(json.dumps(BOT_TEXTS.to_json(EVERYBODY, KEY)))
     whole = json.loads(json.dumps(BOT_TEXTS.to_json(OPERATOR)))
     assert SECRET not in json.dumps(shown)
@@ -146,6 +143,12 @@ def test_a_record_for_everybody_has_the_kind_the_ply_and_a_digest():
     assert "left_out_digest" not in {**whole, **BOT_TEXTS.to_json(EVERYBODY)}
     with pytest.raises(Exception, match="left_out_digest is no digest"):
         MatchRecord.from_json({**whole, "left_out_digest": "../../etc"})
+    running, exited = SeatReport(), SeatReport(exit=BotText("exit status 1"))
+    for who in (OPERATOR, author_of(["a@1"])):
+        assert running.exit_shown_to(who, "a@1", has_fault=False) == "running"
+        assert running.exit_shown_to(who, "a@1", has_fault=True) == "ended by the arena"
+        assert exited.exit_shown_to(who, "a@1", has_fault=True) == "exit status 1"
+    assert running.exit_shown_to(EVERYBODY, "a@1", has_fault=True) == ""
 
 
 def test_whoever_has_the_key_proves_what_a_record_leaves_out_and_nobody_else_confirms_a_guess():
@@ -285,12 +288,3 @@ def test_no_other_module_behind_the_site_reads_words_of_bots_without_an_audience
         if any(DOORS.search(line) for line in path.read_text(encoding="utf-8").splitlines() if "import" not in line)
     }
     assert found == set(OPEN)
-
-
-def test_a_bot_that_the_arena_has_ended_does_not_run():
-    running, exited = SeatReport(), SeatReport(exit=BotText("exit status 1"))
-    for who in (OPERATOR, author_of(["a@1"])):
-        assert running.exit_shown_to(who, "a@1", has_fault=False) == "running"
-        assert running.exit_shown_to(who, "a@1", has_fault=True) == "ended by the arena"
-        assert exited.exit_shown_to(who, "a@1", has_fault=True) == "exit status 1"
-    assert running.exit_shown_to(EVERYBODY, "a@1", has_fault=True) == ""

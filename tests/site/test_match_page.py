@@ -135,7 +135,7 @@ def test_a_match_that_a_correction_took_out_of_the_schedule_says_so(tmp_path):
     assert sum(taken_out) == 8  # of twelve: the pairs with gamma, two of three
 
 
-def test_the_page_has_the_board_of_its_ply_and_a_link_to_every_other():
+def test_the_page_has_the_board_of_its_ply_a_link_to_every_other_and_is_small():
     html = page_of(viewed_match(record(FULL), {}), ply=2)
     board = by_id(html, "board")
     assert [one.get("class") for one in board.iter("{http://www.w3.org/2000/svg}use")] == ["seat0", "seat1"]
@@ -153,6 +153,10 @@ def test_the_page_has_the_board_of_its_ply_and_a_link_to_every_other():
         ("4d3500 ms", f"{address}4", None),
     ]
     assert text_in(by_id(html, "text-board")).startswith("4 . . . . 3 . . . . 2 . .[B].")
+    # Of the largest board that has so many.
+    actions = [[ply % 2, "+-"[pick_below(2, ply)]] for ply in range(144)]
+    played = record(actions, game="plusminus", options={"size": 73}, wall_seconds=[k / 997 for k in range(144)])
+    assert len(gzip.compress(page_of(viewed_match(played, {})).encode(), 6)) <= 60_000
 
 
 def test_a_fault_is_explained_and_an_embedded_page_has_neither_header_nor_footer():
@@ -191,10 +195,3 @@ def test_nothing_that_a_bot_writes_is_more_than_text():
     unreplayed = page_of(viewed_match(record([[0, HOSTILE]]), {}), 0)
     assert "onerror=alert(1)" in text_in(tree(unreplayed))
     assert {one.tag for one in tree(unreplayed).iter("img")} == set()
-
-
-def test_a_match_of_144_plies_is_small():
-    """Of the largest board that has so many."""
-    actions = [[ply % 2, "+-"[pick_below(2, ply)]] for ply in range(144)]
-    played = record(actions, game="plusminus", options={"size": 73}, wall_seconds=[k / 997 for k in range(144)])
-    assert len(gzip.compress(page_of(viewed_match(played, {})).encode(), 6)) <= 60_000

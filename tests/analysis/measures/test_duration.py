@@ -43,10 +43,18 @@ def test_the_bound_is_what_the_time_control_allows(control, expected):
     assert bound_seconds([times(0.5, 0.7)], [100], control) == (expected and pytest.approx(expected))
 
 
-def test_the_time_of_a_match_is_that_of_its_bots_actions():
-    record = SimpleNamespace(wall_seconds=(None, None, 0.25, 0.5))
-    found = times_of([record], "plaid", 2, start_seconds=1.0)
+def test_the_time_of_a_match_is_that_of_its_bots_actions_and_adds_up_over_matches_and_seats():
+    one = SimpleNamespace(wall_seconds=(None, None, 0.25, 0.5))
+    found = times_of([one], "plaid", 2, start_seconds=1.0)
     assert (found.seconds, found.actions) == ((1.75 + MATCH_OVERHEAD_SECONDS,), (2,))
+    records = [
+        record(["a@1", "b@1"], [0, 1, 0], [None, 0.5, 0.25], [(0.25, 0.1, 0.0), (0.5, 0.4, 2.0)]),
+        record(["b@1", "a@1"], [0, 1], [0.75, 0.125], [(0.75, 0.3, 1.0), (0.125, 0.1, 0.5)]),
+    ]
+    found = bot_times(records)
+    assert found == [BotTimes("b@1", 2, 2, 1.25, 0.7, 3.0, 0.75), BotTimes("a@1", 2, 2, 0.375, 0.2, 0.5, 0.25)]
+    (line,) = bot_times([record(["a@1", "a@1"], [0, 1], [1.0, 2.0], [(1.0, 1.0, 0.0), (2.0, 2.0, 0.0)])])
+    assert (line.matches, line.actions, line.wall_seconds, line.longest_seconds) == (2, 2, 3.0, 2.0)
 
 
 def test_the_sentences_name_the_time_its_interval_and_its_bound():
@@ -74,14 +82,3 @@ def record(bots, actions, wall, seats):
     played = [[seat, None] for seat in actions]
     reports = [SeatReport(wall_seconds=on, cpu_seconds=cpu, off_turn_cpu_seconds=off) for on, cpu, off in seats]
     return matches.record(played, bots=bots, wall_seconds=wall, seats=reports)
-
-
-def test_times_add_up_over_matches_and_seats():
-    records = [
-        record(["a@1", "b@1"], [0, 1, 0], [None, 0.5, 0.25], [(0.25, 0.1, 0.0), (0.5, 0.4, 2.0)]),
-        record(["b@1", "a@1"], [0, 1], [0.75, 0.125], [(0.75, 0.3, 1.0), (0.125, 0.1, 0.5)]),
-    ]
-    found = bot_times(records)
-    assert found == [BotTimes("b@1", 2, 2, 1.25, 0.7, 3.0, 0.75), BotTimes("a@1", 2, 2, 0.375, 0.2, 0.5, 0.25)]
-    (line,) = bot_times([record(["a@1", "a@1"], [0, 1], [1.0, 2.0], [(1.0, 1.0, 0.0), (2.0, 2.0, 0.0)])])
-    assert (line.matches, line.actions, line.wall_seconds, line.longest_seconds) == (2, 2, 3.0, 2.0)

@@ -111,15 +111,12 @@ def test_why_there_is_no_test_of_the_fit_and_what_it_takes(case):
     assert stats_sentences(table, cross_check(results, table))[0] == expected
 
 
-def test_with_that_much_there_is_a_test():
+def test_with_that_much_there_is_a_test_and_odds_and_cores_are_said_wherever_standings_are():
     table = standings(ResultTable.of(met(20, ("a", "b"), ("b", "c"), ("a", "c"), ("c", "d"), ("a", "d"))), {})
     assert table.consistency.phi is not None
     assert "Overdispersion" in standings_footer(table)
     footer = standings_footer(replace(table, matches=1234, rated=1234, scheduled=2000))
     assert footer.startswith("1,234 of 2,000 matches: the tournament is not complete. ")
-
-
-def test_odds_and_cores_are_said_wherever_standings_are():
     table = standings(ResultTable.of(met(2, ("a", "b"))), {})
     assert "time_control" not in standings_table(table, formatted=False)[1][0]
     table = replace(table, odds={"b": TimeControl(per_action_seconds=2.5)}, cores=4)

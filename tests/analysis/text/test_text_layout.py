@@ -90,7 +90,7 @@ TEXT_ROWS = [
 ]
 
 
-def test_texts_are_wrapped_between_words_before_anything_is_left_out():
+def test_texts_are_wrapped_and_crosstables_printed_in_parts_before_anything_is_left_out():
     assert fitted(48, TEXTS, TEXT_ROWS) == (
         drawn("""
     |game   players  in short
@@ -102,21 +102,6 @@ def test_texts_are_wrapped_between_words_before_anything_is_left_out():
         [],
     )
     assert fitted(38, TEXTS, TEXT_ROWS)[1] == ["players"]
-
-
-MATRIX = [
-    Column("rank", "#"),
-    Column("bot", "bot", is_number=False),
-    *(Column(f"against_{number}", str(number), is_parted=True) for number in range(1, 6)),
-    Column("points", "points", 1, drop_order=1),
-]
-MATRIX_ROWS = [
-    {"rank": number, "bot": f"bot_{number}", "points": 6.0, **{f"against_{k}": "1.5/2" for k in range(1, 6)}}
-    for number in (1, 2)
-]
-
-
-def test_a_crosstable_is_printed_in_even_parts():
     lines, left_out = fitted(48, MATRIX, MATRIX_ROWS)
     assert left_out == []
     assert lines == drawn("""
@@ -131,6 +116,18 @@ def test_a_crosstable_is_printed_in_even_parts():
     |2  bot_2  1.5/2  1.5/2     6.0
     """)
     assert "" not in fitted(51, MATRIX, MATRIX_ROWS)[0]
+
+
+MATRIX = [
+    Column("rank", "#"),
+    Column("bot", "bot", is_number=False),
+    *(Column(f"against_{number}", str(number), is_parted=True) for number in range(1, 6)),
+    Column("points", "points", 1, drop_order=1),
+]
+MATRIX_ROWS = [
+    {"rank": number, "bot": f"bot_{number}", "points": 6.0, **{f"against_{k}": "1.5/2" for k in range(1, 6)}}
+    for number in (1, 2)
+]
 
 
 @pytest.mark.parametrize("width", range(20, 120, 3))

@@ -143,7 +143,7 @@ def test_bad_bots_come_no_further_when_they_are_warm(name, level):
     assert not verdict.startswith("WRONG"), verdict
 
 
-def test_an_uncaught_exception_is_shown_as_by_python(isolation, tmp_path):
+def test_an_uncaught_exception_is_shown_as_by_python_and_a_missing_file_is_the_bots_fault(isolation, tmp_path):
     open_to_everybody(tmp_path)
     file = tmp_path / "bot.py"
     file.write_text("def fail():\n    raise ValueError('no idea')\n\n\nfail()\n")
@@ -156,9 +156,6 @@ def test_an_uncaught_exception_is_shown_as_by_python(isolation, tmp_path):
             texts.append(process.stderr_text.take())
     assert texts[0] == texts[1]
     assert "no idea" in str(texts[0])
-
-
-def test_a_file_that_is_not_there_is_the_bots_fault(isolation, tmp_path):
     bot = warm_bot(tmp_path / "missing.py")
     with pytest.raises(BotError, match="exit status 1"), BotConnection(bot, isolation, DEFAULT_LIMITS) as connection:
         connection.ask(encode_frame({"type": "hello"}), 20.0)

@@ -29,7 +29,7 @@ def test_an_interval_and_a_bar_are_never_longer_than_their_chart():
     assert [heat_step(share / 20) for share in (0, 1, 2, 10, 19, 20)] == ["h0", "h0", "h1", "h5", "h10", "h10"]
 
 
-def test_a_history_says_where_it_begins_and_ends():
+def test_a_history_says_where_it_begins_and_ends_and_eight_lines_are_told_apart():
     svg = history([Point(10, 25.0, 4.0), Point(40, 30.0, 2.0)], [[Point(10, 20.0), Point(40, 20.0)]])
     assert "Rating (mu): 25.0 after 10, 30.0 after 40 matches" in svg
     assert history([Point(1, 25.0)]) == "", "one point is no history"
@@ -37,6 +37,10 @@ def test_a_history_says_where_it_begins_and_ends():
     assert svg.count("<polyline") == 2
     assert svg.count('class="band"') == 1
     assert ">40</text>" in svg
+    chart = RatingChart([point(f"b{k}@1", "t", 20.0 + k) for k in range(10)])
+    assert [line.bot for line in chart.lines] == [f"b{k}@1" for k in range(8)]
+    assert len({line.drawing for line in chart.lines}) == 8
+    assert chart.svg().count('class="dot"') == 8
 
 
 def point(bot, tournament, mu, margin=1.0, at="2026-01-01"):
@@ -62,13 +66,6 @@ def test_ticks_are_round_and_points_are_where_their_ratings_are():
     assert svg.count('class="line"') == svg.count('class="band"') == 1
     assert svg.count('class="span"') == 2
     assert 'aria-label="Ratings: a@1 24.0 ± 1.0, rank 1 of 2, after second (2026-02-01); b@1 22.0, rank 1' in svg
-
-
-def test_eight_lines_are_drawn_and_told_apart():
-    chart = RatingChart([point(f"b{k}@1", "t", 20.0 + k) for k in range(10)])
-    assert [line.bot for line in chart.lines] == [f"b{k}@1" for k in range(8)]
-    assert len({line.drawing for line in chart.lines}) == 8
-    assert chart.svg().count('class="dot"') == 8
 
 
 @given(

@@ -1,6 +1,7 @@
 """Connections to SQLite are closed: since Python 3.13 one that is forgotten warns, wherever it is collected."""
 
 import sqlite3
+from unittest.mock import Mock
 
 import pytest
 from sqlalchemy import literal, select
@@ -33,7 +34,14 @@ def opened(monkeypatch):
     return seen
 
 
-def test_a_signal_that_is_closed_after_its_store_leaves_nothing_open(tmp_path, opened):
+def test_a_connection_that_cannot_be_set_up_is_closed():
+    raw = Mock(**{"execute.side_effect": sqlite3.DatabaseError("file is not a database")})
+    with pytest.raises(sqlite3.DatabaseError):
+        connection_module._set_up(raw, None)
+    raw.close.assert_called_once()
+
+
+def test_a_signal_that_outlives_its_store_and_a_file_that_is_no_database_leave_nothing_open(tmp_path, opened):
     store = Store(tmp_path / "arena.sqlite3")
     signal = store.commit_signal()
     signal.read()
@@ -41,9 +49,6 @@ def test_a_signal_that_is_closed_after_its_store_leaves_nothing_open(tmp_path, o
     signal.close()
     assert opened
     assert all(connection.is_closed for connection in opened)
-
-
-def test_a_file_that_is_no_database_is_left_closed(tmp_path, opened):
     (tmp_path / "arena.sqlite3").write_bytes(b"not a database" * 500)
     with pytest.raises(StoreError, match="no arena database"):
         Store(tmp_path / "arena.sqlite3")
