@@ -2,9 +2,17 @@ import resource
 
 import pytest
 
-from arena.base.errors import DatabaseError
+from arena.base.errors import DatabaseError, StoreError, UsageError
 from arena.base.programs.service_program import HealthProblem, ProblemNote
-from arena.server.operating.service_programs import PROBE, locked_services, problems, unwritable_reason
+from arena.server.operating.service_programs import (
+    PROBE,
+    SERVICES,
+    locked_for_visitors,
+    locked_services,
+    problems,
+    programs,
+    unwritable_reason,
+)
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.directing import DirectorState
 from arena.store.people.people_store import PeopleStore
@@ -123,3 +131,48 @@ def test_a_home_that_can_not_be_written_is_named_to_operators(tmp_path, people, 
     assert one.public == "the arena's home can't be written: nothing new is kept; the log of the server says why"
     assert found(tmp_path, people) == []
     assert not list(tmp_path.glob("tmp*"))
+
+
+def test_each_service_is_a_program_and_each_ladder_its_own_under_one_name():
+    made = programs("/home/of", [("spring", "/s.toml"), ("a/b", "arena:x")], 4)
+    assert [(one.service.name, one.arguments, one.ladder) for one in made] == [
+        ("checker", ("/home/of",), ""),
+        ("contests", ("/home/of",), ""),
+        ("results", ("/home/of",), ""),
+        ("ladder", ("/home/of", "/s.toml"), "spring"),
+        ("ladder", ("/home/of", "arena:x"), "a/b"),
+        ("play", ("/home/of", "4"), ""),
+        ("annotator", ("/home/of",), ""),
+    ]
+    assert {one.service for one in made} == set(SERVICES)
+    with pytest.raises(UsageError, match="two files have the name 'spring'"):
+        programs("/home/of", [("spring", "a"), ("spring", "b")], 0)
+
+
+def test_a_home_has_one_web_process_and_one_supervisor(tmp_path):
+    with locked_services(tmp_path / "one", ["web"]):
+        with locked_services(tmp_path / "other", ["web"]), locked_services(tmp_path / "one", ["work"]):
+            pass
+        with (
+            pytest.raises(StoreError, match=r"one: another arena serve runs its web \(process \d+\)"),
+            locked_services(tmp_path / "one", ["work", "web"]),
+        ):
+            pass
+        with locked_services(tmp_path / "one", ["work"]):  # what was refused holds nothing
+            pass
+
+
+def test_one_process_works_for_visitors_and_lets_them_play_where_there_are_slots_and_no_accounts(directory):
+    def started(play_slots):
+        with (
+            locked_for_visitors(directory, play_slots, False) as made,
+            locked_for_visitors(directory, 4, False) as more,
+        ):
+            assert more == ()
+            return [(one.service.name, one.of_visitors) for one in made]
+
+    assert started(4) == [("play", True), ("annotator", False)]
+    assert started(0) == [("annotator", False)]
+    with open_people(directory) as people:
+        people.accounts.add("ada", Role.OPERATOR, "test")
+    assert started(4) == [("annotator", False)]
