@@ -69,7 +69,7 @@ class JointGaussian:
         self._size = bots
         self._precision = np.zeros(bots * bots)
         self._precision[:: bots + 1] = prior_pi
-        self._shift = np.zeros(bots)
+        self.shift = np.zeros(bots)
 
     def add_pairs(self, pairs: PairwiseMessages, precision: Floats, shift: Floats) -> None:
         """Multiply by the terms of matches of two, each in the difference of their strengths, shape (results,)."""
@@ -79,14 +79,14 @@ class JointGaussian:
         self.precision[:] -= between
         self.precision[:] -= between.T
         self._precision[:: size + 1] += between.sum(axis=0) + between.sum(axis=1)
-        self._shift += np.bincount(first, shift, size) - np.bincount(second, shift, size)
+        self.shift += np.bincount(first, shift, size) - np.bincount(second, shift, size)
 
     def add(self, members: NDArray[np.intp], precision: Floats, shift: Floats, count: Floats) -> None:
         """Multiply by the terms of matches of three or more; see ``LikelihoodTerms`` for the arguments."""
         cells = members[:, :, None] * self._size + members[:, None, :]
         weighted = (precision * count[:, None, None]).ravel()
         self._precision += np.bincount(cells.ravel(), weighted, self._size**2)
-        self._shift += np.bincount(members.ravel(), (shift * count[:, None]).ravel(), self._size)
+        self.shift += np.bincount(members.ravel(), (shift * count[:, None]).ravel(), self._size)
 
     @property
     def precision(self) -> Floats:
@@ -95,7 +95,7 @@ class JointGaussian:
 
     def mean(self) -> Floats:
         """Return the means, shape (bots,)."""
-        return np.asarray(np.linalg.solve(self.precision, self._shift))
+        return np.asarray(np.linalg.solve(self.precision, self.shift))
 
 
 class SparseJoint:
@@ -270,11 +270,13 @@ def _truncations(centre: Floats, spread: Floats, is_draw: Bools, margin: float, 
 MIN_DRAW_PROBABILITY = 1e-3
 """At zero, a draw would make sigma grow."""
 MAX_DRAW_PROBABILITY = 0.95
-MAX_STEPS = 30
-TOLERANCE = 1e-9
+MAX_STEPS = 60
+TOLERANCE = 1e-13
 MAX_EXACT_PAIRS = 100_000
 STEPS = 1000
-"""The gaps between more pairs are rounded to this part of a standard deviation, which moves the result by 1e-6."""
+"""The gaps between more pairs are divided among multiples of this part of a standard deviation, which moves the result
+by 1e-7.
+"""
 
 
 class Ties:
@@ -302,9 +304,12 @@ class Ties:
         """
         gaps, counts = (means[self._first] - means[self._second]) / (sqrt(2) * beta), self._counts
         if len(gaps) > MAX_EXACT_PAIRS:
-            steps = np.rint(np.abs(gaps) * STEPS).astype(np.int64)
-            counts = np.bincount(steps, counts).astype(np.float64, copy=False)
-            gaps = np.arange(len(counts)) / STEPS
+            place = np.abs(gaps) * STEPS
+            step = place.astype(np.int64)
+            part = counts * (place - step)  # of both neighbours, so that nothing jumps
+            steps = int(step.max()) + 2
+            counts = np.asarray(np.bincount(step, counts - part, steps) + np.bincount(step + 1, part, steps))
+            gaps = np.arange(steps) / STEPS
         low, high = MIN_DRAW_PROBABILITY, MAX_DRAW_PROBABILITY
         too_few, too_many = self._excess(low, gaps, counts), self._excess(high, gaps, counts)
         if too_few >= 0 or too_many <= 0:

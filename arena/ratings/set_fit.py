@@ -11,7 +11,7 @@ The cost grows with the number of distinct results, not with the number of match
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import sqrt
 from typing import NamedTuple
 
@@ -41,13 +41,16 @@ MAX_SWEEPS = 200
 MAX_DENSE_BOTS = 2000
 """In fields of more bots, the precision matrix of all strengths is sparse (``pair_graph.py``)."""
 
-BLOCK = 65_536
+BLOCK = 16_384
 """Results of two that are rated at a time, so that they stay in the processor's cache."""
 
 MAX_POLISHED_RESULTS = 1000
 """With more distinct results of three or more bots the last sweep by the package, a third of a millisecond each, is
 left out.
 """
+
+
+Joint = JointGaussian | SparseJoint
 
 
 class LikelihoodTerms(NamedTuple):
@@ -89,26 +92,44 @@ class SetFit:
 
     def run(self, draw_probability: float, sigma: float = SIGMA, tolerance: float = TOLERANCE) -> dict[str, Rating]:
         """Sweep until nothing changes by more than the tolerance, and return the ratings."""
-        self._environment = Environment(draw_probability, self._mu, sigma, self._beta)
-        self.draw_margin = ppf((draw_probability + 1) / 2) * sqrt(2) * self._beta
-        self._pi += sigma**-2 - self._prior_pi
-        self._prior_pi = sigma**-2
+        self.assume(draw_probability, sigma)
         damping, last_change = 1.0, float("inf")
         for sweep in range(MAX_SWEEPS):
-            before = self._tau / self._pi, self._pi**-0.5
-            joint = self._joint()
-            self._sweep_pairwise(damping, joint)
-            for messages in self._multiway:
-                self._sweep_multiway(messages, damping, joint)
-            self._move_to(before[0] + damping * (joint.mean() - before[0]))
-            after = self._tau / self._pi, self._pi**-0.5
-            change = max((float(np.abs(new - old).max(initial=0.0)) for new, old in zip(after, before, strict=True)))
+            change = self.sweep(damping)
             if change < tolerance * damping:
                 break
             if change > 0.9 * last_change and not (self.is_large and sweep < UNDAMPED_SWEEPS):
                 damping = max(0.05, damping / 2)
             last_change = change
         return self.ratings()
+
+    def assume(self, draw_probability: float, sigma: float) -> None:
+        """Take a draw probability and a width of the prior for the sweeps that follow."""
+        self._environment = Environment(draw_probability, self._mu, sigma, self._beta)
+        self.draw_margin = ppf((draw_probability + 1) / 2) * sqrt(2) * self._beta
+        self._pi += sigma**-2 - self._prior_pi
+        self._prior_pi = sigma**-2
+
+    def begin_with(self, means: Floats, precisions: Floats, sigma: float) -> None:
+        """Begin with beliefs of an earlier fit under a prior of width ``sigma``, before the first sweep."""
+        self._pi, self._tau, self._prior_pi = precisions.copy(), (means - self._mu) * precisions, sigma**-2
+
+    def sweep(self, damping: float = 1.0, mean_of: Callable[[Joint], Floats] = lambda joint: joint.mean()) -> float:
+        """Rate every result once, and return the greatest change of a mean or sigma.
+
+        ``mean_of``: the means that everybody is moved to, of the Gaussian of all strengths before the sweep.
+        """
+        before = self._tau / self._pi, self._pi**-0.5
+        joint = self._joint()
+        size = len(self.names)
+        totals = np.full(size, self._prior_pi), np.zeros(size)
+        self._sweep_pairwise(damping, joint, totals)
+        for messages in self._multiway:
+            self._sweep_multiway(messages, damping, joint, totals)
+        self._pi, self._tau = totals
+        self._move_to(before[0] + damping * (mean_of(joint) - before[0]))
+        after = self._tau / self._pi, self._pi**-0.5
+        return max(float(np.abs(new - old).max(initial=0.0)) for new, old in zip(after, before, strict=True))
 
     def tied_share(self) -> float:
         """Return the share of ties: a first guess at the draw probability."""
@@ -125,17 +146,27 @@ class SetFit:
         return {name: Rating(float(m), float(s)) for name, m, s in zip(self.names, means, sigmas, strict=True)}
 
     @property
+    def means(self) -> Floats:
+        """The means of the beliefs as they are now, relative to the prior's."""
+        return np.asarray(self._tau / self._pi)
+
+    @property
+    def variances(self) -> Floats:
+        """The variances of the beliefs as they are now."""
+        return 1.0 / self._pi
+
+    @property
     def is_large(self) -> bool:
         """Whether the field is treated as sparse."""
         return self._rows is not None
 
-    def joint(self) -> JointGaussian | SparseJoint:
+    def joint(self) -> Joint:
         """Return the Gaussian of all strengths together, relative to the prior's mean."""
         joint = self._joint()
         self.add_to(joint)
         return joint
 
-    def add_to(self, joint: JointGaussian | SparseJoint) -> None:
+    def add_to(self, joint: Joint) -> None:
         """Multiply a Gaussian by the likelihood terms of all results."""
         pairs = self._pairwise
         if len(pairs.count):
@@ -144,46 +175,60 @@ class SetFit:
             terms = self._terms_of_more(messages)
             joint.add(terms.members, terms.precision, terms.shift, terms.occurrences)
 
-    def _joint(self) -> JointGaussian | SparseJoint:
+    def _joint(self) -> Joint:
         """Return the prior, with the present means as a guess."""
         if self._rows is None:
             return JointGaussian(len(self.names), self._prior_pi)
         return SparseJoint(self._graph, self._rows, self._prior_pi, self._tau / self._pi)
 
-    def _sweep_pairwise(self, damping: float, joint: JointGaussian | SparseJoint) -> None:
+    def _sweep_pairwise(self, damping: float, joint: Joint, totals: tuple[Floats, Floats]) -> None:
         """Rate every result of two by the closed form of the package's factor graph, all from the same beliefs."""
         pairs, size = self._pairwise, len(self.names)
         if not len(pairs.count):
             return
         precision, shift = np.empty(len(pairs.count)), np.empty(len(pairs.count))
-        pi, tau = np.zeros(size), np.zeros(size)
-        sign = np.array([[1.0], [-1.0]])
         for block in _blocks(len(pairs.count)):
-            members = np.stack([pairs.first[block], pairs.second[block]])
-            mean, variance = self._cavities(members, pairs.pi[:, block], pairs.tau[:, block])
-            v, w, c = self._corrections_of_pairs(mean, variance, pairs.is_draw[block])
-            precision[block], shift[block] = _pair_terms(mean, variance, v, w, c)
-            posterior_pi = 1.0 / (variance * (1.0 - variance / c**2 * w))
-            posterior_tau = posterior_pi * (mean + sign * variance / c * v)
-            step_pi = damping * (posterior_pi - 1.0 / variance - pairs.pi[:, block])
-            step_tau = damping * (posterior_tau - mean / variance - pairs.tau[:, block])
-            pairs.pi[:, block] += step_pi
-            pairs.tau[:, block] += step_tau
-            for side in (0, 1):
-                pi += np.bincount(members[side], step_pi[side] * pairs.count[block], size)
-                tau += np.bincount(members[side], step_tau[side] * pairs.count[block], size)
-        self._pi += pi
-        self._tau += tau
+            (mean, other_mean), (variance, other_variance) = self._cavities_of_pairs(block)
+            own, pull = self._terms_in(block, mean, other_mean, variance + other_variance)
+            precision[block], shift[block] = own, pull
+            count = pairs.count[block]
+            for side, members, rival_mean, rival_variance, rival_pull in (
+                (0, pairs.first[block], other_mean, other_variance, pull),
+                (1, pairs.second[block], mean, variance, -pull),
+            ):
+                seen = 1.0 / (1.0 + own * rival_variance)  # through what is unknown about the rival
+                pi, tau = own * seen, (own * rival_mean + rival_pull) * seen
+                if damping < 1.0:
+                    pi = pairs.pi[side, block] + damping * (pi - pairs.pi[side, block])
+                    tau = pairs.tau[side, block] + damping * (tau - pairs.tau[side, block])
+                pairs.pi[side, block], pairs.tau[side, block] = pi, tau
+                totals[0][:] += np.bincount(members, pi * count, size)
+                totals[1][:] += np.bincount(members, tau * count, size)
         joint.add_pairs(pairs, precision, shift)
 
-    def _corrections_of_pairs(
-        self, mean: Floats, variance: Floats, is_draw: NDArray[np.bool_]
-    ) -> tuple[Floats, Floats, Floats]:
-        """Return v, w and c of TrueSkill for results of two."""
-        c = np.sqrt(variance.sum(axis=0) + 2 * self._beta**2)
-        return *corrections((mean[0] - mean[1]) / c, self.draw_margin / c, is_draw), c
+    def _cavities_of_pairs(self, block: slice) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
+        """Return means and variances of the beliefs about both bots of some results without these results."""
+        pairs = self._pairwise
+        sides = enumerate((pairs.first[block], pairs.second[block]))
+        own = [self._cavities(members, pairs.pi[side, block], pairs.tau[side, block]) for side, members in sides]
+        (mean, variance), (other_mean, other_variance) = own
+        return (mean, other_mean), (variance, other_variance)
 
-    def _sweep_multiway(self, messages: MultiwayMessages, damping: float, joint: JointGaussian | SparseJoint) -> None:
+    def _terms_in(self, block: slice, mean: Floats, other_mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
+        """Return precision and shift of the likelihood terms of some results of two, in their difference of strengths.
+
+        The means are those of the two bots without the result, ``variance`` is that of their difference.
+        """
+        gap, square = mean - other_mean, variance + 2 * self._beta**2
+        c = np.sqrt(square)
+        v, w = corrections(gap / c, self.draw_margin / c, self._pairwise.is_draw[block])
+        unseen = 1.0 - variance / square * w
+        precision = w / square / unseen
+        return precision, gap * precision + v / c / unseen
+
+    def _sweep_multiway(
+        self, messages: MultiwayMessages, damping: float, joint: Joint, totals: tuple[Floats, Floats]
+    ) -> None:
         """Rate every result of three or more, all from the same beliefs; see ``ep_messages.py``."""
         mean, variance = self._cavities(messages.members, messages.pi, messages.tau)
         terms = gaussian_terms(mean, variance, messages.is_draw, self.draw_margin, self._beta, messages.truncations)
@@ -195,13 +240,11 @@ class SetFit:
         covariance = np.linalg.inv(precision)
         posterior_pi = 1.0 / covariance[:, own, own]
         posterior_tau = posterior_pi * np.einsum("rij,rj->ri", covariance, mean / variance + terms.shift)
-        step_pi = damping * (posterior_pi - 1.0 / variance - messages.pi)
-        step_tau = damping * (posterior_tau - mean / variance - messages.tau)
-        messages.pi += step_pi
-        messages.tau += step_tau
+        messages.pi += damping * (posterior_pi - 1.0 / variance - messages.pi)
+        messages.tau += damping * (posterior_tau - mean / variance - messages.tau)
         members, size = messages.members.ravel(), len(self.names)
-        self._pi += np.bincount(members, (step_pi * messages.count[:, None]).ravel(), size)
-        self._tau += np.bincount(members, (step_tau * messages.count[:, None]).ravel(), size)
+        totals[0][:] += np.bincount(members, (messages.pi * messages.count[:, None]).ravel(), size)
+        totals[1][:] += np.bincount(members, (messages.tau * messages.count[:, None]).ravel(), size)
 
     def polish(self) -> dict[str, Rating]:
         """Sweep once more through the results of three or more, each rated by the package, and return the ratings.
@@ -298,27 +341,14 @@ class SetFit:
         pairs = self._pairwise
         precision, shift = np.empty(len(pairs.count)), np.empty(len(pairs.count))
         for block in _blocks(len(pairs.count)):
-            members = np.stack([pairs.first[block], pairs.second[block]])
-            mean, variance = self._cavities(members, pairs.pi[:, block], pairs.tau[:, block])
-            corrected = self._corrections_of_pairs(mean, variance, pairs.is_draw[block])
-            precision[block], shift[block] = _pair_terms(mean, variance, *corrected)
+            means, variances = self._cavities_of_pairs(block)
+            precision[block], shift[block] = self._terms_in(block, *means, variances[0] + variances[1])
         return precision, shift
 
     def _terms_of_more(self, messages: MultiwayMessages) -> LikelihoodTerms:
         mean, variance = self._cavities(messages.members, messages.pi, messages.tau)
         terms = gaussian_terms(mean, variance, messages.is_draw, self.draw_margin, self._beta)
         return LikelihoodTerms(messages.members, terms.precision, terms.shift, messages.count)
-
-
-def _pair_terms(mean: Floats, variance: Floats, v: Floats, w: Floats, c: Floats) -> tuple[Floats, Floats]:
-    """Return precision and shift of the likelihood terms of results of two, in the difference of their strengths.
-
-    ``mean`` and ``variance`` are of the strengths without the result, shape (2, results); v, w and c are TrueSkill's
-    shift, shrinking, and standard deviation of the difference of the performances, shape (results,).
-    """
-    unseen = 1.0 - variance.sum(axis=0) * w / c**2
-    precision = w / c**2 / unseen
-    return precision, (mean[0] - mean[1]) * precision + v / c / unseen
 
 
 def _blocks(size: int) -> Iterator[slice]:
