@@ -2,7 +2,8 @@
 
 1. Expectation propagation over the set of results (``set_fit.py``), with the draw probability matched to it.
 2. The prior's width is estimated from the field: with a prior too wide, adaptive pairing and small numbers of matches
-   make intervals miss. Three imaginary bots of the usual width keep the estimate sane in a small field.
+   make intervals miss. Three imaginary bots of the usual width keep the estimate sane in a small field. Fit, draw
+   probability and width settle together (``settled_fit.py``).
 3. The full covariance: the precision of the prior plus the likelihood terms of all results (``ep_messages.py``).
 4. A bootstrap over encounters, the unit that is independent: the matches of one encounter share an opening, and often
    cancel. Encounters are drawn again with replacement, the prior's mean is drawn from the prior (Newton, Polson
@@ -25,11 +26,11 @@ from numpy.typing import NDArray
 
 from arena.ratings import set_fit
 from arena.ratings.distributions import Floats, normal_cdf
-from arena.ratings.environment import CONFIDENCE_95, MU, SIGMA, Rating, cdf
-from arena.ratings.ep_messages import JointGaussian
-from arena.ratings.large_field import LARGE_FIELD_DRAWS, TOLERANCES, SparsePosterior
+from arena.ratings.environment import CONFIDENCE_95, SIGMA, Rating, cdf
+from arena.ratings.large_field import LARGE_FIELD_DRAWS, SparsePosterior
 from arena.ratings.result_arrays import Encounter, EncounterArrays, Integers, numbered
-from arena.ratings.set_fit import TOLERANCE, SetFit
+from arena.ratings.set_fit import SetFit
+from arena.ratings.settled_fit import Posterior, Start, settle
 
 DRAWS = 2000
 MAX_LEFT_OUT = 5000
@@ -44,10 +45,6 @@ KINDS_AT_A_TIME = 65_536
 MODEL_ENCOUNTERS = 3.0
 """The model's own variance counts as much as this many encounters of each bot."""
 
-IMAGINARY_BOTS = 3.0
-ROUNDS = 20
-MIN_WIDTH = 0.1
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FittedEncounters:
@@ -60,6 +57,7 @@ class FittedEncounters:
         prior_width: the standard deviation of strengths in the field, as estimated.
         draws: deviations of the means in the bootstrap, relative to the field, shape (draws, bots).
         encounters: the number of encounters.
+        is_settled: whether another fit of the same encounters would agree to nine digits, wherever it began.
     """
 
     names: tuple[str, ...]
@@ -68,6 +66,7 @@ class FittedEncounters:
     prior_width: float
     draws: Floats
     encounters: int
+    is_settled: bool = True
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -127,7 +126,9 @@ def draws_of(bots: int) -> int:
 
 
 def fit_encounters(
-    encounters: EncounterArrays | Iterable[tuple[Encounter, int]], prior_width: float | None = None
+    encounters: EncounterArrays | Iterable[tuple[Encounter, int]],
+    prior_width: float | None = None,
+    start: Start | None = None,
 ) -> FittedEncounters:
     """Fit a field from its encounters.
 
@@ -135,6 +136,7 @@ def fit_encounters(
         encounters: the rated results of each kind of encounter, with how often it occurred. A result has two or more
             different names.
         prior_width: the standard deviation of the prior; by default estimated from the field.
+        start: an earlier fit, of most of the encounters: this one is quicker then, and the same to nine digits.
 
     Raises:
         UsageError: if a result is malformed.
@@ -145,7 +147,9 @@ def fit_encounters(
             names=(), ratings=(), draw_probability=0.0, prior_width=SIGMA, draws=np.zeros((DRAWS, 0)), encounters=0
         )
     fit = SetFit(arrays.names, arrays.results)
-    probability, width, posterior = _settle(fit, prior_width)
+    probability, width, posterior, is_settled = settle(fit, prior_width, start)
+    if start is not None and not is_settled:
+        return fit_encounters(arrays, prior_width)
     draws = (
         posterior.draws(arrays, MODEL_ENCOUNTERS, width**-2)
         if isinstance(posterior, SparsePosterior)
@@ -159,53 +163,11 @@ def fit_encounters(
         prior_width=width,
         draws=draws,
         encounters=int(arrays.occurrences.sum()),
+        is_settled=is_settled,
     )
 
 
-class _Posterior:
-    """The posterior distribution of all strengths, relative to the prior's mean."""
-
-    def __init__(self, fit: SetFit, width: float) -> None:
-        self.fit = fit
-        joint = JointGaussian(len(fit.names), width**-2)
-        fit.add_to(joint)
-        self.precision = joint.precision
-        self.covariance = np.asarray(np.linalg.inv(joint.precision), dtype=np.float64)
-        self.mean = joint.mean()
-
-    def trace(self) -> float:
-        return float(np.trace(self.covariance))
-
-
-def _settle(fit: SetFit, prior_width: float | None) -> tuple[float, float, _Posterior | SparsePosterior]:
-    """Fit, with the draw probability and the prior's width that go with the fit; return them and the posterior fit."""
-    probability = fit.tied_share()
-    width = prior_width or SIGMA
-    for round_ in range(ROUNDS):
-        tolerance = TOLERANCES[min(round_, len(TOLERANCES) - 1)] if fit.is_large else TOLERANCE
-        ratings = fit.run(probability, width, tolerance)
-        posterior = _posterior(fit, width)
-        matched = fit.matching_draw_probability()
-        estimate = prior_width or _estimated_width(ratings, posterior)
-        has_settled = abs(matched - probability) < 0.01 * probability and abs(estimate - width) < 0.01 * width
-        if has_settled and (not fit.is_large or tolerance == TOLERANCES[-1]):
-            return probability, width, posterior
-        probability, width = matched, estimate
-    fit.run(probability, width, TOLERANCES[-1] if fit.is_large else TOLERANCE)
-    return probability, width, _posterior(fit, width)
-
-
-def _posterior(fit: SetFit, width: float) -> _Posterior | SparsePosterior:
-    return SparsePosterior(fit) if fit.is_large else _Posterior(fit, width)
-
-
-def _estimated_width(ratings: dict[str, Rating], posterior: _Posterior | SparsePosterior) -> float:
-    """Return the width by a step of expectation maximisation, with a few imaginary bots of the usual width."""
-    spread = sum((rating.mu - MU) ** 2 for rating in ratings.values()) + posterior.trace()
-    return max(MIN_WIDTH, float(np.sqrt((IMAGINARY_BOTS * SIGMA**2 + spread) / (IMAGINARY_BOTS + len(ratings)))))
-
-
-def _draws(encounters: EncounterArrays, posterior: _Posterior, width: float) -> Floats:
+def _draws(encounters: EncounterArrays, posterior: Posterior, width: float) -> Floats:
     generator = np.random.default_rng(0)
     few = len(encounters.occurrences) <= MAX_RESAMPLED
     draws = (_bootstrap if few else _limit_of_bootstrap)(encounters, posterior, width, generator)
@@ -214,7 +176,7 @@ def _draws(encounters: EncounterArrays, posterior: _Posterior, width: float) -> 
 
 
 def _bootstrap(
-    encounters: EncounterArrays, posterior: _Posterior, width: float, generator: np.random.Generator
+    encounters: EncounterArrays, posterior: Posterior, width: float, generator: np.random.Generator
 ) -> Floats:
     """Return how the means move if encounters are drawn again, mixed with draws from the posterior distribution."""
     size, counts = len(encounters.names), encounters.occurrences
@@ -232,7 +194,7 @@ def _bootstrap(
 
 
 def _limit_of_bootstrap(
-    encounters: EncounterArrays, posterior: _Posterior, width: float, generator: np.random.Generator
+    encounters: EncounterArrays, posterior: Posterior, width: float, generator: np.random.Generator
 ) -> Floats:
     """Return draws from the normal distribution that has the covariance of such a mixture."""
     size, counts = len(encounters.names), encounters.occurrences
@@ -319,7 +281,7 @@ class _Term(NamedTuple):
     pull: NDArray[np.floating]
 
 
-def _terms(posterior: _Posterior, leaves_out: bool) -> list[_Term]:
+def _terms(posterior: Posterior, leaves_out: bool) -> list[_Term]:
     mean = posterior.mean
     if not leaves_out:
         pulls = posterior.fit.pulls(mean, np.diag(posterior.covariance))
