@@ -135,8 +135,8 @@ def uploads_path(directory: str | os.PathLike[str] | None = None) -> Path:
     return home_path(directory).resolve() / "uploads"
 
 
-def kept_path(cache_directory: Path, tournament: str, kind: Literal["standings", "results"]) -> Path:
-    """Return the file in which the standings of a tournament, or its results so far, are cached."""
+def kept_path(cache_directory: Path, tournament: str, kind: Literal["standings", "results", "fit"]) -> Path:
+    """Return the file in which standings of a tournament, its results so far or their fit are cached."""
     return cache_directory / f"{blake2b(tournament.encode(), digest_size=8).hexdigest()}.{kind}"
 
 
@@ -349,6 +349,7 @@ def erase_tournament(home: ArenaHome, name: str) -> None:
 def _forget_cached_results(home: ArenaHome, tournament: StoredTournament) -> None:
     kept_path(home.cache_directory, tournament.name, "standings").unlink(missing_ok=True)
     kept_path(home.cache_directory, tournament.name, "results").unlink(missing_ok=True)
+    kept_path(home.cache_directory, tournament.name, "fit").unlink(missing_ok=True)
 
 
 def move_log(source: Path, target: Path) -> None:

@@ -17,6 +17,7 @@ from arena.base.until import Claim, Decided
 from arena.ratings import MU, SIGMA, Rating
 from arena.ratings.consistency import Consistency, consistency
 from arena.ratings.field_fit import FittedEncounters, fit_encounters
+from arena.ratings.settled_fit import Start
 from arena.store.results.values import Correction
 
 SURE = 0.975
@@ -153,14 +154,16 @@ def standings(
     faults: Mapping[str, Mapping[str, int]],
     shown_names: Mapping[str, str] | None = None,
     everybody: Sequence[str] = (),
+    start: Start | None = None,
 ) -> Standings:
     """Return the table of results, of bots by ``name@version``, also of those in ``everybody`` without a match.
 
-    Every match counts in the columns of the table; ``rated`` says which count for the ratings.
+    Every match counts in the columns of the table; ``rated`` says which count for the ratings. The fit begins with
+    ``start``, an earlier one, which makes no difference to nine digits.
     """
     counted = {label: Standing(label=label, bot=label) for label in everybody} | _counted(results)
     encounters = results.rated_encounters()
-    fitted = fit_encounters(encounters)
+    fitted = fit_encounters(encounters, start=start)
     lines = _lines(counted, fitted, faults, shown_names or {})
     occurrences = results.match_occurrences
     return Standings(

@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 
 from arena.analysis.measures.kept_files import MAX_LINE_BYTES, read_parts, write_whole
+from arena.analysis.measures.kept_fit import read_start, write_start
+from arena.analysis.measures.result_pieces import MIN_KEPT_MATCHES
 from arena.analysis.measures.result_table import ResultTable, read_results
 from arena.analysis.measures.standings import Standing, Standings, standings, with_decided, without
 from arena.base.definition import GameChoice
@@ -225,9 +227,11 @@ def tournament_standings(
 ) -> Standings:
     """Return the standings of a tournament, of one game or of all; calls ``results`` only if they are not cached."""
     if game is not None or cache_directory is None:
-        table = _compute(store, stored, game, results)
+        table = _compute(store, stored, game, results, None)
     else:
-        table = cached_standings(cache_directory, stored, lambda: _compute(store, stored, None, results))
+        table = cached_standings(
+            cache_directory, stored, lambda: _compute(store, stored, None, results, cache_directory)
+        )
     table = replace(table, lines=with_authors(table.lines, [stored]))
     if game is not None:
         return table
@@ -295,11 +299,21 @@ def with_authors(lines: Iterable[Standing], tournaments: Iterable[StoredTourname
 
 
 def _compute(
-    store: Store, tournament: StoredTournament, game: str | None, results: Callable[[], ResultTable]
+    store: Store,
+    tournament: StoredTournament,
+    game: str | None,
+    results: Callable[[], ResultTable],
+    cache_directory: Path | None,
 ) -> Standings:
     names = tournament.listed_names
     faults = store.fault_counts(tournament, game)
-    table = standings(results(), faults, names, everybody=list(names))
+    path = None
+    if cache_directory is not None and tournament.finished_at is None and tournament.recorded >= MIN_KEPT_MATCHES:
+        path = kept_path(cache_directory, tournament.name, "fit")
+    start = None if path is None else read_start(path, tournament)
+    table = standings(results(), faults, names, everybody=list(names), start=start)
+    if path is not None:
+        write_start(path, tournament, table.fitted)
     return without(table, tournament.left_out)
 
 
@@ -319,5 +333,6 @@ def cached_standings(directory: Path, tournament: StoredTournament, compute: Cal
     if time.monotonic() - started >= WORTH_CACHING_SECONDS:
         write_standings(path, key, table)
         with suppress(OSError):
-            kept_path(directory, tournament.name, "results").unlink()
+            kept_path(directory, tournament.name, "results").unlink(missing_ok=True)
+            kept_path(directory, tournament.name, "fit").unlink(missing_ok=True)
     return table
