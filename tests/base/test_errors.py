@@ -58,11 +58,16 @@ def test_a_text_of_many_lines_becomes_one_short_line_and_without_a_frame_there_i
     assert str(error) == "the game 'a:B' is at fault: apply raised AssertionError"
 
 
-def test_a_game_error_travels_between_processes() -> None:
+def test_errors_of_games_and_mistakes_travel_between_processes():
     error = GameError("a:B", "apply", "raised KeyError: 3", "a.py:7")
     again = pickle.loads(pickle.dumps(error))
     assert str(again) == "the game 'a:B' is at fault: apply raised KeyError: 3 (a.py:7)"
     assert vars(again) == vars(error)
+    error = pickle.loads(
+        pickle.dumps(DefinitionError.of_mistakes("t.toml", ["a: missing", "b: missing", "a: missing"]))
+    )
+    assert str(error) == "t.toml: a: missing; b: missing"
+    assert error.lines == ("t.toml: a: missing", "t.toml: b: missing")
 
 
 # Words that travel: text on the wire, in JSON and in messages, members in the code.
@@ -89,11 +94,3 @@ def test_protocol_md_says_of_each_kind_of_fault_what_the_code_says():
     rows = re.findall(r"^\| (.*?) \| `(\w+)` \| forfeit", PROTOCOL, re.MULTILINE)
     assert {kind: meaning for meaning, kind in rows} == {kind: kind.meaning for kind in FaultKind}
     assert all(kind.hint for kind in FaultKind)
-
-
-def test_mistakes_keep_their_lines_between_processes() -> None:
-    error = pickle.loads(
-        pickle.dumps(DefinitionError.of_mistakes("t.toml", ["a: missing", "b: missing", "a: missing"]))
-    )
-    assert str(error) == "t.toml: a: missing; b: missing"
-    assert error.lines == ("t.toml: a: missing", "t.toml: b: missing")

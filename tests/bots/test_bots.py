@@ -203,7 +203,7 @@ def record(encounter, bots, ranks):
     return {"encounter": encounter, "bots": [f"{bot}@1" for bot in bots], "ranks": ranks}
 
 
-def test_an_encounter_is_one_share_for_each_ordered_pair():
+def test_an_encounter_is_one_share_for_each_pair_whose_interval_tells_them_apart_or_not():
     records = [
         record(1, ["a", "b"], [1, 2]),
         record(1, ["b", "a"], [1, 1]),
@@ -215,10 +215,7 @@ def test_an_encounter_is_one_share_for_each_ordered_pair():
     assert shares["a", "b"] == [0.75, 0.0, 0.0]
     assert shares["b", "a"] == [0.25, 1.0, 1.0]
     assert shares["a", "c"] == shares["c", "a"] == [0.5]
-
-
-def test_the_interval_of_a_mean_share_is_as_by_hand_and_who_is_not_surely_better_not_told_apart():
-    """Of 1, 0.5, 0.5, 0: mean 0.5, s² = 0.5 / 3, 1.96 · √(0.1667 / 4) = 0.4001."""
+    # Of 1, 0.5, 0.5, 0: mean 0.5, s² = 0.5 / 3, 1.96 · √(0.1667 / 4) = 0.4001.
     assert make_tables.share_with_interval([1.0, 0.5, 0.5, 0.0]) == pytest.approx((0.5, 0.4001), abs=1e-4)
     shares = {("a", "b"): [1.0, 0.5, 0.5, 0.0], ("a", "c"): [1.0, 1.0, 1.0, 0.5]}
     assert make_tables.compared("a", "b", shares).endswith("50.0 ± 40.0 % of the points; not told apart")

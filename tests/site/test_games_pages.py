@@ -94,7 +94,7 @@ def test_a_wrong_action_is_refused_as_the_rules_say_it(home, actions, action, re
     assert page.refused in text_in(html_of("game", page, GameParameters(game="differences")))
 
 
-def test_fields_of_the_form_are_options(home):
+def test_fields_of_the_form_are_options_and_many_actions_and_a_long_position_are_bounded(home, monkeypatch):
     given = {"game": "differences", "option_size": "6", "option_scoring": "once", "option_x": ""}
     parameters = GameParameters.model_validate(given)
     assert parameters.options == "size=6 scoring=once"
@@ -103,6 +103,14 @@ def test_fields_of_the_form_are_options(home):
     assert page.given == "size=6 scoring=once"
     with pytest.raises(ValidationError):
         GameParameters.model_validate({"game": "differences", "other": "6"})
+    monkeypatch.setattr(module, "MAX_LEGAL", 5)
+    monkeypatch.setattr(module, "MAX_ACTIONS_CHARACTERS", 4)
+    page = game_page(home, options="size=4", actions="a1")
+    assert (len(page.legal), page.legal_count) == (5, 9)
+    assert [action.actions for action in page.legal] == [""] * 5
+    assert "and 4 more" in text_in(html_of("game", page, GameParameters(game="differences")))
+    with pytest.raises(ValidationError):
+        GameParameters(game="differences", actions="a" * 6001)
 
 
 @pytest.mark.parametrize(("options", "message"), [("size=101", "a whole number from 2 to 100"), ("five", "NAME=VALUE")])
@@ -140,17 +148,6 @@ def test_the_places_of_actions_are_bounded_by_work_and_not_by_time(monkeypatch):
     first, *others = action_targets(rules, state, legal)
     assert first is not None
     assert others == [None] * (len(legal) - 1)
-
-
-def test_many_legal_actions_and_a_long_position_are_bounded(home, monkeypatch):
-    monkeypatch.setattr(module, "MAX_LEGAL", 5)
-    monkeypatch.setattr(module, "MAX_ACTIONS_CHARACTERS", 4)
-    page = game_page(home, options="size=4", actions="a1")
-    assert (len(page.legal), page.legal_count) == (5, 9)
-    assert [action.actions for action in page.legal] == [""] * 5
-    assert "and 4 more" in text_in(html_of("game", page, GameParameters(game="differences")))
-    with pytest.raises(ValidationError):
-        GameParameters(game="differences", actions="a" * 6001)
 
 
 def test_rules_for_people_are_on_the_pages_of_the_five_games_with_their_score(home):

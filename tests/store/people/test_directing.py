@@ -57,14 +57,6 @@ def test_of_many_parallel_pauses_one_counts(supervised):
     assert len(log_of(supervised)) == 1
 
 
-def test_so_many_requests_wait_and_no_more(supervised):
-    for number in range(MAX_WAITING):
-        ask(supervised, reason=f"Request {number}.")
-    with pytest.raises(UsageError, match="wait already"):
-        ask(supervised)
-    assert len(supervised.requests.of("open")) == len(log_of(supervised)) == MAX_WAITING
-
-
 @pytest.mark.parametrize("reason", ["", "  ", "x" * 501, "two\nlines", "hidden\u202e"])
 def test_a_reason_that_nobody_can_read_is_refused(supervised, reason):
     with pytest.raises(UsageError, match="reason"):
@@ -74,11 +66,16 @@ def test_a_reason_that_nobody_can_read_is_refused(supervised, reason):
     assert log_of(supervised) == []
 
 
-def test_nothing_is_asked_of_a_tournament_that_nobody_supervises(supervised):
+def test_so_many_requests_wait_and_none_of_a_tournament_that_nobody_supervises(supervised):
     with pytest.raises(UsageError, match="'other': no program of this site supervises it"):
         ask(supervised, tournament="other")
     with pytest.raises(UsageError, match="'other': no program of this site supervises it"):
         supervised.directors.set_desired_state("other", DesiredState.PAUSE, reason="Why.", by="dora")
+    for number in range(MAX_WAITING):
+        ask(supervised, reason=f"Request {number}.")
+    with pytest.raises(UsageError, match="wait already"):
+        ask(supervised)
+    assert len(supervised.requests.of("open")) == len(log_of(supervised)) == MAX_WAITING
 
 
 @on_both

@@ -338,16 +338,13 @@ def test_a_reason_that_nobody_could_read_changes_nothing(store, ada, reason):
     assert store.accounts.get("ada").closed_at is None
 
 
-def test_only_the_owner_can_read_the_file_and_one_of_a_newer_arena_is_refused(tmp_path):
+def test_a_file_of_results_or_of_a_newer_arena_is_refused_and_only_the_owner_reads_one_of_people(tmp_path):
     path = tmp_path / "people.sqlite3"
     PeopleStore(path).close()
     assert {stat.S_IMODE(one.stat().st_mode) for one in tmp_path.glob("people.sqlite3*")} == {0o600}
     change(path, "UPDATE people_meta SET value = '99' WHERE key = 'schema_version'")
     with pytest.raises(StoreError, match="a newer arena is needed"):
         PeopleStore(path)
-
-
-def test_a_database_of_results_is_not_taken_for_one_of_people(tmp_path):
     path = tmp_path / "arena.sqlite3"
     Store(path).close()
     before = path.read_bytes()

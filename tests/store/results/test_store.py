@@ -90,13 +90,16 @@ def test_a_second_director_is_refused_and_the_lock_ends_with_its_holder(store, p
             time.sleep(0.05)
 
 
-def test_a_database_of_a_newer_version_is_refused(tmp_path):
+def test_a_database_of_a_newer_version_and_a_home_below_a_file_are_refused(tmp_path):
     path = tmp_path / "arena.sqlite3"
     Store(path).close()
     newer = SCHEMA_VERSION + 1
     change(path, f"UPDATE meta SET value = '{newer}' WHERE key = 'schema_version'")
     with pytest.raises(StoreError, match=f"the database has version {newer}, and this arena knows {SCHEMA_VERSION}"):
         Store(path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="can't be written: Not a directory"):
+        Store(tmp_path / "file" / "home" / "arena.sqlite3")
 
 
 @pytest.mark.parametrize(
@@ -135,12 +138,6 @@ def test_a_full_or_read_only_disk_is_told_and_nothing_recorded_is_lost(tmp_path,
                 store.record(tournament, [record(match, notes=[[0, "x" * 5000]])])
         recorded = [found.match for found in store.records(tournament)]
         assert recorded == list(range(1, len(recorded) + 1)) != []
-
-
-def test_a_home_below_a_file_is_told(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="can't be written: Not a directory"):
-        Store(tmp_path / "file" / "home" / "arena.sqlite3")
 
 
 @pytest.fixture
