@@ -1,18 +1,25 @@
 import gzip
 import re
+import xml.etree.ElementTree as ElementTree
+from types import MappingProxyType
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from arena.analysis.measures.rounds_played import bracket_of, round_cards_of
 from arena.base.errors import UnknownNameError
 from arena.base.records import Bot
+from arena.site.pages.rounds import shown_card, shown_stages
+from arena.site.render import Setting, environment
 from arena.store.results.live_state import PlayedNow, RunProgress
 from arena.tournament.corrections.corrected_tournament import void_matches
+from tests.analysis.text.test_bracket_text import named, published_swiss, six
 from tests.analysis.text.test_tables import HOSTILE
 from tests.analysis.text.tournaments import play
 from tests.site.parsed import Parsed, checked, csv_rows, html_of, model_of
 from tests.site.stories import STORY, tell
 from tests.store.results.samples import definition, line
+from tests.tournament.test_formats import made, scored
 
 FIVE = ["alpha", "beta", "gamma", "delta", "epsilon"]
 
@@ -242,3 +249,75 @@ def test_a_surprise_leads_to_its_matches(home):
     tell(home, "a b 1\nb a 0\n", name="more", missing=2)
     without = checked(home, "why", tournament="more", bot="c").part("verdict").text
     assert without == "c has no rated match yet, and so no rating of its own."
+
+
+class Bots:
+    """Only some bots have a page."""
+
+    def __init__(self, *labels):
+        self._labels = labels
+
+    def page(self, name, suffix="", **values):
+        return f"#{values['bot']}" if name == "bot" and values["bot"] in self._labels else None
+
+
+def parsed(call, links, **values):
+    source = '{% import "tournament_parts.html.jinja" as own with context %}' + call
+    html = environment().from_string(source).render(setting=Setting(links=links), link=links.page, **values)
+    html = re.sub(r"\s+", " ", html.replace("<br>", "<br/>"))
+    return ElementTree.fromstring(f"<body>{html.replace('&nbsp;', ' ')}</body>")
+
+
+class Labels(dict):
+    def __missing__(self, name):
+        return f"{name}@1"
+
+
+def bracket(format_, *linked, departed=MappingProxyType({})):
+    stages = shown_stages(bracket_of(format_), Labels(), departed)
+    return parsed("{{ own.bracket(stages) }}", Bots(*linked), stages=stages)
+
+
+def cards(swiss, departed):
+    shown = [shown_card(card, Labels(), departed) for card in round_cards_of(swiss)]
+    return parsed("{{ own.cards(cards) }}", Bots(), cards=shown)
+
+
+def texts(element, path):
+    return [" ".join("".join(found.itertext()).split()) for found in element.findall(path)]
+
+
+def test_the_bracket_is_a_list_of_duels_for_each_stage_with_unknown_entrants():
+    page = bracket(six(), "ada@1")
+    stages = page.findall(".//div[@class='stage']")
+    assert [texts(stage, "h3") for stage in stages] == [["quarterfinals"], ["semifinals"], ["final"]]
+    assert [[texts(duel, "div/div") for duel in stage.findall("ol/li")] for stage in stages] == [
+        [[], ["4 dan1", "5 eve0"], [], ["3 cleo0", "6 fay1"]],
+        [["1 ada1", "4 dan0"], ["2 bob0", "6 fay1"]],
+        [["1 ada", "6 fay"]],
+    ]
+    assert texts(page, ".//div[@class='won']") == ["4 dan1", "6 fay1", "1 ada1", "6 fay1"]
+    assert [link.get("href") for link in page.iter("a")] == ["#ada@1", "#ada@1"]
+    departed = bracket(six(), departed={"dan": "withdrawn"})
+    left = [text for text in texts(departed, ".//li/div/div") if "withdrawn" in text]
+    assert left == ["4 dan withdrawn1", "4 dan withdrawn0"]
+    format_ = named(made("knockout", 4, seeding="entrants"), ("ada", "bob", "cleo", "dan"))
+    assert texts(bracket(format_), ".//div[@class='stage'][2]//div/div") == ["?", "?"]
+    format_.add_results([scored((0, 3), 1.0), scored((1, 2), 0.5)])
+    assert texts(bracket(format_), ".//div[@class='stage'][2]//div/div") == ["1 ada", "?"]
+
+
+def test_round_cards_are_the_published_crosstable():
+    swiss, lines = published_swiss()
+    page = cards(swiss, {"bot 2": "disqualified"})
+    rows = page.findall(".//tbody/tr")
+    for number, (row, (_, score, *cells)) in enumerate(zip(rows, lines, strict=True), 1):
+        shown = ["".join(cell.itertext()) for cell in row.findall("td")]
+        totals = texts(row, "td/small")
+        points = [cell.strip().removesuffix(total) for cell, total in zip(shown[1:-1], totals, strict=True)]
+        assert points == [cell.replace("=", "½").replace("U", "bye") for cell in cells]
+        assert texts(row, "td/b") == [score.replace(".5", "½")]
+        assert texts(row, "th")[0].startswith(f"bot {number}")
+        assert ("disqualified" in texts(row, "th")[0]) == (number == 2)
+        assert totals[-1] == score.replace(".5", "½")
+    assert rows[0].findall("td")[2].get("title") == "against bot 2: 1–1 points"
