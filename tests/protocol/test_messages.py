@@ -60,7 +60,7 @@ def test_what_is_read_the_short_way_is_read_the_same_the_long_way(action, ply, m
         assert (found, type(found)) == (expected, type(expected))
 
 
-def test_ready_may_say_no_more_than_it_must_and_unknown_fields_are_ignored():
+def test_ready_may_say_no_more_than_it_must_and_an_action_is_given_with_its_note():
     ready = read_ready({"type": "ready", "protocol": 1})
     assert ready.wants == Wants(legal=True, observation=True, updates=False)
     assert (ready.name, ready.version, ready.author) == ("", "", "")
@@ -68,6 +68,8 @@ def test_ready_may_say_no_more_than_it_must_and_unknown_fields_are_ignored():
     ready = read_ready({"type": "ready", "protocol": 1, "name": "x", "wants": wants, "colour": "blue"})
     assert ready.wants == Wants(legal=False, observation=True, updates=True)
     assert ready.name == "x"
+    assert read_action({"type": "action", "ply": 3, "action": [1, 2]}, 3) == ([1, 2], None)
+    assert read_action({"type": "action", "ply": 3, "action": "+", "note": "why not", "x": 1}, 3) == ("+", "why not")
 
 
 @pytest.mark.parametrize(
@@ -88,11 +90,6 @@ def test_a_bad_ready_is_a_protocol_fault_that_names_the_field(message, sentence)
         read_ready(message)
     assert raised.value.kind == "protocol"
     assert sentence in raised.value.detail
-
-
-def test_an_action_is_given_with_its_note():
-    assert read_action({"type": "action", "ply": 3, "action": [1, 2]}, 3) == ([1, 2], None)
-    assert read_action({"type": "action", "ply": 3, "action": "+", "note": "why not", "x": 1}, 3) == ("+", "why not")
 
 
 @pytest.mark.parametrize(
