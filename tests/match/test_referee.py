@@ -226,6 +226,8 @@ def test_while_a_bot_thinks_its_position_clock_and_seat_are_seen():
     def choose(request):
         asked_at.append(datetime.now(UTC))
         seen.append(referee.live())
+        while datetime.now(UTC) < asked_at[-1] + 2 * MILLISECOND:
+            pass
         return Answer(request.legal[0], 1.5 if request.ply < 3 else 0.0, 0.5)
 
     referee = referee_of(choose, opening=[(1, 1)])

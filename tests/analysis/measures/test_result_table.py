@@ -10,7 +10,7 @@ from itertools import groupby
 import numpy as np
 import pytest
 
-from arena.analysis.measures.game_statistics import Score, game_statistics, pair_scores
+from arena.analysis.measures.game_statistics import Score, crosstable_of, game_statistics, pair_scores
 from arena.analysis.measures.result_table import read_results
 from arena.analysis.measures.standings import standings
 from arena.base.errors import StoreError
@@ -205,6 +205,13 @@ def test_scores_of_pairs_and_statistics_are_counted_match_by_match(store, seed):
         drawn = sums[chosen].sum(axis=1)
         low = np.quantile(drawn[:, 1:] / drawn[:, :1], 0.025, axis=0)
         assert [share.low for share in shares] == pytest.approx(low, abs=0.06)
+
+
+def test_a_crosstable_of_one_game_has_no_match_of_another(store):
+    played = [("plaid", [1, 2]), ("plaid", [1, 1]), ("differences", [2, 1]), ("plaid", [1, 2])]
+    fill(store, "t", [record(number, game=game, ranks=ranks) for number, (game, ranks) in enumerate(played, 1)])
+    for game, points, matches in (("plaid", 2.5, 3), ("differences", 0.0, 1), (None, 2.5, 4)):
+        assert crosstable_of(store, "t", game).scores["a@1", "b@1"] == Score(points, matches)
 
 
 def test_a_seat_that_some_matches_lack_counts_in_those_that_have_it(store):
