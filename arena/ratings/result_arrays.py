@@ -37,6 +37,9 @@ def check_result(names: Sequence[str], ranks: Sequence[int]) -> None:
 
 Integers = NDArray[np.int64]
 
+MAX_CELLS_PER_KEY = 8
+"""A table of all keys up to the largest is quicker than sorting them if it is not larger than this."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DistinctResults:
@@ -128,20 +131,19 @@ class EncounterArrays:
             occurrences: how often each encounter occurred.
         """
         used = np.flatnonzero(np.bincount(bots[bots >= 0]))
-        own = np.searchsorted(used, bots).astype(np.int32)
-        own += 1
-        own[bots < 0] = 0
-        first, raw = numbered(combined([*own.T, *ranks.T]))
-        found, canonical = _canonical(own[first] - 1, ranks[first])
-        del own, first
+        number_of = np.zeros(len(labels) + 1, dtype=np.int32)
+        number_of[used] = np.arange(1, len(used) + 1)
+        own = number_of[bots]  # the last is 0, of missing seats
         lengths = np.diff(starts, append=len(bots))
         kinds = np.zeros((len(starts), int(lengths.max(initial=0))), dtype=np.int64)
-        kinds[np.arange(kinds.shape[1]) < lengths[:, None]] = raw + 1
+        kinds[np.arange(kinds.shape[1]) < lengths[:, None]] = combined([*own.T, *ranks.T]) + 1
         example, kind_of = numbered(combined(list(kinds.T)))
         total = np.bincount(kind_of, occurrences, len(example)).astype(np.int64)
-        kinds = kinds[example]
-        kind, position = np.nonzero(kinds)
-        result = canonical[kinds[kind, position] - 1]
+        del kinds, kind_of
+        kind = np.repeat(np.arange(len(example)), lengths[example])
+        match = np.arange(len(kind)) + np.repeat(starts[example] - _starts_of(lengths[example]), lengths[example])
+        found, result = _canonical(own[match] - 1, ranks[match])
+        del own, match
         counts = np.bincount(result, total[kind]).astype(np.int64)
         ends = np.cumsum([0, *(len(members) for members, _ in found)])
         return cls(
@@ -184,10 +186,26 @@ def numbered(keys: Integers) -> tuple[Integers, Integers]:
     return first.astype(np.int64, copy=False), number.astype(np.int64, copy=False)
 
 
+def _starts_of(lengths: Integers) -> Integers:
+    return np.cumsum(lengths) - lengths
+
+
+def distinct(keys: Integers) -> tuple[Integers, Integers]:
+    """Return the distinct keys from 0, in ascending order, and the number of each key among them."""
+    if not len(keys) or int(keys.max()) > MAX_CELLS_PER_KEY * len(keys):
+        values, number = np.unique(keys, return_inverse=True)
+        return values, number.astype(np.int64, copy=False)
+    occurs = np.zeros(int(keys.max()) + 1, dtype=np.bool_)
+    occurs[keys] = True
+    return np.flatnonzero(occurs), (np.cumsum(occurs, dtype=np.int32) - 1)[keys].astype(np.int64)
+
+
 def _canonical(
     bots: NDArray[np.integer], ranks: NDArray[np.integer]
 ) -> tuple[list[tuple[Integers, Integers]], Integers]:
     """Return members and ranks of the distinct canonical results for each number of players, and each row's number."""
+    if bots.shape[1] == 2 and bots.min(initial=0) >= 0:
+        return _canonical_pairs(bots, ranks)
     players = (bots >= 0).sum(axis=1)
     number = np.zeros(len(bots), dtype=np.int64)
     found: list[tuple[Integers, Integers]] = []
@@ -203,6 +221,20 @@ def _canonical(
         number[rows] = known + own
         known += len(first)
     return found, number
+
+
+def _canonical_pairs(
+    bots: NDArray[np.integer], ranks: NDArray[np.integer]
+) -> tuple[list[tuple[Integers, Integers]], Integers]:
+    """Return the same of matches of two."""
+    (one, other), (rank, other_rank) = bots.T, ranks.T
+    is_turned = (rank > other_rank) | ((rank == other_rank) & (one > other))
+    base = int(bots.max(initial=0)) + 1
+    key = np.where(is_turned, other, one).astype(np.int64) * base + np.where(is_turned, one, other)
+    key, number = distinct(2 * key + (rank != other_rank))
+    members = np.stack(np.divmod(key >> 1, base), axis=1)
+    order = np.stack([np.zeros_like(key), key & 1], axis=1)
+    return ([(members, order)] if len(key) else []), number
 
 
 # Which matches count for ratings: the one place that says so.
