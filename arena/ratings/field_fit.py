@@ -80,7 +80,7 @@ class FittedEncounters:
         """Return half the width of each 95 % interval of mu, shape (bots,)."""
         if len(self.draws) < DRAWS:  # too few for a quantile
             return np.asarray(CONFIDENCE_95 * np.sqrt((self.draws * self.draws).mean(axis=0)))
-        return np.quantile(np.abs(self.draws), 0.95, axis=0)
+        return np.quantile(np.abs(self.draws.T, order="C"), 0.95, axis=1)
 
     def los(self, bots: Sequence[int] | None = None) -> Floats:
         """Return the likelihood of superiority of the bot of the row over the bot of the column, shape (bots, bots).
@@ -113,10 +113,9 @@ class FittedEncounters:
         """Return the 95 % interval of each bot's rank by mean, from the draws."""
         means = np.array([rating.mu for rating in self.ratings])
         order = np.argsort(-(means + self.draws), axis=1, kind="stable")
-        ranks = np.empty_like(order)
-        np.put_along_axis(ranks, order, np.arange(1, len(means) + 1)[None, :], axis=1)
-        low = np.quantile(ranks, 0.025, axis=0, method="inverted_cdf")
-        high = np.quantile(ranks, 0.975, axis=0, method="inverted_cdf")
+        ranks = np.empty(order.shape[::-1], dtype=np.int32)
+        np.put_along_axis(ranks.T, order, np.arange(1, len(means) + 1, dtype=np.int32)[None, :], axis=1)
+        low, high = np.quantile(ranks, (0.025, 0.975), axis=1, method="inverted_cdf")
         return [(int(a), int(b)) for a, b in zip(low, high, strict=True)]
 
 

@@ -203,27 +203,33 @@ def _counted(results: ResultTable) -> dict[str, Standing]:
     """Return a line for each bot, with what is counted and without what is rated."""
     bots, seats = len(results.labels), results.bots.shape[1]
     occurrences = results.match_occurrences
-    players = (results.bots >= 0).sum(axis=1)
-    top_is_shared = (results.ranks == 1).sum(axis=1) > 1
+    players, firsts = np.zeros(len(results.bots), dtype=np.int64), np.zeros(len(results.bots), dtype=np.int64)
+    for seat in range(seats):  # column by column: sums over short rows take long
+        players += results.bots[:, seat] >= 0
+        firsts += results.ranks[:, seat] == 1
+    top_is_shared = firsts > 1
     finishes, by_seat, wins, draws = (np.zeros(shape) for shape in ((bots, seats), (bots, seats), bots, bots))
     points, seats_of = np.zeros((bots, seats)), np.zeros(bots, dtype=np.int64)
     for seat in range(seats):
-        seated = np.flatnonzero(results.bots[:, seat] >= 0)
-        bot, rank, count = results.bots[seated, seat], results.ranks[seated, seat], occurrences[seated]
-        twice_beaten = np.full(len(seated), -1)
-        for other_ranks in results.ranks[seated].T:  # column by column: sums over short rows take long
-            twice_beaten += (other_ranks > rank).astype(np.int64) + (other_ranks >= rank)
+        is_seated = results.bots[:, seat] >= 0
+        seated = slice(None) if is_seated.all() else np.flatnonzero(is_seated)
+        bot, rank = (column[seated, seat].astype(np.int64) for column in (results.bots, results.ranks))
+        count = occurrences[seated]
+        twice_beaten = np.full(len(bot), -1)
+        for other_ranks in results.ranks[seated].T:
+            twice_beaten += other_ranks > rank
+            twice_beaten += other_ranks >= rank
         sizes = np.flatnonzero(np.bincount(players[seated]))
         for size in sizes.tolist():  # sums of whole numbers don't depend on the order
-            of_size = players[seated] == size
+            of_size = slice(None) if len(sizes) == 1 else players[seated] == size
             beaten = np.bincount(bot[of_size], count[of_size] * twice_beaten[of_size], bots)
             points[:, seat] += beaten / (2 * max(size - 1, 1))
+            seats_of[bot[of_size]] = np.maximum(seats_of[bot[of_size]], size)
         by_seat[:, seat] = np.bincount(bot, count, bots)
         finishes += np.bincount(bot * seats + rank - 1, count, bots * seats).reshape(bots, seats)
-        is_first = rank == 1
-        wins += np.bincount(bot[is_first], count[is_first] * ~top_is_shared[seated][is_first], bots)
-        draws += np.bincount(bot[is_first], count[is_first] * top_is_shared[seated][is_first], bots)
-        np.maximum.at(seats_of, bot, players[seated])
+        of_first, is_shared = count * (rank == 1), top_is_shared[seated]
+        wins += np.bincount(bot, of_first * ~is_shared, bots)
+        draws += np.bincount(bot, of_first * is_shared, bots)
     columns = (finishes.astype(int), wins.astype(int), draws.astype(int), by_seat.astype(int), points, seats_of)
     return {
         label: Standing(
@@ -276,6 +282,7 @@ def _lines(
 def _los_function(fitted: FittedEncounters, by: float = 0.0) -> Callable[[str, str], float]:
     """Return a function from two bots to the likelihood that the first is better; 1/2 where one has no rating."""
     index = {label: number for number, label in enumerate(fitted.names)}
+    fitted = replace(fitted, draws=np.asfortranarray(fitted.draws))  # of which columns are read
     return lambda a, b: fitted.los_between(index[a], index[b], by) if a in index and b in index else 0.5
 
 
