@@ -71,13 +71,15 @@ def test_a_hostile_archive_is_rejected_on_the_command_line(place, arena, command
     assert not any((place / "home").glob("bots/*"))
 
 
-def test_elsewhere_an_archive_is_named_as_one_and_so_is_one_in_an_archive(place, arena):
+def test_elsewhere_an_archive_is_named_as_one(place, arena):
     (place / "work/bot.zip").write_bytes(good_zip())
     (place / "work/bot.rar").write_bytes(b"Rar!")
     for arguments in (["play", "differences", "bot.zip", "arena:greedy"], ["submit", "bot.rar"]):
         sentence = refusal(arena, *arguments)
         assert "an archive, which only arena check, arena submit and entrants_from take; expected .zip" in sentence
 
+
+def test_an_archive_of_an_archive_is_named_as_one(place, arena):
     for inner in ("inner.zip", "inner.rar"):
         (place / "work/bot.zip").write_bytes(make_zip(File(inner.encode(), good_zip())))
         sentence = f"bot.zip: it holds only an archive, {inner!r}; expected the files of a bot with its bot.toml"
