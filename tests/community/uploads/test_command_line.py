@@ -79,12 +79,12 @@ def test_elsewhere_an_archive_is_named_as_one(place, arena):
         assert "an archive, which only arena check, arena submit and entrants_from take; expected .zip" in sentence
 
 
-def test_an_archive_of_an_archive_is_named_as_one(place, arena):
-    for inner in ("inner.zip", "inner.rar"):
-        (place / "work/bot.zip").write_bytes(make_zip(File(inner.encode(), good_zip())))
-        sentence = f"bot.zip: it holds only an archive, {inner!r}; expected the files of a bot with its bot.toml"
-        for command in ("check", "submit"):
-            assert refusal(arena, command, "bot.zip").startswith(sentence)
+@pytest.mark.parametrize("inner", ["inner.zip", "inner.rar"])
+def test_an_archive_of_an_archive_is_named_as_one(place, arena, inner):
+    (place / "work/bot.zip").write_bytes(make_zip(File(inner.encode(), good_zip())))
+    sentence = f"bot.zip: it holds only an archive, {inner!r}; expected the files of a bot with its bot.toml"
+    for command in ("check", "submit"):
+        assert refusal(arena, command, "bot.zip").startswith(sentence)
 
 
 MEASURE = """
