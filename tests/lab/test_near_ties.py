@@ -7,6 +7,9 @@ from arena.games.kernels import loading
 from arena.games.kernels.build import FLAGS, compile_kernel, find_compiler
 from arena.games.kernels.loading import share_solver_of, solver_of
 from arena.games.kernels.solver import KernelSolver, ShareSolver
+from arena.lab.solving import kernel_tables
+from arena.lab.solving.kernel_tables import KernelValues
+from arena.lab.solving.limits import Limits
 from tests import needs
 from tests.lab.mutants import ASKS_OFTEN
 
@@ -45,6 +48,15 @@ def test_near_ties_are_decided_by_the_rules(asking_plaid, asked, sheet, solver, 
         assert ask(solver(asking_plaid, game)) == expected
     assert len(asked) > 50
     assert all(len(set(game.scores(state))) > 1 for game, state in asked)  # equal ones are known to be ties
+
+
+def test_a_table_of_values_has_what_the_rules_say_of_them(asking_plaid, asked, monkeypatch):
+    game = make_game("plaid", width=6, height=4, lines=5)
+    expected = KernelValues(game, Limits()).after_actions(game.initial_state())
+    asked.clear()
+    monkeypatch.setattr(kernel_tables, "solver_of", lambda game: KernelSolver(asking_plaid, game))
+    assert KernelValues(game, Limits()).after_actions(game.initial_state()) == expected
+    assert asked
 
 
 def test_a_mistake_of_the_rules_in_a_near_tie_is_not_lost(asking_plaid, monkeypatch):

@@ -9,7 +9,9 @@ from arena.games import make_game
 from arena.games.kernels.loading import kernel_of
 from arena.lab.measures import formulas
 from arena.lab.measures.exact_values import Value, random_play
+from arena.lab.measures.measure import Cluster, share_of
 from arena.lab.measures.report import survey_quality
+from arena.lab.measures.skill_ladder import Step, Strength, at_random, encounter, greedy, self_play
 from arena.lab.measures.survey import Plan
 from arena.lab.solving.limits import Limits
 from tests import needs
@@ -162,3 +164,43 @@ def test_without_a_kernel_random_play_is_simulated_on_the_rules(monkeypatch):
     report = survey_quality(make_game("differences", size=7), "differences", few, Limits())
     drawn = report.measure("draws_and_margins").row("draws", "random")
     assert (drawn.known, drawn.estimate.n) == ("", 10)
+
+
+def encounter_truth(game):
+    """Return the points that greedy play takes from random play, in both seats."""
+    zero = sum(
+        chance * points_of(game.ranks(states[-1])) for chance, states in lines(game, [furthest_ahead, any_action])
+    )
+    one = sum(
+        chance * points_of(game.ranks(states[-1])) for chance, states in lines(game, [any_action, furthest_ahead])
+    )
+    return (zero + 1 - one) / 2
+
+
+def coverage(game, repetitions=REPETITIONS):
+    """Return by name in which share of repetitions an interval of ``MATCHES`` observations has the truth."""
+    values = PlainValues(game)
+    truth = truths(game, values) | {"greedy against random": encounter_truth(game)}
+    hits = dict.fromkeys(truth, 0)
+    random = Strength(name="random", strategy=at_random(game))
+    step = Step(Strength(name="greedy", strategy=greedy(game)), random)
+    for repetition in range(repetitions):
+        seeds = [(repetition, number) for number in range(MATCHES)]
+        matches = [self_play(game, random, seed, lambda: None) for seed in seeds]
+        taken = [encounter(game, step, seed, lambda: None) for seed in seeds]
+        rows = rows_of(formulas.played_profile(matches, 2), game)
+        rows += tuple(row for row in formulas.choice([formulas.valued(one, values) for one in matches]) if not row.at)
+        found = {row.name: row.estimate for row in rows}
+        found["greedy against random"] = share_of([Cluster(points) for points in taken])
+        for name, estimate in found.items():
+            hits[name] += estimate.low - 1e-9 <= truth[name] <= estimate.high + 1e-9
+    return {name: count / repetitions for name, count in hits.items()}
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", SMALL)
+def test_intervals_have_the_truth_in_95_of_100_samples_of_random_play(name):
+    """What is the same in all matches is always right."""
+    shares = coverage(SMALL[name]())
+    assert len(shares) == 10
+    assert all(0.92 <= share <= 0.98 or share == 1 for share in shares.values()), shares
