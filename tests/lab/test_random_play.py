@@ -19,6 +19,8 @@ from tests.lab.games import plain_value
 
 needs_compiler = needs.program("cc", "gcc", "clang")
 
+REPETITIONS, MATCHES = 200, 200
+
 
 def numbering():
     """Return multiplication from when all marks stand."""
@@ -54,6 +56,15 @@ def lines(game, choose, state=None, chance=1.0, before=()):
 
 def any_action(game, state):
     return game.legal_actions(state)
+
+
+def furthest_ahead(game, state):
+    seat = game.seat_to_act(state)
+    leads = {}
+    for action in game.legal_actions(state):
+        scores = game.scores(game.apply(state, action))
+        leads.setdefault(scores[seat] - scores[1 - seat], []).append(action)
+    return leads[max(leads)]
 
 
 def points_of(ranks):
