@@ -17,7 +17,7 @@ from arena.store.results.match_records import (
     RESULT_COLUMNS,
     Records,
     ResultColumns,
-    pieces_by_match,
+    plain_pieces,
     record_texts,
     result_columns,
     rows_by_match,
@@ -82,7 +82,7 @@ class RecordReader(TournamentReader):
         if last_match is not None:
             chosen = chosen.where(records.c.match <= last_match)
         for number in self._numbers_within(within):
-            for rows in pieces_by_match(self._database, chosen, number, game, RESULTS_CHUNK_ROWS, after_match):
+            for rows in plain_pieces(self._database, chosen, number, game, RESULTS_CHUNK_ROWS, after_match):
                 yield result_columns(number, rows)
 
     def _numbers_within(self, within: Within) -> list[int]:
