@@ -166,6 +166,15 @@ def assert_order_makes_no_difference():
     assert np.array_equal(first.draws, second.draws)
 
 
+def test_margins_and_rank_intervals_are_quantiles_of_the_draws():
+    fitted = fit_encounters(Counter(field(5)[1]).items())
+    assert np.array_equal(fitted.margins(), np.quantile(np.abs(fitted.draws), 0.95, axis=0))
+    order = np.argsort(-(np.array([rating.mu for rating in fitted.ratings]) + fitted.draws), axis=1)
+    ranks = np.argsort(order, axis=1) + 1
+    quantiles = np.quantile(ranks, (0.025, 0.975), axis=0, method="inverted_cdf")
+    assert fitted.rank_intervals() == list(zip(*quantiles.tolist(), strict=True))
+
+
 def test_no_results_and_one_result_are_no_problem():
     assert fit_encounters([]).names == ()
     single = fit_encounters([(((("a", "b"), (1, 2)),), 1)])
