@@ -199,6 +199,7 @@ def test_a_wrong_scope_is_refused_in_a_sentence(arena, arguments, message):
     refused(arena, *arguments, message=message)
 
 
+@pytest.mark.slow(sample=True)
 def test_comparisons_count_on_request(arena):
     assert matches_of(arena) == 2
     assert matches_of(arena, "--comparisons") == 3

@@ -159,6 +159,7 @@ def test_playouts_of_a_kernel_have_the_truth_in_their_intervals(name):
         assert high - low < 0.1
 
 
+@pytest.mark.slow(sample=True)
 @needs_compiler
 def test_random_play_is_exact_on_a_small_board_and_millions_of_playouts_on_a_larger_one():
     few = Plan(encounters=10, doublings=0)
@@ -169,6 +170,7 @@ def test_random_play_is_exact_on_a_small_board_and_millions_of_playouts_on_a_lar
         assert report.measure("draws_and_margins").row("draws", "greedy").known == ""
 
 
+@pytest.mark.slow(sample=True)
 def test_without_a_kernel_random_play_is_simulated_on_the_rules(monkeypatch):
     monkeypatch.setattr("arena.lab.measures.survey.kernel_of", lambda _: KernelError("no compiler"))
     few = Plan(encounters=10, doublings=0, within_seconds=20.0)

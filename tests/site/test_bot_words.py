@@ -176,6 +176,7 @@ def test_whoever_has_the_key_proves_what_a_record_leaves_out_and_nobody_else_con
     assert shown["left_out_digest"] not in guesses
 
 
+@pytest.mark.slow(sample=True)
 def test_the_program_of_the_page_proves_what_a_published_record_leaves_out(told, tmp_path, capsys):
     publish(told, ["said"], tmp_path / "out", max_matches=0)
     lines = map(json.loads, (tmp_path / "out" / "records" / "said.jsonl").read_text().splitlines())
@@ -226,6 +227,7 @@ def test_a_published_folder_has_what_its_readers_may_read_and_verifies(told, tmp
     assert verify_folder(tmp_path / "out").problems == []
 
 
+@pytest.mark.slow(sample=True)
 def test_records_of_a_published_folder_are_the_records_of_the_home_they_came_from(told, tmp_path):
     publish(told, ["said"], tmp_path / "out", max_matches=0)
     lines = (tmp_path / "out" / "records" / "said.jsonl").read_bytes().splitlines(keepends=True)

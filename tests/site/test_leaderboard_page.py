@@ -25,6 +25,7 @@ def lines(page):
     return [(one.label, one.wins, one.losses) for one in page.standings]
 
 
+@pytest.mark.slow(sample=True)
 def test_a_leaderboard_counts_tournaments_with_its_game_of_a_season_or_alone_and_all_are_at_a_glance(year):
     found = model_of(year, "leaderboard", game="differences")
     assert lines(found) == [("a@1", 20, 4), ("b@1", 4, 20)]

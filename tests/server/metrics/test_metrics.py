@@ -63,6 +63,7 @@ def test_requests_are_counted_by_template():
     assert values["arena_request_seconds_count", "/bots/{bot}"] == 4
 
 
+@pytest.mark.slow(sample=True)
 async def test_what_a_stranger_asks_for_becomes_no_label(directory):
     requests = RequestMetrics()
     async with client_of(directory, observers=[requests]) as client:

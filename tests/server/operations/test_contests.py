@@ -121,6 +121,7 @@ def test_a_template_is_the_same_contest_from_the_form_and_from_the_command_line(
     assert template.text == template_text(name, "spring", "UTC", now)
 
 
+@pytest.mark.slow(sample=True)
 async def test_the_options_of_a_game_are_fields_of_the_form(world, dora, quick, monkeypatch):
     monkeypatch.setitem(FIRST_SECONDS, Lane.BOARDS, 60.0)
     page = await dora.get("/contests/new?template=class&game=plusminus", headers={"accept": "text/html"})
@@ -447,6 +448,7 @@ async def test_a_question_is_between_who_asks_and_directors_until_it_is_answered
     assert "ann" not in str(world.store.log.lines(hidden=())[0])
 
 
+@pytest.mark.slow(sample=True)
 async def test_an_announcement_is_new_until_it_was_seen_in_a_browser(world, contest):
     dora = world.browser("dora")
     assert (await dora.post(f"/contests/{contest}/announce", data={"message": f"{NEWS}\r\nline 2"})).status_code == 303
