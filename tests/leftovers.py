@@ -62,3 +62,10 @@ def _left(others):
             os.waitpid(pid, os.WNOHANG)
     children &= set(reaper.children(os.getpid()))
     return children.union(*map(reaper.descendants, children))
+
+
+def wait_for_the_end_of(pids):
+    deadline = time.monotonic() + 60
+    while running := [pid for pid in pids if command_line(pid)]:
+        assert time.monotonic() < deadline, running
+        time.sleep(0.05)

@@ -4,12 +4,13 @@ import json
 
 from arena.cli.group import run
 from arena.store.home import ArenaHome
-from arena.tournament.definition import load_definition
-from arena.tournament.director import run_tournament
 
 
 def played_in(directory, **files):
     """Write tournament files, play them in a home beside them, and return the directory."""
+    from arena.tournament.definition import load_definition
+    from arena.tournament.director import run_tournament
+
     with ArenaHome(directory / "home") as home:
         for name, text in files.items():
             (directory / f"{name}.toml").write_text(text)

@@ -32,11 +32,10 @@ from arena.store.results.values import OwnedBot
 from tests import needs
 from tests.cli.calls import calling, refusal
 from tests.lab.made_puzzles import made_puzzle
-from tests.leftovers import command_line, command_lines, own_errors
+from tests.leftovers import command_line, command_lines, own_errors, wait_for_the_end_of
 from tests.server.conftest import add_tournament
 from tests.store.results.samples import definition, line, record
 from tests.test_light_processes import WEB, loaded_too_much
-from tests.tournament.executors.test_conformance import wait_for_the_end_of
 from tests.waiting import wait_until
 from tests.written_bots import kit_bot
 

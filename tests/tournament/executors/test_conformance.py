@@ -22,7 +22,7 @@ from arena.tournament.executors.executor import Job, Played, Void, WorkQueue
 from arena.tournament.executors.table import EXECUTORS, InProcessExecutor, open_executor
 from benchmarks.zoo_bots import bad_bot
 from tests.conftest import BOTS
-from tests.leftovers import command_line, no_process_left
+from tests.leftovers import no_process_left, wait_for_the_end_of
 from tests.matches import small_match
 
 LEVEL = "limits"
@@ -275,13 +275,6 @@ def test_ctrl_c_while_a_worker_starts_stops_cleanly(write_definition, tmp_path, 
     assert done.returncode == 130
     assert "matches recorded. To resume: arena run" in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def wait_for_the_end_of(pids):
-    deadline = time.monotonic() + 60
-    while running := [pid for pid in pids if command_line(pid)]:
-        assert time.monotonic() < deadline, running
-        time.sleep(0.05)
 
 
 @pytest.mark.slow
