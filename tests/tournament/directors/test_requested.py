@@ -65,7 +65,7 @@ def test_each_kind_is_a_correction_with_its_reason(home, people):
 
 @pytest.mark.slow
 def test_an_entrant_gets_the_files_of_a_bot_of_the_arena(home, people, tmp_path):
-    from tests.community.ladders.test_open_ladder import submit_bot
+    from tests.community.ladders.test_supervised_ladder import submit_bot
 
     submit_bot(home, tmp_path, "better", "2")
     ask(people, "replace", bot="greedy", new="better@2")
