@@ -16,15 +16,14 @@ from arena.base.seeds import pick_below
 from arena.games import make_game
 from arena.games.game import Game
 from arena.games.kernels.loading import solver_of
-from arena.games.kernels.solver import parts_of
 from arena.games.pie import Pie
 from arena.games.plaid import Plaid
 from arena.games.plusminus import Plusminus
 from arena.lab.oracle import ActionWorth, Oracle
-from arena.lab.solving.kernel_tables import FEW_STATES
+from arena.lab.solving.kernel_tables import FEW_STATES, values_of
 from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError, count_states
 from arena.lab.solving.state_graph import Retrograde, explore
-from arena.lab.solving.worth import OUTCOME_UNIT, PARTS, Known, Outcome, Worth, worth_between
+from arena.lab.solving.worth import Known, Outcome, Worth, worth_between
 
 # A repair is tried by the values of the states after the first actions alone, so it costs hardly more than a solution.
 #
@@ -214,7 +213,7 @@ class _Form:
         solved = kernel.solve(self._limits.deadline, in_pairs=True)
         if solved is None:
             raise TimeIsUpError("the time is up")
-        value = solved.outcome * OUTCOME_UNIT + solved.margin * (PARTS // parts_of(self._game))
+        (value,) = values_of(self._game, [(solved.outcome, solved.margin)])
         return value, len(solved.best)
 
     def _unseen(self, plain: Repaired) -> Repaired:

@@ -9,11 +9,10 @@ from typing import Any
 from arena.base.errors import KernelError, UsageError
 from arena.games.game import Game
 from arena.games.kernels.loading import has_solver, is_built, solver_of
-from arena.games.kernels.solver import parts_of
 from arena.games.pie import Pie
 from arena.lab.oracle import Oracle
 from arena.lab.shares import ShareOracle
-from arena.lab.solving.kernel_tables import FEW_STATES
+from arena.lab.solving.kernel_tables import FEW_STATES, values_of
 from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError, bytes_per_state, count_states, states_text
 from arena.lab.solving.positions import up_to_symmetry
 from arena.lab.solving.proofs import Proof, proof_of
@@ -21,7 +20,7 @@ from arena.lab.solving.search import actions_and_states, search_solution
 from arena.lab.solving.solution import By, Plan, Solution, plan_of
 from arena.lab.solving.state_graph import Retrograde, StateGraph, explore
 from arena.lab.solving.tables import Table
-from arena.lab.solving.worth import OUTCOME_UNIT, PARTS, Known, outcome_text, worth_between
+from arena.lab.solving.worth import Known, outcome_text, worth_between
 
 _SHARE_OF_TABLE = 0.5
 """The share of the time for a table whose size is not known beforehand; the rest is for a search."""
@@ -186,7 +185,7 @@ class Solver:
         solved = kernel.solve(limits.deadline, limits.watch)
         if solved is None:
             raise TimeIsUpError("the time is up, and the kernel has not ended; allow more, or a smaller board")
-        value = solved.outcome * OUTCOME_UNIT + solved.margin * (PARTS // parts_of(self._game))
+        (value,) = values_of(self._game, [(solved.outcome, solved.margin)])
         return replace(
             self._bare,
             worth=worth_between(value, value, Known.TABLE if needs.states else Known.SEARCH),
