@@ -347,9 +347,8 @@ def erase_tournament(home: ArenaHome, name: str) -> None:
 
 
 def _forget_cached_results(home: ArenaHome, tournament: StoredTournament) -> None:
-    kept_path(home.cache_directory, tournament.name, "standings").unlink(missing_ok=True)
-    kept_path(home.cache_directory, tournament.name, "results").unlink(missing_ok=True)
-    kept_path(home.cache_directory, tournament.name, "fit").unlink(missing_ok=True)
+    for kind in ("standings", "results", "fit"):
+        kept_path(home.cache_directory, tournament.name, kind).unlink(missing_ok=True)
 
 
 def move_log(source: Path, target: Path) -> None:

@@ -6,10 +6,12 @@ is ignored. A file with arrays is one line of JSON, plain numbers, and a digest,
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import tempfile
 from collections.abc import Callable
+from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
@@ -69,6 +71,13 @@ def digest_of(*parts: Any) -> bytes:
     for part in parts:
         digest.update(part)
     return digest.digest()
+
+
+def write_parts(path: Path, line: Any, *arrays: Any) -> None:
+    """Write a line, which is a dataclass, and arrays for ``read_parts``; nothing if the line is too long."""
+    text = json.dumps(asdict(line), separators=(",", ":")).encode() + b"\n"
+    if len(text) <= MAX_LINE_BYTES:
+        write_whole(path, text, *arrays)
 
 
 def write_whole(path: Path, *parts: Any) -> None:

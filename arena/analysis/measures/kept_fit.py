@@ -5,15 +5,14 @@ So the file decides how long a table takes, never what it says; a finished tourn
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from arena.analysis.measures.kept_files import MAX_LINE_BYTES, read_parts, write_whole
+from arena.analysis.measures.kept_files import read_parts, write_parts
 from arena.base.errors import StoreError
 from arena.base.shipped import code_digest
 from arena.base.stored import is_text
@@ -71,10 +70,8 @@ def write_start(path: Path, tournament: StoredTournament, fitted: FittedEncounte
         draw_probability=fitted.draw_probability,
         prior_width=fitted.prior_width,
     )
-    text = json.dumps(asdict(line), separators=(",", ":")).encode() + b"\n"
-    if len(text) <= MAX_LINE_BYTES:
-        numbers = ([rating.mu for rating in fitted.ratings], [rating.sigma for rating in fitted.ratings])
-        write_whole(path, text, np.array(numbers, dtype="<f8").ravel())
+    numbers = ([rating.mu for rating in fitted.ratings], [rating.sigma for rating in fitted.ratings])
+    write_parts(path, line, np.array(numbers, dtype="<f8").ravel())
 
 
 def _key_of(tournament: StoredTournament) -> tuple[str, int, str]:

@@ -8,11 +8,10 @@ is kept in a file as well, for the next process.
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,7 +20,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.analysis.measures.kept_files import MAX_LINE_BYTES, read_parts, write_whole
+from arena.analysis.measures.kept_files import read_parts, write_parts
 from arena.analysis.measures.result_pieces import (
     HASH_BYTES,
     MAX_KEPT_MATCHES,
@@ -149,10 +148,9 @@ def _write(path: Path, read: _ReadSoFar) -> None:
         code=code_digest(), key=read.key, last_match=read.last_match, labels=names[0], games=names[1],
         matches=matches, seats=seats,
     )  # fmt: skip
-    text = json.dumps(asdict(line), separators=(",", ":")).encode() + b"\n"
-    if len(text) <= MAX_LINE_BYTES and line.size() <= MAX_FILE_BYTES:
+    if line.size() <= MAX_FILE_BYTES:
         columns = zip(read.piece, _TYPES, strict=True)
-        write_whole(path, text, *(np.ascontiguousarray(column, dtype=dtype).ravel() for column, dtype in columns))
+        write_parts(path, line, *(np.ascontiguousarray(column, dtype=dtype).ravel() for column, dtype in columns))
 
 
 def _read(path: Path, key: str) -> _ReadSoFar | None:

@@ -6,7 +6,6 @@ another key is computed again.
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -17,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from arena.analysis.measures.kept_files import MAX_LINE_BYTES, read_parts, write_whole
+from arena.analysis.measures.kept_files import read_parts, write_parts
 from arena.analysis.measures.kept_fit import read_start, write_start
 from arena.analysis.measures.result_pieces import MIN_KEPT_MATCHES
 from arena.analysis.measures.result_table import ResultTable, read_results
@@ -175,10 +174,7 @@ def write_standings(path: Path, key: Key, table: Standings) -> None:
         consistency=asdict(table.consistency),
         first_seat_share=table.first_seat_share,
     )
-    text = json.dumps(asdict(line), separators=(",", ":")).encode() + b"\n"
-    if len(text) > MAX_LINE_BYTES:
-        return
-    write_whole(path, text, np.ascontiguousarray(fitted.draws, dtype="<f8").ravel())
+    write_parts(path, line, np.ascontiguousarray(fitted.draws, dtype="<f8").ravel())
 
 
 # The standings of a store.

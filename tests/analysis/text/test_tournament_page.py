@@ -93,7 +93,7 @@ def test_every_name_leads_to_its_bot_and_back_and_every_heading_of_a_table_is_ex
         assert len(page.all("a", href=f"#bot-{number}")) > 8, "verdict, standings, seats, rivals, numbers"
         assert re.search(rf'id="{section["id"]}".*?<bdi>{line.bot}</bdi>', page.source, re.DOTALL)
     assert len(page.all("a", href="#standings")) == len(table.lines)
-    # By touch and by ear: in a list at the end, beside the title that a pointer shows.
+    # The list at the end tells readers without a pointer what the titles show.
     headings = [found for found in page.all("th", scope="col") if "title" in found]
     assert len(headings) > 30
     listed = html.unescape(page.source[page.source.index('id="columns"') :])
