@@ -122,7 +122,7 @@ def render(
     values = parameters.model_dump()
     twin = setting.links.page(page.name, ".json", **values)
     shown = {"room": page.room, "twin": twin, "feed": _feed(page, values, setting), "featured": featured}
-    return render_template(f"{page.name}.html.jinja", setting, parameters=parameters, model=model, **shown)
+    return render_template(f"{page.name}", setting, parameters=parameters, model=model, **shown)
 
 
 def _feed(page: Page, values: dict[str, Any], setting: Setting) -> str | None:
@@ -131,8 +131,10 @@ def _feed(page: Page, values: dict[str, Any], setting: Setting) -> str | None:
 
 
 def render_template(template: str, setting: Setting, **values: Any) -> str:
-    """Return a file in ``templates`` as HTML; ``base.html.jinja`` needs the values ``room`` and ``twin``."""
-    return environment().get_template(template).render(setting=setting, link=setting.links.page, **values)
+    """Return a template as HTML, by its name; ``base.html.jinja`` needs the values ``room`` and ``twin``."""
+    return (
+        environment().get_template(f"{template}.html.jinja").render(setting=setting, link=setting.links.page, **values)
+    )
 
 
 @cache

@@ -125,7 +125,7 @@ def test_a_page_says_the_same_without_scripts(visit, window_without_scripts):
 
 
 def test_a_page_that_is_being_computed_outlives_its_server(site, chromium):
-    pending = render_template("pending.html.jinja", Setting(links=ServedLinks(asset_digests())), room="", twin=None)
+    pending = render_template("pending", Setting(links=ServedLinks(asset_digests())), room="", twin=None)
     answers, is_looked_at = ["pending", "away", "away", "pending"], []
 
     def answer(route):

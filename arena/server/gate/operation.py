@@ -1,9 +1,9 @@
-"""An operation: a line in the table of what people do, from which dispatch, permission, limits and OpenAPI follow."""
+"""An operation that people do: what its handler is decorated with, from which permission, limits and OpenAPI follow."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeAlias
@@ -183,11 +183,16 @@ Handler = Callable[[Visit], Result]
 """Does it, in a thread of its own; may raise our errors."""
 
 
+def _no_handler(visit: Visit) -> Result:
+    raise NotImplementedError
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """Something that people do, or a page for a person.
+    """Something that people do, or a page for a person: the decorator of its handler.
 
     Attributes:
+        template: its name; "" for none.
         model: the result; None if a browser is led elsewhere.
         summary: for the OpenAPI document; by default the first line of the handler's docstring.
         room: the service of the site's navigation that it belongs to.
@@ -204,7 +209,6 @@ class Operation:
     method: str
     path: str
     who: Permission | Who
-    handler: Handler
     fields: type[BaseModel] = NoFields
     model: type[Model] | None = None
     template: str = ""
@@ -223,12 +227,8 @@ class Operation:
     topics: Callable[[Any], tuple[str, ...]] = lambda _: ()
     is_asked_for_again: Callable[[Any], bool] = lambda _: False
     is_late: Callable[[Any], bool] = lambda _: False
+    handler: Handler = _no_handler
 
-    def __post_init__(self) -> None:
-        """Set the summary."""
-        summary = self.summary or (self.handler.__doc__ or "").partition("\n")[0]
-        object.__setattr__(self, "summary", summary)
-
-
-Paths = Mapping[str, Mapping[str, Operation]]
-"""The operations by path, and then by method."""
+    def __call__(self, handler: Handler) -> Operation:
+        """Return the operation with its handler."""
+        return replace(self, handler=handler, summary=self.summary or (handler.__doc__ or "").partition("\n")[0])

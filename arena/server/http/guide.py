@@ -62,10 +62,10 @@ class Guide:
         if page is not None:
             page = page if self._links.account else page.without_accounts()
             values = {"page": page, "site": site}
-            html = render_template("guide_page.html.jinja", setting, room="guide", twin=None, **values)
+            html = render_template("guide_page", setting, room="guide", twin=None, **values)
         else:
             html = render_template(
-                "guide.html.jinja",
+                "guide",
                 setting,
                 room="guide",
                 twin=None,

@@ -242,7 +242,7 @@ class PageResponses:
 
     @cached_property
     def _pending(self) -> Rendered:
-        html = render_template("pending.html.jinja", Setting(links=self._links), room="", twin=None)
+        html = render_template("pending", Setting(links=self._links), room="", twin=None)
         return rendered(html.encode(), HTML)
 
     def problem(self, request: Request, problem: Problem, suffix: str = "") -> Response:
@@ -259,7 +259,7 @@ class PageResponses:
         setting = Setting(links=self._links)
         values = {"room": "", "twin": None, "title": problem.title, "sentence": problem.error}
         values["suggested"] = problem.suggested
-        html = render_template("error.html.jinja", setting, **values)
+        html = render_template("error", setting, **values)
         return response_of(rendered(html.encode(), HTML), request.headers, headers, problem.status)
 
     def method_not_allowed(self, request: Request, allowed: Iterable[str]) -> Response:

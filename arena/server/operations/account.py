@@ -68,11 +68,13 @@ class SignIn(Fields):
     next: str = "/"
 
 
+@Operation("GET", "/sign-in", Who.ANYBODY, SignInQuery, SignInPage, "sign_in")
 def show_sign_in(visit: Visit) -> SignInPage:
     """The form to sign in."""
     return SignInPage(next=place_of_ours(visit.fields.next))
 
 
+@Operation("POST", "/sign-in", Who.ANYBODY, SignIn, rate=FROM_AN_ADDRESS, form="/sign-in", takes_password=True)
 def sign_in(visit: Visit) -> Done:
     """Sign in.
 
@@ -106,19 +108,11 @@ def _end_session(visit: Visit) -> None:
         visit.people.sessions.end(visit.actor.person, visit.actor.session)
 
 
+@Operation("POST", "/sign-out", Who.ANYBODY)
 def sign_out(visit: Visit) -> Done:
     """Sign out."""
     _end_session(visit)
     return Done(to="/", sentence="signed out", session="")
-
-
-SIGN_IN_OPERATIONS = (
-    Operation("GET", "/sign-in", Who.ANYBODY, show_sign_in, SignInQuery, SignInPage, "sign_in.html.jinja"),
-    Operation(
-        "POST", "/sign-in", Who.ANYBODY, sign_in, SignIn, rate=FROM_AN_ADDRESS, form="/sign-in", takes_password=True
-    ),
-    Operation("POST", "/sign-out", Who.ANYBODY, sign_out),
-)
 
 
 PASSWORD_TRIES = Rate(10, 600.0)
@@ -146,6 +140,7 @@ class NewToken(Fields):
         return [value] if isinstance(value, str) else value
 
 
+@Operation("GET", "/account", Who.MEMBER, NoFields, AccountPage, "account", is_late=lambda page: page.is_late)
 def show_account(visit: Visit) -> ToShow:
     """One's own account, and how one's bots are."""
     may_see_bots = visit.actor.session is not None or Permission.SUBMIT in visit.actor.permissions
@@ -177,18 +172,21 @@ def _account(visit: Visit, bots: tuple[MyBot, ...] = ()) -> AccountPage:
     )
 
 
+@Operation("POST", "/account/sessions/{number}/end", Who.MEMBER_IN_BROWSER, Numbered)
 def end_session(visit: Visit) -> Done:
     """Sign out in another browser."""
     visit.people.sessions.end(visit.person, visit.fields.number)
     return Done(to="/account", sentence="the session has ended")
 
 
+@Operation("POST", "/account/sessions/end", Who.MEMBER_IN_BROWSER)
 def end_all_sessions(visit: Visit) -> Done:
     """Sign out everywhere."""
     visit.people.sessions.end_all(visit.person)
     return Done(to="/sign-in", sentence="all sessions have ended", session="")
 
 
+@Operation("POST", "/account/password", Who.MEMBER_IN_BROWSER, PasswordChange, form="/account", takes_password=True)
 def change_password(visit: Visit) -> Done:
     """Change the password."""
     sent: PasswordChange = visit.fields
@@ -201,6 +199,7 @@ def change_password(visit: Visit) -> Done:
     return Done(to="/account", sentence="the password is changed", session=secret)
 
 
+@Operation("POST", "/account/tokens", Who.MEMBER_IN_BROWSER, NewToken, NewTokenPage, "new_token", form="/account")
 def make_token(visit: Visit) -> NewTokenPage:
     """Make a token."""
     sent: NewToken = visit.fields
@@ -211,12 +210,14 @@ def make_token(visit: Visit) -> NewTokenPage:
     return NewTokenPage(name=sent.name, token=token, site=visit.site)
 
 
+@Operation("POST", "/account/tokens/{number}/end", Who.MEMBER_IN_BROWSER, Numbered)
 def end_token(visit: Visit) -> Done:
     """End a token."""
     visit.people.tokens.end(visit.person, visit.fields.number)
     return Done(to="/account", sentence="the token has ended")
 
 
+@Operation("POST", "/account/token/end", Who.PROGRAM)
 def end_this_token(visit: Visit) -> Done:
     """End the token that the program asks with."""
     number = visit.actor.token
@@ -238,43 +239,6 @@ def _token(token: Token, visit: Visit) -> TokenLine:
     return TokenLine.of(token, is_this=token.number == visit.actor.token, scopes=tuple(sorted(token.scopes)))
 
 
-OPERATIONS = (
-    Operation(
-        "GET",
-        "/account",
-        Who.MEMBER,
-        show_account,
-        NoFields,
-        AccountPage,
-        "account.html.jinja",
-        is_late=lambda page: page.is_late,
-    ),
-    Operation("POST", "/account/sessions/{number}/end", Who.MEMBER_IN_BROWSER, end_session, Numbered),
-    Operation("POST", "/account/sessions/end", Who.MEMBER_IN_BROWSER, end_all_sessions),
-    Operation(
-        "POST",
-        "/account/password",
-        Who.MEMBER_IN_BROWSER,
-        change_password,
-        PasswordChange,
-        form="/account",
-        takes_password=True,
-    ),
-    Operation(
-        "POST",
-        "/account/tokens",
-        Who.MEMBER_IN_BROWSER,
-        make_token,
-        NewToken,
-        NewTokenPage,
-        "new_token.html.jinja",
-        form="/account",
-    ),
-    Operation("POST", "/account/tokens/{number}/end", Who.MEMBER_IN_BROWSER, end_token, Numbered),
-    Operation("POST", "/account/token/end", Who.PROGRAM, end_this_token),
-)
-
-
 MAX_LOG_LINES = 10_000
 
 
@@ -290,6 +254,7 @@ class EraseAccount(Fields):
     present: str
 
 
+@Operation("GET", "/account/data", Who.MEMBER_IN_BROWSER, Before, OwnDataPage, "own_data")
 def show_own_data(visit: Visit) -> OwnDataPage:
     """All that is stored of whoever asks."""
     submitted = visit.people.submissions.of(visit.person, visit.fields.before)
@@ -314,6 +279,7 @@ def show_own_data(visit: Visit) -> OwnDataPage:
     )
 
 
+@Operation("POST", "/account/erase", Who.MEMBER_IN_BROWSER, EraseAccount, form="/account", takes_password=True)
 def leave(visit: Visit) -> Done:
     """Erase one's own account."""
     check_present(visit, visit.fields.present)
@@ -355,11 +321,3 @@ def _without_notes(match: UnratedMatch) -> str:
     """Return the actions of a match as JSON; what the bot noted is for its author."""
     actions = [[seat, action, seconds, None] for seat, action, seconds, *_ in json.loads(match.position.actions)]
     return json.dumps(actions)
-
-
-OWN_DATA_OPERATIONS = (
-    Operation("GET", "/account/data", Who.MEMBER_IN_BROWSER, show_own_data, Before, OwnDataPage, "own_data.html.jinja"),
-    Operation(
-        "POST", "/account/erase", Who.MEMBER_IN_BROWSER, leave, EraseAccount, form="/account", takes_password=True
-    ),
-)

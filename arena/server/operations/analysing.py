@@ -19,6 +19,14 @@ ASKED = Rate(120, 3600.0)
 ANALYSES = Rate(10, DAY_SECONDS)
 
 
+@Operation(
+    "POST",
+    "/tournaments/{tournament}/matches/{match}/analysis",
+    Permission.PLAY,
+    LoggedMatch,
+    rate=ASKED,
+    is_in_the_open=True,
+)
 def ask_for_analysis(visit: Visit) -> Done:
     """Ask for the analysis of a recorded match that everybody sees; asking again changes nothing."""
     sent, store = visit.fields, visit.homes.public().store
@@ -48,16 +56,3 @@ def ask_for_analysis(visit: Visit) -> Done:
         to=f"{address_of(PAGE_BY_NAME['match'], values)}#analysis",
         sentence=analysis.sentence or "all its positions are known",
     )
-
-
-OPERATIONS = (
-    Operation(
-        "POST",
-        "/tournaments/{tournament}/matches/{match}/analysis",
-        Permission.PLAY,
-        ask_for_analysis,
-        LoggedMatch,
-        rate=ASKED,
-        is_in_the_open=True,
-    ),
-)

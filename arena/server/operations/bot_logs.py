@@ -61,6 +61,15 @@ def reads_bot(audience: Audience, bot: str) -> bool:
     return bot.startswith(PREFIX) or audience.may_read(bot)
 
 
+@Operation(
+    "GET",
+    "/tournaments/{tournament}/matches/{match}/logs",
+    Who.MEMBER,
+    LoggedMatch,
+    MatchLogs,
+    "bot_logs",
+    room="overview",
+)
 def show_match_logs(visit: Visit) -> MatchLogs:
     """What bots have said in a match, for their authors and directors."""
     sent: MatchParameters = visit.fields
@@ -69,6 +78,15 @@ def show_match_logs(visit: Visit) -> MatchLogs:
     return _match_logs(visit.homes.public(), sent, audience, address or "")
 
 
+@Operation(
+    "GET",
+    "/contests/{name}/hidden/tournaments/{tournament}/matches/{match}/logs",
+    Permission.DIRECT,
+    EmbargoedMatch,
+    MatchLogs,
+    "bot_logs",
+    room="contests",
+)
 def show_embargoed_logs(visit: Visit) -> MatchLogs:
     """For directors, while results are hidden. What bots have said in a match."""
     sent: EmbargoedMatch = visit.fields
@@ -81,6 +99,7 @@ def show_embargoed_logs(visit: Visit) -> MatchLogs:
         return logs.model_copy(update={"is_hidden": True})
 
 
+@Operation("GET", "/bots/{bot}/logs", Who.MEMBER, BotParameters, BotLogs, "bot_logs", room="bots")
 def show_bot_logs(visit: Visit) -> BotLogs:
     """What a bot has said in its latest matches with a fault, for its author and directors."""
     sent: BotParameters = visit.fields
@@ -232,30 +251,3 @@ def _ratings(visit: Visit, name: str, page: PersonPage) -> Iterator[MyRating]:
         for rating in page.ratings:
             if rating.line.label.rpartition("@")[0] == name:
                 yield MyRating.of(rating.line, bot=rating.line.label, game=rating.game, bots=rating.bots, tournament="")
-
-
-OPERATIONS = (
-    Operation(
-        "GET",
-        "/tournaments/{tournament}/matches/{match}/logs",
-        Who.MEMBER,
-        show_match_logs,
-        LoggedMatch,
-        MatchLogs,
-        "bot_logs.html.jinja",
-        room="overview",
-    ),
-    Operation(
-        "GET", "/bots/{bot}/logs", Who.MEMBER, show_bot_logs, BotParameters, BotLogs, "bot_logs.html.jinja", room="bots"
-    ),
-    Operation(
-        "GET",
-        "/contests/{name}/hidden/tournaments/{tournament}/matches/{match}/logs",
-        Permission.DIRECT,
-        show_embargoed_logs,
-        EmbargoedMatch,
-        MatchLogs,
-        "bot_logs.html.jinja",
-        room="contests",
-    ),
-)

@@ -46,6 +46,16 @@ class NewChallenge(NewMatch):
     both_seats: StrictBool | str = False
 
 
+@Operation(
+    "GET",
+    "/challenges",
+    Permission.SUBMIT,
+    ChallengeQuery,
+    ChallengesPage,
+    "challenges",
+    room="play",
+    is_asked_for_again=lambda page: any(one.state not in ENDED for one in page.own),
+)
 def show_challenges(visit: Visit) -> ChallengesPage:
     """Which bots can be challenged, and one's own challenges."""
     resting, everything = resting_bots(visit), menu_of(visit.people)
@@ -81,6 +91,7 @@ def _outcome(match: UnratedMatch) -> str:
     return outcome_of(match.position.reason) or PlayView.model_validate_json(match.position.view).result
 
 
+@Operation("POST", "/challenges", Permission.SUBMIT, NewChallenge, form="/challenges", rate=BEGINNINGS)
 def challenge(visit: Visit) -> Done:
     """Let one's own bot play against another, unrated."""
     sent: NewChallenge = visit.fields
@@ -103,19 +114,3 @@ def challenge(visit: Visit) -> Done:
         choices_of_seat = replace(choices, seat=seat, challenger=own.name)
         visit.people.unrated_matches.begin(choices_of_seat, visit.person.number, network_of(visit.address))
     return Done(to="/challenges", sentence=f"{own.name} plays {rival}: {counted(len(seats), 'match')}")
-
-
-OPERATIONS = (
-    Operation(
-        "GET",
-        "/challenges",
-        Permission.SUBMIT,
-        show_challenges,
-        ChallengeQuery,
-        ChallengesPage,
-        "challenges.html.jinja",
-        room="play",
-        is_asked_for_again=lambda page: any(one.state not in ENDED for one in page.own),
-    ),
-    Operation("POST", "/challenges", Permission.SUBMIT, challenge, NewChallenge, form="/challenges", rate=BEGINNINGS),
-)

@@ -73,6 +73,7 @@ class Revelation(Cancellation):
     before_played: bool = False
 
 
+@Operation("GET", "/contests/new", Permission.DIRECT, WhichTemplate, NewContestPage, "new_contest", room="contests")
 def show_new(visit: Visit) -> ToShow:
     """The form that makes a contest."""
     template = _template(visit, visit.fields.template)
@@ -82,6 +83,17 @@ def show_new(visit: Visit) -> ToShow:
     return _form(visit, template)
 
 
+@Operation(
+    "POST",
+    "/contests/new",
+    Permission.DIRECT,
+    FormSoFar,
+    NewContestPage,
+    "new_contest",
+    room="contests",
+    form="/contests/new",
+    max_body_bytes=MAX_BODY_BYTES,
+)
 def go_on(visit: Visit) -> ToShow:
     """The form with another template or game, and with what was typed."""
     sent: FormSoFar = visit.fields
@@ -167,6 +179,16 @@ def time_zones() -> tuple[str, ...]:
     return ("UTC", *sorted(name for name in available_timezones() if "/" in name and not name.startswith(left_out)))
 
 
+@Operation(
+    "POST",
+    "/contests",
+    Permission.DIRECT,
+    NewContest,
+    form="/contests/new",
+    fields_refused=fields_refused,
+    rate=CHANGES,
+    max_body_bytes=MAX_BODY_BYTES,
+)
 def add_contest(visit: Visit) -> Done:
     """Announce a contest."""
     sent: NewContest = visit.fields
@@ -179,6 +201,16 @@ def add_contest(visit: Visit) -> Done:
     return _done(stored.name, f"announced the contest {stored.name}")
 
 
+@Operation(
+    "POST",
+    "/contests/{name}/change",
+    Permission.DIRECT,
+    Change,
+    form="/contests/{name}",
+    fields_refused=fields_refused,
+    rate=CHANGES,
+    max_body_bytes=MAX_BODY_BYTES,
+)
 def change_contest(visit: Visit) -> Done:
     """Change what can still be changed of a contest."""
     sent: Change = visit.fields
@@ -195,6 +227,7 @@ def change_contest(visit: Visit) -> Done:
     return _done(stored.name, f"changed the contest {stored.name}")
 
 
+@Operation("POST", "/contests/{name}/cancel", Permission.DIRECT, Cancellation, form="/contests/{name}")
 def cancel_contest(visit: Visit) -> Done:
     """Cancel a contest: nothing more of it is played."""
     stored = found_contest(visit)
@@ -202,6 +235,7 @@ def cancel_contest(visit: Visit) -> Done:
     return _done(stored.name, f"cancelled the contest {stored.name}")
 
 
+@Operation("POST", "/contests/{name}/reveal", Permission.DIRECT, Revelation, form="/contests/{name}")
 def reveal_contest(visit: Visit) -> Done:
     """Show the results of a contest to everybody."""
     sent: Revelation = visit.fields
@@ -212,57 +246,3 @@ def reveal_contest(visit: Visit) -> Done:
 
 def _done(name: str, sentence: str) -> Done:
     return Done(to=f"/contests/{quote(name)}", sentence=sentence)
-
-
-OPERATIONS = (
-    Operation(
-        "POST",
-        "/contests",
-        Permission.DIRECT,
-        add_contest,
-        NewContest,
-        form="/contests/new",
-        fields_refused=fields_refused,
-        rate=CHANGES,
-        max_body_bytes=MAX_BODY_BYTES,
-    ),
-    Operation(
-        "GET",
-        "/contests/new",
-        Permission.DIRECT,
-        show_new,
-        WhichTemplate,
-        NewContestPage,
-        "new_contest.html.jinja",
-        room="contests",
-    ),
-    Operation(
-        "POST",
-        "/contests/new",
-        Permission.DIRECT,
-        go_on,
-        FormSoFar,
-        NewContestPage,
-        "new_contest.html.jinja",
-        room="contests",
-        form="/contests/new",
-        max_body_bytes=MAX_BODY_BYTES,
-    ),
-    Operation(
-        "POST",
-        "/contests/{name}/change",
-        Permission.DIRECT,
-        change_contest,
-        Change,
-        form="/contests/{name}",
-        fields_refused=fields_refused,
-        rate=CHANGES,
-        max_body_bytes=MAX_BODY_BYTES,
-    ),
-    Operation(
-        "POST", "/contests/{name}/cancel", Permission.DIRECT, cancel_contest, Cancellation, form="/contests/{name}"
-    ),
-    Operation(
-        "POST", "/contests/{name}/reveal", Permission.DIRECT, reveal_contest, Revelation, form="/contests/{name}"
-    ),
-)

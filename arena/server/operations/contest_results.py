@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, create_model
+from pydantic import Field, create_model
 
 from arena.base.grades import GradeState, Scheme, Student, TableLine, grades_of
 from arena.base.names import MAX_REASON_CHARACTERS
 from arena.community.contests.visibility import ContestHome, visible
 from arena.server.gate.homes import HomePlace
-from arena.server.gate.operation import Document, Download, Handler, NoFields, OfHome, Operation, ToBuild, Visit, Who
+from arena.server.gate.operation import Document, Download, NoFields, OfHome, Operation, ToBuild, Visit, Who
 from arena.server.http.problems import bad_address
 from arena.server.operations.contest_form import ContestNamed
 from arena.server.operations.contests import found_contest
@@ -62,12 +62,18 @@ class EmbargoedLinks:
         return self._served.asset(name)
 
 
-def _embargoed_fields(page: Page) -> type[BaseModel]:
+def _embargoed(page: Page) -> Operation:
+    """Return the operation that shows a page of an embargoed home."""
     name: Any = (Annotated[str, Field(min_length=1, max_length=64)], ...)
-    return create_model(f"Hidden{page.parameters.__name__}", __base__=page.parameters, name=name)
 
-
-def _show_embargoed(page: Page) -> Handler:
+    @Operation(
+        "GET",
+        f"/contests/{{name}}/hidden{page.path}",
+        Permission.DIRECT,
+        create_model(f"Hidden{page.parameters.__name__}", __base__=page.parameters, name=name),
+        page.model,
+        summary=f"For directors, while results are hidden. {page.summary}",
+    )
     def show(visit: Visit) -> ToBuild:
         stored, place = embargoed_contest(visit)
         parameters = page.parameters.model_validate(visit.fields.model_dump(exclude={"name"}))
@@ -86,6 +92,9 @@ def _show_embargoed(page: Page) -> Handler:
     return show
 
 
+PAGES = tuple(_embargoed(PAGE_BY_NAME[name]) for name in HIDDEN_PAGES)
+
+
 def embargoed_contest(visit: Visit) -> tuple[StoredContest, HomePlace]:
     """Return a contest and the home of its embargoed results; raise ProblemError without any."""
     stored = found_contest(visit)
@@ -94,6 +103,7 @@ def embargoed_contest(visit: Visit) -> tuple[StoredContest, HomePlace]:
     return stored, visit.homes.embargoed_place(stored.name)
 
 
+@Operation("GET", "/contests/{name}/grades.csv", Permission.DIRECT, ContestNamed, media_type="text/csv")
 def grades(visit: Visit) -> ToBuild:
     """A line for each person of a contest, also for who could enter and has submitted nothing."""
     stored = found_contest(visit)
@@ -111,6 +121,14 @@ def grades(visit: Visit) -> ToBuild:
     return ToBuild(home=place, pages=pages, finish=finish)
 
 
+@Operation(
+    "GET",
+    "/contests/{name}/result.zip",
+    Who.ANYBODY,
+    ContestNamed,
+    media_type="application/octet-stream",
+    is_in_the_open=True,
+)
 def download_result(visit: Visit) -> Download:
     """The signed result of a contest: its pages and records as a published folder."""
     stored = found_contest(visit)
@@ -120,6 +138,9 @@ def download_result(visit: Visit) -> Download:
     return Download(path=path, name=f"{stored.name}.zip")
 
 
+@Operation(
+    "GET", "/signing-key", Who.ANYBODY, NoFields, SigningKeyPage, "signing_key", room="contests", is_in_the_open=True
+)
 def show_key(visit: Visit) -> SigningKeyPage:
     """The key with which this arena signs results."""
     key = signing_key(visit.homes.public.directory).public
@@ -192,40 +213,3 @@ def _table_lines(played: Sequence[TournamentPage]) -> Iterator[TableLine]:
                     score_percent=line.score_percent,
                     forfeits=sum(line.faults.values()),
                 )
-
-
-OPERATIONS = (
-    *(
-        Operation(
-            "GET",
-            f"/contests/{{name}}/hidden{page.path}",
-            Permission.DIRECT,
-            _show_embargoed(page),
-            _embargoed_fields(page),
-            summary=f"For directors, while results are hidden. {page.summary}",
-            model=page.model,
-        )
-        for page in map(PAGE_BY_NAME.__getitem__, HIDDEN_PAGES)
-    ),
-    Operation("GET", "/contests/{name}/grades.csv", Permission.DIRECT, grades, ContestNamed, media_type="text/csv"),
-    Operation(
-        "GET",
-        "/contests/{name}/result.zip",
-        Who.ANYBODY,
-        download_result,
-        ContestNamed,
-        media_type="application/octet-stream",
-        is_in_the_open=True,
-    ),
-    Operation(
-        "GET",
-        "/signing-key",
-        Who.ANYBODY,
-        show_key,
-        NoFields,
-        SigningKeyPage,
-        "signing_key.html.jinja",
-        room="contests",
-        is_in_the_open=True,
-    ),
-)

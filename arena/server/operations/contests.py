@@ -10,7 +10,7 @@ from pydantic import Field, StrictBool
 
 from arena.community.contests.contest_text import contest_text
 from arena.community.contests.visibility import ContestHome, Visibility, visible
-from arena.server.gate.operation import Done, Handler, NoFields, Operation, ToShow, Visit, Who
+from arena.server.gate.operation import Done, NoFields, Operation, ToShow, Visit, Who
 from arena.server.http.problems import bad_address
 from arena.server.http.topics import CONTESTS
 from arena.server.operations.contest_form import Change, ContestNamed, changeable_fields, titles_of
@@ -49,6 +49,17 @@ MESSAGES = Rate(60, 3600.0)
 QUESTIONS = Rate(60, 3600.0)
 
 
+@Operation(
+    "GET",
+    "/contests",
+    Who.ANYBODY,
+    NoFields,
+    ContestsPage,
+    "contests",
+    room="contests",
+    is_in_the_open=True,
+    topics=lambda _: (CONTESTS.path,),
+)
 def show_contests(visit: Visit) -> ContestsPage:
     """All contests, those first that can be entered."""
     contests, now = visit.people.contests, visit.people.contests.now()
@@ -62,6 +73,31 @@ def show_contests(visit: Visit) -> ContestsPage:
     return ContestsPage(contests=(*entered, *others), may_direct=Permission.DIRECT in visit.actor.permissions)
 
 
+def topics_of(page: ContestPage) -> tuple[str, ...]:
+    """Return the topics whose events change the page of a contest; none of them is embargoed."""
+    result = page.result
+    shows_public = result is not None and not result.is_hidden
+    return (CONTESTS.path, *((f"tournaments/{quote(page.line.name, safe='')}",) if shows_public else ()))
+
+
+def shows_embargoed(page: ContestPage) -> bool:
+    """Return whether the page of a contest shows embargoed results or settings."""
+    return page.changes is not None and page.hidden_since is not None
+
+
+@Operation(
+    "GET",
+    "/contests/{name}",
+    Who.ANYBODY,
+    ContestNamed,
+    ContestPage,
+    "contest",
+    room="contests",
+    is_in_the_open=True,
+    topics=topics_of,
+    is_asked_for_again=shows_embargoed,
+    is_late=lambda page: page.is_late,
+)
 def show_contest(visit: Visit) -> ContestPage | ToShow:
     """A contest: its rules, deadline and entries, and where its results are."""
     stored = found_contest(visit)
@@ -176,18 +212,6 @@ def _tournaments(visit: Visit, stored: StoredContest, visibility: Visibility) ->
     return tuple(tournament for tournament in tournaments if tournament.is_public or tournament.is_hidden)
 
 
-def topics_of(page: ContestPage) -> tuple[str, ...]:
-    """Return the topics whose events change the page of a contest; none of them is embargoed."""
-    result = page.result
-    shows_public = result is not None and not result.is_hidden
-    return (CONTESTS.path, *((f"tournaments/{quote(page.line.name, safe='')}",) if shows_public else ()))
-
-
-def shows_embargoed(page: ContestPage) -> bool:
-    """Return whether the page of a contest shows embargoed results or settings."""
-    return page.changes is not None and page.hidden_since is not None
-
-
 def _changes(visit: Visit, stored: StoredContest, phase: ContestPhase) -> ContestChanges:
     contest = stored.contest
     return ContestChanges(
@@ -219,6 +243,12 @@ class NewAnswer(NewMessage):
     to_all: StrictBool | str = False
 
 
+def _operation(path: str, who: Permission, fields: type[NewMessage], rate: Rate) -> Operation:
+    form = "/contests/{name}"
+    return Operation("POST", f"{form}/{path}", who, fields, form=form, rate=rate)
+
+
+@_operation("announce", Permission.DIRECT, NewMessage, MESSAGES)
 def announce(visit: Visit) -> Done:
     """Announce something to all who read about a contest."""
     stored = found_contest(visit)
@@ -226,6 +256,7 @@ def announce(visit: Visit) -> Done:
     return _done(stored.name, "it is announced")
 
 
+@_operation("ask", Permission.SUBMIT, NewMessage, QUESTIONS)
 def ask(visit: Visit) -> Done:
     """Ask the directors of a contest something."""
     stored = found_contest(visit)
@@ -233,6 +264,7 @@ def ask(visit: Visit) -> Done:
     return _done(stored.name, "the directors have your question")
 
 
+@_operation("questions/{number}/answer", Permission.DIRECT, NewAnswer, MESSAGES)
 def answer(visit: Visit) -> Done:
     """Answer a question, to whoever asked or to all."""
     sent: NewAnswer = visit.fields
@@ -244,43 +276,3 @@ def answer(visit: Visit) -> Done:
 
 def _done(name: str, sentence: str) -> Done:
     return Done(to=f"/contests/{quote(name)}#messages", sentence=sentence)
-
-
-def _operation(path: str, who: Permission, handler: Handler, fields: type[NewMessage], rate: Rate) -> Operation:
-    form = "/contests/{name}"
-    return Operation("POST", f"{form}/{path}", who, handler, fields, form=form, rate=rate)
-
-
-OPERATIONS = (
-    Operation(
-        "GET",
-        "/contests",
-        Who.ANYBODY,
-        show_contests,
-        NoFields,
-        ContestsPage,
-        "contests.html.jinja",
-        room="contests",
-        is_in_the_open=True,
-        topics=lambda _: (CONTESTS.path,),
-    ),
-    Operation(
-        "GET",
-        "/contests/{name}",
-        Who.ANYBODY,
-        show_contest,
-        ContestNamed,
-        ContestPage,
-        "contest.html.jinja",
-        room="contests",
-        is_in_the_open=True,
-        topics=topics_of,
-        is_asked_for_again=shows_embargoed,
-        is_late=lambda page: page.is_late,
-    ),
-)
-MESSAGE_OPERATIONS = (
-    _operation("announce", Permission.DIRECT, announce, NewMessage, MESSAGES),
-    _operation("ask", Permission.SUBMIT, ask, NewMessage, QUESTIONS),
-    _operation("questions/{number}/answer", Permission.DIRECT, answer, NewAnswer, MESSAGES),
-)

@@ -11,7 +11,7 @@ from annotated_types import Len
 from pydantic import BeforeValidator, Field
 
 from arena.base.enums import DisqualifiedMatches
-from arena.server.gate.operation import Done, Fields, Handler, NoFields, Operation, Reason, Visit, Who
+from arena.server.gate.operation import Done, Fields, NoFields, Operation, Reason, Visit, Who
 from arena.server.http.problems import bad_address
 from arena.server.operating.service_programs import problems, public_sentence
 from arena.server.operations.contests_model import has_embargoed
@@ -177,6 +177,7 @@ class Undoing(Reasoned):
     correction: int = Field(title="Number of the correction", ge=1, le=2**31 - 1)
 
 
+@Operation("GET", "/ladders", Who.ANYBODY, NoFields, LaddersPage, "ladders", is_in_the_open=True)
 def show_ladders(visit: Visit) -> LaddersPage:
     """The supervised ladders, and what each is doing."""
     return LaddersPage(
@@ -185,6 +186,7 @@ def show_ladders(visit: Visit) -> LaddersPage:
     )
 
 
+@Operation("GET", "/health/parts", Permission.MANAGE_PEOPLE, NoFields, ServicesPage, "health_parts")
 def show_services(visit: Visit) -> ServicesPage:
     """What is wrong with the services of the site, in full."""
     health_problems = problems(visit.homes.public.directory, visit.people)
@@ -193,6 +195,7 @@ def show_services(visit: Visit) -> ServicesPage:
     )
 
 
+@Operation("GET", PAGE, Permission.DIRECT, Directed, DirectingPage, "directing", is_asked_for_again=lambda _: True)
 def show_directing(visit: Visit) -> DirectingPage:
     """A supervised tournament, and what was asked of it."""
     name = visit.fields.tournament
@@ -239,9 +242,15 @@ def _replacements(visit: Visit) -> tuple[str, ...]:
     return tuple(bot.label for bot in reversed(submitted[-MAX_REPLACEMENTS:]))
 
 
-def _set_state(state: DesiredState) -> Handler:
-    """Return the handler that sets the desired state of a tournament."""
+def _directed(what: str, summary: str, fields: type[Reasoned]) -> Operation:
+    path = f"/tournaments/{{tournament}}/{what}"
+    return Operation("POST", path, Permission.DIRECT, fields, summary=summary, form=PAGE, rate=REQUESTS)
 
+
+def _set_state(what: str, summary: str, state: DesiredState) -> Operation:
+    """Return the operation that sets the desired state of a tournament."""
+
+    @_directed(what, summary, Reasoned)
     def handler(visit: Visit) -> Done:
         sent: Reasoned = visit.fields
         visit.people.directors.set_desired_state(sent.tournament, state, reason=sent.reason, by=visit.person.name)
@@ -250,9 +259,10 @@ def _set_state(state: DesiredState) -> Handler:
     return handler
 
 
-def _add_request(kind: str, subject_of: Callable[[Any], str]) -> Handler:
-    """Return the handler that adds a request; ``subject_of`` returns its subject from the fields."""
+def _add_request(kind: str, summary: str, fields: type[Reasoned], subject_of: Callable[[Any], str]) -> Operation:
+    """Return the operation that adds a request; ``subject_of`` returns its subject from the fields."""
 
+    @_directed(kind, summary, fields)
     def handler(visit: Visit) -> Done:
         sent: Reasoned = visit.fields
         arguments, subject = sent.model_dump(mode="json", exclude={"tournament", "reason"}), subject_of(sent)
@@ -292,47 +302,13 @@ def directing_address(tournament: str) -> str:
     return f"/tournaments/{quote(tournament, safe='@')}/direct"
 
 
-def _directed(what: str, summary: str, handler: Handler, fields: type[Fields] = Reasoned) -> Operation:
-    path = f"/tournaments/{{tournament}}/{what}"
-    return Operation("POST", path, Permission.DIRECT, handler, fields, summary=summary, form=PAGE, rate=REQUESTS)
-
-
-OPERATIONS = (
-    Operation(
-        "GET",
-        "/health/parts",
-        Permission.MANAGE_PEOPLE,
-        show_services,
-        NoFields,
-        ServicesPage,
-        "health_parts.html.jinja",
-    ),
-    Operation(
-        "GET", "/ladders", Who.ANYBODY, show_ladders, NoFields, LaddersPage, "ladders.html.jinja", is_in_the_open=True
-    ),
-    Operation(
-        "GET",
-        PAGE,
-        Permission.DIRECT,
-        show_directing,
-        Directed,
-        DirectingPage,
-        "directing.html.jinja",
-        is_asked_for_again=lambda _: True,
-    ),
-    _directed("pause", "Let no match begin; those that are being played end.", _set_state(DesiredState.PAUSE)),
-    _directed("resume", "Let matches begin again.", _set_state(DesiredState.PLAY)),
-    _directed("drain", "Let the round be finished, and no other begin.", _set_state(DesiredState.DRAIN)),
-    _directed("withdraw", "Let an entrant withdraw.", _add_request("withdraw", attrgetter("bot")), Withdrawal),
-    _directed("disqualify", "Disqualify an entrant.", _add_request("disqualify", attrgetter("bot")), Disqualification),
-    _directed(
-        "replace",
-        "Give an entrant the files of another bot of the arena.",
-        _add_request("replace", attrgetter("bot")),
-        Replacement,
-    ),
-    _directed("void", "Let matches not count, and be played again.", _add_request("void", _matches), Voiding),
-    _directed(
-        "undo", "Undo a correction.", _add_request("undo", lambda sent: f"correction {sent.correction}"), Undoing
-    ),
+CHANGES = (
+    _set_state("pause", "Let no match begin; those that are being played end.", DesiredState.PAUSE),
+    _set_state("resume", "Let matches begin again.", DesiredState.PLAY),
+    _set_state("drain", "Let the round be finished, and no other begin.", DesiredState.DRAIN),
+    _add_request("withdraw", "Let an entrant withdraw.", Withdrawal, attrgetter("bot")),
+    _add_request("disqualify", "Disqualify an entrant.", Disqualification, attrgetter("bot")),
+    _add_request("replace", "Give an entrant the files of another bot of the arena.", Replacement, attrgetter("bot")),
+    _add_request("void", "Let matches not count, and be played again.", Voiding, _matches),
+    _add_request("undo", "Undo a correction.", Undoing, lambda sent: f"correction {sent.correction}"),
 )

@@ -67,6 +67,7 @@ class NewLink(Fields):
     person: str
 
 
+@Operation("GET", "/invitations/{secret}", Who.ANYBODY, InvitationPath, InvitationPage, "invitation", rate=USES)
 def show_invitation(visit: Visit) -> InvitationPage:
     """The form by which an invitation is used."""
     secret = visit.fields.secret
@@ -76,6 +77,15 @@ def show_invitation(visit: Visit) -> InvitationPage:
     return InvitationPage.of(invitation, secret=secret, name_rule=NAME_RULE, password_rule=PASSWORD_RULE)
 
 
+@Operation(
+    "POST",
+    "/invitations/{secret}",
+    Who.ANYBODY,
+    Acceptance,
+    form="/invitations/{secret}",
+    rate=USES,
+    takes_password=True,
+)
 def accept(visit: Visit) -> Done:
     """Use an invitation, and sign in."""
     sent: Acceptance = visit.fields
@@ -92,6 +102,16 @@ def accept(visit: Visit) -> Done:
     return Done(to="/account", sentence=f"{person.name} is {person.role}", session=begin_session(visit, person))
 
 
+@Operation(
+    "POST",
+    "/people/invitations",
+    Permission.INVITE_AUTHORS,
+    NewInvitation,
+    NewInvitationPage,
+    "new_invitation",
+    form="/people",
+    rate=INVITATIONS,
+)
 def invite(visit: Visit) -> NewInvitationPage:
     """Make an invitation."""
     sent: NewInvitation = visit.fields
@@ -100,6 +120,22 @@ def invite(visit: Visit) -> NewInvitationPage:
     return NewInvitationPage(role=sent.role, person=None, link=_link(visit, secret), days=sent.days)
 
 
+def _roster_problems(error: UsageError, _: Mapping[str, Any], __: bool) -> tuple[FieldProblem, ...]:
+    mistakes = error.mistakes if isinstance(error, RosterError) else ()
+    return tuple(FieldProblem(field="roster", title=f"line {line}", error=text) for line, text in mistakes)
+
+
+@Operation(
+    "POST",
+    "/people/import",
+    Permission.INVITE_AUTHORS,
+    Imported,
+    form="/people",
+    rate=IMPORTS,
+    media_type="text/csv",
+    max_body_bytes=3 * MAX_ROSTER_BYTES + MAX_BODY_BYTES,  # a form writes some letters as three
+    fields_refused=_roster_problems,
+)
 def import_people(visit: Visit) -> Document:
     """Make accounts for a list of people; return their invitations as CSV."""
     sent: Imported = visit.fields
@@ -113,11 +149,17 @@ def import_people(visit: Visit) -> Document:
     )
 
 
-def _roster_problems(error: UsageError, _: Mapping[str, Any], __: bool) -> tuple[FieldProblem, ...]:
-    mistakes = error.mistakes if isinstance(error, RosterError) else ()
-    return tuple(FieldProblem(field="roster", title=f"line {line}", error=text) for line, text in mistakes)
-
-
+@Operation(
+    "POST",
+    "/people/{person}/link",
+    Permission.MODERATE_AUTHORS,
+    NewLink,
+    NewInvitationPage,
+    "new_invitation",
+    form="/people",
+    rate=LINKS,
+    only_in_browser=True,
+)
 def invite_again(visit: Visit) -> NewInvitationPage:
     """Make a link by which a person chooses a password."""
     person = visit.people.accounts.get(visit.fields.person)
@@ -126,6 +168,7 @@ def invite_again(visit: Visit) -> NewInvitationPage:
     return NewInvitationPage(role=person.role, person=person.name, link=_link(visit, secret), days=DEFAULT_DAYS)
 
 
+@Operation("POST", "/people/invitations/{number}/end", Permission.INVITE_AUTHORS, Numbered)
 def end_invitation(visit: Visit) -> Done:
     """End an invitation that nobody has used."""
     number = visit.fields.number
@@ -144,63 +187,3 @@ def check_may_give(visit: Visit, role: Role) -> None:
 
 def _link(visit: Visit, secret: str) -> str:
     return f"{visit.site}/invitations/{secret}"
-
-
-OPERATIONS = (
-    Operation(
-        "GET",
-        "/invitations/{secret}",
-        Who.ANYBODY,
-        show_invitation,
-        InvitationPath,
-        InvitationPage,
-        "invitation.html.jinja",
-        rate=USES,
-    ),
-    Operation(
-        "POST",
-        "/invitations/{secret}",
-        Who.ANYBODY,
-        accept,
-        Acceptance,
-        form="/invitations/{secret}",
-        rate=USES,
-        takes_password=True,
-    ),
-    Operation(
-        "POST",
-        "/people/invitations",
-        Permission.INVITE_AUTHORS,
-        invite,
-        NewInvitation,
-        NewInvitationPage,
-        "new_invitation.html.jinja",
-        form="/people",
-        rate=INVITATIONS,
-    ),
-    Operation(
-        "POST",
-        "/people/import",
-        Permission.INVITE_AUTHORS,
-        import_people,
-        Imported,
-        form="/people",
-        rate=IMPORTS,
-        media_type="text/csv",
-        max_body_bytes=3 * MAX_ROSTER_BYTES + MAX_BODY_BYTES,  # a form writes some letters as three
-        fields_refused=_roster_problems,
-    ),
-    Operation("POST", "/people/invitations/{number}/end", Permission.INVITE_AUTHORS, end_invitation, Numbered),
-    Operation(
-        "POST",
-        "/people/{person}/link",
-        Permission.MODERATE_AUTHORS,
-        invite_again,
-        NewLink,
-        NewInvitationPage,
-        "new_invitation.html.jinja",
-        form="/people",
-        rate=LINKS,
-        only_in_browser=True,
-    ),
-)

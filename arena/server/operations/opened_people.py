@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import cache
+from types import ModuleType
 
 from arena.base.programs.service_program import HealthProblem
 from arena.community.submissions.upload_directory import UploadDirectory
@@ -36,25 +37,29 @@ from arena.site.links import PLAY, ServedLinks
 from arena.site.render import asset_digests
 from arena.store.home import RECEIVING, home_path, open_people, open_visitors, uploads_path
 
-OPERATIONS: tuple[Operation, ...] = (
-    *account.SIGN_IN_OPERATIONS,
-    *invitations.OPERATIONS,
-    *account.OPERATIONS,
-    *account.OWN_DATA_OPERATIONS,
-    *submissions.OPERATIONS,
-    *contests.OPERATIONS,
-    *contest_changes.OPERATIONS,
-    *contests.MESSAGE_OPERATIONS,
-    *contest_results.OPERATIONS,
-    *bot_logs.OPERATIONS,
-    *playing.OPERATIONS,
-    *puzzles.OPERATIONS,
-    *challenges.OPERATIONS,
-    *analysing.OPERATIONS,
-    *people.OPERATIONS,
-    *directing.OPERATIONS,
-)
 
+def _declared_in(*modules: ModuleType) -> tuple[Operation, ...]:
+    values = (value for module in modules for value in vars(module).values())
+    tables = (value if isinstance(value, tuple) else (value,) for value in values)
+    return tuple(value for table in tables for value in table if isinstance(value, Operation))
+
+
+FOR_VISITORS = _declared_in(playing, analysing)
+OPERATIONS = _declared_in(
+    account,
+    invitations,
+    submissions,
+    contests,
+    contest_changes,
+    contest_results,
+    bot_logs,
+    playing,
+    puzzles,
+    challenges,
+    analysing,
+    people,
+    directing,
+)
 
 ACCOUNT = "/account"
 
@@ -83,7 +88,7 @@ class OpenedPeople:
         self._homes = Homes(self._home, store)
         self.contest_news = ContestNews(self.store, self._homes.result_path)
         self.contest_news.number()
-        operations = (*playing.OPERATIONS, *analysing.OPERATIONS) if visitors_only else OPERATIONS
+        operations = FOR_VISITORS if visitors_only else OPERATIONS
         self._gate = Gate(self.store, uploads, self._homes, self.links, operations)
         self.endpoints: tuple[Endpoint, ...] = self._gate.endpoints
 

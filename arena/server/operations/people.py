@@ -288,6 +288,7 @@ class LogQuery(Fields):
     before: int | None = Field(None, ge=1, le=2**31 - 1)
 
 
+@Operation("GET", "/people", Permission.MODERATE_AUTHORS, NoFields, PeoplePage, "people")
 def show_people(visit: Visit) -> PeoplePage:
     """Everybody who has an account."""
     roles = roles_to_give(visit.actor)
@@ -305,6 +306,7 @@ def show_people(visit: Visit) -> PeoplePage:
     )
 
 
+@Operation("POST", "/people/{person}/close", Permission.MODERATE_AUTHORS, Moderation, form="/people")
 def close_account(visit: Visit) -> Done:
     """Close an account."""
     sent: Moderation = visit.fields
@@ -314,6 +316,7 @@ def close_account(visit: Visit) -> Done:
     return Done(to="/people", sentence=f"closed the account of {person.name}")
 
 
+@Operation("POST", "/people/{person}/open", Permission.MODERATE_AUTHORS, Moderation, form="/people")
 def open_account(visit: Visit) -> Done:
     """Open a closed account again."""
     sent: Moderation = visit.fields
@@ -323,6 +326,7 @@ def open_account(visit: Visit) -> Done:
     return Done(to="/people", sentence=f"opened the account of {person.name} again")
 
 
+@Operation("POST", "/people/{person}/role", Permission.MANAGE_PEOPLE, RoleChange, form="/people")
 def change_role(visit: Visit) -> Done:
     """Change what somebody is."""
     sent: RoleChange = visit.fields
@@ -330,6 +334,7 @@ def change_role(visit: Visit) -> Done:
     return Done(to="/people", sentence=f"{person.name} is {person.role}")
 
 
+@Operation("GET", "/log", Who.ANYBODY, LogQuery, LogPage, "log", is_in_the_open=True)
 def show_log(visit: Visit) -> LogPage:
     """What directors and operators did, and why."""
     entries = visit.people.log.lines(hidden=embargoed_tournaments(visit), before=visit.fields.before, most=PAGE_LENGTH)
@@ -361,12 +366,3 @@ def embargoed_tournaments(visit: Visit) -> frozenset[EmbargoedTournament]:
     """Return the tournaments of which whoever asks may not know all results, nor what is said since."""
     contests = visit.people.contests
     return visibility.embargoed_tournaments(contests.all(), visit.actor.permissions, contests.now())
-
-
-OPERATIONS = (
-    Operation("GET", "/people", Permission.MODERATE_AUTHORS, show_people, NoFields, PeoplePage, "people.html.jinja"),
-    Operation("POST", "/people/{person}/close", Permission.MODERATE_AUTHORS, close_account, Moderation, form="/people"),
-    Operation("POST", "/people/{person}/open", Permission.MODERATE_AUTHORS, open_account, Moderation, form="/people"),
-    Operation("POST", "/people/{person}/role", Permission.MANAGE_PEOPLE, change_role, RoleChange, form="/people"),
-    Operation("GET", "/log", Who.ANYBODY, show_log, LogQuery, LogPage, "log.html.jinja", is_in_the_open=True),
-)

@@ -12,7 +12,7 @@ from pydantic import Field, StrictBool
 
 from arena.base.errors import UsageError
 from arena.base.text import any_of
-from arena.server.gate.operation import Done, Fields, Follow, Handler, Operation, Visit
+from arena.server.gate.operation import Done, Fields, Follow, Operation, Visit
 from arena.server.http.hosts import network_of
 from arena.server.http.problems import bad_address
 from arena.server.operations.bot_logs import audience_of, reads_bot
@@ -79,6 +79,7 @@ class NewVote(OneMatch):
     choice: Enjoyed
 
 
+@Operation("GET", "/play", Permission.PLAY, PlayParameters, PlayPage, "play", room="play", is_in_the_open=True)
 def show_play(visit: Visit) -> PlayPage:
     """What can be played against bots, and one's own unrated matches."""
     resting, everything, wanted = resting_bots(visit), menu_of(visit.people), visit.fields
@@ -102,6 +103,7 @@ def show_play(visit: Visit) -> PlayPage:
     )
 
 
+@Operation("POST", "/play", Permission.PLAY, NewMatch, form="/play", rate=BEGINNINGS, is_in_the_open=True)
 def begin(visit: Visit) -> Done:
     """Begin an unrated match against a bot, from the beginning or from a position of a recorded match."""
     if visit.fields.tournament:
@@ -135,6 +137,16 @@ def _begun(visit: Visit, choices: Choices, actions: str = "[]") -> Done:
     return Done(to=address_of(match), sentence="the match begins")
 
 
+@Operation(
+    "GET",
+    "/play/{match}",
+    Permission.PLAY,
+    OneMatch,
+    UnratedMatchPage,
+    "unrated_match",
+    room="play",
+    is_in_the_open=True,
+)
 def show_match(visit: Visit) -> UnratedMatchPage:
     """An unrated match, as it is now."""
     match = _own(visit)
@@ -170,22 +182,39 @@ def outcome_of(reason: str) -> str:
     return f"{head})." if mark and " forfeits (" in head else reason
 
 
+@Operation(
+    "GET",
+    "/play/{match}/events",
+    Permission.PLAY,
+    OneMatch,
+    rate=ACTIONS,
+    media_type="text/event-stream",
+    is_in_the_open=True,
+)
 def follow_match(visit: Visit) -> Follow:
     """Says each time that an unrated match has changed, as server-sent events."""
     match = _own(visit)
     return Follow(number=match.number, shown=match.shown)
 
 
+def _change(what: str, fields: type[Fields], rate: Rate = ACTIONS) -> Operation:
+    path, form = f"/play/{{match}}/{what}", "/play/{match}"
+    return Operation("POST", path, Permission.PLAY, fields, form=form, rate=rate, is_in_the_open=True)
+
+
+@_change("act", NewAction)
 def act(visit: Visit) -> Done:
     """Play an action in the position that was seen."""
     return _request(visit, PlayRequest.ACT, visit.fields.action.strip())
 
 
+@_change("undo", Turn)
 def undo(visit: Visit) -> Done:
     """Take back one's last action, and what the bot did after it."""
     return _request(visit, PlayRequest.UNDO)
 
 
+@_change("hint", Turn)
 def hint(visit: Visit) -> Done:
     """Ask the bot what it would do in one's place."""
     match = _own(visit)
@@ -209,6 +238,7 @@ def _request(visit: Visit, request: PlayRequest, action: str = "") -> Done:
     return Done(to=address_of(match), sentence="the play host was asked")
 
 
+@_change("resign", OneMatch)
 def resign(visit: Visit) -> Done:
     """End an unrated match."""
     match = _own(visit)
@@ -216,6 +246,7 @@ def resign(visit: Visit) -> Done:
     return Done(to=address_of(match), sentence="the match is over")
 
 
+@_change("retry", OneMatch)
 def retry(visit: Visit) -> Done:
     """Try again what the arena could not do."""
     match = _own(visit)
@@ -224,6 +255,7 @@ def retry(visit: Visit) -> Done:
     return Done(to=address_of(match), sentence="it is tried again")
 
 
+@_change("again", Again, BEGINNINGS)
 def again(visit: Visit) -> Done:
     """Begin another match of the same kind, or a variation of this one."""
     match = _own(visit)
@@ -234,6 +266,7 @@ def again(visit: Visit) -> Done:
     return _begun(visit, replace(choices, seat=(choices.seat + step) % seats_of(choices)))
 
 
+@_change("vote", NewVote)
 def vote(visit: Visit) -> Done:
     """Say which of a match and its variation one has enjoyed more."""
     match = _own(visit)
@@ -310,52 +343,3 @@ def _check_person_plays(match: UnratedMatch) -> None:
 def address_of(match: UnratedMatch) -> str:
     """Return the path of the page of a match."""
     return f"/play/{match.secret}"
-
-
-def _change(what: str, handler: Handler, fields: type[Fields], rate: Rate = ACTIONS) -> Operation:
-    path, form = f"/play/{{match}}/{what}", "/play/{match}"
-    return Operation("POST", path, Permission.PLAY, handler, fields, form=form, rate=rate, is_in_the_open=True)
-
-
-OPERATIONS = (
-    Operation(
-        "GET",
-        "/play",
-        Permission.PLAY,
-        show_play,
-        PlayParameters,
-        PlayPage,
-        "play.html.jinja",
-        room="play",
-        is_in_the_open=True,
-    ),
-    Operation("POST", "/play", Permission.PLAY, begin, NewMatch, form="/play", rate=BEGINNINGS, is_in_the_open=True),
-    Operation(
-        "GET",
-        "/play/{match}",
-        Permission.PLAY,
-        show_match,
-        OneMatch,
-        UnratedMatchPage,
-        "unrated_match.html.jinja",
-        room="play",
-        is_in_the_open=True,
-    ),
-    Operation(
-        "GET",
-        "/play/{match}/events",
-        Permission.PLAY,
-        follow_match,
-        OneMatch,
-        rate=ACTIONS,
-        media_type="text/event-stream",
-        is_in_the_open=True,
-    ),
-    _change("act", act, NewAction),
-    _change("undo", undo, Turn),
-    _change("hint", hint, Turn),
-    _change("resign", resign, OneMatch),
-    _change("retry", retry, OneMatch),
-    _change("again", again, Again, BEGINNINGS),
-    _change("vote", vote, NewVote),
-)

@@ -32,6 +32,7 @@ class NewAnswer(OnePuzzle):
     action: str = Field(min_length=1, max_length=200)
 
 
+@Operation("GET", PATH, Who.MEMBER_IN_BROWSER, OnePuzzle, PuzzleAnswerPage, "puzzle_answer", room="overview")
 def show_puzzle_answer(visit: Visit) -> PuzzleAnswerPage:
     """What one has answered to a puzzle, and the ratings of both; before that, the actions to choose from."""
     puzzle, person = _puzzle_of(visit), visit.person.number
@@ -49,6 +50,7 @@ def show_puzzle_answer(visit: Visit) -> PuzzleAnswerPage:
     )
 
 
+@Operation("POST", PATH, Who.MEMBER_IN_BROWSER, NewAnswer, form=PATH, rate=ANSWERS)
 def answer_puzzle(visit: Visit) -> Done:
     """Answer a puzzle for one's rating; only the first answer of each person counts."""
     puzzle, action = _puzzle_of(visit), visit.fields.action.strip()
@@ -96,18 +98,3 @@ def _ratings(tries: tuple[PuzzleTry, ...]) -> dict[str, PuzzleRating]:
     ]
     fitted = fit_counted(results, draw_probability=DRAWS, polished=False).ratings
     return {name: PuzzleRating(mu=rating.mu, margin_95=CONFIDENCE_95 * rating.sigma) for name, rating in fitted.items()}
-
-
-OPERATIONS = (
-    Operation(
-        "GET",
-        PATH,
-        Who.MEMBER_IN_BROWSER,
-        show_puzzle_answer,
-        OnePuzzle,
-        PuzzleAnswerPage,
-        "puzzle_answer.html.jinja",
-        room="overview",
-    ),
-    Operation("POST", PATH, Who.MEMBER_IN_BROWSER, answer_puzzle, NewAnswer, form=PATH, rate=ANSWERS),
-)

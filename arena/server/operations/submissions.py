@@ -121,6 +121,7 @@ class NewSubmission(Fields):
     note: str = Field("", max_length=2000)
 
 
+@Operation("GET", "/submissions", Who.ANYBODY, NoFields, SubmissionsPage, "submissions", is_in_the_open=True)
 def show_submissions(visit: Visit) -> SubmissionsPage:
     """What waits to be checked, and why; and what was checked."""
     seconds = visit.people.submissions.seconds_to_check()
@@ -150,6 +151,9 @@ def _suspended(visit: Visit) -> str:
     )
 
 
+@Operation(
+    "POST", "/submissions", Permission.SUBMIT, NewSubmission, form="/submissions", rate=UPLOADS, takes_upload=True
+)
 def submit(visit: Visit) -> Done:
     """Submit a bot: a file, a zip or a tar."""
     sent: NewSubmission = visit.fields
@@ -165,6 +169,16 @@ def submit(visit: Visit) -> Done:
     )
 
 
+@Operation(
+    "GET",
+    "/submissions/{number}",
+    Who.ANYBODY,
+    Numbered,
+    SubmissionPage,
+    "submission",
+    is_in_the_open=True,
+    is_asked_for_again=lambda page: page.is_awaited,
+)
 def show_submission(visit: Visit) -> SubmissionPage:
     """A submission, and what became of it."""
     number, person = visit.fields.number, visit.actor.person
@@ -208,6 +222,7 @@ def _is_fresh(submission: ListedSubmission, visit: Visit) -> bool:
     return submission.finished_at is not None and submissions.seconds_since(submission.finished_at) < AWAITED_SECONDS
 
 
+@Operation("POST", "/submissions/{number}/withdraw", Permission.SUBMIT, Numbered, form="/submissions/{number}")
 def withdraw(visit: Visit) -> Done:
     """Withdraw a submission before it is decided."""
     submission = own_submission(visit)
@@ -215,6 +230,7 @@ def withdraw(visit: Visit) -> Done:
     return Done(to=f"/submissions/{submission.number}", sentence=f"submission {submission.number} is withdrawn")
 
 
+@Operation("POST", "/submissions/{number}/again", Permission.SUBMIT, Numbered, form="/submissions/{number}")
 def check_again(visit: Visit) -> Done:
     """Check a submission again whose bot took too long: the machine may have been busy."""
     submission = own_submission(visit)
@@ -232,6 +248,7 @@ def _may_check_again(submission: Submission, visit: Visit) -> bool:
     return has_timed_out and visit.uploads.path(submission.upload).is_file()
 
 
+@Operation("GET", "/submissions/{number}/upload", Permission.SUBMIT, Numbered, media_type="application/octet-stream")
 def download(visit: Visit) -> Download:
     """The submitted file, for its author."""
     submission = own_submission(visit)
@@ -286,52 +303,3 @@ def details_of(submission: Submission, visit: Visit, rest: str = "", suspended: 
         suspended=suspended,
         rest=rest,
     )
-
-
-OPERATIONS = (
-    Operation(
-        "GET",
-        "/submissions",
-        Who.ANYBODY,
-        show_submissions,
-        NoFields,
-        SubmissionsPage,
-        "submissions.html.jinja",
-        is_in_the_open=True,
-    ),
-    Operation(
-        "POST",
-        "/submissions",
-        Permission.SUBMIT,
-        submit,
-        NewSubmission,
-        form="/submissions",
-        rate=UPLOADS,
-        takes_upload=True,
-    ),
-    Operation(
-        "GET",
-        "/submissions/{number}",
-        Who.ANYBODY,
-        show_submission,
-        Numbered,
-        SubmissionPage,
-        "submission.html.jinja",
-        is_in_the_open=True,
-        is_asked_for_again=lambda page: page.is_awaited,
-    ),
-    Operation(
-        "GET",
-        "/submissions/{number}/upload",
-        Permission.SUBMIT,
-        download,
-        Numbered,
-        media_type="application/octet-stream",
-    ),
-    Operation(
-        "POST", "/submissions/{number}/withdraw", Permission.SUBMIT, withdraw, Numbered, form="/submissions/{number}"
-    ),
-    Operation(
-        "POST", "/submissions/{number}/again", Permission.SUBMIT, check_again, Numbered, form="/submissions/{number}"
-    ),
-)

@@ -106,7 +106,7 @@ def report_file(
         for start in range(0, len(matches_in_file), CHUNK)
     ]
     return render_template(
-        "report.html.jinja",
+        "report",
         Setting(links=OneFileLinks(report), is_served=False),
         room="",
         twin=None,
@@ -190,7 +190,7 @@ def puzzles_file(home: ArenaHome, page: PuzzlesPage) -> str:
     style = asset("site.css").decode()
     name = page.tournament
     return render_template(
-        "puzzles_file.html.jinja",
+        "puzzles_file",
         Setting(links=NoLinks(), is_served=False),
         room="",
         twin=None,
@@ -261,7 +261,7 @@ def quality_page(quality: QualityReport | Comparison) -> str:
         if not (isinstance(quality, Comparison) and name == quality.option)
     }
     return render_template(
-        "quality.html.jinja",
+        "quality",
         Setting(links=NoLinks(), is_served=False),
         room="",
         twin=None,
