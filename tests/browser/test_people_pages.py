@@ -10,7 +10,7 @@ import html5lib
 import pytest
 
 from arena.base.records import TimeControl
-from arena.community.contests.contest_file import read_contest
+from arena.community.contests.contest_file import reading_of
 from arena.community.play.view import Played, view_of
 from arena.games import make_game
 from arena.games.checked_game import checked_game
@@ -137,7 +137,7 @@ class People:
         now = datetime.now(UTC)
         times = [(now + timedelta(days=days)).isoformat(timespec="seconds")[:19] for days in (-1, 3)]
         for name in ("spring", "cancelled"):
-            store.contests.add("dora", read_contest(CONTEST.format(name, REASON[:100], REASON, *times)))
+            store.contests.add("dora", reading_of(CONTEST.format(name, REASON[:100], REASON, *times)).check())
         store.contests.cancel("dora", "cancelled", REASON)
         for text in (REASON, f"May a bot read files?\n{'unbroken' * 40}"):
             store.contest_messages.announce("dora", "spring", text)

@@ -45,22 +45,19 @@ MAX_TEXT_BYTES = 64 * 1024
 MAX_DAYS = 400
 DEFAULT_FROZEN_HOURS = 4.0
 KNOCKOUT, QUALIFICATION = "knockout", "qualification"
+WHERE = "contest"
+"""What begins the mistakes of a text that is in no file."""
 _STAND_IN_TIME = datetime(FIRST_YEAR, 1, 1, tzinfo=UTC)
 
 
-def read_contest(text: str, where: str = "contest") -> Contest:
-    """Return the contest of a TOML text; raise DefinitionError with every mistake, after ``where``."""
-    return reading_of(text, where).check()
-
-
-def reading_of(text: str, where: str = "contest") -> ContestReading:
+def reading_of(text: str) -> ContestReading:
     """Return what can be read of a text, and every mistake; raise DefinitionError if it is no TOML, or too long."""
     if not is_text(text):
-        raise DefinitionError(f"{where}: expected a text that can be written in UTF-8, without halves of characters")
+        raise DefinitionError(f"{WHERE}: expected a text that can be written in UTF-8, without halves of characters")
     data = text.encode()
     if len(data) > MAX_TEXT_BYTES:
-        raise DefinitionError(f"{where}: more than {MAX_TEXT_BYTES // 1024} KiB")
-    return _reading_of(parse_toml(data, Path(where), DefinitionError), where)
+        raise DefinitionError(f"{WHERE}: more than {MAX_TEXT_BYTES // 1024} KiB")
+    return _reading_of(parse_toml(data, Path(WHERE), DefinitionError), WHERE)
 
 
 def reading_of_file(path: Path) -> ContestReading:

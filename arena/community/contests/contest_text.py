@@ -75,11 +75,11 @@ def _line(key: str, value: Any) -> str:
 TIMEOUT_SECONDS = 20.0
 
 
-def read_apart(text: str, where: str = "contest") -> ContestReading:
+def read_apart(text: str) -> ContestReading:
     """Return what can be read of a text, and every mistake; raise DefinitionError if it is no TOML, or too long."""
     context = multiprocessing.get_context("spawn")
     receiving, sending = context.Pipe(duplex=False)
-    process = context.Process(target=_read_and_send, args=(text, where, sending), daemon=True)
+    process = context.Process(target=_read_and_send, args=(text, sending), daemon=True)
     with receiving:
         try:
             with sending, starting_process():
@@ -92,19 +92,19 @@ def read_apart(text: str, where: str = "contest") -> ContestReading:
                 process.kill()
                 process.join()
     if not data:
-        raise UsageError(f"{where}: it can't be read now; try again")
-    answer = mapping_of(from_json_text(data.decode(), where), where)
+        raise UsageError("contest: it can't be read now; try again")
+    answer = mapping_of(from_json_text(data.decode(), "contest"), "contest")
     if "refusal" in answer:
         raise DefinitionError(str(answer["refusal"]))
-    return from_stored(ContestReading, answer["reading"], where)
+    return from_stored(ContestReading, answer["reading"], "contest")
 
 
-def _read_and_send(text: str, where: str, sending: Connection) -> None:
+def _read_and_send(text: str, sending: Connection) -> None:
     """Read a text, and send the reading or the refusal as JSON. Runs in the process that ``read_apart`` starts."""
     from arena.community.contests.contest_file import reading_of
 
     try:
-        answer: dict[str, object] = {"reading": asdict(reading_of(text, where))}
+        answer: dict[str, object] = {"reading": asdict(reading_of(text))}
     except DefinitionError as error:
         answer = {"refusal": str(error)}
     sending.send_bytes(json.dumps(answer).encode())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import partial
+from itertools import starmap
 from math import ceil
 from typing import Any
 
@@ -104,9 +105,7 @@ class Gate:
     @property
     def endpoints(self) -> tuple[Endpoint, ...]:
         """The addresses of the operations."""
-        return tuple(
-            _endpoint(path, self._handler_of(by_method), by_method) for path, by_method in self._by_path.items()
-        )
+        return tuple(starmap(self._endpoint, self._by_path.items()))
 
     def end_streams(self) -> None:
         """End the streams, which keep the server from ending."""
@@ -117,12 +116,17 @@ class Gate:
         await self._followed.close()
         await self._builders.close()
 
-    def _handler_of(self, by_method: dict[str, Operation]) -> Any:
+    def _endpoint(self, path: str, by_method: Mapping[str, Operation]) -> Endpoint:
         async def answer(request: Request) -> Response:
             method = "GET" if request.method == "HEAD" else request.method
             return await self._answer(request, by_method[method])
 
-        return answer
+        return Endpoint(
+            path=path,
+            handler=answer,
+            methods=tuple(by_method),
+            descriptions=lambda: {method: description_of(operation) for method, operation in by_method.items()},
+        )
 
     async def _answer(self, request: Request, operation: Operation) -> Response:
         if operation.method != "GET":
@@ -256,15 +260,6 @@ class Gate:
             wait = self._people.rates.take(f"{operation.path} {requester}", operation.rate)
             if wait:
                 raise too_often(wait)
-
-
-def _endpoint(path: str, handler: Any, by_method: Mapping[str, Operation]) -> Endpoint:
-    return Endpoint(
-        path=path,
-        handler=handler,
-        methods=tuple(by_method),
-        descriptions=lambda: {method: description_of(operation) for method, operation in by_method.items()},
-    )
 
 
 def _as_in_forms(sent: Mapping[str, Any]) -> dict[str, str | list[str]]:

@@ -150,7 +150,7 @@ def _logs(record: MatchRecord, tournament: str, audience: Audience, address: str
                 exit=report.exit_shown_to(audience, bot, has_fault=any(fault.seat == seat for fault in record.faults)),
                 stderr=report.stderr.shown_to(audience, bot) or "",
                 faults=tuple(
-                    MatchFault(seat=seat, kind=fault.kind, ply=fault.ply, detail=fault.told_to(audience, bot))
+                    MatchFault.of(fault, detail=fault.told_to(audience, bot))
                     for fault in record.faults
                     if fault.seat == seat
                 ),

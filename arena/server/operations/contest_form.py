@@ -223,24 +223,16 @@ def fields_refused(error: UsageError, sent: Mapping[str, Any], is_program: bool)
     text = sent.get("text")
     has_text = isinstance(text, str) and bool(text.strip())
     if isinstance(error, ContestError):
-        problems = _problems_of_text(error) if has_text else _problems_of_fields(error, is_program)
+        problems = (
+            FieldProblem(field="text", title=TITLES["text"], error=mistake.text)
+            if has_text and mistake.place != "reason"
+            else _problem_of(mistake, is_program and not has_text)
+            for mistake in error.mistakes
+        )
         return tuple(sorted(problems, key=lambda problem: [*TITLES, ""].index(problem.field)))
     if isinstance(error, DefinitionError) and has_text:
         return (FieldProblem(field="text", title=TITLES["text"], error=str(error)),)
     return ()
-
-
-def _problems_of_text(error: ContestError) -> Iterator[FieldProblem]:
-    for mistake in error.mistakes:
-        if mistake.place == "reason":
-            yield _problem_of(mistake, is_program=False)
-        else:
-            yield FieldProblem(field="text", title=TITLES["text"], error=mistake.text)
-
-
-def _problems_of_fields(error: ContestError, is_program: bool) -> Iterator[FieldProblem]:
-    for mistake in error.mistakes:
-        yield _problem_of(mistake, is_program)
 
 
 def _problem_of(mistake: Mistake, is_program: bool) -> FieldProblem:

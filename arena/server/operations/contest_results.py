@@ -25,7 +25,7 @@ from arena.server.operations.contests_model import (
     played_pages,
 )
 from arena.site.frame.model import Model, Page, Table
-from arena.site.links import ServedLinks, address_of
+from arena.site.links import ServedLinks
 from arena.site.page_table import PAGE_BY_NAME
 from arena.site.pages.tournament_model import TournamentPage
 from arena.site.publish.signature import signing_key
@@ -41,25 +41,17 @@ NOTICE = "Only directors see this page until the results of the contest are reve
 CSV = "text/csv; charset=utf-8"
 
 
-class EmbargoedLinks:
+class EmbargoedLinks(ServedLinks):
     """Addresses in pages of an embargoed home: embargoed pages lead to embargoed pages."""
 
     def __init__(self, contest: str) -> None:
-        self._contest, self._served = contest, ServedLinks(asset_digests(), "/account")
-        self.account, self.play = self._served.account, self._served.play
+        super().__init__(asset_digests(), "/account")
+        self._contest = contest
 
     def page(self, name: str, suffix: str = "", **values: Any) -> str | None:
         """Return the address of a page; None for its twins and feeds, which hidden pages do not have."""
-        if suffix or name in WITHOUT_PAGE:
-            return None
-        if name not in HIDDEN_PAGES:
-            return self._served.page(name, **values)
-        address = address_of(PAGE_BY_NAME[name], values)
-        return None if address is None else f"/contests/{self._contest}/hidden{address}"
-
-    def asset(self, name: str) -> str:
-        """Return the address of a file in ``static``."""
-        return self._served.asset(name)
+        address = None if suffix or name in WITHOUT_PAGE else super().page(name, **values)
+        return address if address is None or name not in HIDDEN_PAGES else f"/contests/{self._contest}/hidden{address}"
 
 
 def _embargoed(page: Page) -> Operation:

@@ -230,18 +230,13 @@ def _solved_turns(puzzle: Puzzle, tries: str) -> tuple[int, str]:
 
 
 def _listed(number: int, puzzle: Puzzle) -> ListedPuzzle:
-    return ListedPuzzle(
+    return ListedPuzzle.of(
+        puzzle,
         puzzle=number,
-        game=puzzle.game,
         options=", ".join(f"{name} {value}" for name, value in puzzle.options.items()),
-        seat=puzzle.seat,
         goal=puzzle.goal_in_words,
         choices=len(puzzle.choices),
         difficulty=puzzle.lines_log2,
-        missed=puzzle.missed,
-        met=puzzle.met,
-        plies=puzzle.plies,
-        theme=puzzle.theme,
     )
 
 
@@ -329,9 +324,7 @@ def _answer(puzzle: Puzzle, line: str) -> PuzzleAnswer:
         wins=tuple(by_verb["wins"]),
         draws=tuple(by_verb["draws"]),
         loses=tuple(by_verb["loses"]),
-        misses=tuple(
-            PuzzleMiss(bot=miss.bot, match=miss.match, ply=miss.ply, text=miss.text) for miss in puzzle.misses
-        ),
+        misses=tuple(map(PuzzleMiss.of, puzzle.misses)),
     )
 
 

@@ -54,10 +54,22 @@ WIDER = ".wide { max-width: 80rem; }\n"
 SCRIPTS = ("tables.js", "filter.js", "viewer.js")
 
 
-class OneFileLinks:
-    """Addresses in a file: of bots and matches that are in it."""
+class NoLinks:
+    """Addresses in a file in which there is no other page."""
 
     account = play = None
+
+    def page(self, name: str, suffix: str = "", **values: Any) -> str | None:
+        """Return None: there is no such page."""
+        return None
+
+    def asset(self, name: str) -> str:
+        """Return an address where nothing is: what is needed is in the file."""
+        return ""
+
+
+class OneFileLinks(NoLinks):
+    """Addresses in a file: of bots and matches that are in it."""
 
     def __init__(self, report: Report) -> None:
         """Note the bots and matches in the file."""
@@ -73,10 +85,6 @@ class OneFileLinks:
         if name in ("bot", "why"):
             return self._bots.get(values["bot"])
         return None
-
-    def asset(self, name: str) -> str:
-        """Return an address where nothing is: what is needed is in the file."""
-        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,20 +177,6 @@ def _rounded(digits: str) -> float:
 def policy_hash(inline: str) -> Markup:
     """Return the source expression that allows one inline style or script (Content Security Policy, level 3)."""
     return Markup(f"'sha256-{base64.b64encode(hashlib.sha256(inline.encode()).digest()).decode()}'")
-
-
-class NoLinks:
-    """Addresses in a file in which there is no other page."""
-
-    account = play = None
-
-    def page(self, name: str, suffix: str = "", **values: Any) -> str | None:
-        """Return None: there is no such page."""
-        return None
-
-    def asset(self, name: str) -> str:
-        """Return an address where nothing is: what is needed is in the file."""
-        return ""
 
 
 def puzzles_file(home: ArenaHome, page: PuzzlesPage) -> str:

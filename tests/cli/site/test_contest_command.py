@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from arena.community.contests.contest_file import read_contest
+from arena.community.contests.contest_file import reading_of
 from arena.community.contests.contest_text import template_names, template_text
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.contest import ContestResults
@@ -40,14 +40,14 @@ def tournament(home):
 
 @pytest.mark.parametrize("template", template_names())
 def test_each_template_is_a_contest(template):
-    contest = read_contest(template_text(template, "spring", "Asia/Tokyo", datetime(2027, 3, 4, 15, 30)))
+    contest = reading_of(template_text(template, "spring", "Asia/Tokyo", datetime(2027, 3, 4, 15, 30))).check()
     assert (contest.name, contest.title, contest.time_zone) == ("spring", "Spring", "Asia/Tokyo")
     assert contest.opens_at == "2027-03-04T23:00:00+00:00"  # the next day at 8 in Tokyo
     assert contest.deadline_at == "2027-03-12T14:59:59+00:00"
     results = {"class": ContestResults.SEALED, "cup": ContestResults.FROZEN, "league": ContestResults.OPEN}
     assert contest.results is results[template]
     revealed = template_text(template, "spring", "UTC", datetime(2027, 3, 4)).replace("# reveal_at", "reveal_at")
-    assert (read_contest(revealed).reveal_at is not None) == (template != "league")
+    assert (reading_of(revealed).check().reveal_at is not None) == (template != "league")
 
 
 def test_a_contest_is_announced_shown_changed_and_cancelled(arena, file, people):

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from arena.community.contests.contest_file import read_contest
+from arena.community.contests.contest_file import reading_of
 from arena.store.people.contest import ContestStage, StoredContest
 
 OPENS, FREEZE, DEADLINE = (
@@ -36,7 +36,7 @@ def text_of(**changed):
 
 
 def contest_of(**changed):
-    return read_contest(text_of(**changed))
+    return reading_of(text_of(**changed)).check()
 
 
 def stored_of(**changed):

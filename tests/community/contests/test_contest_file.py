@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from arena.base.errors import DefinitionError
 from arena.base.records import Bot, Limits, TimeControl
-from arena.community.contests.contest_file import instants, read_contest, reading_of
+from arena.community.contests.contest_file import instants, reading_of
 from arena.community.contests.contest_text import contest_text, read_apart
 from arena.community.contests.stages import definition_of
 from arena.games import make_game
@@ -50,7 +50,7 @@ def test_what_a_director_has_written_is_what_is_played():
 )
 def test_a_written_contest_reads_as_the_same(changed):
     contest = contest_of(**changed)
-    assert read_contest(contest_text(contest)) == contest
+    assert reading_of(contest_text(contest)).check() == contest
 
 
 FAULTS = {
@@ -145,12 +145,12 @@ def test_one_mistake_hides_no_other():
 def test_every_key_has_a_mistake_here_and_a_text_that_is_too_long_or_no_toml_is_refused():
     assert FAULTS.keys() >= LINES.keys()
     with pytest.raises(DefinitionError, match="more than 64 KiB"):
-        read_contest(text_of(description=f'"{"a" * 70_000}"'))
+        reading_of(text_of(description=f'"{"a" * 70_000}"')).check()
     for text in ("a = ", "\0", "[" * 10_000, "a = 1" * 2):
         with pytest.raises(DefinitionError, match="not valid TOML"):
-            read_contest(text)
+            reading_of(text).check()
     with pytest.raises(DefinitionError, match="missing"):
-        read_contest("")
+        reading_of("").check()
 
 
 zones = st.sampled_from(sorted(available_timezones() - {"localtime", "Factory"}))
@@ -176,12 +176,12 @@ def test_the_times_that_a_clock_on_the_wall_shows_are_found_by_looking_at_all_of
 @pytest.mark.slow
 def test_a_process_of_its_own_reads_the_same():
     for text in (text_of(), text_of(title="''", options="{ size = 600 }"), ""):
-        assert read_apart(text, "form") == reading_of(text, "form")
+        assert read_apart(text) == reading_of(text)
     for text in ("a = ", "\udcff", "a" * 70_000):
         with pytest.raises(DefinitionError) as here:
-            reading_of(text, "form")
+            reading_of(text)
         with pytest.raises(DefinitionError) as apart:
-            read_apart(text, "form")
+            read_apart(text)
         assert str(apart.value) == str(here.value)
 
 

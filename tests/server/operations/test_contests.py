@@ -7,7 +7,7 @@ import pytest
 
 from arena.base.errors import DefinitionError
 from arena.base.shipped import PREFIX, example_bots
-from arena.community.contests.contest_file import read_contest, reading_of
+from arena.community.contests.contest_file import reading_of
 from arena.community.contests.contest_text import contest_text, template_names, template_text
 from arena.games import GAMES
 from arena.server.http.page_response import FIRST_SECONDS
@@ -57,7 +57,7 @@ async def dora(world, quick):
 @pytest.fixture
 def quick(monkeypatch):
     """Texts are read here: a process of its own takes a third of a second to start, and reads the same."""
-    monkeypatch.setattr(contest_changes, "read_apart", lambda text: reading_of(text, "contest"))
+    monkeypatch.setattr(contest_changes, "read_apart", reading_of)
 
 
 async def announced(dora, **changes):
@@ -91,7 +91,7 @@ async def test_a_contest_is_made_of_toml(world):
     text = template_text("cup", "spring", "UTC", datetime(2027, 2, 1, tzinfo=UTC))
     response = await program.post("/contests", json={"text": text})
     assert response.json() == {"done": "announced the contest spring", "to": "/contests/spring"}
-    assert world.store.contests.get("spring").contest == read_contest(text)
+    assert world.store.contests.get("spring").contest == reading_of(text).check()
 
 
 @pytest.mark.slow(sample=True)
@@ -117,7 +117,10 @@ def test_a_template_is_the_same_contest_from_the_form_and_from_the_command_line(
     now = datetime(2027, 1, 31, 23, 30, tzinfo=UTC)
     template = form_template(name, now)
     sent = {**template.fields, "name": "spring", "title": "Spring"}
-    assert read_contest(form_text(sent, template.house_bots)) == read_contest(template_text(name, "spring", "UTC", now))
+    assert (
+        reading_of(form_text(sent, template.house_bots)).check()
+        == reading_of(template_text(name, "spring", "UTC", now)).check()
+    )
     assert template.text == template_text(name, "spring", "UTC", now)
 
 
@@ -395,7 +398,7 @@ def test_a_forged_field_is_named_and_never_a_line_of_a_file_that_nobody_has_seen
     template = form_template("class", datetime(2026, 11, 1, tzinfo=UTC))
     sent = {**template.fields, "name": "spring", "title": "Spring", key: value}
     with pytest.raises(DefinitionError) as raised:
-        read_contest(form_text(sent, template.house_bots))
+        reading_of(form_text(sent, template.house_bots)).check()
     assert "TOML" not in str(raised.value)
     assert {"opens_at": "opens_at", "memory_mib": "limits.memory_bytes"}.get(key, key) in str(raised.value)
 

@@ -43,7 +43,7 @@ SENT |= {"game": "differences", "plies": "0", "action": "a1", "choice": "alike",
 async def places(logged_world, directory, monkeypatch):
     """Fill the site; return what is in addresses, where something is."""
     monkeypatch.setattr(Rates, "take", lambda *_: 0.0)
-    monkeypatch.setattr(contest_changes, "read_apart", lambda text: reading_of(text, "contest"))
+    monkeypatch.setattr(contest_changes, "read_apart", reading_of)
     monkeypatch.setattr(contest_changes, "time_zones", lambda: ("UTC",))
     with ArenaHome(directory) as home:
         keep_puzzles(directory, play(home, "kept", ["alpha", "beta"], encounters=1), [made_puzzle()])
