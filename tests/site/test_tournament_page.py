@@ -9,7 +9,7 @@ import pytest
 from arena.analysis.measures.rounds_played import bracket_of, round_cards_of
 from arena.base.errors import UnknownNameError
 from arena.base.records import Bot
-from arena.site.pages.rounds import shown_card, shown_stages
+from arena.site.pages.tournament import shown_card, shown_stages
 from arena.site.render import Setting, environment
 from arena.store.results.live_state import PlayedNow, RunProgress
 from arena.tournament.corrections.corrected_tournament import void_matches

@@ -24,9 +24,14 @@ from arena.games import Drawing, Game
 from arena.lab.matches.annotation import Annotation, turning_point
 from arena.match.players.player import SeatClock
 from arena.match.replay import states_of
-from arena.site.matches.decided_among_many import decided_among_many, eliminations
 from arena.site.matches.match_model import Asked, Board, Clock, Frame, MatchFault, Position, ViewedMatch
-from arena.site.matches.match_sentences import AnnotatedPositions, position_sentence, result_sentence
+from arena.site.matches.match_sentences import (
+    AnnotatedPositions,
+    decided_among_many,
+    eliminations,
+    position_sentence,
+    result_sentence,
+)
 
 # The boards of a match: around one ply if it is too long or too large, as shapes that come and go.
 

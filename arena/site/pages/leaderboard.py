@@ -17,8 +17,7 @@ from arena.site.pages.leaderboard_model import (
     LeaderboardsParameters,
     ListedSeason,
 )
-from arena.site.pages.rounds import findings
-from arena.site.pages.standings import MAX_HISTORY_MATCHES, rating_point, standing_line, standings_sentence
+from arena.site.pages.standings import MAX_HISTORY_MATCHES, findings, rating_point, standing_line, standings_sentence
 from arena.site.pages.standings_model import MAX_CHARTED, RatingPoint
 from arena.store.home import ArenaHome
 from arena.store.results.scope import ALL_BUT_COMPARISONS, Scope

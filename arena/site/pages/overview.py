@@ -25,7 +25,7 @@ from arena.site.pages.overview_model import (
 )
 from arena.site.pages.results import latest_results
 from arena.site.pages.results_model import ListedResult
-from arena.site.pages.rounds_model import PlayingMatch, Progress
+from arena.site.pages.tournament_model import PlayingMatch, Progress
 from arena.store.home import ArenaHome
 from arena.store.results.live_state import PlayedNow
 from arena.store.results.scope import ALL_BUT_COMPARISONS

@@ -12,7 +12,7 @@ from pydantic import Field
 from arena.base.enums import TournamentState
 from arena.site.frame.model import AsWritten, Model, ModelOfBots, Name, Parameters, Sentence, Table
 from arena.site.pages.results_model import ListedResult
-from arena.site.pages.rounds_model import Progress
+from arena.site.pages.tournament_model import Progress
 
 
 class OverviewParameters(Parameters):

@@ -1,23 +1,25 @@
-"""Builds the page of a tournament."""
+"""Builds the page of a tournament, with its rounds."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from arena.analysis.measures.rounds_played import Bracket, BracketDuel, RoundCard, rounds_played
 from arena.analysis.measures.schedule import schedule_balance
 from arena.analysis.measures.standings import Standings
 from arena.analysis.measures.values import BalanceLine
 from arena.analysis.text.corrections_table import corrections_table
+from arena.analysis.text.rounds_text import Style, is_decided_otherwise, reason, stage_name
 from arena.base.definition import Definition
 from arena.lab.matches.accuracy import accuracy_of_tournament
 from arena.lab.matches.puzzle import may_have_puzzles
 from arena.site.frame.model import Sentence
 from arena.site.pages.overview import progress_of
 from arena.site.pages.results import latest_results
-from arena.site.pages.rounds import findings, shown_rounds
 from arena.site.pages.standings import (
     MAX_LINES,
     crosstable_of_first,
+    findings,
     more_encounters,
     ranking_sentence,
     rated_tournament,
@@ -30,6 +32,11 @@ from arena.site.pages.tournament_model import (
     PlayedAccuracy,
     PlayedGame,
     PlayedStatistics,
+    ShownCard,
+    ShownDuel,
+    ShownRounds,
+    ShownSide,
+    ShownStage,
     TimeRules,
     TournamentPage,
     TournamentParameters,
@@ -39,6 +46,7 @@ from arena.store.results.states import state_of
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament, disqualified
 from arena.tournament.formats.format import Placing
+from arena.tournament.formats.knockout import DecidedBy
 from arena.tournament.rounds import ranking_of
 
 MAX_BALANCED = 20_000
@@ -131,3 +139,70 @@ def _corrections(store: Store, tournament: StoredTournament) -> tuple[LoggedCorr
         return ()
     _, rows = corrections_table(log, store.corrections.set_aside_counts(tournament))
     return tuple(LoggedCorrection(**{name: row[name] for name in LoggedCorrection.model_fields}) for row in rows)
+
+
+WITH_ROUNDS = ("swiss", "knockout")
+
+_STYLE = Style()
+
+
+def shown_rounds(store: Store, tournament: StoredTournament) -> ShownRounds | None:
+    """Return the rounds of a knockout or a Swiss; None for other formats, and before the first round."""
+    if tournament.format not in WITH_ROUNDS or not store.last_round(tournament):
+        return None
+    played = rounds_played(store, tournament, first=0)
+    labels = {name: label for label, name in tournament.definition.shown_names.items()}
+    return ShownRounds.of(
+        played,
+        bracket=() if played.bracket is None else shown_stages(played.bracket, labels, played.departed),
+        cards=tuple(shown_card(card, labels, played.departed) for card in played.cards or ()),
+    )
+
+
+def shown_stages(bracket: Bracket, labels: Mapping[str, str], departed: Mapping[str, str]) -> tuple[ShownStage, ...]:
+    """Return the stages of a bracket.
+
+    Args:
+        labels: ``name@version`` by the name that tables show.
+        departed: how an entrant has left, by that name.
+    """
+    return tuple(
+        ShownStage(
+            name=stage_name(len(bracket.stages) - number),
+            duels=tuple(
+                _duel(duel, _is_fed(bracket, number, place), labels, departed) for place, duel in enumerate(stage)
+            ),
+        )
+        for number, stage in enumerate(bracket.stages)
+    )
+
+
+def _is_fed(bracket: Bracket, number: int, place: int) -> bool:
+    """Return whether a duel before this one was played, or will be."""
+    before = bracket.stages[number - 1][2 * place : 2 * place + 2] if number else ()
+    return any(duel.decided_by is not DecidedBy.BYE for duel in before)
+
+
+def _duel(duel: BracketDuel, is_fed: bool, labels: Mapping[str, str], departed: Mapping[str, str]) -> ShownDuel:
+    upper, lower = (
+        ShownSide(
+            bot=bot,
+            label=None if bot is None else labels[bot],
+            seed=seed,
+            score=score if duel.has_begun else None,
+            won=bot is not None and bot == duel.winner,
+            departed=departed.get(bot or "", ""),
+        )
+        for bot, seed, score in zip(duel.bots, duel.seeds, duel.score, strict=True)
+    )
+    return ShownDuel(
+        sides=(upper, lower),
+        is_bye=duel.decided_by is DecidedBy.BYE,
+        is_fed=is_fed,
+        decided=reason(duel, _STYLE) if is_decided_otherwise(duel) else "",
+    )
+
+
+def shown_card(card: RoundCard, labels: Mapping[str, str], departed: Mapping[str, str]) -> ShownCard:
+    """Return the card of an entrant of a Swiss; see ``shown_stages``."""
+    return ShownCard.of(card, label=labels[card.bot], departed=departed.get(card.bot, ""))

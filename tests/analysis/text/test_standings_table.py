@@ -13,7 +13,7 @@ from arena.analysis.text.statistics_tables import stats_sentences, stats_tables
 from arena.analysis.text.tables import render_table
 from arena.analysis.text.verdict import standings_footer
 from arena.base.records import TimeControl
-from arena.site.pages.rounds import findings
+from arena.site.pages.standings import findings
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "reference" / "columns.md").read_text(encoding="utf-8")
