@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 
 from arena.base.errors import StoreError, UsageError
-from arena.community.contests.visibility import ContestHome, embargoed_home_path, has_embargoed_home, playing_home
+from arena.community.contests.contest_places import embargoed_home_path, has_embargoed_home
+from arena.community.contests.visibility import ContestHome, playing_home
 from arena.community.submissions.upload_directory import tell_owners
 from arena.sandbox.isolation.removal import remove_tree
 from arena.store.home import DATABASE_FILE, ArenaHome, move_log

@@ -15,7 +15,8 @@ from pathlib import Path
 from arena.base.errors import ArenaError, DatabaseError
 from arena.base.programs.service_program import Idleness, ProblemNote, end_now, keep_trying, run_service
 from arena.base.version import __version__
-from arena.community.contests.visibility import result_path, visible
+from arena.community.contests.contest_places import result_path
+from arena.community.contests.visibility import visible
 from arena.site.publish.publishing import publish
 from arena.site.publish.signature import signing_key
 from arena.store.home import ArenaHome, open_people

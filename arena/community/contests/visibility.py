@@ -1,16 +1,12 @@
-"""What a person may see of a contest, which only this module decides; its files, and whether its director has work."""
+"""What a person may see of a contest: only this module decides."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 
-from arena.store.home import CONTESTS_DIRECTORY, DATABASE_FILE, home_path
-from arena.store.people.contest import ContestPhase, ContestResults, ContestStage, StoredContest, phase_of
-from arena.store.people.people_store import PeopleStore
+from arena.store.people.contest import ContestPhase, ContestResults, StoredContest, phase_of
 from arena.store.people.values import EmbargoedTournament, Permission
 
 
@@ -80,46 +76,3 @@ def _embargoed_since(stored: StoredContest, now: str) -> str | None:
         return stored.contest.opens_at
     since = stored.freeze_at
     return since if since is not None and since <= now else None
-
-
-# Where the files of a contest are, and whether its director has work. Services ask often, so this loads little.
-
-
-def embargoed_home_path(directory: str | os.PathLike[str] | None, name: str) -> Path:
-    """Return where the embargoed home of a contest is, or would be."""
-    return home_path(directory).resolve() / CONTESTS_DIRECTORY / name
-
-
-def has_embargoed_home(directory: str | os.PathLike[str] | None, name: str) -> bool:
-    """Return whether a contest has an embargoed home."""
-    return (embargoed_home_path(directory, name) / DATABASE_FILE).exists()
-
-
-RESULTS = "results"
-
-
-def result_path(home: Path, contest: str) -> Path:
-    """Return where the result of a contest is, or would be."""
-    return home / "cache" / RESULTS / f"{contest}.zip"
-
-
-def is_reveal_due(stored: StoredContest, now: str) -> bool:
-    """Return whether to reveal results now: a director has asked for it, or all is played and the time has come."""
-    if stored.contest.results is ContestResults.OPEN or stored.revealed_at is not None:
-        return False
-    if stored.reveal_asked_at is not None:
-        return True
-    reveal_at = stored.contest.reveal_at
-    return stored.played_at is not None and reveal_at is not None and reveal_at <= now
-
-
-def has_work(stored: StoredContest, people: PeopleStore) -> bool:
-    """Return whether the director of a contest has something to do, or to watch for."""
-    now = people.contests.now()
-    phase = phase_of(stored, now)
-    if phase in (ContestPhase.ANNOUNCED, ContestPhase.CANCELLED):
-        return False
-    if phase not in (ContestPhase.PLAYED, ContestPhase.FINISHED) or stored.stage is not ContestStage.PLAYED:
-        return True
-    has_request = any(people.requests.next(name) is not None for name in stored.contest.tournaments)
-    return has_request or is_reveal_due(stored, now)

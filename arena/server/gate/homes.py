@@ -12,7 +12,7 @@ from pathlib import Path
 
 import anyio.to_thread
 
-from arena.community.contests.visibility import embargoed_home_path, has_embargoed_home, result_path
+from arena.community.contests.contest_places import embargoed_home_path, has_embargoed_home, result_path
 from arena.server.http.builder_messages import BuiltValue
 from arena.server.http.builders import Builders, LaneLimits
 from arena.server.http.opened_home import OpenedHome

@@ -17,7 +17,8 @@ from arena.base.errors import DatabaseError, UsageError
 from arena.base.programs.service_program import ProblemNote, keep_trying
 from arena.base.programs.systemd import notify
 from arena.base.shipped import tournament_path
-from arena.community.contests.visibility import has_work, visible
+from arena.community.contests.contest_places import has_work
+from arena.community.contests.visibility import visible
 from arena.community.uploads.containment import NO_CHECKER, noted_refusal
 from arena.server.http.services import Service
 from arena.server.operating.service_programs import (
