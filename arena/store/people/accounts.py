@@ -13,7 +13,7 @@ from arena.store.people.answers import puzzle_tries, votes
 from arena.store.people.contest_messages import forget_person
 from arena.store.people.public_log import add_line
 from arena.store.people.roster import Roster, counted_people
-from arena.store.people.schema import TimedRepository, invitations, people, sessions, submissions, tokens, writes
+from arena.store.people.schema import TimedRepository, invitations, people, sessions, submissions, tokens
 from arena.store.people.secret import digest_of, new_secret
 from arena.store.people.unrated_match import unrated_matches
 from arena.store.people.values import (
@@ -29,7 +29,7 @@ from arena.store.people.values import (
     is_person_name,
     look_alike_key,
 )
-from arena.store.results.schema import OptionalString, value_of
+from arena.store.results.schema import OptionalString, value_of, writes
 
 
 class Accounts(TimedRepository):

@@ -10,11 +10,11 @@ from sqlalchemy import Column, ColumnElement, Connection, ForeignKey, Index, Tab
 
 from arena.base.errors import UsageError
 from arena.store.people.public_log import add_line
-from arena.store.people.schema import TimedRepository, metadata, numbered, writes
+from arena.store.people.schema import TimedRepository, metadata, numbered
 from arena.store.people.stored_contests import locked_contest
 from arena.store.people.values import Person
 from arena.store.results.connection import insert_into
-from arena.store.results.schema import Integer, OptionalInteger, OptionalString, String, Text, value_of
+from arena.store.results.schema import Integer, OptionalInteger, OptionalString, String, Text, value_of, writes
 
 MAX_MESSAGE_CHARACTERS = 2000
 MAX_MESSAGES = 500

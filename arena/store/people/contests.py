@@ -27,7 +27,7 @@ from arena.store.people.contest import (
 from arena.store.people.contest_change import change_mistakes, deadline_mistakes, differences
 from arena.store.people.public_log import add_line
 from arena.store.people.resting_bots import Rest, all_rests
-from arena.store.people.schema import TimedRepository, people, submissions, writes
+from arena.store.people.schema import TimedRepository, people, submissions
 from arena.store.people.stored_contests import (
     ContestRows,
     all_contests,
@@ -44,6 +44,7 @@ from arena.store.people.stored_contests import (
 )
 from arena.store.people.submissions import end_submitting
 from arena.store.people.values import UNFINISHED, Role, SubmissionState
+from arena.store.results.schema import writes
 
 MAX_NOTE_CHARACTERS = 1000
 

@@ -26,10 +26,10 @@ from arena.store.people.directing import (
     requests,
 )
 from arena.store.people.public_log import add_line
-from arena.store.people.schema import TimedRepository, writes
+from arena.store.people.schema import TimedRepository
 from arena.store.results.connection import insert_into
 from arena.store.results.rows import as_json
-from arena.store.results.schema import value_of
+from arena.store.results.schema import value_of, writes
 
 # Requests to the programs of supervised runs, each done once and in the order in which they came.
 #

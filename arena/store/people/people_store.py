@@ -21,11 +21,25 @@ from arena.store.people.submissions import Submissions
 from arena.store.people.unrated_matches import UnratedMatches
 from arena.store.people.values import Clock, Now
 from arena.store.results.connection import Database
-from arena.store.results.events import CommitSignal
 from arena.store.results.schema import create_tables
-from arena.store.results.whole_database import Schema, WholeDatabase, bring_up_to_date
+from arena.store.results.whole_database import Schema, WholeDatabase
 
 FILE_MODE = 0o600
+
+
+def _migrate(connection: Connection, version: int) -> None:
+    """Version 1 had a table of programs that waited for a code to be typed; 3 brought challenges, 4 votes, 5 tries."""
+    create_tables(connection, metadata)
+    connection.exec_driver_sql("DROP TABLE IF EXISTS device_logins")
+    columns = [column["name"] for column in inspect(connection).get_columns("unrated_matches")]
+    for new in ("challenger VARCHAR(200) DEFAULT '' NOT NULL", "compared TEXT DEFAULT '' NOT NULL"):
+        if new.split()[0] not in columns:
+            connection.exec_driver_sql(f"ALTER TABLE unrated_matches ADD COLUMN {new}")
+
+
+PEOPLE_SCHEMA = Schema(
+    metadata, meta, SCHEMA_VERSION, "of something else than people", 7462, _migrate, keys=("log", SUBMITTING)
+)
 
 
 class PeopleStore(WholeDatabase):
@@ -38,7 +52,7 @@ class PeopleStore(WholeDatabase):
         record_quota: how much the bots of each author wrote into records today.
     """
 
-    _metadata, _meta = metadata, meta
+    _schema = PEOPLE_SCHEMA
 
     def __init__(self, place: Path | str, now: Now = lambda: time.time()) -> None:
         """Open the database at a path (a new file is its owner's alone) or a URL, creating missing tables."""
@@ -62,21 +76,7 @@ class PeopleStore(WholeDatabase):
         self.requests = Requests(self._database, clock)
         self.rates = Rates(self._database, clock)
         self.record_quota = RecordQuota(self._database, clock)
-        try:
-            bring_up_to_date(self._database, _SCHEMA)
-        except BaseException:
-            self.close()
-            raise
-
-    def __enter__(self) -> PeopleStore:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def commit_signal(self) -> CommitSignal:
-        """Return what says cheaply whether anything was committed; to be closed."""
-        return CommitSignal(self._database)
+        self.bring_up_to_date()
 
 
 def _create_file(path: Path) -> None:
@@ -85,18 +85,3 @@ def _create_file(path: Path) -> None:
         path.touch(FILE_MODE)
     except OSError as error:
         raise StoreError(f"{path}: can't be written: {error.strerror}") from error
-
-
-def _migrate(connection: Connection, version: int) -> None:
-    """Version 1 had a table of programs that waited for a code to be typed; 3 brought challenges, 4 votes, 5 tries."""
-    create_tables(connection, metadata)
-    connection.exec_driver_sql("DROP TABLE IF EXISTS device_logins")
-    columns = [column["name"] for column in inspect(connection).get_columns("unrated_matches")]
-    for new in ("challenger VARCHAR(200) DEFAULT '' NOT NULL", "compared TEXT DEFAULT '' NOT NULL"):
-        if new.split()[0] not in columns:
-            connection.exec_driver_sql(f"ALTER TABLE unrated_matches ADD COLUMN {new}")
-
-
-_SCHEMA = Schema(
-    metadata, meta, SCHEMA_VERSION, "of something else than people", 7462, _migrate, keys=("log", SUBMITTING)
-)

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar
-
-from sqlalchemy import Column, Connection, ForeignKey, Index, MetaData, Table
+from sqlalchemy import Column, ForeignKey, Index, MetaData, Table
 from sqlalchemy.schema import SchemaItem
 
 from arena.store.people.values import Clock, Role, SubmissionState
@@ -31,23 +27,6 @@ class TimedRepository(Repository):
     def __init__(self, database: Database, clock: Clock) -> None:
         super().__init__(database)
         self._clock = clock
-
-
-Arguments = ParamSpec("Arguments")
-Result = TypeVar("Result")
-Rows = TypeVar("Rows", bound=Repository)
-
-
-def writes(
-    method: Callable[Concatenate[Rows, Connection, Arguments], Result],
-) -> Callable[Concatenate[Rows, Arguments], Result]:
-    """Run a method of a repository in a transaction that writes: all of it happens, or nothing."""
-
-    @wraps(method)
-    def in_transaction(rows: Rows, /, *arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
-        return rows._database.write(lambda connection: method(rows, connection, *arguments, **named))
-
-    return in_transaction
 
 
 metadata = MetaData()

@@ -11,10 +11,10 @@ from sqlalchemy import Connection, Row, Select, delete, func, select
 from arena.base.errors import UnwritableError, UsageError
 from arena.base.names import is_printable_text
 from arena.store.people.accounts import lock_person, person_of
-from arena.store.people.schema import TimedRepository, people, sessions, tokens, writes
+from arena.store.people.schema import TimedRepository, people, sessions, tokens
 from arena.store.people.secret import digest_of, new_secret, new_token
 from arena.store.people.values import DAY_SECONDS, Person, Scope, Session, Token
-from arena.store.results.schema import value_of
+from arena.store.results.schema import value_of, writes
 
 # What a browser says it is, in a few words.
 

@@ -7,8 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, Select, Subquery, case, func, select
 
 from arena.base.bot_text import BotText
-from arena.store.people.schema import TimedRepository, bot_owners, people, submissions, writes
-from arena.store.people.secret import new_secret
+from arena.store.people.schema import TimedRepository, bot_owners, people, submissions
 from arena.store.people.values import (
     FINAL,
     UNFINISHED,
@@ -20,7 +19,7 @@ from arena.store.people.values import (
     look_alike_key,
 )
 from arena.store.results.connection import Database, insert_into
-from arena.store.results.schema import value_of
+from arena.store.results.schema import value_of, writes
 
 # Submissions from their rows.
 
@@ -201,35 +200,6 @@ def is_claimable(clock: Clock, is_alone: bool = False) -> ColumnElement[bool]:
         is_over |= submissions.c.claim.is_not(None)
     abandoned = (submissions.c.state == SubmissionState.CHECKING) & is_over
     return (submissions.c.state == SubmissionState.WAITING) | abandoned
-
-
-def claim_next(database: Database, clock: Clock, is_alone: bool = False) -> Claim | None:
-    """Take the oldest submission of the author whose last turn is longest ago; None if nothing waits."""
-    secret = new_secret()
-    now, until = clock.text(), clock.text(CLAIM_SECONDS)
-    oldest = select(submissions).where(is_claimable(clock, is_alone)).order_by(last_turn(), submissions.c.id).limit(1)
-    if database.is_server:
-        oldest = oldest.with_for_update(skip_locked=True)
-
-    def claim(connection: Connection) -> Claim | None:
-        row = connection.execute(oldest).one_or_none()
-        if row is None:
-            return None
-        values = {
-            "state": SubmissionState.CHECKING,
-            "tries": row.tries + 1,
-            "turn": connection.execute(select(func.coalesce(func.max(submissions.c.turn), 0))).scalar_one() + 1,
-            "claimed_at": now,
-            "claim": secret,
-            "claimed_until": until,
-            "report": "",
-        }
-        connection.execute(submissions.update().where(submissions.c.id == row.id).values(values))
-        author = connection.execute(select(people.c.name).where(people.c.id == row.person_id)).scalar_one()
-        further = {"person": row.person_id, "author": author, "tries": row.tries + 1}
-        return Claim(database, clock, value_of(ClaimedSubmission, row, **further), secret)
-
-    return database.write(claim)
 
 
 def _bounded(report: str) -> str:

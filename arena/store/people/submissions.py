@@ -10,28 +10,31 @@ from sqlalchemy import ColumnElement, Connection, func, select
 from arena.base.errors import UsageError
 from arena.store.people.accounts import lock_person
 from arena.store.people.rates import Rate, take
-from arena.store.people.schema import SUBMITTING, meta, people, submissions, writes
+from arena.store.people.schema import SUBMITTING, meta, people, submissions
+from arena.store.people.secret import new_secret
 from arena.store.people.submission_rows import (
+    CLAIM_SECONDS,
     BotNames,
     Claim,
     all_submissions,
     checking_order,
-    claim_next,
     get_submission,
     is_claimable,
+    last_turn,
     listed_submissions,
     submission_of,
 )
 from arena.store.people.values import (
     FINAL,
     UNFINISHED,
+    ClaimedSubmission,
     ListedSubmission,
     Person,
     Submission,
     SubmissionState,
     has_left,
 )
-from arena.store.results.schema import OptionalString, total_of, value_of
+from arena.store.results.schema import OptionalString, total_of, value_of, writes
 
 MAX_WAITING = 3
 """Of a person, at once."""
@@ -274,9 +277,30 @@ class Submissions(BotNames):
         query = select(submissions.c.id).where(is_claimable(self._clock)).order_by(submissions.c.id)
         return self._database.scalars(query)
 
-    def claim(self, is_alone: bool = False) -> Claim | None:
-        """Take the next submission to check it; None if nothing waits. See ``claim_next``."""
-        return claim_next(self._database, self._clock, is_alone)
+    @writes
+    def claim(self, connection: Connection, is_alone: bool = False) -> Claim | None:
+        """Take the oldest submission of the author whose last turn is longest ago; None if nothing waits."""
+        waiting = select(submissions).where(is_claimable(self._clock, is_alone))
+        oldest = waiting.order_by(last_turn(), submissions.c.id).limit(1)
+        if self._database.is_server:
+            oldest = oldest.with_for_update(skip_locked=True)
+        row = connection.execute(oldest).one_or_none()
+        if row is None:
+            return None
+        secret = new_secret()
+        values = {
+            "state": SubmissionState.CHECKING,
+            "tries": row.tries + 1,
+            "turn": connection.execute(select(func.coalesce(func.max(submissions.c.turn), 0))).scalar_one() + 1,
+            "claimed_at": self._clock.text(),
+            "claim": secret,
+            "claimed_until": self._clock.text(CLAIM_SECONDS),
+            "report": "",
+        }
+        connection.execute(submissions.update().where(submissions.c.id == row.id).values(values))
+        author = connection.execute(select(people.c.name).where(people.c.id == row.person_id)).scalar_one()
+        further = {"person": row.person_id, "author": author, "tries": row.tries + 1}
+        return Claim(self._database, self._clock, value_of(ClaimedSubmission, row, **further), secret)
 
 
 def share_submitting(connection: Connection) -> None:

@@ -26,7 +26,7 @@ from arena.store.people.play_slots import (
     PlaySlots,
     one_at_a_time,
 )
-from arena.store.people.schema import TimedRepository, writes
+from arena.store.people.schema import TimedRepository
 from arena.store.people.secret import new_secret
 from arena.store.people.unrated_match import (
     ENDED,
@@ -42,6 +42,7 @@ from arena.store.people.unrated_match import (
 from arena.store.people.unrated_match import unrated_matches as matches
 from arena.store.people.values import DAY_SECONDS, Clock
 from arena.store.results.connection import Database
+from arena.store.results.schema import writes
 
 MAX_TRIES = 5
 """Programs of the play host that may end, one after the other, without having got any further."""

@@ -16,7 +16,7 @@ from arena.store.results.connection import FEW_ROWS, Repository
 from arena.store.results.events import about_matches, add_event
 from arena.store.results.match_records import rows_by_match
 from arena.store.results.schema import analysis_requests as requests
-from arena.store.results.schema import match_annotations, records, tournaments
+from arena.store.results.schema import match_annotations, records, tournaments, writes
 from arena.store.results.statements import CHUNK_ROWS, insert_many, record_from, stored_bots_and_ranks
 from arena.store.results.values import StoredTournament
 
@@ -64,11 +64,10 @@ class Annotations(Repository):
         if rows:
             self._database.write(write)
 
-    def announce(self, tournament: StoredTournament) -> None:
+    @writes
+    def announce(self, connection: Connection, tournament: StoredTournament) -> None:
         """Add an event about matches for which the lab has found something else, such as puzzles."""
-        self._database.write(
-            lambda connection: add_event(connection, tournament.number, EventKind.ANNOTATED, about_matches(()))
-        )
+        add_event(connection, tournament.number, EventKind.ANNOTATED, about_matches(()))
 
     def find(self, tournament: StoredTournament, match: int) -> str | None:
         """Return the annotation of a match, as JSON; None if it has none."""
@@ -138,26 +137,23 @@ class AnalysisRequest(NamedTuple):
 class AnalysisRequests(Repository):
     """The requests in a database. One is about a record, and is not seen once another took its place."""
 
-    def add(self, tournament: StoredTournament, match: int) -> None:
+    @writes
+    def add(self, connection: Connection, tournament: StoredTournament, match: int) -> None:
         """Put a recorded match at the end of the queue, unless it waits there; UsageError if too many do."""
         asked = AskedMatch(tournament.number, match)
-
-        def add(connection: Connection) -> None:
-            waiting = _waiting(connection)
-            if asked in waiting:
-                return
-            _check_room(waiting)
-            content = connection.execute(_actions_hash(asked)).scalar()
-            if content is None:
-                raise StoreError(f"match {match} of tournament {tournament.name!r} has no record")
-            connection.execute(requests.delete().where(_is_about(asked)))
-            last = connection.execute(select(func.coalesce(func.max(requests.c.number), 0))).scalar_one()
-            row = {"tournament_id": asked.tournament, "match": match, "actions_hash": content, "number": last + 1}
-            values = {"state": AnalysisState.WAITING, "searched_seconds": 0, "arena": __version__}
-            connection.execute(requests.insert(), row | values)
-            _announce(connection)
-
-        self._database.write(add)
+        waiting = _waiting(connection)
+        if asked in waiting:
+            return
+        _check_room(waiting)
+        content = connection.execute(_actions_hash(asked)).scalar()
+        if content is None:
+            raise StoreError(f"match {match} of tournament {tournament.name!r} has no record")
+        connection.execute(requests.delete().where(_is_about(asked)))
+        last = connection.execute(select(func.coalesce(func.max(requests.c.number), 0))).scalar_one()
+        row = {"tournament_id": asked.tournament, "match": match, "actions_hash": content, "number": last + 1}
+        values = {"state": AnalysisState.WAITING, "searched_seconds": 0, "arena": __version__}
+        connection.execute(requests.insert(), row | values)
+        _announce(connection)
 
     def check_room(self) -> None:
         """Raise UsageError if too many wait."""
@@ -190,26 +186,19 @@ class AnalysisRequests(Repository):
 
         return self._database.write(claim) if self.waiting() else None
 
-    def finish(self, asked: AskedMatch, searched_seconds: int) -> None:
+    @writes
+    def finish(self, connection: Connection, asked: AskedMatch, searched_seconds: int) -> None:
         """Note that a match was searched."""
         values = {"state": AnalysisState.DONE, "searched_seconds": searched_seconds, "arena": __version__}
+        connection.execute(requests.update().where(_is_about(asked)).values(values))
+        _announce(connection, asked)
 
-        def finish(connection: Connection) -> None:
-            connection.execute(requests.update().where(_is_about(asked)).values(values))
-            _announce(connection, asked)
-
-        self._database.write(finish)
-
-    def forget_claimed(self) -> None:
+    @writes
+    def forget_claimed(self, connection: Connection) -> None:
         """Forget the match whose analysis may have killed the program; people may ask for it again."""
-
-        def forget(connection: Connection) -> None:
-            claimed = requests.c.state == AnalysisState.RUNNING
-            for asked in _requested_matches(connection, claimed):
-                connection.execute(requests.delete().where(_is_about(asked)))
-                _announce(connection, asked)
-
-        self._database.write(forget)
+        for asked in _requested_matches(connection, requests.c.state == AnalysisState.RUNNING):
+            connection.execute(requests.delete().where(_is_about(asked)))
+            _announce(connection, asked)
 
 
 def _check_room(waiting: Sequence[AskedMatch]) -> None:

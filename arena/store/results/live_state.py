@@ -16,10 +16,10 @@ from sqlalchemy import ColumnElement, Connection, delete, func, select
 from arena.base.live_match import LiveMatch, LiveSummary
 from arena.base.results import EntrantRating
 from arena.base.stored import from_json_text, from_stored
-from arena.store.results.connection import Database
+from arena.store.results.connection import Database, Repository
 from arena.store.results.events import advance, live_topic
 from arena.store.results.rows import as_json
-from arena.store.results.schema import live_matches, progress, watches
+from arena.store.results.schema import live_matches, progress, watches, writes
 
 MAX_WATCHED = 100
 """How many matches of a tournament can be watched at a time; those whose watches end last come first."""
@@ -90,24 +90,21 @@ class StoredLiveSummary:
     summary: LiveSummary
 
 
-class LiveState:
+class LiveState(Repository):
     """What is stored of one tournament while it is played."""
 
     def __init__(self, database: Database, tournament: int) -> None:
-        self._database = database
+        super().__init__(database)
         self._tournament = tournament
 
     # by the director
 
-    def write_progress(self, value: RunProgress) -> None:
+    @writes
+    def write_progress(self, connection: Connection, value: RunProgress) -> None:
         """Write the progress of the run."""
         row = {"tournament_id": self._tournament, "at": _utc_now(), "body": as_json(asdict(value))}
-
-        def write(connection: Connection) -> None:
-            connection.execute(delete(progress).where(progress.c.tournament_id == self._tournament))
-            connection.execute(progress.insert(), row)
-
-        self._database.write(write)
+        connection.execute(delete(progress).where(progress.c.tournament_id == self._tournament))
+        connection.execute(progress.insert(), row)
 
     def show(self, states: Sequence[LiveMatch]) -> int:
         """Write the states of watched matches, in place of their earlier ones; return the characters of all."""
@@ -123,26 +120,19 @@ class LiveState:
         self._database.write(write)
         return sum(map(len, bodies))
 
-    def remove(self, matches: Collection[int]) -> None:
+    @writes
+    def remove(self, connection: Connection, matches: Collection[int]) -> None:
         """Remove the states of matches that are no longer being played."""
+        if self._remove(connection, matches):
+            advance(connection, live_topic(self._tournament))
 
-        def write(connection: Connection) -> None:
-            if self._remove(connection, matches):
-                advance(connection, live_topic(self._tournament))
-
-        self._database.write(write)
-
-    def clear(self) -> None:
+    @writes
+    def clear(self, connection: Connection) -> None:
         """Remove the progress and all states."""
-
-        def write(connection: Connection) -> None:
-            connection.execute(delete(progress).where(progress.c.tournament_id == self._tournament))
-            if connection.execute(
-                delete(live_matches).where(live_matches.c.tournament_id == self._tournament)
-            ).rowcount:
-                advance(connection, live_topic(self._tournament))
-
-        self._database.write(write)
+        connection.execute(delete(progress).where(progress.c.tournament_id == self._tournament))
+        own = delete(live_matches).where(live_matches.c.tournament_id == self._tournament)
+        if connection.execute(own).rowcount:
+            advance(connection, live_topic(self._tournament))
 
     def _remove(self, connection: Connection, matches: Collection[int]) -> int:
         own = live_matches.c.tournament_id == self._tournament
@@ -160,17 +150,14 @@ class LiveState:
 
     # by visitors
 
-    def watch(self, match: int, seconds: float) -> None:
+    @writes
+    def watch(self, connection: Connection, match: int, seconds: float) -> None:
         """Have a match shown while it is played, from now on for some seconds; expired watches are removed."""
         row = {"tournament_id": self._tournament, "match": match, "until": _utc_now(seconds)}
-
-        def write(connection: Connection) -> None:
-            connection.execute(delete(watches).where(watches.c.until <= _utc_now()))
-            own = watches.c.tournament_id == self._tournament
-            connection.execute(delete(watches).where(own, watches.c.match == match))
-            connection.execute(watches.insert(), row)
-
-        self._database.write(write)
+        own = watches.c.tournament_id == self._tournament
+        connection.execute(delete(watches).where(watches.c.until <= _utc_now()))
+        connection.execute(delete(watches).where(own, watches.c.match == match))
+        connection.execute(watches.insert(), row)
 
     def progress(self) -> StoredProgress | None:
         """Return the progress of the run, which is stale if its director was killed; None between runs."""

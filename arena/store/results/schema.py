@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import fields
 from enum import StrEnum
-from functools import cache
-from typing import Any, ClassVar, TypeVar
+from functools import cache, wraps
+from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import Column, Connection, ForeignKey, Index, MetaData, Table
@@ -16,6 +16,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from arena.base.enums import AnalysisState, CorrectionKind, EventKind, FaultKind
 from arena.base.errors import StoreError
 from arena.base.text import any_of
+from arena.store.results.connection import Repository
 
 T = TypeVar("T")
 
@@ -91,6 +92,22 @@ class Member(sa.TypeDecorator[StrEnum]):
                 ) from None
 
         return member
+
+
+Arguments = ParamSpec("Arguments")
+Rows = TypeVar("Rows", bound=Repository)
+
+
+def writes(
+    method: Callable[Concatenate[Rows, sa.Connection, Arguments], T],
+) -> Callable[Concatenate[Rows, Arguments], T]:
+    """Run a method of a repository in a transaction that writes: all of it happens, or nothing."""
+
+    @wraps(method)
+    def in_transaction(rows: Rows, /, *arguments: Arguments.args, **named: Arguments.kwargs) -> T:
+        return rows._database.write(lambda connection: method(rows, connection, *arguments, **named))
+
+    return in_transaction
 
 
 def value_of(kind: type[T], row: Any, **others: Any) -> T:

@@ -13,7 +13,7 @@ from arena.base.errors import UnknownNameError, UsageError
 from arena.base.names import ACCEPTED, is_name
 from arena.store.results.connection import Repository
 from arena.store.results.events import SEASONS, advance
-from arena.store.results.schema import seasons, tournaments
+from arena.store.results.schema import seasons, tournaments, writes
 from arena.store.results.values import StoredTournament
 
 
@@ -123,18 +123,14 @@ class Seasons(Repository):
             if tournament.name not in season.tournaments:
                 raise UsageError(f"season {name!r}: tournament {tournament.name!r} is not in it")
         numbers = [tournament.number for tournament in chosen]
-        change = seasons.delete().where(seasons.c.name == name, seasons.c.tournament_id.in_(numbers))
-        self._remove(change)
+        self._remove(seasons.delete().where(seasons.c.name == name, seasons.c.tournament_id.in_(numbers)))
 
     def delete(self, name: str) -> None:
         """Delete a season, or raise UnknownNameError; its tournaments stay."""
         self.get(name)
-        change = seasons.delete().where(seasons.c.name == name)
-        self._remove(change)
+        self._remove(seasons.delete().where(seasons.c.name == name))
 
-    def _remove(self, change: Delete) -> None:
-        def remove(connection: Connection) -> None:
-            connection.execute(change)
-            advance(connection, SEASONS)
-
-        self._database.write(remove)
+    @writes
+    def _remove(self, connection: Connection, change: Delete) -> None:
+        connection.execute(change)
+        advance(connection, SEASONS)

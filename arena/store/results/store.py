@@ -28,10 +28,10 @@ from arena.store.results.lock import (
 )
 from arena.store.results.record_reader import RecordReader
 from arena.store.results.rows import RecordRow, as_json
-from arena.store.results.schema import bots, matches, meta, metadata, owners, progress, records, tournaments, voids
+from arena.store.results.schema import bots, matches, owners, progress, records, tournaments, voids, writes
 from arena.store.results.statements import insert_lines, insert_records, owner_row, read_owners
 from arena.store.results.values import OwnedBot, StoredBot, StoredTournament, utc_now
-from arena.store.results.whole_database import WholeDatabase, bring_up_to_date
+from arena.store.results.whole_database import WholeDatabase
 
 
 class Store(RecordReader, WholeDatabase):
@@ -42,8 +42,6 @@ class Store(RecordReader, WholeDatabase):
         annotations: what the lab has found out about recorded matches.
         analysis_requests: the longer analyses that people have asked for.
     """
-
-    _metadata, _meta = metadata, meta
 
     def __init__(self, place: Path | str) -> None:
         """Open the database at a path or a PostgreSQL URL, creating its tables where there are none.
@@ -60,11 +58,7 @@ class Store(RecordReader, WholeDatabase):
         self.corrections = CorrectionLog(self._database)
         self.annotations = Annotations(self._database)
         self.analysis_requests = AnalysisRequests(self._database)
-        try:
-            bring_up_to_date(self._database)
-        except BaseException:
-            self.close()
-            raise
+        self.bring_up_to_date()
 
     def retry_for(self, seconds: float) -> None:
         """Set how long every later call retries when the server can't be reached; initially 0."""
@@ -168,32 +162,26 @@ class Store(RecordReader, WholeDatabase):
 
     def set_finished(self, tournament: StoredTournament, is_finished: bool) -> None:
         """Store whether no round follows."""
-        values = {"finished_at": utc_now() if is_finished else None}
-        was_finished = tournaments.c.finished_at.is_not(None)
         if is_finished:
-            self._update(tournament, values, EventKind.FINISHED)
+            self._update(tournament, {"finished_at": utc_now()}, EventKind.FINISHED)
         else:
-            self._update(tournament, values, EventKind.REOPENED, only_if=was_finished)
+            was_finished = tournaments.c.finished_at.is_not(None)
+            self._update(tournament, {"finished_at": None}, EventKind.REOPENED, was_finished)
 
+    @writes
     def _update(
         self,
+        connection: Connection,
         tournament: StoredTournament,
         values: dict[str, Any],
         kind: EventKind,
-        *,
+        *only_if: ColumnElement[bool],
         name: str | None = None,
-        only_if: ColumnElement[bool] | None = None,
     ) -> None:
         """Change a tournament's row and add to its log, if a condition holds."""
-        change = tournaments.update().where(tournaments.c.id == tournament.number).values(**values)
-        if only_if is not None:
-            change = change.where(only_if)
-
-        def update(connection: Connection) -> None:
-            if connection.execute(change).rowcount:
-                add_event(connection, tournament.number, kind, EventDetails(name=name))
-
-        self._database.write(update)
+        change = tournaments.update().where(tournaments.c.id == tournament.number, *only_if).values(**values)
+        if connection.execute(change).rowcount:
+            add_event(connection, tournament.number, kind, EventDetails(name=name))
 
     # names, and the trash; the caller holds the locks of the names that change
 
@@ -280,16 +268,15 @@ class Store(RecordReader, WholeDatabase):
         """Remove a submitted bot."""
         self._change_bots(bots.delete().where(bots.c.name == bot.name, bots.c.version == bot.version))
 
-    def _change_bots(self, change: Executable) -> None:
-        def make(connection: Connection) -> None:
-            connection.execute(change)
-            advance(connection, BOTS)
+    @writes
+    def _change_bots(self, connection: Connection, change: Executable) -> None:
+        connection.execute(change)
+        advance(connection, BOTS)
 
-        self._database.write(make)
-
-    def set_owner(self, bot: OwnedBot) -> None:
+    @writes
+    def set_owner(self, connection: Connection, bot: OwnedBot) -> None:
         """Store the owner of a bot that no page shows yet."""
-        self._database.write(lambda connection: connection.execute(owner_row(connection, bot)))
+        connection.execute(owner_row(connection, bot))
 
     def set_owners(self, owned: Iterable[OwnedBot]) -> None:
         """Replace the owners of all bots; pages that were built before are not shown again."""

@@ -15,7 +15,7 @@ from arena.base.stored import from_json_text, list_of, mapping_of
 from arena.base.text import any_of
 from arena.store.results.connection import Repository
 from arena.store.results.correction_log import all_corrections
-from arena.store.results.events import CommitSignal, EventLog
+from arena.store.results.events import EventLog
 from arena.store.results.schema import OptionalInteger, corrections, matches, records, skipped, total_of, tournaments
 from arena.store.results.scope import ALL_TOURNAMENTS, EXPERIMENTS, Scope, Seasons
 from arena.store.results.statements import (
@@ -142,10 +142,6 @@ class TournamentReader(Repository):
     def events(self) -> EventLog:
         """The log of events."""
         return EventLog(self._database)
-
-    def commit_signal(self) -> CommitSignal:
-        """A new signal of commits, to be closed."""
-        return CommitSignal(self._database)
 
     @property
     def seasons(self) -> Seasons:

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 from urllib.parse import quote
 
 from sqlalchemy import Column, Connection, MetaData, Table, func, inspect, select, text
@@ -22,6 +22,7 @@ from arena.store.results.connection import (
     reason_of,
     shown_url,
 )
+from arena.store.results.events import CommitSignal
 from arena.store.results.schema import SCHEMA_VERSION, create_tables, meta, metadata
 
 # The version of a database: its tables are created, or migrated, when it is opened.
@@ -140,8 +141,25 @@ _COUNTERS = "sqlite_sequence"
 class WholeDatabase(Repository):
     """A store with a database of its own, which may belong to a home, and can be copied."""
 
-    _metadata: ClassVar[MetaData]
-    _meta: ClassVar[Table]
+    _schema: ClassVar[Schema] = RESULTS_SCHEMA
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def bring_up_to_date(self) -> None:
+        """Do so as the function does, and close the database if it can't be used."""
+        try:
+            bring_up_to_date(self._database, self._schema)
+        except BaseException:
+            self.close()
+            raise
+
+    def commit_signal(self) -> CommitSignal:
+        """Return a new signal of commits, to be closed."""
+        return CommitSignal(self._database)
 
     @property
     def server(self) -> str | None:
@@ -167,14 +185,14 @@ class WholeDatabase(Repository):
                 )
 
     def _owner(self, connection: Connection, home: Owner, is_adopted: bool) -> Owner:
-        row = {"key": OWNER, "value": f"{home.identity} {home.place}"}
-        insert = insert_into(connection, self._meta).values(row)
+        meta, row = self._schema.meta, {"key": OWNER, "value": f"{home.identity} {home.place}"}
+        insert = insert_into(connection, meta).values(row)
         connection.execute(insert.on_conflict_do_nothing())
-        value = connection.execute(select(self._meta.c.value).where(self._meta.c.key == OWNER)).scalar_one()
+        value = connection.execute(select(meta.c.value).where(meta.c.key == OWNER)).scalar_one()
         stored = Owner(*value.partition(" ")[::2])
         if stored == home or (not is_adopted and stored.keeps_out(home, connection)):
             return stored
-        connection.execute(insert.on_conflict_do_update(index_elements=[self._meta.c.key], set_=row))
+        connection.execute(insert.on_conflict_do_update(index_elements=[meta.c.key], set_=row))
         return home
 
     def write_copy(self, path: Path) -> None:
@@ -192,7 +210,7 @@ class WholeDatabase(Repository):
         try:
             target.use_write_ahead_log()
             self._database.read_snapshot(
-                lambda rows: target.write(lambda into: _create_and_fill(rows, into, self._metadata))
+                lambda rows: target.write(lambda into: _create_and_fill(rows, into, self._schema.tables))
             )
         finally:
             target.close()
