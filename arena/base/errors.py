@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Self
 
@@ -313,6 +314,15 @@ class LateError(VoidMatchError):
         super().__init__(text)
         self.is_disturbed = is_disturbed
         self.seat: int | None = None
+
+
+@contextmanager
+def failing_as(kind: type[UsageError], action: str) -> Iterator[None]:
+    """Raise an error of the operating system as one of ours: what failed, and why."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"{action}: {error.strerror or error}") from error
 
 
 def text_of(error: BaseException) -> str:

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import os
 import stat
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self
+from typing import Any, BinaryIO, Self
 
-from arena.base.errors import UsageError
+from arena.base.errors import UsageError, failing_as
 from arena.base.text import shortened_text
 
 MAX_DEPTH = 12
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+
+
+def replace_file(path: Path, *parts: Any) -> None:
+    """Write bytes to a file that appears, in place of an earlier one or a link, only when it is complete."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        try:
+            file.writelines(parts)
+            file.flush()
+            Path(file.name).replace(path)
+        except BaseException:
+            Path(file.name).unlink(missing_ok=True)
+            raise
 
 
 class Folder:
@@ -22,10 +36,8 @@ class Folder:
     def __init__(self, directory: Path) -> None:
         """Open the folder; UsageError if it can't be read."""
         self.shown = shortened_text(str(directory))
-        try:
+        with failing_as(UsageError, f"{self.shown}: can't be read"):
             self._root = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        except OSError as error:
-            raise UsageError(f"{self.shown}: can't be read: {error.strerror}") from error
 
     def __enter__(self) -> Self:
         return self

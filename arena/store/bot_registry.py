@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.base.errors import BotDefinitionError, StoreError, UnknownNameError, UsageError
+from arena.base.errors import BotDefinitionError, StoreError, UnknownNameError, UsageError, failing_as
 from arena.base.names import as_file_name, letters_alike
 from arena.base.records import Bot, Limits
 from arena.match.players.bot_files import SUBMITTED, BotFile, bot_files, copy_files, digest_of, single_file
@@ -116,10 +116,8 @@ class BotRegistry:
         target = self._directory / bot.digest
         is_new = not target.exists()
         if is_new:
-            try:
+            with failing_as(UsageError, f"{target.parent}: the bot can't be copied there"):
                 _copy(files, target)
-            except OSError as error:
-                raise UsageError(f"{target.parent}: the bot can't be copied there: {error.strerror}") from error
         copy = load_bot(target / own[0].name if own else target)
         if copy.digest != bot.digest and is_new:
             remove_tree(str(target))

@@ -8,7 +8,6 @@ import contextlib
 import os
 import shutil
 import socket
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from functools import cached_property
@@ -17,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NoReturn
 
 from arena.base.bot_text import EVERYBODY, OPERATOR, Audience
-from arena.base.errors import NoHomeError, StoreError, UsageError
+from arena.base.errors import NoHomeError, StoreError, UsageError, failing_as
+from arena.base.folder import replace_file
 from arena.base.known_server import PEOPLE, RESULTS, identity_of, note_server, noted_server, reminder
 from arena.base.names import as_file_name, check_tournament_name
 from arena.base.programs.systemd import credential
@@ -250,13 +250,8 @@ class ArenaHome:
     def keep_input(self, name: str, data: bytes) -> Path:
         """Write what a bot was sent to a file, and return its path; UsageError if it can't be written."""
         path = self.directory / "repro" / f"{name}.stdin"
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-                file.write(data)
-            Path(file.name).replace(path)  # a link in its place is replaced, not followed
-        except OSError as error:
-            raise UsageError(f"{path}: can't be written: {error.strerror}") from error
+        with failing_as(UsageError, f"{path}: can't be written"):
+            replace_file(path, data)
         return path
 
 
@@ -340,10 +335,8 @@ def erase_tournament(home: ArenaHome, name: str) -> None:
     with home.store.lock(deleted.trash_name):
         home.store.erase(home.store.deleted_tournament(deleted.trash_name))
     log = home.log_path(deleted.trash_name)
-    try:
+    with failing_as(UsageError, f"{log}: the tournament is erased, but its log can't be"):
         log.unlink(missing_ok=True)
-    except OSError as error:
-        raise UsageError(f"{log}: the tournament is erased, but its log can't be: {error.strerror}") from error
 
 
 def _forget_cached_results(home: ArenaHome, tournament: StoredTournament) -> None:
@@ -353,12 +346,10 @@ def _forget_cached_results(home: ArenaHome, tournament: StoredTournament) -> Non
 
 def move_log(source: Path, target: Path) -> None:
     """Move a log; if there is a log at the target already, append to it."""
-    try:
+    with failing_as(UsageError, f"{source}: the tournament is stored, but its log can't be moved"):
         if not source.exists():
             return
         target.parent.mkdir(parents=True, exist_ok=True)
         with source.open("rb") as lines, target.open("ab") as log:
             shutil.copyfileobj(lines, log)
         source.unlink()
-    except OSError as error:
-        raise UsageError(f"{source}: the tournament is stored, but its log can't be moved: {error.strerror}") from error

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.base.definition import Rejected
-from arena.base.errors import BotDefinitionError, UnknownNameError, UploadError, UsageError
+from arena.base.errors import BotDefinitionError, UnknownNameError, UploadError, UsageError, failing_as
 from arena.base.names import MAX_REASON_CHARACTERS
 from arena.base.records import MEBIBYTE, Bot
 from arena.base.text import counted, shortened_text
@@ -195,11 +195,8 @@ def _entries_in(path: Path, shown: str, bots: KnownBots | None, is_temporary: bo
 
 
 def _names_in(folder: Path, shown: str) -> list[str]:
-    try:
-        with os.scandir(folder) as entries:
-            listed = [entry.name for entry in islice(entries, MAX_COLLECTED + 1)]
-    except OSError as error:
-        raise BotDefinitionError(f"{shown!r}: can't be read: {error.strerror}") from error
+    with failing_as(BotDefinitionError, f"{shown!r}: can't be read"), os.scandir(folder) as entries:
+        listed = [entry.name for entry in islice(entries, MAX_COLLECTED + 1)]
     if len(listed) > MAX_COLLECTED:
         raise BotDefinitionError(f"{shown!r}: more than {MAX_COLLECTED:,} files and folders; expected submissions")
     return sorted(name for name in listed if not name.startswith(".") and not left_out_as(name))

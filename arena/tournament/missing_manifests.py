@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from arena.base.errors import BotDefinitionError, UsageError
+from arena.base.errors import BotDefinitionError, UsageError, failing_as
 from arena.base.text import any_of, toml_value
 from arena.community.uploads.unpacking import is_archive
 from arena.match.players.manifest import MANIFEST, check_name
@@ -64,9 +64,6 @@ def _write_manifest(folder: Path, programs: Sequence[Path]) -> Path:
     check_name(f"bot {str(folder)!r}: name", name)
     command = ["python3", program] if program.endswith(".py") else [f"./{program}"]
     path = folder / MANIFEST
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(f"name = {toml_value(name)}\ncommand = {toml_value(command)}\n")
-    except OSError as error:
-        raise UsageError(f"{path}: can't be written: {error.strerror}") from error
+    with failing_as(UsageError, f"{path}: can't be written"), path.open("x", encoding="utf-8") as file:
+        file.write(f"name = {toml_value(name)}\ncommand = {toml_value(command)}\n")
     return path

@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 import os
 import stat
-import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 from arena.base.errors import StoreError
+from arena.base.folder import replace_file
 from arena.base.stored import from_json_text, from_stored
 
 MAX_LINE_BYTES = 4 * 1024 * 1024
@@ -85,16 +86,6 @@ def write_whole(path: Path, *parts: Any) -> None:
 
     Errors in writing it are ignored.
     """
-    unfinished = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.parent.is_symlink():  # it leads out of the home
-            return
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            unfinished = Path(file.name)
-            for part in (*parts, digest_of(*parts)):
-                file.write(part)
-        unfinished.replace(path)
-    except OSError:
-        if unfinished is not None:
-            unfinished.unlink(missing_ok=True)
+    with suppress(OSError):
+        if not path.parent.is_symlink():  # which leads out of the home
+            replace_file(path, *parts, digest_of(*parts))

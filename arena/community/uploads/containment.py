@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from arena.base.errors import UsageError
+from arena.base.errors import UsageError, failing_as
+from arena.base.folder import replace_file
 from arena.sandbox.isolation.levels import choose_isolation, groups_problem, probe_level
 from arena.sandbox.isolation.sandbox_policy import Isolation
 
@@ -50,13 +50,8 @@ NO_CHECKER = "nothing is taken before the checker has begun its work: arena serv
 def note_containment(directory: str | os.PathLike[str], refusal: str) -> None:
     """Note in a home why no uploads are checked here; "" if they are."""
     path = _note_path(directory)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
-            file.write(refusal)
-        Path(file.name).replace(path)
-    except OSError as error:
-        raise UsageError(f"{path}: can't be written: {error.strerror}") from error
+    with failing_as(UsageError, f"{path}: can't be written"):
+        replace_file(path, refusal.encode())
 
 
 def noted_refusal(directory: str | os.PathLike[str]) -> str:

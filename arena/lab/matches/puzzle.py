@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -12,8 +11,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
-from arena.base.errors import StoreError, UnknownNameError, UsageError
-from arena.base.folder import Folder
+from arena.base.errors import StoreError, UnknownNameError, UsageError, failing_as
+from arena.base.folder import Folder, replace_file
 from arena.base.seeds import derived_seed
 from arena.base.stored import from_json_text, from_stored
 from arena.lab.solving.worth import Outcome
@@ -190,18 +189,9 @@ def keep_puzzles(directory: Path, tournament: StoredTournament, puzzles: Sequenc
     path = directory / PUZZLES / _file_name(tournament)
     if len(puzzles) > MAX_PUZZLES or len(text) > MAX_FILE_BYTES:
         raise UsageError(f"{len(puzzles):,} puzzles in {len(text):,} bytes are too many to keep; use a lower --count")
-    try:
-        _replace(path, text)
-    except OSError as error:
-        raise UsageError(f"{path}: can't be written: {error.strerror}") from error
+    with failing_as(UsageError, f"{path}: can't be written"):
+        replace_file(path, text.encode())
     return path
-
-
-def _replace(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", encoding="ascii", dir=path.parent, delete=False) as file:
-        file.write(text)
-    Path(file.name).replace(path)
 
 
 def kept_puzzles(directory: Path, tournament: StoredTournament) -> tuple[Puzzle, ...]:
@@ -293,7 +283,8 @@ def puzzle_of_the_day(
                     count=len(puzzles),
                     puzzles=(puzzles[number],),
                 )
+                text = json.dumps(asdict(daily), separators=(",", ":"))
                 with suppress(OSError):  # a home that is only read
-                    _replace(directory / PUZZLES / TODAY, json.dumps(asdict(daily), separators=(",", ":")))
+                    replace_file(directory / PUZZLES / TODAY, text.encode())
                 return tournament, daily
     return None

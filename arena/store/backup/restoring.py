@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from arena.base import known_server
-from arena.base.errors import StoreError, UsageError
+from arena.base.errors import StoreError, UsageError, failing_as
 from arena.base.folder import Folder
 from arena.base.text import shortened_text
 from arena.sandbox.isolation.removal import remove_tree
@@ -48,31 +48,19 @@ class BackupReader:
     """A backup. A context manager."""
 
     def __init__(self, directory: Path) -> None:
-        self._folder = Folder(directory)
-        try:
+        with ExitStack() as opened:
+            self._folder = opened.enter_context(Folder(directory))
             self._where = f"{self._folder.shown}/{MANIFEST}"
-            try:
-                file = self._folder.open(MANIFEST)
-            except OSError as error:
-                raise UsageError(
-                    f"{self._folder.shown}: this is no backup: {MANIFEST} can't be read: {error.strerror or error}"
-                ) from error
-            self._file = file
-            try:
-                self._manifest = ManifestReader(file, self._where)
-            except BaseException:
-                file.close()
-                raise
-        except BaseException:
-            self._folder.close()
-            raise
+            with failing_as(UsageError, f"{self._folder.shown}: this is no backup: {MANIFEST} can't be read"):
+                file = opened.enter_context(self._folder.open(MANIFEST))
+            self._manifest = ManifestReader(file, self._where)
+            self._opened = opened.pop_all()
 
     def __enter__(self) -> BackupReader:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._file.close()
-        self._folder.close()
+        self._opened.close()
 
     @property
     def head(self) -> Head:
@@ -116,10 +104,8 @@ class BackupReader:
 
 
 def _read(read: Callable[[int], bytes], size_bytes: int, where: str) -> bytes:
-    try:
+    with failing_as(UsageError, f"{where}: can't be read"):
         return read(size_bytes)
-    except OSError as error:
-        raise UsageError(f"{where}: can't be read: {error.strerror}") from error
 
 
 def _problem_of(path: str) -> str | None:
@@ -186,7 +172,7 @@ def restore_backup(backup: Path, target: Target, expected_digest: str | None = N
     """
     shown = f"home {shortened_text(str(target.directory))!r}"
     with BackupReader(backup) as reader:
-        try:
+        with failing_as(UsageError, f"{shown}: can't be written"):
             directory = target.directory.resolve()
             _require_empty(directory, shown)
             directory.mkdir(parents=True, exist_ok=True)
@@ -202,8 +188,6 @@ def restore_backup(backup: Path, target: Target, expected_digest: str | None = N
                 _put_into_place(staging, directory)
             finally:
                 remove_tree(str(staging), REMOVAL_SECONDS)
-        except OSError as error:
-            raise UsageError(f"{shown}: can't be written: {error.strerror or error}") from error
         return Restored(files, reader.head.made_at, has_people, reader.digest)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from arena.base.errors import UsageError
+from arena.base.errors import UsageError, failing_as
 from arena.base.folder import Folder
 from arena.base.text import shortened_text
 from arena.sandbox.isolation.removal import remove_tree
@@ -51,15 +51,13 @@ def make_backup(home: ArenaHome, out: Path, *, with_logs: bool = False) -> Backu
         raise UsageError(f"{shown}: something is there already; expected the name of a new folder")
     if not out.parent.is_dir():
         raise UsageError(f"{shown}: there is no directory {str(out.parent)!r}")
-    try:
+    with failing_as(UsageError, f"{shown}: can't be written"):
         staging = tempfile.mkdtemp(prefix=f".{out.name[:40]}.", dir=out.parent)  # for its owner alone
         try:
             backup = _write(home, Path(staging), with_logs)
             Path(staging).rename(out)  # fails where something has come meanwhile, but for an empty directory
         finally:
             remove_tree(staging, REMOVAL_SECONDS)
-    except OSError as error:
-        raise UsageError(f"{shown}: can't be written: {error.strerror or error}") from error
     return backup
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, inspect
 
-from arena.base.errors import StoreError
+from arena.base.errors import StoreError, failing_as
 from arena.store.people.accounts import Accounts, Invitations
 from arena.store.people.answers import PuzzleTries, Votes
 from arena.store.people.contest_messages import ContestMessages
@@ -57,7 +57,9 @@ class PeopleStore(WholeDatabase):
     def __init__(self, place: Path | str, now: Now = lambda: time.time()) -> None:
         """Open the database at a path (a new file is its owner's alone) or a URL, creating missing tables."""
         if isinstance(place, Path):
-            _create_file(place)
+            with failing_as(StoreError, f"{place}: can't be written"):
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.touch(FILE_MODE)
         super().__init__(Database(place))
         self._database.overwrite_deleted()  # people who leave are erased from the file too
         clock = Clock(now)
@@ -77,11 +79,3 @@ class PeopleStore(WholeDatabase):
         self.rates = Rates(self._database, clock)
         self.record_quota = RecordQuota(self._database, clock)
         self.bring_up_to_date()
-
-
-def _create_file(path: Path) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch(FILE_MODE)
-    except OSError as error:
-        raise StoreError(f"{path}: can't be written: {error.strerror}") from error

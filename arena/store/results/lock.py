@@ -16,7 +16,7 @@ from types import TracebackType
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
-from arena.base.errors import StoreAwayError, StoreError
+from arena.base.errors import StoreAwayError, StoreError, failing_as
 from arena.base.names import as_file_name
 from arena.store.results.connection import Database
 
@@ -39,17 +39,14 @@ class FileLock:
 
     def __enter__(self) -> FileLock:
         """Acquire the lock; StoreError if another process holds it, or the directory can't be written."""
-        with contextlib.ExitStack() as opened:
-            try:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
-                opened.callback(os.close, self._descriptor)
-                if not self._try_to_lock():
-                    raise StoreError(f"{self._refusal} ({_holder(self._descriptor)}); nothing was changed")
-                os.ftruncate(self._descriptor, 0)
-                os.write(self._descriptor, f"{os.getpid()}\n".encode())
-            except OSError as error:
-                raise StoreError(f"{self._path}: can't be written: {error.strerror}") from error
+        with contextlib.ExitStack() as opened, failing_as(StoreError, f"{self._path}: can't be written"):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+            opened.callback(os.close, self._descriptor)
+            if not self._try_to_lock():
+                raise StoreError(f"{self._refusal} ({_holder(self._descriptor)}); nothing was changed")
+            os.ftruncate(self._descriptor, 0)
+            os.write(self._descriptor, f"{os.getpid()}\n".encode())
             opened.pop_all()
         return self
 

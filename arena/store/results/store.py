@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Executable, Integer, func, sel
 
 from arena.base.definition import Definition
 from arena.base.enums import EventKind
-from arena.base.errors import StoreError
+from arena.base.errors import StoreError, failing_as
 from arena.base.records import ScheduledMatch
 from arena.store.results.addition import Addition, Source, insert_addition, remove_contents
 from arena.store.results.annotations import AnalysisRequests, Annotations
@@ -50,10 +50,8 @@ class Store(RecordReader, WholeDatabase):
             StoreError: if it can't be opened or was made by a newer arena.
         """
         if isinstance(place, Path):
-            try:
+            with failing_as(StoreError, f"{place.parent}: can't be written"):
                 place.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise StoreError(f"{place.parent}: can't be written: {error.strerror}") from error
         super().__init__(Database(place))
         self.corrections = CorrectionLog(self._database)
         self.annotations = Annotations(self._database)

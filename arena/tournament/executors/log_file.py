@@ -16,7 +16,7 @@ from typing import Any
 
 from multiprocessing_logging import MultiProcessingHandler
 
-from arena.base.errors import StoreError
+from arena.base.errors import StoreError, failing_as
 from arena.base.programs.service_program import quiet_tracker
 
 FORMAT = "%(asctime)s %(levelname)s %(processName)s %(name)s: %(message)s"
@@ -51,13 +51,11 @@ class JoinedLog:
         """Open the file."""
         if self._path is None:
             return self
-        try:
+        with failing_as(StoreError, f"log file {self._path}: can't be written"):
             self._path.parent.mkdir(parents=True, exist_ok=True)
             if self._path.is_symlink():  # it may lead out of the home
                 raise StoreError(f"log file {self._path}: it is a link; remove it")
             self._file = _SharedFile(self._path, encoding="utf-8")
-        except OSError as error:
-            raise StoreError(f"log file {self._path}: can't be written: {error.strerror}") from error
         self._file.setFormatter(logging.Formatter(FORMAT))
         logger = logging.getLogger("arena")
         logger.addHandler(self._file)  # this process writes itself: a killed worker may hold the queue's lock

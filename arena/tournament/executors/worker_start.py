@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from multiprocessing import spawn
 
-from arena.base.errors import UsageError
+from arena.base.errors import UsageError, failing_as
 from arena.base.machine import CAN_PIN
 from arena.base.machine import available_cores as available_cores
 from arena.base.programs.service_program import starting_process
@@ -170,11 +170,8 @@ def try_to_start() -> None:
     starts = StartedWorkers()
     while True:
         process = multiprocessing.get_context("spawn").Process(target=_do_nothing, daemon=True)
-        try:
-            with starting_process():
-                process.start()
-        except OSError as error:
-            raise UsageError(f"no worker can be started: {error.strerror}") from error
+        with failing_as(UsageError, "no worker can be started"), starting_process():
+            process.start()
         process.join()
         if not process.exitcode:
             return
