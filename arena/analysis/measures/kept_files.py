@@ -9,25 +9,33 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
+import numpy as np
+
 from arena.base.errors import StoreError
 from arena.base.folder import replace_file
-from arena.base.stored import from_json_text, from_stored
+from arena.base.shipped import code_digest
+from arena.base.stored import from_json_text, from_stored, is_text
+from arena.ratings.field_fit import FittedEncounters
+from arena.ratings.settled_fit import Start
+from arena.store.results.values import StoredTournament
 
 MAX_LINE_BYTES = 4 * 1024 * 1024
 """Enough for about 10,000 bots."""
 _DIGEST_BYTES = 16
+KEPT_FILE = "a kept file"
+"""What errors in one are about, which nobody reads: it is computed again."""
 
 T = TypeVar("T")
 
 
-def open_plain(path: Path) -> BinaryIO:
+def _open_plain(path: Path) -> BinaryIO:
     """Open a plain file to read; OSError for a link, pipe or directory."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -36,34 +44,24 @@ def open_plain(path: Path) -> BinaryIO:
     raise OSError(f"{path} is no plain file")
 
 
-def read_parts(
-    path: Path, line_type: type[T], size_of: Callable[[T], int | None], title: str
-) -> tuple[T, bytes] | None:
-    """Return the line of a file and the bytes behind it; None unless the file has exactly these and is undamaged.
+def read_parts(path: Path, line_type: type[T], size_of: Callable[[T], int | None]) -> tuple[T, bytes] | None:
+    """Return the line of a file and the bytes behind it; None unless it is a plain file of exactly these, undamaged.
 
     ``size_of`` returns how many bytes belong behind a line, and None for a line of another key.
-
-    Raises:
-        OSError: if there is no such file, or it is no plain one.
-        StoreError: if the line is malformed.
     """
-    with open_plain(path) as file:
-        size_bytes = os.fstat(file.fileno()).st_size
-        text = file.readline(MAX_LINE_BYTES)
-        line = from_stored(line_type, _json(text, title), title)
-        size = size_of(line)
-        if size is None or size_bytes != len(text) + size + _DIGEST_BYTES:
-            return None
-        data = file.read(size)
-        is_undamaged = len(data) == size and file.read(_DIGEST_BYTES) == digest_of(text, data)
-    return (line, data) if is_undamaged else None
-
-
-def _json(text: bytes, title: str) -> Any:
     try:
-        return from_json_text(text.decode(), title)
-    except UnicodeDecodeError as error:
-        raise StoreError(f"{title} is not text") from error
+        with _open_plain(path) as file:
+            size_bytes = os.fstat(file.fileno()).st_size
+            text = file.readline(MAX_LINE_BYTES)
+            line = from_stored(line_type, from_json_text(text.decode(), KEPT_FILE), KEPT_FILE)
+            size = size_of(line)
+            if size is None or size_bytes != len(text) + size + _DIGEST_BYTES:
+                return None
+            data = file.read(size)
+            is_undamaged = len(data) == size and file.read(_DIGEST_BYTES) == digest_of(text, data)
+    except (OSError, StoreError, UnicodeDecodeError):
+        return None
+    return (line, data) if is_undamaged else None
 
 
 def digest_of(*parts: Any) -> bytes:
@@ -75,17 +73,68 @@ def digest_of(*parts: Any) -> bytes:
 
 
 def write_parts(path: Path, line: Any, *arrays: Any) -> None:
-    """Write a line, which is a dataclass, and arrays for ``read_parts``; nothing if the line is too long."""
-    text = json.dumps(asdict(line), separators=(",", ":")).encode() + b"\n"
-    if len(text) <= MAX_LINE_BYTES:
-        write_whole(path, text, *arrays)
+    """Write a line, which is a dataclass, and arrays for ``read_parts``, unless the line is too long.
 
-
-def write_whole(path: Path, *parts: Any) -> None:
-    """Write bytes and arrays, with their digest, to a file that appears only when it is complete.
-
-    Errors in writing it are ignored.
+    Errors in writing the file are ignored.
     """
+    text = json.dumps(asdict(line), separators=(",", ":")).encode() + b"\n"
     with suppress(OSError):
-        if not path.parent.is_symlink():  # which leads out of the home
-            replace_file(path, *parts, digest_of(*parts))
+        if len(text) <= MAX_LINE_BYTES and not path.parent.is_symlink():  # which leads out of the home
+            replace_file(path, text, *arrays, digest_of(text, *arrays))
+
+
+# The last fit of a tournament that is being played, in a file: the next one begins with it, and ends at the same. So
+# the file decides how long a table takes, never what it says; a finished tournament is fitted from nothing.
+
+_NUMBER_BYTES = 8
+MAX_SIZE = 1e4
+"""Of means and widths; means are never below its negative, and deviations and widths never below its inverse."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Line:
+    key: Sequence[Any]
+    names: tuple[str, ...]
+    draw_probability: float
+    prior_width: float
+
+
+def read_start(path: Path, tournament: StoredTournament) -> Start | None:
+    """Return the fit in a file; None without one, or if it is malformed or of another tournament or code."""
+    parts = read_parts(path, _Line, lambda line: _size_of(line, tournament))
+    if parts is None:
+        return None
+    line, data = parts
+    means, sigmas = np.frombuffer(data, dtype="<f8").reshape(2, len(line.names))
+    if not ((np.abs(means) <= MAX_SIZE) & (sigmas >= 1 / MAX_SIZE) & (sigmas <= MAX_SIZE)).all():  # nan is not
+        return None
+    return Start(line.names, means, sigmas**-2.0, line.draw_probability, line.prior_width)
+
+
+def _size_of(line: _Line, tournament: StoredTournament) -> int | None:
+    is_right = (
+        tuple(line.key) == _key_of(tournament)
+        and 0.0 < line.draw_probability < 1.0
+        and 1 / MAX_SIZE <= line.prior_width <= MAX_SIZE
+        and all(map(is_text, line.names))
+        and list(line.names) == sorted(set(line.names))
+    )
+    return 2 * len(line.names) * _NUMBER_BYTES if is_right and line.names else None
+
+
+def write_start(path: Path, tournament: StoredTournament, fitted: FittedEncounters) -> None:
+    """Keep a fit that has settled; any other could end elsewhere than where the next one begins from nothing."""
+    if not fitted.is_settled or not fitted.names:
+        return
+    line = _Line(
+        key=_key_of(tournament),
+        names=fitted.names,
+        draw_probability=fitted.draw_probability,
+        prior_width=fitted.prior_width,
+    )
+    numbers = ([rating.mu for rating in fitted.ratings], [rating.sigma for rating in fitted.ratings])
+    write_parts(path, line, np.array(numbers, dtype="<f8").ravel())
+
+
+def _key_of(tournament: StoredTournament) -> tuple[str, int, str]:
+    return code_digest(), tournament.number, tournament.created_at

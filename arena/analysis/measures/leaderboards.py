@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
-from arena.analysis.measures.kept_files import digest_of, open_plain, write_whole
+from arena.analysis.measures.kept_files import read_parts, write_parts
 from arena.analysis.measures.resting_leaderboards import resting_leaderboards
 from arena.analysis.measures.result_table import read_results
 from arena.analysis.measures.standings import Standing, Standings, standings, without
 from arena.analysis.measures.standings_cache import standing_from, unlisted, with_authors
 from arena.base.errors import StoreError
 from arena.base.shipped import code_digest
-from arena.base.stored import from_json_text, is_whole, list_of, mapping_of
+from arena.base.stored import is_whole
 from arena.store.results.scope import ALL_BUT_COMPARISONS, Scope
 from arena.store.results.store import Store
 from arena.store.results.tournament_reader import RoundEnd
@@ -30,12 +31,9 @@ from arena.store.results.values import StoredTournament
 # built, a leaderboard rests (``resting_leaderboards.py``). A file is for one game after one tournament; its key says
 # from which records and by which code its lines were computed. As in ``standings_cache.py``, no file is trusted.
 
-LAYOUT = 1
-MAX_FILE_BYTES = 16 * 1024 * 1024
+LAYOUT = 2
 MAX_KEPT = 64
 """The most leaderboards in the memory of a process."""
-
-_FILE_TITLE = "a file of the leaderboard cache"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +42,14 @@ class Leaderboard:
 
     matches: int
     lines: tuple[Standing, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Line:
+    layout: int
+    key: str
+    matches: int
+    lines: Sequence[Any]
 
 
 class _CacheMissError(Exception):
@@ -101,7 +107,7 @@ def keep_leaderboard(
 
 
 def _write(path: Path, key: str, board: Leaderboard) -> None:
-    write_whole(path, json.dumps({"layout": LAYOUT, "key": key, **asdict(board)}).encode())
+    write_parts(path, _Line(layout=LAYOUT, key=key, matches=board.matches, lines=board.lines))
 
 
 def _compute(store: Store, tournaments: Sequence[StoredTournament], game: str | None) -> Leaderboard:
@@ -127,21 +133,12 @@ def _hash(value: object) -> str:
 
 @lru_cache(maxsize=MAX_KEPT)
 def _read(path: Path, key: str) -> Leaderboard:
+    parts = read_parts(path, _Line, lambda line: 0 if (line.layout, line.key) == (LAYOUT, key) else None)
+    if parts is None or not is_whole(parts[0].matches, 0):
+        raise _CacheMissError
     try:
-        with open_plain(path) as file:
-            content = file.read(MAX_FILE_BYTES)
-        text, digest = content[: -len(digest_of(b""))], content[-len(digest_of(b"")) :]
-        stored = (
-            mapping_of(from_json_text(text.decode(), _FILE_TITLE), _FILE_TITLE) if digest == digest_of(text) else {}
-        )
-        if stored.get("layout") != LAYOUT or stored.get("key") != key:
-            raise _CacheMissError
-        lines = tuple(map(standing_from, list_of(stored.get("lines"), _FILE_TITLE)))
-        matches = stored.get("matches")
-        if not isinstance(matches, int) or not is_whole(matches, 0):
-            raise _CacheMissError
-        return Leaderboard(matches=matches, lines=lines)
-    except (OSError, StoreError, UnicodeDecodeError) as error:
+        return Leaderboard(matches=parts[0].matches, lines=tuple(map(standing_from, parts[0].lines)))
+    except StoreError as error:
         raise _CacheMissError from error
 
 

@@ -28,7 +28,6 @@ from arena.analysis.measures.result_pieces import (
     Piece,
     TournamentResults,
 )
-from arena.base.errors import StoreError
 from arena.base.shipped import code_digest
 from arena.base.stored import is_text, is_whole
 from arena.store.home import kept_path
@@ -114,7 +113,6 @@ def _is_right(earlier: _ReadSoFar, store: RecordReader, tournament: StoredTourna
 
 MAX_FILE_BYTES = 60 * MAX_KEPT_MATCHES
 
-_FILE_TITLE = "a file of kept results"
 _TYPES = ("<i4", "<i4", "<i2", "<i8", "<u4", "<u4")
 """The types of a piece's columns."""
 
@@ -155,10 +153,7 @@ def _write(path: Path, read: _ReadSoFar) -> None:
 
 def _read(path: Path, key: str) -> _ReadSoFar | None:
     """Return what is in a file; None without one, or if it is malformed or has another key."""
-    try:
-        parts = read_parts(path, _Line, lambda line: _size_of(line, key), _FILE_TITLE)
-    except (OSError, StoreError):
-        return None
+    parts = read_parts(path, _Line, lambda line: _size_of(line, key))
     if parts is None:
         return None
     line, data = parts

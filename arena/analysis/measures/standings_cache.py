@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from arena.analysis.measures.kept_files import read_parts, write_parts
-from arena.analysis.measures.kept_fit import read_start, write_start
+from arena.analysis.measures.kept_files import KEPT_FILE, read_parts, read_start, write_parts, write_start
 from arena.analysis.measures.result_pieces import MIN_KEPT_MATCHES
 from arena.analysis.measures.result_table import ResultTable, read_results
 from arena.analysis.measures.standings import Standing, Standings, standings, with_decided, without
@@ -40,7 +39,6 @@ from arena.store.results.values import Authorship, StoredTournament
 LAYOUT = 4
 MAX_COUNT = 2**53
 _DRAW_BYTES = 8
-_FILE_TITLE = "a file of the standings cache"
 
 Key = tuple[str, int, str, str, int, int]
 """From which records and by which code standings were computed."""
@@ -65,10 +63,10 @@ class _Line:
 
 def read_standings(path: Path, key: Key) -> Standings | None:
     """Return the standings in a file; None if there are none, or their key differs."""
+    parts = read_parts(path, _Line, lambda line: _size_of_draws(line, key))
     try:
-        parts = read_parts(path, _Line, lambda line: _size_of_draws(line, key), _FILE_TITLE)
         return None if parts is None else _standings(*parts)
-    except (OSError, StoreError):
+    except StoreError:
         return None
 
 
@@ -92,36 +90,36 @@ def _standings(line: _Line, data: bytes) -> Standings:
         first_seat_share=line.first_seat_share,
     )
     if not np.isfinite(draws).all() or not _fits_together(table):
-        raise StoreError(f"{_FILE_TITLE} is malformed: its parts do not fit together")
+        raise StoreError(f"{KEPT_FILE} is malformed: its parts do not fit together")
     return table
 
 
 def standing_from(stored: object) -> Standing:
     """Return a line of a table from its stored form; StoreError if it is malformed, or a number is too large."""
-    fields = dict(mapping_of(stored, _FILE_TITLE))
+    fields = dict(mapping_of(stored, KEPT_FILE))
     rating, interval = _rating(fields.pop("rating", None)), fields.pop("rank_interval", None)
-    line = from_stored(Standing, fields, _FILE_TITLE)
+    line = from_stored(Standing, fields, KEPT_FILE)
     if not _is_bounded(line):
-        raise StoreError(f"{_FILE_TITLE} is malformed: expected counts for each seat")
+        raise StoreError(f"{KEPT_FILE} is malformed: expected counts for each seat")
     if interval is None:
         return replace(line, rating=rating)
-    if len(list_of(interval, _FILE_TITLE)) != 2 or not _are_counts(interval):
-        raise StoreError(f"{_FILE_TITLE} is malformed: expected two ranks")
+    if len(list_of(interval, KEPT_FILE)) != 2 or not _are_counts(interval):
+        raise StoreError(f"{KEPT_FILE} is malformed: expected two ranks")
     return replace(line, rating=rating, rank_interval=tuple(interval))
 
 
 def _rating(stored: object) -> Rating:
-    numbers = list_of(stored, _FILE_TITLE)
+    numbers = list_of(stored, KEPT_FILE)
     if len(numbers) != 2 or not all(isinstance(number, float) and math.isfinite(number) for number in numbers):
-        raise StoreError(f"{_FILE_TITLE} is malformed: expected mu and sigma")
+        raise StoreError(f"{KEPT_FILE} is malformed: expected mu and sigma")
     return Rating(*numbers)
 
 
 def _consistency(stored: Mapping[str, Any]) -> Consistency:
-    cycles = [list_of(cycle, _FILE_TITLE) for cycle in list_of(stored.get("cycles"), _FILE_TITLE)]
+    cycles = [list_of(cycle, KEPT_FILE) for cycle in list_of(stored.get("cycles"), KEPT_FILE)]
     if not all(len(cycle) == 3 and all(map(is_text, cycle)) for cycle in cycles):
-        raise StoreError(f"{_FILE_TITLE} is malformed: expected cycles of three bots")
-    return replace(from_stored(Consistency, {**stored, "cycles": []}, _FILE_TITLE), cycles=tuple(map(tuple, cycles)))
+        raise StoreError(f"{KEPT_FILE} is malformed: expected cycles of three bots")
+    return replace(from_stored(Consistency, {**stored, "cycles": []}, KEPT_FILE), cycles=tuple(map(tuple, cycles)))
 
 
 def _size_of_draws(line: _Line, key: Key) -> int | None:
@@ -244,7 +242,7 @@ def tournament_standings(
 
 
 def _decided(store: Store, stored: StoredTournament) -> Decided | None:
-    from arena.analysis.measures.decided import decided_so_far  # no other table needs formats
+    from arena.analysis.measures.rounds_played import decided_so_far  # no other table needs formats
 
     return decided_so_far(store, stored)
 

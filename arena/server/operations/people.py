@@ -11,7 +11,7 @@ from arena.server.http.problems import Problem, ProblemError
 from arena.server.operations.submissions import SubmissionDetails, SubmissionLine
 from arena.site.frame.model import Model
 from arena.store.people.answers import Enjoyed
-from arena.store.people.public_log import PAGE_LENGTH
+from arena.store.people.schema import PAGE_LENGTH
 from arena.store.people.unrated_match import MatchState
 from arena.store.people.values import MEMBER_ROLES, EmbargoedTournament, Permission, Person, Role, Scope
 

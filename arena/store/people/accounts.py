@@ -11,9 +11,8 @@ from arena.base.errors import InvitationError, RosterError, UnknownNameError, Us
 from arena.base.names import check_reason
 from arena.store.people.answers import puzzle_tries, votes
 from arena.store.people.contest_messages import forget_person
-from arena.store.people.public_log import add_line
 from arena.store.people.roster import Roster, counted_people
-from arena.store.people.schema import TimedRepository, invitations, people, sessions, submissions, tokens
+from arena.store.people.schema import TimedRepository, add_line, invitations, people, sessions, submissions, tokens
 from arena.store.people.secret import digest_of, new_secret
 from arena.store.people.unrated_match import unrated_matches
 from arena.store.people.values import (

@@ -9,8 +9,7 @@ from typing import Any
 from sqlalchemy import Column, ColumnElement, Connection, ForeignKey, Index, Table, delete, false, func, or_, select
 
 from arena.base.errors import UsageError
-from arena.store.people.public_log import add_line
-from arena.store.people.schema import TimedRepository, metadata, numbered
+from arena.store.people.schema import TimedRepository, add_line, metadata, numbered
 from arena.store.people.stored_contests import locked_contest
 from arena.store.people.values import Person
 from arena.store.results.connection import insert_into

@@ -25,9 +25,8 @@ from arena.store.people.contest import (
     read_of,
 )
 from arena.store.people.contest_change import change_mistakes, deadline_mistakes, differences
-from arena.store.people.public_log import add_line
 from arena.store.people.resting_bots import Rest, all_rests
-from arena.store.people.schema import TimedRepository, people, submissions
+from arena.store.people.schema import TimedRepository, add_line, people, submissions
 from arena.store.people.stored_contests import (
     ContestRows,
     all_contests,

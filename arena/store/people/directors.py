@@ -25,8 +25,7 @@ from arena.store.people.directing import (
     reports,
     requests,
 )
-from arena.store.people.public_log import add_line
-from arena.store.people.schema import TimedRepository
+from arena.store.people.schema import TimedRepository, add_line
 from arena.store.results.connection import insert_into
 from arena.store.results.rows import as_json
 from arena.store.results.schema import value_of, writes

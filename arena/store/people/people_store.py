@@ -13,9 +13,8 @@ from arena.store.people.answers import PuzzleTries, Votes
 from arena.store.people.contest_messages import ContestMessages
 from arena.store.people.contests import Contests
 from arena.store.people.directors import Directors, Requests
-from arena.store.people.public_log import PublicLog
 from arena.store.people.rates import Rates, RecordQuota
-from arena.store.people.schema import SCHEMA_VERSION, SUBMITTING, meta, metadata
+from arena.store.people.schema import SCHEMA_VERSION, SUBMITTING, PublicLog, meta, metadata
 from arena.store.people.sessions import Sessions, Tokens
 from arena.store.people.submissions import Submissions
 from arena.store.people.unrated_matches import UnratedMatches

@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from arena.analysis.measures import kept_fit, standings_cache
-from arena.analysis.measures.kept_files import digest_of
-from arena.analysis.measures.kept_fit import read_start
+from arena.analysis.measures import kept_files, standings_cache
+from arena.analysis.measures.kept_files import digest_of, read_start
 from arena.analysis.measures.standings_cache import standings_of
 from arena.ratings.set_fit import SetFit
 from arena.store.home import ArenaHome
@@ -118,5 +117,5 @@ def test_it_is_of_one_tournament_and_goes_with_its_last_match(home, monkeypatch)
 def test_a_fit_that_has_not_settled_is_not_kept(home):
     fitted = table(home, is_kept=False).fitted
     path = home.cache_directory / "x.fit"
-    kept_fit.write_start(path, home.store.tournament("t"), replace(fitted, is_settled=False))
+    kept_files.write_start(path, home.store.tournament("t"), replace(fitted, is_settled=False))
     assert not path.exists()

@@ -4,6 +4,7 @@ import pytest
 
 from arena.analysis.measures import leaderboards as leaderboard_cache
 from arena.analysis.measures.bot_profile import bot_profile
+from arena.analysis.measures.kept_files import digest_of
 from arena.analysis.measures.leaderboards import Leaderboard, history_over_tournaments, leaderboard
 from arena.analysis.measures.resting_leaderboards import (
     LEAST_CPU_SECONDS,
@@ -70,9 +71,9 @@ def test_a_file_that_was_harmed_is_not_used(store, tmp_path, computed, harm):
         path.symlink_to(tmp_path / "elsewhere")
     else:
         whole["lines"][0]["matches"] = {"many": 10**400, "other": "x"}.get(harm, 2)
-        text = json.dumps(whole).encode()
+        text = json.dumps(whole).encode() + b"\n"
         harmed = {"cut": content[:-40], "changed": content.replace(b'"a@1"', b'"c@1"'), "empty": b""}
-        path.write_bytes(harmed.get(harm, text + leaderboard_cache.digest_of(text)))
+        path.write_bytes(harmed.get(harm, text + digest_of(text)))
     leaderboard_cache._read.cache_clear()
     assert leaderboard(store, store.tournaments(), None, tmp_path / "cache") == board
     assert len(computed) == 2

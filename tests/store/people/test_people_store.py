@@ -9,8 +9,8 @@ from sqlalchemy import inspect
 from arena.base.errors import InvitationError, StoreError, UnknownNameError, UsageError
 from arena.store.people.directing import DirectorState
 from arena.store.people.people_store import PeopleStore
-from arena.store.people.public_log import add_line
 from arena.store.people.rates import Rate
+from arena.store.people.schema import add_line
 from arena.store.people.secret import is_token
 from arena.store.people.sessions import MAX_SESSIONS, MAX_TOKENS
 from arena.store.people.unrated_match import Choices
