@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -20,13 +19,13 @@ from arena.base.errors import UsageError
 from arena.base.records import Bot
 from arena.base.text import all_of, counted
 from arena.cli.terminal.common import (
-    ERASE_LINE,
     alarming,
     count_passed,
     find_bots,
     open_home,
     print_table,
     print_wrapped,
+    show_line,
     show_stderr,
 )
 from arena.cli.terminal.conditions import conditions, first_openings, like_option
@@ -67,13 +66,11 @@ def check_rules_command(
     from arena.match.check.rules import check_rules
     from arena.match.check.rules_process import RulesCheck
 
-    is_shown = not as_json and sys.stderr.isatty()
     started = time.monotonic()
 
     def show_progress(positions: int) -> None:
-        if is_shown:
-            progress = f"{counted(positions, 'position')} tried, {time.monotonic() - started:.0f} s"
-            click.echo(f"{ERASE_LINE}{printable(game)}: {progress}", nl=False, err=True)
+        if not as_json:
+            show_line(f"{game}: {counted(positions, 'position')} tried, {time.monotonic() - started:.0f} s")
 
     with_options = f" with {', '.join(options)}" if options else ""
     steps: list[RulesStep] = []
@@ -87,18 +84,18 @@ def check_rules_command(
     )
     try:
         for number, step in enumerate(check_rules(check, isolation), 1):
-            if is_shown:
-                click.echo(ERASE_LINE, nl=False, err=True)
+            if not as_json:
+                show_line()
             if not steps and not as_json:
                 click.echo(printable(f"rules of {game}{with_options}"))
             steps.append(step)
             if as_json:
-                _print_rules_json(game, number, step)
+                click.echo(json.dumps({"game": game, "number": number, **asdict(step)}))
             else:
                 _show_rules_step(number, step)
     finally:
-        if is_shown:
-            click.echo(ERASE_LINE, nl=False, err=True)
+        if not as_json:
+            show_line()
         show_stderr(f"the rules of {game}", _some_lines("".join(printed)))
     passed = sum(step.is_passed for step in steps)
     if not as_json:
@@ -128,21 +125,6 @@ def _show_rules_step(number: int, step: RulesStep) -> None:
     if step.options:
         shown = ", ".join(f"{name} = {value!r}" for name, value in step.options.items())
         print_wrapped(f"{INDENT}options:   ", len(INDENT) + 11, printable(shown))
-
-
-def _print_rules_json(game: str, number: int, step: RulesStep) -> None:
-    values = {
-        "game": game,
-        "number": number,
-        "check": step.check,
-        "name": step.name,
-        "is_passed": step.is_passed,
-        "detail": step.detail,
-        "options": dict(step.options),
-        "line": list(step.line),
-        "line_text": step.line_text,
-    }
-    click.echo(json.dumps(values))
 
 
 class _Result(NamedTuple):

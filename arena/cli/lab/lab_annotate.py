@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ import click
 from arena.analysis.text.tables import Column, Row, printable, row_of
 from arena.base.errors import UsageError
 from arena.base.text import all_of, counted
-from arena.cli.terminal.common import match_of, open_home, print_json, print_table, sentences_text
+from arena.cli.terminal.common import match_of, open_home, print_json, print_table, sentences_text, show_line
 from arena.cli.terminal.options import game_option, json_option, quiet_option, wide_option, within_option
 from arena.cli.terminal.streams import FAILED, OK
 
@@ -150,14 +149,13 @@ def _annotate(results: Iterator[Annotated | NotAnnotated], is_quiet: bool) -> li
     from arena.lab.matches.annotating import NotAnnotated
 
     refused = []
-    shows = not is_quiet and sys.stderr.isatty()
     for count, result in enumerate(results, 1):
         if isinstance(result, NotAnnotated):
             refused.append(result)
-        if shows and count % COUNTS_A_STEP == 0:
-            click.echo(f"\r\x1b[K{counted(count, 'match')}", nl=False, err=True)
-    if shows:
-        click.echo("\r\x1b[K", nl=False, err=True)
+        if not is_quiet and count % COUNTS_A_STEP == 0:
+            show_line(counted(count, "match"))
+    if not is_quiet:
+        show_line()
     return refused
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -155,7 +156,7 @@ def _print_json(
 
 
 def _as_dict(rules: Game[Any], line: ExploredLine) -> dict[str, Any]:
-    worth, results = line.worth, line.results
+    worth = line.worth
     return {
         "actions": [rules.format_action(action) for action in line.actions],
         "outcome": worth and worth.outcome,
@@ -164,10 +165,7 @@ def _as_dict(rules: Game[Any], line: ExploredLine) -> dict[str, Any]:
         "high": worth and worth.high,
         "known": worth and worth.known,
         "is_best": line.is_best,
-        "played": results.played,
-        "won": results.won,
-        "drawn": results.drawn,
-        "lost": results.lost,
+        **asdict(line.results),
     }
 
 

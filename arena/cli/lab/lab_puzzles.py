@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterable
 from contextlib import suppress
@@ -15,7 +14,15 @@ import click
 
 from arena.analysis.text.tables import Column, printable, row_of
 from arena.base.text import counted
-from arena.cli.terminal.common import check_directories, open_home, print_json, print_table, sentences_text, write_file
+from arena.cli.terminal.common import (
+    check_directories,
+    open_home,
+    print_json,
+    print_table,
+    sentences_text,
+    show_line,
+    write_file,
+)
 from arena.cli.terminal.options import MAX_COUNT, WholeNumber, json_option, quiet_option, wide_option, within_option
 
 if TYPE_CHECKING:
@@ -85,7 +92,7 @@ def puzzles(
 
     check_directories(html_path)
     limits = Limits(deadline=time.monotonic() + within_seconds, memory_bytes=free_memory_bytes())
-    is_shown = sys.stderr.isatty() and not (quiet or as_json)
+    is_shown = not (quiet or as_json)
     with open_home(must_exist=True) as arena_home:
         stored = arena_home.store.tournament(tournament)
         stored.require_game(game)
@@ -98,7 +105,7 @@ def puzzles(
         if html_path is not None:
             write_file(html_path, _page(arena_home, stored.name))
     if is_shown:
-        click.echo("\r\x1b[K", nl=False, err=True)
+        show_line()
     if as_json:
         print_json({"tournament": stored.name, **asdict(found)})
         return
@@ -123,7 +130,7 @@ def _build_kernels(games: Iterable[GameChoice]) -> None:
 
 def _show_progress(done: int, count: int) -> None:
     if done % STEPS_SHOWN == 0 or done == count:
-        click.echo(f"\r\x1b[K{done:,} of {counted(count, 'position')}", nl=False, err=True)
+        show_line(f"{done:,} of {counted(count, 'position')}")
 
 
 def _summary(tournament: str, found: FoundPuzzles) -> str:

@@ -17,7 +17,7 @@ import click
 from arena.analysis.text.tables import printable
 from arena.base.errors import OptionError, UsageError
 from arena.base.text import all_of, counted, duration_text, short_size_text
-from arena.cli.terminal.common import ERASE_LINE, check_directories, print_json, print_wrapped, waiting, write_file
+from arena.cli.terminal.common import check_directories, print_json, print_wrapped, show_line, waiting, write_file
 from arena.cli.terminal.options import json_option, options_option, quiet_option, within_option
 from arena.cli.terminal.streams import INTERRUPTED, OK
 
@@ -156,12 +156,12 @@ class Looking:
             parts[0] += " states"
         if min(left) < float("inf"):
             parts.append(f"{duration_text(min(left))} left")
-        click.echo(f"{ERASE_LINE}{printable(' · '.join(parts))}", nl=False, err=True)
+        show_line(" · ".join(parts))
 
     def close(self) -> None:
         """Remove the line."""
         if self._is_shown:
-            click.echo(ERASE_LINE, nl=False, err=True)
+            show_line()
 
 
 def _solved(

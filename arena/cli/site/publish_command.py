@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -17,7 +16,7 @@ from arena.base.errors import UsageError
 from arena.base.names import as_file_name
 from arena.base.text import counted, short_size_text
 from arena.cli.site.people_command import opened_people
-from arena.cli.terminal.common import load_standings, named_or_latest, open_home, print_json, write_file
+from arena.cli.terminal.common import load_standings, named_or_latest, open_home, print_json, show_line, write_file
 from arena.cli.terminal.global_options import global_option
 from arena.cli.terminal.options import (
     RenamedOption,
@@ -85,8 +84,7 @@ def publish_command(
             frozen=_frozen_results(),
             progress=_show_progress,
         )
-    if sys.stderr.isatty():
-        click.echo("\r\x1b[K", nl=False, err=True)
+    show_line()
     if as_json:
         print_json({"folder": str(out), "tournaments": made.tournaments, "files": made.files, "bytes": made.size_bytes})
     else:
@@ -110,8 +108,8 @@ def _frozen_results() -> Callable[[str], Frozen | None]:
 
 
 def _show_progress(pages: int) -> None:
-    if sys.stderr.isatty() and pages % PAGES_A_STEP == 0:
-        click.echo(f"\r{counted(pages, 'page')}", nl=False, err=True)
+    if pages % PAGES_A_STEP == 0:
+        show_line(counted(pages, "page"))
 
 
 @click.command("report")
@@ -262,8 +260,7 @@ def _verify_folder(folder: Path, external_games: tuple[str, ...], key: str | Non
 
     expected_key = public_key(key) if key is not None else None
     verified = verify_folder(folder, external_games=external_games, key=expected_key, progress=_show_verified)
-    if sys.stderr.isatty():
-        click.echo("\r\x1b[K", nl=False, err=True)
+    show_line()
     for problem in verified.problems:
         click.echo(printable(f"{folder}: {problem}"), err=True)
     counts = {"files": verified.files, "matches": verified.matches, "pages": verified.pages}
@@ -281,5 +278,5 @@ def _verify_folder(folder: Path, external_games: tuple[str, ...], key: str | Non
 
 
 def _show_verified(noun: str, count: int) -> None:
-    if sys.stderr.isatty() and count % COUNTS_A_STEP == 0:
-        click.echo(f"\r\x1b[K{counted(count, noun)}", nl=False, err=True)
+    if count % COUNTS_A_STEP == 0:
+        show_line(counted(count, noun))

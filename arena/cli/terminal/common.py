@@ -294,17 +294,23 @@ def _result_line(bots: Sequence[str], scores: Sequence[float], ranks: Sequence[i
 ERASE_LINE = "\r\x1b[K"
 
 
+def show_line(text: str = "") -> None:
+    """Show a line on stderr, if it is a terminal, in place of the one before; without a text, only remove that."""
+    if sys.stderr.isatty():
+        click.echo(f"{ERASE_LINE}{printable(text)}", nl=False, err=True)
+
+
 @contextmanager
 def waiting(text: str, is_quiet: bool = False) -> Iterator[None]:
     """Show on stderr, if it is a terminal, what is being done, as long as it takes."""
-    is_shown = not is_quiet and sys.stderr.isatty()
-    if is_shown:
-        click.echo(f"{ERASE_LINE}{printable(text)} …", nl=False, err=True)
+    if is_quiet:
+        yield
+        return
+    show_line(f"{text} …")
     try:
         yield
     finally:
-        if is_shown:
-            click.echo(ERASE_LINE, nl=False, err=True)
+        show_line()
 
 
 # Files that commands write: if one can't be written, the command fails before it computes anything.
