@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 from urllib.parse import quote, urlencode
 
@@ -116,27 +116,22 @@ _NO_NAMES = ("", ".", "..")
 """Browsers remove these from a path, however they are encoded."""
 
 
-class Places(Protocol):
-    """Where the pages of a folder are."""
-
-    def place(self, name: str, values: Mapping[str, Any]) -> str | None:
-        """Return the file of a page, from the folder and without its ending; None if it is not there."""
-
-
 class FolderLinks:
     """Addresses in a folder of files, seen from one of them: they hold wherever the folder is, on a disk as well."""
 
     account = play = None
 
-    def __init__(self, places: Places, here: str) -> None:
-        """Take the places of all pages, and the file (``here``, from the folder) from which links lead there."""
-        self._places = places
+    def __init__(self, place_of: Callable[[str, Mapping[str, Any]], str | None], here: str) -> None:
+        """Take what returns the file of a page from its name and parameters, from the folder and without its ending,
+        None without one; and the file (``here``, from the folder) from which links lead there.
+        """
+        self._place_of = place_of
         self._directory = posixpath.dirname(here)
 
     def page(self, name: str, suffix: str = "", **values: Any) -> str | None:
         """Return the address of a page; None if the folder does not have it."""
         ply = values.pop("ply", None)  # all positions of a match are in its page
-        place = self._places.place(name, values)
+        place = self._place_of(name, values)
         if place is None:
             return None
         path = f"{posixpath.dirname(place)}{suffix}" if suffix.startswith("/") else f"{place}{suffix or '.html'}"

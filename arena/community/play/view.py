@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from arena.analysis.text.match_view import STRIP, action_targets
 from arena.base.enums import Termination
-from arena.base.errors import GameError, IllegalActionError
+from arena.base.errors import IllegalActionError
 from arena.base.records import MatchRecord, TimeControl
 from arena.games import Game
 from arena.games.squares import Square, as_square, format_square
@@ -19,7 +19,7 @@ from arena.site.matches.boards import shapes_at
 from arena.site.matches.match_model import Board, Shape, Turning
 from arena.site.matches.match_sentences import result_sentence
 from arena.site.matches.playing import Place, PlayedAction, PlayView
-from arena.site.matches.positions import record_of_nobody
+from arena.site.matches.positions import action_text, record_of_nobody
 from arena.site.matches.viewed_match import note_text, viewed_match
 
 MAX_PLACES = 400
@@ -229,7 +229,8 @@ def view_of(
     seat_to_act = None if is_over else game.seat_to_act(state)
     playable = [] if seat_to_act is None else game.legal_actions(state)
     is_persons_turn = seat_to_act is not None and seat_to_act == person
-    legal = [Legal(action, _text_of(game, action)) for action in playable] if is_persons_turn else []
+    offered = playable if is_persons_turn else ()
+    legal = [Legal(action, action_text(game, action)[:MAX_TEXT_CHARACTERS]) for action in offered]
     listed = actions[-MAX_LISTED:]
     last_actions = [played.action for played in actions[-1:]]
     return PlayView(
@@ -241,7 +242,7 @@ def view_of(
         actions=tuple(
             PlayedAction(
                 seat=played.seat,
-                text=_text_of(game, played.action),
+                text=action_text(game, played.action)[:MAX_TEXT_CHARACTERS],
                 seconds=played.seconds,
                 mark=annotation.mark(index) if annotation is not None else "",
             )
@@ -267,12 +268,3 @@ def _analysis_sentence(annotation: Annotation, turning: Turning | None) -> str:
     if known_from:
         return f"After ply {known_from} no action gave anything away; what came before is not known."
     return "No action gave anything away."
-
-
-def _text_of(game: Game[Any], action: Any) -> str:
-    if action is None:
-        return "out"
-    try:
-        return str(game.format_action(action))[:MAX_TEXT_CHARACTERS]
-    except GameError:
-        return str(action)[:MAX_TEXT_CHARACTERS]

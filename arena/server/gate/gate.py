@@ -31,7 +31,6 @@ from arena.server.gate.operation import (
     OfHome,
     Operation,
     Result,
-    ToBuild,
     ToShow,
     Visit,
     Who,
@@ -62,6 +61,7 @@ from arena.server.http.hosts import address_of, network_of
 from arena.server.http.observation import ACTOR
 from arena.server.http.page_response import wants_json
 from arena.server.http.problems import AwayLog, Problem, ProblemError
+from arena.site.frame.model import Model, Page, Parameters
 from arena.site.links import ServedLinks
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.values import PERMISSIONS, SCOPE_PERMISSIONS, Permission, Role
@@ -210,16 +210,15 @@ class Gate:
         if limiter.statistics().tasks_waiting >= MAX_WAITING:
             raise ProblemError(BUSY)
         result = await anyio.to_thread.run_sync(operation.handler, visit, limiter=limiter)
-        if isinstance(result, ToBuild):
-            models = [await self._builders.newest(result.home, *page) for page in result.pages]
+        if isinstance(result, ToShow):
+            models = [await self._model(request, result, *page) for page in result.pages]
             result = await anyio.to_thread.run_sync(result.finish, models, limiter=self._threads)
-        elif isinstance(result, ToShow):
-            is_program = wants_json(request)
-            kept_models = [
-                await self._builders.kept(result.home, *page, is_program=is_program) for page in result.pages
-            ]
-            result = await anyio.to_thread.run_sync(result.finish, kept_models, limiter=self._threads)
         return visit, result
+
+    async def _model(self, request: Request, result: ToShow, page: Page, parameters: Parameters) -> Model | None:
+        if result.are_awaited:
+            return await self._builders.newest(result.home, page, parameters)
+        return await self._builders.kept(result.home, page, parameters, is_program=wants_json(request))
 
     async def _form_again(
         self, request: Request, operation: Operation, actor: Actor, sent: dict[str, Any], problem: Problem

@@ -152,21 +152,16 @@ class OfHome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToBuild:
-    """A result that needs pages of a home, built in a process; ``finish`` gets their models in a thread."""
-
-    home: HomePlace
-    pages: Sequence[tuple[Page, Parameters]]
-    finish: Callable[[Sequence[Model]], Result]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ToShow:
-    """As ``ToBuild``, but nobody waits long: ``finish`` gets None for a model that is not there now."""
+    """A result that needs pages of a home, built in a process; ``finish`` gets their models in a thread.
+
+    Nobody waits long, so that a model may be None which is not there now, unless all of them ``are_awaited``.
+    """
 
     home: HomePlace
     pages: Sequence[tuple[Page, Parameters]]
-    finish: Callable[[Sequence[Model | None]], Model]
+    finish: Callable[[Sequence[Any]], Result]
+    are_awaited: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +172,7 @@ class Follow:
     shown: Shown
 
 
-Result: TypeAlias = "Model | Done | Download | Document | OfHome | ToBuild | ToShow | Follow"
+Result: TypeAlias = "Model | Done | Download | Document | OfHome | ToShow | Follow"
 
 Handler = Callable[[Visit], Result]
 """Does it, in a thread of its own; may raise our errors."""

@@ -31,13 +31,13 @@ from arena.server.http.page_value import (
     FOR_GOOD,
     PAGE_CACHING,
     Rendered,
-    Versions,
     rendered,
     response_of,
 )
 from arena.server.http.problems import DEFECT, ENDING, AwayLog, bad_address, problem_of
 from arena.server.http.supervisor import Supervisor
 from arena.server.http.value_builder import Snapshots, ValueBuilder
+from arena.server.http.watcher import Watcher
 from arena.server.operating.service_programs import HOME, WEB
 from arena.site.frame.model import Frozen, Lane, Page
 from arena.site.links import ServedLinks
@@ -57,7 +57,7 @@ class Health:
     def __init__(
         self,
         home: OpenedHome,
-        versions: Versions,
+        versions: Watcher,
         builders: Mapping[Lane, Builders],
         csp_reports: CspReports,
         events: Events | None = None,
@@ -124,7 +124,7 @@ class Site:
         self,
         home: OpenedHome,
         *,
-        versions: Versions,
+        versions: Watcher,
         hosts: Hosts | None = None,
         events: Events | None = None,
         endpoints: Sequence[Endpoint] = (),

@@ -17,9 +17,10 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from arena.analysis.text.tables import printable
-from arena.server.http.page_value import PAGE_CACHING, Rendered, Versions, rendered, response_of
+from arena.server.http.page_value import PAGE_CACHING, Rendered, rendered, response_of
 from arena.server.http.problems import Problem, ProblemError
 from arena.server.http.topics import Topic
+from arena.server.http.watcher import Watcher
 from arena.site.frame.model import MAX_NAME_CHARACTERS
 from arena.site.pages.results import bot_feed, tournament_feed
 from arena.site.pages.results_model import Feed
@@ -163,7 +164,7 @@ NAME_SCHEMA = {"type": "string", "minLength": 1, "maxLength": MAX_NAME_CHARACTER
 class Feeds:
     """Answers with feeds; each is built again when something has changed."""
 
-    def __init__(self, home: Callable[[], ArenaHome], versions: Versions) -> None:
+    def __init__(self, home: Callable[[], ArenaHome], versions: Watcher) -> None:
         self._home = home
         self._versions = versions
         self._kept: OrderedDict[tuple[str, ...], Rendered] = OrderedDict()

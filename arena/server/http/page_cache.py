@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from arena.base.errors import ArenaError, text_of
-from arena.server.http.page_value import LATE_SECONDS, NAMES_END, Value, Versions, names_of, rest_seconds
+from arena.server.http.page_value import LATE_SECONDS, NAMES_END, Value, names_of, rest_seconds
 from arena.server.http.problems import DEFECT, Problem, problem_of
 from arena.server.http.value_builder import ValueBuilder
+from arena.server.http.watcher import Watcher
 from arena.site.frame.model import Lane, Page, Parameters
 
 MAX_BYTES = 24 * 1024 * 1024
@@ -97,7 +98,7 @@ class PageCache:
     def __init__(
         self,
         builder: ValueBuilder,
-        versions: Versions,
+        versions: Watcher,
         now: Callable[[], float] = lambda: time.monotonic(),
         max_bytes: int = MAX_BYTES,
         reads_all: Callable[[], bool] = lambda: False,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import Protocol
 
 from starlette.datastructures import Headers
 from starlette.responses import Response
@@ -172,20 +171,3 @@ class Value:
     def take_over(self, earlier: Value) -> None:
         """Keep the renderings of an earlier value with the same JSON."""
         self._renderings = earlier._renderings
-
-
-class Versions(Protocol):
-    """Knows the version of topics without asking the store."""
-
-    @property
-    def lost_at(self) -> float | None:
-        """Since when the store can't be read (monotonic seconds); None if it can."""
-
-    def version_of(self, topics: Sequence[str]) -> str:
-        """Return the version of topics together: a text that differs after any event of any of them."""
-
-    def progress_of(self, topics: Sequence[str]) -> str:
-        """Return a text that differs when there is news of how far the runs of topics are."""
-
-    def corrections_of(self, topics: Sequence[str]) -> str:
-        """Return a text that differs after one of the topics was corrected, deleted or renamed."""

@@ -178,11 +178,8 @@ def _suggested(error: UnknownNameError) -> str:
 
 
 def _problem(status: int, title: str, sentence: str, suggested: str = "") -> Problem:
-    return Problem(status=status, title=title, error=_bounded(sentence), suggested=suggested)
-
-
-def _bounded(sentence: str) -> str:
-    return printable(sentence[:MAX_SENTENCE_CHARACTERS])
+    bounded = printable(sentence[:MAX_SENTENCE_CHARACTERS])
+    return Problem(status=status, title=title, error=bounded, suggested=suggested)
 
 
 def _first_mistake(error: ValidationError) -> str:

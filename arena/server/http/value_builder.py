@@ -154,12 +154,7 @@ _log = logging.getLogger("arena.server.http")
 class ValueBuilder:
     """Builds the values of pages, as JSON."""
 
-    def __init__(
-        self,
-        home: OpenedHome,
-        builders: Mapping[Lane, Builders],
-        snapshots: Snapshots | None = None,
-    ) -> None:
+    def __init__(self, home: OpenedHome, builders: Mapping[Lane, Builders], snapshots: Snapshots) -> None:
         """Prepare to build; snapshots keep values that took long to build."""
         self._home, self._builders, self._snapshots = home, builders, snapshots
         self._threads = anyio.CapacityLimiter(THREADS)
@@ -210,12 +205,11 @@ class ValueBuilder:
 
     async def earlier(self, page: Page, parameters: Parameters, has_all_words: bool) -> tuple[str, BuiltValue] | None:
         """Return the version and the value of a page that an earlier server has kept."""
-        snapshots = self._snapshots
-        if snapshots is None or page.lane is not Lane.RATINGS:
+        if page.lane is not Lane.RATINGS:
             return None
 
         def read() -> tuple[str, BuiltValue] | None:
-            snapshot = snapshots.read(page, parameters, has_all_words)
+            snapshot = self._snapshots.read(page, parameters, has_all_words)
             if snapshot is not None:
                 page.model.model_validate_json(snapshot[1].json)
             return snapshot
@@ -229,9 +223,8 @@ class ValueBuilder:
         self, page: Page, parameters: Parameters, version: str, value: BuiltValue, has_all_words: bool
     ) -> None:
         """Keep a value for the next server, if it took long to build."""
-        snapshots = self._snapshots
-        if snapshots is not None and page.lane is Lane.RATINGS and value.seconds >= WORTH_KEEPING_SECONDS:
-            await self._in_thread(lambda: snapshots.write(page, parameters, version, value, has_all_words))
+        if page.lane is Lane.RATINGS and value.seconds >= WORTH_KEEPING_SECONDS:
+            await self._in_thread(lambda: self._snapshots.write(page, parameters, version, value, has_all_words))
 
     async def _in_thread(self, work: Callable[[], Value]) -> Value:
         return await anyio.to_thread.run_sync(work, limiter=self._threads)

@@ -73,7 +73,7 @@ class Watcher:
         self._thread = threading.Thread(target=self._run, name="watcher", daemon=True)
         self._look()
 
-    # for pages
+    # for pages, without asking the store
 
     def version_of(self, topics: Sequence[str]) -> str:
         """Return the version of topics together: a cursor of their events."""

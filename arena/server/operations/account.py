@@ -26,7 +26,6 @@ from arena.server.operations.people import (
     OwnDataPage,
     OwnSubmission,
     OwnTry,
-    OwnVote,
     PlayedMatch,
     SessionLine,
     SignInPage,
@@ -269,7 +268,7 @@ def show_own_data(visit: Visit) -> OwnDataPage:
         matches=tuple(
             _played_match(one, audience) for one in visit.people.unrated_matches.of_person(visit.person.number)
         ),
-        votes=tuple(OwnVote.of(one) for one in visit.people.votes.found(person_id=visit.person.number)),
+        votes=tuple(visit.people.votes.found(person_id=visit.person.number)),
         puzzle_tries=tuple(OwnTry.of(one) for one in visit.people.puzzle_tries.found(person_id=visit.person.number)),
         questions=tuple(
             AskedQuestion.of(one, contest=contests[one.contest])

@@ -11,7 +11,7 @@ from arena.base.grades import GradeState, Scheme, Student, TableLine, grades_of
 from arena.base.names import MAX_REASON_CHARACTERS
 from arena.community.contests.visibility import ContestHome, visible
 from arena.server.gate.homes import HomePlace
-from arena.server.gate.operation import Document, Download, NoFields, OfHome, Operation, ToBuild, Visit, Who
+from arena.server.gate.operation import Document, Download, NoFields, OfHome, Operation, ToShow, Visit, Who
 from arena.server.http.problems import bad_address
 from arena.server.operations.contest_form import ContestNamed
 from arena.server.operations.contests import found_contest
@@ -66,7 +66,7 @@ def _embargoed(page: Page) -> Operation:
         page.model,
         summary=f"For directors, while results are hidden. {page.summary}",
     )
-    def show(visit: Visit) -> ToBuild:
+    def show(visit: Visit) -> ToShow:
         stored, place = embargoed_contest(visit)
         parameters = page.parameters.model_validate(visit.fields.model_dump(exclude={"name"}))
         if getattr(parameters, "tournament", None) not in stored.contest.tournaments:
@@ -79,7 +79,7 @@ def _embargoed(page: Page) -> Operation:
                 page=page, parameters=parameters, model=models[0], links=links, notice=NOTICE, notice_address=back
             )
 
-        return ToBuild(home=place, pages=((page, parameters),), finish=finish)
+        return ToShow(home=place, pages=((page, parameters),), finish=finish, are_awaited=True)
 
     return show
 
@@ -96,7 +96,7 @@ def embargoed_contest(visit: Visit) -> tuple[StoredContest, HomePlace]:
 
 
 @Operation("GET", "/contests/{name}/grades.csv", Permission.DIRECT, ContestNamed, media_type="text/csv")
-def grades(visit: Visit) -> ToBuild:
+def grades(visit: Visit) -> ToShow:
     """A line for each person of a contest, also for who could enter and has submitted nothing."""
     stored = found_contest(visit)
     place, pages = played_pages(visit, stored)
@@ -110,7 +110,7 @@ def grades(visit: Visit) -> ToBuild:
         content = GradesPage(lines=lines).csv().encode()
         return Document(content=content, media_type=CSV, name=f"{stored.name}-grades.csv")
 
-    return ToBuild(home=place, pages=pages, finish=finish)
+    return ToShow(home=place, pages=pages, finish=finish, are_awaited=True)
 
 
 @Operation(

@@ -10,7 +10,7 @@ from arena.server.gate.request import Actor
 from arena.server.http.problems import Problem, ProblemError
 from arena.server.operations.submissions import SubmissionDetails, SubmissionLine
 from arena.site.frame.model import Model
-from arena.store.people.answers import Enjoyed
+from arena.store.people.answers import Vote
 from arena.store.people.schema import PAGE_LENGTH
 from arena.store.people.unrated_match import MatchState
 from arena.store.people.values import MEMBER_ROLES, EmbargoedTournament, Permission, Person, Role, Scope
@@ -235,16 +235,6 @@ class AskedQuestion(Model):
     answer: str
 
 
-class OwnVote(Model):
-    """Which of two variations a person has enjoyed more; options are JSON."""
-
-    game: str
-    first_options: str
-    second_options: str
-    choice: Enjoyed
-    at: str
-
-
 class OwnTry(Model):
     """A first answer to a puzzle, which is named by its key."""
 
@@ -261,7 +251,7 @@ class OwnDataPage(Model):
     submissions: tuple[OwnSubmission, ...]
     older: int | None
     matches: tuple[PlayedMatch, ...]
-    votes: tuple[OwnVote, ...]
+    votes: tuple[Vote, ...]
     puzzle_tries: tuple[OwnTry, ...]
     questions: tuple[AskedQuestion, ...]
     log: tuple[LogLine, ...]

@@ -130,10 +130,13 @@ def named_targets(game: Game[Any], state: Any, legal: Sequence[Any]) -> Iterator
     except ArenaError:
         targets = [None] * len(legal)
     for action, target in zip(legal, targets, strict=True):
-        yield _text_of(game, action), target
+        yield action_text(game, action), target
 
 
-def _text_of(game: Game[Any], action: Any) -> str:
+def action_text(game: Game[Any], action: Any) -> str:
+    """Return an action as text, whatever the rules make of it; "out" where a seat was taken out of the match."""
+    if action is None:
+        return "out"
     try:
         return str(game.format_action(action))[:MAX_TEXT_CHARACTERS]
     except GameError:

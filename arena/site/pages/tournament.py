@@ -30,7 +30,6 @@ from arena.site.pages.standings import (
 from arena.site.pages.tournament_model import (
     LoggedCorrection,
     PlayedAccuracy,
-    PlayedGame,
     PlayedStatistics,
     ShownCard,
     ShownDuel,
@@ -76,7 +75,7 @@ def build_tournament(home: ArenaHome, parameters: TournamentParameters) -> Tourn
         definition,
         state=state_of(tournament, store.directors()),
         may_have_puzzles=may_have_puzzles(home.directory, tournament),
-        games=tuple(PlayedGame(game=g.game, options=dict(g.options), players=g.players) for g in definition.games),
+        games=definition.games,
         entrants=len(definition.entrants),
         time_control=TimeRules.of(definition.time_control),
         opening_choice=definition.openings[0].choose if definition.openings else "random",

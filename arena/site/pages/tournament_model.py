@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from arena.analysis.measures.values import BalanceLine, CardRound, Share
+from arena.base.definition import GameChoice
 from arena.base.enums import ClockKind, CorrectionKind, TournamentState
 from arena.base.until import Decided
 from arena.site.frame.model import AsWritten, Model, ModelOfTournament, Name, Parameters, Sentence, Table
@@ -167,14 +168,6 @@ class TournamentParameters(Parameters):
     first: Annotated[int, Field(ge=1, le=1_000_000), AsWritten] = 1
 
 
-class PlayedGame(Model):
-    """A game of a tournament, with all its options and its players in a match."""
-
-    game: str
-    options: dict[str, Any]
-    players: int
-
-
 class TimeRules(Model):
     """The time limits of bots; None for no such limit.
 
@@ -264,7 +257,7 @@ class TournamentPage(ModelOfTournament):
     name: str
     state: TournamentState
     format: str
-    games: tuple[PlayedGame, ...]
+    games: tuple[GameChoice, ...]
     entrants: int
     encounters: int
     time_control: TimeRules

@@ -125,7 +125,7 @@ class Folder:
 
     def _feed(self, page: BuiltPage) -> bytes:
         build = tournament_feed if page.page.name == "tournament" else bot_feed
-        links = FolderLinks(self.contents, page.place)
+        links = FolderLinks(self.contents.place, page.place)
 
         def match_address(result: ListedResult) -> str | None:
             return links.page("match", tournament=result.tournament, match=result.match)
@@ -134,7 +134,7 @@ class Folder:
         return feed_with(build(self._home, name), "feed.atom", "index.html", match_address)
 
     def _html(self, page: BuiltPage) -> bytes:
-        setting = Setting(links=FolderLinks(self.contents, page.place), is_served=False, frozen=page.frozen)
+        setting = Setting(links=FolderLinks(self.contents.place, page.place), is_served=False, frozen=page.frozen)
         parameters = page.page.parameters.model_validate(page.values)
         return render(page.page, parameters, page.model, setting).encode()
 
