@@ -36,11 +36,12 @@ enum { MAX_PLAYERS = 64 };
 
 static const uint64_t GOLDEN = 0x9E3779B97F4A7C15u;
 
-static inline uint64_t mixed(uint64_t bits) {
-    bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9u;
-    bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EBu;
-    return bits ^ (bits >> 31);
-}
+/* Of a variable, which is a number or a vector of them. */
+#define MIXED(bits)                                               \
+    (bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9u,          \
+     bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EBu, bits ^ (bits >> 31))
+
+static inline uint64_t mixed(uint64_t bits) { return MIXED(bits); }
 
 /* The state of the generator of playout number index. */
 static inline uint64_t generator_of(uint64_t seed, uint64_t index) {

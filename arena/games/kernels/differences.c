@@ -92,6 +92,25 @@ static void unpack(const game *rules, state *now, const int32_t *numbers, int co
     unpack_grid(&now->marks, rules->size, numbers);
 }
 
+#include "batches.h"
+
+static batch scores_of_lists(const game *rules, batch list) {
+    batch seen = ZEROS, again = ZEROS;
+    for (int k = 0; k < rules->size - 1; k++) {
+        batch bit = (ZEROS + 1) << distance(list >> (4 * k) & 15, list >> (4 * k + 4) & 15);
+        again |= seen & bit;
+        seen |= bit;
+    }
+    return ones_in(rules->once ? seen & ~again : seen);
+}
+
+static int play_batch(const game *rules, const state *from, batch *generators, batch *totals) {
+    full_grids all = fill_grids(&from->marks, generators);
+    totals[0] = scores_of_lists(rules, all.heights);
+    totals[1] = scores_of_lists(rules, all.places);
+    return from->marks.empty;
+}
+
 #include "exports.h"
 #include "slips.h"
 #include "solve_differences.h"

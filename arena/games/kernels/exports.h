@@ -90,6 +90,9 @@ EXPORT int64_t kernel_trace(handle *kernel, uint64_t seed, uint64_t index, int32
 EXPORT int64_t kernel_playouts(const handle *kernel, uint64_t seed, uint64_t first, int64_t count, int64_t *ranked,
                                double *score_sums, int64_t *plies) {
     const game *rules = &kernel->rules;
+#ifdef HAS_OWN_PLAYOUTS
+    if (plays_fast(rules)) return play_fast(rules, &kernel->now, seed, first, count, ranked, score_sums, plies);
+#endif
     double totals[MAX_PLAYERS] = {0};
     int32_t ranks[MAX_PLAYERS];
     state now;

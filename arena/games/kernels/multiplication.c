@@ -121,6 +121,25 @@ static void unpack(const game *rules, state *now, const int32_t *numbers, int co
     for (int k = rules->size + 1; k < count; k++) number(rules, now, numbers[k] - 1);
 }
 
+#include "batches.h"
+
+static int play_batch(const game *rules, const state *from, batch *generators, batch *totals) {
+    int numbered = from->numbered ? from->numbered : 1, here = from->numbered ? from->order[numbered - 1] : 0;
+    uint64_t unnumbered = from->numbered ? from->unnumbered[0] : ((uint64_t)1 << rules->size) - 2;
+    full_grids all = fill_grids(&from->marks, generators);
+    batch columns = ZEROS + list_of(unnumbered), column = ZEROS + (uint64_t)here;
+    batch height = item_at(all.heights, column);
+    for (int seat = 0; seat < rules->players; seat++) totals[seat] = ZEROS + (uint64_t)from->totals[seat];
+    for (int k = numbered; k < rules->size; k++) {
+        batch next = take_item(&columns, random_batch_below(generators, (uint64_t)(rules->size - k)));
+        batch next_height = item_at(all.heights, next);
+        totals[seat_of_jump(rules, k - 1)] += small_product(distance(next, column), distance(next_height, height));
+        column = next;
+        height = next_height;
+    }
+    return from->marks.empty + rules->size - numbered;
+}
+
 #include "exports.h"
 
 /* The margin to come depends on which marks have a number and on the last one, not on their order. */

@@ -41,7 +41,7 @@ class OptionSets:
 OPTION_SETS = {
     "plusminus": OptionSets(
         small=({"size": 2}, {"size": 3}, {"size": 3, "grid_first": 2}),
-        usual=({}, {"grid_first": 2}, {"size": 2, "grid_first": 2}, {"size": 5}),
+        usual=({}, {"grid_first": 2}, {"size": 2, "grid_first": 2}, {"size": 5}, {"size": 16}),
         large=({"size": 67}, {"size": 100, "grid_first": 2}),
         refused=((101, 0),),
         solved=({"size": 4},),
@@ -112,7 +112,7 @@ OPTION_SETS = {
     ),
     "differences": OptionSets(
         small=({"size": 2}, {"size": 3, "scoring": "once"}, {"size": 4}, {"size": 4, "scoring": "once"}),
-        usual=({}, {"scoring": "once"}, {"size": 9}, {"size": 5, "scoring": "once"}, {"size": 2}),
+        usual=({}, {"scoring": "once"}, {"size": 9}, {"size": 5, "scoring": "once"}, {"size": 2}, {"size": 16}),
         large=({"size": 67}, {"size": 100, "scoring": "once"}),
         refused=((101, 0),),
         solved=({"size": 5},),
@@ -126,7 +126,7 @@ OPTION_SETS = {
             {"size": 5},
             {"size": 4, "second_starts": 1},
         ),
-        usual=({}, {"size": 7, "second_starts": 1}, {"size": 10, "players": 3}, {"size": 13, "players": 4}),
+        usual=({}, {"size": 7, "second_starts": 1}, {"size": 10, "players": 3}, {"size": 16, "players": 5}),
         large=({"size": 67, "players": 3}, {"size": 100, "players": 33}, {"size": 41}),
         refused=((65, 67, 0), (2, 101, 0)),
         solved=({"size": 2}, {"size": 4}),

@@ -124,6 +124,25 @@ static void unpack(const game *rules, state *now, const int32_t *numbers, int co
     unpack_grid(&now->marks, rules->size, numbers);
 }
 
+#include "batches.h"
+
+static batch scores_of_lists(const game *rules, batch list, batch minus) {
+    batch wrong = minus;
+    for (int k = 0; k < rules->size - 1; k++)
+        wrong ^= ((list >> (4 * k + 4) & 15) - (list >> (4 * k) & 15)) >> 63 << k;   /* whether the step is down */
+    return (uint64_t)(rules->size - 1) - ones_in(wrong);
+}
+
+static int play_batch(const game *rules, const state *from, batch *generators, batch *totals) {
+    batch minus[2] = {ZEROS + from->minus[0][0], ZEROS + from->minus[1][0]};
+    int signs = from->signs, all_signs = 2 * (rules->size - 1);
+    for (; signs < all_signs; signs++) minus[signs % 2] |= random_bits(generators) >> 63 << (signs / 2);
+    full_grids all = fill_grids(&from->marks, generators);
+    totals[0] = scores_of_lists(rules, all.heights, minus[0]);
+    totals[1] = scores_of_lists(rules, all.places, minus[1]);
+    return all_signs - from->signs + from->marks.empty;
+}
+
 #include "exports.h"
 #include "slips.h"
 #include "solve_plusminus.h"

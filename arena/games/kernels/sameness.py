@@ -12,9 +12,10 @@ from typing import Any
 
 from arena.base.errors import KernelError
 from arena.games import Game
+from arena.games.game import Space
 from arena.games.kernels.kernel import Kernel, Profile, Trace, observed, state_numbers
 from arena.games.kernels.option_sets import OPTION_SETS, games_with, solved_games
-from arena.games.kernels.playouts import lines_by_rules, trace_by_rules
+from arena.games.kernels.playouts import lines_by_rules, playouts_by_rules, trace_by_rules
 from arena.games.kernels.slips import MOST_STATES, SlipKernel, encounters_by_rules
 from arena.games.kernels.solver import KernelSolver, ShareSolver
 
@@ -27,6 +28,8 @@ _NEAR = 1e-6
 """The kernel itself must rank scores that differ by more."""
 
 _MAX_DEPTH = 25
+
+_OPENINGS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +130,7 @@ def compare_traces(kernel: Kernel, seed: int, count: int, first: int = 0) -> Non
         if kernel.result()[1] is None:
             _must_be_near(game, f"of playout {index} of seed {seed}", expected.scores)
     _compare_totals(kernel, seed, first, traces)
+    _compare_openings(kernel, seed, traces)
 
 
 def _compare_trace(game: Game[Any], what: str, found: Trace, expected: Trace) -> None:
@@ -153,6 +157,21 @@ def _compare_totals(kernel: Kernel, seed: int, first: int, traces: Sequence[Trac
     expected, found = Profile.of(game.players, seen), kernel.profile(seed, first, len(traces))
     for name in ("sums", "squares", "products"):
         _compare_scores(game, f"in the profile's {name} of {what}", getattr(found, name), getattr(expected, name))
+
+
+def _compare_openings(kernel: Kernel, seed: int, traces: Sequence[Trace]) -> None:
+    """Compare playouts from the states in which the first of the traces are after a part of their plies."""
+    game = kernel.game
+    space = game.space()
+    assert isinstance(space, Space)  # a game with a kernel has one
+    for number, trace in enumerate(traces[:_OPENINGS]):
+        plies = len(trace.plies) * number // (_OPENINGS - 1)
+        opening = [space.actions[code] for _, _, code in trace.plies[:plies]]
+        found = kernel.playouts(seed, 0, _OPENINGS, opening)
+        expected = playouts_by_rules(game, seed, 0, _OPENINGS, opening)
+        what = f"the playouts of seed {seed} from {opening}"
+        _same(game, f"ranks and plies of {what}", (found.ranked, found.plies), (expected.ranked, expected.plies))
+        _compare_scores(game, f"of {what}", found.score_sums, expected.score_sums)
 
 
 def compare_lines(kernel: Kernel, limit: int) -> int:
