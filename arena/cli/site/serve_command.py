@@ -209,11 +209,11 @@ def serve_command(
     from arena.server.http.app import Site
     from arena.server.http.events import Events
     from arena.server.http.hosts import checked_proxies
+    from arena.server.http.metrics import RequestMetrics, StateMetrics, metrics_app
     from arena.server.http.observation import Observer, let_requests_be_logged, log_request
     from arena.server.http.opened_home import OpenedHome
     from arena.server.http.server import Beside, listen, serve
     from arena.server.http.supervisor import Supervisor
-    from arena.server.metrics.metrics import RequestMetrics, StateMetrics, metrics_app
     from arena.server.operations.opened_people import OpenedPeople
 
     set_up_logging(logging.NOTSET if log_requests else logging.WARNING)

@@ -8,9 +8,9 @@ from arena.lab.matches.annotation import annotation_of, turning_point
 from arena.server.gate.gate import too_often
 from arena.server.gate.operation import Done, Operation, Visit
 from arena.server.http.hosts import network_of
-from arena.server.operations.bot_logs import LoggedMatch
 from arena.site.links import address_of
 from arena.site.matches.match import analysis_of
+from arena.site.matches.match_model import MatchParameters
 from arena.site.page_table import PAGE_BY_NAME
 from arena.store.people.rates import Rate
 from arena.store.people.values import DAY_SECONDS, Permission
@@ -23,7 +23,7 @@ ANALYSES = Rate(10, DAY_SECONDS)
     "POST",
     "/tournaments/{tournament}/matches/{match}/analysis",
     Permission.PLAY,
-    LoggedMatch,
+    MatchParameters,
     rate=ASKED,
     is_in_the_open=True,
 )

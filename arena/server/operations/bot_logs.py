@@ -36,10 +36,6 @@ MAX_NOTED_MATCHES = 50
 NOTHING = "There are no logs here that you may read."
 
 
-class LoggedMatch(MatchParameters):
-    """Which match."""
-
-
 class EmbargoedMatch(MatchParameters):
     """Which match of a contest."""
 
@@ -65,7 +61,7 @@ def reads_bot(audience: Audience, bot: str) -> bool:
     "GET",
     "/tournaments/{tournament}/matches/{match}/logs",
     Who.MEMBER,
-    LoggedMatch,
+    MatchParameters,
     MatchLogs,
     "bot_logs",
     room="overview",

@@ -8,8 +8,7 @@ import pytest
 
 from arena.base.programs.service_program import HealthProblem
 from arena.server.http.hosts import Hosts
-from arena.server.http.observation import Answered
-from arena.server.metrics.metrics import (
+from arena.server.http.metrics import (
     CONTENT_TYPE,
     MEASURE_SECONDS,
     Metric,
@@ -20,6 +19,7 @@ from arena.server.metrics.metrics import (
     exposition,
     metrics_app,
 )
+from arena.server.http.observation import Answered
 from arena.server.operating.service_programs import SERVICES
 from arena.site.frame.model import Lane
 from arena.store.home import ArenaHome, open_people

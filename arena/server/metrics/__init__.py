@@ -1,1 +1,0 @@
-"""Numbers about the running site, for Prometheus and its operator."""
