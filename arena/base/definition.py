@@ -243,21 +243,9 @@ class _Location:
 
 
 def _entrant(bot: Bot) -> dict[str, Any]:
-    values = asdict(
-        _Entrant(
-            name=bot.name,
-            version=bot.version,
-            content=bot.digest,
-            build=bot.build,
-            outside_game=bot.external_game,
-            args=bot.command[1:],
-            author=bot.author,
-            time_control=bot.time_control,
-        )
-    )
-    if bot.time_control is None:  # most, which are as earlier versions have stored them
-        del values["time_control"]
-    return values
+    """Return what is stored, without a time control of its own as earlier versions stored most."""
+    whole = bot_identity(bot) | {"args": bot.command[1:], "outside_game": bot.external_game, "author": bot.author}
+    return {name: whole[name] for name in _Entrant.__slots__ if name in whole}
 
 
 def _location(bot: Bot) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from arena.match.players.manifest import claims_problem
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.store.home import ArenaHome
 from arena.store.people.rates import MAX_DAILY_BYTES
-from arena.store.people.resting_bots import Rest
+from arena.store.people.stored_contests import Rest
 from arena.store.results.values import StoredBot
 from arena.tournament.definition import load_definition
 from arena.tournament.directors.supervised_run import SupervisedRun

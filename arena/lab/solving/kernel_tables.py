@@ -7,7 +7,6 @@ import hashlib
 import mmap
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -55,14 +54,7 @@ class KernelTable:
         return kernel.look_up(self.root, self._address, deadline)
 
 
-@dataclass(frozen=True, kw_only=True)
-class KernelHeader(Header):
-    """The header of a kernel's table, with a digest of the C files that define its layout."""
-
-    sources: str
-
-
-class KernelTableFile(MappedTable[KernelHeader]):
+class KernelTableFile(MappedTable):
     """A table of the first state in a file."""
 
     def __init__(self, game: Game[Any], file: Path) -> None:
@@ -71,7 +63,7 @@ class KernelTableFile(MappedTable[KernelHeader]):
         The other errors are those of ``MappedTable``.
         """
         self._kernel = solver_of(game)
-        super().__init__(game, game.name, file, KIND, KernelHeader)
+        super().__init__(game, game.name, file, KIND)
         self.table = KernelTable(solver_of(game), self._map, self._begin)
 
     def value(self, state: Any) -> int | None:
@@ -136,7 +128,7 @@ def save_kernel_table(game: Game[Any], file: Path, limits: Limits) -> None:
         values = fill_table(root, plan, limits)
         if values is None:
             raise TimeIsUpError("the time is up, and the table is not full; allow more, or a smaller board")
-        header = KernelHeader(
+        header = Header(
             game=game.name,
             options=game.options,
             rules=rules_version(game),

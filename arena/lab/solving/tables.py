@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self
 
 import msgpack
 
@@ -57,6 +57,7 @@ class Header:
     states: int
     parts: int
     checksum: str
+    sources: str = ""
 
 
 def rules_version(game: Game[Any]) -> str:
@@ -93,7 +94,8 @@ def table_path(game: Game[Any], path: str, directory: Path | None = None, suffix
 
 def write_table(file: Path, kind: bytes, header: Header, values: bytes | bytearray | mmap.mmap) -> None:
     """Write a file atomically; TableError if that fails."""
-    head = kind + json.dumps(asdict(header), sort_keys=True).encode()
+    stated = {name: value for name, value in asdict(header).items() if value != ""}
+    head = kind + json.dumps(stated, sort_keys=True).encode()
     head += b" " * (-(len(head) + 1) % _ALIGNED_BYTES) + b"\n"
     try:
         make_directory(file.parent)
@@ -112,13 +114,10 @@ def write_table(file: Path, kind: bytes, header: Header, values: bytes | bytearr
         raise TableError(f"table {file}: can't be written ({error.strerror})") from error
 
 
-HeaderT = TypeVar("HeaderT", bound=Header)
-
-
-class MappedTable(Generic[HeaderT]):
+class MappedTable:
     """A file of values that is mapped into memory. A context manager, or closed with ``close``."""
 
-    def __init__(self, game: Game[Any], path: str, file: Path, kind: bytes, header_type: type[HeaderT]) -> None:
+    def __init__(self, game: Game[Any], path: str, file: Path, kind: bytes) -> None:
         """Open a file that begins with ``kind``, and check all of it but the number of its values.
 
         Raises:
@@ -136,7 +135,7 @@ class MappedTable(Generic[HeaderT]):
         except ValueError as error:  # an empty file
             raise TableError(f"table {file}: can't be read ({error})") from error
         try:
-            self._read_header(file, kind, header_type)
+            self._read_header(file, kind)
             self._check(path, file)
         except TableError:
             self.close()
@@ -159,7 +158,7 @@ class MappedTable(Generic[HeaderT]):
     def _values_bytes(self) -> int:
         raise NotImplementedError
 
-    def _read_header(self, file: Path, kind: bytes, header_type: type[HeaderT]) -> None:
+    def _read_header(self, file: Path, kind: bytes) -> None:
         if self._map[: len(kind)] != kind:
             raise TableError(f"table {file}: this is no table of values; expected one that --save has written")
         end = self._map.find(b"\n", len(kind), len(kind) + MAX_HEADER_BYTES)
@@ -167,7 +166,7 @@ class MappedTable(Generic[HeaderT]):
             raise TableError(f"table {file}: its header is torn; {_AGAIN}")
         try:
             text = self._map[len(kind) : end].decode()
-            self.header = from_stored(header_type, from_json_text(text, f"table {file}"), f"table {file}")
+            self.header = from_stored(Header, from_json_text(text, f"table {file}"), f"table {file}")
         except (StoreError, UnicodeDecodeError) as error:
             raise TableError(f"table {file}: its header is damaged ({error})") from error
         self._begin = end + 1
@@ -232,12 +231,12 @@ def save_table(game: Game[Any], path: str, values: Iterable[tuple[Any, int]], fi
     write_table(file, KIND, header, body)
 
 
-class TableFile(MappedTable[Header]):
+class TableFile(MappedTable):
     """A table in a file."""
 
     def __init__(self, game: Game[Any], path: str, file: Path) -> None:
         """Open a table and check all of it; the errors are those of ``MappedTable``."""
-        super().__init__(game, path, file, KIND, Header)
+        super().__init__(game, path, file, KIND)
 
     def __len__(self) -> int:
         return self.header.states

@@ -19,7 +19,7 @@ from arena.site.frame.model import MAX_NAME_CHARACTERS
 from arena.site.matches.games_model import MAX_OPTION_FIELDS, GameOption, option_fields
 from arena.site.matches.playing import MAX_SEATS, SEATS, PlayableBot, PlayableGame, PlayMenu
 from arena.store.people.people_store import PeopleStore
-from arena.store.people.resting_bots import Rest, rest_of, rest_sentence
+from arena.store.people.stored_contests import Rest, rest_of, rest_sentence
 from arena.store.people.unrated_match import Choices
 
 SECONDS = (0.1, 0.5, 1.0, 2.0, 5.0)

@@ -18,7 +18,7 @@ from arena.site.frame.model import Model
 from arena.site.pages.results import first_ratings
 from arena.site.pages.standings_model import FirstRating
 from arena.store.people.rates import MAX_DAILY_BYTES, Rate
-from arena.store.people.resting_bots import rest_sentence
+from arena.store.people.stored_contests import rest_sentence
 from arena.store.people.values import (
     HINT,
     UNFINISHED,

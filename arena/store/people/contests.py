@@ -25,11 +25,12 @@ from arena.store.people.contest import (
     read_of,
 )
 from arena.store.people.contest_change import change_mistakes, deadline_mistakes, differences
-from arena.store.people.resting_bots import Rest, all_rests
 from arena.store.people.schema import TimedRepository, add_line, people, submissions
 from arena.store.people.stored_contests import (
     ContestRows,
+    Rest,
     all_contests,
+    all_rests,
     contest_entries,
     contest_of,
     contest_rows,
@@ -82,9 +83,7 @@ class Contests(TimedRepository):
 
     def find(self, name: str) -> StoredContest | None:
         """Return a contest; None if there is no such contest."""
-        query = select(contests).where(contests.c.name == name)
-        row = self._database.row(query)
-        return contest_of(row) if row is not None else None
+        return self._database.one(select(contests).where(contests.c.name == name), contest_of)
 
     def get(self, name: str) -> StoredContest:
         """Return a contest, or raise UnknownNameError."""

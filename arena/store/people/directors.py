@@ -87,9 +87,7 @@ class Requests(TimedRepository):
     def next(self, tournament: str) -> TournamentRequest | None:
         """Return the oldest request that is not decided; None without one."""
         own = (requests.c.tournament == tournament) & requests.c.state.in_(UNDECIDED)
-        query = select(requests).where(own).order_by(requests.c.id).limit(1)
-        row = self._database.row(query)
-        return _request_of(row) if row is not None else None
+        return self._database.one(select(requests).where(own).order_by(requests.c.id).limit(1), _request_of)
 
     def of(self, tournament: str) -> list[TournamentRequest]:
         """Return the latest requests about a tournament, the latest first."""
@@ -216,9 +214,7 @@ class Directors(TimedRepository):
 
     def report(self, tournament: str) -> DirectorReport | None:
         """Return the last status of the program of a tournament; None if it never was a supervised run."""
-        query = select(reports).where(reports.c.tournament == tournament)
-        row = self._database.row(query)
-        return _report_of(row) if row is not None else None
+        return self._database.one(select(reports).where(reports.c.tournament == tournament), _report_of)
 
     def reports(self, program: str) -> list[DirectorReport]:
         """Return the last report of every program of a kind, by tournament."""

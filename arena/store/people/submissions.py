@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy import Connection, func, select
 
 from arena.base.errors import UsageError
 from arena.store.people.accounts import lock_person
@@ -144,15 +144,12 @@ class Submissions(BotNames):
 
     def find(self, number: int) -> Submission | None:
         """Return a submission; None if it does not exist."""
-        return self._find(submissions.c.id == number)
+        return self._database.one(all_submissions().where(submissions.c.id == number), submission_of)
 
     def find_own(self, person: Person, number: int) -> Submission | None:
         """Return a submission of a person; None for one of others, which takes as long as for one that is not there."""
-        return self._find((submissions.c.id == number) & (submissions.c.person_id == person.number))
-
-    def _find(self, condition: ColumnElement[bool]) -> Submission | None:
-        row = self._database.row(all_submissions().where(condition))
-        return submission_of(row) if row is not None else None
+        own = (submissions.c.id == number) & (submissions.c.person_id == person.number)
+        return self._database.one(all_submissions().where(own), submission_of)
 
     def find_listed(self, number: int) -> ListedSubmission | None:
         """Return what lists show of a submission; None if it does not exist."""

@@ -193,8 +193,7 @@ class UnratedRows(TimedRepository):
 
     def one(self, condition: ColumnElement[bool]) -> UnratedMatch | None:
         """Return a match; None without one."""
-        row = self._database.row(select(unrated_matches).where(condition))
-        return self.match_of(row) if row is not None else None
+        return self._database.one(select(unrated_matches).where(condition), self.match_of)
 
     def write(self, condition: ColumnElement[bool], values: dict[str, Any]) -> bool:
         """Change a match; return whether there was one."""

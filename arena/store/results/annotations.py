@@ -16,7 +16,7 @@ from arena.store.results.connection import FEW_ROWS, Repository
 from arena.store.results.events import about_matches, add_event
 from arena.store.results.match_records import rows_by_match
 from arena.store.results.schema import analysis_requests as requests
-from arena.store.results.schema import match_annotations, records, tournaments, writes
+from arena.store.results.schema import is_same_match, match_annotations, records, tournaments, writes
 from arena.store.results.statements import CHUNK_ROWS, insert_many, record_from, stored_bots_and_ranks
 from arena.store.results.values import StoredTournament
 
@@ -106,11 +106,8 @@ class Annotations(Repository):
 
 
 def _is_of_record() -> ColumnElement[bool]:
-    return and_(
-        match_annotations.c.tournament_id == records.c.tournament_id,
-        match_annotations.c.match == records.c.match,
-        match_annotations.c.actions_hash == records.c.actions_hash,
-    )
+    same_actions = match_annotations.c.actions_hash == records.c.actions_hash
+    return is_same_match(match_annotations, records) & same_actions
 
 
 # Longer analyses of recorded matches that somebody has asked for: a queue, and what became of them.

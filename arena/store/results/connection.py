@@ -126,6 +126,11 @@ class Database:
         """Return the only row of a query; None without one."""
         return self.read(lambda connection: connection.execute(query).one_or_none())
 
+    def one(self, query: Select[Any], make: Callable[[Any], Value]) -> Value | None:
+        """Return what is made of the only row of a query; None without one."""
+        row = self.row(query)
+        return make(row) if row is not None else None
+
     def scalar(self, query: Select[Value]) -> Value | None:
         """Return the first value of the first row of a query; None without one."""
         return self.read(lambda connection: connection.execute(query).scalar())

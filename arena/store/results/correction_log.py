@@ -22,11 +22,10 @@ from arena.base.text import shortened_text
 from arena.store.results.connection import Repository
 from arena.store.results.events import about_matches, add_event
 from arena.store.results.rows import as_json
-from arena.store.results.schema import corrections, faults, matches, records, set_aside, skipped, tournaments
+from arena.store.results.schema import corrections, faults, matches, records, set_aside, skipped, tournaments, value_of
 from arena.store.results.statements import (
     CHUNK_ROWS,
     Counters,
-    Sitting,
     add_to_counters,
     chunks,
     insert_lines,
@@ -157,7 +156,7 @@ def all_corrections(connection: Connection, condition: ColumnElement[bool]) -> d
 def _correction(row: Any) -> Correction:
     where = f"correction {row.number} of tournament {row.tournament_id} in the database: its details"
     details = from_stored(CorrectionDetails, from_json_text(row.details, where), where)
-    return Correction(number=row.number, kind=row.kind, reason=row.reason, made_at=row.made_at, details=details)
+    return value_of(Correction, row, number=row.number, details=details)
 
 
 def _insert_and_apply(connection: Connection, tournament: StoredTournament, change: Change, made_at: str) -> Correction:
@@ -195,24 +194,21 @@ def _move_aside(connection: Connection, tournament: int, chosen: Iterable[int], 
         faults_of: dict[int, list[list[Any]]] = {}
         for row in connection.execute(select(faults).where(of_faults).order_by(faults.c.match, faults.c.seat)):
             faults_of.setdefault(row.match, []).append([row.seat, row.bot, row.kind])
+        recorded = connection.execute(by_key.where(of_records)).all()
         rows = [
             {
                 **{key: getattr(row, key) for key in _RECORD_COLUMNS},
                 **{"tournament_id": tournament, "correction": correction},
                 "faults": as_json(faults_of.get(row.match, [])),
             }
-            for row in connection.execute(by_key.where(of_records))
+            for row in recorded
         ]
         if rows:
             connection.execute(set_aside.insert(), rows)
             connection.execute(faults.delete().where(of_faults))
             connection.execute(records.delete().where(of_records))
-            remove_seats(connection, tournament, map(_sitting, rows))
+            remove_seats(connection, tournament, recorded)
             add_to_counters(connection, tournament, Counters(record_count=-len(rows)))
-
-
-def _sitting(row: dict[str, Any]) -> Sitting:
-    return Sitting(row["match"], row["game"], row["bots"], row["ranks"])
 
 
 def _bring_back(connection: Connection, tournament: int, undone: int, correction: int) -> None:
@@ -224,7 +220,7 @@ def _bring_back(connection: Connection, tournament: int, undone: int, correction
         for row in connection.execute(select(set_aside).where(where, set_aside.c.match.in_(chunk))).all():
             values = {key: getattr(row, key) for key in _RECORD_COLUMNS}
             connection.execute(records.insert(), {"tournament_id": tournament, **values})
-            insert_seats(connection, tournament, [_sitting(values)])
+            insert_seats(connection, tournament, [row])
             add_to_counters(connection, tournament, Counters(record_count=1))
             _insert_faults(connection, tournament, row)
     connection.execute(set_aside.delete().where(where))

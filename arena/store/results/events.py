@@ -16,7 +16,7 @@ from arena.base.errors import StoreAwayError, StoreError
 from arena.base.stored import from_json_text, from_stored
 from arena.store.results.connection import DRIVER_ERRORS, Database, Repository, reason_of
 from arena.store.results.rows import as_json
-from arena.store.results.schema import events, topics
+from arena.store.results.schema import events, topics, value_of
 from arena.store.results.values import utc_now
 
 # The log of events: what has changed, by topic.
@@ -153,7 +153,7 @@ def stored_event(row: Any) -> StoredEvent:
     """Return an event from its row; StoreError if it is malformed, or a newer arena has written it."""
     where = f"event {row.seq} of {row.topic!r}: its details"
     details = from_stored(EventDetails, from_json_text(row.body, where), where)
-    return StoredEvent(topic=row.topic, seq=row.seq, kind=row.kind, at=row.at, details=details)
+    return value_of(StoredEvent, row, details=details)
 
 
 # Tells within microseconds whether something may have been committed to a database.

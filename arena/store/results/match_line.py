@@ -8,7 +8,7 @@ from heapq import merge
 from itertools import groupby, islice
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Integer, Text, and_, case, func, select, tuple_, type_coerce
+from sqlalchemy import ColumnElement, Integer, Text, case, func, select, tuple_, type_coerce
 
 from arena.base.enums import FaultKind, Termination
 from arena.base.errors import StoreError
@@ -16,7 +16,7 @@ from arena.base.records import MatchRecord
 from arena.base.results import StoredResult
 from arena.base.stored import from_json_text, is_text, is_whole
 from arena.store.results.connection import Database
-from arena.store.results.schema import matches, records, seats
+from arena.store.results.schema import is_same_match, matches, records, seats
 from arena.store.results.statements import CHUNK_ROWS, chunks, record_from, stored_bots_and_ranks
 
 MAX_RECORD_CHARACTERS = 200_000
@@ -86,14 +86,13 @@ def match_lines(database: Database, keys: Collection[MatchKey]) -> list[MatchLin
     return [line_of[key] for key in keys if key in line_of]
 
 
-_SCHEDULED = and_(matches.c.tournament_id == records.c.tournament_id, matches.c.match == records.c.match)
 _SHORT_RECORD = case((func.length(records.c.record) <= MAX_RECORD_CHARACTERS, type_coerce(records.c.record, Text)))
 _COLUMNS = ("tournament_id", "match", "encounter", "game", "bots", "ranks", "termination")
 _LINES = select(
     *(records.c[name] for name in _COLUMNS),
     matches.c.round,
     _SHORT_RECORD.label("text"),
-).join(matches, _SCHEDULED)
+).join(matches, is_same_match(matches, records))
 
 
 def _line(row: Any) -> MatchLine:

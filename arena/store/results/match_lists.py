@@ -28,7 +28,7 @@ from arena.base.enums import EventKind, FaultKind, Termination
 from arena.store.results.connection import Database, Repository
 from arena.store.results.events import stored_event, tournament_topic
 from arena.store.results.match_line import MatchKey, MatchLine, match_lines
-from arena.store.results.schema import events, faults, records, seats
+from arena.store.results.schema import events, faults, is_same_match, records, seats
 
 # The bots that have met others in recorded matches, by name.
 
@@ -191,7 +191,7 @@ def _fits(
     """Return the condition that a row of a table fits all filters but one, along whose index it was found."""
     conditions: list[ColumnElement[bool]] = [true()]
     if labels is not None and but != "seats":
-        met: list[ColumnElement[bool]] = [_is_same_match(seats, table), seats.c.bot.in_(labels)]
+        met: list[ColumnElement[bool]] = [is_same_match(seats, table), seats.c.bot.in_(labels)]
         met += [] if rivals is None else [seats.c.rival.in_(rivals)]
         conditions.append(exists().where(*met).correlate(table))
     if chosen.fault is not None:
@@ -200,18 +200,14 @@ def _fits(
             conditions.append(own)
         else:
             of_kind = faults.c.kind == chosen.fault
-            conditions.append(exists().where(_is_same_match(faults, table), of_kind, own).correlate(table))
+            conditions.append(exists().where(is_same_match(faults, table), of_kind, own).correlate(table))
     if chosen.game is not None and but != "game":
         conditions.append(_unindexed(table.c.game) == chosen.game)
     if chosen.termination is not None and but != "termination":
         ended = _unindexed(records.c.termination) == chosen.termination
-        of_it = ended if table is records else exists().where(_is_same_match(records, table), ended).correlate(table)
+        of_it = ended if table is records else exists().where(is_same_match(records, table), ended).correlate(table)
         conditions.append(of_it)
     return and_(*conditions)
-
-
-def _is_same_match(table: Table, other: Table) -> ColumnElement[bool]:
-    return and_(table.c.tournament_id == other.c.tournament_id, table.c.match == other.c.match)
 
 
 def _unindexed(column: ColumnElement[Any]) -> ColumnElement[Any]:

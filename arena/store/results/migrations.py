@@ -16,7 +16,7 @@ from sqlalchemy.schema import CreateColumn
 from arena.base.errors import StoreError
 from arena.base.stored import is_whole
 from arena.store.results.schema import create_tables, metadata
-from arena.store.results.statements import Sitting, count_again, insert_seats
+from arena.store.results.statements import count_again, insert_seats
 
 SEATS_AT_A_TIME = 20_000
 
@@ -108,7 +108,7 @@ def _fill_seats(connection: Connection) -> None:
     last = (-1, -1)
     while rows := connection.execute(query.where(key > last)).all():
         for number, group in groupby(rows, key=lambda row: row.tournament_id):
-            insert_seats(connection, number, sorted((Sitting(*row[1:]) for row in group), key=lambda sat: sat.bots))
+            insert_seats(connection, number, sorted(group, key=lambda row: row.bots))
         last = rows[-1][:2]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from functools import lru_cache
 
-from sqlalchemy import Integer, and_, exists, func, select
+from sqlalchemy import Integer, exists, func, select
 
 from arena.base.enums import FaultKind, Termination
 from arena.base.errors import StoreError
@@ -22,7 +22,7 @@ from arena.store.results.match_records import (
     result_columns,
     rows_by_match,
 )
-from arena.store.results.schema import faults, matches, records, tournaments, voids
+from arena.store.results.schema import faults, is_same_match, matches, records, tournaments, voids
 from arena.store.results.scope import ALL_TOURNAMENTS, Scope
 from arena.store.results.statements import record_from, result_in_round, stored_bots_and_ranks
 from arena.store.results.tournament_reader import TournamentReader
@@ -91,13 +91,12 @@ class RecordReader(TournamentReader):
     def results_by_round(self, tournament: StoredTournament | str, after: int = 0) -> list[list[StoredResult]]:
         """Return the results of each round of the schedule later than ``after``; a round may have none."""
         tournament = self._stored(tournament)
-        same = and_(records.c.tournament_id == matches.c.tournament_id, records.c.match == matches.c.match)
         query = (
             select(
                 *(matches.c.round, matches.c.encounter, matches.c.game, matches.c.seats),
                 *(records.c.ranks, *(column.label(column.key) for column in HASHES)),
             )
-            .join(records, same)
+            .join(records, is_same_match(records, matches))
             .where(matches.c.tournament_id == tournament.number, matches.c.round > after)
             .order_by(matches.c.match)
         )
@@ -112,10 +111,9 @@ class RecordReader(TournamentReader):
 
     def count_results(self, tournament: StoredTournament, after_round: int) -> int:
         """Count the results of the rounds later than ``after_round``."""
-        same = and_(records.c.tournament_id == matches.c.tournament_id, records.c.match == matches.c.match)
         later = (matches.c.tournament_id == tournament.number, matches.c.round > after_round)
-        query = select(func.count()).select_from(matches.join(records, same)).where(*later)
-        return self._database.number(query)
+        recorded = matches.join(records, is_same_match(records, matches))
+        return self._database.number(select(func.count()).select_from(recorded).where(*later))
 
     def count_records(self, tournament: StoredTournament, last_match: int) -> int:
         """Count the records of the matches up to this one."""
@@ -226,7 +224,7 @@ class RecordReader(TournamentReader):
         """Return why each match that was tried and has no record was void, the last time."""
         query = select(voids.c.match, voids.c.reason).where(
             voids.c.tournament_id == tournament.number,
-            ~exists().where(records.c.tournament_id == voids.c.tournament_id, records.c.match == voids.c.match),
+            ~exists().where(is_same_match(records, voids)),
         )
         return dict(self._database.rows(query.order_by(voids.c.id)))
 

@@ -110,6 +110,11 @@ def writes(
     return in_transaction
 
 
+def is_same_match(table: Table, other: Table) -> sa.ColumnElement[bool]:
+    """Return the condition that rows of two tables are about one match."""
+    return sa.and_(table.c.tournament_id == other.c.tournament_id, table.c.match == other.c.match)
+
+
 def value_of(kind: type[T], row: Any, **others: Any) -> T:
     """Return a dataclass from a row: its fields are the columns of the same names, but for those that are given.
 

@@ -20,6 +20,7 @@ from arena.store.results.rows import RecordRow, as_json
 from arena.store.results.schema import (
     Integer,
     faults,
+    is_same_match,
     matches,
     owners,
     records,
@@ -106,15 +107,12 @@ _LINE_COLUMNS = tuple(matches.c.keys())
 
 def is_to_be_played() -> ColumnElement[bool]:
     """Return the condition that a match has no record, and no correction has taken it out of the schedule."""
-    return (
-        ~exists().where(records.c.tournament_id == matches.c.tournament_id, records.c.match == matches.c.match)
-        & ~is_skipped()
-    )
+    return ~exists().where(is_same_match(records, matches)) & ~is_skipped()
 
 
 def is_skipped() -> ColumnElement[bool]:
     """Return the condition that a correction has taken a match out of the schedule."""
-    return exists().where(skipped.c.tournament_id == matches.c.tournament_id, skipped.c.match == matches.c.match)
+    return exists().where(is_same_match(skipped, matches))
 
 
 def insert_lines(connection: Connection, number: int, lines: Iterable[ScheduledMatch]) -> None:
@@ -264,32 +262,23 @@ _REMOVE = seats.delete().where(
 )
 
 
-class Sitting(NamedTuple):
-    """A recorded match for ``seats``: its bots and ranks as they are stored."""
-
-    match: int
-    game: str
-    bots: str
-    ranks: str
-
-
-def insert_seats(connection: Connection, tournament: int, sittings: Iterable[Sitting]) -> None:
-    """Write the rows of some matches, each with a bot and one of its rivals; see ``_meetings``."""
+def insert_seats(connection: Connection, tournament: int, recorded: Iterable[Any]) -> None:
+    """Write the rows of some matches, of which there are rows of records; see ``_meetings``."""
     rows = [
-        (bot, tournament, match, seat, rival_seat, rival, ahead, game)
-        for match, game, bots, ranks in sittings
-        for bot, seat, rival, rival_seat, ahead in _meetings(bots, ranks)
+        (bot, tournament, record.match, seat, rival_seat, rival, ahead, record.game)
+        for record in recorded
+        for bot, seat, rival, rival_seat, ahead in _meetings(record.bots, record.ranks)
     ]
     rows.sort(key=itemgetter(0))  # neighbours in the table are written one after the other
     insert_many(connection, seats, _COLUMNS, rows)
 
 
-def remove_seats(connection: Connection, tournament: int, sittings: Iterable[Sitting]) -> None:
-    """Remove the rows of some matches."""
+def remove_seats(connection: Connection, tournament: int, recorded: Iterable[Any]) -> None:
+    """Remove the rows of some matches, of which there are rows of records."""
     keys = [
-        {"label": label, "number": tournament, "played": match}
-        for match, _, bots, ranks in sittings
-        for label in {meeting[0] for meeting in _meetings(bots, ranks)}
+        {"label": label, "number": tournament, "played": record.match}
+        for record in recorded
+        for label in {meeting[0] for meeting in _meetings(record.bots, record.ranks)}
     ]
     if keys:
         connection.execute(_REMOVE, keys)
@@ -328,7 +317,7 @@ def insert_records(connection: Connection, number: int, rows: Sequence[RecordRow
         ("tournament_id", *_COUNTED_COLUMNS),
         [(number, *row[: len(_COUNTED_COLUMNS)]) for row in rows],
     )
-    insert_seats(connection, number, (Sitting(row.match, row.game, row.bots, row.ranks) for row in rows))
+    insert_seats(connection, number, rows)
     size = sum(len(row.record) for row in rows)
     add_to_counters(connection, number, Counters(record_count=len(rows), record_bytes=size))
     fault_rows = [

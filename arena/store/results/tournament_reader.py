@@ -16,7 +16,16 @@ from arena.base.text import any_of
 from arena.store.results.connection import Repository
 from arena.store.results.correction_log import all_corrections
 from arena.store.results.events import EventLog
-from arena.store.results.schema import OptionalInteger, corrections, matches, records, skipped, total_of, tournaments
+from arena.store.results.schema import (
+    OptionalInteger,
+    corrections,
+    is_same_match,
+    matches,
+    records,
+    skipped,
+    total_of,
+    tournaments,
+)
 from arena.store.results.scope import ALL_TOURNAMENTS, EXPERIMENTS, Scope, Seasons
 from arena.store.results.statements import (
     CHUNK_ROWS,
@@ -150,9 +159,7 @@ class TournamentReader(Repository):
 
     def _select_tournaments(self, chosen: Select[Any]) -> list[StoredTournament]:
         of_this = skipped.c.tournament_id == tournaments.c.id
-        has_record = exists().where(
-            records.c.tournament_id == skipped.c.tournament_id, records.c.match == skipped.c.match
-        )
+        has_record = exists().where(is_same_match(records, skipped))
         left_out = select(func.count(skipped.c.match.distinct())).where(of_this, ~has_record).scalar_subquery()
         query = chosen.add_columns(left_out.label("left_out")).order_by(tournaments.c.id)
         numbers = chosen.with_only_columns(tournaments.c.id)
@@ -256,9 +263,12 @@ class TournamentReader(Repository):
 
     def round_ends(self, tournament: StoredTournament | str) -> list[RoundEnd]:
         """Return each round with a record, in order."""
-        own = (matches.c.tournament_id == records.c.tournament_id) & (matches.c.match == records.c.match)
         last = (func.max(column, type_=Integer) for column in (records.c.encounter, records.c.match))
-        query = select(matches.c.round, *last, func.count()).join(records, own).group_by(matches.c.round)
+        query = (
+            select(matches.c.round, *last, func.count())
+            .join(records, is_same_match(matches, records))
+            .group_by(matches.c.round)
+        )
         query = query.where(matches.c.tournament_id == self._number(tournament)).order_by(matches.c.round)
         rows: list[tuple[int, int, int, int]] = [tuple(row) for row in self._database.rows(query)]
         totals = accumulate(count for *_, count in rows)

@@ -1,6 +1,6 @@
 import pytest
 
-from arena.store.people.resting_bots import rest_of, rest_sentence
+from arena.store.people.stored_contests import rest_of, rest_sentence
 from arena.store.people.values import Clock, Role, SubmissionState
 from tests.community.contests.samples import DEADLINE, FREEZE, OPEN, OPENS, SEALED, contest_of
 from tests.databases import on_both
