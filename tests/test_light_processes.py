@@ -43,7 +43,10 @@ except SystemExit as end:
 
 WEB = Process(
     "import arena.server.http.server, arena.server.operations.opened_people",
-    RATES | ANALYSES - {"arena.analysis.text.tables"} | PLAYS | {"sqlalchemy.dialects.postgresql"},
+    RATES
+    | ANALYSES - {"arena.analysis.text.tables"}
+    | PLAYS
+    | {"sqlalchemy.dialects.postgresql", "arena.server.http.metrics"},
 )
 """A test of the server asks it for every page."""
 

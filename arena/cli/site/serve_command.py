@@ -209,7 +209,6 @@ def serve_command(
     from arena.server.http.app import Site
     from arena.server.http.events import Events
     from arena.server.http.hosts import checked_proxies
-    from arena.server.http.metrics import RequestMetrics, StateMetrics, metrics_app
     from arena.server.http.observation import Observer, let_requests_be_logged, log_request
     from arena.server.http.opened_home import OpenedHome
     from arena.server.http.server import Beside, listen, serve
@@ -217,8 +216,7 @@ def serve_command(
     from arena.server.operations.opened_people import OpenedPeople
 
     set_up_logging(logging.NOTSET if log_requests else logging.WARNING)
-    requests = RequestMetrics()
-    observers: list[Observer] = [requests] if metrics_address is not None else []
+    observers: list[Observer] = []
     if log_requests:
         let_requests_be_logged()
         observers.append(log_request)
@@ -249,9 +247,13 @@ def serve_command(
         )
         listening = opened.enter_context(inherited or listen(host, port))
         address = _address(host, listening)
-        beside_listening = (
-            opened.enter_context(_metrics_socket(metrics_address, public)) if metrics_address is not None else None
-        )
+        beside_listening = None
+        if metrics_address is not None:
+            from arena.server.http.metrics import RequestMetrics, StateMetrics, metrics_app
+
+            requests = RequestMetrics()
+            beside_listening = opened.enter_context(_metrics_socket(metrics_address, public))
+            observers.append(requests)
         events = Events(home, people.contest_news.number) if people is not None else Events(home)
         site = Site(
             home,
