@@ -82,6 +82,16 @@ def children(pid: int) -> list[int]:
     return pids
 
 
+def reap_session(session: int) -> bool:
+    """Reap adopted processes of a session that have ended, whose leader was reaped before; return whether any live."""
+    are_alive = False
+    for child in children(os.getpid()):
+        with contextlib.suppress(OSError):
+            if os.getsid(child) == session:
+                are_alive |= os.waitpid(child, os.WNOHANG) == (0, 0)
+    return are_alive
+
+
 # Removing what an arena process has left if it was killed together with its fork server.
 #
 # Anyone may create anything in a temporary directory, under any name. So only the arena's own entries are touched, none

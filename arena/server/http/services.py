@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from arena.base.programs.service_program import NOTHING_TO_DO
+from arena.sandbox.isolation.reaper import reap_session
 
 FIRST_PAUSE_SECONDS = 1.0
 LONGEST_PAUSE_SECONDS = 30.0
@@ -39,6 +40,7 @@ class Service:
         self._module, self._arguments, self._now = module, arguments, now
         self._environment = environment or {}
         self._process: asyncio.subprocess.Process | None = None
+        self._ended_sessions: set[int] = set()
         self._task: asyncio.Task[None] | None = None
         self._is_wanted = asyncio.Event()
         self._failure, self._started_at = "", 0.0
@@ -88,6 +90,7 @@ class Service:
             self.want()
 
     async def _run_once(self) -> int:
+        self._reap_orphans()
         command = [sys.executable, "-m", self._module, str(os.getpid()), *self._arguments]
         self._process = await asyncio.create_subprocess_exec(
             *command,
@@ -95,7 +98,14 @@ class Service:
             env={**os.environ, **self._environment},
             start_new_session=True,  # Ctrl-C is for the web process, also while a program is still starting
         )
-        return await self._process.wait()
+        code = await self._process.wait()
+        self._ended_sessions.add(self._process.pid)
+        self._reap_orphans()
+        return code
+
+    def _reap_orphans(self) -> None:
+        """Reap what earlier programs have left; a process that has launched bots adopts such orphans."""
+        self._ended_sessions = set(filter(reap_session, self._ended_sessions))
 
     async def close(self) -> None:
         """End the program and its task."""

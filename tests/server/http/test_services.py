@@ -1,4 +1,6 @@
 import asyncio
+import ctypes
+import functools
 import os
 import subprocess
 from pathlib import Path
@@ -6,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from arena.base.programs.service_program import NOTHING_TO_DO
+from arena.sandbox.isolation.reaper import children
 from arena.server.http import services
 from arena.server.http.services import Service
 from tests.server.conftest import client_of
@@ -74,6 +77,51 @@ async def test_one_that_has_nothing_to_do_rests_until_it_is_wanted(tmp_path, mon
         ready.unlink()
     await service.close()
     assert caplog.text == ""
+
+
+ORPHANING = f"""
+import os, sys
+read_end, write_end = os.pipe()
+if os.fork() == 0:
+    os.close(write_end)
+    os.read(read_end, 1)  # until its parent has ended
+    os._exit(0)
+open(sys.argv[2], "w").write(str(os.getpid()))
+sys.exit({NOTHING_TO_DO})
+"""
+
+
+@pytest.fixture
+def adopting():
+    """Let this process adopt orphans, as one that has launched bots does."""
+    set_child_subreaper = functools.partial(ctypes.CDLL(None).prctl, 36)  # linux/prctl.h
+    set_child_subreaper(1, 0, 0, 0)
+    yield
+    set_child_subreaper(0, 0, 0, 0)
+
+
+async def test_what_it_leaves_is_reaped_once_it_is_started_again(tmp_path, monkeypatch, adopting):
+    note = tmp_path / "note"
+    service = Service(program(tmp_path, monkeypatch, ORPHANING), (str(note),))
+    service.start()
+    service.want()
+    while not (note.exists() and service.rests):
+        await asyncio.sleep(0.01)
+    session = int(note.read_text())
+    while not all(map(has_ended, members(session))):
+        await asyncio.sleep(0.01)
+    service.want()
+    await running(service)
+    assert members(session) == []
+    await service.close()
+
+
+def members(session):
+    return [child for child in children(os.getpid()) if os.getsid(child) == session]
+
+
+def has_ended(pid):
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].startswith("Z")
 
 
 @pytest.mark.parametrize("text", ["import time\ntime.sleep(1000)\n", STUBBORN], ids=["quick", "stubborn"])
