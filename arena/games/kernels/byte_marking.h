@@ -15,7 +15,7 @@ static int write_ends(const game *rules, const state *root, const lattice *all, 
     state now = *root;
     for (int k = 0; k < all->size; k++) order[k] = (uint8_t)k;
     do {
-        if ((task->states++ & 0xFFFF) == 0 && *task->stop) return STOPPED;
+        if ((task->states++ & 0xFFFF) == 0 && ends_early(task)) return STOPPED;
         complete(all, order, &now.marks);
         scores(rules, &now, totals);
         *margins++ = (VALUE)(totals[0] - totals[1]);

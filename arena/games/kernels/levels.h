@@ -43,7 +43,7 @@ static int OF(step_back)(lattice *all, int marks, int seat, VALUE *before, const
             if (!to) return NO_MEMORY;
             for (int columns = 0; columns < 1 << all->size; columns++) {
                 if (__builtin_popcount((unsigned)columns) != marks) continue;
-                if (*task->stop) return STOPPED;
+                if (ends_early(task)) return STOPPED;
                 for (int column = 0; column < all->size; column++)
                     if (!(columns >> column & 1) && below_in(columns, column) == left)
                         OF(step_back_rows)(all, marks, seat, before, after, to, columns, column, lower, &task->edges);

@@ -67,7 +67,7 @@ static int write_ends(const game *rules, const state *root, const lattice *all, 
     lanes *values = aligned_alloc(64, (size_t)numbering_states(size) * sizeof *values);
     if (!values) return NO_MEMORY;
     for (int k = 0; k < all->size; k++) order[k] = (uint8_t)k;
-    while (is_more && !*task->stop) {
+    while (is_more && !ends_early(task)) {
         complete(all, order, &marks);
         for (int column = 0; column < size; column++) rows[column][filled] = marks.heights[column];
         is_more = next_permutation(order, all->size);

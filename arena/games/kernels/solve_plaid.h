@@ -75,7 +75,7 @@ static int fill_level(const sheet *all, int members, int64_t *before, const int6
     int set[MAX_LINES + 1], lines[MAX_LINES];
     for (int k = 0; k < members; k++) set[k] = k;
     for (int64_t number = 0; number < count; number++) {
-        if ((number & 0xFFFF) == 0 && *all->found->stop) return STOPPED;
+        if ((number & 0xFFFF) == 0 && ends_early(all->found)) return STOPPED;
         int upright = merge_lines(all, set, members, lines), level = all->in_root + members - upright;
         if (has_ended(all->rules, upright, level))
             before[number] = (all->rules->players > 2 ? points_of_end : value_of_end)(all, lines, upright, level);

@@ -24,12 +24,16 @@ PLAID_PARTS = 10**9
 DECIDER = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(ctypes.c_int32), ctypes.c_int32)
 """What the kernel asks about an end whose scores are too near to say who wins."""
 
+WAITER = ctypes.CFUNCTYPE(ctypes.c_int32)
+"""Waits until a call continues; whether it does."""
+
 
 class Job(ctypes.Structure):
     """A long call into C: ``job`` in solving.h."""
 
     _fields_ = (
         ("stop", ctypes.POINTER(ctypes.c_int32)),
+        ("wait", WAITER),
         ("decide", DECIDER),
         ("outcome", ctypes.c_int32),
         ("margin", ctypes.c_int64),
@@ -79,6 +83,84 @@ class TablePlan:
     memory_bytes: int
 
 
+class LongCall:
+    """A long call into C, in a thread with a deep stack, that a deadline ends or, if it ``pauses``, lets wait.
+
+    The thread that waits keeps what the call has allocated until ``run`` is called again, or ``end``.
+    """
+
+    def __init__(self, solver: KernelSolver, job: Job, call: Callable[[], int], pauses: bool = False) -> None:
+        """Prepare the call, which takes the job."""
+        self._solver, self._job, self._call = solver, job, call
+        self._stop = ctypes.c_int32(0)
+        self._code: int | None = None
+        self._problem: Exception | None = None
+        self._has_parked, self._may_continue = threading.Event(), threading.Event()
+        self._is_given_up = False
+        job.stop, job.decide = ctypes.pointer(self._stop), DECIDER(self._decide)
+        if pauses:
+            job.wait = WAITER(self._wait)
+        self._thread = threading.Thread(target=self._work, name="kernel solver", daemon=True)
+
+    def run(self, deadline: float, watch: Watch | None = None) -> int:
+        """Begin, or go on; return the code of the end, or of a stop at the deadline. KernelError without memory."""
+        if self._code is None and self._problem is None:
+            self._continue(deadline, watch)
+        if self._problem is not None:
+            raise self._problem
+        if self._code == _NO_MEMORY:
+            raise KernelError(f"the kernel of {self._solver.game.name} has not enough memory")
+        return _STOPPED if self._code is None else self._code
+
+    def _continue(self, deadline: float, watch: Watch | None) -> None:
+        self._stop.value = time.monotonic() >= deadline
+        self._has_parked.clear()
+        if self._thread.ident is None:
+            with _deep_stack():
+                self._thread.start()
+        else:
+            self._may_continue.set()
+        try:
+            while not self._has_parked.wait(min(_LOOK_SECONDS, max(0.0, deadline - time.monotonic()))):
+                if time.monotonic() >= deadline:
+                    break
+                if watch is not None:
+                    watch(self._job.states)
+        finally:  # also when the user interrupts: nobody else can stop a call into C
+            self._stop.value = 1
+            self._has_parked.wait()
+
+    def end(self) -> None:
+        """Give up a call that waits."""
+        self._is_given_up = True
+        self._may_continue.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def _work(self) -> None:
+        try:
+            self._code = self._call()
+        except Exception as error:
+            self._problem = error
+        self._has_parked.set()
+
+    def _wait(self) -> int:
+        self._may_continue.clear()
+        self._has_parked.set()
+        if not self._is_given_up:
+            self._may_continue.wait()
+        return not self._is_given_up
+
+    def _decide(self, lines: Any, count: int) -> int:
+        try:
+            return self._solver.decided(lines[:count])
+        except Exception as error:  # C could not pass it on
+            self._problem = error
+            self._is_given_up = True
+            self._stop.value = 1
+            return 0
+
+
 class KernelSolver(Kernel):
     """The kernel of a game for two, which knows what states are worth."""
 
@@ -98,7 +180,7 @@ class KernelSolver(Kernel):
         """
         best = ctypes.create_string_buffer(len(self._actions))
         job = Job(best=ctypes.cast(best, ctypes.c_char_p), in_pairs=in_pairs)
-        if self._run(job, lambda: self._library.solver_solve(self._handle, job), deadline, watch) == _STOPPED:
+        if LongCall(self, job, lambda: self._library.solver_solve(self._handle, job)).run(deadline, watch) != SOLVED:
             return None
         chosen = tuple(action for action, is_best in zip(self._actions, best.raw, strict=True) if is_best)
         return FirstState(outcome=job.outcome, margin=job.margin, best=chosen, states=job.states, edges=job.edges)
@@ -112,8 +194,16 @@ class KernelSolver(Kernel):
 
     def fill(self, values: Any, deadline: float = float("inf"), watch: Watch | None = None) -> bool:
         """Fill a buffer of ``table_plan``'s size; return False at the deadline. KernelError without memory."""
+        call = self.filling(values)
+        try:
+            return call.run(deadline, watch) == SOLVED
+        finally:
+            call.end()
+
+    def filling(self, values: Any) -> LongCall:
+        """Return a call that fills a buffer of ``table_plan``'s size, and pauses at its deadlines."""
         address, job = ctypes.addressof(ctypes.c_char.from_buffer(values)), Job()
-        return self._run(job, lambda: self._library.table_fill(self._handle, job, address), deadline, watch) == SOLVED
+        return LongCall(self, job, lambda: self._library.table_fill(self._handle, job, address), pauses=True)
 
     def look_up(
         self, root: KernelSolver | None, address: int | None, deadline: float = float("inf")
@@ -131,44 +221,10 @@ class KernelSolver(Kernel):
             code: int = self._library.table_look_up(handle, address, self._handle, job, found)
             return code
 
-        code = self._run(job, call, deadline) if root is None else call()
+        code = LongCall(self, job, call).run(deadline) if root is None else call()
         return list(zip(found[::2], found[1::2], strict=True)) if code == SOLVED else None
 
-    def _run(self, job: Job, call: Callable[[], int], deadline: float, watch: Watch | None = None) -> int:
-        """Make a long call into C in a thread with a deep stack, and stop it at the deadline."""
-        stop = ctypes.c_int32(time.monotonic() >= deadline)
-        problems: list[Exception] = []
-
-        def decide_near_tie(lines: Any, count: int) -> int:
-            try:
-                return self._decided(lines[:count])
-            except Exception as error:  # C could not pass it on
-                problems.append(error)
-                stop.value = 1
-                return 0
-
-        job.stop, job.decide = ctypes.pointer(stop), DECIDER(decide_near_tie)
-        codes: list[int] = []
-        with _deep_stack():
-            worker = threading.Thread(target=lambda: codes.append(call()), name="kernel solver", daemon=True)
-            worker.start()
-        try:
-            while worker.is_alive():
-                worker.join(min(_LOOK_SECONDS, max(0.0, deadline - time.monotonic())))
-                if time.monotonic() >= deadline:
-                    break
-                if watch is not None:
-                    watch(job.states)
-        finally:  # also when the user interrupts: nobody else can end a call into C
-            stop.value = 1
-            worker.join()
-        if problems:
-            raise problems[0]
-        if codes == [_NO_MEMORY] or not codes:
-            raise KernelError(f"the kernel of {self.game.name} has not enough memory")
-        return codes[0]
-
-    def _decided(self, lines: list[int]) -> int:
+    def decided(self, lines: list[int]) -> int:
         """Return who wins a sheet of plaid whose scores are near to each other, by the exact sums of the rules."""
         ranks = self.game.ranks(plaid_state(self.game, lines))
         return (ranks[0] < ranks[1]) - (ranks[1] < ranks[0])
@@ -226,12 +282,13 @@ class ShareSolver(KernelSolver):
         """Return what each seat gets after each legal action; None at the deadline. KernelError without memory."""
         count, players = self._library.kernel_count_actions(self._handle), self.game.players
         found, job = (ctypes.c_uint8 * max(1, 2 * players * count))(), Job()
-        if self._run(job, lambda: self._library.shares_look_up(self._handle, job, found), deadline, watch) != SOLVED:
+        call = LongCall(self, job, lambda: self._library.shares_look_up(self._handle, job, found))
+        if call.run(deadline, watch) != SOLVED:
             return None
         rows = [tuple(found[begin : begin + players]) for begin in range(0, 2 * players * count, players)]
         return AfterActions(shared=tuple(rows[::2]), held=tuple(rows[1::2]), states=job.states, edges=job.edges)
 
-    def _decided(self, lines: list[int]) -> int:
+    def decided(self, lines: list[int]) -> int:
         """Return the points of all seats on a sheet of plaid, ``_BITS`` each, by the exact sums of the rules."""
         ranks = self.game.ranks(plaid_state(self.game, lines))
         packed = sum(points << _BITS * seat for seat, points in enumerate(points_of(ranks)))

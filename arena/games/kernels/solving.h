@@ -27,7 +27,8 @@ typedef int32_t (*decider)(const int32_t *packed, int32_t count);
 
 /* Python makes it, and reads what has been looked at while the call runs: solver.py has the same fields. */
 typedef struct {
-    const volatile int32_t *stop;  /* not 0: end soon */
+    const volatile int32_t *stop;  /* not 0: end soon, or wait */
+    int32_t (*wait)(void);         /* waits until the call may continue: not 0; 0 if it is to end. NULL: end */
     decider decide;                /* the outcome for seat 0, 1, 0 or -1, of an end whose scores are too near to say;
                                       for three and more seats the points of all, see share_plaid.h */
     int32_t outcome;               /* of the first state, for seat 0: 1, 0 or -1 */
@@ -36,6 +37,8 @@ typedef struct {
     uint8_t *best;                 /* of each action of the space: whether it is a best first one; NULL but in solve */
     int32_t in_pairs;              /* not 0: of marks and lines the first seat makes one, then each seat two in turn */
 } job;
+
+static inline int ends_early(const job *task) { return *task->stop && !(task->wait && task->wait()); }
 
 typedef struct {
     int64_t states;       /* that have a value in it */

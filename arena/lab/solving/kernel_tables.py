@@ -6,6 +6,7 @@ import ctypes
 import hashlib
 import mmap
 import time
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from arena.games import Game
 from arena.games.kernels import cache
 from arena.games.kernels.build import sources_digest
 from arena.games.kernels.loading import has_solver, solver_of
-from arena.games.kernels.solver import KernelSolver, TablePlan, parts_of
+from arena.games.kernels.solver import SOLVED, KernelSolver, TablePlan, parts_of
 from arena.games.plusminus import Plusminus
 from arena.lab.solving.limits import Limits, TimeIsUpError, count_states, states_text
 from arena.lab.solving.tables import (
@@ -101,10 +102,8 @@ def kernel_table_path(game: Game[Any]) -> Path:
     return table_path(game, game.name, suffix=_SUFFIX)
 
 
-def fill_table(root: KernelSolver, plan: TablePlan, limits: Limits) -> mmap.mmap | None:
-    """Return the values of all states that can follow from a root; None at the deadline. KernelError without memory."""
-    values = mmap.mmap(-1, plan.table_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    return values if root.fill(values, limits.deadline, limits.watch) else None
+def _room_for(plan: TablePlan) -> mmap.mmap:
+    return mmap.mmap(-1, plan.table_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
 
 def save_kernel_table(game: Game[Any], file: Path, limits: Limits) -> None:
@@ -125,8 +124,8 @@ def save_kernel_table(game: Game[Any], file: Path, limits: Limits) -> None:
     with cache.one_at_a_time(file.parent, game.name):
         if _is_whole(game, file):
             return
-        values = fill_table(root, plan, limits)
-        if values is None:
+        values = _room_for(plan)
+        if not root.fill(values, limits.deadline, limits.watch):
             raise TimeIsUpError("the time is up, and the table is not full; allow more, or a smaller board")
         header = Header(
             game=game.name,
@@ -162,6 +161,9 @@ _KEPT_TABLES = 4
 _SHARE_OF_TIME = 0.8
 """The share of a question's time for a table; if it is not full by then, the rest is for a search."""
 
+_MOST_SECONDS = 120.0
+"""How long questions together fill a table before it is given up."""
+
 
 def has_all_values(game: Game[Any], limits: Limits) -> bool:
     """Return whether the kernel of a game knows the values of all states, by a table that fits or without one."""
@@ -178,6 +180,27 @@ def fits(plan: TablePlan, limits: Limits) -> bool:
     return plan.table_bytes <= MAX_TABLE_BYTES and plan.memory_bytes <= limits.memory_bytes
 
 
+class _Filling:
+    """A table that is being filled: what is done by a deadline is kept for the next one."""
+
+    def __init__(self, root: KernelSolver, plan: TablePlan) -> None:
+        self._root, self._values, self.memory_bytes = root, _room_for(plan), plan.memory_bytes
+        self._call = root.filling(self._values)
+        self.seconds = 0.0
+        """How long it has been filled so far."""
+
+    def table(self, deadline: float) -> KernelTable | None:
+        """Go on; return the table, or None at the deadline. KernelError without memory."""
+        begun = time.monotonic()
+        code = self._call.run(deadline)
+        self.seconds += time.monotonic() - begun
+        return KernelTable(self._root, self._values) if code == SOLVED else None
+
+    def end(self) -> None:
+        """Give it up, and free what filling has allocated."""
+        self._call.end()
+
+
 class KernelValues:
     """Answers what actions are worth, and keeps the tables that it makes for this."""
 
@@ -188,19 +211,17 @@ class KernelValues:
         self._kernel = solver_of(game)
         self._start_table = self._saved()
         self._other_tables: list[KernelTable] = []
-        self._too_slow: set[Any] = set()
+        self._fillings: dict[Any, _Filling] = {}
+        """Of tables that are not full, by their roots: that of the first state and one other."""
+        self._given_up: set[Any] = set()
+        weakref.finalize(self, _end_all, self._fillings)
 
     def prepare(self, deadline: float, state: Any = None) -> None:
         """Make the table of a state (the first one by default), if there is one and time for it."""
         first = self._game.initial_state()
         root = first if state is None else state
-        if self._start_table is not None or root in self._too_slow:
-            return
-        table = self._table_of(root, deadline)
-        if root == first:
-            self._start_table = table
-        elif table is not None:
-            self._keep(table)
+        if self._start_table is None and self._table_of(root, deadline) is None:
+            self._give_up(root)
 
     def after_actions(self, state: Any, deadline: float = float("inf")) -> list[int] | None:
         """Return the values after the legal actions of a state; None if unknown. KernelError without memory."""
@@ -229,15 +250,13 @@ class KernelValues:
         yield from self._other_tables
 
     def _new_table(self, state: Any, deadline: float) -> KernelTable | None:
-        first = self._game.initial_state()
         now = time.monotonic()
         stop_at = now + _SHARE_OF_TIME * (deadline - now)
-        for root in self._roots(state, first):
-            table = None if root in self._too_slow else self._table_of(root, stop_at)
-            if table is not None and root == first:
-                self._start_table = table
-            elif table is not None:
-                self._keep(table)
+        roots = [(root, stop_at) for root in self._roots(state, self._game.initial_state())]
+        if len(roots) == 2 and roots[0][0] in self._fillings:  # it takes long: try a smaller one first
+            roots = [(state, (now + stop_at) / 2), roots[0]]
+        for root, end in roots:
+            table = self._table_of(root, end)
             if table is not None:
                 return table
         return None
@@ -260,16 +279,50 @@ class KernelValues:
         self._other_tables = kept
 
     def _table_of(self, root: Any, stop_at: float) -> KernelTable | None:
+        """Fill the table of a root, and keep it; None if that takes longer."""
+        is_tried = root not in self._given_up and time.monotonic() < stop_at
+        filling = self._filling_of(root) if is_tried else None
+        if filling is None:
+            return None
+        table = filling.table(stop_at)
+        if table is None:
+            if filling.seconds > _MOST_SECONDS:
+                self._give_up(root)
+            return None
+        del self._fillings[root]
+        if root == self._game.initial_state():
+            self._start_table = table
+        else:
+            self._keep(table)
+        return table
+
+    def _filling_of(self, root: Any) -> _Filling | None:
+        """Return the filling of a root's table, begun before or new; None if there is no room for it."""
+        if root in self._fillings:
+            return self._fillings[root]
         kernel = solver_of(self._game)
         kernel.set_state(root)
         plan = kernel.table_plan()
         if plan is None or not fits(plan, self._limits):
             return None
-        values = fill_table(kernel, plan, Limits(deadline=stop_at))
-        if values is None:
-            self._too_slow.add(root)
-            return None
-        return KernelTable(kernel, values)
+        first = self._game.initial_state()
+        for other, filling in list(self._fillings.items()):
+            if other != first:
+                self._fillings.pop(other).end()
+            elif filling.memory_bytes + plan.memory_bytes > self._limits.memory_bytes:
+                self._give_up(other)
+        self._fillings[root] = _Filling(kernel, plan)
+        return self._fillings[root]
+
+    def _give_up(self, root: Any) -> None:
+        self._given_up.add(root)
+        if root in self._fillings:
+            self._fillings.pop(root).end()
+
+
+def _end_all(fillings: dict[Any, _Filling]) -> None:
+    for filling in fillings.values():
+        filling.end()
 
 
 # The table that is kept for a game with its options: its kernel's, or one by the rules in Python.

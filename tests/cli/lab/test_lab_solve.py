@@ -115,7 +115,7 @@ def test_a_table_is_saved_and_used_again(solve, solved, cache, monkeypatch, game
     assert (code, out.splitlines()[0]) == (0, f"{game} {first}")
     assert ("its kernel makes a table of 130,922 states and takes about " in " ".join(err.split())) == (not by)
     assert err.endswith(f"The table is {file}\n")
-    monkeypatch.setattr(KernelSolver, "fill", None)
+    monkeypatch.setattr(KernelSolver, "filling", None)
     (one,) = solved(*options, *by)
     assert one | result | {"states": 0, "known": "table"} == one
     file.write_bytes(file.read_bytes()[:-1])

@@ -9,12 +9,11 @@ from arena.games import make_game
 from arena.games.kernels import solver
 from arena.games.kernels.loading import load, solver_of
 from arena.games.kernels.option_sets import games_with
-from arena.games.kernels.solver import KernelSolver
+from arena.games.kernels.solver import SOLVED, KernelSolver
 from arena.lab.solving import kernel_tables, tables
 from arena.lab.solving.kernel_tables import (
     KernelTableFile,
     KernelValues,
-    fill_table,
     has_all_values,
     kernel_table_path,
     save_kernel_table,
@@ -101,7 +100,7 @@ def test_one_table_answers_for_all_matches(monkeypatch):
     game, rng = make_game("differences", size=6), random.Random(3)
     kernel = KernelValues(game, Limits())
     kernel.after_actions(random_state(game, 3, rng))
-    monkeypatch.setattr(KernelSolver, "fill", None)
+    monkeypatch.setattr(KernelSolver, "filling", None)
     for plies in (0, 1, 2, 3, 4, 5):
         assert kernel.after_actions(random_state(game, plies, rng))
 
@@ -141,13 +140,86 @@ def test_a_kernel_tells_how_many_states_it_has_looked_at(monkeypatch):
     assert counts == sorted(counts)
 
 
-def test_a_table_that_is_not_full_in_time_is_not_tried_again(monkeypatch):
+def soon():
+    return time.monotonic() + 0.001
+
+
+def solving_threads():
+    return [thread for thread in threading.enumerate() if thread.name == "kernel solver"]
+
+
+def begin(kernel, state):
+    """Let a kernel begin to fill a table that takes longer."""
+    while not solving_threads():
+        assert kernel.after_actions(state, soon()) is None
+
+
+@pytest.mark.slow(only=("multiplication-options1", "plaid-options3"))
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("differences", {"size": 8}),
+        ("multiplication", {"size": 8}),
+        ("plusminus", {"size": 7}),
+        ("plaid", {"lines": 20}),
+    ],
+)
+def test_filling_a_table_goes_on_after_each_deadline(name, options):
+    kernel, pauses = solver_of(make_game(name, **options)), 0
+    values, at_once = (bytearray(kernel.table_plan().table_bytes) for _ in range(2))
+    call = kernel.filling(values)
+    while call.run(soon()) != SOLVED:
+        pauses += 1
+    assert pauses
+    assert kernel.fill(at_once)
+    assert values == at_once
+
+
+def test_questions_together_fill_a_table_that_one_has_no_time_for():
+    game = make_game("plusminus", size=7)
+    kernel, first, unknown = KernelValues(game, Limits()), game.initial_state(), 0
+    while (found := kernel.after_actions(first, soon())) is None:
+        unknown += 1
+    assert unknown
+    assert found == KernelValues(game, Limits()).after_actions(first)
+
+
+def test_a_smaller_table_is_tried_before_one_that_takes_long():
+    game, rng = make_game("differences", size=10), random.Random(5)
+    kernel, state = KernelValues(game, Limits()), random_state(game, 8, rng)
+    begin(kernel, game.initial_state())
+    found, search = kernel.after_actions(state, time.monotonic() + 60), Search(game, Limits())
+    assert found == [search.bounds(game.apply(state, action)).low for action in game.legal_actions(state)]
+    assert kernel.after_actions(game.initial_state(), soon()) is None
+
+
+@pytest.mark.parametrize("how", ["dropped", "prepared", "too long"])
+def test_a_table_that_is_given_up_takes_nothing(how, monkeypatch):
     game = make_game("differences", size=10)
     kernel, first = KernelValues(game, Limits()), game.initial_state()
-    assert kernel.after_actions(first, time.monotonic()) is None
-    monkeypatch.setattr(KernelSolver, "fill", None)
+    begin(kernel, first)
+    if how == "dropped":
+        del kernel
+    elif how == "prepared":
+        kernel.prepare(soon())
+    else:
+        monkeypatch.setattr(kernel_tables, "_MOST_SECONDS", 0.0)
+        while kernel._fillings:
+            assert kernel.after_actions(first, soon()) is None
+    assert not solving_threads()
+
+
+def test_a_smaller_table_takes_the_room_of_one_that_takes_long():
+    game, rng = make_game("differences", size=10), random.Random(6)
+    limits = Limits(memory_bytes=solver_of(game).table_plan().memory_bytes)
+    kernel, first = KernelValues(game, limits), game.initial_state()
+    begin(kernel, first)
+    [filling] = solving_threads()
+    while filling.is_alive():
+        assert kernel.after_actions(random_state(game, 1, rng), soon()) is None
+    assert len(solving_threads()) == 1
+    assert kernel.after_actions(random_state(game, 8, rng))
     assert kernel.after_actions(first) is None
-    assert "kernel solver" not in {thread.name for thread in threading.enumerate()}
 
 
 @pytest.fixture
@@ -181,14 +253,14 @@ def test_a_saved_table_is_opened_where_one_would_be_made(tmp_path, monkeypatch):
     expected = KernelValues(game, Limits()).after_actions(game.initial_state())
     save_kernel_table(game, kernel_table_path(game), Limits())
     assert len(list((tmp_path / "tables").glob("*.values"))) == 1
-    monkeypatch.setattr(KernelSolver, "fill", None)
+    monkeypatch.setattr(KernelSolver, "filling", None)
     assert KernelValues(game, Limits()).after_actions(game.initial_state()) == expected
     save_kernel_table(game, kernel_table_path(game), Limits())  # another process has done so
 
 
 def test_a_table_is_made_once_by_those_who_want_it_at_the_same_time(tmp_path, monkeypatch):
-    game, file, filled = make_game("differences", size=7), tmp_path / "t", []
-    monkeypatch.setattr(kernel_tables, "fill_table", lambda *given: filled.append(1) or fill_table(*given))
+    game, file, filled, fill = make_game("differences", size=7), tmp_path / "t", [], KernelSolver.fill
+    monkeypatch.setattr(KernelSolver, "fill", lambda *given: filled.append(1) or fill(*given))
     threads = [threading.Thread(target=save_kernel_table, args=(game, file, Limits())) for _ in range(8)]
     for thread in threads:
         thread.start()
