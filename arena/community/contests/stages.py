@@ -6,6 +6,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -53,14 +54,11 @@ class ContestBots:
     def __init__(self, contest: Contest, home: ArenaHome) -> None:
         self._contest, self._home = contest, home
         self._bots: dict[str, Bot | None] = {}
-        self._house: tuple[Bot, ...] | None = None
 
-    @property
+    @cached_property
     def house(self) -> tuple[Bot, ...]:
         """The bots of the house."""
-        if self._house is None:
-            self._house = tuple(find_entrant(name, (), Path(), None) for name in self._contest.house_bots)
-        return self._house
+        return tuple(find_entrant(name, (), Path(), None) for name in self._contest.house_bots)
 
     def house_in(self, rules: StageRules) -> tuple[Bot, ...]:
         """Return the house bots that play in a stage: none in a knockout, where they would eliminate authors' bots."""

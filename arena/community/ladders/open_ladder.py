@@ -135,7 +135,7 @@ class RestingBots(RunControl):
         self._bots |= {bot.label: bot.games for bot in bots}
         self._asked_at = self._counted_at = float("-inf")
         self._supervised.scheduling.away |= self._resting_for_contests() | self._beyond_quota()
-        self._supervised.remark = self._remark()
+        self._supervised.remark = "; ".join(filter(None, (self._rest_remark(), self._quota_remark())))
 
     def order(self) -> Order:
         """Return what the run is to do; matches of a bot that rests are not recorded."""
@@ -172,10 +172,6 @@ class RestingBots(RunControl):
         now = self._supervised.people.contests.now()
         return [label for label, games in self._bots.items() if rest.holds(label.rpartition("@")[0], games, now)]
 
-    def _remark(self) -> str:
-        """Return why bots rest; those that rest for a contest are not named, and "" if none does."""
-        return "; ".join(filter(None, (self._rest_remark(), self._quota_remark())))
-
     def _quota_remark(self) -> str:
         if not self._suspended:
             return ""
@@ -185,6 +181,7 @@ class RestingBots(RunControl):
         return f"{all_of(named)} {verb} suspended until 00:00 UTC: their author's bots wrote more than {size} today"
 
     def _rest_remark(self) -> str:
+        """Return for which contests bots rest, which are not named; "" if none does."""
         names = sorted(rest.contest.name for rest in self._rests or () if self._resting_for(rest))
         if not names:
             return ""

@@ -55,13 +55,8 @@ class UploadDirectory:
 
     def __init__(self, directory: Path, upload_obstacle: Callable[[], str] = lambda: "") -> None:
         """Prepare; ``upload_obstacle`` returns why no uploads are taken here, "" if they are."""
-        self._directory, self._upload_obstacle = directory, upload_obstacle
+        self._directory, self.upload_obstacle = directory, upload_obstacle
         self._receiving: list[int | None] = []  # the people whose uploads are coming in
-
-    @property
-    def refusal(self) -> str:
-        """Why no uploads are taken here; "" if they are."""
-        return self._upload_obstacle()
 
     def path(self, name: str) -> Path:
         """Return where an upload is, or would be."""
@@ -75,8 +70,8 @@ class UploadDirectory:
             UsageError: if nothing is taken here, the person sends too many already, the directory can't be written, or
                 the disk is nearly full.
         """
-        if self.refusal:
-            raise UsageError(self.refusal)
+        if obstacle := self.upload_obstacle():
+            raise UsageError(obstacle)
         if person is not None and self._receiving.count(person) >= RECEIVING_OF_A_PERSON:
             raise UsageError(
                 f"you send {RECEIVING_OF_A_PERSON} uploads already, and no more come in at once; "

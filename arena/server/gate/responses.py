@@ -165,7 +165,8 @@ def problem_of_sent(
     """Return the problem for what was sent."""
     fields: Sequence[FieldProblem]
     if isinstance(error, ValidationError):
-        fields = _field_problems(error, operation)
+        faults = error.errors(include_url=False, include_input=False)  # without values: one may be a password
+        fields = [_field_problem(dict(fault), operation) for fault in faults]
         if any(field.field in request.path_params for field in fields):
             return Problem(status=404, title="Not found", error="There is nothing at this address.")
     else:
@@ -192,11 +193,6 @@ def _problem_of_fields(fields: Sequence[FieldProblem]) -> Problem:
 def _as_sentence(text: str) -> str:
     text = text[:1].upper() + text[1:]
     return text if text.endswith((".", "?", "!")) else f"{text}."
-
-
-def _field_problems(error: ValidationError, operation: Operation) -> list[FieldProblem]:
-    """Return the errors by field. They do not repeat values: one of them may be a password."""
-    return [_field_problem(dict(fault), operation) for fault in error.errors(include_url=False, include_input=False)]
 
 
 def _field_problem(fault: Mapping[str, Any], operation: Operation) -> FieldProblem:

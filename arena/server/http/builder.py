@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 import traceback
+from functools import cached_property
 from typing import BinaryIO
 
 from arena.analysis.measures.resting_leaderboards import RestingLeaderboards, let_leaderboards_rest
@@ -71,7 +72,6 @@ def main() -> None:
 class _Builder:
     def __init__(self, start: BuilderStart) -> None:
         self._start = start
-        self._opened: OpenedHome | None = None
 
     def prepare(self) -> None:
         """Import the builders of the pages of its lane, and open the home; if that fails, its first page says why."""
@@ -79,12 +79,11 @@ class _Builder:
             if page.lane is self._start.lane:
                 page.function()
         with contextlib.suppress(ArenaError):
-            self._open()
+            self._opened()
 
-    def _open(self) -> OpenedHome:
-        if self._opened is None:
-            self._opened = OpenedHome(self._start.directory, self._start.store)
-        return self._opened
+    @cached_property
+    def _opened(self) -> OpenedHome:
+        return OpenedHome(self._start.directory, self._start.store)
 
     def answer(self, payload: bytes) -> list[bytes]:
         try:
@@ -99,7 +98,7 @@ class _Builder:
     def _build(self, request: BuildRequest) -> BuiltValue:
         page = PAGE_BY_NAME[request.page]
         parameters = page.parameters.model_validate(request.parameters)
-        opened = self._open()
+        opened = self._opened
         started, cpu_started = time.monotonic(), time.process_time()
         home = opened()
         value = read_whole(lambda: page.build(home, parameters)).model_dump_json().encode()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -23,7 +23,6 @@ from arena.server.http.topics import Topic
 from arena.server.http.watcher import Watcher
 from arena.site.frame.model import MAX_NAME_CHARACTERS
 from arena.site.pages.results import bot_feed, tournament_feed
-from arena.site.pages.results_model import Feed
 from arena.site.render import feed_xml
 from arena.store.home import ArenaHome
 
@@ -167,42 +166,30 @@ class Feeds:
     def __init__(self, home: Callable[[], ArenaHome], versions: Watcher) -> None:
         self._home = home
         self._versions = versions
-        self._kept: OrderedDict[tuple[str, ...], Rendered] = OrderedDict()
+        self._rendered = lru_cache(MAX_KEPT)(self._render)
 
     @property
     def endpoints(self) -> tuple[Endpoint, ...]:
         """The addresses of feeds."""
-        handlers = {"tournament": self._of_tournament, "bot": self._of_bot}
         return tuple(
-            Endpoint(path=f"/{kind}s/{{{kind}}}/feed.atom", handler=handler, operation=_operation(kind))
-            for kind, handler in handlers.items()
+            Endpoint(
+                path=f"/{kind}s/{{{kind}}}/feed.atom", handler=partial(self._answer, kind), operation=_operation(kind)
+            )
+            for kind in ("tournament", "bot")
         )
 
-    async def _of_tournament(self, request: Request) -> Response:
-        name = request.path_params["tournament"]
-        page = f"/tournaments/{quote(name, safe='')}"
-        return await self._answer(request, page, Topic(name), lambda: tournament_feed(self._home(), name))
-
-    async def _of_bot(self, request: Request) -> Response:
-        name = request.path_params["bot"]
-        return await self._answer(
-            request, f"/bots/{quote(name, safe='@')}", Topic(bots=(name,)), lambda: bot_feed(self._home(), name)
-        )
-
-    async def _answer(self, request: Request, page: str, topic: Topic, build: Callable[[], Feed]) -> Response:
+    async def _answer(self, kind: str, request: Request) -> Response:
+        name = request.path_params[kind]
+        topics = [(Topic(name) if kind == "tournament" else Topic(bots=(name,))).path]
+        versions = (self._versions.version_of(topics), self._versions.corrections_of(topics))
         site = f"{request.url.scheme}://{request.url.netloc}"
-        topics = [topic.path]
-        key = (site, page, self._versions.version_of(topics), self._versions.corrections_of(topics))
-        if key not in self._kept:
-            self._kept[key] = await anyio.to_thread.run_sync(lambda: _rendered(build(), site, page))
-        self._kept.move_to_end(key)
-        while len(self._kept) > MAX_KEPT:
-            self._kept.popitem(last=False)
-        return response_of(self._kept[key], request.headers, {"cache-control": PAGE_CACHING})
+        rendering = await anyio.to_thread.run_sync(self._rendered, kind, name, site, versions)
+        return response_of(rendering, request.headers, {"cache-control": PAGE_CACHING})
 
-
-def _rendered(feed: Feed, site: str, page: str) -> Rendered:
-    return rendered(feed_xml(feed, site, f"{page}/feed.atom", page), CONTENT_TYPE)
+    def _render(self, kind: str, name: str, site: str, _versions: tuple[object, ...]) -> Rendered:
+        page = f"/{kind}s/{quote(name, safe='@' if kind == 'bot' else '')}"
+        feed = (tournament_feed if kind == "tournament" else bot_feed)(self._home(), name)
+        return rendered(feed_xml(feed, site, f"{page}/feed.atom", page), CONTENT_TYPE)
 
 
 def _operation(kind: str) -> dict[str, Any]:

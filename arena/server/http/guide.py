@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from functools import partial
+from functools import lru_cache
 
 import anyio.to_thread
 from starlette.requests import Request
@@ -30,7 +29,7 @@ class Guide:
 
     def __init__(self, links: ServedLinks) -> None:
         self._links = links
-        self._kept: OrderedDict[tuple[str, str], Rendered] = OrderedDict()
+        self._rendered = lru_cache(MAX_KEPT)(self._render)
 
     @property
     def endpoints(self) -> tuple[Endpoint, ...]:
@@ -48,15 +47,11 @@ class Guide:
             sentence = f"There is no page {shortened_text(name)!r} in the guide: {suggestion(name, guide_names())}"
             near = nearest(name, guide_names())
             raise bad_address(sentence, 404, GUIDE if near is None else f"{GUIDE}/{near}")
-        key = (f"{request.url.scheme}://{request.url.netloc}", name)
-        if key not in self._kept:
-            self._kept[key] = await anyio.to_thread.run_sync(partial(self._rendered, *key))
-        self._kept.move_to_end(key)
-        while len(self._kept) > MAX_KEPT:
-            self._kept.popitem(last=False)
-        return response_of(self._kept[key], request.headers, {"cache-control": PAGE_CACHING})
+        site = f"{request.url.scheme}://{request.url.netloc}"
+        rendering = await anyio.to_thread.run_sync(self._rendered, site, name)
+        return response_of(rendering, request.headers, {"cache-control": PAGE_CACHING})
 
-    def _rendered(self, site: str, name: str) -> Rendered:
+    def _render(self, site: str, name: str) -> Rendered:
         setting = Setting(links=self._links)
         page = guide_page(name)
         if page is not None:

@@ -34,7 +34,7 @@ class Hosts:
         A host that stands for all addresses of the machine allows any address, and no name.
         """
         self._names = {_normal(name) for name in (*LOCAL, host, *allowed)}
-        self._takes_any_address = _is_every_address(host)
+        self._takes_any_address = _is_address(host) and ipaddress.ip_address(host).is_unspecified
 
     def has(self, header: str) -> bool:
         """Return whether the site answers to the value of a ``Host`` header; any port will do."""
@@ -79,10 +79,6 @@ def _is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _is_every_address(host: str) -> bool:
-    return _is_address(host) and ipaddress.ip_address(host).is_unspecified
 
 
 # The address of a client, which its person sees, and its network, whose requests are counted.

@@ -20,7 +20,7 @@ from arena.server.http.channel import (
     reload_frame,
 )
 from arena.server.http.hosts import Places
-from arena.server.http.problems import Problem, ProblemError
+from arena.server.http.problems import Problem, ProblemError, bad_address
 from arena.server.http.topics import ARENA, Cursor, Topic, live_log, tournament_log
 from arena.server.http.watcher import StoreLogs
 
@@ -51,7 +51,8 @@ class WatchedMatches:
         for place in channel.matches - channel.known_matches:
             is_to_be_played = await self._is_to_be_played(channel, place)
             if is_to_be_played is None:
-                raise ProblemError(_no_match(f"{channel.path_of(place[0])}/matches/{place[1]}"))
+                topic = f"{channel.path_of(place[0])}/matches/{place[1]}"
+                raise bad_address(f"topic {topic!r}: the schedule has no such match", 404)
             if not is_to_be_played:
                 channel.watched.discard(place)
             elif len(self.places | {place}) <= MAX_WATCHED:
@@ -94,10 +95,6 @@ class WatchedMatches:
                     channel.watched.discard(place)
                 else:
                     self.changed.set()
-
-
-def _no_match(path: str) -> Problem:
-    return Problem(status=404, title="Not found", error=f"topic {path!r}: the schedule has no such match")
 
 
 # The hub runs in the loop of the server; only reads of the store are in threads. A reader joins the channel of all

@@ -93,7 +93,7 @@ class _Entry:
 
 
 class PageCache:
-    """The values of all pages."""
+    """The values of all pages, and their size."""
 
     def __init__(
         self,
@@ -107,12 +107,7 @@ class PageCache:
         self._reads_all = reads_all
         self._builder, self._versions, self._now, self._max_bytes = builder, versions, now, max_bytes
         self._entries: OrderedDict[tuple[str, Parameters], _Entry] = OrderedDict()
-        self._bytes = 0
-
-    @property
-    def size_bytes(self) -> int:
-        """The size of all entries."""
-        return self._bytes
+        self.size_bytes = 0
 
     def prepare(self, lane: Lane) -> None:
         """Start a builder for a page that may be asked for next."""
@@ -306,16 +301,16 @@ class PageCache:
     def _count_bytes(self, entry: _Entry) -> None:
         """Count the bytes of an entry, and remove the least recently used ones."""
         size_bytes = ENTRY_BYTES + (entry.value.size_bytes if entry.value is not None else 0)
-        self._bytes += size_bytes - entry.size_bytes
+        self.size_bytes += size_bytes - entry.size_bytes
         entry.size_bytes = size_bytes
-        if self._bytes <= self._max_bytes:
+        if self.size_bytes <= self._max_bytes:
             return
         for key, oldest in list(self._entries.items()):
-            if self._bytes <= self._max_bytes:
+            if self.size_bytes <= self._max_bytes:
                 return
             if oldest is not entry and oldest.is_at_rest:
                 del self._entries[key]
-                self._bytes -= oldest.size_bytes
+                self.size_bytes -= oldest.size_bytes
 
     async def close(self) -> None:
         """Stop building."""

@@ -13,7 +13,6 @@ from arena.community.uploads.containment import can_contain_uploads
 from arena.server.gate.gate import Gate
 from arena.server.gate.homes import Homes
 from arena.server.gate.operation import Operation
-from arena.server.http.endpoint import Endpoint
 from arena.server.http.opened_home import OpenedHome
 from arena.server.http.page_cache import PageCache
 from arena.server.operating.service_programs import problems
@@ -65,7 +64,7 @@ ACCOUNT = "/account"
 
 
 class OpenedPeople:
-    """The people of the site, and the endpoints of what they do; closed with ``close``."""
+    """The people of the site, and the gate to what they do; closed with ``close``, after the gate."""
 
     def __init__(
         self,
@@ -89,8 +88,7 @@ class OpenedPeople:
         self.contest_news = ContestNews(self.store, self._homes.result_path)
         self.contest_news.number()
         operations = FOR_VISITORS if visitors_only else OPERATIONS
-        self._gate = Gate(self.store, uploads, self._homes, self.links, operations)
-        self.endpoints: tuple[Endpoint, ...] = self._gate.endpoints
+        self.gate = Gate(self.store, uploads, self._homes, self.links, operations)
 
     def show_pages_of(self, cache: PageCache) -> None:
         """Take what is shown of public pages from those that the site has built."""
@@ -99,14 +97,6 @@ class OpenedPeople:
     def problems(self) -> tuple[HealthProblem, ...]:
         """Return what is wrong with the services of the site."""
         return tuple(problems(self._directory, self.store))
-
-    def end_streams(self) -> None:
-        """End the streams of who follows a match; in the loop of events."""
-        self._gate.end_streams()
-
-    async def end(self) -> None:
-        """End the processes that build pages for people; in the loop of events that started them."""
-        await self._gate.close()
 
     def close(self) -> None:
         """Close the databases."""

@@ -134,7 +134,7 @@ def show_submissions(visit: Visit) -> SubmissionsPage:
         seconds_each=median(seconds) if seconds else None,
         latest=tuple(line_of(submission, visit) for submission in latest),
         may_submit=visit.actor.person is not None and Permission.SUBMIT in visit.actor.permissions,
-        refusal=visit.uploads.refusal,
+        refusal=visit.uploads.upload_obstacle(),
         max_upload_bytes=MAX_UPLOAD_BYTES,
         suspended=_suspended(visit),
     )

@@ -126,13 +126,9 @@ def _legal_actions(trial: _Trial, legal: Sequence[Any]) -> list[LegalAction]:
     listed = []
     for text, target in named_targets(trial.game, trial.state, legal):
         after = " ".join([*trial.texts, text])
-        is_short = len(after) <= MAX_ACTIONS_CHARACTERS and len(trial.texts) < MAX_ACTIONS and not _is_split(text)
-        listed.append(LegalAction(text=text, actions=after if is_short else "", target=target))
+        fits = len(after) <= MAX_ACTIONS_CHARACTERS and len(trial.texts) < MAX_ACTIONS and len(text.split()) == 1
+        listed.append(LegalAction(text=text, actions=after if fits else "", target=target))
     return listed
-
-
-def _is_split(text: str) -> bool:
-    return len(text.split()) != 1
 
 
 class _LinePosition(NamedTuple):

@@ -55,11 +55,11 @@ def unfinished_match(home: ArenaHome, tournament: StoredTournament, line: Schedu
         state = home.store.live_state(tournament)
         live = state.live_match(line.match)
         if live is not None:
-            asked = Asked.of(live.state)
-            if live.state.left_out:
-                asked = Asked(seat=None, since=live.state.since, allowed_seconds=None)
-                return UnfinishedMatch(before, _too_large(live.state.left_out), asked)
-            return UnfinishedMatch(_so_far(before, live.state), "This match is being played.", asked)
+            sentence = "This match is being played."
+            if plies := live.state.left_out:
+                sentence = f"{sentence} Its {plies:,} plies so far are too large to be shown before its end."
+                return UnfinishedMatch(before, sentence, Asked(seat=None, since=live.state.since, allowed_seconds=None))
+            return UnfinishedMatch(_so_far(before, live.state), sentence, Asked.of(live.state))
         progress = state.progress()
         if progress is not None and any(one.match == line.match for one in progress.progress.playing):
             asked = Asked(seat=None, since=progress.at, allowed_seconds=None)
@@ -70,10 +70,6 @@ def unfinished_match(home: ArenaHome, tournament: StoredTournament, line: Schedu
     explanation = f": {reason[:MAX_REASON_CHARACTERS]}" if reason and home.audience.reads_all else "."
     void = f" The last try was void{explanation}" if reason else ""
     return UnfinishedMatch(before, f"This match has not been played yet.{void}", None)
-
-
-def _too_large(plies: int) -> str:
-    return f"This match is being played. Its {plies:,} plies so far are too large to be shown before its end."
 
 
 def _so_far(before: MatchRecord, live: LiveMatch) -> MatchRecord:

@@ -169,14 +169,11 @@ def _progress(store: Store, name: str) -> Progress | None:
 
 
 def _results(store: Store, listed: Sequence[Listed], reading: Reading) -> Iterator[TournamentResult]:
-    for item in filter(_has_result, listed):
-        result = reading.attempt(partial(_result, store, item))
-        if result is not None:
-            yield result
-
-
-def _has_result(listed: Listed) -> bool:
-    return bool(listed.tournament.recorded) and listed.state is not TournamentState.RUNNING
+    for item in listed:
+        if item.tournament.recorded and item.state is not TournamentState.RUNNING:
+            result = reading.attempt(partial(_result, store, item))
+            if result is not None:
+                yield result
 
 
 def _result(store: Store, listed: Listed) -> TournamentResult:

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -121,7 +121,7 @@ def report_file(
         parameters=TournamentParameters(tournament=tournament.name),
         model=report.page,
         report=report,
-        labels=_labels(report),
+        labels={line.bot: line.label for line in report.page.standings},
         lines_shown=max(len(report.page.standings), 1),
         histories=[[Point(matches, mu) for matches, mu in card.history] for card in report.cards],
         opened=next((match.shown for match in matches_in_file if match.shown.match == opened), None),
@@ -157,10 +157,6 @@ def _fitting_matches(
             if max_matches is None and size_bytes > MAX_BYTES:
                 break
     return sorted(matches, key=lambda match: match.shown.match)
-
-
-def _labels(report: Report) -> Mapping[str, str]:
-    return {line.bot: line.label for line in report.page.standings}
 
 
 def packed(matches: Sequence[ViewedMatch]) -> Markup:

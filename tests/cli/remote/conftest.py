@@ -53,7 +53,7 @@ def answering(directory, is_open=True):
 
     home = OpenedHome(directory)
     people = OpenedPeople(directory) if is_open else None
-    endpoints, links = (people.endpoints, people.links) if people else ((), None)
+    endpoints, links = (people.gate.endpoints, people.links) if people else ((), None)
     site = Site(home, versions=FakeVersions(), endpoints=endpoints, links=links)
     server = uvicorn.Server(uvicorn.Config(site, ws="none", lifespan="off", log_config=None, access_log=False))
     with listen("127.0.0.1", 0) as listening:

@@ -108,7 +108,7 @@ async def test_what_is_no_upload_is_rejected(world, ann, tmp_path, content_type,
 
 async def test_a_machine_that_can_contain_nobody_takes_nothing(world, ann, tmp_path, monkeypatch):
     reason = "uploads can't be contained: here"
-    monkeypatch.setattr(world.uploads, "_upload_obstacle", lambda: reason)
+    monkeypatch.setattr(world.uploads, "upload_obstacle", lambda: reason)
     answer = await answered(submit_bot(ann), 400)
     assert answer.json()["error"] == "Uploads can't be contained: here."
     assert reason in (await world.client().get("/submissions")).text.replace("&#39;", "'")
