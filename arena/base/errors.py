@@ -317,7 +317,7 @@ class LateError(VoidMatchError):
 
 
 @contextmanager
-def failing_as(kind: type[UsageError], action: str) -> Iterator[None]:
+def failing_as(kind: type[ArenaError], action: str) -> Iterator[None]:
     """Raise an error of the operating system as one of ours: what failed, and why."""
     try:
         yield

@@ -17,13 +17,19 @@ MAX_DEPTH = 12
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
-def replace_file(path: Path, *parts: Any) -> None:
-    """Write bytes to a file that appears, in place of an earlier one or a link, only when it is complete."""
+def replace_file(path: Path, *parts: Any, mode: int = 0o600, is_synced: bool = False) -> None:
+    """Write bytes to a file that appears, in place of an earlier one or a link, only when it is complete.
+
+    ``is_synced``: even if the machine fails.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
         try:
             file.writelines(parts)
             file.flush()
+            os.fchmod(file.fileno(), mode)
+            if is_synced:
+                os.fsync(file.fileno())
             Path(file.name).replace(path)
         except BaseException:
             Path(file.name).unlink(missing_ok=True)

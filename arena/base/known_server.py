@@ -13,7 +13,7 @@ import secrets
 import tempfile
 from pathlib import Path
 
-from arena.base.errors import StoreError
+from arena.base.errors import StoreError, failing_as
 
 RESULTS, PEOPLE = "results", "people"
 FILES = {RESULTS: "results-server", PEOPLE: "people-server"}
@@ -68,7 +68,7 @@ def left_out_key_of(directory: Path) -> bytes:
 
 
 def _digits_of_home(path: Path, length: int, purpose: str) -> str:
-    try:
+    with failing_as(StoreError, f"{path}: can't be read or written"):
         if not path.exists():
             path.parent.mkdir(0o700, parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile("w", dir=path.parent) as file, contextlib.suppress(FileExistsError):
@@ -77,8 +77,6 @@ def _digits_of_home(path: Path, length: int, purpose: str) -> str:
                 path.hardlink_to(file.name)  # whole, or that of another program that begins now
         with path.open(errors="replace") as file:
             text = file.read(MAX_CHARACTERS).strip()
-    except OSError as error:
-        raise StoreError(f"{path}: can't be read or written: {error.strerror}") from error
     if re.fullmatch(f"[0-9a-f]{{{length}}}", text) is None:
         raise StoreError(f"{path}: it is not {length} hexadecimal digits; remove it to {purpose}")
     return text

@@ -8,11 +8,12 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from functools import partial
 from http import HTTPStatus
 
 import pytest
 
-from arena.lab.matches.annotating import TournamentAnnotator
+from arena.lab.matches.annotating import Annotator, TournamentAnnotator
 from arena.lab.matches.puzzle import keep_puzzles
 from arena.lab.solving.limits import Limits
 from arena.store.home import ArenaHome
@@ -51,7 +52,7 @@ NOTE = "</script><img src=x onerror=alert(1)> \x1b[31m \u202edlrow ]]> {{7*7}} =
 def fill(home):
     bots = ["alpha", "beta", "gamma", "delta"]
     league = play(home, "league", bots, encounters=2, opening_plies=2)
-    list(TournamentAnnotator(home.store, league, Limits()).annotate(match=1))
+    list(TournamentAnnotator(home.store, league, partial(Annotator, limits=Limits())).annotate(match=1))
     keep_puzzles(home.directory, league, [made_puzzle(), longer_puzzle()])
     play(home, "forfeits", ["alpha", "<b>bold</b>", "100%? #1 & so"], failing=["<b>bold</b>"], note=NOTE, encounters=4)
     swiss = play(home, "swiss", [*bots, "epsilon"], format="swiss", settings={"rounds": 3}, encounters=2)

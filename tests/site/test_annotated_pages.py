@@ -1,4 +1,5 @@
 import json
+from functools import partial
 from itertools import pairwise
 
 import pytest
@@ -146,7 +147,7 @@ def test_a_tournament_page_says_how_accurately_bots_play_once_that_is_known(home
     assert model_of(home, "tournament", tournament="t").accuracy == ()
     page = Parsed(html_of(home, "tournament", tournament="t"))
     assert not page.all("table", id="accuracy-table")
-    list(TournamentAnnotator(home.store, home.store.tournament("t"), Limits()).annotate())
+    list(TournamentAnnotator(home.store, home.store.tournament("t"), partial(Annotator, limits=Limits())).annotate())
     found = model_of(home, "tournament", tournament="t").accuracy
     assert {one.bot for one in found} == {"a@1", "b@1"}
     assert sum(one.earned + one.lucky for one in found) == 4
@@ -156,7 +157,8 @@ def test_a_tournament_page_says_how_accurately_bots_play_once_that_is_known(home
 
 def test_the_page_of_a_match_is_annotated_from_the_store(home):
     assert model_of(home, "match", tournament="t", match=2).shown.positions[0].annotation is None
-    list(TournamentAnnotator(home.store, home.store.tournament("t"), Limits()).annotate(match=2))
+    annotator = TournamentAnnotator(home.store, home.store.tournament("t"), partial(Annotator, limits=Limits()))
+    list(annotator.annotate(match=2))
     assert model_of(home, "match", tournament="t", match=2).shown.positions[0].annotation.worth
     assert model_of(home, "match", tournament="t", match=1).shown.positions[0].annotation is None
 

@@ -1,10 +1,11 @@
 from collections import defaultdict
+from functools import partial
 
 import pytest
 
 from arena.base.enums import Termination
 from arena.base.results import points_of
-from arena.lab.matches.annotating import TournamentAnnotator
+from arena.lab.matches.annotating import Annotator, TournamentAnnotator
 from arena.lab.solving.limits import Limits
 from arena.match.replay import states_of
 from tests.analysis.text.tournaments import play
@@ -18,7 +19,7 @@ GAME = [("plusminus", {"size": 3})]
 def home(home):
     """A home with a tournament of two bots, of which one makes faults, all of it annotated."""
     tournament = play(home, "t", ["a", "b"], GAME, failing=["b"], encounters=12, opening_plies=1)
-    list(TournamentAnnotator(home.store, tournament, Limits()).annotate())
+    list(TournamentAnnotator(home.store, tournament, partial(Annotator, limits=Limits())).annotate())
     return home
 
 

@@ -6,7 +6,7 @@ import contextlib
 import os
 import socket
 
-from arena.base.errors import UsageError
+from arena.base.errors import UsageError, failing_as
 
 # Sockets and credentials that systemd passes to a service; readiness, watchdog and journal lines that it receives.
 
@@ -31,11 +31,9 @@ def take_inherited_socket() -> socket.socket | None:
         return None
     if count != "1":
         raise UsageError(f"LISTEN_FDS = {count!r}: expected 1 socket; name one address in the socket unit")
-    try:
+    with failing_as(UsageError, f"LISTEN_FDS = {count!r}: descriptor 3 is no socket"):
         listening = socket.socket(fileno=FIRST_DESCRIPTOR)
         is_listening = listening.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) == 1
-    except OSError as error:
-        raise UsageError(f"LISTEN_FDS = {count!r}: descriptor 3 is no socket: {error.strerror}") from error
     if listening.family not in (socket.AF_INET, socket.AF_INET6) or not is_listening:
         listening.close()
         raise UsageError("descriptor 3: expected a TCP socket that listens, as ListenStream=127.0.0.1:8000 makes it")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -110,7 +111,7 @@ def annotate(tournament: str, game: str | None, again: bool, within_seconds: flo
     Annotations are kept beside the records, which stay as they are, and are shown by arena replay, arena stats, the
     report and the site. Matches that are annotated already are left alone.
     """
-    from arena.lab.matches.annotating import TournamentAnnotator
+    from arena.lab.matches.annotating import Annotator, TournamentAnnotator
     from arena.lab.solving.limits import Limits, free_memory_bytes
 
     with open_home(must_exist=True) as arena_home:
@@ -120,8 +121,9 @@ def annotate(tournament: str, game: str | None, again: bool, within_seconds: flo
         if match is not None:
             arena_home.store.record_of(stored, match)
         limits = Limits(memory_bytes=free_memory_bytes())
-        annotator = TournamentAnnotator(arena_home.store, stored, limits, within_seconds)
-        refused = _annotate(annotator.annotate(game, match, again or match is not None), is_quiet=quiet or as_json)
+        annotator = partial(Annotator, limits=limits, match_seconds=within_seconds)
+        annotated = TournamentAnnotator(arena_home.store, stored, annotator)
+        refused = _annotate(annotated.annotate(game, match, again or match is not None), is_quiet=quiet or as_json)
         if match is None:
             _show_tournament(arena_home, stored, game, refused, as_json)
         elif not refused:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from arena.base.errors import KernelError
+from arena.base.errors import KernelError, failing_as
 from arena.base.shipped import KERNELS, cache_directory
 
 _DIGEST_CHARACTERS = 32
@@ -38,13 +38,11 @@ def directory_path() -> Path:
 def checked_directory(*, must_exist: bool = True) -> Path:
     """Return the directory, made if it ``must_exist``; KernelError if others can write to it or replace it."""
     path = directory_path()
-    try:
+    with failing_as(KernelError, f"the cache directory {path} can't be made"):
         if not must_exist and not path.exists():
             return path
         make_directory(path)
         _check_owners(path)
-    except OSError as error:
-        raise KernelError(f"the cache directory {path} can't be made: {error.strerror}") from error
     if path.stat().st_mode & _BY_OTHERS:
         raise _writable(path)
     if not os.access(path, os.W_OK | os.X_OK) and not any(path.glob("*.so")):
@@ -145,10 +143,8 @@ def open_own(path: Path) -> BinaryIO:
 def one_at_a_time(directory: Path, name: str) -> Iterator[None]:
     """Hold the lock of a game's builds, which the system releases when the process ends; KernelError without one."""
     path = directory / f".{name}.lock"
-    try:
+    with failing_as(KernelError, f"the cache directory {directory} can't be written"):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
-    except OSError as error:
-        raise KernelError(f"the cache directory {directory} can't be written: {error.strerror}") from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield

@@ -46,7 +46,6 @@ class Annotator:
         options: dict[str, Any],
         limits: Limits,
         match_seconds: float = MATCH_SECONDS,
-        clock: Callable[[], float] = lambda: time.monotonic(),
         prepare_seconds: float = PREPARE_SECONDS,
         counts_all: bool = False,
     ) -> None:
@@ -61,7 +60,6 @@ class Annotator:
         self._path = game
         self._oracle = Oracle(self._game, game, limits, within_seconds=match_seconds)
         self._match_seconds, self._counts_all = match_seconds, counts_all
-        self._clock = clock
         self._follows = ranks_follow_scores(self._game)
         self._oracle.prepare(prepare_seconds)
 
@@ -80,7 +78,7 @@ class Annotator:
             if left_seconds <= 0:
                 worths[ply] = self._proved(states[ply])
                 continue
-            began = self._clock()
+            began = time.monotonic()
             choices = self._choices(states[ply]) if worths[ply + 1].is_exact else ()
             if choices:
                 worths[ply] = max(choices, key=lambda worth: worth.order_for(record.actions[ply][0]))
@@ -88,7 +86,7 @@ class Annotator:
                 worths[ply] = self._oracle.worth(states[ply])
             actions[ply] = replace(actions[ply], choices=choices)
             if self._counts_all or not choices:
-                left_seconds -= self._clock() - began
+                left_seconds -= time.monotonic() - began
         annotation = Annotation(opening_plies=record.opening_plies, worths=tuple(worths), actions=tuple(actions))
         return Annotated(record=record, annotation=annotation, ranks_follow_scores=self._follows)
 
@@ -129,22 +127,10 @@ class TournamentAnnotator:
     """Annotates matches of a tournament, with one annotator for each of its games."""
 
     def __init__(
-        self,
-        store: Store,
-        tournament: StoredTournament,
-        limits: Limits,
-        match_seconds: float = MATCH_SECONDS,
-        clock: Callable[[], float] = lambda: time.monotonic(),
-        *,
-        prepare_seconds: float = PREPARE_SECONDS,
-        counts_all: bool = False,
+        self, store: Store, tournament: StoredTournament, annotator: Callable[[str, dict[str, Any]], Annotator]
     ) -> None:
-        self._store = store
-        self._tournament = tournament
-        self._limits = limits
-        self._match_seconds = match_seconds
-        self._clock = clock
-        self._prepare_seconds, self._counts_all = prepare_seconds, counts_all
+        """Annotate a tournament; ``annotator`` makes one for a game with its options."""
+        self._store, self._tournament, self._annotator_for = store, tournament, annotator
         self._annotators: dict[str, Annotator | UsageError] = {}
 
     def annotate(
@@ -156,16 +142,16 @@ class TournamentAnnotator:
         malformed.
         """
         waiting: list[AnnotationRow] = []
-        written = self._clock()
+        written = time.monotonic()
         rows = self._store.annotations.to_annotate(self._tournament, game=game, match=match, again=again)
         try:
             for actions_hash, record in rows:
                 annotated = self._annotated(record)
                 if isinstance(annotated, Annotated):
                     waiting.append(_row(actions_hash, annotated))
-                if len(waiting) >= BATCH_MATCHES or self._clock() >= written + BATCH_SECONDS:
+                if len(waiting) >= BATCH_MATCHES or time.monotonic() >= written + BATCH_SECONDS:
                     self._write(waiting)
-                    written = self._clock()
+                    written = time.monotonic()
                 yield annotated
         finally:
             self._write(waiting)
@@ -183,18 +169,9 @@ class TournamentAnnotator:
         key = as_json([record.game, record.options])
         if key not in self._annotators:
             try:
-                annotator: Annotator | UsageError = Annotator(
-                    record.game,
-                    dict(record.options),
-                    self._limits,
-                    self._match_seconds,
-                    self._clock,
-                    self._prepare_seconds,
-                    self._counts_all,
-                )
+                self._annotators[key] = self._annotator_for(record.game, dict(record.options))
             except UsageError as error:
-                annotator = error
-            self._annotators[key] = annotator
+                self._annotators[key] = error
         return self._annotators[key]
 
     def _write(self, waiting: list[AnnotationRow]) -> None:

@@ -9,12 +9,13 @@ import sys
 import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
 from arena.base.errors import ArenaError, DatabaseError, StoreError
 from arena.base.programs.service_program import Idleness, ProblemNote, end_now, keep_trying, run_service
-from arena.lab.matches.annotating import NotAnnotated, TournamentAnnotator
+from arena.lab.matches.annotating import Annotator, NotAnnotated, TournamentAnnotator
 from arena.lab.matches.annotation import SEATS, Annotated, is_analysed_here
 from arena.lab.matches.puzzle import keep_puzzles, may_have_puzzles
 from arena.lab.matches.puzzle_search import find_puzzles
@@ -161,15 +162,14 @@ class Annotations:
     def _annotator(
         self, tournament: StoredTournament, match_seconds: float, *, counts_all: bool = False
     ) -> TournamentAnnotator:
-        return TournamentAnnotator(
-            self._home.store,
-            tournament,
-            Limits(memory_bytes=min(free_memory_bytes(), MOST_MEMORY_BYTES)),
-            match_seconds,
-            self._clock,
+        annotator = partial(
+            Annotator,
+            limits=Limits(memory_bytes=min(free_memory_bytes(), MOST_MEMORY_BYTES)),
+            match_seconds=match_seconds,
             prepare_seconds=PREPARE_SECONDS,
             counts_all=counts_all,
         )
+        return TournamentAnnotator(self._home.store, tournament, annotator)
 
     @contextlib.contextmanager
     def _noting_problems(self, tournament: StoredTournament) -> Iterator[None]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from arena.base.errors import KernelError
+from arena.base.errors import KernelError, failing_as
 from arena.games import Game
 from arena.games.kernels import cache
 from arena.games.kernels.build import sources_digest
@@ -117,10 +117,8 @@ def save_kernel_table(game: Game[Any], file: Path, limits: Limits) -> None:
     if plan is None:
         raise KernelError(f"the kernel of {game.name} makes no table with {game.options!r:.200}")
     limits.check_memory(plan.memory_bytes, f"a table of {game.name} of {states_text(plan.states)}")
-    try:
+    with failing_as(TableError, f"table {file}: can't be written"):
         cache.make_directory(file.parent)
-    except OSError as error:
-        raise TableError(f"table {file}: can't be written ({error.strerror})") from error
     with cache.one_at_a_time(file.parent, game.name):
         if _is_whole(game, file):
             return

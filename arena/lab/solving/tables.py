@@ -6,9 +6,7 @@ import hashlib
 import inspect
 import json
 import mmap
-import os
 import struct
-import tempfile
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -17,7 +15,8 @@ from typing import Any, Protocol, Self
 
 import msgpack
 
-from arena.base.errors import KernelError, StoreError, UsageError
+from arena.base.errors import KernelError, StoreError, UsageError, failing_as
+from arena.base.folder import replace_file
 from arena.base.names import as_file_name
 from arena.base.shipped import TABLES
 from arena.base.stored import from_json_text, from_stored
@@ -97,21 +96,9 @@ def write_table(file: Path, kind: bytes, header: Header, values: bytes | bytearr
     stated = {name: value for name, value in asdict(header).items() if value != ""}
     head = kind + json.dumps(stated, sort_keys=True).encode()
     head += b" " * (-(len(head) + 1) % _ALIGNED_BYTES) + b"\n"
-    try:
+    with failing_as(TableError, f"table {file}: can't be written"):
         make_directory(file.parent)
-        with tempfile.NamedTemporaryFile(dir=file.parent, prefix=".table-", delete=False) as temporary:
-            try:
-                temporary.write(head)
-                temporary.write(values)
-                temporary.flush()
-                os.fchmod(temporary.fileno(), 0o644)  # bots that may read it can have uids of their own
-                os.fsync(temporary.fileno())
-                Path(temporary.name).replace(file)
-            except BaseException:
-                Path(temporary.name).unlink(missing_ok=True)
-                raise
-    except OSError as error:
-        raise TableError(f"table {file}: can't be written ({error.strerror})") from error
+        replace_file(file, head, values, mode=0o644, is_synced=True)  # bots that may read it can have other uids
 
 
 class MappedTable:
@@ -130,10 +117,8 @@ class MappedTable:
                 self._map = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_COPY)
         except FileNotFoundError:
             raise
-        except OSError as error:  # a directory, no permission, another user's
-            raise TableError(f"table {file}: can't be read ({error.strerror})") from error
-        except ValueError as error:  # an empty file
-            raise TableError(f"table {file}: can't be read ({error})") from error
+        except (OSError, ValueError) as error:  # a directory, no permission, another user's; an empty file
+            raise TableError(f"table {file}: can't be read: {getattr(error, 'strerror', error)}") from error
         try:
             self._read_header(file, kind)
             self._check(path, file)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.base.errors import BotDefinitionError
+from arena.base.errors import BotDefinitionError, failing_as
 from arena.base.names import is_printable_text
 from arena.base.records import MEBIBYTE
 
@@ -260,7 +260,7 @@ def _contents(file: BotFile) -> Iterator[bytes]:
     """Yield the content of a file, as many bytes as were measured; an empty file needs no permission to be read."""
     if file.size_bytes == 0:
         return
-    try:
+    with failing_as(BotDefinitionError, f"{file.path}: can't be read"):
         descriptor = open_at_once(file.path, os.O_RDONLY)
         try:
             _check_opened(descriptor, file)
@@ -270,8 +270,6 @@ def _contents(file: BotFile) -> Iterator[bytes]:
                 yield chunk
         finally:
             os.close(descriptor)
-    except OSError as error:
-        raise BotDefinitionError(f"{file.path}: can't be read: {error.strerror}") from error
     if remaining_bytes:
         raise BotDefinitionError(f"{file.path}: it has changed while it was read")
 

@@ -14,7 +14,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from arena.base.checked import check_model, parse_toml, without_nul
-from arena.base.errors import BotDefinitionError
+from arena.base.errors import BotDefinitionError, failing_as
 from arena.base.names import ACCEPTED, VERSION_ACCEPTED, is_name, is_version
 from arena.base.records import Bot
 from arena.base.shipped import bot_path, example_hint
@@ -231,11 +231,8 @@ def _read_manifest(path: Path) -> bytes:
         raise BotDefinitionError(f"{path}: a plain file is expected")
     if not Path(os.path.realpath(path)).is_relative_to(path.parent):
         raise BotDefinitionError(f"{path}: a link that leads out of the bot's directory")
-    try:
-        with open(path, "rb", opener=open_at_once) as file:
-            data = file.read(MAX_MANIFEST_BYTES + 1)
-    except OSError as error:
-        raise BotDefinitionError(f"{path}: can't be read: {error.strerror}") from error
+    with failing_as(BotDefinitionError, f"{path}: can't be read"), open(path, "rb", opener=open_at_once) as file:
+        data = file.read(MAX_MANIFEST_BYTES + 1)
     if len(data) > MAX_MANIFEST_BYTES:
         raise BotDefinitionError(f"{path}: more than {MAX_MANIFEST_BYTES // 1024} KiB")
     return data

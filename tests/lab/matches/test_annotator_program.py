@@ -1,13 +1,14 @@
 import itertools
 import sqlite3
 from contextlib import closing
+from functools import partial
 
 import pytest
 
 from arena.base.errors import UsageError
 from arena.base.programs.service_program import ProblemNote
 from arena.lab.matches import annotator_program
-from arena.lab.matches.annotating import TournamentAnnotator
+from arena.lab.matches.annotating import Annotator, TournamentAnnotator
 from arena.lab.matches.annotator_program import Annotations, Pace
 from arena.lab.matches.puzzle import kept_puzzles, may_have_puzzles
 from arena.lab.solving.limits import Limits
@@ -35,7 +36,7 @@ def steps(annotations):
 
 def test_it_annotates_as_the_command_does_and_finds_puzzles_of_a_finished_tournament(home):
     tournament = play(home, "t", ["a", "b"], [("plaid", {"width": 4, "height": 4, "lines": 4})], encounters=8)
-    list(TournamentAnnotator(home.store, tournament, Limits()).annotate())
+    list(TournamentAnnotator(home.store, tournament, partial(Annotator, limits=Limits())).annotate())
     expected = [home.store.annotations.find(tournament, match) for match in range(1, tournament.recorded + 1)]
     home.store.annotations._database.write(lambda connection: connection.exec_driver_sql("DELETE FROM annotations"))
     events = told(home)
