@@ -20,7 +20,7 @@ from arena.community.contests.visibility import visible
 from arena.site.publish.publishing import publish
 from arena.site.publish.signature import signing_key
 from arena.store.home import ArenaHome, open_people
-from arena.store.people.contest import ContestPhase, phase_of
+from arena.store.people.contest import ContestPhase, StoredContest, phase_of
 from arena.store.people.people_store import PeopleStore
 from arena.store.results.values import StoredTournament
 
@@ -130,8 +130,7 @@ class ResultMaker:
     def make_results(self, home: ArenaHome, people: PeopleStore) -> None:
         """Make the results that are missing, or older than what was recorded; one that can't be made stops no other."""
         for stored in people.contests.all():
-            now = people.contests.now()
-            if phase_of(stored, now) is ContestPhase.FINISHED and visible(stored, (), now).has_all:
+            if _are_results_public(stored, people.contests.now()):
                 found = [home.store.find_tournament(name) for name in stored.contest.tournaments]
                 tournaments = [tournament for tournament in found if tournament is not None]
                 if len(tournaments) == len(found) and all(
@@ -159,6 +158,10 @@ class ResultMaker:
         else:
             self._failures.pop(contest, None)
             note.clear()
+
+
+def _are_results_public(stored: StoredContest, now: str) -> bool:
+    return phase_of(stored, now) is ContestPhase.FINISHED and visible(stored, (), now).has_all
 
 
 if __name__ == "__main__":
