@@ -250,11 +250,14 @@ class KernelValues:
     def _new_table(self, state: Any, deadline: float) -> KernelTable | None:
         now = time.monotonic()
         stop_at = now + _SHARE_OF_TIME * (deadline - now)
-        roots = [(root, stop_at) for root in self._roots(state, self._game.initial_state())]
-        if len(roots) == 2 and roots[0][0] in self._fillings:  # it takes long: try a smaller one first
-            roots = [(state, (now + stop_at) / 2), roots[0]]
-        for root, end in roots:
-            table = self._table_of(root, end)
+        first = self._game.initial_state()
+        if first in self._fillings and state != first:  # it takes long: try a smaller one first
+            smaller = self._table_of(state, (now + stop_at) / 2)
+            is_enough = smaller is not None and deadline == float("inf")
+            whole = None if is_enough else self._table_of(first, stop_at)
+            return smaller or whole
+        for root in self._roots(state, first):
+            table = self._table_of(root, stop_at)
             if table is not None:
                 return table
         return None
