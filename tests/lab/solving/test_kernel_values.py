@@ -141,7 +141,7 @@ def test_a_kernel_tells_how_many_states_it_has_looked_at(monkeypatch):
 
 
 def soon():
-    return time.monotonic() + 0.001
+    return time.monotonic() + 0.005
 
 
 def solving_threads():
@@ -158,10 +158,10 @@ def begin(kernel, state):
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("differences", {"size": 8}),
-        ("multiplication", {"size": 8}),
+        ("differences", {"size": 9}),
+        ("multiplication", {"size": 9}),
         ("plusminus", {"size": 7}),
-        ("plaid", {"lines": 20}),
+        ("plaid", {"width": 12, "height": 12, "lines": 12}),
     ],
 )
 def test_filling_a_table_goes_on_after_each_deadline(name, options):
