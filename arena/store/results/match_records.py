@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
@@ -64,42 +64,29 @@ def record_texts(database: Database, numbers: Sequence[int], game: str | None) -
 def rows_by_match(
     database: Database, chosen: Select[Any], numbers: Sequence[int], game: str | None, chunk_rows: int
 ) -> Iterator[Any]:
-    """Yield rows about records by tournament and match, reading ``chunk_rows`` at once.
-
-    ``chosen`` selects columns, the match's number among them; ``numbers`` are the tournaments'.
-    """
+    """Yield the rows of ``pieces_by_match`` of the tournaments with these numbers."""
     for number in numbers:
-        for rows in _pieces_by_match(database, chosen, number, game, chunk_rows):
+        for rows in pieces_by_match(database.rows, chosen, number, game, chunk_rows):
             yield from rows
 
 
-def _pieces_by_match(
-    database: Database, chosen: Select[Any], number: int, game: str | None, chunk_rows: int
+def pieces_by_match(
+    read: Callable[[Select[Any]], list[Any]],
+    chosen: Select[Any],
+    number: int,
+    game: str | None,
+    chunk_rows: int,
+    after_match: int = 0,
 ) -> Iterator[list[Any]]:
-    ordered = _of_tournament(chosen, number, game, chunk_rows)
-    last = 0
-    while rows := database.rows(ordered.where(records.c.match > last)):  # row by row takes twice as long
-        last = rows[-1].match
-        yield rows
-
-
-def plain_pieces(
-    database: Database, chosen: Select[Any], number: int, game: str | None, chunk_rows: int, after_match: int
-) -> Iterator[list[tuple[Any, ...]]]:
-    """Yield rows about records by match, ``chunk_rows`` at once, as the driver makes them.
+    """Yield rows about records by match, ``chunk_rows`` at once: one by one takes twice as long.
 
     ``chosen`` selects columns, the match's number first; ``number`` is the tournament's.
     """
-    ordered = _of_tournament(chosen, number, game, chunk_rows)
+    ordered = _of_game(chosen.where(records.c.tournament_id == number), game).order_by(records.c.match)
     last = after_match
-    while rows := database.tuples(ordered.where(records.c.match > last)):
+    while rows := read(ordered.where(records.c.match > last).limit(chunk_rows)):
         last = rows[-1][0]
         yield rows
-
-
-def _of_tournament(chosen: Select[Any], number: int, game: str | None, chunk_rows: int) -> Select[Any]:
-    ordered = _of_game(chosen, game).order_by(records.c.match).limit(chunk_rows)
-    return ordered.where(records.c.tournament_id == number)
 
 
 def _of_game(query: Select[Any], game: str | None) -> Select[Any]:

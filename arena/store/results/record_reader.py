@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from functools import lru_cache
+from itertools import repeat
 
 from sqlalchemy import Integer, exists, func, select
 
@@ -17,14 +17,13 @@ from arena.store.results.match_records import (
     RESULT_COLUMNS,
     Records,
     ResultColumns,
-    plain_pieces,
+    pieces_by_match,
     record_texts,
     result_columns,
-    rows_by_match,
 )
 from arena.store.results.schema import faults, is_same_match, matches, records, tournaments, voids
 from arena.store.results.scope import ALL_TOURNAMENTS, Scope
-from arena.store.results.statements import record_from, result_in_round, stored_bots_and_ranks
+from arena.store.results.statements import record_from, result_in_round
 from arena.store.results.tournament_reader import TournamentReader
 from arena.store.results.values import StoredFault, StoredTournament
 
@@ -51,18 +50,8 @@ class RecordReader(TournamentReader):
             UnknownNameError: if there is no such tournament, or the scope names one or a season that does not exist.
             StoreError: if a result is malformed.
         """
-        columns = (records.c.encounter, records.c.game, records.c.bots, records.c.ranks)
-        chosen = select(records.c.tournament_id, records.c.match, *columns, *HASHES)
-        if last_encounter is not None:
-            chosen = chosen.where(records.c.encounter <= last_encounter)
-        bots_and_ranks = lru_cache(maxsize=None)(stored_bots_and_ranks)
-        for row in rows_by_match(self._database, chosen, self._numbers_within(within), game, RESULTS_CHUNK_ROWS):
-            number, match, encounter, name, labels, ranks, *hashes = row
-            try:
-                pair = bots_and_ranks(labels, ranks)
-            except StoreError as error:
-                raise StoreError(f"the result of match {match}: {error}") from error
-            yield StoredResult(number, encounter, name, *pair, *hashes)
+        for number, _, encounters, games, labels, *others in self.result_columns(within, game, last_encounter):
+            yield from map(StoredResult, repeat(number), encounters, games, map(tuple, labels), *others)
 
     def result_columns(
         self,
@@ -82,7 +71,7 @@ class RecordReader(TournamentReader):
         if last_match is not None:
             chosen = chosen.where(records.c.match <= last_match)
         for number in self._numbers_within(within):
-            for rows in plain_pieces(self._database, chosen, number, game, RESULTS_CHUNK_ROWS, after_match):
+            for rows in pieces_by_match(self._database.tuples, chosen, number, game, RESULTS_CHUNK_ROWS, after_match):
                 yield result_columns(number, rows)
 
     def _numbers_within(self, within: Within) -> list[int]:
