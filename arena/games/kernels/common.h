@@ -66,6 +66,16 @@ static inline void fill(uint64_t *set, int words, int count) {
     for (int member = 0; member < count; member++) flip(set, member);
 }
 
+/* The n-th bit, from 0 and the lowest, of a word that has more than n. */
+static inline uint64_t nth_bit(uint64_t word, int n) {
+#ifdef __BMI2__
+    return _pdep_u64((uint64_t)1 << n, word);
+#else
+    while (n--) word &= word - 1;
+    return word & -word;
+#endif
+}
+
 /* The n-th member, from 0, of a set that has more than n. There is no branch on n, which nothing could predict. */
 static inline int nth_member(const uint64_t *set, int words, int n) {
     uint64_t word = set[0];
@@ -76,13 +86,7 @@ static inline int nth_member(const uint64_t *set, int words, int n) {
         first = sum <= n ? 64 * next : first;
         before = sum <= n ? sum : before;
     }
-    n -= before;
-#ifdef __BMI2__
-    return first + __builtin_ctzll(_pdep_u64((uint64_t)1 << n, word));
-#else
-    while (n--) word &= word - 1;
-    return first + __builtin_ctzll(word);
-#endif
+    return first + __builtin_ctzll(nth_bit(word, n - before));
 }
 
 /* Rank scores as the rules do: 1 is best, ties share a rank. Returns 0 if two scores are too near to say. */
