@@ -14,6 +14,9 @@ HEADERS = [
     ("sharing.h", "coprimality"),
     ("share_plaid.h", "plaid"),
     ("sheets.h", "plaid"),
+    ("batches.h", "multiplication"),
+    ("play_plaid.h", "plaid"),
+    ("play_coprimality.h", "coprimality"),
 ]
 SOLVERS = [
     ("solve_coprimality.h", "coprimality"),

@@ -208,6 +208,7 @@ static void unpack(const game *rules, state *now, const int32_t *numbers, int co
     find_choices(rules, now);
 }
 
+#include "play_coprimality.h"
 #include "exports.h"
 #include "slips.h"
 #include "solving.h"

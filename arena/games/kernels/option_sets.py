@@ -61,6 +61,8 @@ OPTION_SETS = {
         usual=(
             {},
             {"width": 6, "height": 6, "lines": 5},
+            {"width": 64, "height": 64, "lines": 12},
+            {"width": 1, "height": 64, "lines": 9},
             {"width": 9, "height": 8, "lines": 5, "players": 3},
             {"width": 40, "height": 30, "lines": 3, "players": 5},
             {"width": 63, "height": 66, "lines": 8, "players": 7},
@@ -96,6 +98,7 @@ OPTION_SETS = {
             {"size": 5, "max_grids": 3, "players": 3},
             {"size": 3, "max_grids": 1000},
             {"size": 9, "players": 7},
+            {"size": 14, "players": 4},
         ),
         large=({"size": 100, "players": 64}, {"size": 20, "players": 64}, {"size": 12, "players": 63}),
         refused=((65, 12, 10), (2, 101, 10)),
