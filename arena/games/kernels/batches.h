@@ -71,20 +71,31 @@ static inline batch distance(batch one, batch other) {
     return (difference ^ is_negative) - is_negative;
 }
 
+/* A grid with its free columns and rows as lists. */
+typedef struct {
+    int empty;
+    uint64_t columns, rows, heights, places;
+} packed_grid;
+
+static packed_grid packed(const grid *from) {
+    packed_grid all = {from->empty, list_of(from->columns[0]), list_of(from->rows[0]), 0, 0};
+    for (int column = 0; column < from->size; column++) {
+        if (has(from->columns, column)) continue;
+        all.heights |= (uint64_t)from->heights[column] << (4 * column);
+        all.places |= (uint64_t)column << (4 * from->heights[column]);
+    }
+    return all;
+}
+
 /* Full grids: the height in each column, and the column in each row. */
 typedef struct {
     batch heights, places;
 } full_grids;
 
 /* Put marks on free squares until there are none. */
-static inline full_grids fill_grids(const grid *from, batch *generators) {
-    full_grids all = {ZEROS, ZEROS};
-    batch columns = ZEROS + list_of(from->columns[0]), rows = ZEROS + list_of(from->rows[0]);
-    for (int column = 0; column < from->size; column++) {
-        if (has(from->columns, column)) continue;
-        all.heights |= ZEROS + ((uint64_t)from->heights[column] << (4 * column));
-        all.places |= ZEROS + ((uint64_t)column << (4 * from->heights[column]));
-    }
+static inline full_grids fill_grids(const packed_grid *from, batch *generators) {
+    full_grids all = {ZEROS + from->heights, ZEROS + from->places};
+    batch columns = ZEROS + from->columns, rows = ZEROS + from->rows;
     for (unsigned empty = (unsigned)from->empty; empty; empty--) {
         batch square = random_batch_below(generators, empty * empty);
         batch nth_column = small_product(square, ZEROS + (4096 / empty + 1)) >> 12;   /* square / empty, up to 16 */
@@ -97,7 +108,7 @@ static inline full_grids fill_grids(const grid *from, batch *generators) {
 }
 
 /* Play from a state to the end, write the scores of each seat, and return the plies. */
-static int play_batch(const game *rules, const state *from, batch *generators, batch *totals);
+static int play_batch(const game *rules, const state *from, const packed_grid *marks, batch *generators, batch *totals);
 
 static int plays_fast(const game *rules) {
     return rules->size <= MOST_IN_BATCHES && rules->players <= MOST_IN_BATCHES;
@@ -108,13 +119,14 @@ static int64_t play_fast(const game *rules, const state *from, uint64_t seed, ui
                          int64_t *ranked, double *score_sums, int64_t *plies) {
     const int players = rules->players;
     batch counts[MOST_IN_BATCHES * MOST_IN_BATCHES], sums[MOST_IN_BATCHES], totals[MOST_IN_BATCHES], lane, generators;
+    const packed_grid marks = packed(&from->marks);
     for (int k = 0; k < AT_ONCE; k++) lane[k] = (uint64_t)k;
     for (int k = 0; k < players * players; k++) counts[k] = ZEROS;
     for (int seat = 0; seat < players; seat++) sums[seat] = ZEROS;
     for (int64_t played = 0; played < count; played += AT_ONCE) {
         generators = lane + (mixed(seed + GOLDEN) + first + (uint64_t)played);   /* see generator_of */
         generators = MIXED(generators);
-        int length = play_batch(rules, from, &generators, totals);
+        int length = play_batch(rules, from, &marks, &generators, totals);
         batch is_counted = (batch)(lane < (uint64_t)(count - played));
         *plies += length * (count - played < AT_ONCE ? count - played : AT_ONCE);
         for (int seat = 0; seat < players; seat++) {

@@ -104,8 +104,8 @@ static batch scores_of_lists(const game *rules, batch list) {
     return ones_in(rules->once ? seen & ~again : seen);
 }
 
-static int play_batch(const game *rules, const state *from, batch *generators, batch *totals) {
-    full_grids all = fill_grids(&from->marks, generators);
+static int play_batch(const game *rules, const state *from, const packed_grid *marks, batch *generators, batch *totals) {
+    full_grids all = fill_grids(marks, generators);
     totals[0] = scores_of_lists(rules, all.heights);
     totals[1] = scores_of_lists(rules, all.places);
     return from->marks.empty;

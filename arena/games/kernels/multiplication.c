@@ -123,11 +123,11 @@ static void unpack(const game *rules, state *now, const int32_t *numbers, int co
 
 #include "batches.h"
 
-static int play_batch(const game *rules, const state *from, batch *generators, batch *totals) {
+static int play_batch(const game *rules, const state *from, const packed_grid *marks, batch *generators, batch *totals) {
     int numbered = from->numbered ? from->numbered : 1, here = from->numbered ? from->order[numbered - 1] : 0;
-    uint64_t unnumbered = from->numbered ? from->unnumbered[0] : ((uint64_t)1 << rules->size) - 2;
-    full_grids all = fill_grids(&from->marks, generators);
-    batch columns = ZEROS + list_of(unnumbered), column = ZEROS + (uint64_t)here;
+    uint64_t unnumbered = from->numbered ? list_of(from->unnumbered[0]) : 0x0FEDCBA987654321u;   /* all but 0 */
+    full_grids all = fill_grids(marks, generators);
+    batch columns = ZEROS + unnumbered, column = ZEROS + (uint64_t)here;
     batch height = item_at(all.heights, column);
     for (int seat = 0; seat < rules->players; seat++) totals[seat] = ZEROS + (uint64_t)from->totals[seat];
     for (int k = numbered; k < rules->size; k++) {

@@ -133,11 +133,11 @@ static batch scores_of_lists(const game *rules, batch list, batch minus) {
     return (uint64_t)(rules->size - 1) - ones_in(wrong);
 }
 
-static int play_batch(const game *rules, const state *from, batch *generators, batch *totals) {
+static int play_batch(const game *rules, const state *from, const packed_grid *marks, batch *generators, batch *totals) {
     batch minus[2] = {ZEROS + from->minus[0][0], ZEROS + from->minus[1][0]};
     int signs = from->signs, all_signs = 2 * (rules->size - 1);
     for (; signs < all_signs; signs++) minus[signs % 2] |= random_bits(generators) >> 63 << (signs / 2);
-    full_grids all = fill_grids(&from->marks, generators);
+    full_grids all = fill_grids(marks, generators);
     totals[0] = scores_of_lists(rules, all.heights, minus[0]);
     totals[1] = scores_of_lists(rules, all.places, minus[1]);
     return all_signs - from->signs + from->marks.empty;
