@@ -129,7 +129,7 @@ class Oracle:
         kinds: set[Known] = set()
         low, high = LOWEST, LOWEST
         for number, action in enumerate(actions):
-            now = time.monotonic()
+            now = self._limits.clock()
             if now >= deadline:
                 return low, 0, Known.SEARCH  # seat 1 loses nothing by its choice
             share = now + (deadline - now) / (len(actions) - number)
@@ -169,7 +169,7 @@ class Oracle:
         try:
             kernel = self._kernel_values()
             if kernel is not None:
-                kernel.prepare(min(self._limits.deadline, time.monotonic() + within_seconds), state)
+                kernel.prepare(self._by_system_clock(self._deadline(within_seconds)), state)
         except KernelError:
             self._asks_kernel = False
 
@@ -187,7 +187,7 @@ class Oracle:
         """Yield the legal actions, each of which has its share of the time that is left."""
         actions = self._game.legal_actions(state)
         for number, action in enumerate(actions):
-            now = time.monotonic()
+            now = self._limits.clock()
             if now < deadline:
                 share = now + (deadline - now) / (len(actions) - number)
                 worth = self._worth(self._game.apply(state, action), share)
@@ -197,14 +197,18 @@ class Oracle:
 
     def _deadline(self, within_seconds: float | None) -> float:
         deadline = self._limits.deadline
-        return deadline if within_seconds is None else min(deadline, time.monotonic() + within_seconds)
+        return deadline if within_seconds is None else min(deadline, self._limits.clock() + within_seconds)
+
+    def _by_system_clock(self, deadline: float) -> float:
+        """Return when a deadline is by the clock that kernels read; that of the limits may leave pauses out."""
+        return time.monotonic() + deadline - self._limits.clock()
 
     def _after_actions(self, state: Any, deadline: float) -> list[int] | None:
         if not self._asks_kernel:
             return None
         try:
             kernel = self._kernel_values()
-            return kernel.after_actions(state, deadline) if kernel is not None else None
+            return kernel.after_actions(state, self._by_system_clock(deadline)) if kernel is not None else None
         except KernelError:
             self._asks_kernel = False
             return None

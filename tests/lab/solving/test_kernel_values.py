@@ -10,6 +10,7 @@ from arena.games.kernels import solver
 from arena.games.kernels.loading import load, solver_of
 from arena.games.kernels.option_sets import games_with
 from arena.games.kernels.solver import SOLVED, KernelSolver
+from arena.lab.oracle import Oracle
 from arena.lab.solving import kernel_tables, tables
 from arena.lab.solving.kernel_tables import (
     KernelTableFile,
@@ -21,6 +22,7 @@ from arena.lab.solving.kernel_tables import (
 from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError
 from arena.lab.solving.search import Search
 from arena.lab.solving.tables import TableError
+from arena.lab.solving.worth import Known
 from tests import needs
 from tests.lab.games import values_by_table
 
@@ -182,6 +184,16 @@ def test_questions_together_fill_a_table_that_one_has_no_time_for():
         unknown += 1
     assert unknown
     assert found == KernelValues(game, Limits()).after_actions(first)
+
+
+def test_an_oracle_keeps_deadlines_of_a_clock_that_leaves_pauses_out():
+    def clock():
+        return time.monotonic() - 1000
+
+    limits = Limits(deadline=clock() + 60, clock=clock)
+    game = make_game("multiplication", size=7)
+    load(game.name)
+    assert Oracle(game, game.name, limits, within_seconds=30).worth(game.initial_state()).known is Known.TABLE
 
 
 def test_a_smaller_table_is_tried_before_one_that_takes_long():
