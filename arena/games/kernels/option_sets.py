@@ -66,6 +66,8 @@ OPTION_SETS = {
             {"width": 9, "height": 8, "lines": 5, "players": 3},
             {"width": 40, "height": 30, "lines": 3, "players": 5},
             {"width": 63, "height": 66, "lines": 8, "players": 7},
+            {"width": 65, "height": 64, "lines": 5},
+            {"width": 128, "height": 66, "lines": 5},
         ),
         large=(
             {"width": 1000, "height": 1000, "lines": 1, "players": 64},
