@@ -64,6 +64,7 @@ def test_a_stored_ladder_goes_on_when_its_file_says_so(home):
     assert verify(home, home.store.tournament("ladder"))[1] == []
 
 
+@pytest.mark.slow(sample=("0.1.0-ed1ddae",))
 def test_a_stored_home_is_shown_before_its_tournaments_are_taken_up(home):
     for name in TOURNAMENTS:
         tournament = home.store.tournament(name)
