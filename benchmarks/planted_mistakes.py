@@ -34,7 +34,11 @@ from tabulate import tabulate
 
 ROOT = Path(__file__).parents[1]
 ROOMS = {
-    "games": ("games", "protocol match/test_game_mistakes.py"),
+    "games": (
+        "games",
+        "protocol match/test_game_mistakes.py site/test_viewed_match.py"
+        " lab/solving lab/test_kernels.py lab/test_solver.py",
+    ),
     "ratings": ("ratings", "analysis"),
     "protocol": ("protocol", "botkit match"),
     "store": ("store", "tournament/corrections"),
