@@ -12,6 +12,7 @@ import pytest
 
 from arena.base.enums import IsolationLevel
 from arena.base.records import Bot, Limits
+from arena.base.shipped import package_directory
 from arena.sandbox.isolation import call_list, control_groups, levels, procfs, sandbox_policy
 from arena.sandbox.isolation import file_access as readable_paths
 from arena.sandbox.isolation.control_groups import DELEGATED_VARIABLE, ParentGroups, divide_delegated_group, group_specs
@@ -188,8 +189,9 @@ def test_an_interpreter_is_followed_through_links_and_environments(tmp_path, mon
     script.write_text("")
     command = (str(environment / "bin" / "python"), "-u", str(script))
     paths = readable_paths.readable_paths(command, (str(script),), "/usr/bin")
-    assert {str(script), str(base), str(environment)} <= set(paths)
-    assert str(tmp_path) not in paths
+    arena = package_directory()
+    assert {str(script), str(base), str(environment), str(arena)} <= set(paths)
+    assert not {str(tmp_path), str(arena.parent)} & set(paths)
 
 
 def test_a_home_is_never_opened_for_a_program_in_its_bin(tmp_path, monkeypatch):
