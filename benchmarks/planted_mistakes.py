@@ -39,7 +39,7 @@ ROOMS = {
         "protocol match/test_game_mistakes.py site/test_viewed_match.py"
         " lab/solving lab/test_kernels.py lab/test_solver.py",
     ),
-    "ratings": ("ratings", "analysis"),
+    "ratings": ("ratings", "analysis tournament/test_until_simulation.py tournament/test_tuning.py"),
     "protocol": ("protocol", "botkit match"),
     "store": ("store", "tournament/corrections"),
     "sandbox": ("sandbox", "tournament/executors match"),
