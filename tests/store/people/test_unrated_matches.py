@@ -272,11 +272,13 @@ def test_one_program_at_a_time_plays_a_match_on_and_another_when_it_was_killed(m
 def test_what_killed_programs_have_left_is_free_at_once(matches):
     numbers = [begin(matches, f"192.0.2.{k}").number for k in range(2)]
     claims = [matches.claim(number) for number in numbers]
-    matches.release_left(numbers[1])
-    assert matches.waiting() == [numbers[1]]
+    for number in numbers:
+        matches.release_left(number)
+        assert matches.waiting() == [number]
+        claims.append(matches.claim(number))
     matches.release_left()
     assert matches.waiting() == numbers
-    assert [claim.keep() for claim in claims] == [False] * 2
+    assert [claim.keep() for claim in claims] == [False] * 4
 
 
 def test_nobody_has_anything_to_do_while_the_person_thinks(matches):
