@@ -13,6 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from arena.sandbox.isolation.reaper import descendants
 from benchmarks.synthetic_season import home_of
 
 REST_SECONDS = 45
@@ -49,27 +50,18 @@ def _at_rest(root):
     while time.monotonic() < since + REST_SECONDS:
         if time.monotonic() > begun + MOST_SECONDS:
             raise SystemExit(f"processes begin and end for {MOST_SECONDS} s")
-        now = _tree(root)
+        now = {process for process in {root} | descendants(root) if _has_memory(process)}
         if now != processes:
             since, processes = time.monotonic(), now
         time.sleep(0.2)
     return processes
 
 
-def _tree(root):
-    parents = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            state, parent, *_ = path.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if state != "Z":  # it has ended, and has no memory
-            parents[int(path.parent.name)] = int(parent)
-    found, size = {root}, 0
-    while size < len(found):
-        size = len(found)
-        found |= {process for process, parent in parents.items() if parent in found}
-    return found
+def _has_memory(process):
+    try:
+        return bool(Path(f"/proc/{process}/smaps_rollup").read_text())
+    except OSError:  # it has ended
+        return False
 
 
 def _pss_bytes(process):

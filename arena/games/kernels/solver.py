@@ -103,7 +103,7 @@ class LongCall:
         self._thread = threading.Thread(target=self._work, name="kernel solver", daemon=True)
 
     def run(self, deadline: float, watch: Watch | None = None) -> int:
-        """Begin, or go on; return the code of the end, or of a stop at the deadline. KernelError without memory."""
+        """Begin, or continue; return the code of the end, or of a stop at the deadline. KernelError without memory."""
         if self._code is None and self._problem is None:
             self._continue(deadline, watch)
         if self._problem is not None:

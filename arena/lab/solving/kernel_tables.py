@@ -188,7 +188,7 @@ class _Filling:
         """How long it has been filled so far."""
 
     def table(self, deadline: float) -> KernelTable | None:
-        """Go on; return the table, or None at the deadline. KernelError without memory."""
+        """Continue; return the table, or None at the deadline. KernelError without memory."""
         begun = time.monotonic()
         code = self._call.run(deadline)
         self.seconds += time.monotonic() - begun
