@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeAlias
 from unicodedata import category
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from arena.base.errors import UsageError
-from arena.base.names import MAX_REASON_CHARACTERS
+from arena.base.names import MAX_REASON_CHARACTERS, is_printable
 from arena.community.submissions.upload_directory import Received, UploadDirectory
 from arena.server.gate.homes import HomePlace, Homes
 from arena.server.gate.request import MAX_BODY_BYTES, Actor
@@ -59,12 +59,24 @@ class Fields(BaseModel):
         else:
             texts = value if isinstance(value, list | tuple) else (value,)
         if any(has_controls(text) for text in texts if isinstance(text, str)):
-            raise PydanticCustomError("control_character", "Expected text in one line, without control characters")
+            expected = "text" if info.field_name in cls.SEVERAL_LINES else "text in one line,"
+            raise PydanticCustomError(
+                "control_character", "Expected {expected} without control characters", {"expected": expected}
+            )
         return value
 
 
+def _not_blank(text: str) -> str:
+    if not any(is_printable(letter) and letter != " " for letter in text):
+        raise PydanticCustomError("blank", "This is empty")
+    return text
+
+
+Readable = AfterValidator(_not_blank)
+"""For a text that others read: something in it can be seen."""
+
 REASON_TITLE = "Why, for the public log"
-Reason = Annotated[str, Field(title=REASON_TITLE, min_length=1, max_length=MAX_REASON_CHARACTERS)]
+Reason = Annotated[str, Field(title=REASON_TITLE, min_length=1, max_length=MAX_REASON_CHARACTERS), Readable]
 """Why something is done, for others to read."""
 
 

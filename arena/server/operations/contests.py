@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Annotated, ClassVar
 from urllib.parse import quote
 
 from pydantic import Field, StrictBool
 
 from arena.community.contests.contest_text import contest_text
 from arena.community.contests.visibility import ContestHome, Visibility, visible
-from arena.server.gate.operation import Done, NoFields, Operation, ToShow, Visit, Who
+from arena.server.gate.operation import Done, NoFields, Operation, Readable, ToShow, Visit, Who
 from arena.server.http.problems import bad_address
 from arena.server.http.topics import CONTESTS
 from arena.server.operations.contest_form import Change, ContestNamed, changeable_fields, titles_of
@@ -233,7 +233,7 @@ class NewMessage(ContestNamed):
     """What is announced or asked, as plain text."""
 
     SEVERAL_LINES: ClassVar[tuple[str, ...]] = ("message",)
-    message: str = Field(title="Text", min_length=1, max_length=MAX_MESSAGE_CHARACTERS)
+    message: Annotated[str, Field(title="Text", min_length=1, max_length=MAX_MESSAGE_CHARACTERS), Readable]
 
 
 class NewAnswer(NewMessage):
