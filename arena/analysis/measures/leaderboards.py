@@ -10,7 +10,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from arena.analysis.measures.kept_files import read_parts, write_parts
 from arena.analysis.measures.resting_leaderboards import resting_leaderboards
@@ -144,6 +144,8 @@ def _read(path: Path, key: str) -> Leaderboard:
 
 # Ratings over time: within a tournament, and from one tournament to the next.
 
+End = TypeVar("End", int, RoundEnd)
+
 POINTS = 12
 
 
@@ -183,10 +185,8 @@ def history_of_rounds(
     while len(ends) > POINTS * step:
         step *= 2
     chosen = [end for number, end in enumerate(ends, 1) if number % step == 0 or number == len(ends)]
-    spent = list(accumulate(end.recorded for end in reversed(chosen)))
-    count = sum(max_matches is None or total <= max_matches for total in spent)
     snapshots = []
-    for end in chosen[len(chosen) - count :]:
+    for end in _affordable(chosen, [end.recorded for end in chosen], max_matches):
         board = _after_round(store, tournament, end, None if end == ends[-1] else cache_directory)
         at = store.record_of(tournament.name, end.match).started_at or tournament.created_at
         snapshots.append(
@@ -243,8 +243,9 @@ def history_over_tournaments(
         if tournament.recorded and (game is None or game in tournament.games)
     ]
     ends = [end for end, tournament in enumerate(counting, 1) if after is None or tournament.name in after]
+    totals = list(accumulate(tournament.recorded for tournament in counting))
     snapshots = []
-    for end in _affordable(counting, ends, max_matches):
+    for end in _affordable(ends, [totals[end - 1] for end in ends], max_matches):
         latest = counting[end - 1]
         board = leaderboard(store, counting[:end], game, cache_directory)
         snapshots.append(
@@ -253,8 +254,7 @@ def history_over_tournaments(
     return snapshots
 
 
-def _affordable(counting: Sequence[StoredTournament], ends: Sequence[int], max_matches: int | None) -> list[int]:
-    totals = list(accumulate(tournament.recorded for tournament in counting))
-    spent = accumulate(totals[end - 1] for end in reversed(ends))
-    count = sum(max_matches is None or total <= max_matches for total in spent)
-    return list(ends)[len(ends) - count :]
+def _affordable(ends: Sequence[End], matches: Sequence[int], max_matches: int | None) -> Sequence[End]:
+    """Return the latest ends that together rate at most ``max_matches``; ``matches`` says how many each rates."""
+    count = sum(max_matches is None or total <= max_matches for total in accumulate(reversed(matches)))
+    return ends[len(ends) - count :]

@@ -1,4 +1,8 @@
-"""Results of tournaments as arrays, piece by piece; large ones are kept for the next table."""
+"""Results of tournaments as arrays, piece by piece; those of large finished tournaments stay in memory.
+
+A page about a bot or a game rates the same million results as the page of their tournament, and reading them takes
+longer than rating them.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +22,11 @@ from arena.store.results.match_records import ResultColumns
 from arena.store.results.record_reader import RecordReader
 from arena.store.results.values import StoredTournament
 
-# Results of tournaments as arrays, as they are read; those of large finished tournaments are kept for the next table.
-#
-# A page about a bot or a game rates the same million results as the page of their tournament, and reading them takes
-# longer than rating them.
-
 HASH_BYTES = 12
 
 MIN_KEPT_MATCHES = 10_000
 MAX_KEPT_MATCHES = 2_500_000
-"""The most matches of all tournaments together: a match takes about fifty bytes."""
+"""Of all tournaments together: a match takes about fifty bytes."""
 
 
 class Piece(NamedTuple):
@@ -161,12 +160,12 @@ def _read(
 
 
 def widened(columns: NDArray[Any], seats: int, filling: int) -> NDArray[Any]:
-    """Return an array with more seats, which have ``filling``."""
+    """Return an array with as many seats, the new ones filled with ``filling``."""
     return np.pad(columns, ((0, 0), (0, seats - columns.shape[1])), constant_values=filling)
 
 
 def _hash_words(texts: Sequence[str]) -> NDArray[np.uint32]:
-    """Return hashes in hexadecimal as numbers, shape (texts, words); hashes other texts first."""
+    """Return hexadecimal hashes as numbers, shape (texts, words); if any text is not such a hash, hash all of them."""
     data = b""
     if set(map(len, texts)) == {2 * HASH_BYTES}:
         with suppress(ValueError):

@@ -44,6 +44,7 @@ class ResultTable:
         game: the number of the game of each match.
         bots: the number of the bot in each seat, -1 in seats that a game doesn't have, shape (matches, seats).
         ranks: the rank of the same bots, 0 in seats that a game doesn't have.
+        rated: whether each match counts for ratings.
         starts: the first match of each encounter.
         occurrences: how often each encounter occurred.
     """
@@ -65,12 +66,12 @@ class ResultTable:
         labels = sorted({label for bots, _ in matches for label in bots})
         index = {label: number for number, label in enumerate(labels)}
         games = sorted({encounter.game for encounter in listed})
-        of_matches = [games.index(encounter.game) for encounter in listed for _ in encounter.results]
+        game_of_match = [games.index(encounter.game) for encounter in listed for _ in encounter.results]
         seats = max((len(bots) for bots, _ in matches), default=2)
         return cls(
             labels=tuple(labels),
             games=tuple(games),
-            game=np.array(of_matches, dtype=np.int32),
+            game=np.array(game_of_match, dtype=np.int32),
             bots=padded([[index[label] for label in bots] for bots, _ in matches], seats, -1),
             ranks=padded([ranks for _, ranks in matches], seats, 0),
             rated=np.ones(len(matches), dtype=np.bool_),
@@ -107,7 +108,7 @@ class ResultTable:
 
     def rated_encounters(self) -> EncounterArrays:
         """Return the results that count for ratings; a bot that plays itself shows nothing about its strength."""
-        chosen = self.rated & ~_has_twice(self.bots)
+        chosen = self.rated & ~_has_repeated_bot(self.bots)
         encounter = self._encounter_of_matches()[chosen]
         starts = np.flatnonzero(np.diff(encounter, prepend=-1))
         occurrences = self.occurrences[encounter[starts]]
@@ -126,15 +127,14 @@ def read_results(
     ``cache_directory``: where to keep results of tournaments that are being played; None for nowhere.
     """
     tournaments = store.tournaments(within) if isinstance(within, Scope) else [_stored(store, within)]
-    results = [_results(store, one, game, last_encounter, cache_directory) for one in tournaments]
-    results = [one for one in results if one.pieces]
-    if not results:
+    read = (_results(store, tournament, game, last_encounter, cache_directory) for tournament in tournaments)
+    parts = [results for results in read if results.pieces]
+    if not parts:
         return ResultTable.of(())
-    names = tuple(sorted({label for one in results for label in one.labels}))
-    game_names = tuple(sorted({name for one in results for name in one.games}))
-    return _table(
-        [(one.tournament, piece) for one in results for piece in _numbered(one, names, game_names)], names, game_names
-    )
+    labels = tuple(sorted({label for results in parts for label in results.labels}))
+    games = tuple(sorted({name for results in parts for name in results.games}))
+    pieces = [(results.tournament, piece) for results in parts for piece in _numbered(results, labels, games)]
+    return _table(pieces, labels, games)
 
 
 def _results(
@@ -173,12 +173,12 @@ def _table(pieces: list[tuple[int, Piece]], names: tuple[str, ...], games: tuple
     ranks = np.concatenate([widened(piece.ranks, seats, 0) for _, piece in pieces])
     openings = np.concatenate([piece.openings for _, piece in pieces])
     actions = np.concatenate([piece.actions for _, piece in pieces])
-    of_matches = np.concatenate([piece.games for _, piece in pieces])
+    game_of_match = np.concatenate([piece.games for _, piece in pieces])
     pieces.clear()  # a million matches take fifty megabytes
     return ResultTable(
         labels=names,
         games=games,
-        game=of_matches,
+        game=game_of_match,
         bots=bots,
         ranks=ranks,
         rated=counting_numbers(_opening_numbers(openings, bots), actions),
@@ -193,6 +193,6 @@ def _opening_numbers(openings: NDArray[np.uint32], bots: NDArray[np.integer]) ->
     return combined([half, *words[:, 2:].T, *(bots + 1).T])
 
 
-def _has_twice(bots: NDArray[np.integer]) -> NDArray[np.bool_]:
+def _has_repeated_bot(bots: NDArray[np.integer]) -> NDArray[np.bool_]:
     ordered = np.sort(bots, axis=1)
     return np.asarray(((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)).any(axis=1))
