@@ -1,4 +1,4 @@
-"""Boards as SVG without a style sheet, for notebooks and files of their own.
+"""Boards as SVG without a style sheet, for notebooks and single files.
 
 Lines and text have the colour of the text around the board, and seats have colours that are as visible on white as on
 black. Marks of different seats differ in shape as well.
@@ -91,8 +91,8 @@ def _text(canvas: Canvas, x: float, y: float, size: float, content: str, style: 
     element = f'<text x="{x}" y="{canvas.height - y}" font-size="{size}" dominant-baseline="central"'
     if canvas.is_text:
         return f'{element} font-family="{_MONO}" fill="currentColor" style="white-space:pre">{text(content)}</text>'
-    colour = {"number": 'fill="#fff"', "label": 'fill="currentColor" fill-opacity=".65"'}.get(style)
-    return f'{element} text-anchor="middle" font-family="{_FONT}" {colour or _INK}>{text(content)}</text>'
+    fill = {"number": 'fill="#fff"', "label": 'fill="currentColor" fill-opacity=".65"'}.get(style, _INK)
+    return f'{element} text-anchor="middle" font-family="{_FONT}" {fill}>{text(content)}</text>'
 
 
 def _mark(canvas: Canvas, x: float, y: float, radius: float, seat: int, label: str) -> str:
@@ -112,7 +112,7 @@ _SHAPES: Mapping[str, Callable[..., str]] = {
 
 
 def mark(x: float, y: float, radius: float, seat: int) -> str:
-    """Return the mark of a seat around a point, downwards."""
+    """Return the mark of a seat around a point, whose y counts downwards."""
     colour = SEAT_COLOURS[seat % len(SEAT_COLOURS)]
     fill, corners = f'fill="{colour}"', _CORNERS[seat % SEAT_SHAPES]
     if not corners:

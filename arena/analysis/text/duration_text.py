@@ -22,7 +22,7 @@ MEASURED_COLUMNS = [
 
 
 def measured_rows(times: Sequence[GameTimes], matches: Sequence[float] | None, workers: int) -> list[Row]:
-    """Return a row for each game; ``matches`` are to be played of each, None for a tournament without end."""
+    """Return a row for each game; ``matches``: how many to play of each, None for a tournament without end."""
     rows: list[Row] = []
     for number, game_times in enumerate(times):
         count = None if matches is None else matches[number]
@@ -47,7 +47,7 @@ def time_sentences(
 ) -> list[str]:
     """Return the expected time with its interval and its bound, a sentence in each line.
 
-    ``matches`` are to be played of each game, None for a tournament without end; ``played`` names the source of the
+    ``matches``: how many to play of each game, None for a tournament without end; ``played`` names the source of the
     times, as in "32 recorded matches".
     """
     by_game = ", ".join(f"{game_times.game} {1000 * game_times.mean_seconds:.1f} ms" for game_times in times)
@@ -76,7 +76,7 @@ def time_sentences(
 
 
 def unknown_time(times: Iterable[GameTimes], is_measured: bool) -> str | None:
-    """Return why nothing is known of the time; None if every game has a match."""
+    """Return why the expected time is unknown; None if every game has a match."""
     names = [game_times.game for game_times in times if not game_times.seconds]
     if not names:
         return None
@@ -89,7 +89,7 @@ def unknown_time(times: Iterable[GameTimes], is_measured: bool) -> str | None:
 
 
 def failure_sentences(measurement: Measurement) -> list[str]:
-    """Return what went wrong while matches were measured: bots that failed, and failures of the arena."""
+    """Return what went wrong in measured matches: bots that failed, and failures of the arena."""
     lines = [_failure(bot, failures) for bot, failures in measurement.failures.items()]
     if measurement.voids:
         voids = counted(len(measurement.voids), "match")

@@ -33,7 +33,7 @@ DRAWING_ORDER = {"rect": 0, "polygon": 0, "line": 1, "disc": 2, "mark": 3, "text
 """Shapes with a larger number are drawn above the others."""
 
 _LABEL_ROOM = 0.7
-"""How far apart labels beside the board are, in squares."""
+"""How far apart labels outside the board are, in squares."""
 
 _SEAT = "seat"
 """The beginning of the styles of seats."""
@@ -104,9 +104,9 @@ def owned_shapes(drawings: Sequence[Sequence[Shape]], seats: Sequence[int]) -> I
 def _free_lane(point: _Point, lanes: Mapping[_Point, int]) -> int:
     """Return the nearest lane along the board in which a label does not cover another."""
     along, across = (0, 1) if point[1] < 0 else (1, 0)
-    beside = (other_point for other_point in lanes if other_point[across] == point[across])
-    taken_lanes = {lanes[other_point] for other_point in beside if abs(other_point[along] - point[along]) < _LABEL_ROOM}
-    return next(lane for lane in range(len(taken_lanes) + 1) if lane not in taken_lanes)
+    same_side = (other for other in lanes if other[across] == point[across])
+    taken = {lanes[other] for other in same_side if abs(other[along] - point[along]) < _LABEL_ROOM}
+    return next(lane for lane in range(len(taken) + 1) if lane not in taken)
 
 
 def _with_owners(
@@ -139,7 +139,7 @@ def _beyond(point: _Point, distance: float) -> _Point:
 
 
 def frames_of(drawings: Iterable[Sequence[Any]]) -> tuple[list[Any], list[list[list[int]]]]:
-    """Return all shapes that occur, and for each drawing the numbers of those that appear and those that disappear."""
+    """Return all shapes that occur, and for each drawing the numbers of those that appear and of those that vanish."""
     numbers: dict[Any, int] = {}
     frames = []
     before: dict[Any, None] = {}
@@ -155,7 +155,7 @@ def frames_of(drawings: Iterable[Sequence[Any]]) -> tuple[list[Any], list[list[l
 
 
 def board_box(shapes: Sequence[Any], width: float, height: float) -> list[float]:
-    """Return the view box of all shapes of a match: left, top, width and height, downwards."""
+    """Return the view box of all shapes of a match: left, top, width and height; y counts downwards."""
     xs = [x for shape in shapes for x in _corners(shape)[::2]]
     ys = [y for shape in shapes for y in _corners(shape)[1::2]]
     left, right = min((*xs, 0.0)) - 0.45, max((*xs, width)) + 0.2
@@ -194,7 +194,7 @@ def outline_of(action: Any, new: Sequence[Any], shapes: Sequence[Any]) -> Sequen
 # Where on the board an action would be: the square, or what would appear if it were played.
 
 MAX_SHAPES = 100_000
-"""The most shapes to draw for actions that are not squares: a limit of work, so that pages do not depend on speed."""
+"""To draw for actions that are not squares: a limit of work, not of time, so that pages do not depend on speed."""
 
 STRIP = 0.1
 """The width of the strip that stands for a line, in squares."""
@@ -203,19 +203,19 @@ STRIP = 0.1
 def action_targets(game: Game[Any], state: Any, actions: Sequence[Any]) -> list[tuple[Any, ...] | None]:
     """Return for each action the shape on the board that stands for it, None without one; GameError if rules fail."""
     before = checked_drawing(game, state)
-    before_shapes, looked_at = set(before.shapes), 0
+    before_shapes, drawn = set(before.shapes), 0
     targets = list[tuple[Any, ...] | None]()
     for action in actions:
         target = outline_of(action, (), before.shapes)
-        if target is None and looked_at < MAX_SHAPES:
+        if target is None and drawn < MAX_SHAPES:
             after = checked_drawing(game, game.apply(state, action))
-            looked_at += len(after.shapes)
-            target = _what_appears([shape for shape in after.shapes if shape not in before_shapes], before)
+            drawn += len(after.shapes)
+            target = _target_among([shape for shape in after.shapes if shape not in before_shapes], before)
         targets.append(tuple(target) if target is not None else None)
     return targets
 
 
-def _what_appears(new: Sequence[Sequence[Any]], before: Drawing) -> Sequence[Any] | None:
+def _target_among(new: Sequence[Sequence[Any]], before: Drawing) -> Sequence[Any] | None:
     """Return the shape that stands for an action after which some shapes have appeared."""
     for kind, *values in new:
         style = values[-1]

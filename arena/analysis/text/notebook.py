@@ -92,9 +92,9 @@ class IntervalScale:
     """Draws the intervals of all lines of a table on one scale."""
 
     def __init__(self, lines: Sequence[Standing]) -> None:
-        ends = [line.rating.mu + side * (line.margin or 0.0) for line in lines for side in (-1, 1)]
-        self._low = min(ends, default=0.0)
-        self._span = max(max(ends, default=1.0) - self._low, 1e-9)
+        limits = [line.rating.mu + side * (line.margin or 0.0) for line in lines for side in (-1, 1)]
+        self._low = min(limits, default=0.0)
+        self._span = max(max(limits, default=1.0) - self._low, 1e-9)
 
     def svg(self, line: Standing) -> str:
         """Return the interval of a line; screen readers have the numbers beside it."""
@@ -117,7 +117,7 @@ class IntervalScale:
 FRAME_PIXELS = 150
 
 MAX_FRAMES_CHARACTERS = 400_000
-"""The most of the boards after each action; of a longer match only the first and the last are shown."""
+"""Of the boards after each action; of a longer match only the first and the last are shown."""
 
 
 def match_html(record: MatchRecord) -> str:
@@ -146,7 +146,7 @@ def _game_text(record: MatchRecord) -> str:
 
 
 def ending_text(record: MatchRecord) -> str:
-    """Return how a match ended, with the faults."""
+    """Return how a match ended, and the faults in it."""
     faults = [f"{record.bots[fault.seat]}: {fault.kind}" for fault in record.faults]
     return "; ".join([str(record.termination), *faults])
 
@@ -198,10 +198,10 @@ def _boards(view: Mapping[str, Any]) -> Iterator[list[Sequence[Any]]]:
 
 def _frames(view: Mapping[str, Any], canvas: Canvas, boards: Sequence[Sequence[Sequence[Any]]]) -> str:
     plies = range(1, len(boards))
-    room = max(2, MAX_FRAMES_CHARACTERS // len(canvas.svg(boards[-1], "", FRAME_PIXELS)))
-    if len(plies) > room:
-        plies_shown = [*plies[: room // 2], *plies[len(plies) - room // 2 :]]
-        about = f"The board after the first and the last {room // 2} of {counted(len(plies), 'action')}"
+    at_each_end = max(2, MAX_FRAMES_CHARACTERS // len(canvas.svg(boards[-1], "", FRAME_PIXELS))) // 2
+    if len(plies) > 2 * at_each_end:
+        plies_shown = [*plies[:at_each_end], *plies[len(plies) - at_each_end :]]
+        about = f"The board after the first and the last {at_each_end} of {counted(len(plies), 'action')}"
     else:
         plies_shown, about = list(plies), "The board after each action"
     figures = "".join(_frame(view, canvas, boards[ply], ply) for ply in plies_shown)
@@ -217,7 +217,7 @@ def _frame(view: Mapping[str, Any], canvas: Canvas, shapes: Sequence[Sequence[An
     return (
         f'<div style="width:{FRAME_PIXELS}px">{canvas.svg(shapes, f"board after action {ply}", FRAME_PIXELS)}'
         f'<div style="font-size:.85em">{_key(seat)} {ply}. {text(action)}'
-        f' <span style="opacity:.7">{text(scores)}</span></div></div>'
+        f' <span style="{SOFT}">{text(scores)}</span></div></div>'
     )
 
 
@@ -267,14 +267,14 @@ def _standings_html(value: Standings) -> str:
     columns = [*columns[:2], CHART, *columns[2:]]
     headings = [HtmlCell(html=text(column.title), is_number=column.is_number) for column in columns]
     body = table(headings, _rows(*ends(value.lines, MAX_LINES, LAST_LINES), row), "standings")
-    return f"<div>{paragraph(verdict(value))}{body}{paragraph(standings_footer(value), 'opacity:.7')}</div>"
+    return f"<div>{paragraph(verdict(value))}{body}{paragraph(standings_footer(value), SOFT)}</div>"
 
 
 def _stat_cell(column: StatColumn, line: Standing) -> HtmlCell:
     if column.key == "bot":
         return HtmlCell(html=f"<b>{name(line.bot)}</b>")
     if column.key == "mu":
-        margin = "" if line.margin is None else f' <span style="opacity:.7">± {line.margin:.1f}</span>'
+        margin = "" if line.margin is None else f' <span style="{SOFT}">± {line.margin:.1f}</span>'
         return HtmlCell(html=f"{line.rating.mu:.1f}{margin}", is_number=True)
     value = column.formatted(column.value(line))
     return HtmlCell(html="" if value is None else text(shown(value, column.column)), is_number=column.is_number)
@@ -306,9 +306,7 @@ def _crosstable_html(value: Crosstable) -> str:
         for number, (label, shown_name) in enumerate(bots, 1)
     ]
     about = "Points per match in percent, of the bot in the row against the bot in the column."
-    return (
-        f"<div>{paragraph(about, 'opacity:.7')}{table(headings, rows, 'crosstable')}{paragraph(_left_out(value))}</div>"
-    )
+    return f"<div>{paragraph(about, SOFT)}{table(headings, rows, 'crosstable')}{paragraph(_left_out(value))}</div>"
 
 
 def _score_cell(value: Crosstable, label: str, rival: str) -> HtmlCell:
