@@ -1,6 +1,6 @@
-"""Text of bots has an audience: its author, directors, and whoever has the arena's home.
+"""Text of bots has an audience: the bot's author, directors, and whoever has the arena's home.
 
-A ``BotText`` can be compared and searched, but neither written into a page nor sent: whoever wants to show it names the
+A ``BotText`` can be compared and searched, but neither written into a page nor sent: code that shows it names the
 reader. So code that forgets to ask fails at once, and not only when a rival reads it.
 """
 
@@ -45,20 +45,17 @@ def author_of(bots: Iterable[str]) -> Audience:
 
 
 class BotText(Generic[T_co]):
-    """Text of a bot: on stderr, in the detail of a fault, in notes.
-
-    It equals its text, and ``in`` looks for a part of it.
-    """
+    """Text of a bot: on stderr, in the detail of a fault, in notes. It equals its text, and supports ``in``."""
 
     __slots__ = ("_text",)
     _text: T_co
 
     def __init__(self, text: T_co) -> None:
-        """Wrap what was said."""
+        """Wrap a text."""
         object.__setattr__(self, "_text", text)
 
     def shown_to(self, audience: Audience, bot: str) -> T_co | None:
-        """Return what a bot (``name@version``) has said, if the audience may read it; else None."""
+        """Return the text of a bot (``name@version``) if the audience may read it; else None."""
         return self._text if audience.may_read(bot) else None
 
     def for_operator(self) -> T_co:
@@ -118,8 +115,8 @@ def left_out(texts: Iterable[Any], key: bytes, match: Sequence[Any]) -> list[Lef
 
 def digest_of(texts: Sequence[LeftOut]) -> tuple[str, int]:
     """Return the BLAKE2b digest of commitments, and the length of the texts, rounded up to a power of two."""
-    digest = blake2b(b"".join(left_out.commitment for left_out in texts), digest_size=DIGEST_BYTES).hexdigest()
-    size_bytes = sum(len(left_out.text) for left_out in texts)
+    digest = blake2b(b"".join(text.commitment for text in texts), digest_size=DIGEST_BYTES).hexdigest()
+    size_bytes = sum(len(text.text) for text in texts)
     return digest, max(MIN_LEFT_OUT_BYTES, 1 << (size_bytes - 1).bit_length())
 
 
@@ -128,5 +125,5 @@ def _as_json(value: Any) -> bytes:
 
 
 def is_digest(text: str) -> bool:
-    """Return whether a text may be such a digest."""
+    """Return whether a text has the form of such a digest."""
     return len(text) == 2 * DIGEST_BYTES and set(text) <= set("0123456789abcdef")

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 
 class Presenter(Protocol):
-    """What shows values: ``arena.analysis.text.notebook``."""
+    """Shows values; implemented by ``arena.analysis.text.notebook``."""
 
     def html(self, value: Any) -> str:
         """Return a value as a fragment of HTML."""

@@ -75,7 +75,7 @@ class Termination(StrEnum):
 
 
 class IsolationLevel(StrEnum):
-    """How a bot is kept from the machine, from the weakest level to the strongest; ``restricts`` says in what.
+    """How a bot is confined, from the weakest level to the strongest; ``restricts`` says what a level limits.
 
     Records show a level with "+cgroup" appended where control groups limit the sum of memory and processes.
     """
@@ -211,4 +211,4 @@ class StopReason(StrEnum):
     MATCHES = "max_matches"
     HOURS = "max_hours"
     REPEATS = "repeats"
-    """The bots that are not told apart yet only repeat matches that they have played."""
+    """The bots that are not distinguished yet only repeat matches that they have played."""

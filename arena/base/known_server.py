@@ -1,7 +1,7 @@
-"""On which servers the databases of a home are, without passwords, and which home it is.
+"""Which servers have the databases of a home, without passwords; and the identity of the home.
 
 A home notes a server, so that a command without the URL takes no empty file for the database. A server notes the home
-whose site works on it, so that no other one does.
+whose site works on it, so that no other home does.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from arena.base.errors import StoreError, failing_as
 RESULTS, PEOPLE = "results", "people"
 FILES = {RESULTS: "results-server", PEOPLE: "people-server"}
 """In the home."""
-WAYS = {RESULTS: "--store or $ARENA_STORE", PEOPLE: "$ARENA_PEOPLE"}
+URL_OPTIONS = {RESULTS: "--store or $ARENA_STORE", PEOPLE: "$ARENA_PEOPLE"}
 IDENTITY_FILE = "identity"
 """In the home: moved with it, and in no backup."""
 LEFT_OUT_KEY_FILE = "keys/left_out_key"
@@ -29,7 +29,7 @@ _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def note_server(directory: Path, database: str, shown: str) -> None:
-    """Keep where a database (``RESULTS`` or ``PEOPLE``) is, if the home exists and can be written.
+    """Note which server has a database (``RESULTS`` or ``PEOPLE``), if the home exists and can be written.
 
     ``shown`` is the URL without a password.
     """
@@ -43,7 +43,7 @@ def note_server(directory: Path, database: str, shown: str) -> None:
 
 
 def noted_server(directory: Path, database: str) -> str:
-    """Return where a database is, as it was noted; "" if it was never on a server."""
+    """Return the noted server of a database; "" if it was never on one."""
     with contextlib.suppress(OSError), (directory / FILES[database]).open(encoding="utf-8", errors="replace") as file:
         return "".join(letter for letter in file.read(MAX_CHARACTERS) if letter.isprintable())
     return ""
@@ -74,7 +74,7 @@ def _digits_of_home(path: Path, length: int, purpose: str) -> str:
             with tempfile.NamedTemporaryFile("w", dir=path.parent) as file, contextlib.suppress(FileExistsError):
                 file.write(secrets.token_hex(length // 2))
                 file.flush()
-                path.hardlink_to(file.name)  # whole, or that of another program that begins now
+                path.hardlink_to(file.name)  # never half a file, and the first program wins
         with path.open(errors="replace") as file:
             text = file.read(MAX_CHARACTERS).strip()
     if re.fullmatch(f"[0-9a-f]{{{length}}}", text) is None:
@@ -85,7 +85,7 @@ def _digits_of_home(path: Path, length: int, purpose: str) -> str:
 def reminder(directory: Path, database: str, shown: str) -> str:
     """Return the message for a command that was not given the URL."""
     return (
-        f"{directory}: its {database} are on the server {shown}; give its URL by {WAYS[database]}, or remove"
+        f"{directory}: its {database} are on the server {shown}; give its URL by {URL_OPTIONS[database]}, or remove"
         f" {directory / FILES[database]} if they are not there any more"
     )
 

@@ -28,7 +28,7 @@ class Limit:
     Attributes:
         name: its key in the tournament file, and its field in ``arena.base.records.Limits``.
         default: the amount allowed by default; None for no limit.
-        minimum: the lowest amount that may be set; of seconds, every amount above it.
+        minimum: the lowest amount that may be set; of seconds, the amount must be above it.
         use: what a bot uses of it, with ``{}`` for the amount; empty where the arena never measures it.
     """
 
@@ -40,7 +40,7 @@ class Limit:
     use: str
 
     def broken_by(self, used: float, allowed: float) -> str:
-        """Return the sentence about a bot that used more than the limit, or that the system refused more."""
+        """Return the sentence about a bot that used more than the limit, or was refused more by the system."""
         texts = self._amount(used), self._amount(allowed)
         if self.unit is Unit.BYTES and used > allowed and texts[0] == texts[1]:  # MiB hide the difference
             texts = f"{used:,} bytes", f"{allowed:,} bytes"
@@ -127,7 +127,7 @@ class SeatReport:
 
 
 def fields_of(part: Any) -> dict[str, Any]:
-    """Return the fields of a part of a record as JSON types, with all that the bot has said."""
+    """Return the fields of a part of a record as JSON types, all text of bots included."""
     return {
         name: value.for_operator() if isinstance(value := getattr(part, name), BotText) else value
         for name in part.__slots__
