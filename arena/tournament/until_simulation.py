@@ -24,11 +24,11 @@ Integers = NDArray[np.int64]
 
 MAX_BOTS, MAX_STRENGTH = 1000, 1e30
 OUTCOMES = np.array([(1.0, 0.0), (0.75, 0.5), (0.5, 0.0), (0.5, 1.0), (0.25, 0.5), (0.0, 0.0)])
-"""The possible outcomes of the two matches of an encounter: the share of points, and of ties."""
+"""The possible outcomes of an encounter of two matches: the share of points, and of ties."""
 
 QUADRATURE = 41
 FIXED_STEP = 0.02
-"""How closely the length of the fixed schedule is found."""
+"""The relative precision to which the length of the fixed schedule is found."""
 
 MAX_FIXED_ENCOUNTERS = 100_000
 
@@ -55,9 +55,9 @@ class SimulatedUntil:
     """What became of a simulated tournament.
 
     Attributes:
-        fixed_matches: of the smallest fixed schedule, with equally many encounters of each pair, that decides as many
-            of the pairs in the same world, looked at once, at its end; None if it would take too many.
-        looks: how often results were looked at.
+        fixed_matches: the length of the shortest fixed schedule, with equally many encounters of each pair, that
+            decides as many pairs in the same world by one look at its end; None if it would take too many.
+        looks: how often results were examined.
     """
 
     matches: int
@@ -132,8 +132,8 @@ def _check(strengths: Sequence[float], draws: float, spread: float) -> None:
 class World:
     """A simulated world, in which the encounters of each pair are a fixed sequence, whatever else is played.
 
-    Only their counts are drawn: further encounters of a pair from what its two matches may come to, and the first of
-    those that are known at random from all of them.
+    Only counts of outcomes are drawn: for more encounters of a pair than known, from the chances of each outcome; for
+    fewer, at random from the known ones, without replacement.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class World:
         generator: np.random.Generator,
         advantages: Floats | None = None,
     ) -> None:
-        """Begin; ``advantages``: of the bot of a row against that of a column beyond their strengths; antisymmetric."""
+        """Begin; ``advantages[i, j]``: of bot i against bot j beyond their strengths; antisymmetric."""
         self.strengths = np.asarray(strengths, dtype=float)
         self._rows, self._columns = np.triu_indices(len(self.strengths), 1)
         difference = self.strengths[self._rows] - self.strengths[self._columns]
@@ -156,7 +156,7 @@ class World:
         self._counts = np.zeros((1, len(difference), len(OUTCOMES)), dtype=np.int64)
 
     def totals(self, encounters: Floats) -> PairTotals:
-        """Return what the first ``encounters`` of each pair, by the numbers of the bots, come to."""
+        """Return the totals of the first encounters of each pair; ``encounters[i, j]``: how many of bots i and j."""
         numbers = np.rint(encounters[self._rows, self._columns]).astype(np.int64)
         counts = self._first(numbers)
         self._known = np.concatenate([self._known, numbers[None]])
@@ -187,7 +187,7 @@ class World:
         return np.asarray(counts + further)
 
     def _drawn(self, outcomes: Integers, numbers: Integers) -> Integers:
-        """Draw that many of known encounters, without putting them back."""
+        """Draw that many of known encounters, without replacement."""
         drawn = np.zeros_like(outcomes)
         left, numbers = outcomes.sum(1), numbers.copy()
         for outcome in range(outcomes.shape[1]):
@@ -245,7 +245,7 @@ def play_until(world: World, until: Until) -> SimulatedUntil:
 
 
 def _played(world: World, until: Until) -> tuple[Deciding, int]:
-    """Play in a world, and return what became of it and how often it was looked at."""
+    """Play in a world until it is decided, and return the decisions and how many batches that took."""
     size, looks = len(world.strengths), 0
     deciding = Deciding(until, size, range(size), combinations(range(size), 2))
     while (batch := deciding.advance()).any():
@@ -281,7 +281,7 @@ def expected_matches(until: Until, strengths: Sequence[float], runs: int, spread
     Args:
         strengths: of the bots, in points of mu.
         runs: how many tournaments.
-        spread: in place of the strengths, the standard deviation of normal ones, others in each run; None for these.
+        spread: if not None, draw other strengths for each run, normal with this standard deviation.
     """
     matches = []
     for number in range(runs):

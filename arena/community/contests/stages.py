@@ -65,7 +65,7 @@ class ContestBots:
         return self.house if rules.has_house_bots else ()
 
     def plays(self, label: str) -> bool:
-        """Return whether a bot can be built and plays the game; raise UsageError if the machine can't say now."""
+        """Return whether a bot can be built and plays the game; raise UsageError if this can't be tested now."""
         if label not in self._bots:
             self._bots[label] = self._loaded(label)
         return self._bots[label] is not None
@@ -162,7 +162,7 @@ def _fitted_settings(rules: StageRules, bots: Sequence[Bot], players: int) -> Ma
 
 
 def ladder_until(definition: Definition, hours: float | None) -> Definition:
-    """Return a ladder that also stops after a number of hours; None if it does not."""
+    """Return a ladder that also stops after a number of hours; None for no such limit."""
     settings = {name: value for name, value in definition.settings.items() if name != "hours"}
     return replace(definition, settings=settings if hours is None else {**settings, "hours": hours})
 

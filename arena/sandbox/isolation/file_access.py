@@ -94,7 +94,7 @@ dotnet jvm java java-8-openjdk java-11-openjdk java-17-openjdk java-21-openjdk j
 """
 _PROC = "meminfo cpuinfo stat version filesystems loadavg uptime cgroups sys/crypto sys/kernel sys/vm"
 _OWN_PROCESS = "cgroup cmdline environ maps mem mountinfo stat statm status"
-"""What runtimes read about their own process; ``net`` beside it, and in each of its threads, is about the machine's."""
+"""What runtimes read about their own process. ``net`` is not among it: that is about the machine's network."""
 
 READ_ONLY_SYSTEM = (
     *SYSTEM,
@@ -131,7 +131,7 @@ def outside_the_system(paths: tuple[str, ...]) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=4096)
 def _first_real_path(path: str) -> str:
-    """Return where a path leads when that is first asked: its owner may put a link in its place later."""
+    """Return where a path led at the first call: its owner may replace it by a link later."""
     return os.path.realpath(path)
 
 
@@ -158,7 +158,7 @@ def existing_system() -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=1)
 def directories_of_system() -> frozenset[str]:
-    """Return the directories in which a path that is opened to all bots can be replaced; in /proc and /sys none can."""
+    """Return the directories of the paths that all bots may use, except in /proc and /sys, where none is replaced."""
     paths = [path for path in (*existing_system(), *DEVICES, ZERO) if not path.startswith(("/proc/", "/sys/"))]
     return frozenset(os.path.dirname(place) for path in paths for place in (path, os.path.realpath(path)))
 

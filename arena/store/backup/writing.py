@@ -52,10 +52,10 @@ def make_backup(home: ArenaHome, out: Path, *, with_logs: bool = False) -> Backu
     if not out.parent.is_dir():
         raise UsageError(f"{shown}: there is no directory {str(out.parent)!r}")
     with failing_as(UsageError, f"{shown}: can't be written"):
-        staging = tempfile.mkdtemp(prefix=f".{out.name[:40]}.", dir=out.parent)  # for its owner alone
+        staging = tempfile.mkdtemp(prefix=f".{out.name[:40]}.", dir=out.parent)  # only its owner can enter
         try:
             backup = _write(home, Path(staging), with_logs)
-            Path(staging).rename(out)  # fails where something has come meanwhile, but for an empty directory
+            Path(staging).rename(out)  # fails if something is there by now, other than an empty directory
         finally:
             remove_tree(staging, REMOVAL_SECONDS)
     return backup
@@ -117,13 +117,13 @@ def _measured(folder: Path, name: str) -> KeptFile:
 
 
 def _copy_tree(home: Path, paths: Iterable[str], folder: Path, manifest: ManifestWriter) -> None:
-    made_directories: set[Path] = set()
+    made_directory = None  # files come directory by directory
     with Folder(home) as source:
         for path in paths:
             target = folder / path
-            if target.parent not in made_directories:
+            if target.parent != made_directory:
                 _make_directories(folder, target.parent)
-                made_directories = {target.parent}  # of one directory after the other
+                made_directory = target.parent
             try:
                 manifest.add(_copied(source, path, target))
             except FileNotFoundError:  # removed meanwhile

@@ -148,7 +148,7 @@ class Contests(TimedRepository):
     def ask_to_reveal(
         self, connection: Connection, by: str, name: str, reason: str = "", *, before_played: bool = False
     ) -> StoredContest:
-        """Ask the contest's director to show the results to everybody, ``before_played`` also before all is played."""
+        """Ask the contest's director to show the results to everybody; ``before_played``: even if matches are left."""
         check_reason(reason or "-")
         now = self._clock.text()
         stored = locked_contest(connection, name)
@@ -166,19 +166,19 @@ class Contests(TimedRepository):
     # by the program that plays the contest
 
     def set_stage(self, stored: StoredContest, stage: ContestStage, note: str = "") -> StoredContest:
-        """Store which stage is being played, and if it is stuck, why."""
+        """Store which stage is being played, and why it is stuck if it is."""
         values: dict[str, Any] = {"stage": stage, "stage_note": note[:MAX_NOTE_CHARACTERS]}
         if stage is ContestStage.PLAYED:
             values["played_at"] = func.coalesce(contests.c.played_at, self._clock.text())
         return self._set(stored, values)
 
     def set_revealed(self, stored: StoredContest) -> StoredContest:
-        """Note that everybody can see the results now."""
+        """Store that everybody can see the results now."""
         return self._set(stored, {"revealed_at": func.coalesce(contests.c.revealed_at, self._clock.text())})
 
     @writes
     def close_entries(self, connection: Connection, stored: StoredContest) -> StoredContest:
-        """Note that no further submission can count; up to the deadline, change nothing."""
+        """Store that no further submission counts; before the deadline, change nothing."""
         end_submitting(connection)
         now = self._clock.text()
         current = locked_contest(connection, stored.name)
@@ -216,7 +216,7 @@ class Contests(TimedRepository):
         return self._database.scalars(query)
 
     def rejected_of(self, stored: StoredContest) -> dict[str, str]:
-        """Return why the latest rejected submission of each author was, of those from the opening to the deadline."""
+        """Return by author why the latest of the submissions from the opening to the deadline was rejected."""
         query: Select[Any] = (
             select(people.c.name, submissions.c.reason)
             .join(people, submissions.c.person_id == people.c.id)
