@@ -20,7 +20,7 @@ from arena.base.stored import from_stored, list_of, mapping_of
 from arena.base.until import BUDGETS, Until
 
 SETTLED = "settled"
-"""How matches are adjudicated, in place of ""."""
+"""The value of ``adjudicate`` if matches end once they are settled."""
 
 STOPS = ("matches", "margin_95", "hours")
 """Settings for when to stop: they may differ from run to run."""
@@ -40,7 +40,7 @@ class GameOpenings:
     """The chosen openings of a game.
 
     Attributes:
-        choose: by what.
+        choose: how they are chosen.
         lines: the openings, each with the texts of its actions between spaces; empty before the tournament begins.
     """
 
@@ -101,7 +101,7 @@ class Definition:
         absences: of entrants that have withdrawn or are disqualified; they follow from the tournament's corrections.
         until: what has to be decided before it ends; None if it ends after ``encounters``.
         adjudicate: "settled" if matches end as soon as no legal play can change their ranks; else "".
-        rejected: what was left out of the entrants, as broken.
+        rejected: the bots that were left out because they are broken.
     """
 
     name: str

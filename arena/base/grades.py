@@ -26,12 +26,12 @@ class Scheme:
 
     Attributes:
         best: points of the first group.
-        worst: of the last group, or of that of the yardstick and all behind it; those between are at equal distances.
+        worst: points of the last group, or of the yardstick's and all below it; groups between are equally spaced.
         yardstick: the name of a bot that everybody should beat; it gets no grade.
-        without_faults: points beside these for a bot that never forfeits.
-        rejected: points for who has submitted something that can't play; so of the two others.
+        without_faults: extra points for a bot that never forfeits.
+        rejected: points for a submission that can't play; ``absent`` and ``disqualified`` are for the other states.
         decimals: of points.
-        names: what a grade is called from which points on; without names, the points are the grade.
+        names: the least points for each named grade; without names, the points are the grade.
     """
 
     best: float = 10.0
@@ -46,12 +46,11 @@ class Scheme:
 
     def grade(self, points: float) -> float | str:
         """Return the grade for points."""
-        reached = [name for name, least in self.names.items() if points >= least]
         if not self.names:
             return points
-        return (
-            max(reached, key=lambda name: self.names[name]) if reached else min(self.names, key=self.names.__getitem__)
-        )
+        reached = [name for name, least in self.names.items() if points >= least]
+        lowest = min(self.names, key=self.names.__getitem__)
+        return max(reached, key=self.names.__getitem__, default=lowest)
 
 
 class Student(NamedTuple):
@@ -63,7 +62,7 @@ class Student(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableLine:
-    """A bot's line in a table, the best first; bots of an equal ``group`` can't be told apart from its first."""
+    """A bot's line in a table; bots of an equal ``group`` can't be told apart from the group's first."""
 
     name: str
     label: str
@@ -76,7 +75,7 @@ class TableLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grade:
-    """The grade of a student, by the best of their bots; ``group`` counts from 1, and None is what there is not."""
+    """The grade of a student, by the best of their bots; ``group`` counts from 1, and is None without a match."""
 
     student: str
     grade: float | str | None
@@ -103,10 +102,10 @@ def grades_of(
     """Return the grade of every student, in the order of groups.
 
     Args:
-        lines: of the table, the best first; those of bots that are nobody's take no group.
+        lines: of the table, the best first; bots that no student owns do not count as a group.
         waiting: names of bots that have entered, with or without version.
-        disqualified: the labels of bots that are.
-        rejected: the reasons, by the name of what could not play, or of its student.
+        disqualified: the labels of disqualified bots.
+        rejected: the reason, by the name of the bot that could not play, or of its student.
     """
     listed = list(students)
     owned = {bot for student in listed for bot in student.bots}
