@@ -97,7 +97,7 @@ def _lines(game: str, counts: _Counts, names: Sequence[str]) -> list[BalanceLine
 def _with_the_first_missing(
     counted: Mapping[tuple[int, int], int], pairs: Iterable[tuple[int, int]]
 ) -> dict[tuple[int, int], int]:
-    """Return the counts in order, with one pair that has none: all of these are equal, and there may be many."""
+    """Return the counts in order, with the first pair that never meets: one stands for all, which may be many."""
     missing = next(((pair, 0) for pair in pairs if pair not in counted), None)
     return dict(sorted([*counted.items(), *([missing] if missing else [])]))
 
@@ -142,7 +142,7 @@ class GameTimes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """An estimate of the time for matches played one after another; no 95 % interval if a game has one match."""
+    """An estimate of the time for matches played one after another; no 95 % interval if a game has only one match."""
 
     seconds: float
     interval: tuple[float, float] | None
@@ -151,7 +151,7 @@ class Estimate:
 def recorded_times(store: Store, definition: Definition) -> list[GameTimes]:
     """Return how long recorded matches of each game of a tournament have taken.
 
-    They are matches of the same game with the same options, and all their bots take part in the tournament.
+    Matches of the same game with the same options count if all their bots take part in the tournament.
     """
     labels = {bot.label for bot in definition.entrants}
     times = []

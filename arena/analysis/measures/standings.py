@@ -156,10 +156,10 @@ def standings(
     everybody: Sequence[str] = (),
     start: Start | None = None,
 ) -> Standings:
-    """Return the table of results, of bots by ``name@version``, also of those in ``everybody`` without a match.
+    """Return the table of results; bots (``name@version``) in ``everybody`` have a line even without a match.
 
-    Every match counts in the columns of the table; ``rated`` says which count for the ratings. The fit begins with
-    ``start``, an earlier one, which makes no difference to nine digits.
+    Every match counts in the columns of the table; ``results.rated`` says which count for the ratings. ``start`` is an
+    earlier fit to begin with, which makes no difference to nine digits.
     """
     counted = {label: Standing(label=label, bot=label) for label in everybody} | _counted(results)
     encounters = results.rated_encounters()
@@ -282,12 +282,12 @@ def _lines(
 def _los_function(fitted: FittedEncounters, by: float = 0.0) -> Callable[[str, str], float]:
     """Return a function from two bots to the likelihood that the first is better; 1/2 where one has no rating."""
     index = {label: number for number, label in enumerate(fitted.names)}
-    fitted = replace(fitted, draws=np.asfortranarray(fitted.draws))  # of which columns are read
+    fitted = replace(fitted, draws=np.asfortranarray(fitted.draws))  # columns are read
     return lambda a, b: fitted.los_between(index[a], index[b], by) if a in index and b in index else 0.5
 
 
 def with_decided(table: Standings, decided: Decided | None) -> Standings:
-    """Return a table with what its tournament has decided, which its groups follow: no claim of it contradicts them.
+    """Return a table with what its tournament has decided, and with groups that no claim of it contradicts.
 
     Equal neighbours in a row, each within the indifference of the next, can be far apart at their ends; so a group also
     ends where its first bot is better by more than the indifference.

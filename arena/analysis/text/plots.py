@@ -42,11 +42,11 @@ MAX_LINES = len(PALETTE)
 
 MAX_MULTIPLES = 60
 MAX_PANELS = 12
-"""The most numbers that bots report in one plot."""
+"""The most numbers in one plot of what bots report."""
 
 MAX_LABELS = 60
 MAX_CHARACTERS = 30
-"""The most of a name beside an axis; longer names are shortened in the middle."""
+"""Of a name beside an axis; longer names are shortened in the middle."""
 
 MAX_NUMBERED_CELLS = 30
 MAX_DRAWN = 1e100
@@ -321,7 +321,7 @@ class ParameterPanel(NamedTuple):
 
 @_styled
 def parameters_plot(title: str, panels: Sequence[ParameterPanel]) -> Any:
-    """Return the scores of trials beside the values of each parameter."""
+    """Return a plot of the scores of trials over the values of each parameter."""
     figure, all_axes = pyplot.subplots(1, len(panels), figsize=(2 + 4 * len(panels), 4), sharey=True, squeeze=False)
     for axes, panel in zip(all_axes[0], panels, strict=True):
         values, scores, reaches = zip(*panel.means, strict=True) if panel.means else ((), (), ())

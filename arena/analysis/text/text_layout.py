@@ -65,7 +65,7 @@ class TextColumn:
         return not self.is_number and not self.drop_order
 
     def least_cells(self, name_cells: int) -> int:
-        """Return the width at which it is still good to read, if a name may be shortened to that many cells."""
+        """Return the least width at which it is readable, if a name may be shortened to ``name_cells``."""
         if self.wraps:
             return min(self.full_cells, max(MIN_WRAPPED_CELLS, min(name_cells, self.longest_word_cells)))
         return min(self.full_cells, name_cells) if self.is_shortened else self.full_cells

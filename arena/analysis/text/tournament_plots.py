@@ -111,10 +111,10 @@ PLOTS: Mapping[str, Callable[[ArenaHome, StoredTournament, Standings, str | None
 }
 
 
-# The plot of a tuning: the scores of trials beside the values of each parameter.
+# The plot of a tuning: the scores of trials over the values of each parameter.
 
 MEANS = 8
-"""Groups of trials with similar values, each with its mean."""
+"""The number of groups of trials with similar values whose mean is drawn."""
 
 MODEL_POINTS = 61
 

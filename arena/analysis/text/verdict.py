@@ -65,7 +65,7 @@ def standings_footer(table: Standings) -> str:
 
 
 def conditions_text(table: Standings) -> str:
-    """Return which bots have a time of their own, and whether matches have several cores; mostly empty."""
+    """Return which bots have a time of their own, and whether matches have several cores; empty if neither."""
     by_time: dict[str, list[str]] = {}
     for line in table.lines:
         if line.label in table.odds:
@@ -127,11 +127,10 @@ def cycle_text(cycle: Sequence[str], names: Mapping[str, str]) -> str:
     return " > ".join(names.get(label, label) for label in (*cycle, cycle[0]))
 
 
-# What standings say in a sentence: who is best, and which bots can't be told apart.
+# The verdict: who is best, and which bots can't be told apart.
 #
-# It rests on the likelihood of superiority, as the table does, of every pair of bots and not only of neighbours in the
-# table, whose order is by exposure. "Can't be told apart" is said of bots of which no pair can be, and "not all can be
-# told apart" where that is true of some pairs only.
+# It uses the likelihood of superiority of every pair of bots, not only of neighbours in the table, whose order is by
+# exposure. "Can't be told apart" means that no pair of these bots can; "not all can be told apart", that some can't.
 
 MAX_NAMES = 4
 """More bots are counted instead of named."""
