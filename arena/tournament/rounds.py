@@ -31,7 +31,7 @@ class TournamentRounds:
     def continued(self, definition: Definition, store: Store, tournament: StoredTournament) -> TournamentRounds:
         """Return the rounds of a ladder whose entrants, or whose end, may have changed.
 
-        These are the same if its results are those that were counted here, and later ones; else all are counted again.
+        It keeps what is counted if the ladder has only later results in addition; else it counts all results again.
         """
         if store is not self._store or not self._are_as_before(tournament):
             return TournamentRounds(definition, store, tournament)
@@ -49,7 +49,7 @@ class TournamentRounds:
         return self._results_added + later == tournament.recorded
 
     def next_round(self, suspended: frozenset[int] = frozenset()) -> list[ScheduledMatch]:
-        """Return the matches of the round after the last in the store, without those who sit out; none at the end."""
+        """Return the matches of the round after the last in the store, without suspended bots; none at the end."""
         if not self.format.needs_results:
             return []
         rounds = self._store.results_by_round(self._tournament, after=self._rounds_added)
@@ -77,7 +77,7 @@ class TournamentRounds:
 
 
 def matches_of(encounters: int | None, definition: Definition) -> int | None:
-    """Return how many matches a number of encounters in each game has; None for None."""
+    """Return how many matches that many encounters in each game are; None for None."""
     return None if encounters is None else encounters * sum(choice.players for choice in definition.games)
 
 
@@ -104,7 +104,7 @@ def played_format(store: Store, tournament: StoredTournament) -> Format[Any]:
 def ranking_of(store: Store, tournament: StoredTournament) -> list[tuple[str, Placing]] | None:
     """Return the table of a tournament's own format, with the names shown; None if only ratings rank.
 
-    Only complete rounds count. Who is out of the table because of a correction has no line, and no rank.
+    Only complete rounds count. Entrants that a correction takes out of the table have no line, and no rank.
     """
     if not format_class(tournament.definition).has_ranking:
         return None

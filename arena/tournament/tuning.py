@@ -21,7 +21,7 @@ MAX_PARAMETERS = 8
 """The most parameters: a quadratic model of more has too many coefficients for any realistic number of encounters."""
 
 LOGARITHMIC_FROM = 10.0
-"""The ratio of the ends of a range from which on equal steps are equal factors."""
+"""If the ends of a range differ by at least this factor, its steps are logarithmic."""
 
 DIGITS = 4
 _NUMBER = r"[-+]?\d{1,12}(?:\.\d{1,12})?"
@@ -30,7 +30,7 @@ _PARAMETER = re.compile(rf"([A-Za-z][A-Za-z0-9_]{{0,30}})=({_NUMBER})\.\.({_NUMB
 
 @dataclass(frozen=True, slots=True)
 class TuningParameter:
-    """A parameter."""
+    """A parameter that is tuned: its range, its value before, and whether its values are whole numbers."""
 
     name: str
     low: float
@@ -69,9 +69,9 @@ def _plain(value: float) -> str:
 
 
 def parse_parameter(text: str) -> TuningParameter:
-    """Return a parameter from ``NAME=LOW..HIGH`` or ``NAME=LOW..HIGH@START``.
+    """Return a parameter from ``NAME=LOW..HIGH`` or ``NAME=LOW..HIGH@START``; START is the middle by default.
 
-    Numbers without a decimal point make a parameter of whole numbers. It starts in the middle of its range by default.
+    If no number has a decimal point, the parameter takes whole numbers.
     """
     expected = "expected NAME=LOW..HIGH or NAME=LOW..HIGH@START, such as rollouts=10..1000@100 or c=0.1..2.0"
     parsed = _PARAMETER.fullmatch(text.strip())
@@ -90,7 +90,7 @@ def parse_parameter(text: str) -> TuningParameter:
 
 
 def check_parameters(parameters: Sequence[TuningParameter], args: Sequence[str]) -> None:
-    """Raise UsageError unless there are parameters with names of their own, and each is in the arguments."""
+    """Raise UsageError unless there are parameters, their names differ, and the arguments have each of them."""
     if not 1 <= len(parameters) <= MAX_PARAMETERS:
         raise UsageError(f"--param: expected 1 to {MAX_PARAMETERS} parameters, got {len(parameters)}")
     names = [parameter.name for parameter in parameters]
@@ -144,7 +144,7 @@ Play = Callable[[TuningRound], Sequence[Sequence[float]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuningPlan:
-    """What is played: ``encounters`` of all rounds together, about, and those of the final test."""
+    """How much is played: about ``encounters`` in all rounds together, and ``test_encounters`` in the final test."""
 
     parameters: tuple[TuningParameter, ...]
     encounters: int = 200
@@ -159,7 +159,7 @@ class TuningPlan:
 
     @property
     def encounters_each(self) -> int:
-        """How many encounters a variant has each time it is drawn: as few as there are variants for."""
+        """How many encounters a variant has each time it is drawn: as few as ``MAX_POINTS`` variants allow."""
         return -(-self.encounters // (self.rounds * MAX_POINTS))
 
     @property
@@ -172,7 +172,7 @@ class TuningPlan:
         return tuple(parameter.value_at(share) for parameter, share in zip(self.parameters, point, strict=True))
 
     def point_of(self, values: Values) -> Point:
-        """Return where values are, each from 0 to 1."""
+        """Return the point of values: where each is in its range, from 0 to 1."""
         return tuple(parameter.share_of(value) for parameter, value in zip(self.parameters, values, strict=True))
 
 
@@ -216,7 +216,7 @@ class TuningResult:
 
     Attributes:
         trials: all encounters but those of the final test.
-        effective: on how many trials the estimate rests; the others are confidently worse.
+        effective: the effective number of trials behind the estimate; the others are confidently worse.
         test: the final test; None if the values are those of the start.
     """
 
@@ -287,9 +287,9 @@ def _points(plan: TuningPlan, trials: Sequence[Trial], rng: random.Random) -> li
 
 
 def final_test(scores: Sequence[float]) -> FinalTest | None:
-    """Return the mean of scores with its 95 % interval; None of too few.
+    """Return the mean of scores with its 95 % interval; None if there are too few.
 
-    A lost and a won encounter are added for the interval, as bots that always draw, or always win, have no variance.
+    The interval counts a lost and a won encounter more: bots that always draw, or always win, have no variance.
     """
     count = len(scores)
     if count < MIN_TEST_ENCOUNTERS:

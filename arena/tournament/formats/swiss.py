@@ -1,10 +1,10 @@
-"""Tie-breaks of the Swiss system under their FIDE codes (FIDE Handbook C.07, "Play-Off and Tie-Break Regulations").
+"""The Swiss system. Its tie-breaks have FIDE codes (FIDE Handbook C.07, "Play-Off and Tie-Break Regulations"):
 
 - BH, Buchholz: the sum of the rivals' scores. A round without a rival counts as met by a dummy that ends with one's own
   score.
 - BH-C1, Buchholz cut 1: without the lowest of them.
 - SB, Sonneborn-Berger: the scores of the rivals one has beaten, and half of those one has drawn with.
-- DE, direct encounter: the score among those who have the same score, if all of them have met; otherwise nothing.
+- DE, direct encounter: the score among those who have the same score, if all of them have met; otherwise 0.
 - WON: how many rounds were won against a rival.
 """
 
@@ -243,7 +243,7 @@ class Swiss(Format[SwissSettings]):
         return Round(tuple(sorted(pairs, key=lambda pair: place_of[pair[0]])), byes)
 
     def _to_be_paired(self) -> list[int]:
-        """Return who may be paired; with an odd number also a chair that gives a bye to whoever meets it."""
+        """Return who may be paired; with an odd number also ``BYE_CHAIR``, whose rival has the bye."""
         present = self._present()
         return [*present, *[BYE_CHAIR] * (len(present) % 2)]
 
@@ -315,7 +315,7 @@ def _rounds_in(
 
 
 def _lightest_matching(members: Sequence[int], weights: Mapping[tuple[int, int], int]) -> list[tuple[int, int]] | None:
-    """Return pairs that hold every member once, with the least sum of weights; None if there are none.
+    """Return pairs with every member once and the least sum of weights; None if that is impossible.
 
     The pairs, each in the order of ``members``, are sorted by their first members.
     """

@@ -81,7 +81,7 @@ def _record(match: int, text: str) -> dict[str, Any]:
     return record
 
 
-# The tournaments of an export, read line by line: it may have been made to do harm.
+# The lines of an export, which is untrusted: each is bounded and parsed by itself.
 
 MAX_LINE_BYTES = 16 * 2**20
 MAX_EXPORT_BYTES = 16 * 2**30
@@ -89,7 +89,7 @@ _GZIP = b"\x1f\x8b"
 
 
 class LineError(StoreError):
-    """A line of an export that is refused; its text begins with the number of the line."""
+    """A rejected line of an export; the text of the error begins with the number of the line."""
 
     def __init__(self, number: int, reason: str) -> None:
         super().__init__(f"line {number}: {reason}")
@@ -162,14 +162,11 @@ def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return values
 
 
-# The tournaments of an export: whole ones, and records of those that exist here.
-
-
 class ExportReader:
-    """Takes the lines of an export one by one."""
+    """Takes the lines of an export one by one: of whole tournaments, or records of tournaments that exist here."""
 
     def __init__(self, staging: Store, home: Store, name: str | None) -> None:
-        """Begin with an empty database, which gets the tournaments, and another name for the export's only one."""
+        """Begin with an empty ``staging`` database for the tournaments; ``name`` renames the export's only one."""
         self.tournaments: dict[str, StagedTournament] = {}
         self._staging, self._home, self._name = staging, home, name
         self._exported_name: str | None = None
@@ -249,9 +246,10 @@ class _WholeTournament:
     def __init__(self, staged: StagedTournament) -> None:
         self._staged = staged
         self._chain = DigestChain()
-        self._unproved: list[tuple[int, str]] = []  # the lines since the last digests, and what they hold
+        self._unproved: list[tuple[int, str]] = []  # the lines since the last digests, and their contents
 
     def take(self, line: ExportLine) -> bool:
+        """Take a line; return whether it is the tournament's last."""
         kind = next(iter(line.value), "")
         if kind == "digests":
             self._prove(line.value[kind])

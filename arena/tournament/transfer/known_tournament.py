@@ -1,4 +1,4 @@
-"""Taking from elsewhere what a tournament lacks here."""
+"""Takes what a tournament lacks here from the same tournament elsewhere."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ RENAME = "`arena tournament rename` gives one of them another name"
 
 @dataclass(slots=True)
 class _Comparison:
-    """The records of both sides: matches with one only there, with the same, with two, and with two results."""
+    """How many matches are recorded only there, equally on both sides, differently, and with different ranks."""
 
     missing: set[int] = field(default_factory=set)
     already_here: int = 0
@@ -199,7 +199,7 @@ def _content(match: int, text: str) -> Mapping[str, Any]:
 
 
 def _are_same(here: Mapping[str, Any], there: Mapping[str, Any]) -> bool:
-    """Return whether two records are of one match, though what bots said may be left out of one of them."""
+    """Return whether two records are equal, except that one of them may leave out the text of bots."""
     return here == there or (_is_shortened(here, there) and _for_everybody(here) == _for_everybody(there))
 
 
