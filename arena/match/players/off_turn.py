@@ -1,4 +1,4 @@
-"""Off turn, a bot leaves the processor to the one that is to act: how work off turn is found and stopped.
+"""Off turn, a bot leaves the processor to the one that is to act: this module detects and stops work off turn.
 
 Between its matches a bot is frozen. While no bot is asked, because a person thinks or no match is played, a thread
 watches all bots: they keep to their limits, and those that have to be idle are frozen.
@@ -39,10 +39,10 @@ class OffTurnControl:
     """Keeps one bot from working off turn.
 
     Attributes:
-        is_required: the bot is to leave the processor to others while it is not asked.
-        cpu_at_start: the CPU time it had used when its last turn ended; None before its first match.
-        has_worked: it has been found at work off turn.
-        fault: what the bot did although it was frozen; None if it did nothing.
+        is_required: whether the bot must leave the processor to others while it is not asked.
+        cpu_at_start: the CPU seconds it had used when its last turn ended; None before its first match.
+        has_worked: whether it has ever worked off turn.
+        fault: what the bot did although it was frozen, or which limit it broke meanwhile; None without a fault.
     """
 
     def __init__(self, process: Subprocess) -> None:
@@ -167,14 +167,14 @@ class RunningBots:
     def watched(self) -> Iterator[None]:
         """Watch all bots while none of them is asked; nothing else may deal with them meanwhile.
 
-        A bot that is shown to be stopped is looked at ever more rarely, so one that is kept for days costs nothing.
+        While all bots are shown to be stopped, checks become rarer, so bots that are kept for days cost nothing.
         """
         is_over = threading.Event()
 
         def watch() -> None:
             pause_seconds = WATCH_SECONDS
             while not is_over.wait(pause_seconds):
-                are_stopped = sum(not bot.watch() for bot in self._bots) == 0
+                are_stopped = sum(not bot.watch() for bot in self._bots) == 0  # unlike all(), it checks every bot
                 pause_seconds = min(2 * pause_seconds, MAX_WATCH_SECONDS) if are_stopped else WATCH_SECONDS
 
         thread = threading.Thread(target=watch, name="watch-bots", daemon=True)

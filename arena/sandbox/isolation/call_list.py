@@ -78,7 +78,7 @@ def load_machine_code() -> Callable[[int, int], int] | None:
     return function
 
 
-# A process that runs Python between clone and exec costs more than all that it does there: each page that the
+# Running Python between clone and exec costs more than the calls themselves: each page that the
 # interpreter touches is mapped again or copied. So the calls are listed beforehand with all their arguments. The new
 # process shares the memory of its parent, which waits until the exec (CLONE_VM and CLONE_VFORK, clone(2)), and goes
 # through the list by a few instructions of machine code. On machines without such code a copy of the process does it
@@ -172,7 +172,7 @@ class CallList:
     the files that the calls need.
 
     Attributes:
-        free_from: the number of the next file that they open, if none is open from there on; None if that is unknown.
+        free_from: the descriptor of the next file that they open, if none above is open; None if that is unknown.
     """
 
     def __init__(self) -> None:

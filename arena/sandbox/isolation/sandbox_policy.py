@@ -31,10 +31,7 @@ from arena.sandbox.isolation.file_access import (
     landlock_rules,
     user_base,
 )
-from arena.sandbox.isolation.interpreters import (
-    SUBMITTED_RULE,
-    arena_interpreter,
-)
+from arena.sandbox.isolation.interpreters import SUBMITTED_RULE, arena_interpreter
 from arena.sandbox.isolation.launch_spec import (
     SHARED_MEMORY,
     TAG_VARIABLE,
@@ -55,7 +52,6 @@ MIN_ADDRESS_SPACE_BYTES = 4096 * MEBIBYTE
 SPARE_PROCESSES = 32
 """Added to RLIMIT_NPROC, which counts all processes of the user: the last resort behind the resource monitor."""
 
-
 NO_CORE = 1
 """Where ``core_pattern`` names a program, Linux sends it the memory of a crashed process also at a limit of 0, but not
 at 1 (core(5), fs/coredump.c); a file of one byte is not written either."""
@@ -69,8 +65,8 @@ class Isolation:
     Attributes:
         groups: whether control groups limit the sum of memory and processes.
         user_namespace: whether the bots of an ordinary user get their own file systems, by a user namespace.
-        builds: whether it is for builds. Compilers change the modes of files; where no view of its own protects the
-            files of others, the filter of system calls denies this to bots and allows it to builds.
+        builds: whether a build runs in it. Compilers change the modes of files; where a process has no file systems of
+            its own, the filter of system calls allows this to builds and denies it to bots.
     """
 
     level: IsolationLevel = IsolationLevel.NONE
