@@ -45,7 +45,7 @@ from arena.store.people.unrated_match import UnratedMatch
 from arena.store.people.values import Permission, Person, Scope, Submission, Token, scopes_of
 
 FROM_AN_ADDRESS = Rate(200, 600.0)
-"""A whole class may sit behind one."""
+"""A whole class may share an address."""
 FOR_A_NAME_FROM_AN_ADDRESS = Rate(10, 600.0)
 FOR_A_NAME = Rate(100, 3600.0)
 """From everywhere, but not from where the person is signed in: nobody else can keep them out there."""
@@ -54,13 +54,13 @@ WRONG = "the name or the password is not right"
 
 
 class SignInQuery(Fields):
-    """Where to go on."""
+    """Where to continue after signing in."""
 
     next: str = "/"
 
 
 class SignIn(Fields):
-    """Who says they are who."""
+    """The name and the password of whoever signs in, and where to continue."""
 
     name: str
     password: str
@@ -127,7 +127,7 @@ class PasswordChange(Fields):
 
 
 class NewToken(Fields):
-    """A token that is wanted."""
+    """A token to make."""
 
     name: str = Field(min_length=1, max_length=64)
     scopes: tuple[Scope, ...] = Field(min_length=1)
@@ -141,7 +141,7 @@ class NewToken(Fields):
 
 @Operation("GET", "/account", Who.MEMBER, NoFields, AccountPage, "account", is_late=lambda page: page.is_late)
 def show_account(visit: Visit) -> ToShow:
-    """One's own account, and how one's bots are."""
+    """Your own account, and the ratings of your bots."""
     may_see_bots = visit.actor.session is not None or Permission.SUBMIT in visit.actor.permissions
 
     def finish(models: Sequence[Model | None]) -> AccountPage:
@@ -242,13 +242,13 @@ MAX_LOG_LINES = 10_000
 
 
 class Before(Fields):
-    """Which part of what was submitted: what came before a submission."""
+    """Before which submission the list begins."""
 
     before: int | None = Field(None, ge=1, le=2**31 - 1)
 
 
 class EraseAccount(Fields):
-    """The password of somebody who wants to leave."""
+    """The password of the person who erases their account."""
 
     present: str
 
@@ -259,20 +259,20 @@ def show_own_data(visit: Visit) -> OwnDataPage:
     submitted = visit.people.submissions.of(visit.person, visit.fields.before)
     entries = visit.people.log.lines(hidden=embargoed_tournaments(visit), most=MAX_LOG_LINES)
     name, audience = visit.person.name, audience_of(visit)
-    contests = {one.number: one.name for one in visit.people.contests.all()}
+    contests = {contest.number: contest.name for contest in visit.people.contests.all()}
     return OwnDataPage(
         account=_account(visit),
         bot_names=tuple(visit.people.submissions.names_of(visit.person)),
-        submissions=tuple(_own_submission(one, visit) for one in submitted),
+        submissions=tuple(_own_submission(submission, visit) for submission in submitted),
         older=submitted[-1].number if len(submitted) >= LISTED else None,
         matches=tuple(
-            _played_match(one, audience) for one in visit.people.unrated_matches.of_person(visit.person.number)
+            _played_match(match, audience) for match in visit.people.unrated_matches.of_person(visit.person.number)
         ),
         votes=tuple(visit.people.votes.found(person_id=visit.person.number)),
-        puzzle_tries=tuple(OwnTry.of(one) for one in visit.people.puzzle_tries.found(person_id=visit.person.number)),
+        puzzle_tries=tuple(map(OwnTry.of, visit.people.puzzle_tries.found(person_id=visit.person.number))),
         questions=tuple(
-            AskedQuestion.of(one, contest=contests[one.contest])
-            for one in visit.people.contest_messages.asked_by(visit.person.number)
+            AskedQuestion.of(question, contest=contests[question.contest])
+            for question in visit.people.contest_messages.asked_by(visit.person.number)
         ),
         log=tuple(LogLine.of(entry) for entry in entries if name in (entry.by, entry.subject)),
     )
@@ -280,7 +280,7 @@ def show_own_data(visit: Visit) -> OwnDataPage:
 
 @Operation("POST", "/account/erase", Who.MEMBER_IN_BROWSER, EraseAccount, form="/account", takes_password=True)
 def leave(visit: Visit) -> Done:
-    """Erase one's own account."""
+    """Erase your own account."""
     check_present(visit, visit.fields.present)
     for name in visit.people.accounts.erase(visit.person):
         visit.uploads.remove(name)

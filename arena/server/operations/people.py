@@ -35,7 +35,7 @@ class InvitationPage(Model):
 
 
 class SessionLine(Model):
-    """A browser in which a person is signed in, from which address, and by which number that is ended."""
+    """A browser in which a person is signed in, its address, and the number by which to end the session."""
 
     number: int
     is_this: bool
@@ -58,11 +58,11 @@ class TokenLine(Model):
 
 
 class MyRating(Model):
-    """How good a bot is, in a ladder (``tournament``) or on the leaderboard of a game, and how it was a day before.
+    """The rating of a bot, in a ladder (``tournament``) or on the leaderboard of a game, and its change in a day.
 
     Attributes:
-        change: of the rating, against that of its version of then; None if it had none.
-        places_won: the same of the rank; negative for places lost.
+        change: of the rating since then, when the bot may have had another version; None if it had no rating.
+        places_won: since then; negative for places lost.
     """
 
     bot: str
@@ -103,7 +103,7 @@ class PuzzleRating(Model):
 
 
 class PuzzleAnswerPage(Model):
-    """What a person has answered to a puzzle: None in ``is_solved`` before, and then the actions to choose from."""
+    """A person's answer to a puzzle; before it, ``is_solved`` is None and ``actions`` are those to choose from."""
 
     tournament: str
     puzzle: int
@@ -120,7 +120,7 @@ class AccountPage(Model):
 
     Attributes:
         bots: the latest submitted first; empty for programs that may not submit.
-        is_late: whether what is known of their ratings is being computed.
+        is_late: whether their ratings are still being computed.
     """
 
     name: str
@@ -168,7 +168,7 @@ class InvitationLine(Model):
 
 
 class PeoplePage(Model):
-    """Everybody who has an account, by name, the unused invitations, and the roles that whoever looks may give."""
+    """Everybody who has an account, by name, the unused invitations, and the roles that the reader may give."""
 
     people: tuple[PersonLine, ...]
     roles: tuple[Role, ...]
@@ -198,7 +198,7 @@ class LogLine(Model):
 
 
 class LogPage(Model):
-    """The actions of directors and operators, the latest first, and the number before which there are more."""
+    """The actions of directors and operators, the latest first; ``older``: more follow before this number."""
 
     lines: tuple[LogLine, ...]
     older: int | None
@@ -258,14 +258,14 @@ class OwnDataPage(Model):
 
 
 class Moderation(Fields):
-    """Whose account is closed or opened, and why."""
+    """The person whose account is closed or opened, and the reason."""
 
     person: str
     reason: Reason
 
 
 class RoleChange(Fields):
-    """Who becomes what, and why."""
+    """The person whose role changes, the new role, and the reason."""
 
     person: str
     role: Role
@@ -318,7 +318,7 @@ def open_account(visit: Visit) -> Done:
 
 @Operation("POST", "/people/{person}/role", Permission.MANAGE_PEOPLE, RoleChange, form="/people")
 def change_role(visit: Visit) -> Done:
-    """Change what somebody is."""
+    """Change the role of a person."""
     sent: RoleChange = visit.fields
     person = visit.people.accounts.set_role(sent.person, sent.role, visit.person.name, sent.reason)
     return Done(to="/people", sentence=f"{person.name} is {person.role}")
@@ -333,7 +333,7 @@ def show_log(visit: Visit) -> LogPage:
 
 
 def roles_to_give(actor: Actor) -> tuple[Role, ...]:
-    """Return what somebody may make of others."""
+    """Return the roles that somebody may give to others."""
     if Permission.MANAGE_PEOPLE in actor.permissions:
         return MEMBER_ROLES
     return (Role.AUTHOR,) if Permission.INVITE_AUTHORS in actor.permissions else ()
@@ -341,8 +341,8 @@ def roles_to_give(actor: Actor) -> tuple[Role, ...]:
 
 def may_moderate(actor: Actor, person: Person) -> bool:
     """Return whether somebody may close and open the account of a person."""
-    wanted = Permission.MODERATE_AUTHORS if person.role is Role.AUTHOR else Permission.MANAGE_PEOPLE
-    return wanted in actor.permissions
+    needed = Permission.MODERATE_AUTHORS if person.role is Role.AUTHOR else Permission.MANAGE_PEOPLE
+    return needed in actor.permissions
 
 
 def check_may_moderate(actor: Actor, person: Person) -> None:
@@ -353,6 +353,6 @@ def check_may_moderate(actor: Actor, person: Person) -> None:
 
 
 def embargoed_tournaments(visit: Visit) -> frozenset[EmbargoedTournament]:
-    """Return the tournaments of which whoever asks may not know all results, nor what is said since."""
+    """Return the tournaments some of whose results, and later log lines, the visitor may not see."""
     contests = visit.people.contests
     return visibility.embargoed_tournaments(contests.all(), visit.actor.permissions, contests.now())
