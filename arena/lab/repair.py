@@ -60,7 +60,7 @@ class Repaired:
 
     Attributes:
         margin, outcome: of seat 0 with best play. With a pie, that is the seat that the other player may take.
-        keeping_first, first: how many first actions keep this, of how many.
+        keeping_first, first: how many first actions keep this, of how many. With a pie, whichever seat it favours.
         decided_at: after how many plies no outcome changed any more, on average of matches with mistakes.
         draws: the share of draws in the same matches.
     """
@@ -176,8 +176,9 @@ class _Form:
             is_even = worth.outcome is Outcome.DRAW and not worth.margin  # best play leads to such a state
             return row if is_even else self._row(f"pie={plies}")
         fairest = min((cut_worth for _, cut_worth in firsts), key=_unfairness)
-        cuts = [(state, cut_worth) for state, cut_worth in firsts if _unfairness(cut_worth) == _unfairness(fairest)]
-        decided_at, draws = self._play_with_mistakes([state for state, _ in cuts], plies)
+        *unfairness, _ = _unfairness(fairest)  # whichever seat it is good for: the other player takes that one
+        cuts = [state for state, cut_worth in firsts if [*_unfairness(cut_worth)][:-1] == unfairness]
+        decided_at, draws = self._play_with_mistakes(cuts, plies)
         return replace(
             row,
             keeping_first=len(cuts),

@@ -27,7 +27,9 @@ def rows_of(name, within=600.0, **options):
     return {one.repair: one for one in repaired(make_game(name, **options), name, within, 2**31)}
 
 
-@pytest.mark.parametrize(("width", "height", "lines"), [(4, 3, 3), (5, 4, 2), (3, 4, 4), (2, 5, 2), (6, 2, 3)])
+@pytest.mark.parametrize(
+    ("width", "height", "lines"), [(4, 3, 3), (5, 4, 2), (3, 4, 4), (2, 5, 2), (6, 2, 3), (3, 4, 2)]
+)
 def test_a_pie_on_small_sheets_of_plaid_is_worth_what_all_lines_of_play_say(width, height, lines):
     firsts = [("v", x) for x in range(1, width)] + [("h", y) for y in range(1, height)]
     options = {"width": width, "height": height, "lines": lines}
@@ -37,6 +39,7 @@ def test_a_pie_on_small_sheets_of_plaid_is_worth_what_all_lines_of_play_say(widt
     assert rows["none"].margin == pytest.approx(float(max(values)), abs=1e-8)
     assert abs(rows["pie=1"].margin) == pytest.approx(float(nearest), abs=1e-8)
     assert (rows["none"].keeping_first, rows["none"].first) == (values.count(max(values)), len(firsts))
+    assert rows["pie=1"].keeping_first == sum(abs(value) == nearest for value in values)  # whichever seat it favours
     ahead = min(abs(margin_after("plaid", options, pair)) for pair in combinations(firsts, 2))
     assert abs(rows["pie=2"].margin) == pytest.approx(float(ahead), abs=1e-8)
 
