@@ -7,14 +7,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from arena.base.errors import UsageError
+from arena.base.errors import KernelError, UsageError
 from arena.base.text import any_of, counted
 from arena.games.game import Game
+from arena.games.kernels.loading import is_built, kernel_of
 from arena.games.pie import Pie
 from arena.lab.oracle import PREPARE_SECONDS, ActionWorth, Oracle
-from arena.lab.solving.kernel_tables import FEW_STATES
-from arena.lab.solving.limits import Limits, TimeIsUpError, count_states
+from arena.lab.solving.kernel_tables import FEW_STATES, has_all_values
+from arena.lab.solving.limits import Limits, TimeIsUpError, states_text
 from arena.lab.solving.proofs import strategies_for
+from arena.lab.solving.solution import plan_of
 from arena.lab.solving.state_graph import Retrograde, explore
 from arena.lab.solving.worth import SIGNS, Worth
 
@@ -134,6 +136,24 @@ def _by_tables(game: Game[Any], path: str, limits: Limits, claimed: Mapping[int,
     }
 
 
+def _table_by_rules(game: Game[Any], path: str, limits: Limits) -> Retrograde | None:
+    """Return the table of few states, or if no kernel knows them all; None if one does, or a deadline ends a search.
+
+    TooLargeError if it does not fit: a search for the worth of one state after another would never end.
+    """
+    plan = plan_of(game, path)
+    if plan.states is None:
+        return None
+    if plan.states > FEW_STATES:
+        is_search_ended = limits.deadline < float("inf") and not is_built(game)
+        if is_search_ended or has_all_values(game, limits):
+            return None
+        kernel = kernel_of(game)
+        problem = f"{kernel}, and without its kernel " if isinstance(kernel, KernelError) else ""
+        limits.check_memory(plan.memory_bytes or 0, f"{problem}a table of {path} of {states_text(plan.states)}")
+    return Retrograde(explore(game, path, limits))
+
+
 def _searched(game: Game[Any]) -> int:
     """Return how many actions before the end the checker begins to find the best ones by itself."""
     size: int = game.options.get("size", 0)
@@ -159,10 +179,7 @@ class _Walk:
         self._game = game
         self._limits = limits
         self._searched = _searched(game)
-        states = count_states(game, path)
-        is_small = states is not None and states <= FEW_STATES
-        table = Retrograde(explore(game, path, limits)) if is_small else None
-        self._oracle = Oracle(game, path, limits, table)
+        self._oracle = Oracle(game, path, limits, _table_by_rules(game, path, limits))
         self._oracle.prepare(PREPARE_SECONDS)
 
     def value(self) -> int:

@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 
-from arena.base.errors import UsageError
+from arena.base.errors import KernelError, UsageError
 from arena.base.shipped import package_directory
 from arena.games import make_game
 from arena.lab.certificate import MAX_STATES, prove
@@ -147,6 +147,18 @@ def test_when_the_time_is_up_what_rules_prove_is_written_all_the_same():
     )
     with pytest.raises(TimeIsUpError):
         prove(make_game("multiplication", size=7), "multiplication", late)
+
+
+def test_a_board_that_no_table_holds_is_refused_at_once_with_what_a_rule_proves(monkeypatch):
+    found = prove(make_game("plaid"), "plaid", Limits(memory_bytes=2**33))
+    assert [(one.seat, one.holds, one.rule) for one in found.claims] == [(0, 0, "reflection")]
+    assert "a table of plaid of about 10^16 states takes" in found.problem
+    with pytest.raises(UsageError, match="a table of multiplication of about"):
+        prove(make_game("multiplication", size=13), "multiplication", Limits(memory_bytes=2**33))
+    monkeypatch.setattr("arena.lab.certificate.has_all_values", lambda game, limits: False)
+    monkeypatch.setattr("arena.lab.certificate.kernel_of", lambda game: KernelError("no C compiler"))
+    with pytest.raises(UsageError, match="no C compiler, and without its kernel a table of multiplication"):
+        prove(make_game("multiplication", size=9), "multiplication", Limits(memory_bytes=2**33))
 
 
 def test_a_walk_has_an_end(monkeypatch):
