@@ -17,7 +17,7 @@ from arena.tournament.executors.executor import Executor, JobResult, Played, Voi
 # 1. The time in which a match was played is shared with those that were played meanwhile, so that all shares together
 #    are the time that has passed. A worker that waits for a slow match costs time too, charged to that match.
 # 2. The share of a match is charged to its bots as they thought.
-# 3. Whoever costs more than twice what a bot of this ladder usually does owes the rest to every other entrant, and is
+# 3. Whoever costs more than twice what a bot of this ladder usually does owes the excess to each other entrant, and is
 #    suspended until the others have had that time. So with n entrants a slow bot takes about an n-th of the time,
 #    however slow it is; quick bots are never suspended.
 # 4. Nobody is suspended for those who have nothing to learn: who is paired then is up to the ladder.
@@ -74,14 +74,14 @@ class TimeQuotas:
         self._owed = {bot: owed for bot, owed in self._owed.items() if owed > 0}
 
     def over_quota(self) -> dict[str, float]:
-        """Return who is suspended while others want to play, and how many seconds of the others are to pass before."""
+        """Return who is suspended while others want to play, and for how many seconds of the others' time."""
         return dict(self._owed)
 
 
-# Void matches in a row: the bot behind them rests, and if they do not end, so does the whole run.
+# Void matches in a row: the bot behind them is suspended, and if they do not end, the whole run ends.
 #
-# 1. A bot whose matches were void six times in a row, with different rivals, rests: it is not paired, and its matches
-#    are not tried. Its rivals play on. It tries again after a pause, and each further pause is twice as long.
+# 1. A bot whose matches were void six times in a row, with different rivals, is suspended: it is not paired, and its
+#    matches are not tried. Its rivals play on. It tries again after a pause, and each further pause is twice as long.
 # 2. When twelve matches in a row were void, whoever played them, the machine is at fault: the run ends, and whoever
 #    supervises the tournament tries again later.
 # 3. A match that is recorded ends both.
@@ -100,11 +100,11 @@ class VoidSuspensions:
         self.in_row = 0
         self._in_row_of: Counter[str] = Counter()
         self._rivals: dict[str, set[str]] = {}
-        self._rests: Counter[str] = Counter()
+        self._pauses: Counter[str] = Counter()
         self._until: dict[str, float] = {}
 
     def begin_run(self) -> None:
-        """Begin another run: after a storm, one more void match ends it."""
+        """Begin another run: if void matches ended the last one, one more ends this one too."""
         self.in_row = min(self.in_row, RUN_VOIDS - 1)
 
     def note_recorded(self, bots: Collection[str]) -> None:
@@ -113,30 +113,30 @@ class VoidSuspensions:
         for bot in bots:
             self._in_row_of.pop(bot, None)
             self._rivals.pop(bot, None)
-            self._rests.pop(bot, None)
+            self._pauses.pop(bot, None)
             self._until.pop(bot, None)
 
     def note_void(self, bots: Collection[str]) -> list[str]:
-        """Note that a match was void; return who rests from now on."""
+        """Note that a match was void; return who is suspended from now on."""
         self.in_row += 1
         began = []
         for bot in bots:
             self._in_row_of[bot] += 1
             self._rivals.setdefault(bot, set()).update(other for other in bots if other != bot)
-            if self._in_row_of[bot] >= BOT_VOIDS and len(self._rivals[bot]) > 1 and bot not in self.resting():
-                pause = min(FIRST_PAUSE_SECONDS * 2 ** self._rests[bot], LONGEST_PAUSE_SECONDS)
-                self._rests[bot] += 1
+            if self._in_row_of[bot] >= BOT_VOIDS and len(self._rivals[bot]) > 1 and bot not in self.suspended():
+                pause = min(FIRST_PAUSE_SECONDS * 2 ** self._pauses[bot], LONGEST_PAUSE_SECONDS)
+                self._pauses[bot] += 1
                 self._until[bot] = self._now() + pause
                 began.append(bot)
         return began
 
-    def resting(self) -> dict[str, float]:
-        """Return who rests, and for how many seconds still."""
+    def suspended(self) -> dict[str, float]:
+        """Return who is suspended, and for how many seconds still."""
         now = self._now()
         return {bot: until - now for bot, until in self._until.items() if until > now}
 
     @property
-    def is_storm(self) -> bool:
+    def has_too_many(self) -> bool:
         """Whether enough matches were void in a row for the run to end."""
         return self.in_row >= RUN_VOIDS
 
@@ -161,17 +161,17 @@ class SuspendedBot(NamedTuple):
 
 
 class FairScheduling:
-    """Who is suspended from rounds, in one program; it may see several runs.
+    """Who is suspended from rounds, in one program, which may play several runs.
 
     Attributes:
-        voids: the void matches, and who rests because of them.
-        away: who plays nothing, also none of the matches that are scheduled; whoever supervises the ladder says who.
-        text_bytes: the bytes that bots have said in records, until whoever supervises the ladder has counted them.
+        voids: the void matches, and who is suspended because of them.
+        away: who plays nothing, not even scheduled matches; the ladder's supervisor decides.
+        text_bytes: the bytes of bots' text in records, until the ladder's supervisor has counted them.
     """
 
     def __init__(self, now: Callable[[], float] = lambda: time.monotonic()) -> None:
         self._now = now
-        self._shares, self.voids = TimeQuotas(), VoidSuspensions(now)
+        self._quotas, self.voids = TimeQuotas(), VoidSuspensions(now)
         self._seen_at = now()
         self.away: frozenset[str] = frozenset()
         self.text_bytes = Counter[str]()
@@ -182,11 +182,11 @@ class FairScheduling:
         self.voids.begin_run()
 
     def see(self, results: Sequence[JobResult], executor: Executor, present: Collection[str]) -> list[str]:
-        """Note what came of matches since the last call; return who rests from now on because of void ones."""
+        """Note what came of matches since the last call; return who is suspended from now on by void ones."""
         now = self._now()
         ended = [_ended(result.row) for result in results if isinstance(result, Played)]
         playing = {live.match for live in executor.playing()}
-        self._shares.pass_time(now - self._seen_at, ended, playing - {record.match for record in ended}, present)
+        self._quotas.pass_time(now - self._seen_at, ended, playing - {record.match for record in ended}, present)
         self._seen_at = now
         began: list[str] = []
         for result in results:
@@ -197,20 +197,20 @@ class FairScheduling:
             self.text_bytes.update(record.text_bytes)
         return began
 
-    def resting(self) -> frozenset[str]:
+    def excluded(self) -> frozenset[str]:
         """Return who must not be paired, even if nobody else wants to play."""
-        return self.away.union(self.voids.resting())
+        return self.away.union(self.voids.suspended())
 
     def over_quota(self) -> frozenset[str]:
         """Return who must not be paired while others want to play."""
-        return frozenset(self._shares.over_quota())
+        return frozenset(self._quotas.over_quota())
 
     def suspended(self) -> list[SuspendedBot]:
         """Return every suspended bot, with the reason."""
-        resting = self.voids.resting()
-        behind_voids = [SuspendedBot(bot, False, seconds) for bot, seconds in sorted(resting.items())]
-        slow = sorted(self._shares.over_quota().items())
-        return behind_voids + [SuspendedBot(bot, True, seconds) for bot, seconds in slow if bot not in resting]
+        by_voids = self.voids.suspended()
+        behind_voids = [SuspendedBot(bot, False, seconds) for bot, seconds in sorted(by_voids.items())]
+        slow = sorted(self._quotas.over_quota().items())
+        return behind_voids + [SuspendedBot(bot, True, seconds) for bot, seconds in slow if bot not in by_voids]
 
 
 def _ended(row: RecordRow) -> EndedMatch:

@@ -84,7 +84,7 @@ class _Held(NamedTuple):
 
 
 class Tries:
-    """What becomes of the matches that were void in one run, and of those whose bots rest."""
+    """What becomes of the matches that were void in one run, and of those whose bots are suspended."""
 
     def __init__(self, progress: Progress, scheduling: FairScheduling | None) -> None:
         self._progress, self._scheduling = progress, scheduling
@@ -99,12 +99,12 @@ class Tries:
         progress = self._progress
         return len(progress.given_up) + len(progress.game_errors) + len(progress.put_off)
 
-    def unless_resting(self, specs: Iterable[MatchSpec]) -> Iterator[MatchSpec]:
-        """Yield matches as they are taken, but hold back those of resting bots, and put off those of absent bots."""
+    def unless_excluded(self, specs: Iterable[MatchSpec]) -> Iterator[MatchSpec]:
+        """Yield matches as they are taken, but hold back those of excluded bots, and put off those of absent bots."""
         for spec in specs:
             if self._is_away(spec):
                 self._progress.put_off.add(spec.match)
-            elif self._is_resting(spec):
+            elif self._is_excluded(spec):
                 self._hold_back(spec, "a bot rests")
             else:
                 yield spec
@@ -119,7 +119,7 @@ class Tries:
         if self._is_away(void.spec):
             self._progress.put_off.add(match)
             return False
-        if self._is_resting(void.spec):
+        if self._is_excluded(void.spec):
             self._hold_back(void.spec, void.reason)
             return False
         if self._tries[match] < MAX_TRIES:
@@ -146,8 +146,8 @@ class Tries:
     def _is_away(self, spec: MatchSpec) -> bool:
         return self._scheduling is not None and any(bot.label in self._scheduling.away for bot in spec.bots)
 
-    def _is_resting(self, spec: MatchSpec) -> bool:
-        return self._scheduling is not None and not self._scheduling.resting().isdisjoint(
+    def _is_excluded(self, spec: MatchSpec) -> bool:
+        return self._scheduling is not None and not self._scheduling.excluded().isdisjoint(
             bot.label for bot in spec.bots
         )
 
@@ -233,20 +233,20 @@ class Run:
             self._store.extend_schedule(self._tournament, matches)
         self.progress.scheduled += len(matches)
         self._report([])
-        self._play_matches(chain(self._specs(matches), self._tries.unless_resting(again)))
+        self._play_matches(chain(self._specs(matches), self._tries.unless_excluded(again)))
 
     def _next_round(self) -> list[ScheduledMatch]:
         if self._scheduling is None:
             return self._rounds.next_round()
-        resting, over_quota = self._numbers(self._scheduling.resting()), self._numbers(self._scheduling.over_quota())
-        matches = self._rounds.next_round(resting | over_quota)
-        return matches if matches or not over_quota else self._rounds.next_round(resting)
+        excluded, over_quota = self._numbers(self._scheduling.excluded()), self._numbers(self._scheduling.over_quota())
+        matches = self._rounds.next_round(excluded | over_quota)
+        return matches if matches or not over_quota else self._rounds.next_round(excluded)
 
     def _numbers(self, labels: frozenset[str]) -> frozenset[int]:
         return frozenset(k for k, bot in enumerate(self._definition.entrants) if bot.label in labels)
 
     def _specs(self, matches: Iterable[ScheduledMatch]) -> Iterator[MatchSpec]:
-        return self._tries.unless_resting(spec_of(match, self._definition) for match in matches)
+        return self._tries.unless_excluded(spec_of(match, self._definition) for match in matches)
 
     def _apply_changes(self) -> None:
         """Apply a changed definition; if it is rejected, log that, and keep the earlier one."""
@@ -297,10 +297,10 @@ class Run:
     def _follow_order(self, queue: WorkQueue) -> None:
         if queue.is_closed:
             return
-        is_storm = self._scheduling is not None and self._scheduling.voids.is_storm
-        if is_storm:
+        has_too_many_voids = self._scheduling is not None and self._scheduling.voids.has_too_many
+        if has_too_many_voids:
             log.error("%s: match after match was void", self._definition.name)
-        if is_storm or self._control.order() is Order.STOP:
+        if has_too_many_voids or self._control.order() is Order.STOP:
             log.info("%s: the run is stopped; matches that are being played end", self._definition.name)
             self.progress.is_stopped = True
             queue.close()

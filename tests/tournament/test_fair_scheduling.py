@@ -111,40 +111,40 @@ def test_a_slow_bot_has_a_share_of_the_time_and_not_of_the_matches(tmp_path):
 
 def test_a_bot_whose_matches_are_void_with_several_rivals_rests_for_longer_each_time_and_no_rival_rests():
     now = Clock()
-    rests = VoidSuspensions(now)
+    suspensions = VoidSuspensions(now)
     pauses = []
     for _ in range(3):
         began = []
         for turn in range(BOT_VOIDS):
             rival = f"rival {turn % 2}"
-            began += rests.note_void(["broken", rival])
-            rests.note_recorded([rival, "another"])
+            began += suspensions.note_void(["broken", rival])
+            suspensions.note_recorded([rival, "another"])
             if began:
                 break
         assert began == ["broken"]
-        pauses.append(rests.resting()["broken"])
+        pauses.append(suspensions.suspended()["broken"])
         now.seconds += pauses[-1] + 1
-        assert rests.resting() == {}
+        assert suspensions.suspended() == {}
     assert pauses == [FIRST_PAUSE_SECONDS, 2 * FIRST_PAUSE_SECONDS, 4 * FIRST_PAUSE_SECONDS]
-    rests.note_recorded(["broken", "rival 1"])
-    assert rests.note_void(["broken", "rival 0"]) == []
-    rests = VoidSuspensions(Clock())
+    suspensions.note_recorded(["broken", "rival 1"])
+    assert suspensions.note_void(["broken", "rival 0"]) == []
+    suspensions = VoidSuspensions(Clock())
     for _ in range(2 * BOT_VOIDS):
-        assert rests.note_void(["broken", "rival"]) == []
+        assert suspensions.note_void(["broken", "rival"]) == []
 
 
 def test_many_void_matches_in_a_row_are_a_storm_and_one_record_ends_it():
-    rests = VoidSuspensions(Clock())
+    suspensions = VoidSuspensions(Clock())
     for number in range(RUN_VOIDS):
-        assert not rests.is_storm
-        rests.note_void([f"a{number}", f"b{number}"])
-    assert rests.is_storm
-    rests.begin_run()
-    assert not rests.is_storm
-    rests.note_void(["a", "b"])
-    assert rests.is_storm
-    rests.note_recorded(["a", "b"])
-    assert (rests.in_row, rests.is_storm) == (0, False)
+        assert not suspensions.has_too_many
+        suspensions.note_void([f"a{number}", f"b{number}"])
+    assert suspensions.has_too_many
+    suspensions.begin_run()
+    assert not suspensions.has_too_many
+    suspensions.note_void(["a", "b"])
+    assert suspensions.has_too_many
+    suspensions.note_recorded(["a", "b"])
+    assert (suspensions.in_row, suspensions.has_too_many) == (0, False)
 
 
 class Broken(SimulatedExecutor):
@@ -193,13 +193,13 @@ def test_a_run_in_which_everything_is_void_ends_soon_and_again_after_one_more(st
     for void_tries in (RUN_VOIDS, RUN_VOIDS + 1, RUN_VOIDS + 2):
         progress = run_tournament(ladder_of(NAMES), store, executor=executor, control=control)
         assert progress.is_stopped
-        assert scheduling.voids.is_storm
+        assert scheduling.voids.has_too_many
         assert len(store.void_tries(store.tournament("t"))) <= void_tries + 1
     executor.broken = frozenset()
     control = UntilThen(clock, clock.seconds + 50, scheduling)
     progress = run_tournament(ladder_of(NAMES), store, executor=executor, control=control)
     assert progress.recorded > 0
-    assert not scheduling.voids.is_storm
+    assert not scheduling.voids.has_too_many
 
 
 def test_without_a_control_a_ladder_is_played_as_before(store):

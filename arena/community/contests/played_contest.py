@@ -34,8 +34,8 @@ def contest_revealed_by(stored: StoredContest, contests: Contests) -> str:
     """Return the contest of the same game and bots whose embargoed results public matches would tell; "" for none."""
     names = {entry.bot.rpartition("@")[0] for entry in contests.entries_of(stored)}
     games, now = (stored.contest.game,), contests.now()
-    others = (rest for rest in contests.rests() if rest.contest.name != stored.name)
-    revealed = (rest.contest.name for rest in others if any(rest.holds(name, games, now) for name in names))
+    others = (other for other in contests.suspensions() if other.contest.name != stored.name)
+    revealed = (other.contest.name for other in others if any(other.holds(name, games, now) for name in names))
     return next(revealed, "")
 
 

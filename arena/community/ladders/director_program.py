@@ -12,7 +12,7 @@ from arena.base.definition import Definition
 from arena.base.errors import UsageError
 from arena.base.programs.service_program import Idleness, ProblemNote, end_now, keep_trying, run_service
 from arena.base.text import all_of, counted, duration_text
-from arena.community.ladders.open_ladder import OpenLadder, RestingBots
+from arena.community.ladders.open_ladder import LadderSuspensions, OpenLadder
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.directing import LADDER, DesiredState, DirectorState
 from arena.store.results.events import Commits
@@ -46,7 +46,7 @@ class SupervisedLadder:
     ) -> None:
         """Prepare; it calls ``note_success`` regularly while it plays or waits."""
         self._ladder, self._supervised, self._home = ladder, supervised, home
-        self._resting = RestingBots(supervised)
+        self._suspensions = LadderSuspensions(supervised)
         self._note_success = note_success
         self._is_up_to_date = False
         self._is_busy = True
@@ -79,7 +79,7 @@ class SupervisedLadder:
             return self._wait(DirectorState.DRAINED)
         changed, stored = self._ladder.refresh(), self._home.store.find_tournament(self._supervised.tournament)
         earlier = stored.definition.entrants if stored is not None else ()
-        if self._resting.look((*earlier, *self._ladder.entrants)) or changed is not None:
+        if self._suspensions.look((*earlier, *self._ladder.entrants)) or changed is not None:
             self._is_up_to_date, self._rests_until = False, self._now()
         if (left := self._rests_until - self._now()) > 0:
             return min(left, self._wait(DirectorState.RESTING, self._rest_sentence))
@@ -93,7 +93,7 @@ class SupervisedLadder:
         """Return the ladder if its entrants have changed during a run."""
         changed = self._ladder.refresh()
         if changed is not None:
-            self._resting.enter(changed.entrants)
+            self._suspensions.enter(changed.entrants)
         return changed
 
     def _wait_for_entrants(self) -> float:
@@ -133,7 +133,7 @@ class SupervisedLadder:
     def _play(self) -> float:
         self._is_busy = True
         definition = self._ladder.definition()
-        self._resting.enter(definition.entrants)
+        self._suspensions.enter(definition.entrants)
         stored = self._home.store.find_tournament(definition.name)
         self._corrections = len(stored.corrections) if stored is not None else 0
         self._supervised.begin()
@@ -144,13 +144,13 @@ class SupervisedLadder:
             log_path=self._home.log_path(definition.name),
             listener=self._listen,
             refresh=self._refreshed,
-            control=self._resting,
+            control=self._suspensions,
         )
         self._is_up_to_date = progress.is_up_to_date
         self._is_drained = self._is_drained or self._supervised.desired_state is DesiredState.DRAIN
         if progress.played:
             self._rest_seconds = FIRST_REST_SECONDS
-        if progress.given_up or self._supervised.scheduling.voids.is_storm:
+        if progress.given_up or self._supervised.scheduling.voids.has_too_many:
             self._rest(len(progress.given_up))
         return 0.0
 

@@ -1,4 +1,4 @@
-"""A ladder with the bots of its file and the submitted ones, and which of these are resting."""
+"""A ladder with the bots of its file and the submitted ones, and which of these are suspended."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from arena.match.players.manifest import claims_problem
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.store.home import ArenaHome
 from arena.store.people.rates import MAX_DAILY_BYTES
-from arena.store.people.stored_contests import Rest
+from arena.store.people.stored_contests import Suspension
 from arena.store.results.values import StoredBot
 from arena.tournament.definition import load_definition
 from arena.tournament.directors.supervised_run import SupervisedRun
@@ -101,16 +101,16 @@ class OpenLadder:
         return bot
 
 
-# Bots rest on a ladder while a contest hides their results, or after their author has used up a quota.
+# Bots are suspended from a ladder while a contest hides their results, or after their author has used up a quota.
 
 ASK_SECONDS = 0.5
-"""Between two queries for contests; a rest that is known begins on time."""
+"""Between two queries for contests; a known suspension begins on time."""
 
 MAX_NAMED = 5
 
 
-class RestingBots(RunControl):
-    """Keeps bots away from the matches of a ladder, and ends its runs when a rest begins or ends.
+class LadderSuspensions(RunControl):
+    """Keeps bots away from the matches of a ladder, and ends its runs when a suspension begins or ends.
 
     The ladder's director calls ``look`` before a run, and ``enter`` when entrants come while it lasts.
     """
@@ -120,29 +120,29 @@ class RestingBots(RunControl):
         self._supervised = supervised
         self.scheduling = supervised.scheduling
         self._bots: dict[str, tuple[str, ...]] = {}
-        self._rests: list[Rest] | None = None
+        self._of_contests: list[Suspension] | None = None
         self._asked_at = self._counted_at = float("-inf")
-        self._suspended: frozenset[str] = frozenset()
+        self._over_quota: frozenset[str] = frozenset()
 
     def look(self, bots: Iterable[Bot]) -> bool:
-        """Keep resting bots, of these and of earlier ones, away; return whether other bots rest than before."""
+        """Keep suspended bots away, of these and of earlier ones; return whether other bots are suspended now."""
         before, self._supervised.scheduling.away = self._supervised.scheduling.away, frozenset()
         self.enter(bots)
         return self._supervised.scheduling.away != before
 
     def enter(self, bots: Iterable[Bot]) -> None:
-        """Also keep those of the new entrants away that rest."""
+        """Also keep suspended new entrants away."""
         self._bots |= {bot.label: bot.games for bot in bots}
         self._asked_at = self._counted_at = float("-inf")
-        self._supervised.scheduling.away |= self._resting_for_contests() | self._beyond_quota()
-        self._supervised.remark = "; ".join(filter(None, (self._rest_remark(), self._quota_remark())))
+        self._supervised.scheduling.away |= self._suspended_for_contests() | self._beyond_quota()
+        self._supervised.remark = "; ".join(filter(None, (self._contests_remark(), self._quota_remark())))
 
     def order(self) -> Order:
-        """Return what the run is to do; matches of a bot that rests are not recorded."""
-        resting, before = self._resting_for_contests(), self._supervised.scheduling.away
-        if not resting <= before:
+        """Return what the run is to do; matches of a suspended bot are not recorded."""
+        suspended, before = self._suspended_for_contests(), self._supervised.scheduling.away
+        if not suspended <= before:
             return Order.ABANDON
-        return Order.STOP if resting | self._beyond_quota() != before else self._supervised.order()
+        return Order.STOP if suspended | self._beyond_quota() != before else self._supervised.order()
 
     def _beyond_quota(self) -> frozenset[str]:
         """Count what bots wrote since the last look; return the bots of authors over their quota of today."""
@@ -152,37 +152,37 @@ class RestingBots(RunControl):
                 if scheduling.text_bytes:
                     quota.add(scheduling.text_bytes)
                     scheduling.text_bytes.clear()
-                self._suspended = quota.beyond(self._bots)
+                self._over_quota = quota.beyond(self._bots)
             except DatabaseError as error:
                 _log.warning("%s: quotas can't be read: %s", self._supervised.tournament, error)
             self._counted_at = time.monotonic()
-        return self._suspended
+        return self._over_quota
 
-    def _resting_for_contests(self) -> frozenset[str]:
+    def _suspended_for_contests(self) -> frozenset[str]:
         if time.monotonic() - self._asked_at >= ASK_SECONDS:
             try:
-                self._rests, self._asked_at = self._supervised.people.contests.rests(), time.monotonic()
+                self._of_contests, self._asked_at = self._supervised.people.contests.suspensions(), time.monotonic()
             except DatabaseError as error:
-                if self._rests is None:
+                if self._of_contests is None:
                     raise
                 _log.warning("%s: who rests can't be read: %s", self._supervised.tournament, error)
-        return frozenset(label for rest in self._rests or () for label in self._resting_for(rest))
+        return frozenset(label for suspension in self._of_contests or () for label in self._suspended_for(suspension))
 
-    def _resting_for(self, rest: Rest) -> list[str]:
+    def _suspended_for(self, suspension: Suspension) -> list[str]:
         now = self._supervised.people.contests.now()
-        return [label for label, games in self._bots.items() if rest.holds(label.rpartition("@")[0], games, now)]
+        return [label for label, games in self._bots.items() if suspension.holds(label.rpartition("@")[0], games, now)]
 
     def _quota_remark(self) -> str:
-        if not self._suspended:
+        if not self._over_quota:
             return ""
-        bots, size = sorted(self._suspended), size_text(MAX_DAILY_BYTES)
+        bots, size = sorted(self._over_quota), size_text(MAX_DAILY_BYTES)
         named = bots[:MAX_NAMED] + ([f"{len(bots) - MAX_NAMED} more"] if len(bots) > MAX_NAMED else [])
         verb = "is" if len(bots) == 1 else "are"
         return f"{all_of(named)} {verb} suspended until 00:00 UTC: their author's bots wrote more than {size} today"
 
-    def _rest_remark(self) -> str:
-        """Return for which contests bots rest, which are not named; "" if none does."""
-        names = sorted(rest.contest.name for rest in self._rests or () if self._resting_for(rest))
+    def _contests_remark(self) -> str:
+        """Return for which contests bots are suspended, without naming bots; "" if none is."""
+        names = sorted(entry.contest.name for entry in self._of_contests or () if self._suspended_for(entry))
         if not names:
             return ""
         contests_text = (

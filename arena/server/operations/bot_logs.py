@@ -19,7 +19,7 @@ from arena.server.gate.operation import Operation, Visit, Who
 from arena.server.http.problems import bad_address
 from arena.server.operations.contest_results import embargoed_contest
 from arena.server.operations.people import MyBot, MyRating
-from arena.server.operations.submissions import details_of, line_of, rest_of
+from arena.server.operations.submissions import details_of, line_of, suspension_text
 from arena.site.frame.model import Page
 from arena.site.links import address_of
 from arena.site.matches.match_model import MatchFault, MatchParameters
@@ -212,7 +212,7 @@ def _next_step(
         return "Check it again if it is quick enough by itself: the machine may have been busy."
     if submission.state is not SubmissionState.ACCEPTED:
         return _NEXT[submission.state]
-    if rest := rest_of(submission, visit):
+    if rest := suspension_text(submission, visit):
         return f"Nothing to do: it {rest}."
     if not ratings:
         if not is_known:

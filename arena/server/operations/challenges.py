@@ -14,14 +14,14 @@ from arena.server.http.hosts import network_of
 from arena.server.operations.play_choices import (
     SECONDS,
     NewMatch,
-    RestingBots,
+    SuspendedBots,
     authors_of,
     bot_name,
     bot_of,
     chosen,
     menu_of,
-    resting_bots,
     seats_of,
+    suspended_bots,
 )
 from arena.server.operations.playing import BEGINNINGS, address_of, check_plays, outcome_of
 from arena.site.matches.playing import SEATS, ChallengesPage, OwnChallenge, PlayableBot, PlayMenu, PlayView
@@ -58,10 +58,10 @@ class NewChallenge(NewMatch):
 )
 def show_challenges(visit: Visit) -> ChallengesPage:
     """Which bots can be challenged, and one's own challenges."""
-    resting, everything = resting_bots(visit), menu_of(visit.people)
-    menu = resting.offered(everything)
+    suspended, everything = suspended_bots(visit), menu_of(visit.people)
+    menu = suspended.offered(everything)
     own = visit.people.unrated_matches.of_person(visit.person.number, challenges=True)
-    challengers = _challengers(resting, everything)
+    challengers = _challengers(suspended, everything)
     bots = tuple(bot for bot in menu.bots if bot not in challengers)
     bot = bot_of(bots, visit.fields.bot)
     shown = {one.name for one in (*bots, *challengers)} | {one.choices.bot for one in own}
@@ -72,7 +72,7 @@ def show_challenges(visit: Visit) -> ChallengesPage:
         games=tuple(game.name for game in menu.games if bot is None or bot.plays(game.name)),
         seconds=SECONDS,
         refusal=menu.refusal,
-        remarks=tuple(resting.remarks(everything.bots)),
+        remarks=tuple(suspended.remarks(everything.bots)),
         own=tuple(
             OwnChallenge.of(one, one.choices, one.position, address=address_of(one), outcome=_outcome(one))
             for one in own
@@ -81,8 +81,8 @@ def show_challenges(visit: Visit) -> ChallengesPage:
     )
 
 
-def _challengers(resting: RestingBots, menu: PlayMenu) -> tuple[PlayableBot, ...]:
-    return tuple(bot for bot in menu.bots if bot.name.rpartition("@")[0] in resting.own)
+def _challengers(suspended: SuspendedBots, menu: PlayMenu) -> tuple[PlayableBot, ...]:
+    return tuple(bot for bot in menu.bots if bot.name.rpartition("@")[0] in suspended.own)
 
 
 def _outcome(match: UnratedMatch) -> str:
@@ -95,8 +95,8 @@ def _outcome(match: UnratedMatch) -> str:
 def challenge(visit: Visit) -> Done:
     """Let one's own bot play against another, unrated."""
     sent: NewChallenge = visit.fields
-    menu, resting = menu_of(visit.people), resting_bots(visit)
-    own = next((bot for bot in _challengers(resting, menu) if sent.challenger in (bot.name, bot_name(bot))), None)
+    menu, suspended = menu_of(visit.people), suspended_bots(visit)
+    own = next((bot for bot in _challengers(suspended, menu) if sent.challenger in (bot.name, bot_name(bot))), None)
     if own is None:
         raise UsageError(f"challenger {sent.challenger!r:.80}: expected a bot of yours that can be played here")
     rival_bot = bot_of(menu.bots, sent.bot)

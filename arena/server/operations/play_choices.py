@@ -1,4 +1,4 @@
-"""What can be chosen for an unrated match: the game and its options, a bot that does not rest, a seat, and a time."""
+"""What can be chosen for an unrated match: the game and its options, a bot that may play, a seat, and a time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from arena.site.frame.model import MAX_NAME_CHARACTERS
 from arena.site.matches.games_model import MAX_OPTION_FIELDS, GameOption, option_fields
 from arena.site.matches.playing import MAX_SEATS, SEATS, PlayableBot, PlayableGame, PlayMenu
 from arena.store.people.people_store import PeopleStore
-from arena.store.people.stored_contests import Rest, rest_of, rest_sentence
+from arena.store.people.stored_contests import Suspension, suspension_of, suspension_sentence
 from arena.store.people.unrated_match import Choices
 
 SECONDS = (0.1, 0.5, 1.0, 2.0, 5.0)
@@ -171,14 +171,14 @@ def _value(option: GameOption, given: int | str) -> int | str:
     return value
 
 
-# Bots rest while a contest hides its results; only their authors can play against them.
+# Bots are suspended while a contest hides their results; only their authors can play against them.
 
 
 @dataclass(frozen=True, slots=True)
-class RestingBots:
-    """The bots that rest for contests now; ``own`` are the names of the bots of whoever asks."""
+class SuspendedBots:
+    """The bots that contests suspend now; ``own`` are the names of the bots of whoever asks."""
 
-    rests: tuple[Rest, ...]
+    suspensions: tuple[Suspension, ...]
     own: frozenset[str]
     now: str
 
@@ -186,14 +186,14 @@ class RestingBots:
         """Return whether a bot is one of whoever asks, or an example bot, which is everybody's."""
         return bot.startswith(PREFIX) or bot.rpartition("@")[0] in self.own
 
-    def of(self, bot: str, games: Collection[str]) -> Rest | None:
-        """Return the rest of a bot; None if it plays."""
-        return None if bot.startswith(PREFIX) else rest_of(self.rests, bot, games, self.now)
+    def of(self, bot: str, games: Collection[str]) -> Suspension | None:
+        """Return the suspension of a bot; None if it plays."""
+        return None if bot.startswith(PREFIX) else suspension_of(self.suspensions, bot, games, self.now)
 
     def refusal(self, bot: str, games: Collection[str]) -> str:
         """Return why whoever asks can't play against a bot; "" if they can."""
-        rest = None if self.is_own(bot) else self.of(bot, games)
-        return "" if rest is None else f"{bot} {rest_sentence(rest, self.now)}"
+        suspension = None if self.is_own(bot) else self.of(bot, games)
+        return "" if suspension is None else f"{bot} {suspension_sentence(suspension, self.now)}"
 
     def offered(self, menu: PlayMenu) -> PlayMenu:
         """Return what can be chosen by whoever asks."""
@@ -204,20 +204,20 @@ class RestingBots:
         """Yield why bots are not offered, without naming any, and which of whoever asks others can't play against."""
         bots = tuple(bots)
         others = {
-            rest.contest.name
+            suspension.contest.name
             for bot in bots
-            if not self.is_own(bot.name) and (rest := self.of(bot.name, bot.games)) is not None
+            if not self.is_own(bot.name) and (suspension := self.of(bot.name, bot.games)) is not None
         }
         if others:
             names = all_of(sorted(others))
             yield f"Bots that can enter {names} are not offered here until the results of {names} are revealed."
         for bot in bots:
-            if self.is_own(bot.name) and (rest := self.of(bot.name, bot.games)) is not None:
-                yield f"Your bot {bot.name} {rest_sentence(rest, self.now)}. Only you can play against it."
+            if self.is_own(bot.name) and (suspension := self.of(bot.name, bot.games)) is not None:
+                yield f"Your bot {bot.name} {suspension_sentence(suspension, self.now)}. Only you can play against it."
 
 
-def resting_bots(visit: Visit) -> RestingBots:
-    """Return the bots that rest now, from the view of the person who asks."""
+def suspended_bots(visit: Visit) -> SuspendedBots:
+    """Return the bots that are suspended now, from the view of the person who asks."""
     person, contests = visit.actor.person, visit.people.contests
     own = visit.people.submissions.names_of(person) if person is not None else ()
-    return RestingBots(tuple(contests.rests()), frozenset(own), contests.now())
+    return SuspendedBots(tuple(contests.suspensions()), frozenset(own), contests.now())

@@ -26,8 +26,8 @@ from arena.server.operations.play_choices import (
     game_of,
     menu_of,
     played_on,
-    resting_bots,
     seats_of,
+    suspended_bots,
 )
 from arena.site.matches.games_model import GameOption
 from arena.site.matches.playing import SEATS, Ballot, OwnMatch, PlayPage, PlayView, UnratedMatchPage
@@ -82,8 +82,8 @@ class NewVote(OneMatch):
 @Operation("GET", "/play", Permission.PLAY, PlayParameters, PlayPage, "play", room="play", is_in_the_open=True)
 def show_play(visit: Visit) -> PlayPage:
     """What can be played against bots, and one's own unrated matches."""
-    resting, everything, wanted = resting_bots(visit), menu_of(visit.people), visit.fields
-    menu = resting.offered(everything)
+    suspended, everything, wanted = suspended_bots(visit), menu_of(visit.people), visit.fields
+    menu = suspended.offered(everything)
     game = game_of(menu, wanted.game) if wanted.game else None
     bots = tuple(bot for bot in menu.bots if game is None or bot.plays(game.name))
     bot = bot_of(bots, wanted.bot)
@@ -97,7 +97,7 @@ def show_play(visit: Visit) -> PlayPage:
         bot=bot.name if bot is not None else "",
         seconds=SECONDS,
         refusal=menu.refusal,
-        remarks=tuple(resting.remarks(everything.bots)),
+        remarks=tuple(suspended.remarks(everything.bots)),
         own=tuple(OwnMatch.of(match, match.choices, match.position, address=address_of(match)) for match in own),
         authors=authors_of(visit.people, shown),
     )
@@ -116,13 +116,13 @@ def _play_on(visit: Visit) -> Done:
     """Begin at a position of a match that everybody sees: embargoed ones are in other homes."""
     wanted, store = visit.fields, visit.homes.public().store
     record = store.find_record(store.tournament(wanted.tournament), wanted.match)
-    choices, actions = played_on(resting_bots(visit).offered(menu_of(visit.people)), wanted, record)
+    choices, actions = played_on(suspended_bots(visit).offered(menu_of(visit.people)), wanted, record)
     return _begun(visit, choices, actions)
 
 
 def check_plays(visit: Visit, bot: str) -> None:
-    """Raise UsageError if a bot rests now for whoever asks."""
-    if refusal := resting_bots(visit).refusal(bot, _games_of(visit, bot)):
+    """Raise UsageError if a bot is suspended now for whoever asks."""
+    if refusal := suspended_bots(visit).refusal(bot, _games_of(visit, bot)):
         raise UsageError(refusal)
 
 
@@ -165,7 +165,7 @@ def show_match(visit: Visit) -> UnratedMatchPage:
         seconds=match.choices.per_action_milliseconds / 1000,
         may_undo=has_acted and position.state is MatchState.PERSON,
         may_ask=not match.choices.challenger and _may_ask(visit, match),
-        rest=resting_bots(visit).refusal(match.choices.bot, _games_of(visit, match.choices.bot)),
+        rest=suspended_bots(visit).refusal(match.choices.bot, _games_of(visit, match.choices.bot)),
         hint=hinted_action(match.answer),
         outcome=outcome_of(position.reason) or (view.result if view is not None and is_over else ""),
         view=view,

@@ -13,12 +13,12 @@ from arena.base.text import size_text
 from arena.community.submissions.upload_directory import MAX_UPLOAD_BYTES
 from arena.server.gate.operation import Done, Download, Fields, NoFields, Numbered, Operation, Visit, Who
 from arena.server.http.problems import bad_address
-from arena.server.operations.play_choices import resting_bots
+from arena.server.operations.play_choices import suspended_bots
 from arena.site.frame.model import Model
 from arena.site.pages.results import first_ratings
 from arena.site.pages.standings_model import FirstRating
 from arena.store.people.rates import MAX_DAILY_BYTES, Rate
-from arena.store.people.stored_contests import rest_sentence
+from arena.store.people.stored_contests import suspension_sentence
 from arena.store.people.values import (
     HINT,
     UNFINISHED,
@@ -87,7 +87,7 @@ class SubmissionDetails(Model):
         digest: SHA-256 of the upload.
         hint: how to fix it, which is the end of the report; "" if that is not known.
         suspended: why the author's bots play on no ladder today, as a sentence; "" if they do.
-        rest: until when the bot rests, to follow its name in a sentence; "" if it plays.
+        rest: until when the bot is suspended, to follow its name in a sentence; "" if it plays.
     """
 
     file_name: str
@@ -187,7 +187,7 @@ def show_submission(visit: Visit) -> SubmissionPage:
     if submission is None:
         raise bad_address(f"There is no submission {number}.", 404)
     is_accepted = submission.state is SubmissionState.ACCEPTED
-    rest = rest_of(submission, visit) if own is not None and is_accepted else ""
+    rest = suspension_text(submission, visit) if own is not None and is_accepted else ""
     ratings = (
         first_ratings(visit.homes.public().store, {submission.bot})
         if is_accepted and submission.bot is not None
@@ -204,17 +204,17 @@ def show_submission(visit: Visit) -> SubmissionPage:
     )
 
 
-def rest_of(submission: ListedSubmission, visit: Visit) -> str:
-    """Return until when an accepted bot rests; "" if it plays."""
-    resting = resting_bots(visit)
-    if not resting.rests:
+def suspension_text(submission: ListedSubmission, visit: Visit) -> str:
+    """Return until when an accepted bot is suspended; "" if it plays."""
+    suspended = suspended_bots(visit)
+    if not suspended.suspensions:
         return ""
     try:
         bot = visit.homes.public().bots.find(submission.bot or "")
     except ArenaError:  # its files are not here now
         return ""
-    rest = resting.of(bot.label, bot.games)
-    return rest_sentence(rest, resting.now) if rest is not None else ""
+    rest = suspended.of(bot.label, bot.games)
+    return suspension_sentence(rest, suspended.now) if rest is not None else ""
 
 
 def _is_fresh(submission: ListedSubmission, visit: Visit) -> bool:

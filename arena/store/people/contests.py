@@ -28,9 +28,9 @@ from arena.store.people.contest_change import change_mistakes, deadline_mistakes
 from arena.store.people.schema import TimedRepository, add_line, people, submissions
 from arena.store.people.stored_contests import (
     ContestRows,
-    Rest,
+    Suspension,
     all_contests,
-    all_rests,
+    all_suspensions,
     contest_entries,
     contest_of,
     contest_rows,
@@ -97,9 +97,9 @@ class Contests(TimedRepository):
         """Return all contests with their entries, and the submissions in check, or raise StoreError."""
         return self._database.read(contest_rows)
 
-    def rests(self) -> list[Rest]:
-        """Return which bots rest while results are hidden, and from when on; those of later rests included."""
-        return self._database.read(all_rests)
+    def suspensions(self) -> list[Suspension]:
+        """Return which bots are suspended by contests, and since when; suspensions that begin later included."""
+        return self._database.read(all_suspensions)
 
     def change(
         self, by: str, name: str, written: Contest | ContestReading, reason: str, faults: Sequence[Mistake] = ()

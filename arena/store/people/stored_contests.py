@@ -1,4 +1,4 @@
-"""Contests in the database: tables, rows, what others must not have too, and whose bots rest meanwhile."""
+"""Contests in the database: tables, rows, what others must not have too, and whose bots are suspended."""
 
 from __future__ import annotations
 
@@ -152,13 +152,13 @@ _BEING_LISTED = (SubmissionState.ACCEPTED, *UNFINISHED)
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
-    """The rest of the bots of a contest.
+class Suspension:
+    """The suspension of the bots that can enter a contest.
 
     Attributes:
-        since: the first second in which they rest.
-        names: of every bot that its author could enter, whatever games it plays. All versions of a bot rest, since an
-            earlier one tells as much.
+        since: its first second.
+        names: of every bot that its author could enter, whatever games it plays; all versions are suspended, since an
+            earlier one reveals as much.
     """
 
     contest: StoredContest
@@ -166,13 +166,13 @@ class Rest:
     names: frozenset[str]
 
     def holds(self, name: str, games: Collection[str], now: str) -> bool:
-        """Return whether a bot of this name, which plays these games (none for all), rests at a stored time."""
+        """Return whether a bot of this name, which plays these games (none for all), is suspended at a stored time."""
         plays = not games or self.contest.contest.game in games
         return self.since <= now and plays and name in self.names
 
 
-def rest_begins_at(stored: StoredContest) -> str | None:
-    """Return from when on the bots of a contest rest; None if they never do, or not any more.
+def suspension_begins_at(stored: StoredContest) -> str | None:
+    """Return from when on the bots of a contest are suspended; None if they never are, or not any more.
 
     A cancelled contest has no result to give away: its bots play again.
     """
@@ -182,19 +182,19 @@ def rest_begins_at(stored: StoredContest) -> str | None:
     return contest.opens_at if contest.results is ContestResults.SEALED else stored.freeze_at
 
 
-def rest_of(rests: Iterable[Rest], label: str, games: Collection[str], now: str) -> Rest | None:
+def suspension_of(suspensions: Iterable[Suspension], label: str, games: Collection[str], now: str) -> Suspension | None:
     """Return the rest that ends last of a bot (``name@version``, or its name); None if it plays.
 
     It plays ``games``, none for all; ``now`` is a stored time.
     """
     name = label.rpartition("@")[0] or label
-    current = [rest for rest in rests if rest.holds(name, games, now)]
-    return max(current, key=lambda rest: (rest.contest.contest.reveal_at or "~", rest.contest.number), default=None)
+    current = [entry for entry in suspensions if entry.holds(name, games, now)]
+    return max(current, key=lambda entry: (entry.contest.contest.reveal_at or "~", entry.contest.number), default=None)
 
 
-def rest_sentence(rest: Rest, now: str) -> str:
-    """Return until when a bot rests, to follow its name in a sentence."""
-    stored = rest.contest
+def suspension_sentence(suspension: Suspension, now: str) -> str:
+    """Return until when a bot is suspended, to follow its name in a sentence."""
+    stored = suspension.contest
     contest = stored.contest
     if contest.reveal_at is None:
         until = "a director reveals them"
@@ -205,16 +205,16 @@ def rest_sentence(rest: Rest, now: str) -> str:
     return f"rests while results of the contest {contest.name} are hidden, until {until}"
 
 
-def all_rests(connection: Connection) -> list[Rest]:
-    """Return the rests of all contests, those included that have not begun."""
+def all_suspensions(connection: Connection) -> list[Suspension]:
+    """Return the suspensions of all contests, even those that have not begun."""
     beginnings = [
-        (stored, since) for stored in all_contests(connection) if (since := rest_begins_at(stored)) is not None
+        (stored, since) for stored in all_contests(connection) if (since := suspension_begins_at(stored)) is not None
     ]
     if not beginnings:
         return []
     submitted, entered = _submitted(connection), _entered(connection)
     return [
-        Rest(stored, since, frozenset(_names(stored.contest, submitted)) | entered.get(stored.number, frozenset()))
+        Suspension(stored, since, entered.get(stored.number, frozenset()).union(_names(stored.contest, submitted)))
         for stored, since in beginnings
     ]
 

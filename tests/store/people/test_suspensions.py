@@ -1,6 +1,6 @@
 import pytest
 
-from arena.store.people.stored_contests import rest_of, rest_sentence
+from arena.store.people.stored_contests import suspension_of, suspension_sentence
 from arena.store.people.values import Clock, Role, SubmissionState
 from tests.community.contests.samples import DEADLINE, FREEZE, OPEN, OPENS, SEALED, contest_of
 from tests.databases import on_both
@@ -21,27 +21,27 @@ CASES = {
 
 
 @pytest.fixture
-def rests(store, now):
+def suspended(store, now):
     def labels(*asked, games=("differences",)):
         text = Clock(now).text()
-        return {one for one in asked if rest_of(store.contests.rests(), one, games, text) is not None}
+        return {bot for bot in asked if suspension_of(store.contests.suspensions(), bot, games, text) is not None}
 
     return labels
 
 
 @on_both
 @pytest.mark.parametrize("case", CASES)
-def test_from_when_on(store, now, ada, rests, case):
+def test_from_when_on(store, now, ada, suspended, case):
     changed, seconds, is_resting = CASES[case]
     now.seconds = OPENS - 3600
     store.contests.add("dora", contest_of(**changed))
     submit_bot(store, ada)
     accept(store, "ada bot@1")
     now.seconds = seconds
-    assert rests("ada bot@1") == ({"ada bot@1"} if is_resting else set())
+    assert suspended("ada bot@1") == ({"ada bot@1"} if is_resting else set())
 
 
-def test_until_they_are_revealed_or_it_is_cancelled(store, now, ada, rests):
+def test_until_they_are_revealed_or_it_is_cancelled(store, now, ada, suspended):
     now.seconds = OPENS - 3600
     spring = store.contests.add("dora", contest_of(**SEALED))
     submit_bot(store, ada)
@@ -49,22 +49,22 @@ def test_until_they_are_revealed_or_it_is_cancelled(store, now, ada, rests):
     autumn = store.contests.add("dora", contest_of(name='"autumn"', **SEALED, reveal_at="2027-02-01T00:00:00"))
     now.seconds = DEADLINE + 1
     for one in (spring, autumn):
-        assert rests("ada bot@1") == {"ada bot@1"}
+        assert suspended("ada bot@1") == {"ada bot@1"}
         now.seconds += 1e7  # also if nobody reveals them in time
         store.contests.set_revealed(one) if one is spring else store.contests.cancel("dora", "autumn", "Too few.")
-    assert rests("ada bot@1") == set()
+    assert suspended("ada bot@1") == set()
 
 
 def test_until_when_is_said_in_the_zone_of_the_contest(store, now, ada):
     now.seconds = OPENS - 3600
     store.contests.add("dora", contest_of(**SEALED, reveal_at="2027-02-01T08:00:00"))
-    [rest] = store.contests.rests()
+    [suspension] = store.contests.suspensions()
     hidden = "rests while results of the contest spring are hidden, until"
-    assert rest_sentence(rest, store.contests.now()) == f"{hidden} 2027-02-01 08:00 (Europe/Berlin)"
-    assert rest_sentence(rest, "2027-02-01T07:00:00+00:00") == f"{hidden} everything is played"
+    assert suspension_sentence(suspension, store.contests.now()) == f"{hidden} 2027-02-01 08:00 (Europe/Berlin)"
+    assert suspension_sentence(suspension, "2027-02-01T07:00:00+00:00") == f"{hidden} everything is played"
 
 
-def test_all_versions_of_what_an_author_could_enter_and_nobody_else_s(store, now, ada, eve, rests):
+def test_all_versions_of_what_an_author_could_enter_and_nobody_else_s(store, now, ada, eve, suspended):
     """Of another author, of other games, submitted too late or rejected: those play on."""
     now.seconds = OPENS - 3600
     store.contests.add("dora", contest_of(**SEALED, **INVITED))
@@ -84,24 +84,24 @@ def test_all_versions_of_what_an_author_could_enter_and_nobody_else_s(store, now
         submit_bot(store, person, content)
         assert store.submissions.claim().finish(state, "", "", bot)
     theirs = {"ada bot@1", "ada bot@2", "ada bot@0", "second@1"}
-    assert rests(*theirs, "eve bot@1", "bad@1", "late@1") == theirs
-    assert rests(*theirs, games=()) == theirs
-    assert rests(*theirs, games=("plaid",)) == set()
+    assert suspended(*theirs, "eve bot@1", "bad@1", "late@1") == theirs
+    assert suspended(*theirs, games=()) == theirs
+    assert suspended(*theirs, games=("plaid",)) == set()
     store.accounts.close("ada", "dora", "a test")
-    assert rests(*theirs) == theirs
+    assert suspended(*theirs) == theirs
 
 
-def test_a_bot_rests_before_it_can_be_listed_and_nobody_lets_those_of_others_rest(store, now, ada, rests):
+def test_a_bot_rests_before_it_can_be_listed_and_nobody_lets_those_of_others_rest(store, now, ada, suspended):
     now.seconds = OPENS
     store.contests.add("dora", contest_of(**SEALED))
     submit_bot(store, ada)
     claim = store.submissions.claim()
     assert store.submissions.own_bot_name(ada.number, "ada bot")
     claim.keep("", "ada bot@1")
-    assert rests("ada bot@1") == {"ada bot@1"}
+    assert suspended("ada bot@1") == {"ada bot@1"}
     store.accounts.add("bob", Role.OPERATOR, "test")
     claim.finish(SubmissionState.REJECTED, "", "")
     bob = store.accounts.get("bob")
     submit_bot(store, bob, "b")
     store.submissions.claim().keep("", "ada bot@1")
-    assert rests("ada bot@1") == set()
+    assert suspended("ada bot@1") == set()
