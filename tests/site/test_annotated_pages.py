@@ -163,6 +163,15 @@ def test_the_page_of_a_match_is_annotated_from_the_store(home):
     assert model_of(home, "match", tournament="t", match=1).shown.positions[0].annotation is None
 
 
+def test_the_first_page_shows_the_last_match_that_a_mistake_decided_or_else_the_latest(home):
+    tournament = home.store.tournament("t")
+    assert model_of(home, "overview").featured == ("t", 4)
+    list(TournamentAnnotator(home.store, tournament, partial(Annotator, limits=Limits())).annotate())
+    decided = [number for number in range(1, 5) if model_of(home, "match", tournament="t", match=number).shown.turning]
+    assert max(decided) < 4
+    assert model_of(home, "overview").featured == ("t", max(decided))
+
+
 def test_the_page_opens_on_the_action_that_decided_the_match_with_the_best_one_on_the_board(annotated, shown):
     found, annotation = annotated
     point = turning_point(found, annotation)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import islice
 
-from arena.base.enums import TournamentState
+from arena.base.enums import Termination, TournamentState
 from arena.base.text import all_of, counted
+from arena.lab.matches.accuracy import seats_from_text
 from arena.lab.matches.puzzle import may_have_puzzles
 from arena.site.frame.building import Reading, marked, sentence
 from arena.site.frame.model import Sentence
@@ -143,6 +144,7 @@ def build_overview(home: ArenaHome, parameters: OverviewParameters) -> OverviewP
     reading = Reading()
     listed = listed_tournaments(store, reading.readable(newest[:SHOWN]))
     first = listed if parameters.before is None else []
+    latest = _latest(store, first, reading)
     return OverviewPage(
         tournaments=tuple(listed_tournament(item) for item in listed),
         older=newest[SHOWN - 1].number if len(newest) > SHOWN else None,
@@ -150,7 +152,8 @@ def build_overview(home: ArenaHome, parameters: OverviewParameters) -> OverviewP
         matches=matches,
         running=_running(store, reading),
         results=tuple(islice(_results(store, first, reading), RESULTS)),
-        latest=_latest(store, first, reading),
+        latest=latest,
+        turning=reading.attempt(partial(_turning, store, latest)),
         may_have_puzzles=any(may_have_puzzles(home.directory, item.tournament) for item in listed),
         left_out=reading.left_out,
     )
@@ -189,6 +192,22 @@ def _latest(store: Store, listed: Sequence[Listed], reading: Reading) -> tuple[L
         if latest is not None:
             return latest
     return ()
+
+
+def _turning(store: Store, latest: Sequence[ListedResult]) -> int | None:
+    """Return the number of the last match in which an action lost something for certain, and nobody forfeited."""
+    ended = [one for one in latest if one.termination is Termination.NORMAL]
+    if not ended:
+        return None
+    tournament = store.tournament(ended[0].tournament)
+    accuracy = store.annotations.accuracy_of_matches(tournament, [one.match for one in ended])
+    lost = (
+        one.match
+        for one in ended
+        if one.match in accuracy
+        and any(seat.mistakes or seat.blunders for seat in seats_from_text(accuracy[one.match]))
+    )
+    return next(lost, None)
 
 
 def listed_tournament(listed: Listed) -> ListedTournament:

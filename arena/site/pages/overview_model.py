@@ -68,6 +68,7 @@ class OverviewPage(ModelOfBots):
         older: the value of ``before`` on the page with older ones; None if there are none.
         results: of the newest tournaments that have one; empty on pages of older ones.
         latest: the latest matches of the newest tournament that has one; empty on pages of older ones.
+        turning: the number of the last one of these in which an action lost something; None if none is known.
         may_have_puzzles: whether somebody has searched one of the tournaments here for puzzles.
     """
 
@@ -78,14 +79,19 @@ class OverviewPage(ModelOfBots):
     running: tuple[RunningTournament, ...]
     results: tuple[TournamentResult, ...]
     latest: tuple[ListedResult, ...]
+    turning: int | None = None
     may_have_puzzles: bool = False
     left_out: tuple[str, ...] = ()
 
     @property
     def featured(self) -> tuple[str, int] | None:
-        """The tournament and the number of a match that is being played, else of the latest one; None before any."""
+        """The tournament and the number of a match that is being played; None before any.
+
+        If none is, the latest one that a mistake decided, or the latest of all.
+        """
         playing = ((one.name, one.progress.playing[0].match) for one in self.running if one.progress.playing)
-        return next(chain(playing, ((one.tournament, one.match) for one in self.latest)), None)
+        latest = [(one.tournament, one.match) for one in self.latest]
+        return next(chain(playing, (one for one in latest if one[1] == self.turning), latest), None)
 
     def tables(self) -> Mapping[str, Table]:
         """Return the table of tournaments."""

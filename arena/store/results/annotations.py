@@ -96,6 +96,12 @@ class Annotations(Repository):
         for number, actions_hash, text in rows_by_match(self._database, query, [tournament.number], game, FEW_ROWS):
             yield actions_hash, record_from(number, text)
 
+    def accuracy_of_matches(self, tournament: StoredTournament, matches: Sequence[int]) -> dict[int, str]:
+        """Return how well the seats of those of some matches played that are annotated, as JSON, by match."""
+        query = select(records.c.match, match_annotations.c.accuracy).join(match_annotations, _is_of_record())
+        query = query.where(records.c.tournament_id == tournament.number, records.c.match.in_(matches))
+        return dict(self._database.rows(query))
+
     def accuracy(self, tournament: StoredTournament, game: str | None = None) -> Iterator[StoredAccuracy]:
         """Yield how well the seats of each annotated match played, by match; StoreError if bots are malformed."""
         columns = (records.c.match, records.c.encounter, records.c.game, records.c.bots, records.c.ranks)
