@@ -192,7 +192,7 @@ def match_with_opening(listener, number=1, control=None):
 
 
 def test_updates_are_sent_again_in_act_and_an_opening_is_no_update(listener):
-    statement_of("What a bot has been sent in `update` doesn't count: its next `act` lists those actions again.")
+    statement_of("the next `act` lists again what the bot has been sent in `update`.")
     statement_of("The actions of an opening don't: they were played before `match`, and are in the bot's first `act`.")
     statement_of("The bot's own actions come as updates too, and so does the last action of a match, before `end`.")
     with BotPool() as pool:
@@ -210,7 +210,7 @@ def test_updates_are_sent_again_in_act_and_an_opening_is_no_update(listener):
 
 
 def test_a_bot_of_a_void_match_is_sent_quit_and_the_same_match_again(listener):
-    statement_of("Of a void match its bots see no `end`. They are sent `quit`")
+    statement_of("The bots of a void match are sent no `end`. They are sent `quit`")
     statement_of("new processes are sent `hello` and the same `match`, with the same number, seat and `rng_seed`")
 
     def stands_still(game, state, actions):
