@@ -92,7 +92,12 @@ class Repaired:
 
 
 def repaired(game: Game[Any], path: str, within_seconds: float, memory_bytes: int) -> list[Repaired]:
-    """Return the forms of a game for two with its options, the fairest first.
+    """Return the forms of a game for two with its options, the fairest first; see ``repairs_of``."""
+    return sorted(repairs_of(game, path, within_seconds, memory_bytes), key=Repaired.order)
+
+
+def repairs_of(game: Game[Any], path: str, within_seconds: float, memory_bytes: int) -> Iterator[Repaired]:
+    """Yield the forms of a game for two with its options, as soon as each is known.
 
     UsageError unless it is for two. Each form has its share of the time; what is not known by then stays None.
     """
@@ -102,12 +107,10 @@ def repaired(game: Game[Any], path: str, within_seconds: float, memory_bytes: in
         raise OptionError("pie", game.options["pie"], "repair tries the pie rule by itself; expected 0")
     forms = list(_forms(game, path))
     deadline = time.monotonic() + within_seconds
-    rows: list[Repaired] = []
     for number, (form, word) in enumerate(forms):
         now = time.monotonic()
         limits = Limits(deadline=now + max(0.0, deadline - now) / (len(forms) - number), memory_bytes=memory_bytes)
-        rows += _Form(form, path, word, limits).rows()
-    return sorted(rows, key=Repaired.order)
+        yield from _Form(form, path, word, limits).rows()
 
 
 def _forms(game: Game[Any], path: str) -> Iterator[tuple[Game[Any], str]]:
@@ -138,17 +141,22 @@ class _Form:
         self._start = game.initial_state()
 
     def rows(self) -> Iterator[Repaired]:
-        """Yield the form as it is, with a komi, a pie, another order, and with seats exchanged in a second match."""
+        """Yield the form as it is, with seats exchanged in a second match, a komi, a pie, and another order."""
         plain = replace(self._row(""), first=len(self._game.legal_actions(self._start)))
+        worth = self._worth()
+        yield from self._by_values(plain, worth) if worth is not None else self._not_known(plain)
         if self._path in _IN_PAIRS:
             yield self._in_pairs(plain)
-        worth = self._worth()
-        actions = self._exact_actions(self._start) if worth is not None else None
-        if worth is None:
-            yield plain
-            unseen = ("unseen=1",) if self._path == "plusminus" else ()
-            yield from (self._row(repair) for repair in (*unseen, *(f"pie={plies}" for plies in PIES)))
-            return
+        if self._path == "plusminus":
+            yield self._unseen(plain) if worth is not None else self._row("unseen=1")
+
+    def _not_known(self, plain: Repaired) -> Iterator[Repaired]:
+        yield plain
+        yield from (self._row(f"pie={plies}") for plies in PIES)
+
+    def _by_values(self, plain: Repaired, worth: Worth) -> Iterator[Repaired]:
+        """Yield what follows from the values of the states after the first actions."""
+        actions = self._exact_actions(self._start)
         keeping = None if actions is None else sum(choice.worth.margin == worth.margin for choice in actions)
         decided_at, draws = self._play_with_mistakes([self._start]) if actions is not None else (None, None)
         plain = replace(plain, keeping_first=keeping, decided_at=decided_at, draws=draws, **_worth_fields(worth))
@@ -157,8 +165,6 @@ class _Form:
         if worth.margin and self._path in _BY_POINTS:
             yield replace(plain, repair=self._words(f"komi={worth.margin}"), **even)
         yield replace(plain, repair=self._words("both_seats=1"), known=Known.PROVED, **even)
-        if self._path == "plusminus":
-            yield self._unseen(plain)
         for plies in PIES:
             yield self._with_pie(plain, worth, plies)
 

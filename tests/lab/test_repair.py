@@ -7,6 +7,7 @@ import pytest
 
 from arena.base.errors import UsageError
 from arena.games import make_game
+from arena.games.kernels import loading
 from arena.games.kernels.loading import solver_of
 from arena.games.kernels.solver import parts_of
 from arena.lab.certificate import prove
@@ -66,6 +67,26 @@ def test_the_command_prints_an_object_for_each_form(tmp_path, capsys):
     assert (plain["options"], plain["margin"], plain["known"]) == ({"size": 3, "scoring": "distinct"}, 0, "proved")
     code, out, _ = call("lab", "repair", "differences", "-o", "size=3")
     assert (code, "scoring=once pie=1" in out, out.splitlines()[0]) == (0, True, "differences size=3, scoring=distinct")
+
+
+def test_ctrl_c_leaves_the_forms_that_are_known_by_then(tmp_path, capsys, monkeypatch):
+    def interrupted(_form, _plain):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("arena.lab.repair._Form._in_pairs", interrupted)
+    code, out, err = calling(tmp_path / "home", capsys)("lab", "repair", "differences", "-o", "size=3", "--json")
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert (code, sorted(row["repair"] for row in rows)) == (130, ["both_seats=1", "none", "pie=1", "pie=2"]), err
+
+
+def test_it_says_why_forms_are_not_known_if_there_is_no_compiler(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("CC", "nocc")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    loading.load.cache_clear()
+    code, out, err = calling(tmp_path / "home", capsys)("lab", "repair", "multiplication", "--within", "1s")
+    loading.load.cache_clear()
+    reason = "The rules in Python are used, slower: there is no C compiler: CC = 'nocc' is not found\n"
+    assert (code, "not known" in out, err) == (0, True, reason)
 
 
 SMALL = {

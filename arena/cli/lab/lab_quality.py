@@ -23,7 +23,7 @@ from arena.cli.terminal.options import (
     wide_option,
     within_option,
 )
-from arena.cli.terminal.streams import OK
+from arena.cli.terminal.streams import INTERRUPTED, OK
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -266,21 +266,35 @@ def repair(game: str, options: tuple[str, ...], within_seconds: float, quiet: bo
     With --json, each form is an object in a line of its own.
     """
     from arena.games import parse_options
-    from arena.lab.repair import repaired
+    from arena.games.kernels.loading import has_solver, kernel_status
+    from arena.lab.repair import Repaired, repairs_of
     from arena.lab.solving.limits import free_memory_bytes
     from arena.lab.solving.positions import rules_of
 
     rules = rules_of(game, parse_options(game, options))
+    rows: list[Repaired] = []
+    code = OK
     with waiting(f"{game}: solving its forms for {within_seconds:g} s at most", quiet or as_json):
-        rows = repaired(rules, game, within_seconds, free_memory_bytes())
+        try:
+            for row in repairs_of(rules, game, within_seconds, free_memory_bytes()):
+                rows.append(row)
+        except KeyboardInterrupt:
+            if not rows:
+                raise
+            code = INTERRUPTED
+    rows.sort(key=Repaired.order)
     if as_json:
         for row in rows:
             click.echo(json.dumps(asdict(row)))
-        return OK
+        return code
     settings = ", ".join(f"{name}={value}" for name, value in rules.options.items())
     click.echo(f"{printable(f'{game} {settings}')}\n")
     print_table(REPAIR_COLUMNS, [_cells(row) for row in rows], "text")
-    return OK
+    if code == INTERRUPTED:
+        click.echo("Interrupted: forms that were not tried yet are left out.", err=True)
+    if any(row.outcome is None for row in rows) and has_solver(rules) and kernel_status(rules.name).problem:
+        click.echo(printable(f"The rules in Python are used, slower: {kernel_status(rules.name).problem}"), err=True)
+    return code
 
 
 def _cells(row: Repaired) -> dict[str, Any]:
