@@ -220,7 +220,7 @@ class _Walk:
     def _exact_actions(self, state: Any) -> list[ActionWorth]:
         worths = self._oracle.exact_actions(state)
         if worths is None:
-            raise TimeIsUpError(f"what all states of {self._game.name} are worth is not known with these options")
+            raise TimeIsUpError(f"the time is up before all states of {self._game.name} are solved; allow more time")
         return worths
 
     def _worth(self, worth: Worth) -> int:

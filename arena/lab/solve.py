@@ -8,7 +8,7 @@ from typing import Any
 
 from arena.base.errors import KernelError, UsageError
 from arena.games.game import Game
-from arena.games.kernels.loading import has_solver, is_built, solver_of
+from arena.games.kernels.loading import has_solver, is_built, kernel_status, solver_of
 from arena.games.pie import Pie
 from arena.lab.oracle import Oracle
 from arena.lab.shares import ShareOracle
@@ -142,13 +142,17 @@ class Solver:
                 needs = None
             if needs is not None:
                 return Plan(states=needs.states or None, memory_bytes=needs.memory_bytes, by=By.KERNEL)
+        elif by is None and self._would_help():
+            self.kernel_problem = kernel_status(self._game.name).problem
         return plan_of(self._game, self._path)
 
-    def _asks_kernel(self) -> bool:
+    def _would_help(self) -> bool:
+        """Return whether a kernel would solve it sooner."""
         states = count_states(self._game, self._path)
-        if self.table is not None or not has_solver(self._game) or (states is not None and states <= FEW_STATES):
-            return False
-        return self._limits.deadline == float("inf") or is_built(self._game)
+        return self.table is None and has_solver(self._game) and (states is None or states > FEW_STATES)
+
+    def _asks_kernel(self) -> bool:
+        return self._would_help() and (self._limits.deadline == float("inf") or is_built(self._game))
 
     def _perhaps_by_kernel(self) -> Solution | None:
         limits = self._limits

@@ -34,6 +34,8 @@ WIDTH = 80
 MAX_SWEPT = 1000
 MAX_SHOWN = 12
 _EVERY_SECONDS = 0.2
+_FIRST_SHARE = 0.001
+"""The share to be looked at before a time is shown: the first states of plusminus take longer than all others."""
 
 _SWEEP = re.compile(r"\s*(\w+)\s*=\s*(\d{1,9})\.\.(\d{1,9})\s*")
 
@@ -151,7 +153,8 @@ class Looking:
         if first < looked_at <= self.states:
             parts[0] += f" of {self.states:,}"
             parts.append(f"{100 * looked_at / self.states:.0f} %")
-            left.append((now - begun_at) * (self.states - looked_at) / (looked_at - first))
+            if looked_at >= _FIRST_SHARE * self.states:
+                left.append((now - begun_at) * (self.states - looked_at) / (looked_at - first))
         else:
             parts[0] += " states"
         if min(left) < float("inf"):

@@ -140,6 +140,16 @@ def test_a_refusal_tells_what_is_proved_and_that_there_is_no_compiler(solve, mon
     assert "GiB" not in "".join(sentences)
 
 
+def test_bounds_within_a_time_come_with_a_word_about_the_compiler(solve, tmp_path, monkeypatch):
+    monkeypatch.setenv("CC", "nocc")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
+    loading.load.cache_clear()
+    code, out, err = solve("multiplication", "--within", "1s")
+    loading.load.cache_clear()
+    assert (code, out.splitlines()[0]) == (0, "multiplication players=2, size=9: margin at least -252 and at most 252")
+    assert (err.startswith("The rules in Python are used, slower: "), "GiB" in err) == (True, False)
+
+
 def test_a_game_from_outside_that_contradicts_itself_has_a_sentence(solve):
     sentence = refusal(solve, "tests.lab.games:Endless", "-q")
     assert sentence.startswith("the game 'tests.lab.games:Endless' is at fault: apply leads to matches of more than ")
@@ -209,7 +219,8 @@ def test_ctrl_c_leaves_what_is_known_by_then(solve, monkeypatch, arguments, valu
 def test_a_terminal_shows_how_far_a_long_solution_is(monkeypatch, capsys):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     looking = lab_solve.Looking("plaid", deadline=100.0, is_quiet=False)
-    for now, states, looked_at in ((1, 1000, 0), (2, 1000, 100), (2.1, 1000, 150), (4, 1000, 400), (5, 0, 5000)):
+    first = ((1, 1000, 0), (2, 1000, 100), (2.1, 1000, 150), (4, 1000, 400))
+    for now, states, looked_at in (*first, (5, 0, 5000), (6, 10**7, 6000)):
         monkeypatch.setattr(lab_solve.time, "monotonic", lambda now=now: now)
         looking.states = states
         looking(looked_at)
@@ -219,5 +230,6 @@ def test_a_terminal_shows_how_far_a_long_solution_is(monkeypatch, capsys):
         "plaid: 100 of 1,000 · 10 % · 9 s left",
         "plaid: 400 of 1,000 · 40 % · 4 s left",  # 3 s for 400, so 4.5 s for 600
         "plaid: 5,000 states · 95 s left",
+        "plaid: 6,000 of 10,000,000 · 0 % · 94 s left",  # too few to say more than the deadline
         "",
     ]
