@@ -1,5 +1,6 @@
 """``arena check --rules``, as authors of games meet it: good rules, mistakes, and modules that are no rules."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -153,13 +154,15 @@ def test_an_order_that_differs_from_process_to_process_is_found(arena, tmp_path)
     text = (EXAMPLES / "domineering.py").read_text()
     text = text.replace(
         "        return self._places(state)\n",
-        "        names = {f'{x} {y}': (x, y) for x, y in self._places(state)}\n"
-        "        return [names[name] for name in set(names)]\n",
+        "        places = self._places(state)\n"
+        "        names = {f'{x} {y}': (x, y) for x, y in places}\n"
+        "        return [names[name] for name in set(names)] if state.covered else places\n",
     )
     (tmp_path / "unordered.py").write_text(text)
     out = shown(arena, 1, "check", "--rules", "unordered:Domineering", "-o", "width=3", "-o", "height=3")
     words = " ".join(out[out.index("FAILED") :].split())
     assert words.startswith("FAILED answers the same in every process: legal_actions returned [(")
+    assert re.search(r" after: ([abc][123]) actions: \[\[[123], [123]\]\] options: ", words)
     assert " in another process; expected answers that depend on nothing but options and actions" in words
 
 

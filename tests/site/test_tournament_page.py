@@ -228,6 +228,8 @@ def test_every_rival_is_listed_with_what_was_scored_and_its_influence(home):
     found = model_of(home, "why", tournament="t", bot="b")
     influence = {one.name: one.influence for one in found.rivals}
     assert influence["a"] < 0 < influence["c"]
+    raised = f"What raises its rating most are its matches with c: by {influence['c']:.1f}."
+    assert f"{raised} What lowers it most are those with a: by {-influence['a']:.1f}." in found.verdict.text
     assert {(row["rival"], row["points"]) for row in csv_rows(found.csv())} == {("a@1", "0.0"), ("c@1", "4.5")}
     for bot in found.verdict.bots:
         assert found.verdict.text[bot.start : bot.start + len(bot.name)] == bot.name
