@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -48,6 +49,15 @@ def test_the_top_takes_less_than_the_order_and_a_budget_ends_it():
     assert simulate_until(field, decided="top 2").claims >= 6
     bounded = simulate_until([0, 0, 0, 0], max_matches=500)
     assert (bounded.decided, bounded.stopped_because, bounded.matches) == (False, "max_matches", 500)
+
+
+def test_bots_too_far_apart_to_tell_anything_meet_only_at_first():
+    world = World(8.0 * np.arange(5), 0.0, 0.0, np.random.default_rng(0))
+    course = Deciding(Until(), 5, range(5), combinations(range(5), 2))
+    while (batch := course.advance()).any():
+        course.played = course.played + batch
+        course.totals = world.totals(course.played)
+    assert course.played[0, 4] == Until().min_encounters < course.played[0, 1]
 
 
 @pytest.mark.slow

@@ -6,8 +6,9 @@
    play among their neighbours of whom none is known to be better, all of these pairs equally often, until they have
    played a quarter more, counting what these encounters tell: matches of close bots, on whom the verdict depends, tell
    most, and each counts for two open bots.
-   Now and then open bots also play everybody else. Where the points of a pair contradict what both score against the
-   field, as where three bots beat each other in a circle, the two are measured against the whole field instead.
+   Now and then open bots also play all others who are not so far off that their matches tell nothing. Where the points
+   of a pair contradict what both score against the field, as where three bots beat each other in a circle, the two are
+   measured against the whole field instead.
 3. Nothing is played between pairs that only repeat what they have played.
 
 The next batch depends on points alone and not on how long matches took, which differs from run to run: so any number of
@@ -39,7 +40,10 @@ WINDOW = 24
 """The largest distance in rank of two bots that meet in a batch."""
 
 FIELD_SHARE = 4
-"""Open bots play everybody a quarter as often as their neighbours, up to ``field_encounters``."""
+"""Open bots play others a quarter as often as their neighbours, up to ``field_encounters``."""
+
+FIELD_TELLING = 0.4
+"""These others are those against whom an encounter tells this share of what the bot's most telling one does."""
 
 TELLING = 0.5
 """An open pair is played if an encounter tells this share of what the most telling one does."""
@@ -156,8 +160,9 @@ class Deciding:
         targets = np.where(playing, np.ceil(np.maximum(of_both, fewest) - ROUNDING), self.played)
         field = np.minimum(self.decision.field_encounters, np.ceil(targets.max(1) / FIELD_SHARE))
         against_all = np.where(is_open, field, 0.0)
-        least = np.maximum(against_all[:, None], against_all[None, :])
-        return np.where(self._allowed, np.maximum(targets, least), targets)
+        is_telling = look.telling >= FIELD_TELLING * look.telling.max(1)[:, None]
+        least = np.where(is_telling, against_all[:, None], 0.0)
+        return np.where(self._allowed, np.maximum(targets, np.maximum(least, least.T)), targets)
 
     def _is_open(self, look: Look) -> Bools:
         is_open = np.zeros(len(self.played), dtype=bool)
