@@ -100,15 +100,15 @@ def walks(
     variant_games = [other for _, other in variants(plain.OPTIONS, lambda changed: _variant(plain, changed))]
     places: list[Place] = []
     number = 0
-    for group, count, limit in (([plain], _WALKS, 1), (variant_games, _WALKS_OF_VARIANT, max(1, len(variant_games)))):
+    for group, count in (([plain], _WALKS), (variant_games, _WALKS_OF_VARIANT)):
         for walked_game in group:
-            end = time.process_time() + seconds / 2 / limit
+            end = time.process_time() + seconds / 2 / len(group)
             places_before = len(places)
             for draw in range(count):
                 for place in _walk(Calls(walked_game), number + draw, end):
                     places.append(place)
                     on_place(len(places))
-                    if len(places) - places_before >= _PLACES // limit:
+                    if len(places) - places_before >= _PLACES // len(group):
                         break
             number += count
     return tuple(places)
@@ -178,9 +178,9 @@ def _described(places: Sequence[Place], own: Place, twin: Place) -> Difference:
 def differing_answer(here: Mapping[str, str], there: Mapping[str, str], where: str) -> str:
     """Return which answer differs in two processes, and how, as a sentence; one that is missing there differs."""
     method = next((name for name in (*here, *there) if here.get(name) != there.get(name)), "apply")
-    one, other = (found.get(method, "").partition(" ")[2] for found in (here, there))
-    shown_other = other if other and other != one else "something else"  # of long answers only the beginning is shown
+    answer, other = (by_method.get(method, "").partition(" ")[2] for by_method in (here, there))
+    shown_other = other if other and other != answer else "something else"  # only the beginning of answers is shown
     return (
-        f"{method} returned {one or 'nothing'}, and {shown_other} {where}; expected answers that depend on nothing but"
-        " options and actions, not on the order of a set, a hash, a clock or a file"
+        f"{method} returned {answer or 'nothing'}, and {shown_other} {where}; expected answers that depend on nothing"
+        " but options and actions, not on the order of a set, a hash, a clock or a file"
     )

@@ -76,7 +76,7 @@ def _trusted_owners(system: os.statvfs_result) -> set[int]:
     """Return the users whose files are trusted: root and this one.
 
     In the user namespace of a sandbox there is no root: its files have the number of all who have none there. A
-    read-only file system there is a gift of the arena.
+    read-only file system there was made by the arena.
     """
     trusted = {0, os.geteuid()}
     with contextlib.suppress(PermissionError):  # where Landlock hides /proc there is no user namespace of a sandbox

@@ -1,4 +1,9 @@
-"""Encounters of two bots that slip, and how many states they may need."""
+"""Encounters of two bots that slip: by the kernel where there is one, else the same by the rules.
+
+A bot that slips plays one of the best actions, each as often, except that with a certain rate it plays any legal
+action. The best actions are exact: all states after the opening are solved first. So the number of encounters that
+tell two such bots apart depends on the opening alone, and ``slips.h`` and this module play the same ones from a seed.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +23,6 @@ from arena.games.multiplication import Multiplication, MultiplicationState
 from arena.games.permutation import partial_permutations
 from arena.games.plaid import Plaid
 from arena.games.plusminus import Plusminus
-
-# Encounters of two bots that slip, from an opening on: by the kernel where there is one, else the same by the rules.
-#
-# A bot that slips plays one of the best actions, each as often, except that with a certain rate it plays any legal
-# action. The best actions are exact: all states after the opening are solved first. So the number of encounters that
-# tell two such bots apart depends on the opening alone, and ``slips.h`` and this module play the same ones from a seed.
 
 MOST_STATES = 1_000_000
 """The most states after an opening; the table of a kernel then takes 50 MiB."""
@@ -135,15 +134,15 @@ def _points(parts: int) -> int | float:
 class _Solved:
     """Values of all states below one for seat 0, first the outcome and then the margin.
 
-    ``to_come`` is the part of a state's value still to come, by what decides it; with ``is_by_margin``, outcomes follow
-    from margins.
+    ``to_come`` has the part of a state's value still to come, by a key with all that decides it; with ``is_by_margin``,
+    outcomes follow from margins.
     """
 
     def __init__(self, game: Game[Any]) -> None:
         self.to_come: dict[Hashable, int] = {}
         self._game = game
         self.is_by_margin = has_kernel(game) and isinstance(game, Multiplication)
-        self._rest: Callable[[Any], Hashable] = _unordered if self.is_by_margin else lambda state: state
+        self._key: Callable[[Any], Hashable] = _unordered if self.is_by_margin else lambda state: state
         self._settled: Callable[[Game[Any], Any], int] = _so_far if self.is_by_margin else lambda _game, _state: 0
 
     @classmethod
@@ -155,7 +154,7 @@ class _Solved:
             if actions > ACTIONS_PER_STATE * most_states or len(solved.to_come) + len(waiting) > most_states:
                 return None
             now, after = waiting[-1]
-            missing = next((one for one in after if not solved.is_known(one)), None)
+            missing = next((following for following in after if not solved.is_known(following)), None)
             if missing is not None:
                 waiting.append((missing, solved._after(missing)))
                 actions += len(waiting[-1][1])
@@ -163,19 +162,19 @@ class _Solved:
             waiting.pop()
             if after:
                 best = max if game.seat_to_act(now) == 0 else min
-                solved.to_come[solved._rest(now)] = best(map(solved.value, after)) - solved._settled(game, now)
+                solved.to_come[solved._key(now)] = best(map(solved.value, after)) - solved._settled(game, now)
         return solved
 
     def _after(self, state: Any) -> list[Any]:
         return [self._game.apply(state, action) for action in self._game.legal_actions(state)]
 
     def is_known(self, state: Any) -> bool:
-        return self._game.is_over(state) or self._rest(state) in self.to_come
+        return self._game.is_over(state) or self._key(state) in self.to_come
 
     def value(self, state: Any) -> int:
         game = self._game
         if not game.is_over(state):
-            return self._settled(game, state) + self.to_come[self._rest(state)]
+            return self._settled(game, state) + self.to_come[self._key(state)]
         scores = game.scores(state)
         parts = round((scores[0] - scores[1]) * _PARTS)
         return parts if self.is_by_margin else self._outcome(state) * _OUTCOME + parts
@@ -191,7 +190,7 @@ class _Solved:
             after = self._after(state)
             if generator.below(_PERMILLE) >= slips_permille[seat]:
                 best = self.value(state)
-                after = [one for one in after if self.value(one) == best]
+                after = [following for following in after if self.value(following) == best]
             state = after[generator.below(len(after))]
         return 1 + self._outcome(state)
 
@@ -205,13 +204,13 @@ def _so_far(game: Game[Any], state: MultiplicationState) -> int:
     return round((scores[0] - scores[1]) * _PARTS)
 
 
-# How many states are to be solved after an opening before bots that slip can play from it, without looking at them.
+# How many states must be solved after an opening before bots that slip can play from it: counted by formulas.
 
 
 def least_states(game: Game[Any], plies: int) -> int | None:
     """Return how many states in which a seat is to act follow an opening of ``plies``; of plaid, at least how many.
 
-    None if that is not known before (coprimality, games from outside).
+    None if there is no formula (coprimality, external games).
     """
     size: int = game.options.get("size", 0)
     if isinstance(game, Differences):
@@ -233,7 +232,7 @@ def least_states(game: Game[Any], plies: int) -> int | None:
 
 
 def may_be_solved(game: Game[Any], plies: int) -> bool:
-    """Return whether states and actions after an opening may be few enough; True where nobody knows."""
+    """Return whether states and actions after an opening may be few enough; True if their number is not known."""
     states = least_states(game, plies)
     if states is None:
         return True
