@@ -17,7 +17,7 @@ from arena.match.players.manifest import claims_problem
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.store.home import ArenaHome
 from arena.store.people.rates import MAX_DAILY_BYTES
-from arena.store.people.stored_contests import Suspension
+from arena.store.people.stored_contests import ContestSuspension
 from arena.store.results.values import StoredBot
 from arena.tournament.definition import load_definition
 from arena.tournament.directors.supervised_run import SupervisedRun
@@ -120,7 +120,7 @@ class LadderSuspensions(RunControl):
         self._supervised = supervised
         self.scheduling = supervised.scheduling
         self._bots: dict[str, tuple[str, ...]] = {}
-        self._of_contests: list[Suspension] | None = None
+        self._of_contests: list[ContestSuspension] | None = None
         self._asked_at = self._counted_at = float("-inf")
         self._over_quota: frozenset[str] = frozenset()
 
@@ -168,7 +168,7 @@ class LadderSuspensions(RunControl):
                 _log.warning("%s: who rests can't be read: %s", self._supervised.tournament, error)
         return frozenset(label for suspension in self._of_contests or () for label in self._suspended_for(suspension))
 
-    def _suspended_for(self, suspension: Suspension) -> list[str]:
+    def _suspended_for(self, suspension: ContestSuspension) -> list[str]:
         now = self._supervised.people.contests.now()
         return [label for label, games in self._bots.items() if suspension.holds(label.rpartition("@")[0], games, now)]
 

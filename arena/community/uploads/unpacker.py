@@ -21,7 +21,6 @@ from arena.community.uploads.upload_file import FORMATS, ZIP, ArchiveFormat, Upl
 TREE = "tree"
 """The directory below its scratch directory to which it writes."""
 
-
 MEMORY_BYTES = 160 * MEBIBYTE
 """Its limit in addition to the files that it writes, which may be in memory too."""
 
@@ -45,10 +44,8 @@ def main() -> None:
     """Unpack stdin as the arguments say, answer, and wait."""
     suffix, settings = sys.argv[1:]
     limits = UnpackLimits(**json.loads(settings))
-    started = int(
-        time.process_time()
-    )  # on a slow machine, to start Python takes seconds, for which no upload is to blame
-    _lower(resource.RLIMIT_CPU, started + limits.cpu_seconds)
+    # on a slow machine, starting Python takes seconds of CPU time, which no upload has used
+    _lower(resource.RLIMIT_CPU, int(time.process_time()) + limits.cpu_seconds)
     _lower(resource.RLIMIT_DATA, MEMORY_BYTES)
     tree = Path(os.environ["HOME"], TREE)
     tree.mkdir(0o700)

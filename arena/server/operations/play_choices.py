@@ -19,7 +19,7 @@ from arena.site.frame.model import MAX_NAME_CHARACTERS
 from arena.site.matches.games_model import MAX_OPTION_FIELDS, GameOption, option_fields
 from arena.site.matches.playing import MAX_SEATS, SEATS, PlayableBot, PlayableGame, PlayMenu
 from arena.store.people.people_store import PeopleStore
-from arena.store.people.stored_contests import Suspension, suspension_of, suspension_sentence
+from arena.store.people.stored_contests import ContestSuspension, suspension_of, suspension_sentence
 from arena.store.people.unrated_match import Choices
 
 SECONDS = (0.1, 0.5, 1.0, 2.0, 5.0)
@@ -178,7 +178,7 @@ def _value(option: GameOption, given: int | str) -> int | str:
 class SuspendedBots:
     """The bots that contests suspend now; ``own`` are the names of the bots of whoever asks."""
 
-    suspensions: tuple[Suspension, ...]
+    suspensions: tuple[ContestSuspension, ...]
     own: frozenset[str]
     now: str
 
@@ -186,7 +186,7 @@ class SuspendedBots:
         """Return whether a bot is one of whoever asks, or an example bot, which is everybody's."""
         return bot.startswith(PREFIX) or bot.rpartition("@")[0] in self.own
 
-    def of(self, bot: str, games: Collection[str]) -> Suspension | None:
+    def of(self, bot: str, games: Collection[str]) -> ContestSuspension | None:
         """Return the suspension of a bot; None if it plays."""
         return None if bot.startswith(PREFIX) else suspension_of(self.suspensions, bot, games, self.now)
 

@@ -28,7 +28,7 @@ from arena.store.people.contest_change import change_mistakes, deadline_mistakes
 from arena.store.people.schema import TimedRepository, add_line, people, submissions
 from arena.store.people.stored_contests import (
     ContestRows,
-    Suspension,
+    ContestSuspension,
     all_contests,
     all_suspensions,
     contest_entries,
@@ -97,7 +97,7 @@ class Contests(TimedRepository):
         """Return all contests with their entries, and the submissions in check, or raise StoreError."""
         return self._database.read(contest_rows)
 
-    def suspensions(self) -> list[Suspension]:
+    def suspensions(self) -> list[ContestSuspension]:
         """Return which bots are suspended by contests, and since when; suspensions that begin later included."""
         return self._database.read(all_suspensions)
 

@@ -152,7 +152,7 @@ _BEING_LISTED = (SubmissionState.ACCEPTED, *UNFINISHED)
 
 
 @dataclass(frozen=True, slots=True)
-class Suspension:
+class ContestSuspension:
     """The suspension of the bots that can enter a contest.
 
     Attributes:
@@ -182,7 +182,9 @@ def suspension_begins_at(stored: StoredContest) -> str | None:
     return contest.opens_at if contest.results is ContestResults.SEALED else stored.freeze_at
 
 
-def suspension_of(suspensions: Iterable[Suspension], label: str, games: Collection[str], now: str) -> Suspension | None:
+def suspension_of(
+    suspensions: Iterable[ContestSuspension], label: str, games: Collection[str], now: str
+) -> ContestSuspension | None:
     """Return the rest that ends last of a bot (``name@version``, or its name); None if it plays.
 
     It plays ``games``, none for all; ``now`` is a stored time.
@@ -192,7 +194,7 @@ def suspension_of(suspensions: Iterable[Suspension], label: str, games: Collecti
     return max(current, key=lambda entry: (entry.contest.contest.reveal_at or "~", entry.contest.number), default=None)
 
 
-def suspension_sentence(suspension: Suspension, now: str) -> str:
+def suspension_sentence(suspension: ContestSuspension, now: str) -> str:
     """Return until when a bot is suspended, to follow its name in a sentence."""
     stored = suspension.contest
     contest = stored.contest
@@ -205,7 +207,7 @@ def suspension_sentence(suspension: Suspension, now: str) -> str:
     return f"rests while results of the contest {contest.name} are hidden, until {until}"
 
 
-def all_suspensions(connection: Connection) -> list[Suspension]:
+def all_suspensions(connection: Connection) -> list[ContestSuspension]:
     """Return the suspensions of all contests, even those that have not begun."""
     beginnings = [
         (stored, since) for stored in all_contests(connection) if (since := suspension_begins_at(stored)) is not None
@@ -214,7 +216,9 @@ def all_suspensions(connection: Connection) -> list[Suspension]:
         return []
     submitted, entered = _submitted(connection), _entered(connection)
     return [
-        Suspension(stored, since, entered.get(stored.number, frozenset()).union(_names(stored.contest, submitted)))
+        ContestSuspension(
+            stored, since, entered.get(stored.number, frozenset()).union(_names(stored.contest, submitted))
+        )
         for stored, since in beginnings
     ]
 

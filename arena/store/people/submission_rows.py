@@ -25,7 +25,7 @@ from arena.store.results.schema import value_of, writes
 
 
 def get_submission(connection: Connection, number: int) -> Submission:
-    """Return a submission that there is."""
+    """Return a submission, which must exist."""
     return submission_of(connection.execute(all_submissions().where(submissions.c.id == number)).one())
 
 
@@ -140,14 +140,14 @@ MAX_REPORT_CHARACTERS = 64 * 1024
 
 
 class Claim:
-    """The right to finish a submission; it is lost when it was not kept up in time."""
+    """The right to decide a submission; it is lost if it is not extended in time."""
 
     def __init__(self, database: Database, clock: Clock, submission: ClaimedSubmission, secret: str) -> None:
         self.submission = submission
         self._database, self._clock, self._secret = database, clock, secret
 
     def keep(self, report: str, bot: str | None = None) -> bool:
-        """Say that it is still being checked, and what was found so far; return whether the claim still holds."""
+        """Extend the claim, and store the report so far; return whether the claim still holds."""
         values: dict[str, Any] = {"claimed_until": self._clock.text(CLAIM_SECONDS), "report": _bounded(report)}
         return self._change(values | ({"bot": bot} if bot is not None else {}))
 
@@ -193,7 +193,7 @@ class Claim:
 def is_claimable(clock: Clock, is_alone: bool = False) -> ColumnElement[bool]:
     """Return the condition of submissions that wait, or whose checker has gone.
 
-    ``is_alone``: no other checker is at work, so no claim is kept up.
+    ``is_alone``: no other checker is at work, so nobody extends a claim.
     """
     is_over = submissions.c.claimed_until <= clock.text()
     if is_alone:

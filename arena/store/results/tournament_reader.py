@@ -92,7 +92,7 @@ class TournamentReader(Repository):
         return self._select_tournaments(select(tournaments).where(tournaments.c.id.in_(self._numbers(scope))))
 
     def newest_tournaments(self, limit: int, before: int | None = None) -> list[StoredTournament]:
-        """Return at most ``limit`` tournaments that were stored last, the newest first, ``before`` a number."""
+        """Return at most ``limit`` tournaments with numbers below ``before``, those that were stored last first."""
         query = select(tournaments.c.id).where(tournaments.c.deleted_at.is_(None))
         query = query.where(tournaments.c.id < before) if before is not None else query
         numbers = self._database.scalars(query.order_by(tournaments.c.id.desc()).limit(limit))
@@ -172,7 +172,7 @@ class TournamentReader(Repository):
         return self._database.read(read)
 
     def owners(self) -> Owners:
-        """Return whose bots are."""
+        """Return the owners of bots."""
         return self._database.read(read_owners)
 
     def find_tournament(self, name: str) -> StoredTournament | None:
