@@ -82,7 +82,7 @@ def noted_problems(directory: str | os.PathLike[str]) -> Iterator[HealthProblem]
 
 # A program that another process started, and that ends with it.
 #
-# It ends quietly on SIGTERM, and continues when what it needs was away.
+# It ends quietly on SIGTERM, and tries again when something that it needs is not available.
 
 AWAY_SECONDS = 5.0
 """The pause before a failed task is tried again."""

@@ -1,4 +1,4 @@
-"""What the service manager passes to a service, and what a service sends to it."""
+"""Sockets and credentials that systemd passes to a service; readiness, watchdog and journal lines that it receives."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import os
 import socket
 
 from arena.base.errors import UsageError, failing_as
-
-# Sockets and credentials that systemd passes to a service; readiness, watchdog and journal lines that it receives.
 
 FIRST_DESCRIPTOR = 3
 VARIABLES = ("LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES")

@@ -274,10 +274,10 @@ def _contents(file: BotFile) -> Iterator[bytes]:
         raise BotDefinitionError(f"{file.path}: it has changed while it was read")
 
 
-# What lies in a bot's directory and is no part of the bot, for whoever submits it to know.
+# Tells submitters what a bot's directory has that is no part of the bot.
 
 MAX_ENTRIES = 20_000
-"""The number of files and directories that are examined; a bot may not have more."""
+"""How many files and directories are examined; a bot may not have more."""
 
 MAX_NAMES = 12
 """The number of names that are shown."""

@@ -1,7 +1,7 @@
 """Exports a commit of a git repository, which may be untrusted.
 
-Its own configuration can name programs, so it is read for nothing but finding the commit: an empty repository, which
-borrows the objects, writes the archive.
+The repository's own configuration can name programs, so git reads it only to find the commit: an empty repository,
+which borrows the objects, writes the archive.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def export_commit(shown: str, path: Path, reference: str, tar: Path, max_bytes: 
 
 
 def _git(shown: str, max_bytes: int, *arguments: str, environment: Mapping[str, str] = {}) -> bytes:
-    """Run git without the variables that would lead it elsewhere; return what it prints, or raise a sentence."""
+    """Run git without variables that would lead it elsewhere; return what it prints; errors as in ``export_commit``."""
     variables = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     variables |= {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", **RUNS_NOTHING, **environment}
     with tempfile.TemporaryFile() as errors:

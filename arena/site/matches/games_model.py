@@ -14,7 +14,7 @@ OPTION_PREFIX = "option_"
 """Of the fields of the form, one for each option; they are read as ``options``."""
 
 OPTIONS_PATTERN = "^( *[^ =]+=[^ ]*)* *$"
-"""In the description for programs; the rules of the game say it to people."""
+"""In OpenAPI; people get the accepted values from the rules of the game."""
 
 MAX_OPTION_FIELDS = 50
 MAX_ACTIONS_CHARACTERS = 6000
@@ -31,7 +31,7 @@ def option_fields(given: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 class GamesParameters(Parameters):
-    """The address of the list of games says nothing."""
+    """The address of the list of games, which has no parameters."""
 
 
 class GameParameters(Parameters):
@@ -91,8 +91,8 @@ class GameOption(Model):
 
     Attributes:
         type: "whole number" or "choice".
-        accepted: which values are, as text.
-        value: that it has on the board.
+        accepted: the accepted values, as text.
+        value: its value on the board.
         minimum: of a whole number; None for a choice.
         maximum: of a whole number; None for a choice.
         choices: empty for a whole number.

@@ -88,13 +88,13 @@ def build_tournament(home: ArenaHome, parameters: TournamentParameters) -> Tourn
         crosstable=crosstable_of_first(table, rated.results),
         rounds=shown_rounds(store, tournament),
         latest=latest_results(store, tournament),
-        games_played=tuple(PlayedStatistics.of(one, repeats=one.duplicates) for one in rated.statistics),
+        games_played=tuple(PlayedStatistics.of(game, repeats=game.duplicates) for game in rated.statistics),
         accuracy=_accuracy(store, tournament),
         findings=tuple(findings(table)),
         decided=table.decided,
         balance=_balance(store, tournament, definition),
         corrections=_corrections(store, tournament),
-        disqualified=tuple(definition.entrants[one].label for one in sorted(disqualified(tournament.corrections))),
+        disqualified=tuple(definition.entrants[k].label for k in sorted(disqualified(tournament.corrections))),
     )
 
 

@@ -8,8 +8,8 @@
 3. Ratings are the TrueSkill fit of all results so far.
 4. Entrants may come at any time; one that is taken out of the file, has withdrawn or is disqualified is not paired
    any more.
-5. Where it is supervised, slow entrants are suspended from rounds so that nobody exceeds a time quota, and so does
-   who is behind void matches.
+5. If it is supervised, slow entrants are suspended from rounds so that nobody exceeds a time quota, and so are
+   entrants behind void matches.
 6. It stops after ``ladder.matches`` matches, when the widest ± 95 % interval is ``ladder.margin_95`` or narrower, or
    after ``ladder.hours`` of a run; without any of these when it is stopped. A round that has begun is played to its
    end; the last ones before ``ladder.matches`` have no more encounters than are left, in all seats and all games.
@@ -76,7 +76,7 @@ class Ladder(Format[LadderSettings]):
         self._draw_probability: float | None = None
 
     def total_encounters(self) -> int | None:
-        """Return the encounters in each game that make the matches asked for; None if it is not matches that end it."""
+        """Return how many encounters in each game make ``ladder.matches``; None without that setting."""
         matches = self.field.settings.matches
         return None if matches is None else self._encounters_of(matches)
 
@@ -119,9 +119,9 @@ class Ladder(Format[LadderSettings]):
         return self.field.present(self._round + 1)
 
     def _waited(self, k: int) -> int:
-        """Return in how many rounds an entrant has not played since the last in which it did, though it was not absent.
+        """Return in how many rounds since its last one an entrant has not played, although it was not absent.
 
-        That depends on nobody else: it is the same whether somebody entered meanwhile or the ladder is resumed.
+        That depends on nobody else, so a late entry or a resumed ladder changes nothing.
         """
         rounds = range(self._last_rounds.get(k, 0) + 1, self._round + 1)
         if all(absence.entrant != k for absence in self.field.absences):
@@ -164,7 +164,7 @@ class Ladder(Format[LadderSettings]):
         return Round(tuple(sorted(pairings)), tuple(sorted(free)), fewer)
 
     def _encounters_left(self) -> int | None:
-        """Return how many encounters are left in each game until the matches asked for are played."""
+        """Return how many encounters are left in each game until ``ladder.matches`` are played."""
         matches = self.field.settings.matches
         return None if matches is None else self._encounters_of(matches - self._counts.total())
 
@@ -185,7 +185,7 @@ class Ladder(Format[LadderSettings]):
         )
 
     def least_certain(self) -> tuple[EntrantRating, ...]:
-        """Return the ratings of those present who are rated least certainly, as of the last round."""
+        """Return the least certain ratings of the entrants that are present, as of the last round."""
         from arena.ratings.environment import CONFIDENCE_95
 
         rated = [(bot, self._ratings[bot]) for k in self._present() if (bot := self.field.bots[k]) in self._ratings]
