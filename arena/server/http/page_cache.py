@@ -85,6 +85,7 @@ class _Entry:
     freshen_at: float = 0.0
     failure: Problem | None = None
     failed_until: float = 0.0
+    failed_version: str = ""
     size_bytes: int = 0
 
     @property
@@ -135,6 +136,8 @@ class PageCache:
             if entry.failure is not None and self._now() < entry.failed_until:
                 return self._found_late(entry, stamp)
             if entry.building is None:
+                if entry.failure is not None and entry.failure.status < 500 and entry.failed_version != stamp.version:
+                    entry.failure = None  # what did not exist may exist since then
                 if self._now() < (entry.value.rests_until(corrections) if entry.value else 0.0):
                     await self._wait_for_freshening(entry, page)
                     return self._found_late(entry, stamp)
@@ -254,7 +257,7 @@ class PageCache:
         try:
             built = await self._builder.build(page, parameters, entry.value is None)
         except Exception as error:
-            self._note_failure(entry, page, error, self._now() - entry.began_at)
+            self._note_failure(entry, page, error, stamp.version)
         else:
             if has_all_words and not self._reads_all():
                 return  # the home has got people meanwhile
@@ -286,7 +289,7 @@ class PageCache:
             value.take_over(earlier)
         entry.value, entry.failure, entry.current_at = value, None, value.built_at
 
-    def _note_failure(self, entry: _Entry, page: Page, error: Exception, seconds: float) -> None:
+    def _note_failure(self, entry: _Entry, page: Page, error: Exception, version: str) -> None:
         problem = problem_of(error)
         if problem is DEFECT:
             _log.error("the page %s can't be built", page.name, exc_info=error)
@@ -295,7 +298,7 @@ class PageCache:
         if problem.status < 500:
             entry.value = None  # what the page shows does not exist any more
         is_slow = problem.status >= 500 and not problem.is_store_away and problem.retry_after_seconds is None
-        entry.failure = problem
+        entry.failure, entry.failed_version = problem, version
         entry.failed_until = self._now() + (SLOW_FAILURE_SECONDS if is_slow else FAILURE_SECONDS)
 
     def _count_bytes(self, entry: _Entry) -> None:

@@ -336,6 +336,19 @@ async def test_where_a_page_can_not_be_built_the_last_one_stays_unless_it_is_wro
     assert (await pages.find()).value.json == b"new"
 
 
+@pytest.mark.parametrize(("version", "status"), [("1", 404), ("2", None)])
+async def test_while_a_page_is_built_that_may_exist_by_now_it_is_not_said_to_be_missing(pages, version, status):
+    pages.versions.version, pages.builder.answer = "1", raising(UnknownNameError("tournament", "t", []))
+    assert (await pages.find()).problem.status == 404
+    pages.now += FAILURE_SECONDS
+    pages.versions.version, pages.builder.answer = version, lambda: b"new"
+    pages.builder.may_build.clear()
+    found = await pages.find(seconds=0.0)
+    assert (found.value, found.problem and found.problem.status) == (None, status)
+    pages.builder.may_build.set()
+    assert (await pages.find()).value.json == b"new"
+
+
 async def test_a_defect_is_logged_and_the_last_page_stays(pages, caplog):
     first = await pages.find()
     pages.versions.version, pages.builder.answer = "2", raising(ZeroDivisionError())
