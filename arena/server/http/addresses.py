@@ -18,6 +18,9 @@ from arena.site.links import MAX_PATH_BYTES, MAX_QUERY_BYTES, SUFFIXES
 
 MAX_QUERY_FIELDS = 50
 
+ROOMS = ("bots", "contests", "games", "guide", "leaderboards", "play", "tournaments")
+"""The first parts of addresses that an error names, where there is such a page."""
+
 _BROKEN_ESCAPE = re.compile(rb"%(?![0-9a-fA-F]{2})")
 
 Target = TypeVar("Target")
@@ -52,11 +55,11 @@ class Addresses(Generic[Target]):
         match = self._match(raw_path)
         if match is None:
             first = decoded(raw_path[1:].split(b"/")[0])
-            rooms = sorted(room for room in self._rooms if room)
-            hint = suggestion(first, rooms) if first not in rooms else "the address has too much or too little"
-            near = first if first in rooms else nearest(first, rooms)
+            rooms = [room for room in ROOMS if self.has(f"/{room}".encode())]
+            near = first if first in self._rooms else nearest(first, rooms)
+            hint = "the address has too much or too little" if first in self._rooms else suggestion(first, rooms)
             sentence = f"There is no page {shortened_text(decoded(raw_path))!r}: {hint}"
-            raise bad_address(sentence, 404, f"/{near}" if near is not None and self.has(f"/{near}".encode()) else "")
+            raise bad_address(sentence, 404, *(f"/{room}" for room in ([near] if near else rooms) if room in rooms))
         return match
 
     def has(self, raw_path: bytes) -> bool:

@@ -257,7 +257,7 @@ class PageResponses:
             body = json.dumps(shown)
             return response_of(rendered(body.encode(), JSON), request.headers, headers, problem.status)
         setting = Setting(links=self._links)
-        values = {"room": "", "twin": None, "title": problem.title, "sentence": problem.error}
+        values: dict[str, Any] = {"room": "", "twin": None, "title": problem.title, "sentence": problem.error}
         values["suggested"] = problem.suggested
         html = render_template("error", setting, **values)
         return response_of(rendered(html.encode(), HTML), request.headers, headers, problem.status)

@@ -53,7 +53,7 @@ class Problem(Model):
 
     Attributes:
         retry_after_seconds: when to ask again; None if that won't help.
-        suggested: the address of a page that may be meant; "" without one.
+        suggested: the addresses of pages that may be meant.
         is_store_away: whether the store can't be read, so that what it said before is worth showing.
     """
 
@@ -61,7 +61,7 @@ class Problem(Model):
     title: str
     error: str
     retry_after_seconds: int | None = None
-    suggested: str = ""
+    suggested: tuple[str, ...] = ()
     is_store_away: bool = False
     fields: tuple[FieldProblem, ...] = ()
 
@@ -163,21 +163,22 @@ class AwayLog:
             _log.error("%s", sentence)
 
 
-def bad_address(sentence: str, status: int = 400, suggested: str = "") -> ProblemError:
-    """Return the error for an address that no page has; ``suggested`` is one that may be meant."""
+def bad_address(sentence: str, status: int = 400, *suggested: str) -> ProblemError:
+    """Return the error for an address that no page has; ``suggested`` are those that may be meant."""
     title = "Not found" if status == 404 else "This address is not right"
     return ProblemError(_problem(status, title, sentence, suggested))
 
 
-def _suggested(error: UnknownNameError) -> str:
+def _suggested(error: UnknownNameError) -> tuple[str, ...]:
     """Return the address of the thing that may be meant, where such things have pages of their own."""
     page, near = PAGE_BY_NAME.get(error.kind), nearest(error.name, error.known)
     if page is None or near is None or page.path_fields != (error.kind,):
-        return ""
-    return address_of(page, {error.kind: near}) or ""
+        return ()
+    address = address_of(page, {error.kind: near})
+    return () if address is None else (address,)
 
 
-def _problem(status: int, title: str, sentence: str, suggested: str = "") -> Problem:
+def _problem(status: int, title: str, sentence: str, suggested: tuple[str, ...] = ()) -> Problem:
     bounded = printable(sentence[:MAX_SENTENCE_CHARACTERS])
     return Problem(status=status, title=title, error=bounded, suggested=suggested)
 

@@ -82,7 +82,7 @@ async def test_one_process_builds_several_pages_and_is_replaced_when_it_was_kill
     assert builders.processes == (process,)
     problem = await refusal(builders, "Printin")
     assert (problem.status, problem.error) == (404, "unknown tournament 'Printin': did you mean 'Printing'?")
-    assert problem.suggested == "/tournaments/Printing"
+    assert problem.suggested == ("/tournaments/Printing",)
     os.kill(process, signal.SIGKILL)
     assert await build(builders) == first
     assert builders.processes != (process,)

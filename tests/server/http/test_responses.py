@@ -268,13 +268,26 @@ async def test_a_page_never_shown_without_a_store_is_a_sentence(client, director
     assert (response.status_code, response.json()["is_store_readable"]) == (503, False)
 
 
+ROOMS = ["bots", "games", "guide", "leaderboards", "play", "tournaments"]
+
+
 @pytest.mark.parametrize(
-    ("address", "link"),
-    [("/gmaes", "/games"), ("/leaderboard", "/leaderboards"), ("/qqq", None), ("/puzzle", None)],
+    ("address", "rooms"),
+    [
+        ("/gmaes", ["games"]),
+        ("/leaderboard", ["leaderboards"]),
+        ("/tournaments/a/b/c/d", ["tournaments"]),
+        ("/qqq", ROOMS),
+    ],
 )
-async def test_a_page_that_is_not_there_links_what_may_be_meant(client, address, link):
+async def test_a_page_that_is_not_there_links_what_may_be_meant(client, address, rooms):
     response = await answered(client.get(address), 404)
-    assert re.findall('Perhaps you mean <a href="([^"]*)">', response.text) == ([link] if link else [])
+    suggested = response.text.partition("Perhaps you mean")[2].partition("</p>")[0]
+    assert re.findall('<a href="([^"]*)">', suggested) == [f"/{room}" for room in rooms]
+    for room in rooms:
+        assert (await client.get(f"/{room}")).status_code in (200, 202, 307, 308)
+    if len(rooms) > 1:
+        assert f"expected one of: {', '.join(rooms)}" in response.text
 
 
 async def test_problems_are_read_in_a_thread_and_once_a_second(directory, versions, caplog):
