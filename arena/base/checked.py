@@ -94,8 +94,16 @@ def _toml_problem(text: str, failure: tomllib.TOMLDecodeError) -> str:
     shown = f"line {number}, {shortened_text(line)!r}: "
     problem = str(failure)[: location.start()]
     key, equals, value = (part.strip() for part in line.partition("="))
-    if problem == "Invalid value" and re.match("[^\\W\\d]", value) and value not in ("true", "false"):
-        return f"{shown}a text is in quotes: {key} = {json.dumps(value, ensure_ascii=False)}"
+    value = value.partition("#")[0].rstrip()  # without its comment
+    if problem == "Invalid value" and value.lower() in ("true", "yes", "false", "no"):
+        written = "true" if value.lower() in ("true", "yes") else "false"
+        return f"{shown}yes is written true, and no false: {key} = {written}"
+    if problem == "Invalid value" and re.match("[^\\W\\d]|[“”„‘’]", value):
+        return f"{shown}a text is in quotes: {key} = {json.dumps(value.strip('“”„‘’'), ensure_ascii=False)}"
+    if problem.startswith("Unescaped"):
+        return f"{shown}in a text, \\ begins a code; write / between directories, or the text in '…'"
+    if problem.startswith("Expected newline") and re.fullmatch("[-+]?\\d+,\\d+", value):
+        return f"{shown}a number has a point: {key} = {value.replace(',', '.')}"
     if problem.startswith("Cannot"):
         is_table = line.startswith("[")
         subject = "this table" if is_table else f"the key {key!r}"

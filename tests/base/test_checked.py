@@ -137,6 +137,9 @@ def test_a_schema_is_made_once_for_many_mistakes():
     assert made == [Keys]
 
 
+WORDS = ["True", "no", "round quotes", "a path of Windows", "a comma"]
+
+
 @pytest.mark.parametrize(
     ("contents", "message"),
     [
@@ -146,11 +149,16 @@ def test_a_schema_is_made_once_for_many_mistakes():
         (b"#" * (MAX_BYTES + 1), "more than 4 MiB"),
         (b"\x7fELF\0\0", "not valid TOML"),
         (b"a = 1\ngame = plaid", "line 2, 'game = plaid': a text is in quotes: game = \"plaid\""),
+        (b"a = True  # skip", "line 1, 'a = True  # skip': yes is written true, and no false: a = true"),
+        (b"a = no", "line 1, 'a = no': yes is written true, and no false: a = false"),
+        ("a = \u201cplaid\u201d".encode(), 'a text is in quotes: a = "plaid"'),
+        (b'a = "C:\\class"', "in a text, \\ begins a code; write / between directories, or the text in '\u2026'"),
+        (b"a = 1,5", "line 1, 'a = 1,5': a number has a point: a = 1.5"),
         (b"a = 1\na = 2", "line 2, 'a = 2': the key 'a' is there twice"),
         (b"[x]\n[x]", "line 2, '[x]': this table is there twice; several tables of one name are written [[\u2026]]"),
         (b"game: plaid", "line 1, 'game: plaid': expected a line such as: name = \"value\""),
     ],
-    ids=["5,000 digits", "not UTF-8", "nested", "large", "binary", "no quotes", "twice", "tables", "YAML"],
+    ids=["5,000 digits", "not UTF-8", "nested", "large", "binary", "no quotes", *WORDS, "twice", "tables", "YAML"],
 )
 def test_a_file_that_is_no_toml_is_told_in_a_sentence(contents, message, tmp_path):
     path = tmp_path / "f.toml"
