@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,11 @@ from arena.base.enums import CorrectionKind
 from arena.base.errors import BotDefinitionError, DefinitionError, UsageError
 from arena.base.records import Bot, ScheduledMatch
 from arena.base.text import counted
-from arena.base.until import Until
+from arena.base.until import BUDGETS, Until
 from arena.match.players.manifest import known_by, load_bot
 from arena.store.results.store import Store
 from arena.store.results.values import Correction, StoredTournament
-from arena.tournament.formats.format import ALL_FORMATS, FORMATS, FixedFormat, format_class, format_of
+from arena.tournament.formats.format import FORMATS, FixedFormat, format_class, format_of
 from arena.tournament.opening_information import with_openings
 from arena.tournament.schedule import Scheduler, schedule
 
@@ -183,16 +183,22 @@ def _named(differing: Sequence[str]) -> str:
 
 def _advice(differing: Sequence[str], stored: Definition, given: Definition) -> str:
     extend = f"arena extend {shlex.quote(given.name)}"
-    if differing == ["encounters"] and given.encounters > stored.encounters:
-        return f"{extend} --encounters {given.encounters} plays those that are missing"
-    if set(differing) == {"encounters", "until"} and given.until is not None:
-        return f"{extend} --until-decided lets it play on until it is decided"
     advice = "give this one another name (--name NAME)"
-    if differing == ["until"] and None not in (stored.until, given.until):
-        return f"{extend} --until-decided --until KEY=VALUE changes a key; else {advice}"
-    if set(differing) <= {"encounters", "until"}:  # the file is as it was before arena extend
-        how = f"--encounters {stored.encounters}" if stored.until is None else "--until-decided"
-        return f"{extend} {how} resumes it if it was extended; else {advice}"
+    if _can_go_on(stored) and set(differing) <= {"encounters", "until"}:
+        before, now = stored.until, given.until
+        if differing == ["encounters"] and given.encounters > stored.encounters:
+            return f"{extend} --encounters {given.encounters} plays those that are missing"
+        if before is not None and now is not None:
+            names = [field.name for field in fields(Until) if field.name not in BUDGETS]
+            keys = [f"{name} = {value!r}" for name in names if (value := getattr(before, name)) != getattr(now, name)]
+            resumed = f"with {', '.join(keys)} the file resumes it, and"
+            return f"{resumed} {extend} --until-decided --until KEY=VALUE changes a key; else {advice}"
+        if now is not None:
+            return f"{extend} --until-decided lets it play on until it is decided"
+        if before is not None:
+            return f"{extend} --until-decided resumes it if it was extended; else {advice}"
+        how = f"encounters = {stored.encounters} in the file, or {extend} --encounters {stored.encounters}"
+        return f"{how} resumes it if it was extended; else {advice}"
     if all(name.startswith("the bot ") for name in differing):
         return f"{advice}, or give the entrant its new files (arena correct replace)"
     if all(name.startswith("the new entrant ") for name in differing):
@@ -283,9 +289,13 @@ def extended(
         return changed
 
 
+def _can_go_on(definition: Definition) -> bool:
+    kind = FORMATS.get(definition.format)
+    return kind is not None and issubclass(kind, FixedFormat)
+
+
 def _require_can_go_on(stored: StoredTournament) -> None:
-    kind = ALL_FORMATS.get(stored.definition.format)
-    if kind is None or stored.definition.format not in FORMATS or not issubclass(kind, FixedFormat):
+    if not _can_go_on(stored.definition):
         raise UsageError(
             f"tournament {stored.name!r} is a {stored.definition.format}, which can't be extended: expected a"
             " round-robin or a gauntlet, whose encounters don't depend on results"

@@ -50,6 +50,8 @@ class UntilDecided(Format[Any]):
         """
         if not isinstance(planned, FixedFormat) or planned.has_own_openings or field.until is None:
             raise DefinitionError('until: expected format = "round-robin" or "gauntlet", whose encounters can go on')
+        if field.players not in self.players:
+            raise DefinitionError(f"until: expected a game for 2 players, not for {field.players}")
         self._planned = planned
         self._pairings = _pairings_of(planned)
         self.until = field.until

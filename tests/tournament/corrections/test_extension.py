@@ -98,8 +98,17 @@ def test_an_interrupted_extension_goes_on_with_its_own_command_and_with_the_file
     with pytest.raises(DefinitionError, match="arena extend t --until-decided resumes it if it was extended; else"):
         create_or_resume(before, home.store)
     other = replace(home.store.tournament("t").definition, until=replace(UNTIL, indifference=9.5))
-    with pytest.raises(DefinitionError, match="arena extend t --until-decided --until KEY=VALUE changes a key"):
+    expected = r"in until; with indifference = 4\.0 the file resumes it, and arena extend t --until-decided --until KEY"
+    with pytest.raises(DefinitionError, match=expected):
         create_or_resume(other, home.store)
+
+
+@pytest.mark.parametrize("changes", [{"until": UNTIL, "encounters": 1}, {"encounters": 9}], ids=["until", "encounters"])
+def test_nobody_is_sent_to_a_command_that_refuses_the_format(changes, home, bots):
+    swiss = replace(contest(bots, encounters=2), format="swiss", settings={})
+    create_or_resume(swiss, home.store)
+    with pytest.raises(DefinitionError, match=r"differs in [a-z, ]+; give this one another name \(--name NAME\)$"):
+        create_or_resume(replace(swiss, **changes), home.store)
 
 
 def test_a_tournament_from_another_machine_is_extended_once_a_run_has_found_its_bots(home, bots, tmp_path):
@@ -137,6 +146,11 @@ def test_other_formats_are_not_extended(home, bots, kind):
     for wish in ({"encounters": 5}, {"until": UNTIL}):
         with pytest.raises(UsageError, match=f"'t' is a {kind}, which can't be extended: expected a round-robin"):
             extended(home.store, "t", **wish)
+
+
+def test_three_players_are_no_reason_to_doubt_the_format(home, bots):
+    with pytest.raises(DefinitionError, match=r"^until: expected a game for 2 players, not for 3$"):
+        create_or_resume(contest(bots, players=3, until=UNTIL), home.store)
 
 
 def test_what_can_not_be_extended_is_said_in_a_sentence_and_nothing_is_changed(home, bots):
