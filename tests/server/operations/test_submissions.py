@@ -280,6 +280,18 @@ async def test_it_is_not_awaited_for_ever_and_not_at_all_if_it_was_rejected(worl
     assert ASKED_AGAIN not in (await client.get(f"/submissions/{number}")).text
 
 
+async def test_of_the_lines_of_a_failed_build_the_account_has_the_first_and_the_submission_all(world):
+    world.store.submissions.add(world.store.accounts.get("ann"), "d" * 16, "c" * 64, 100, "new.py", "")
+    lines = "its build failed: cc\n  new.c: error"
+    world.store.submissions.claim().finish(SubmissionState.REJECTED, f"new@1: copied\n{lines}", lines, "new@1")
+    number, client = world.store.submissions.latest()[0].number, world.browser("ann")
+    submission, account = [(await client.get(path)).text for path in (f"/submissions/{number}", "/account")]
+    assert "its build failed: cc" in account
+    assert "new.c" not in account
+    assert lines in submission
+    assert "\\n" not in submission
+
+
 async def test_an_account_is_late_until_the_ratings_of_its_bots_are_there(world, submission, store, monkeypatch):
     async def nothing(*_, **__):
         return None
