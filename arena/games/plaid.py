@@ -200,7 +200,7 @@ class Plaid(Game[PlaidState]):
     def render_after(self, state: PlaidState, actions: Sequence[tuple[int, Any]]) -> str:
         """Draw the sheet with the letters of seats in rectangles and at their lines; the last line is double."""
         letters = list(map(seat_letter, self.shown_seats))
-        owners = {(action[0], action[1]): letters[seat] for seat, action in actions if action is not None}
+        owners = {(action[0], action[1]): seat_letter(seat) for seat, action in actions if action is not None}
         last = actions[-1][1] if actions else None
         margin = len(f"[{self.height}{letters[-1]}]")
         return self._sheet(state, letters, owners, None if last is None else (last[0], last[1]), margin)

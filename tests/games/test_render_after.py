@@ -139,3 +139,23 @@ def test_a_square_off_the_board_marks_nothing(square):
 @pytest.mark.parametrize("text", ["", "no board", "  a b c", "1 x\n2 x", "1 x\n  a b c"])
 def test_what_is_no_grid_stays_as_it_is(text):
     assert mark_last(text, (3, 1)) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "actions", "letters"),
+    [
+        ("plaid", {"width": 8, "height": 6, "lines": 4}, ("v7", "swap", "v1", "h2"), ("1A", "7A", "2B")),
+        ("differences", {"size": 4}, ("a1", "swap", "b2", "c3"), ("A", "A", "B")),
+    ],
+)
+def test_after_a_swap_a_letter_is_of_the_seat_that_acted(name, options, actions, letters):
+    """By the rules without the pie seat 0 draws or marks first and third; after a swap seat 0 acts second."""
+    game = make_game(name, pie=1, **options)
+    state, history = game.initial_state(), []
+    for text in actions:
+        action = game.parse_action(text)
+        history.append((game.seat_to_act(state), action))
+        state = game.apply(state, action)
+    assert [seat for seat, _ in history] == [0, 1, 0, 1]
+    drawn = game.render_after(state, history)
+    assert all(drawn.count(letter) >= letters.count(letter) for letter in letters), drawn
