@@ -106,11 +106,16 @@ def _cells_of_letter(letter: str) -> int:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Return a text as lines of at most ``width`` cells, broken between words; longer words are shortened."""
-    lines: list[str] = []
-    for word in _SPACE.split(text):
+    """Return a text as lines of at most ``width`` cells, broken between words; longer words are shortened.
+
+    Spaces before the first word stay.
+    """
+    words = _SPACE.split(text.lstrip(" "))
+    indent = " " * min(len(text) - len(text.lstrip(" ")), width // 2)
+    lines = [indent + shortened([words[0]], width - len(indent))[0]]
+    for word in words[1:]:
         short = shortened([word], width)[0]
-        if lines and cell_count(lines[-1]) + 1 + cell_count(short) <= width:
+        if cell_count(lines[-1]) + 1 + cell_count(short) <= width:
             lines[-1] += f" {short}"
         else:
             lines.append(short)
