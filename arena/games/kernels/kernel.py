@@ -110,6 +110,10 @@ class PlayoutTotals:
     score_sums: tuple[float, ...]
 
 
+DRAWN, LEAD, ACTIONS, LEGAL, FORCED = range(-5, 0)
+"""The places of what ``observed`` returns after the points of the seats."""
+
+
 def observed(scores: Sequence[float], ranks: Sequence[int], choices: Sequence[int]) -> tuple[float, ...]:
     """Return what a profile sums of a match, from its end and the number of legal actions before each action.
 
@@ -128,9 +132,9 @@ def observed(scores: Sequence[float], ranks: Sequence[int], choices: Sequence[in
 
 @dataclass(slots=True)
 class Profile:
-    """Sums over ``n`` matches of what ``observed`` tells, of its squares, and of its products with the actions.
+    """Sums over ``n`` matches of what ``observed`` returns, of its squares, and of its products with the actions.
 
-    ``added`` counts those that were added by one, as the rules in Python had to judge them.
+    ``added`` counts the matches that were added one by one, because the rules in Python had to judge them.
     """
 
     n: int
@@ -155,7 +159,7 @@ class Profile:
         for place, value in enumerate(values):
             self.sums[place] += value
             self.squares[place] += value * value
-            self.products[place] += value * values[-3]
+            self.products[place] += value * values[ACTIONS]
 
     def include(self, other: Profile) -> None:
         """Add the sums over other matches."""

@@ -88,7 +88,7 @@ class BestPlay:
     def __init__(self, game: Game[Any], values: ExactValues, last: int | None = None) -> None:
         """Play so in the ``last`` actions of a match, or in all.
 
-        It counts what is left along the first legal actions, so it is for games whose matches have equal lengths.
+        It counts the actions that are left along the first legal ones: only for games whose matches have equal lengths.
         """
         self._game = game
         self._values = values
@@ -96,7 +96,7 @@ class BestPlay:
 
     def choose(self, state: Any, answered: Any, rng: Random) -> Any:
         """Return a best action."""
-        if self._last is not None and self._is_left_more_than(self._last, state):
+        if self._last is not None and self._has_more_plies_left(self._last, state):
             return pick(self._game.legal_actions(state), rng)
         return pick(self.best(state), rng)
 
@@ -109,7 +109,7 @@ class BestPlay:
         best = max(values)
         return [action for action, value in zip(actions, values, strict=True) if value == best]
 
-    def _is_left_more_than(self, plies: int, state: Any) -> bool:
+    def _has_more_plies_left(self, plies: int, state: Any) -> bool:
         for _ in range(plies):
             actions = self._game.legal_actions(state)
             if not actions:
@@ -148,15 +148,15 @@ def _by_table(game: Game[Any], path: str, limits: Limits) -> ExactValues:
 
 
 def _by_oracle(game: Game[Any], path: str, limits: Limits, states: int | None) -> ExactValues:
-    count = states_text(states) if states is not None else "a number of states that is not known before"
+    shown = states_text(states) if states is not None else "a number of states that is not known before"
     if not has_all_values(game, limits):
-        raise NoValuesError(f"there is no table of {count}, which would be too large or needs a kernel")
+        raise NoValuesError(f"there is no table of {shown}, which would be too large or needs a kernel")
     is_hurried = limits.deadline < float("inf")
     within = _SHARE_OF_TRIAL * max(0.0, limits.deadline - limits.clock()) if is_hurried else None
     # Later questions come after this deadline, and have their own; without one, a kernel that is missing is built.
     oracle = Oracle(game, path, replace(limits, deadline=float("inf")), within_seconds=within)
     if not all(oracle.worth(_random_state(game, plies, Random(plies))).is_exact for plies in _TRIED_PLIES):
-        raise NoValuesError(f"a table of {count} takes longer than the time that there is")
+        raise NoValuesError(f"a table of {shown} takes longer than the time that there is")
     return ExactValues(game, oracle.worth, lambda state: (choice.worth for choice in oracle.actions(state)))
 
 
@@ -192,7 +192,7 @@ def random_levels(
 
 
 def random_play(game: Game[Any], check_time: Callable[[], None]) -> Profile | None:
-    """Return what random play is like in the mean, from all ``n`` states of a game; None if there are too many."""
+    """Return what random play is like on average, from all ``n`` states of a game; None if there are too many."""
     profile = Profile.of(game.players)
     try:
         for level in random_levels(game, FEW_STATES, check_time):

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from arena.games.game import Game
-from arena.games.kernels.kernel import Profile, observed
+from arena.games.kernels.kernel import ACTIONS, DRAWN, FORCED, LEAD, LEGAL, Profile, observed
 from arena.lab.measures.exact_values import ExactValues, Value
 from arena.lab.measures.measure import (
     Cluster,
@@ -27,8 +27,6 @@ from arena.lab.measures.measure import (
 from arena.lab.measures.simulation import SimulatedMatch
 from arena.lab.measures.skill_ladder import SENTENCES, lead_of
 from arena.lab.solving.solution import Solution
-
-# The measures that rest on exact values; pure functions.
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +110,7 @@ def _regret(values: tuple[Value, ...]) -> float:
 
 
 def decided(matches: Sequence[ValuedMatch]) -> tuple[Row, ...]:
-    """Return after which part of its actions a match was decided: from there on the outcome with best play stayed."""
+    """Return after which part of its actions a match was decided: the outcome with best play did not change later."""
     shares = [_decided_ply(match) / max(len(match.values) - 1, 1) for match in matches]
     return (
         *rows_of(
@@ -155,14 +153,14 @@ def first_action_values(values: Sequence[Value]) -> tuple[Row, ...]:
     )
 
 
-# The measures that rest on matches that were played; pure functions.
+# The measures that rest on matches that were played.
 
 Matches = Sequence[SimulatedMatch]
 
 
 @dataclass(frozen=True, slots=True)
 class SelfPlay:
-    """What matches between equals are like, and how this is known: ``kernel``, empty for the rules, else exactly."""
+    """What matches between equals are like; ``known``: "kernel", "" by the rules, or else how it is exactly known."""
 
     profile: Profile
     known: str = ""
@@ -173,16 +171,16 @@ class SelfPlay:
         return self.known not in ("", "kernel")
 
     def rows(self, name: str, at: str, unit: Unit, place: int, *, is_per_action: bool = False) -> list[Row]:
-        """Return the mean of what was observed, of each match or of each action."""
+        """Return the mean of what was observed at a place, for each match or for each action."""
         profile, n = self.profile, self.profile.n
-        total, count = profile.sums[place], profile.sums[-3] if is_per_action else n
+        total, count = profile.sums[place], profile.sums[ACTIONS] if is_per_action else n
         if not n or not count:
             return []
         if self.is_exact:
-            value = total / profile.sums[-3] if is_per_action else total
+            value = total / profile.sums[ACTIONS] if is_per_action else total
             return rows_of(name, at, unit, exactly(value, n), self.known)
         mean = total / count
-        products, squares = (profile.products[place], profile.squares[-3]) if is_per_action else (total, n)
+        products, squares = (profile.products[place], profile.squares[ACTIONS]) if is_per_action else (total, n)
         rest = profile.squares[place] - mean * (2 * products - mean * squares)
         variance = n / (n - 1) * rest / count**2 if n > 1 and rest > 1e-12 * profile.squares[place] else 0.0
         if unit is Unit.SHARE:
@@ -208,8 +206,8 @@ def first_seat(strengths: Mapping[str, SelfPlay], players: int) -> tuple[Row, ..
 
 def draws_and_margins(strengths: Mapping[str, SelfPlay]) -> tuple[Row, ...]:
     """Return how often the first rank is shared, and by how much the first is ahead of the second."""
-    draws = [row for at, play in strengths.items() for row in play.rows("draws", at, Unit.SHARE, -5)]
-    margins = [row for at, play in strengths.items() for row in play.rows("margin of the first", at, Unit.SCORE, -4)]
+    draws = [row for at, play in strengths.items() for row in play.rows("draws", at, Unit.SHARE, DRAWN)]
+    margins = [row for at, play in strengths.items() for row in play.rows("margin of the first", at, Unit.SCORE, LEAD)]
     return (*draws, *margins)
 
 
@@ -249,7 +247,7 @@ def depth(steps: Mapping[str, Sequence[float]], counted: Sequence[str]) -> tuple
     rows: list[Row] = []
     estimates: dict[str, Estimate] = {}
     for step, points in steps.items():
-        estimate = share_of([Cluster(one) for one in points])
+        estimate = share_of(list(map(Cluster, points)))
         if estimate is not None:
             estimates[step] = estimate
             rows += rows_of("points of the stronger", step, Unit.SHARE, estimate)
@@ -257,9 +255,9 @@ def depth(steps: Mapping[str, Sequence[float]], counted: Sequence[str]) -> tuple
     if doublings:
         value, low, high = (
             float(sum((end or 0.0) >= DEPTH_SHARE for end in ends))
-            for ends in zip(*((one.value, one.low, one.high) for one in doublings), strict=True)
+            for ends in zip(*((taken.value, taken.low, taken.high) for taken in doublings), strict=True)
         )
-        steps_found = Estimate(value=value, low=low, high=high, n=min(one.n for one in doublings))
+        steps_found = Estimate(value=value, low=low, high=high, n=min(taken.n for taken in doublings))
         rows += rows_of("doublings that take 55 % or more", f"of {len(doublings)}", Unit.COUNT, steps_found)
     return tuple(rows)
 
@@ -295,9 +293,9 @@ def length_and_branching(strengths: Mapping[str, SelfPlay]) -> tuple[Row, ...]:
     """Return how long matches are, how many actions there are to choose from, and how often there is no choice."""
     rows: list[Row] = []
     for at, play in strengths.items():
-        rows += play.rows("actions in a match", at, Unit.COUNT, -3)
-        rows += play.rows("legal actions", at, Unit.COUNT, -2, is_per_action=True)
-        rows += play.rows("forced actions", at, Unit.SHARE, -1, is_per_action=True)
+        rows += play.rows("actions in a match", at, Unit.COUNT, ACTIONS)
+        rows += play.rows("legal actions", at, Unit.COUNT, LEGAL, is_per_action=True)
+        rows += play.rows("forced actions", at, Unit.SHARE, FORCED, is_per_action=True)
     return tuple(rows)
 
 
@@ -342,5 +340,5 @@ def _turns(size: int, match: SimulatedMatch) -> Cluster:
     for state, (x, y) in zip(match.states, match.actions, strict=False):
         at_y, at_x = divmod(state.here, size)
         steps.append((state.grids_used, x - 1 - at_x, y - 1 - at_y))
-    turned = [one != other for one, other in pairwise(steps) if one[0] == other[0]]
+    turned = [before != after for before, after in pairwise(steps) if before[0] == after[0]]
     return Cluster(float(sum(turned)), len(turned))

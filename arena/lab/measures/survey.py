@@ -11,7 +11,7 @@ from arena.base.errors import KernelError, OptionError, UsageError
 from arena.base.seeds import derived_seed
 from arena.games import GAMES, make_game
 from arena.games.game import Game
-from arena.games.kernels.kernel import Kernel
+from arena.games.kernels.kernel import ACTIONS, Kernel
 from arena.games.kernels.loading import kernel_of
 from arena.lab.measures.exact_values import (
     MAX_PLIES,
@@ -253,7 +253,7 @@ class Survey:
             seed = derived_seed("random play", *self._seed(0))
             profile = kernel.profile(seed, 0, _FIRST_PLAYOUTS)
             known["random"] = SelfPlay(profile, "kernel")
-            plies, judged = profile.sums[-3] / profile.n, max(profile.added, 1) / profile.n
+            plies, judged = profile.sums[ACTIONS] / profile.n, max(profile.added, 1) / profile.n
             count = int(min(PLAYOUTS * self._plan.encounters, MOST_PLIES / plies, MOST_JUDGED / judged))
             a_call = max(1, int(_PLIES_A_CALL / plies))
             while profile.n < count:
