@@ -100,7 +100,7 @@ MAX_NAME_CHARACTERS = 30
 """The most characters of a bot's own name, before the values."""
 
 MAX_TUNING_NAME_CHARACTERS = 58
-"""Behind it, a tournament's name has the number of the round, or "test"."""
+"""The number of the round, or "test", follows in the names of tournaments."""
 
 
 def base_definition(start: Bot, conditions: Definition, *, name: str | None = None) -> Definition:
@@ -163,7 +163,7 @@ def check_start(records: Iterable[MatchRecord], name: str, start: str) -> None:
 def scores_of(results: Sequence[StoredResult], variants: Sequence[Bot]) -> list[list[float]]:
     """Return the share of points of each variant in each of its encounters; duplicate encounters do not count."""
     scores: dict[str, list[float]] = {bot.label: [] for bot in variants}
-    encounters = [tuple(of_one) for _, of_one in groupby(results, key=attrgetter("encounter"))]
+    encounters = [tuple(group) for _, group in groupby(results, key=attrgetter("encounter"))]
     openings = [tuple((result.bots, result.opening_hash) for result in encounter) for encounter in encounters]
     actions = [tuple(result.actions_hash for result in encounter) for encounter in encounters]
     for encounter, counted in zip(encounters, counting(openings, actions), strict=True):

@@ -46,11 +46,11 @@ def build_head_to_head(home: ArenaHome, parameters: HeadToHeadParameters) -> Hea
     matches = home.store.matches_of(bots, rivals, within)
     met = meetings(matches.results(), bots, rivals)
     total = head_to_head(met)
-    by_game = dict(sorted(grouped(met, lambda one: one.game).items()))
+    by_game = dict(sorted(grouped(met, lambda meeting: meeting.game).items()))
     sentences = _Sentences(parameters.bot, parameters.rival, total, by_game)
-    by_tournament = grouped(met, lambda one: one.tournament)
-    is_several = len({(one.bot, one.rival) for one in met}) > 1
-    versions = grouped(met, lambda one: (one.bot, one.rival)) if is_several else {}
+    by_tournament = grouped(met, lambda meeting: meeting.tournament)
+    by_seat = grouped(met, lambda meeting: meeting.seat)
+    by_pair = grouped(met, lambda meeting: (meeting.bot, meeting.rival))
     return HeadToHeadPage(
         bot=parameters.bot,
         rival=parameters.rival,
@@ -61,10 +61,10 @@ def build_head_to_head(home: ArenaHome, parameters: HeadToHeadParameters) -> Hea
         better=sentences.better(total),
         encounters_to_go=total.encounters_to_go,
         total=HeadToHead.of(total, **_percents(total)),
-        games=tuple(_part(game, one) for game, one in by_game.items()),
-        tournaments=tuple(_part(tournaments[number].name, one) for number, one in reversed(by_tournament.items())),
-        seats=tuple(_part(str(seat), one) for seat, one in sorted(grouped(met, lambda one: one.seat).items())),
-        versions=tuple(_part(f"{bot} – {rival}", one) for (bot, rival), one in sorted(versions.items())),
+        games=tuple(_part(game, counts) for game, counts in by_game.items()),
+        tournaments=tuple(_part(tournaments[k].name, counts) for k, counts in reversed(by_tournament.items())),
+        seats=tuple(_part(str(seat), counts) for seat, counts in sorted(by_seat.items())),
+        versions=tuple(_part(" – ".join(pair), counts) for pair, counts in sorted(by_pair.items()) if len(by_pair) > 1),
         results=listed_results(
             (tournaments[number], record) for number, record in matches.latest(LATEST_RESULTS) if number in tournaments
         ),
@@ -120,9 +120,9 @@ class _Sentences:
         yield from self._elsewhere()
 
     def _elsewhere(self) -> Iterator[str]:
-        """Yield a sentence for the games in which not the same is better as in all matches."""
+        """Yield sentences for games in which another one is better than in all matches together."""
         for side in (self._bot, self._rival):
-            games = [game for game, one in self._by_game.items() if self.better(one) == side]
+            games = [game for game, counts in self._by_game.items() if self.better(counts) == side]
             if games and side != self.better(self._total):
                 yield from (f" In {all_of(games)}, ", marked(side), " is better.")
 
@@ -150,8 +150,8 @@ def build_explanation(home: ArenaHome, parameters: ExplanationParameters) -> Exp
     matches = rated_matches_of(home.store, tournament, label) if label in mu else []
     matches = [match for match in matches if all(bot in mu for bot in match.bots)]
     rivals = tuple(
-        RivalLine.of(one, name=names.get(one.rival, one.rival), mu=mu[one.rival])
-        for one in against_rivals(label, matches, table.fitted, rated.results)
+        RivalLine.of(score, name=names.get(score.rival, score.rival), mu=mu[score.rival])
+        for score in against_rivals(label, matches, table.fitted, rated.results)
     )
     return ExplanationPage(
         tournament=tournament.name,
@@ -164,12 +164,12 @@ def build_explanation(home: ArenaHome, parameters: ExplanationParameters) -> Exp
         rivals=rivals,
         surprises=tuple(
             SurprisingEncounter.of(
-                one,
-                rivals=tuple(rivals_in(one, label)),
-                names=tuple(names.get(rival, rival) for rival in rivals_in(one, label)),
-                matches=tuple(match.match for match in one.matches),
+                surprise,
+                rivals=tuple(rivals_in(surprise, label)),
+                names=tuple(names.get(rival, rival) for rival in rivals_in(surprise, label)),
+                matches=tuple(match.match for match in surprise.matches),
             )
-            for one in surprises(label, matches, table.fitted, MAX_SURPRISES)
+            for surprise in surprises(label, matches, table.fitted, MAX_SURPRISES)
         ),
         encounters=len({match.encounter for match in matches}),
     )
