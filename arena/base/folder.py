@@ -1,4 +1,4 @@
-"""A folder that may have been made to do harm: no link is followed, and only ordinary files are opened."""
+"""An untrusted folder, of which only ordinary files are opened and no link followed; and writing a file as a whole."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 def replace_file(path: Path, *parts: Any, mode: int = 0o600, is_synced: bool = False) -> None:
     """Write bytes to a file that appears, in place of an earlier one or a link, only when it is complete.
 
-    ``is_synced``: even if the machine fails.
+    ``is_synced``: the file is complete even if the machine fails.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:

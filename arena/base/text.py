@@ -162,7 +162,7 @@ def toml_text(value: Any) -> str:
     { "size" = 4, "names" = ["it's", "b"], "on" = true }
 
     Raises:
-        ValueError: if there is a null in it, which TOML has not.
+        ValueError: if there is a null in it, which TOML does not have.
     """
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{_basic(name)} = {toml_text(inner)}" for name, inner in value.items()) + " }"

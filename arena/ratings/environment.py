@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 import trueskill
 
-# A rating: the belief about a bot's strength.
-
 
 class Rating(NamedTuple):
     """The belief about a bot's strength: a normal distribution with mean ``mu`` and standard deviation ``sigma``."""

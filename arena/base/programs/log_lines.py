@@ -48,11 +48,11 @@ def set_up_logging(level: int, log_format: str | None = None) -> None:
     lines = JsonLines() if log_format == JSON else TextLines()
     handler.setFormatter(JournalLines(lines) if is_journal(STDERR) else lines)
     handler.setLevel(level)
-    handler.addFilter(is_no_ending)
+    handler.addFilter(is_no_interruption)
     logging.basicConfig(handlers=[handler])
 
 
-def is_no_ending(record: logging.LogRecord) -> bool:
+def is_no_interruption(record: logging.LogRecord) -> bool:
     """Return False for a library's complaint that Ctrl-C or SIGTERM interrupted its work."""
     return not (record.exc_info and isinstance(record.exc_info[1], KeyboardInterrupt | SystemExit))
 

@@ -16,7 +16,7 @@ from arena.games import Game
 from arena.protocol.messages import Seating, Wants
 
 WALL_FOR_CPU = 10.0
-"""On the CPU clock, a bot that does not use it is ended after this many times its allowance, and a second at least."""
+"""On the CPU clock, a bot without CPU time is ended after this many times its allowance, and a second at least."""
 
 
 def wall_limit_seconds(seconds: float, on_cpu_clock: bool) -> float:
@@ -63,7 +63,7 @@ class Answer(NamedTuple):
 class Player(ABC):
     """A seat's player. The referee calls ``begin``, then ``ask`` and ``tell_update`` any number of times, then ``end``.
 
-    ``wants``, which says what a ``Request`` has to carry, is valid once ``begin`` has returned.
+    ``wants``, the optional fields of a ``Request``, is valid once ``begin`` has returned.
     """
 
     wants: Wants = Wants()

@@ -38,7 +38,7 @@ class InvitationPath(Fields):
 
 
 class Acceptance(Fields):
-    """What who was invited chooses."""
+    """The name and the password that an invited person chooses."""
 
     secret: str
     name: str = ""
@@ -47,14 +47,14 @@ class Acceptance(Fields):
 
 
 class NewInvitation(Fields):
-    """For whom an invitation is."""
+    """The role that an invitation gives, and for how many days it can be used."""
 
     role: Role = Role.AUTHOR
     days: int = Field(DEFAULT_DAYS, ge=1, le=60)
 
 
 class Imported(Fields):
-    """People who get accounts at once."""
+    """A list of people who get accounts."""
 
     SEVERAL_LINES = ("roster",)
     roster: str = Field(title="One name a line, or CSV", min_length=1, max_length=MAX_ROSTER_BYTES)
@@ -62,7 +62,7 @@ class Imported(Fields):
 
 
 class NewLink(Fields):
-    """For whom a link to choose a password is."""
+    """The person who gets a link to choose a password."""
 
     person: str
 
@@ -180,7 +180,7 @@ def end_invitation(visit: Visit) -> Done:
 
 
 def check_may_give(visit: Visit, role: Role) -> None:
-    """Raise ProblemError for who may not give a role."""
+    """Raise ProblemError if the visitor may not give this role."""
     if role not in roles_to_give(visit.actor):
         raise ProblemError(Problem(status=403, title="Not allowed", error=f"Your role may not make anybody {role}."))
 
