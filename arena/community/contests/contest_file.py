@@ -25,6 +25,7 @@ from arena.community.contests.contest_keys import (
     StageKeys,
     challenger_mistakes,
     game_mistakes,
+    house_bot_mistakes,
     opening_plies,
     stage_mistakes,
     tells_most,
@@ -206,6 +207,8 @@ class _Builder:
             self.mistakes.append(Mistake("game", str(error)))
         else:
             self._choice = GameChoice(game=self._keys.game, options=game.options, players=game.players)
+            if self._are_valid("house_bots"):
+                self.mistakes += house_bot_mistakes(self._keys.house_bots, self._keys.game)
             return game.players, dict(game.options)
         self.wrong |= {"options", "players"}
         return 0, {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -223,6 +224,16 @@ def game_mistakes(keys: StageKeys, choice: GameChoice) -> Iterator[Mistake]:
             check_information(choice, plies)
         except DefinitionError as error:
             yield Mistake("openings", str(error).removeprefix("openings: "))
+
+
+def house_bot_mistakes(house_bots: Sequence[str], game: str) -> Iterator[Mistake]:
+    """Yield a mistake for each house bot that does not play the game."""
+    directories = example_bots()
+    for name in house_bots:
+        manifest = tomllib.loads((directories[name.removeprefix(PREFIX)] / "bot.toml").read_text())
+        games = manifest.get("games", ())
+        if games and game not in games:
+            yield Mistake("house_bots", f"expected bots that play {game}; {name} plays {', '.join(games)}")
 
 
 def challenger_mistakes(keys: StageKeys, house_bots: Sequence[str]) -> Iterator[Mistake]:

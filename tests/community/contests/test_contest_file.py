@@ -76,7 +76,11 @@ FAULTS = {
     "entrants": [("'all'", "'everybody' or 'invited'")],
     "invited": [("['ada']", "only with entrants = 'invited'"), ("['x y']", r"invited\[0\]"), ("'ada'", "a list")],
     "bots_per_author": [("0", "from 1 to 10"), ("11", "from 1 to 10"), ("1.5", "a whole number")],
-    "house_bots": [("['arena:gredy']", "did you mean 'arena:greedy'"), ("['/bin/sh']", "an example bot")],
+    "house_bots": [
+        ("['arena:gredy']", "did you mean 'arena:greedy'"),
+        ("['/bin/sh']", "an example bot"),
+        ("['arena:stripes']", "house_bots: expected bots that play differences; arena:stripes plays plaid"),
+    ],
     "results": [("'secret'", "'open', 'frozen' or 'sealed'"), ("'open'", "frozen_hours: only with results = 'frozen'")],
     "frozen_hours": [
         ("0", "greater than 0"),
