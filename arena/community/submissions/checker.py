@@ -30,13 +30,12 @@ from arena.store.results.values import OwnedBot
 
 
 class StoppedError(BaseException):
-    """The work was stopped. Not an ``Exception``, which the stopped work may well catch."""
+    """The work was stopped. Not an ``Exception``, which the stopped work might catch."""
 
 
 @contextmanager
 def stoppable() -> Iterator[Callable[[], None]]:
-    """Give a function that stops the work within, from another thread; it does nothing unless the work is in the main
-    thread.
+    """Give a function by which another thread stops the work within; without effect outside the main thread.
 
     Raises:
         StoppedError: in the work, once, when it is stopped.

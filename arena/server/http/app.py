@@ -46,7 +46,7 @@ from arena.site.pages.overview_model import BuilderHealth, HealthPage
 from arena.site.render import asset, asset_digests
 
 PROBLEMS_SECONDS = 1.0
-"""Between two reads of health problems: each reads a database, and anybody may ask."""
+"""Between two reads of health problems: each reads a database, and anybody may request the page."""
 
 _log = logging.getLogger("arena.server.http")
 
@@ -82,8 +82,8 @@ class Health:
             store_lost_seconds=None if lost_at is None else round(self._now() - lost_at, 1),
             running_seconds=round(self._now() - self._started_at, 1),
             builders=tuple(
-                BuilderHealth(lane=lane, processes=len(problem.processes), most_processes=problem.limits.processes)
-                for lane, problem in self._builders.items()
+                BuilderHealth(lane=lane, processes=len(builders.processes), most_processes=builders.limits.processes)
+                for lane, builders in self._builders.items()
             ),
             event_readers=self._events.readers if self._events else 0,
             last_change_seconds=None if changed_at is None else round(self._now() - changed_at, 1),

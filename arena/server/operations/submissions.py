@@ -158,9 +158,9 @@ def submit(visit: Visit) -> Done:
     """Submit a bot: a file, a zip or a tar."""
     sent: NewSubmission = visit.fields
     assert visit.received is not None
-    came = visit.received
+    upload = visit.received
     submission = visit.people.submissions.add(
-        visit.person, came.name, came.digest, came.size_bytes, sent.file_name, sent.note
+        visit.person, upload.name, upload.digest, upload.size_bytes, sent.file_name, sent.note
     )
     for name in visit.people.submissions.uploads_beyond(visit.person, MAX_KEPT_BYTES):
         visit.uploads.remove(name)
