@@ -31,7 +31,6 @@ rules       print the rules
 quit        leave the match
 help, ?     this list, and the legal actions"""
 
-
 SHOWN_ACTIONS = 8
 """Up to this many legal actions are listed in the prompt itself."""
 
@@ -63,7 +62,7 @@ class Table:
             seat, action = actions[ply]
             played = "is taken out" if action is None else f"plays {printable(game.format_action(action))}"
             scores = " : ".join(f"{score:g}" for score in game.scores(state)) if ply == len(actions) - 1 else ""
-            self._show_hint(f"{ply + 1}. {self._labels[seat]} {played}{f', {scores}' if scores else ''}")
+            self._show_unless_quiet(f"{ply + 1}. {self._labels[seat]} {played}{f', {scores}' if scores else ''}")
         self._shown = len(actions)
         self._state, self._actions = state, [list(pair) for pair in actions]
         if game.is_over(state):
@@ -72,7 +71,7 @@ class Table:
     def rewind(self, plies: int) -> list[Any]:
         """Go back to an earlier state; return the actions that lead to it."""
         self._shown = plies
-        self._show_hint(f"Back to the position after {counted(plies, 'action')}.")
+        self._show_unless_quiet(f"Back to the position after {counted(plies, 'action')}.")
         return [action for _, action in self._actions[:plies]]
 
     def ask(self, seat: int, request: Any) -> Any:
@@ -143,9 +142,11 @@ class Table:
         return f"{printable(self._adviser)} would play {printable(self._game.format_action(answer.action))}{note}"
 
     def _draw(self) -> None:
-        self._show_hint("\n".join(["", *position_lines(self._game, self._state, self._actions, self._names), ""]))
+        self._show_unless_quiet(
+            "\n".join(["", *position_lines(self._game, self._state, self._actions, self._names), ""])
+        )
 
-    def _show_hint(self, text: str) -> None:
+    def _show_unless_quiet(self, text: str) -> None:
         if not self._is_quiet:
             click.echo(text)
 
