@@ -45,7 +45,7 @@ def listed_results(pairs: Iterable[tuple[StoredTournament, MatchRecord]]) -> tup
 
 
 def listed_result(tournament: str, record: MatchRecord, names: Mapping[str, str]) -> ListedResult:
-    """Return a match of a tournament, by its name of now, as lists show it; ``names`` is what tables call the bots."""
+    """Return a match as lists show it; ``tournament`` is its present name, ``names`` is what tables call the bots."""
     return ListedResult.of(
         record,
         tournament=tournament,
@@ -55,7 +55,7 @@ def listed_result(tournament: str, record: MatchRecord, names: Mapping[str, str]
 
 
 _BEGINNING = "1970-01-01T00:00:00+00:00"
-"""For what has no time, because an early version stored it or nothing has happened."""
+"""The time of a feed without any: an early version stored its matches, or nothing has happened."""
 
 
 def tournament_feed(home: ArenaHome, name: str) -> Feed:
@@ -130,11 +130,11 @@ def first_ratings(store: Store, labels: Collection[str]) -> tuple[FirstRating, .
 
 def with_first_ratings(home: ArenaHome, page: BotProfilePage) -> BotProfilePage:
     """Return a page of a bot with ratings of those versions that no leaderboard on it has."""
-    rated = {one.line.label for one in page.ratings if one.line.margin_95 is not None}
+    rated = {rating.line.label for rating in page.ratings if rating.line.margin_95 is not None}
     found = first_ratings(home.store, {version.bot for version in page.versions} - rated)
     if found == page.first_ratings:
         return page
-    latest = next((one for one in found if one.bot == page.versions[0].bot), None)
+    latest = next((rating for rating in found if rating.bot == page.versions[0].bot), None)
     verdict = page.verdict
     if latest is not None:
         so_far = (

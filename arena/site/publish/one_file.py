@@ -40,10 +40,10 @@ CHUNK = 50
 """Matches packed together."""
 
 MAX_BYTES = 1_200_000
-"""Of the matches in a file, packed and listed, unless a number of matches is asked for."""
+"""Of the matches in a file, packed and listed, unless ``max_matches`` is given."""
 
 LINE_BYTES = 350
-"""Of a match in the list, about."""
+"""About the size of a match in the list."""
 
 DECIMALS = 4
 """Of numbers in packed matches; nothing shows more."""
@@ -55,7 +55,7 @@ SCRIPTS = ("tables.js", "filter.js", "viewer.js")
 
 
 class NoLinks:
-    """Addresses in a file in which there is no other page."""
+    """Addresses in a file that has no other page."""
 
     account = play = None
 
@@ -244,12 +244,8 @@ def quality_page(quality: QualityReport | Comparison) -> str:
     style = f"{asset('site.css').decode()}{QUALITY_STYLE}"
     reports = quality.reports if isinstance(quality, Comparison) else (quality,)
     first = reports[0]
-    is_pair = isinstance(quality, Comparison)
-    options = {
-        name: value
-        for name, value in first.options.items()
-        if not (isinstance(quality, Comparison) and name == quality.option)
-    }
+    varied = quality.option if isinstance(quality, Comparison) else None
+    options = {name: value for name, value in first.options.items() if name != varied}
     return render_template(
         "quality",
         Setting(links=NoLinks(), is_served=False),
@@ -261,7 +257,7 @@ def quality_page(quality: QualityReport | Comparison) -> str:
         plan=first.plan,
         answers=answers_of_comparison(quality) if isinstance(quality, Comparison) else answers_of(quality),
         sections=_compared_sections(quality) if isinstance(quality, Comparison) else _sections(quality),
-        is_pair=is_pair,
+        is_pair=isinstance(quality, Comparison),
         key_mark=key_mark,
         style=Markup(style),
         style_hash=policy_hash(style),
