@@ -13,6 +13,7 @@ left is ended and removed.
 from __future__ import annotations
 
 import array
+import atexit
 import contextlib
 import errno
 import json
@@ -122,6 +123,9 @@ def leave_uids() -> None:
     """Leave the spare uids to the process of which this one is a copy."""
     while _spare_uids:
         _spare_uids.pop().lock.close()
+
+
+atexit.register(leave_uids)  # Python 3.13 warns of sockets that are still open at the end
 
 
 def create_control_groups(groups: list[GroupSpec]) -> None:
