@@ -23,6 +23,7 @@ from arena.sandbox.isolation import reaper
 from arena.store.home import PEOPLE_VARIABLE, STORE_VARIABLE, ArenaHome, open_people
 from arena.store.people.schema import rates
 from arena.store.people.values import FINAL, Role, Scope, SubmissionState
+from arena.store.results.values import read_whole
 from tests import needs
 from tests.community.ladders import conftest
 from tests.leftovers import command_lines
@@ -190,7 +191,7 @@ def weather_storm(tmp_path, port, kills, versions):
                 lambda: run_out(people) or all(one.state in FINAL for one in people.submissions.latest()), "undecided"
             )
             latest = {f"{name}@{versions}" for name in AUTHORS}
-            until(lambda: latest <= playing(home), "the latest versions do not play")
+            until(lambda: latest <= read_whole(lambda: playing(home)), "the latest versions do not play")
             before = recorded(home)
             until(lambda: recorded(home) > before + 5, "the ladder does not go on")
         finally:
