@@ -6,7 +6,7 @@ import pytest
 
 from arena.games import make_game
 from arena.lab.measures import formulas
-from arena.lab.measures.answers import Comparison, answers_of, variation_sentences
+from arena.lab.measures.answers import Comparison, VoteCount, answers_of, variation_sentences
 from arena.lab.measures.exact_values import BestPlay, NoValuesError, exact_values, opening_balance
 from arena.lab.measures.measure import Cluster, Kind, Measure, Row, Unit, exactly, share_of
 from arena.lab.measures.report import QualityReport, survey_quality
@@ -285,3 +285,9 @@ def test_of_three_seats_the_shares_are_named_and_no_size_is_said_to_be_fair():
     assert number(report, "value", "share of seat 0", "players 3").value == 0.75
     assert "no size has a single value" in answers_of(report)[1].paragraphs[0]
     assert "at the last choice of a match, not at earlier ones" in report.measure("length").note
+
+
+@pytest.mark.parametrize(("alike", "sentence"), [(1, "of 1 vote, none"), (3, "of 3 votes, none")])
+def test_votes_without_a_preference_say_how_many_they_are(alike, sentence):
+    count = VoteCount(preferred=(0, 0), alike=alike, earlier=0)
+    assert count.sentence("scoring = once") == f"not known: {sentence} prefers one."

@@ -10,7 +10,7 @@ from statistics import NormalDist
 from typing import Any, NamedTuple
 
 from arena.base.errors import ArenaError
-from arena.base.text import all_of
+from arena.base.text import all_of, counted
 from arena.games import make_game
 from arena.lab.measures.measure import (
     Cluster,
@@ -62,7 +62,7 @@ class VoteCount:
         """Return what is known; ``other`` is the second variation."""
         decided, share = sum(self.preferred), self.share
         if share is None:
-            return f"not known: all {self.alike} who played both enjoyed them alike."
+            return f"not known: of {counted(self.alike, 'vote')}, none prefers one."
         is_clear = share.lies_above(0.5) or share.lies_below(0.5)
         return (
             f"{self.preferred[1]} of {decided} who played both preferred {other}: {estimate_text(share, Unit.SHARE)},"
