@@ -106,6 +106,12 @@ def told_what_to_change(check, mistake):
     return out
 
 
+def test_who_has_a_module_in_an_environment_beside_the_bot_is_told_why_it_is_not_found(check, tmp_path):
+    (tmp_path / "bots" / ".venv").mkdir()
+    out = told_what_to_change(check, "a missing module")
+    assert "among the bot's files; .venv is no part of a bot (docs/dependencies.md). Install it" in unwrapped(out)
+
+
 @pytest.mark.slow
 def test_bytes_are_shown_on_demand(check):
     out = check(*FIRST_BOTS["nothing is returned"][0], "--bytes")[1]

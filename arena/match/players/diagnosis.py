@@ -154,13 +154,13 @@ def _missing_module(failure: Failure) -> str | None:
     if name not in ("ModuleNotFoundError", "ImportError") or match is None:
         return None
     module, bot, interpreter = match[1], failure.bot, failure.bot.command[0]
-    beside = Path(bot.directory, module)
-    if bot.own_files and (_exists(beside) or _exists(beside.with_suffix(".py"))):
+    if bot.own_files and any(_exists(Path(bot.directory, name)) for name in (module, f"{module}.py")):
         return (
             f"a bot that is a single file can read no other, and so not {module}: put both into a directory with a"
             f' bot.toml: name = "…", command = ["python3", "{Path(bot.own_files[0]).name}"]'
         )
-    looked = f"{interpreter} has no module {module!r}; it looked in its own packages and among the bot's files"
+    note = "; .venv is no part of a bot (docs/dependencies.md)" if _exists(Path(bot.directory, ".venv")) else ""
+    looked = f"{interpreter} has no module {module!r}; it looked in its own packages and among the bot's files{note}"
     if module == "arena":
         return f'{looked}. In bot.toml command = ["python3", …] is the arena\'s own Python, which has arena.botkit'
     if failure.is_submitted:
