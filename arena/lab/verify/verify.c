@@ -1,6 +1,6 @@
 /* Checks a certificate of `arena lab prove` and prints what it proves, by the format and the rules in README.md beside it.
  *     cc -O2 -o verify verify.c -lm && ./verify FILE [GAME]
- * The exit code is 0 if all claims hold, 1 if the certificate is refused, and 2 if there is none. */
+ * The exit code is 0 if all claims hold, 1 if one does not, and 2 if the file is no certificate of the game. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -26,7 +26,7 @@ static const char *const strategies[STRATEGIES] = {"transposition", "copied-sign
 typedef struct { int16_t count, here, seat, out, grids, cell[MAX_CELLS]; } state;
 typedef struct { int listed, good; int16_t list[MAX_LISTED]; state now; } frame;
 
-static int game, option[3], n, cells, plies, search_from, strategy, mine, bound;
+static int game, option[3], n, cells, plies, search_from, strategy, mine, bound, refused = 2;
 static int factor[MAX_SQUARE + 1], radical[MAX_SQUARE + 1];
 static long unread;
 static size_t used_bytes, states, slots, *slot, room_bytes;
@@ -36,7 +36,7 @@ static frame *frames;
 static void refuse(const char *format, ...) {
     va_list values;
     va_start(values, format), fputs("refused: ", stderr), vfprintf(stderr, format, values), fputc('\n', stderr);
-    exit(1);
+    exit(refused);
 }
 static void *more(void *old, size_t bytes) {
     void *found = realloc(old, bytes);
@@ -282,7 +282,7 @@ int main(int argc, char **arguments) {
     char name[40];
     if (argc < 2 || argc > 3) fprintf(stderr, "usage: verify FILE [GAME]\n"), exit(2);
     read_file(arguments[1]);
-    read_head(argc > 2 ? arguments[2] : NULL);
+    read_head(argc > 2 ? arguments[2] : NULL), refused = 1;
     while (strlen(text) > 1) {
         take(" seat %d", &mine), take(" holds %d", &bound), take(" by %39s", name);
         for (strategy = 0; strategy < STRATEGIES && strcmp(strategies[strategy], name);) strategy++;
