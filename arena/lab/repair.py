@@ -54,6 +54,9 @@ _BY_POINTS = ("plusminus", "differences", "multiplication")
 """The games whose margins are whole points, of which a komi is made."""
 
 
+_EVEN: Mapping[str, Any] = {"margin": 0, "outcome": Outcome.DRAW, "decided_at": None, "draws": None}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repaired:
     """A game with options and a repair, in words of the command line; what is not known is None.
@@ -152,7 +155,11 @@ class _Form:
 
     def _not_known(self, plain: Repaired) -> Iterator[Repaired]:
         yield plain
+        yield self._both_seats(plain)
         yield from (self._row(f"pie={plies}") for plies in PIES)
+
+    def _both_seats(self, plain: Repaired) -> Repaired:
+        return replace(plain, repair=self._words("both_seats=1"), known=Known.PROVED, **_EVEN)
 
     def _by_values(self, plain: Repaired, worth: Worth) -> Iterator[Repaired]:
         """Yield what follows from the values of the states after the first actions."""
@@ -161,10 +168,9 @@ class _Form:
         decided_at, draws = self._play_with_mistakes([self._start]) if actions is not None else (None, None)
         plain = replace(plain, keeping_first=keeping, decided_at=decided_at, draws=draws, **_worth_fields(worth))
         yield plain
-        even: dict[str, Any] = {"margin": 0, "outcome": Outcome.DRAW, "decided_at": None, "draws": None}
         if worth.margin and self._path in _BY_POINTS:
-            yield replace(plain, repair=self._words(f"komi={worth.margin}"), **even)
-        yield replace(plain, repair=self._words("both_seats=1"), known=Known.PROVED, **even)
+            yield replace(plain, repair=self._words(f"komi={worth.margin}"), **_EVEN)
+        yield self._both_seats(plain)
         for plies in PIES:
             yield self._with_pie(plain, worth, plies)
 

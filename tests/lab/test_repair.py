@@ -53,7 +53,8 @@ def test_forms_are_sorted_by_fairness_and_what_is_not_known_comes_last():
     assert (margins["none"], margins["grid_first=1"], margins["komi=-1"]) == (-1, grid_first, 0)
     late = repaired(make_game("coprimality", size=5), "coprimality", 0.0, 2**31)
     assert [(one.repair, one.margin, one.known) for one in late] == [
-        (word, None, None) for word in ("none", "pie=1", "pie=2")
+        ("both_seats=1", 0, "proved"),
+        *((word, None, None) for word in ("none", "pie=1", "pie=2")),
     ]
 
 
