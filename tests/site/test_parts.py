@@ -39,6 +39,21 @@ def result(**changed):
     return ListedResult(**{**fixed, **changed})
 
 
+@pytest.mark.parametrize(
+    ("is_finished", "is_over", "told"),
+    [
+        (False, False, "So far, ann leads with a @1."),
+        (False, True, "Who is first is being computed."),
+        (True, True, "ann wins with a @1."),
+    ],
+    ids=["playing", "late", "over"],
+)
+def test_a_contest_that_is_over_has_no_leader_so_far(is_finished, is_over, told):
+    shown = SimpleNamespace(is_finished=is_finished, places=[SimpleNamespace(rank=1, person="ann", bot="a@1")])
+    call = '{% import "contest_parts.html.jinja" as c with context %}{{ c.winners(shown, is_over) }}'
+    assert text(part(call, shown=shown, is_over=is_over)) == told
+
+
 def test_a_text_leads_to_a_page_and_a_heading_says_what_its_column_means():
     assert part('{{ parts.to("a & b", "matches", tournament="t") }}') == '<a href="/matches?tournament=t">a &amp; b</a>'
     assert part('{{ parts.to("a", "no such page") }}', ServedLinks({})) == "a"
