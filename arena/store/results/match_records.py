@@ -80,13 +80,19 @@ def pieces_by_match(
 ) -> Iterator[list[Any]]:
     """Yield rows about records by match, ``chunk_rows`` at once: one by one takes twice as long.
 
-    ``chosen`` selects columns, the match's number first; ``number`` is the tournament's.
+    It ends at the last row there is when it comes there, and does not follow a program that adds rows meanwhile.
+
+    Args:
+        chosen: the columns, the match's number first.
+        number: of the tournament.
     """
     ordered = _of_game(chosen.where(records.c.tournament_id == number), game).order_by(records.c.match)
     last = after_match
     while rows := read(ordered.where(records.c.match > last).limit(chunk_rows)):
         last = rows[-1][0]
         yield rows
+        if len(rows) < chunk_rows:
+            return
 
 
 def _of_game(query: Select[Any], game: str | None) -> Select[Any]:

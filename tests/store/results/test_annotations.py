@@ -40,6 +40,16 @@ def test_an_annotation_takes_the_place_of_an_earlier_one(store, tournament):
     assert dict(store.record_texts(tournament)) == texts
 
 
+def test_reading_annotations_does_not_follow_an_annotator_that_adds_more(store, tournament):
+    store.annotations.write(tournament, [row(1)])
+    reading = store.annotations.accuracy(tournament)
+    assert next(reading).match == 1
+    (second,) = store.annotations.to_annotate(tournament)
+    store.annotations.write(tournament, [AnnotationRow(match=2, actions_hash=second[0], accuracy="[]", body="{}")])
+    assert list(reading) == []
+    assert [one.match for one in store.annotations.accuracy(tournament)] == [1, 2]
+
+
 def test_what_has_no_annotation_is_to_be_annotated_also_when_its_record_does_not_count_any_more(store, tournament):
     assert left(store, tournament) == [1, 2]
     store.annotations.write(tournament, [row(1)])
