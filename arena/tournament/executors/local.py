@@ -184,6 +184,7 @@ class LocalExecutor(Executor):
                 if results:
                     time.sleep(PAUSE_SECONDS)
                 results += self._collect(queue, GATHER_SECONDS if results else REFRESH_SECONDS)
+                self._hand_out(queue)  # before the results are recorded, so that no worker waits for that
             if not results or not self._is_busy() or time.monotonic() - yielded_at >= GATHER_SECONDS:
                 yield results
                 results, yielded_at = [], time.monotonic()

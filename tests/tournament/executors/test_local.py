@@ -74,6 +74,16 @@ def test_a_worker_has_the_next_match_and_more_up_to_a_bound_if_it_answers_severa
     assert [play(executor, queue, pipe, 1) for _ in range(4)] == [4, 3, 2, 2]
 
 
+def test_a_worker_has_further_matches_before_what_it_has_played_is_recorded(executor, pipe):
+    queue = matches(10)
+    executor._hand_out(queue)
+    (worker,) = executor._workers
+    for spec in list(worker.unanswered):
+        pipe.send(Void(spec, "not played"))
+    assert [void.match for void in next(executor.run(queue))] == [0, 1]
+    assert [spec.match for spec in worker.unanswered] == [2, 3, 4]
+
+
 def test_a_ready_worker_plays_the_first_match_it_has(executor, pipe, monkeypatch):
     instants = iter([10.0, 20.0, 30.0])
     monkeypatch.setattr(local, "time", SimpleNamespace(time=lambda: next(instants), monotonic=time.monotonic))
