@@ -100,10 +100,12 @@ def test_children_that_vanish_without_an_account_are_charged_for_what_they_may_h
 
 
 def test_this_process_is_read_as_the_system_says():
+    before = len(list(Path("/proc/self/task").iterdir()))
     found = read_stat(os.getpid())
+    after = len(list(Path("/proc/self/task").iterdir()))
     assert found is not None
     assert found.own_seconds == pytest.approx(time.process_time(), abs=0.05)
-    assert found.threads == len(list(Path("/proc/self/task").iterdir()))
+    assert min(before, after) <= found.threads <= max(before, after)  # a thread of an earlier test may just end
     assert read_stat(0) is None
 
 
