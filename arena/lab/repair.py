@@ -187,9 +187,9 @@ class _Form:
         if firsts is None:
             is_even = worth.outcome is Outcome.DRAW and not worth.margin  # best play leads to such a state
             return row if is_even else self._row(f"pie={plies}")
-        fairest = min((cut_worth for _, cut_worth in firsts), key=_unfairness)
-        *unfairness, _ = _unfairness(fairest)  # whichever seat it is good for: the other player takes that one
-        cuts = [state for state, cut_worth in firsts if [*_unfairness(cut_worth)][:-1] == unfairness]
+        fairest = min((each for _, each in firsts), key=lambda each: (_unfairness(each), -each.order_for(0)[1]))
+        # whichever seat they are good for: the other player takes that one
+        cuts = [state for state, each in firsts if _unfairness(each) == _unfairness(fairest)]
         decided_at, draws = self._play_with_mistakes(cuts, plies)
         return replace(
             row,
@@ -326,10 +326,10 @@ def _worth_fields(worth: Worth) -> dict[str, Any]:
     return {"margin": worth.margin, "outcome": worth.outcome, "known": worth.known}
 
 
-def _unfairness(worth: Worth) -> tuple[float, float, float]:
-    """Return what to sort by: how far a state is from even, and of equal ones that which is good for seat 0 first."""
+def _unfairness(worth: Worth) -> tuple[float, float]:
+    """Return how far a state is from even, whichever seat it is good for."""
     sign, margin = worth.order_for(0)
-    return abs(sign), abs(margin), -margin
+    return abs(sign), abs(margin)
 
 
 def matrix_value(margins: Sequence[Sequence[int]]) -> Fraction:
