@@ -62,7 +62,7 @@ class Student(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableLine:
-    """A bot's line in a table; bots of an equal ``group`` can't be told apart from the group's first."""
+    """A bot's line in a table; results do not tell the bots of a ``group`` apart from its first."""
 
     name: str
     label: str

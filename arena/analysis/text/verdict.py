@@ -127,10 +127,10 @@ def cycle_text(cycle: Sequence[str], names: Mapping[str, str]) -> str:
     return " > ".join(names.get(label, label) for label in (*cycle, cycle[0]))
 
 
-# The verdict: who is best, and which bots can't be told apart.
+# The verdict names the best bot, and the bots that the results do not tell apart.
 #
 # It uses the likelihood of superiority of every pair of bots, not only of neighbours in the table, whose order is by
-# exposure. "Can't be told apart" means that no pair of these bots can; "not all can be told apart", that some can't.
+# exposure. "Can't be told apart": the results tell no pair of these bots apart; "not all can be told apart": not each.
 
 MAX_NAMES = 4
 """More bots are counted instead of named."""
