@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import takewhile
+from dataclasses import dataclass, replace
+from itertools import count, takewhile
 from math import hypot
 from typing import Any
 
@@ -177,17 +177,24 @@ class Results:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExploredLine:
-    """A line of play, one for all that are the same by symmetry.
+    """A line of play, one for all that are the same by symmetry, and those that continue it.
 
-    ``seat`` made the last action, ``worth`` is that of the state after it, and ``is_best`` tells whether the last
-    action keeps the value; both are None where unknown. ``results`` are those of the matches that began with the line.
+    ``worth`` is that of the ``state`` after it, and ``is_best`` tells whether the last action keeps the value; both are
+    None where unknown. ``results`` are those of the matches that began with the line.
     """
 
     actions: Line
-    seat: int
+    state: Any
     worth: Worth | None
     is_best: bool | None
     results: Results
+    after: tuple[ExploredLine, ...] = ()
+
+    def all_lines(self) -> Iterator[ExploredLine]:
+        """Yield it, and after it those that continue it."""
+        yield self
+        for line in self.after:
+            yield from line.all_lines()
 
 
 class Explorer:
@@ -202,50 +209,43 @@ class Explorer:
         limits = Limits(deadline=self._deadline, memory_bytes=free_memory_bytes())
         self._oracle = Oracle(game, path, limits, within_seconds=within_seconds / _QUESTIONS)
         self.matches = 0
-        self._results = self._counted(matches)
-
-    def _counted(self, matches: Iterable[PlayedMatch]) -> Mapping[str, Results]:
-        counted: dict[str, Results] = {}
+        self._results: dict[str, Results] = {}
         for match in matches:
             self.matches += 1
-            for ply in range(1, min(self._plies, len(match.actions)) + 1):
+            for ply in range(1, min(plies, len(match.actions)) + 1):
                 key = self._key(tuple(match.actions[:ply]))
-                counted[key] = counted.get(key, Results()).plus(match.ranks)
-        return counted
+                self._results[key] = self._results.get(key, Results()).plus(match.ranks)
 
     def _key(self, line: Line) -> str:
         return min(map(repr, (line, *(tuple(map(action_map, line)) for action_map in self._maps))))
 
-    def lines(self) -> list[ExploredLine]:
-        """Return the tree, each line before those that continue it; UsageError if it is too large.
+    def lines(self) -> tuple[ExploredLine, ...]:
+        """Return the first actions, each with the lines that continue it; UsageError if the tree is too large.
 
         With matches it has what they played and the best actions, else all actions. Of a state, the most played come
         first, then the best.
         """
+        start = self._game.initial_state()
         if not self.matches:
-            self._tree(lambda _state: {})  # whether it is too large is known before anything is solved
-        return list(self._in_order(self._tree(self._worths)))
+            self._tree((), start, count(1), lambda _state: {})  # too large is known before anything is solved
+        return self._tree((), start, count(1), self._worths)
 
-    def _tree(self, worths_of: Callable[[Any], Mapping[Any, Worth]]) -> list[ExploredLine]:
-        lines: list[ExploredLine] = []
-        waiting: list[tuple[Line, Any]] = [((), self._game.initial_state())]
-        while waiting:
-            line, state = waiting.pop()
-            after = self._after(line, state, worths_of)
-            lines.extend(after)
-            if len(lines) > MAX_LINES:
+    def _tree(
+        self, line: Line, state: Any, numbers: Iterator[int], worths_of: Callable[[Any], Mapping[Any, Worth]]
+    ) -> tuple[ExploredLine, ...]:
+        if len(line) == self._plies or self._game.is_over(state):
+            return ()
+        after = self._after(line, state, worths_of(state))
+        for _, number in zip(after, numbers, strict=False):
+            if number > MAX_LINES:
                 raise UsageError(
                     f"--plies {self._plies}: the tree has more than {MAX_LINES:,} lines; expected fewer plies"
                 )
-            if len(line) + 1 < self._plies:
-                waiting += [(following.actions, self._game.apply(state, following.actions[-1])) for following in after]
-        return lines
+        trees = (self._tree(following.actions, following.state, numbers, worths_of) for following in after)
+        return tuple(replace(following, after=tree) for following, tree in zip(after, trees, strict=True))
 
-    def _after(self, line: Line, state: Any, worths_of: Callable[[Any], Mapping[Any, Worth]]) -> list[ExploredLine]:
-        seat = self._game.seat_to_act(state)
-        if seat is None:
-            return []
-        worths = worths_of(state)
+    def _after(self, line: Line, state: Any, worths: Mapping[Any, Worth]) -> list[ExploredLine]:
+        seat = self._game.seat_to_act(state) or 0
         is_known = all(worth.is_exact for worth in worths.values())
         best = max((worth.order_for(seat) for worth in worths.values()), default=None) if is_known else None
         lines: dict[str, ExploredLine] = {}
@@ -255,41 +255,11 @@ class Explorer:
             results = self._results.get(key, Results())
             is_best = None if best is None or worth is None else worth.order_for(seat) == best
             if key not in lines and (not self.matches or results.played or is_best):
-                lines[key] = ExploredLine(actions=longer, seat=seat, worth=worth, is_best=is_best, results=results)
-        return list(lines.values())
+                after = self._game.apply(state, action)
+                lines[key] = ExploredLine(actions=longer, state=after, worth=worth, is_best=is_best, results=results)
+        return sorted(lines.values(), key=lambda line: (-line.results.played, not line.is_best))
 
     def _worths(self, state: Any) -> dict[Any, Worth]:
         if time.monotonic() >= self._deadline:
             return {}
         return {choice.action: choice.worth for choice in self._oracle.actions(state)}
-
-    @staticmethod
-    def _in_order(explored: Sequence[ExploredLine]) -> Iterator[ExploredLine]:
-        after: dict[Line, list[ExploredLine]] = {}
-        for line in explored:
-            after.setdefault(line.actions[:-1], []).append(line)
-        for lines in after.values():
-            lines.sort(key=lambda line: (-line.results.played, not line.is_best))
-        waiting = after.get((), [])[::-1]
-        while waiting:
-            line = waiting.pop()
-            yield line
-            waiting += after.get(line.actions, [])[::-1]
-
-
-def first_of_each_state(lines: Sequence[ExploredLine], most: int) -> Iterator[tuple[ExploredLine, int]]:
-    """Yield ``most`` lines that continue each line, with 0, and then the first of the others, with their number."""
-    siblings = Counter(line.actions[:-1] for line in lines)
-    passed: Counter[Line] = Counter()
-    hidden: set[Line] = set()
-    for line in lines:
-        parent = line.actions[:-1]
-        if parent in hidden:
-            hidden.add(line.actions)
-            continue
-        number = passed[parent]
-        passed[parent] += 1
-        if number >= most:
-            hidden.add(line.actions)
-        if number <= most:
-            yield line, siblings[parent] - most if number == most else 0

@@ -1,4 +1,4 @@
-"""``arena lab explore``, ``kernels``, ``puzzles`` and ``quality``: what they print, write and refuse."""
+"""``arena lab repair --plies``, ``kernels``, ``puzzles`` and ``quality``: what they print, write and refuse."""
 
 import json
 
@@ -38,20 +38,29 @@ def lab(directory, capsys, monkeypatch):
 
 
 def test_a_tree_is_shown_within_80_columns(lab):
-    out = printed_alone(lab, "explore", "differences", "-o", "size=4", "--plies", "2", "--top", "3")
+    out = printed_alone(lab, "repair", "differences", "-o", "size=4", "--plies", "2", "--top", "3")
     lines = out.splitlines()
     assert lines[0].split() == ["line", "worth", "best"]
+    shown = [len(line) - len(line.lstrip()) for line in lines[2:-2]]  # three first actions, three after each, the rest
+    assert shown == [*[0, 2, 2, 2, 2] * 3, 0]
     assert lines[2].split() == ["a1", "draw", "best"]
     assert [line.strip() for line in lines if "more" in line] == ["… 6 more"] * 3 + ["… 1 more"]
     assert lines[-1] == "40 of 40 lines solved. Worth is for seat 0, with best play."
     assert max(map(len, lines)) <= 80
 
 
+def test_the_earlier_spelling_is_not_listed_and_shows_first_actions_by_default(lab):
+    assert "explore" not in printed(lab, "--help")
+    assert printed(lab, "explore", "plusminus", "-o", "size=3") == printed(
+        lab, "repair", "plusminus", "-o", "size=3", "--plies", "2"
+    )
+
+
 def test_what_was_played_is_counted(lab):
     code, out, _ = lab("explore", "plusminus", "small", "--plies", "1", "--json")
     found = json.loads(out)
     assert (code, found["matches"], sum(line["played"] for line in found["lines"])) == (0, 12, 12)
-    out = printed(lab, "explore", "plusminus", "small", "--plies", "1")
+    out = printed(lab, "repair", "plusminus", "small")
     assert out.splitlines()[0].split() == ["line", "worth", "best", "played", "won", "drawn", "lost"]
 
 
@@ -59,7 +68,7 @@ def test_what_was_played_is_counted(lab):
 def test_a_tournament_takes_the_book(lab, tmp_path):
     book = tmp_path / "even.toml"
     chosen = ("--plies", 4, "--outcome", "draw", "--book", book, "--quiet")
-    code, _, err = lab("explore", "plusminus", "-o", "size=4", *chosen)
+    code, _, err = lab("repair", "plusminus", "-o", "size=4", *chosen)
     bots = {"a": lambda *_: None, "b": lambda *_: None}
     made = make_definition("t", "plusminus", bots, options={"size": 4}, openings=str(book))
     assert (code, err) == (0, f"{len(made.openings[0].lines)} openings written: {book}\n")
@@ -69,14 +78,14 @@ def test_a_tournament_takes_the_book(lab, tmp_path):
 
 def test_a_book_of_all_lines_of_a_board_beyond_reach_is_written_at_once(lab, tmp_path):
     book = tmp_path / "all.toml"
-    err = told(lab, 0, "explore", "plaid", "--plies", "1", "--book", book, "--within", "1h", "--quiet")
+    err = told(lab, 0, "repair", "plaid", "--plies", "1", "--book", book, "--within", "1h", "--quiet")
     assert err.startswith("arena: nothing is solved: plaid with players = 2, width = 60, height = 60, lines = 12: ")
     assert err.endswith(f"118 openings written: {book}\n")
 
 
 def test_a_book_without_a_line_is_not_written(lab):
     for chosen, lines in (("plusminus -o size=3 --outcome win", "4 lines"), ("differences -o size=2", "1 line")):
-        error = told(lab, 2, "explore", *chosen.split(), "--book", "x.toml")
+        error = told(lab, 2, "repair", *chosen.split(), "--book", "x.toml")
         assert error == f"arena: --book 'x.toml': none of {lines} fits; nothing is written\n"
 
 
@@ -203,13 +212,13 @@ REFUSED = [
     ("kernel", "did you mean 'kernels'"),
     ("explore plaids", "unknown game 'plaids'"),
     ("explore coprimality -o players=3", "players = 3: only a game for two has one value"),
-    ("explore plusminus nowhere", "nowhere"),
-    ("explore plaid small", "tournament 'small' plays plusminus, not plaid"),
-    ("explore plusminus small -o size=4", "plays plusminus with {'size': 3, 'grid_first': 1}, not with"),
-    ("explore plusminus --outcome draw", "it chooses lines for a book; expected --book FILE"),
-    ("explore differences -o size=3 --book .", "'.' can't be written: expected a file in a directory that exists"),
-    ("explore multiplication -o size=13 --plies 2", "size = 13: 983,921,632,882 states follow 2 actions, a table of"),
-    ("explore differences --plies 0", "--plies"),
+    ("repair plusminus nowhere", "nowhere"),
+    ("repair plaid small", "tournament 'small' plays plusminus, not plaid"),
+    ("repair plusminus small -o size=4", "plays plusminus with {'size': 3, 'grid_first': 1}, not with"),
+    ("repair plusminus --outcome draw", "it chooses lines for a book; expected --book FILE"),
+    ("repair differences -o size=3 --book .", "'.' can't be written: expected a file in a directory that exists"),
+    ("repair multiplication -o size=13 --plies 2", "size = 13: 983,921,632,882 states follow 2 actions, a table of"),
+    ("repair differences --plies 0", "--plies"),
     ("puzzles cups", "unknown tournament 'cups'"),
     ("puzzles three", "only a game for two has one value"),
     ("puzzles cup --game plaid", "unknown game 'plaid'"),

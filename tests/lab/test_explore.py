@@ -4,7 +4,7 @@ import pytest
 
 from arena.base.errors import KernelError, UsageError
 from arena.games import make_game
-from arena.lab.openings import Explorer, PlayedMatch, Results, first_of_each_state
+from arena.lab.openings import Explorer, PlayedMatch, Results
 from arena.lab.oracle import Oracle
 from arena.lab.solving import solution as reach
 from arena.lab.solving.limits import Limits
@@ -13,8 +13,9 @@ from arena.lab.solving.state_graph import Retrograde, explore
 from arena.lab.solving.worth import value_of_margin
 
 
-def tree(plies=2, matches=(), name="differences", **options):
-    return Explorer(make_game(name, **({"size": 3} | options)), name, matches, plies, within_seconds=60).lines()
+def tree(plies=2, matches=(), name="differences", within=60, **options):
+    first_lines = Explorer(make_game(name, **({"size": 3} | options)), name, matches, plies, within).lines()
+    return [line for first in first_lines for line in first.all_lines()]
 
 
 @pytest.mark.parametrize(
@@ -36,11 +37,11 @@ def test_lines_are_worth_what_a_table_says_and_without_time_nothing():
             before, state = state, game.apply(state, action)
         assert value_of_margin(one.worth.margin) == table.value(state)
         assert one.is_best == (table.value(state) == table.value(before))
-    lines = Explorer(make_game("differences", size=5, scoring="once"), "differences", (), 1, within_seconds=0.0).lines()
+    lines = tree(1, size=5, scoring="once", within=0.0)
     assert {(one.worth, one.is_best) for one in lines} == {(None, None)}
 
 
-def test_matches_are_counted_up_to_symmetry_and_a_short_tree_says_how_many_are_left_out():
+def test_matches_are_counted_up_to_symmetry():
     corner = [PlayedMatch(actions=[(1, 1), (2, 3), (3, 2)], ranks=(1, 2))]
     other_corner = [PlayedMatch(actions=[(3, 1), (2, 3), (1, 2)], ranks=(2, 1))] * 2
     middle = [PlayedMatch(actions=[(2, 2), (1, 1), (3, 3)], ranks=(1, 1))]
@@ -53,11 +54,6 @@ def test_matches_are_counted_up_to_symmetry_and_a_short_tree_says_how_many_are_l
     }
     assert next(iter(lines)) == ((1, 1),)  # what was played most comes first
     assert all(one.results.played or one.is_best for one in tree(2, corner))
-    lines = tree(2, size=4)
-    shown = list(first_of_each_state(lines, 2))
-    assert [left_out for one, left_out in shown if len(one.actions) == 1] == [0, 0, 2]
-    assert all(one.actions[:1] in [lines[0].actions, shown[4][0].actions] for one, n in shown if len(one.actions) == 2)
-    assert list(first_of_each_state(lines, 100)) == [(one, 0) for one in lines]
 
 
 def test_a_tree_that_is_too_large_and_a_game_for_three_are_refused(monkeypatch):

@@ -10,9 +10,9 @@ from arena.analysis.text.tables import Column
 from arena.base.errors import KernelError
 from arena.cli.lab.lab_analyse import analyse
 from arena.cli.lab.lab_annotate import annotate
-from arena.cli.lab.lab_explore import explore
 from arena.cli.lab.lab_puzzles import puzzles
-from arena.cli.lab.lab_quality import quality, repair
+from arena.cli.lab.lab_quality import quality
+from arena.cli.lab.lab_repair import explore, repair
 from arena.cli.lab.lab_solve import prove, solve
 from arena.cli.terminal.common import print_json, print_table, print_wrapped, waiting
 from arena.cli.terminal.global_options import Subcommands
@@ -132,7 +132,6 @@ def lab_command() -> None:
     arena lab solve coprimality --sweep size=3..12
     arena lab annotate quickstart
     arena lab analyse quickstart/1 4
-    arena lab explore plusminus -o size=4 --plies 4 --outcome draw --book b.toml
     arena lab quality differences -o size=6
     arena lab kernels --build --check
     arena lab puzzles quickstart

@@ -1,29 +1,26 @@
-"""``arena lab quality`` and ``repair``: eleven measures of what a game is like to play, and its fairest form."""
+"""``arena lab quality``: eleven measures of what a game is like to play."""
 
 from __future__ import annotations
 
 import json
 import textwrap
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.analysis.text.tables import Column, printable
+from arena.analysis.text.tables import printable
 from arena.base.errors import UsageError
-from arena.cli.terminal.common import check_directories, print_table, waiting, write_file
+from arena.cli.terminal.common import check_directories, write_file
 from arena.cli.terminal.global_options import global_option
 from arena.cli.terminal.options import (
     WholeNumber,
-    json_option,
     options_option,
     quiet_option,
     rng_seed_option,
-    wide_option,
     within_option,
 )
-from arena.cli.terminal.streams import INTERRUPTED, OK
+from arena.cli.terminal.streams import OK
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +30,6 @@ if TYPE_CHECKING:
     from arena.lab.measures.measure import Measure, Row
     from arena.lab.measures.report import QualityReport
     from arena.lab.measures.survey import Plan
-    from arena.lab.repair import Repaired
 
 WIDTH = 80
 _LABEL = 42
@@ -229,85 +225,3 @@ def _change_text(difference: Difference) -> str:
     from arena.lab.measures.measure import estimate_text
 
     return "" if difference.change is None else estimate_text(difference.change, difference.row.unit)
-
-
-REPAIR_COLUMNS = [
-    Column("repair", "repair", is_number=False, wraps=True),
-    Column("worth", "seat 0", is_number=False),
-    Column("known", "known", is_number=False, drop_order=1),
-    Column("keeping", "keeping"),
-    Column("decided_at", "decided at", drop_order=2),
-    Column("draws", "draws", drop_order=3),
-]
-
-
-@click.command("repair")
-@click.argument("game")
-@options_option
-@within_option("How long to solve all forms, in total, such as 60s or 5m.", default="60s")
-@quiet_option
-@json_option
-@wide_option
-def repair(game: str, options: tuple[str, ...], within_seconds: float, quiet: bool, as_json: bool) -> int:
-    """Find the fairest form of GAME: what it is worth under its other rules, with a pie, or with a komi.
-
-    \b
-    arena lab repair multiplication -o size=7
-    arena lab repair plaid -o width=9 -o height=6 -o lines=5 --within 5m
-
-    The first line is the fairest; of equally fair forms, that with the most first actions that keep it so. With pie=1
-    one player makes the first action, and the other then chooses a seat: the worth is that of seat 0 after the fairest
-    first action. With pie=2 one player makes the first action of both seats. With begin_second=1, seat 1 begins the
-    second part; with komi=9, it gets 9 points; with both_seats=1, two matches are played with seats exchanged, and
-    points added; with order=1221, the first seat makes one mark or line, then each seat two in turn; with unseen=1,
-    each writes its list of plusminus unseen, and the worth is the mean margin. Draws, and after how many actions a
-    match is decided, come from 100 matches in which every fourth action is random.
-
-    With --json, each form is an object in a line of its own.
-    """
-    from arena.games import parse_options
-    from arena.games.kernels.loading import has_solver, kernel_status
-    from arena.lab.repair import Repaired, repairs_of
-    from arena.lab.solving.limits import free_memory_bytes
-    from arena.lab.solving.positions import rules_of
-
-    rules = rules_of(game, parse_options(game, options))
-    rows: list[Repaired] = []
-    code = OK
-    with waiting(f"{game}: solving its forms for {within_seconds:g} s at most", quiet or as_json):
-        try:
-            for row in repairs_of(rules, game, within_seconds, free_memory_bytes()):
-                rows.append(row)
-        except KeyboardInterrupt:
-            if not rows:
-                raise
-            code = INTERRUPTED
-    rows.sort(key=Repaired.order)
-    if as_json:
-        for row in rows:
-            click.echo(json.dumps(asdict(row)))
-        return code
-    settings = ", ".join(f"{name}={value}" for name, value in rules.options.items())
-    click.echo(f"{printable(f'{game} {settings}')}\n")
-    print_table(REPAIR_COLUMNS, [_cells(row) for row in rows], "text")
-    if code == INTERRUPTED:
-        click.echo("Interrupted: forms that were not tried yet are left out.", err=True)
-    if any(row.outcome is None for row in rows) and has_solver(rules) and kernel_status(rules.name).problem:
-        click.echo(printable(f"The rules in Python are used, slower: {kernel_status(rules.name).problem}"), err=True)
-    return code
-
-
-def _cells(row: Repaired) -> dict[str, Any]:
-    from arena.lab.solving.worth import number_text
-
-    is_known = row.outcome is not None and row.margin is not None
-    keeping = f"{row.keeping_first} of {row.first}" if row.keeping_first is not None else "–"
-    worth = f"{row.outcome} {number_text(row.margin)}" if is_known and row.margin else str(row.outcome or "not known")
-    return {
-        "repair": row.repair,
-        "worth": worth,
-        "known": row.known or "–",
-        "keeping": keeping,
-        "decided_at": "–" if row.decided_at is None else f"{row.decided_at:.1f}",
-        "draws": "–" if row.draws is None else f"{row.draws:.0%}",
-    }
