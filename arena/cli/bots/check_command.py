@@ -41,17 +41,19 @@ from arena.cli.terminal.streams import FAILED, OK
 from arena.community.uploads.unpacking import is_archive, opened_bot
 from arena.games import find_game
 from arena.match.check.check import Step, check_bot
+from arena.match.check.rules import check_rules
+from arena.match.check.rules_process import RulesCheck, RulesStep
 from arena.match.players.bot_output import own_traceback
 from arena.match.players.diagnosis import uses_botkit
 from arena.match.players.entrants import GIT
 from arena.match.players.manifest import as_submitted
 from arena.sandbox.isolation.interpreters import is_submitted
+from arena.sandbox.isolation.levels import choose_isolation
 from arena.tournament.collected import SUBMITTED, collected, is_collection
 from arena.tournament.missing_manifests import write_manifests
 
 if TYPE_CHECKING:
     from arena.base.definition import Definition
-    from arena.match.check.rules_process import RulesStep
 
 
 INDENT = "     "
@@ -63,9 +65,6 @@ def check_rules_command(
     game: str, options: Sequence[str], isolation: str, within_seconds: float | None, as_json: bool
 ) -> int:
     """Print the steps of a check of rules; return the exit code."""
-    from arena.match.check.rules import check_rules
-    from arena.match.check.rules_process import RulesCheck
-
     started = time.monotonic()
 
     def show_progress(positions: int) -> None:
@@ -182,8 +181,6 @@ def check_command(
     fail in the same way are shown as one. Of several bots, only the steps that fail are shown, and at the end a table
     of all bots. With --json, each step is a line.
     """
-    from arena.sandbox.isolation.levels import choose_isolation
-
     if rules is not None:
         flags = {"--bytes": shows_bytes, "--in-place": in_place, "--like": like, "--write-manifest": writes_manifest}
         _refuse_with_rules(bots, games, flags)

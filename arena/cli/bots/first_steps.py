@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from arena.analysis.text.tables import Column, printable, printable_lines, row_of
+from arena.base.seeds import pick_below
 from arena.base.shipped import protocol_text
 from arena.cli.bots.boards import rulebook_text
 from arena.cli.terminal.common import print_json, print_table
@@ -78,8 +79,6 @@ def _option_rows(game: type[Game[Any]]) -> list[dict[str, Any]]:
 
 
 def _sample(game: Game[Any]) -> str:
-    from arena.base.seeds import pick_below
-
     state = game.initial_state()
     played = []
     for ply in range(10 + 2 * game.options.get("size", 0)):

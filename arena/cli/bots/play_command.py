@@ -12,6 +12,7 @@ from arena.analysis.text.tables import printable
 from arena.base.bot_text import OPERATOR
 from arena.base.errors import UsageError
 from arena.cli.bots.boards import position_lines
+from arena.cli.bots.human_prompt import Table
 from arena.cli.terminal.common import find_bots, show_result, warn_of_weak_isolation
 from arena.cli.terminal.conditions import conditions, first_openings, like_option
 from arena.cli.terminal.options import (
@@ -24,10 +25,12 @@ from arena.cli.terminal.options import (
     seconds_option,
 )
 from arena.cli.terminal.streams import FAILED, OK
+from arena.games import Game, make_game, parse_options
+from arena.games.checked_game import checked_game
+from arena.match.players.player import HUMAN, HumanPlayer, LeftMatchError, TakenBackError
 
 if TYPE_CHECKING:
     from arena.base.records import Bot, MatchRecord
-    from arena.games import Game
 
 
 @click.command("play")
@@ -65,10 +68,6 @@ def play_command(
 
     On the board, A is seat 0, B seat 1 and so on; the last action is in brackets. The score so far is below it.
     """
-    from arena.games import make_game, parse_options
-    from arena.games.checked_game import checked_game
-    from arena.match.players.player import HUMAN
-
     loaded = find_bots(bots)
     for_all = like is None and "players" not in parse_options(game, options) and len(loaded) != 2
     own = {"ply_limit": ply_limit, "rng_seed": rng_seed, "seconds": seconds, "isolation": isolation}
@@ -110,8 +109,6 @@ def _play_with_people(
     opening: Sequence[Any],
     is_quiet: bool,
 ) -> MatchRecord | None:
-    from arena.cli.bots.human_prompt import Table
-    from arena.match.players.player import HUMAN, HumanPlayer, LeftMatchError, TakenBackError
     from arena.match.single_match import ask_bot, play_match
 
     def suggest(actions: list[Any]) -> Any:

@@ -11,6 +11,7 @@ import click
 from arena.analysis.text.tables import printable
 from arena.analysis.text.transcript import exchange_lines
 from arena.base.names import as_file_name
+from arena.base.seat_report import fields_of
 from arena.base.text import counted
 from arena.cli.terminal.common import match_of, open_home, print_json
 from arena.cli.terminal.options import MAX_COUNT, RenamedOption, WholeNumber, isolation_option, json_option
@@ -88,8 +89,6 @@ def _show(record: MatchRecord, repro: Reproduction, bot: Bot) -> None:
 
 
 def _as_json(record: MatchRecord, repro: Reproduction, bot: Bot, input_file: Path) -> dict[str, object]:
-    from arena.base.seat_report import fields_of
-
     sent, received = repro.transcript.last_exchange()
     return {
         "match": f"{record.tournament}/{record.match}",

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
 from arena.analysis.text.tables import Column, Row, printable
 from arena.base.errors import SiteAwayError, SiteError, UsageError
+from arena.cli.remote.credentials import Credentials, SiteAddress, site_address
+from arena.cli.remote.site_client import (
+    TOKEN_VARIABLE,
+    UNAUTHORIZED,
+    Account,
+    SiteClient,
+    account_of,
+    end_token,
+    token_in_environment,
+)
 from arena.cli.terminal.common import print_json, print_table, sentences_text
 from arena.cli.terminal.options import format_options, json_option, plain_http_option
 from arena.cli.terminal.streams import FAILED, OK
 from arena.store.people.secret import is_token
-
-if TYPE_CHECKING:
-    from arena.cli.remote.credentials import Credentials, SiteAddress
-    from arena.cli.remote.site_client import Account, SiteClient
-
 
 MAX_TOKEN_CHARACTERS = 200
 
@@ -56,8 +60,6 @@ def login_command(
     if url is None:
         return _list(table_format)
     _warn_of_environment()
-    from arena.cli.remote.credentials import Credentials, site_address
-    from arena.cli.remote.site_client import SiteClient, account_of
 
     site = site_address(url, plain_http)
     credentials = Credentials()
@@ -89,8 +91,6 @@ def _read_token(site: SiteAddress) -> str:
 
 
 def _end(client: SiteClient) -> None:
-    from arena.cli.remote.site_client import end_token
-
     try:
         end_token(client)
     except (SiteError, SiteAwayError):
@@ -98,9 +98,6 @@ def _end(client: SiteClient) -> None:
 
 
 def _list(table_format: str) -> int:
-    from arena.cli.remote.credentials import Credentials, site_address
-    from arena.cli.remote.site_client import SiteClient, account_of
-
     _warn_of_environment()
     rows: list[Row] = []
     failures = []
@@ -127,8 +124,6 @@ def _row(client: SiteClient, account: Account | None, table_format: str) -> Row:
 
 
 def _warn_of_environment() -> None:
-    from arena.cli.remote.site_client import TOKEN_VARIABLE, token_in_environment
-
     if token_in_environment() is not None:
         click.echo(f"arena: ${TOKEN_VARIABLE} is set, and is used in place of the tokens that are kept", err=True)
 
@@ -141,9 +136,6 @@ def logout_command(url: str | None, as_json: bool) -> int:
 
     Without URL, where you are signed in, if that is one place.
     """
-    from arena.cli.remote.credentials import Credentials
-    from arena.cli.remote.site_client import UNAUTHORIZED, SiteClient, end_token
-
     credentials = Credentials()
     site = _chosen(credentials, url)
     token = credentials.find(site)
@@ -168,8 +160,6 @@ def logout_command(url: str | None, as_json: bool) -> int:
 
 
 def _chosen(credentials: Credentials, url: str | None) -> SiteAddress:
-    from arena.cli.remote.credentials import site_address
-
     if url is not None:
         return site_address(url, may_be_plain=True)
     sites = [credential.site for credential in credentials.all()]

@@ -13,12 +13,14 @@ import click
 
 from arena.analysis.text.tables import Column, printable
 from arena.base.errors import SiteAwayError, UsageError
+from arena.base.shipped import bot_path
 from arena.base.text import counted, size_text
 from arena.cli.remote.exchange import Progress, printable_line, printable_sentence, printable_text
 from arena.cli.remote.site_client import Fields, SiteClient, for_site
 from arena.cli.terminal.common import open_home, print_json, print_table, show_stderr
 from arena.cli.terminal.options import format_options, games_option, json_option, plain_http_option
 from arena.cli.terminal.streams import FAILED, OK
+from arena.match.players.bot_files import describe_left_out
 from arena.store.people.unrated_match import ENDED, MatchState
 from arena.store.people.values import FINAL, SubmissionState
 
@@ -154,12 +156,8 @@ def _submit(path: Path, games: tuple[str, ...], as_json: bool) -> int:
 
 
 def _submit_to_site(path: Path, url: str, note: str, plain_http: bool, as_json: bool) -> int:
-    from arena.base.shipped import bot_path
-    from arena.cli.remote.site_client import for_site
     from arena.community.uploads.unpacking import packed
-    from arena.match.players.bot_files import describe_left_out
     from arena.match.players.manifest import resolved_bot_path
-    from arena.store.people.values import SubmissionState
 
     def show(text: str) -> None:
         if not as_json:

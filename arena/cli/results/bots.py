@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.analysis.text.corrections_table import correction_text
 from arena.analysis.text.tables import Column, printable, row_of
 from arena.base.text import minute_text
 from arena.cli.terminal.common import open_home, print_json, print_table, sentences_text, table_text
@@ -161,8 +162,6 @@ def _as_json(profile: BotProfile) -> dict[str, Any]:
 
 
 def _as_text(profile: BotProfile) -> str:
-    from arena.analysis.text.corrections_table import correction_text
-
     without_history = NOT_LISTED if profile.corrections else NO_HISTORY
     history = table_text(HISTORY_COLUMNS, _history_rows(profile)) if profile.history else without_history
     parts = [printable(profile.label), history]

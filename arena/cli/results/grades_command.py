@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Annotated
 import click
 
 from arena.analysis.text.tables import Column, printable, render_table, row_of
-from arena.base.checked import read_file
+from arena.base.checked import check_model, read_file, read_toml
 from arena.base.errors import UsageError
 from arena.base.grades import Grade, GradeState, Scheme, Student, TableLine, grades_of
 from arena.base.names import is_printable_text
 from arena.base.text import counted, shortened_text
 from arena.cli.terminal.common import load_standings, named_or_latest, open_home, print_table, write_file
 from arena.cli.terminal.options import output_option, wide_option
+from arena.store.results.values import StoredTournament, disqualified
 
 if TYPE_CHECKING:
     from arena.analysis.measures.standings import Standings
     from arena.base.until import Decided
-    from arena.store.results.values import StoredTournament
 
 MAX_ROSTER_BYTES = 2**20
 MAX_STUDENTS = 10_000
@@ -87,8 +87,6 @@ def grade_tournament(
     stored: StoredTournament, table: Standings, students: list[Student] | None, scheme: Scheme
 ) -> list[Grade]:
     """Return the grades of a tournament; without students, everybody who wanted to take part is one."""
-    from arena.store.results.values import disqualified
-
     definition = stored.definition
     if scheme.yardstick and not any(scheme.yardstick in (bot.name, bot.label) for bot in definition.entrants):
         raise UsageError(f"yardstick = {scheme.yardstick!r}: tournament {stored.name!r} has no such entrant")
@@ -122,8 +120,6 @@ def grade_tournament(
 def read_scheme(path: Path) -> Scheme:
     """Return the scheme in a TOML file; raise UsageError with every fault."""
     from pydantic import AfterValidator, BaseModel, ConfigDict, Field
-
-    from arena.base.checked import check_model, read_toml
 
     points = Annotated[float, Field(ge=-1e6, le=1e6, allow_inf_nan=False)]
     names_of_grades = Annotated[dict[str, points], AfterValidator(_with_different_points)]

@@ -10,7 +10,7 @@ import click
 
 from arena.analysis.text.tables import Column, Row, row_of
 from arena.base.bot_text import OPERATOR
-from arena.base.errors import UsageError
+from arena.base.errors import UnknownNameError, UsageError
 from arena.base.text import counted
 from arena.cli.terminal.common import (
     can_be_printed,
@@ -166,7 +166,6 @@ def matches_command(
 ) -> None:
     """List the recorded matches of TOURNAMENT (by default the latest)."""
     from arena.analysis.measures.game_statistics import bot_times
-    from arena.base.errors import UnknownNameError
 
     with open_home(must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)

@@ -11,6 +11,7 @@ import click
 
 from arena.analysis.text.tables import printable
 from arena.analysis.text.text_layout import shortened
+from arena.base.seat_report import fields_of
 from arena.cli.bots.boards import (
     beside,
     board,
@@ -19,9 +20,12 @@ from arena.cli.bots.boards import (
     room_beside,
     score_lines,
 )
+from arena.cli.bots.human_prompt import Keys
 from arena.cli.terminal.common import match_of, open_home, print_json, show_result
 from arena.cli.terminal.options import json_option
 from arena.cli.terminal.streams import USUAL_WIDTH, terminal_height, terminal_width
+from arena.lab.solving.worth import worth_text
+from arena.match.replay import states_of
 
 if TYPE_CHECKING:
     from arena.base.records import MatchRecord
@@ -47,7 +51,6 @@ def replay_command(match: str, as_json: bool) -> None:
     positions say what they are worth.
     """
     from arena.lab.matches.annotation import annotation_of
-    from arena.match.replay import states_of
 
     tournament, number = match_of(match)
     with open_home(must_exist=True) as arena_home:
@@ -80,14 +83,10 @@ class Replayed(NamedTuple):
 
     def worth(self, ply: int) -> str:
         """Return what a position is worth, in words; empty if it is not annotated."""
-        from arena.lab.solving.worth import worth_text
-
         return worth_text(self.annotation.worths[ply]) if self.annotation else ""
 
 
 def _as_json(replayed: Replayed, positions: Sequence[Any]) -> dict[str, Any]:
-    from arena.base.seat_report import fields_of
-
     record = replayed.record
     return {
         "match": f"{record.tournament}/{record.match}",
@@ -221,8 +220,6 @@ class _Cursor:
 
 
 def _step_through(replayed: Replayed, positions: list[Any]) -> None:
-    from arena.cli.bots.human_prompt import Keys
-
     cursor = _Cursor(len(positions) - 1)
     with Keys() as keys:
         while not cursor.has_left:

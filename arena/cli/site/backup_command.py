@@ -14,6 +14,7 @@ from arena.cli.terminal.common import open_home, print_json
 from arena.cli.terminal.global_options import Subcommands, global_option
 from arena.cli.terminal.options import json_option
 from arena.cli.terminal.streams import FAILED, OK
+from arena.store.home import home_path, people_url, store_url
 
 DIGEST = re.compile("[0-9a-f]{64}")
 
@@ -94,7 +95,6 @@ def restore(folder: Path, digest: str | None, as_json: bool) -> None:
     Whoever has made a backup decides who signs in at what is restored from it: take your own, or compare the digest.
     """
     from arena.store.backup.restoring import Target, restore_backup
-    from arena.store.home import home_path, people_url, store_url
 
     if digest is not None and not DIGEST.fullmatch(digest):
         raise UsageError(

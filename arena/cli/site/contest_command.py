@@ -18,6 +18,9 @@ from arena.cli.terminal.common import print_table
 from arena.cli.terminal.global_options import Subcommands, global_option
 from arena.cli.terminal.options import confirm, format_options, wide_option, yes_option
 from arena.cli.terminal.streams import FAILED, OK
+from arena.community.contests.contest_text import announce, contest_text, template_text
+from arena.community.contests.contest_text import change as change_contest
+from arena.store.home import ArenaHome
 from arena.store.people.contest import (
     ContestEntrants,
     ContestPhase,
@@ -98,8 +101,6 @@ def list_contests(table_format: str = "text") -> None:
 @click.option("--time-zone", default="UTC", show_default=True, metavar="ZONE", help="Such as Europe/Berlin.")
 def new(template: str, name: str, time_zone: str) -> None:
     """Print a contest to begin with: class, cup or league. It opens tomorrow, and lasts a week."""
-    from arena.community.contests.contest_text import template_text
-
     try:
         today = datetime.now(ZoneInfo(time_zone))
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -112,8 +113,6 @@ def new(template: str, name: str, time_zone: str) -> None:
 def add(file: Path) -> None:
     """Announce the contest of FILE."""
     from arena.community.contests.contest_file import reading_of_file
-    from arena.community.contests.contest_text import announce
-    from arena.store.home import ArenaHome
 
     new = reading_of_file(file)
     with ArenaHome(global_option("home"), store=global_option("store")) as home, opened_people() as people:
@@ -127,8 +126,6 @@ def add(file: Path) -> None:
 @click.option("--toml", "is_toml", is_flag=True, help="Print it as a file, which `arena site contest change` reads.")
 def show(contest: str, is_toml: bool) -> None:
     """Show how far CONTEST is, and who has entered."""
-    from arena.community.contests.contest_text import contest_text
-
     with opened_people() as people:
         stored = people.contests.get(contest)
         if is_toml:
@@ -149,14 +146,12 @@ def change(contest: str, file: Path, reason: str) -> None:
     deadline, and more who are invited. The public log says what has become different; where nothing has, nothing is
     logged.
     """
-    from arena.community.contests import contest_text
     from arena.community.contests.contest_file import reading_of_file
-    from arena.store.home import ArenaHome
 
     new = reading_of_file(file)
     with ArenaHome(global_option("home"), store=global_option("store")) as home, opened_people() as people:
         before = people.contests.get(contest).contest
-        changed = contest_text.change(home.store, people, COMMAND_LINE, contest, new, reason).contest
+        changed = change_contest(home.store, people, COMMAND_LINE, contest, new, reason).contest
     if before == changed:
         click.echo(printable(f"Nothing in {file} is different: {contest} stays as it is."))
         return

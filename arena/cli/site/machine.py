@@ -35,7 +35,8 @@ from arena.cli.terminal.common import print_table, print_wrapped
 from arena.cli.terminal.global_options import global_option
 from arena.cli.terminal.options import WholeNumber, json_option
 from arena.cli.terminal.streams import FAILED, OK
-from arena.sandbox.isolation.levels import PREFERRED, ProbeResult, probe_level
+from arena.sandbox.isolation.control_groups import divide_delegated_group
+from arena.sandbox.isolation.levels import PREFERRED, ProbeResult, groups_problem, probe_level
 from arena.sandbox.isolation.sandbox_policy import has_own_file_systems
 from arena.server.operating.units import FIRST_LINE, Installation, units
 from arena.store.home import home_path, store_url
@@ -79,7 +80,6 @@ def doctor_command(
 
 
 def _show_what_can_be_served(host: str, port: int, as_json: bool) -> int:
-    from arena.sandbox.isolation.control_groups import divide_delegated_group
     from arena.server.operating.serve_checks import findings, look_at, must_be_mended
 
     divide_delegated_group()  # as the services do
@@ -150,8 +150,6 @@ def _availability(result: ProbeResult) -> str:
 
 
 def _show_advice(results: list[ProbeResult], best: ProbeResult) -> None:
-    from arena.sandbox.isolation.levels import groups_problem
-
     for result in results:
         if not result.is_available:
             print_wrapped("", 0, f"No {result.isolation.level}: {result.problem}.")

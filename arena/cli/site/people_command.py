@@ -18,6 +18,8 @@ from arena.cli.terminal.common import check_directories, print_table
 from arena.cli.terminal.global_options import Subcommands, global_option
 from arena.cli.terminal.options import WholeNumber, confirm, format_options, wide_option, yes_option
 from arena.cli.terminal.streams import FAILED, OK, WRONG_USE
+from arena.store.home import open_people, own_databases
+from arena.store.people.roster import counted_people, roster_of
 from arena.store.people.values import MEMBER_ROLES, Role
 
 if TYPE_CHECKING:
@@ -33,8 +35,6 @@ required_reason_option = click.option("--reason", required=True, metavar="TEXT",
 
 def opened_people() -> PeopleStore:
     """Open the database of people of the chosen home; the caller closes it."""
-    from arena.store.home import open_people
-
     return open_people(global_option("home"))
 
 
@@ -163,8 +163,6 @@ def import_people(roster: Path, out: Path, site: str, days: int) -> int:
     A roster has a name on each line, or columns with headings: name, role (author if it is empty), and any others,
     which are copied beside the links. If a line is wrong, nobody is added.
     """
-    from arena.store.people.roster import counted_people, roster_of
-
     data = read_file(roster, UsageError, "a CSV file")
     check_directories(out)
     try:
@@ -266,8 +264,6 @@ def adopt() -> None:
     `arena serve` refuses databases that belong to another home, whose site would take the submissions of this one. If
     that home is gone, or was restored here, this command lets the site of this one work on them, and no other.
     """
-    from arena.store.home import own_databases
-
     servers = own_databases(global_option("home"), global_option("store"), is_adopted=True)
     if not servers:
         raise UsageError("the databases of this home are files in it; nothing can be adopted")

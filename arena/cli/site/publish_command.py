@@ -28,6 +28,7 @@ from arena.cli.terminal.options import (
 )
 from arena.cli.terminal.streams import FAILED, OK
 from arena.cli.tournaments.transfer import external_game_option
+from arena.site.publish.signature import public_key, signing_key
 from arena.store.home import has_people
 
 if TYPE_CHECKING:
@@ -66,7 +67,6 @@ def publish_command(
     and the details of their faults; records have a digest of it.
     """
     from arena.site.publish.publishing import publish
-    from arena.site.publish.signature import signing_key
 
     if no_matches and max_matches:
         raise UsageError("--no-matches and --max-matches: expected one of them")
@@ -255,7 +255,6 @@ def _verify_home(tournament: str | None, as_json: bool) -> int:
 
 
 def _verify_folder(folder: Path, external_games: tuple[str, ...], key: str | None, as_json: bool) -> int:
-    from arena.site.publish.signature import public_key
     from arena.site.publish.verification import verify_folder
 
     expected_key = public_key(key) if key is not None else None

@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
+from arena.base.definition import Definition, GameChoice
 from arena.base.errors import UnknownNameError, UsageError
+from arena.base.shipped import tournament_path
 from arena.base.text import all_of, shortened_text
 from arena.cli.terminal.common import open_home
-
-if TYPE_CHECKING:
-    from arena.base.definition import Definition, GameChoice
 
 like_option = click.option(
     "--like",
@@ -46,8 +45,6 @@ def conditions(
     Raises:
         UsageError: if something is not accepted; it begins with the option.
     """
-    from arena.base.definition import Definition
-
     base = Definition(name="", games=(), entrants=()) if like is None else _read(like)
     chosen = {name: value for name, value in values.items() if like is None or is_given(name)}
     if "seconds" in chosen:
@@ -73,7 +70,6 @@ def first_openings(chosen: Definition) -> list[tuple[Any, ...]]:
 
 
 def _read(like: str) -> Definition:
-    from arena.base.shipped import tournament_path
     from arena.tournament.definition import load_conditions
     from arena.tournament.executors.worker_start import workers_that_fit
 
@@ -131,7 +127,6 @@ def _with_games(
 
 
 def _choice(game: str, options: Mapping[str, Any]) -> GameChoice:
-    from arena.base.definition import GameChoice
     from arena.games import make_game
 
     rules = make_game(game, **options)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
+from arena.analysis.text.standings_columns import percent_text
 from arena.analysis.text.tables import printable
 from arena.base.enums import Decision
 from arena.base.errors import UsageError
@@ -198,7 +199,6 @@ def compare_command(
 
 
 def _as_text(result: ComparisonResult, names: tuple[str, ...]) -> str:
-    from arena.analysis.text.standings_columns import percent_text
     from arena.ratings.sequential import MIN_ENCOUNTERS
 
     evidence, hypotheses = result.verdict.evidence, result.hypotheses

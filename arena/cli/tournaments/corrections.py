@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arena.analysis.text.corrections_table import correction_text, corrections_table
 from arena.analysis.text.tables import printable
 from arena.base.enums import CorrectionKind, DisqualifiedMatches
 from arena.base.text import counted, minute_text
@@ -47,8 +48,6 @@ def bot_to_enter(arena_home: ArenaHome, text: str, args: str, name: str | None =
 
 def correct(tournament: str, as_json: bool, make: Callable[[ArenaHome], Correction]) -> None:
     """Make a correction, and print what was corrected and what is left to play."""
-    from arena.analysis.text.corrections_table import correction_text
-
     with open_home(must_exist=True) as arena_home:
         correction = make(arena_home)
         stored = arena_home.store.tournament(tournament)
@@ -83,8 +82,6 @@ def correct(tournament: str, as_json: bool, make: Callable[[ArenaHome], Correcti
 @format_options
 def corrections_command(tournament: str | None, table_format: str) -> None:
     """List what has been corrected in TOURNAMENT (by default the latest), and why, the oldest first."""
-    from arena.analysis.text.corrections_table import corrections_table
-
     with open_home(must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament)
         set_aside = arena_home.store.corrections.set_aside_counts(stored)

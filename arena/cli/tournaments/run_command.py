@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from arena.base.checked import check_model
 from arena.base.errors import DefinitionError, UsageError
 from arena.base.shipped import tournament_path
 from arena.base.text import counted
+from arena.base.until import Until
 from arena.cli.terminal.common import (
     load_standings,
     open_home,
@@ -41,7 +43,6 @@ from arena.cli.terminal.streams import FAILED, INTERRUPTED, OK
 
 if TYPE_CHECKING:
     from arena.base.definition import Definition
-    from arena.base.until import Until
     from arena.store.home import ArenaHome
 
 
@@ -65,8 +66,6 @@ def until_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def until_from_options(before: Until | None, until_decided: bool, keys: Sequence[str]) -> Until | None:
     """Return what is to be decided: the keys that are given, and the others as they are."""
-    from arena.base.checked import check_model
-    from arena.base.until import Until
     from arena.tournament.tournament_file import UntilTable
 
     if keys and not until_decided and before is None:

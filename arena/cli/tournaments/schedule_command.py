@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.analysis.text.tables import Column, printable, row_of
+from arena.base.enums import OpeningChoice
 from arena.base.errors import UsageError
 from arena.base.text import counted
 from arena.cli.terminal.common import open_home, print_table, sentences_text, warn_of_rejected, warn_of_weak_isolation
 from arena.cli.terminal.options import Number, format_options, within_option, workers_option
 from arena.cli.terminal.streams import FAILED, OK
+from arena.tournament.executors.worker_start import workers_that_fit
 
 if TYPE_CHECKING:
     from arena.analysis.measures.schedule import GameTimes
@@ -92,7 +94,6 @@ def schedule_command(
     from arena.analysis.measures.schedule import recorded_times, schedule_balance, seatings_of
     from arena.analysis.text.statistics_tables import BALANCE_COLUMNS
     from arena.tournament.definition import load_definition
-    from arena.tournament.executors.worker_start import workers_that_fit
     from arena.tournament.formats.format import format_class
     from arena.tournament.opening_information import with_openings
     from arena.tournament.resumption import with_stored_openings
@@ -247,7 +248,6 @@ def _summary(definition: Definition, counts: _Counts) -> str:
 
 
 def _opening_sentences(definition: Definition, counts: _Counts, within_seconds: float) -> Iterator[str]:
-    from arena.base.enums import OpeningChoice
     from arena.games import make_game
     from arena.lab.openings import judged_margins, judged_sentence, opening_balance, opening_sentence
     from arena.lab.solving.positions import rules_of

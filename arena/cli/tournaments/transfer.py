@@ -17,9 +17,9 @@ from arena.base.text import counted
 from arena.cli.terminal.common import open_home, print_json
 from arena.cli.terminal.options import confirm, json_option, name_option, yes_option
 from arena.cli.terminal.streams import OK, WRONG_USE
+from arena.store.home import ArenaHome, delete_tournament, erase_tournament, rename_tournament, restore_tournament
 
 if TYPE_CHECKING:
-    from arena.store.home import ArenaHome
     from arena.store.results.values import StoredTournament
     from arena.tournament.transfer.checks import MergedTournament
 
@@ -34,8 +34,6 @@ def rename_command(tournament: str, name: str, as_json: bool) -> None:
     Its records keep the name they were recorded under. To resume it from a file in which it has its old name:
     arena run FILE --name NEW
     """
-    from arena.store.home import rename_tournament
-
     with open_home(must_exist=True) as arena_home:
         rename_tournament(arena_home, tournament, name)
     if as_json:
@@ -72,8 +70,6 @@ def delete_command(tournament: str, forever: bool, is_confirmed: bool, as_json: 
 
 
 def _delete(arena_home: ArenaHome, name: str, is_confirmed: bool) -> StoredTournament | None:
-    from arena.store.home import delete_tournament
-
     stored = arena_home.store.tournament(name)
     with arena_home.store.lock(name):
         pass  # refused before asking, if a director is running it
@@ -82,8 +78,6 @@ def _delete(arena_home: ArenaHome, name: str, is_confirmed: bool) -> StoredTourn
 
 
 def _erase(arena_home: ArenaHome, name: str, is_confirmed: bool) -> StoredTournament | None:
-    from arena.store.home import erase_tournament
-
     stored = arena_home.store.deleted_tournament(name)
     what = f"tournament {stored.name!r}, deleted {(stored.deleted_at or '')[:10]},"
     if not confirm(f"Remove {what} and its {counted(stored.recorded, 'record')} forever?", is_confirmed):
@@ -102,8 +96,6 @@ def restore_command(deleted_tournament: str, new_name: str | None, as_json: bool
     TOURNAMENT is the name it had; if several had it, the name that `arena tournament list --deleted` shows, such as
     deleted/7.
     """
-    from arena.store.home import restore_tournament
-
     with open_home(must_exist=True) as arena_home:
         restored = restore_tournament(arena_home, deleted_tournament, new_name)
     if as_json:
