@@ -17,7 +17,6 @@ class CommandEntry(NamedTuple):
     summary: str
 
     def imported(self) -> click.Command:
-        """Import the click command."""
         module, _, name = self.place.partition(":")
         command: click.Command = getattr(import_module(f"arena.cli.{module}"), name)
         return command

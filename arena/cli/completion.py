@@ -136,7 +136,6 @@ class ArenaBashComplete(BashComplete):
     source_template = BASH_SCRIPT
 
     def get_completion_args(self) -> tuple[list[str], str]:
-        """Split the line up to the cursor as a shell does."""
         *args, last = split_arg_string(os.environ.get("COMP_WORDS", "") + "x")[1:] or [""]
         self._start = 0
         incomplete = last[:-1]

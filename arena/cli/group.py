@@ -35,7 +35,6 @@ class LazyGroup(click.Group):
         self._names = {spelling: name for names in listed.values() for spelling, name in names.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the spellings in the order of a first visit."""
         return list(self._names)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:

@@ -121,7 +121,6 @@ def score_lines(game: Any, state: Any, labels: Sequence[str], width: int) -> lis
 def position_lines(
     game: Any, state: Any, actions: Sequence[Any], labels: Sequence[str], width: int | None = None
 ) -> list[str]:
-    """Return a position with the running score below it, as it is printed."""
     width = terminal_width() if width is None else width
     return [*painted(board(game, state, width, actions)), *score_lines(game, state, labels, width)]
 

@@ -69,13 +69,11 @@ class Table:
             self._draw()
 
     def rewind(self, plies: int) -> list[Any]:
-        """Go back to an earlier state; return the actions that lead to it."""
         self._shown = plies
         self._show_unless_quiet(f"Back to the position after {counted(plies, 'action')}.")
         return [action for _, action in self._actions[:plies]]
 
     def ask(self, seat: int, request: Any) -> Any:
-        """Ask the person in a seat until the answer is a legal action."""
         self._draw()
         legal = list(request.legal)
         texts = [printable(self._game.format_action(action)) for action in legal]

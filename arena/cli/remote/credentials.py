@@ -32,15 +32,12 @@ _NAME = re.compile(r"(?=.{1,253}\Z)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*\.?", 
 
 @dataclass(frozen=True, slots=True)
 class SiteAddress:
-    """The address of a site."""
-
     scheme: str
     host: str
     port: int
 
     @property
     def netloc(self) -> str:
-        """The host, and the port if it is another one than is usual."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
@@ -54,7 +51,6 @@ class SiteAddress:
 
 
 def site_address(text: str, may_be_plain: bool = False) -> SiteAddress:
-    """Return the address of a site from a text."""
     address = _parsed(text) if len(text) <= MAX_CHARACTERS and text.isprintable() and " " not in text else None
     if address is None:
         raise UsageError(f"site {shortened_text(text)!r}: expected an address such as {EXAMPLE}")
@@ -100,8 +96,6 @@ MAX_FILE_BYTES = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """A site, and the token for it."""
-
     site: str
     token: str = field(repr=False)
 
@@ -125,8 +119,6 @@ def credentials_path() -> Path:
 
 
 class Credentials:
-    """The file with the tokens."""
-
     def __init__(self, path: Path | None = None) -> None:
         self._path = Path(os.path.realpath(path or credentials_path()))
 
@@ -136,11 +128,9 @@ class Credentials:
         return _credentials_in(data, str(self._path)) if data is not None else []
 
     def find(self, site: SiteAddress) -> str | None:
-        """Return the token for a site."""
         return next((credential.token for credential in self.all() if credential.site == str(site)), None)
 
     def put(self, site: SiteAddress, token: str) -> None:
-        """Store a token in place of the earlier one for the site."""
         with self._locked():
             others = [credential for credential in self.all() if credential.site != str(site)]
             if len(others) >= MAX_SITES:
@@ -148,7 +138,6 @@ class Credentials:
             self._write([*others, Credential(str(site), token)])
 
     def remove(self, site: SiteAddress) -> None:
-        """Remove the token for a site."""
         with self._locked():
             self._write([credential for credential in self.all() if credential.site != str(site)])
 

@@ -66,8 +66,6 @@ EXPECTED = "expected an address such as http://proxy.example.org:3128"
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """What requests are sent through."""
-
     host: str
     port: int
     headers: dict[str, str] = field(default_factory=dict, repr=False)
@@ -103,14 +101,11 @@ def _parsed(text: str, scheme: str) -> Proxy:
 
 
 class Deadline:
-    """The instant at which a wait ends."""
-
     def __init__(self, seconds: float, now: Callable[[], float] = lambda: time.monotonic()) -> None:
         self._now = now
         self.renew(seconds)
 
     def renew(self, seconds: float) -> None:
-        """Set the deadline to this many seconds from now."""
         self._at = self._now() + seconds
 
     def left_seconds(self) -> float:
@@ -140,11 +135,9 @@ class TimedSocket:
         self._opened, self._deadline = opened, deadline
 
     def makefile(self, *_: object) -> io.BufferedReader:
-        """Return the received bytes as a file."""
         return io.BufferedReader(_Stream(self._opened, self._deadline))
 
     def sendall(self, data: bytes) -> None:
-        """Send all bytes before the deadline."""
         self._opened.settimeout(self._deadline.left_seconds())
         self._opened.sendall(data)
 
@@ -168,8 +161,6 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file that is sent, piece by piece."""
-
     file: BinaryIO
     size_bytes: int
     progress: Progress
@@ -177,8 +168,6 @@ class Upload:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request to a site."""
-
     method: str
     target: str
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -187,15 +176,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The reply of a site."""
-
     status: int
     headers: Mapping[str, str]
     body: bytes
 
 
 def exchange(site: SiteAddress, request: Request, reply_seconds: float = REPLY_SECONDS) -> Reply:
-    """Send a request to a site and return the reply."""
     proxy = proxy_for(site)
     try:
         return _exchange(site, request, proxy, reply_seconds)

@@ -28,8 +28,6 @@ def _no_progress(_: int) -> None:
 
 
 class SiteClient:
-    """Sends requests to a site."""
-
     def __init__(self, site: SiteAddress, token: str | None = None) -> None:
         self.site = site
         self._headers = {"Accept": JSON, "User-Agent": f"arena/{__version__}"}
@@ -37,18 +35,15 @@ class SiteClient:
             self._headers["Authorization"] = f"Bearer {token}"
 
     def get_json(self, path: str, **query: str | int) -> dict[str, Any]:
-        """Return the object at a path."""
         return self._asked(Request("GET", _target(path, query), self._headers))
 
     def post_json(self, path: str, value: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Send an object and return the object of the reply."""
         headers = {**self._headers, "Content-Type": JSON}
         return self._asked(Request("POST", _target(path), headers, json.dumps(value or {}).encode()))
 
     def upload(
         self, path: str, file: BinaryIO, size_bytes: int, *, progress: Progress = _no_progress, **query: str | int
     ) -> dict[str, Any]:
-        """Send a file, piece by piece, and return the object of the reply."""
         headers = {**self._headers, "Content-Type": BYTES}
         return self._asked(Request("POST", _target(path, query), headers, Upload(file, size_bytes, progress)))
 
@@ -111,8 +106,6 @@ MAX_WORDS = 50
 
 
 class Fields:
-    """The object of a reply."""
-
     def __init__(self, value: Mapping[str, Any], refusal: SiteError) -> None:
         self._value, self._refusal = value, refusal
 
@@ -131,7 +124,6 @@ class Fields:
         raise self._refusal
 
     def whole(self, name: str, least: int, most: int) -> int:
-        """Return a whole number within bounds."""
         value = self._value.get(name)
         if isinstance(value, int) and is_whole(value, least, most):
             return value
@@ -142,14 +134,12 @@ class Fields:
         return self._value.get(name) is True
 
     def texts(self, name: str, most: int) -> list[str]:
-        """Return a list of short printable texts."""
         values = self._list(name, most)
         if all(isinstance(value, str) and _is_shown(value) for value in values):
             return values
         raise self._refusal
 
     def objects(self, name: str, most: int) -> list[Fields]:
-        """Return a list of objects."""
         values = self._list(name, most)
         if all(isinstance(value, dict) for value in values):
             return [Fields(value, self._refusal) for value in values]
@@ -171,8 +161,6 @@ MAX_TOKENS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """An account, as a program that has its token sees it."""
-
     name: str
     role: str
     scopes: tuple[str, ...]
@@ -180,7 +168,6 @@ class Account:
 
 
 def account_of(client: SiteClient) -> Account:
-    """Return the account that a client acts for."""
     try:
         answer = Fields(client.get_json("/account"), client.no_arena())
     except SiteError as error:
@@ -196,7 +183,6 @@ def account_of(client: SiteClient) -> Account:
 
 
 def end_token(client: SiteClient) -> None:
-    """End the token of a client."""
     client.post_json("/account/token/end")
 
 
@@ -204,7 +190,6 @@ TOKEN_VARIABLE = "ARENA_TOKEN"
 
 
 def token_in_environment() -> str | None:
-    """Return the token in $ARENA_TOKEN; None without one."""
     text = os.environ.get(TOKEN_VARIABLE, "").strip()
     if text and not is_token(text):
         raise UsageError(f"${TOKEN_VARIABLE} is no token of an arena; expected arena_ and 49 more characters")

@@ -44,8 +44,6 @@ _PLACE = re.compile(r"/submissions/([1-9][0-9]{0,9})")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of a submission."""
-
     number: int
     state: SubmissionState
     bot: str | None
@@ -66,7 +64,6 @@ def upload_bot(
 def follow(
     client: SiteClient, number: int, listener: Callable[[str], None], pause_for: Callable[[float], None] = time.sleep
 ) -> Outcome:
-    """Wait until a submission is decided."""
     shown, pause, failures = 0, FIRST_PAUSE_SECONDS, 0
     while True:
         try:

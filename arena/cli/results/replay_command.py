@@ -72,8 +72,6 @@ def replay_command(match: str, as_json: bool) -> None:
 
 
 class Replayed(NamedTuple):
-    """A record, and what is known of it."""
-
     record: MatchRecord
     annotation: Annotation | None
 

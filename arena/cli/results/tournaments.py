@@ -53,7 +53,6 @@ _OFTEN_EMPTY = ("corrections", "director")
 def tournament_table(
     listed: Sequence[ListedTournament], table_format: str, in_trash: bool = False
 ) -> tuple[list[Column], list[dict[str, Any]]]:
-    """Return the table of tournaments: its columns, and its rows."""
     formatted = table_format not in ("json", "csv")
     rows = [_row(tournament, formatted) for tournament in listed]
     columns = _TRASH_COLUMNS if in_trash else _COLUMNS
@@ -217,7 +216,6 @@ MAX_NAMES = 3
 
 
 def print_overview() -> None:
-    """Print what the home has."""
     from arena.analysis.measures.overview import overview
 
     with open_home(must_exist=True) as arena_home:

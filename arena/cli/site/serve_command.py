@@ -67,7 +67,6 @@ ladders_option = click.option(
 
 
 def chosen_ladders(files: Sequence[str]) -> Sequence[str]:
-    """Return the files of the ladders that are played."""
     if NO_LADDER not in files:
         return files or (OPEN_LADDER,)
     others = [file for file in files if file != NO_LADDER]
@@ -105,7 +104,6 @@ metrics_address_option = click.option(
 
 
 def metrics_place(address: str, is_public: bool) -> tuple[str, int]:
-    """Return the host and the port of an address for metrics."""
     host, colon, port = address.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     if not colon or not host or not (port.isascii() and port.isdigit()) or int(port[:6]) > MAX_PORT:

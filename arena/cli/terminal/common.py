@@ -148,7 +148,6 @@ def print_wrapped(head: str, indent: int, text: str) -> None:
 
 
 def count_passed(passed: int, total: int, noun: str) -> str:
-    """Return how many of the checked things have passed, as a sentence."""
     return f"All {counted(total, noun)} passed." if passed == total else f"{passed} of {counted(total, noun)} passed"
 
 
@@ -172,7 +171,6 @@ def alarming(text: str) -> str:
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON."""
     click.echo(json.dumps(value, indent=2))
 
 
@@ -181,7 +179,6 @@ def _is_terminal() -> bool:
 
 
 def print_table(columns: Sequence[Column], rows: Sequence[Row], table_format: str, footer: str = "") -> None:
-    """Print a table, as text with the sentences under it."""
     if table_format == "text":
         click.echo(table_text(columns, rows, footer))
     else:
@@ -255,7 +252,6 @@ def warn_of_rejected(definition: Definition) -> None:
 
 
 def split_arguments(text: str) -> list[str]:
-    """Return the arguments for a bot from one shell command line."""
     import shlex
 
     try:

@@ -66,7 +66,6 @@ class Subcommands(click.Group):
     """Commands of a command; for an unknown one, a sentence names the nearest."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command."""
         command = super().get_command(ctx, cmd_name)
         if command is None and not ctx.resilient_parsing:
             raise UsageError(f"arena {self.name} {cmd_name!r}: {suggestion(cmd_name, self.commands)}")

@@ -37,7 +37,6 @@ class Number(click.FloatRange):
         super().__init__(low, high)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the number, or fail."""
         number = super().convert(value, param, ctx)
         if isnan(number):
             self.fail(f"{value} is not in the range {self.min}<=x<={self.max}.", param, ctx)
@@ -62,7 +61,6 @@ class RenamedOption(click.Option):
         self._earlier = earlier
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
-        """Accept the earlier spelling as well."""
         super().add_to_parser(parser, ctx)
         parser.add_option(obj=self, opts=[self._earlier], dest=self.name, action="store", nargs=self.nargs)
 

@@ -176,7 +176,6 @@ class Live(Silent):
         self._lines.stop()
 
     def count(self, earlier: Iterable[StoredResult]) -> None:
-        """Count the results of earlier runs."""
         import json
 
         self._results.update((result.game, json.dumps(result.bots), json.dumps(result.ranks)) for result in earlier)

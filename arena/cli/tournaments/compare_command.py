@@ -44,8 +44,6 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Experiment:
-    """What is played, and how, as the command line says it."""
-
     game: str | None
     options: tuple[str, ...]
     opening_plies: int
@@ -58,7 +56,6 @@ class Experiment:
     name: str | None
 
     def conditions(self) -> Definition:
-        """Return the conditions, as a definition without entrants."""
         values = {
             name: getattr(self, name) for name in ("opening_plies", "seconds", "ply_limit", "rng_seed", "workers")
         }
@@ -118,7 +115,6 @@ def played(
 
 
 def report_stopped() -> None:
-    """Say how to continue after Ctrl-C."""
     click.echo("Stopped. The same command resumes where it stopped.", err=True)
 
 

@@ -44,7 +44,6 @@ def check_plot(path: Path | None) -> None:
 
 
 def round_label(plan: TuningPlan, upcoming: TuningRound) -> str:
-    """Return which round is played."""
     return "test" if upcoming.number > plan.rounds else f"round {upcoming.number} of {plan.rounds}"
 
 
@@ -68,7 +67,6 @@ def _setting(plan: TuningPlan, values: Values) -> str:
 
 
 def show_tuning(name: str, result: TuningResult) -> None:
-    """Print what was found, on how many encounters it rests, and whether it is better than the start."""
     plan = result.plan
     print_wrapped("start   ", 8, _setting(plan, plan.start))
     print_wrapped("result  ", 8, _setting(plan, result.values))
@@ -95,7 +93,6 @@ def show_tuning(name: str, result: TuningResult) -> None:
 
 
 def tuning_json(name: str, result: TuningResult) -> dict[str, Any]:
-    """Return the object of ``--json``."""
     test = result.test
     names = [parameter.name for parameter in result.plan.parameters]
     return {
