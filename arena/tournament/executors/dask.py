@@ -94,7 +94,6 @@ class DaskExecutor(Executor):
         processes: int | None = None,
         frozen_seconds: float = FROZEN_SECONDS,
     ) -> None:
-        """Pack the bots for the workers."""
         archives = tuple(pack_bot(bot) for bot in job.bots)
         self._settings = DaskWorkerSettings(archives, job.isolation, job.limits, job.fresh_bots)
         self._address = address
@@ -109,7 +108,6 @@ class DaskExecutor(Executor):
         self._checked_at = 0.0
 
     def __enter__(self) -> Self:
-        """Connect, and prepare the workers."""
         end_if_importing()
         try:
             self._client = self._connect()

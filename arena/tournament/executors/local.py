@@ -131,7 +131,6 @@ class LocalExecutor(Executor):
     shows_matches: ClassVar[bool] = True
 
     def __init__(self, job: Job) -> None:
-        """Prepare an executor; workers are started when there are matches for them."""
         fitting = workers_that_fit(job.limits)
         isolation = choose_isolation(job.isolation)
         self._context = multiprocessing.get_context("spawn")
@@ -146,7 +145,6 @@ class LocalExecutor(Executor):
         self._continued_at = time.monotonic()
 
     def __enter__(self) -> Self:
-        """Open the log, and take cores."""
         end_if_importing()
         self._log.__enter__()
         pinned = self._cores.take(len(self._settings), self._each)
@@ -190,16 +188,13 @@ class LocalExecutor(Executor):
                 results, yielded_at = [], time.monotonic()
 
     def playing(self) -> list[Playing]:
-        """Return the matches that are being played now."""
         ready = (worker for worker in self._workers if worker.is_ready and worker.unanswered)
         return [Playing(worker.unanswered[0].match, worker.since) for worker in ready]
 
     def watch(self, matches: frozenset[int]) -> None:
-        """Have the workers send the states of these matches."""
         self._watched = matches
 
     def live_matches(self) -> list[LiveMatch]:
-        """Return the latest state of each watched match that has changed."""
         live, self._live = list(self._live.values()), {}
         return live
 

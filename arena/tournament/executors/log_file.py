@@ -48,7 +48,6 @@ class JoinedLog:
         self.queue: Any = None
 
     def __enter__(self) -> JoinedLog:
-        """Open the file."""
         if self._path is None:
             return self
         with failing_as(StoreError, f"log file {self._path}: can't be written"):

@@ -108,7 +108,6 @@ class InProcessExecutor(Executor):
     shows_matches: ClassVar[bool] = True
 
     def __init__(self, job: Job) -> None:
-        """Prepare an executor."""
         workers_that_fit(job.limits)
         self._pool = BotPool(isolation_for(job.bots, job.isolation), job.limits, job.fresh_bots)
         self._locks, self._each = CoreLocks(), job.limits.cores
@@ -121,14 +120,12 @@ class InProcessExecutor(Executor):
         self._looks = deque([-math.inf] * LOOKS_A_SECOND, maxlen=LOOKS_A_SECOND)
 
     def __enter__(self) -> Self:
-        """Open the log."""
         self._log.__enter__()
         (cores,) = self._locks.take(1, self._each)
         self._pinned.enter_context(kept_on(cores))
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """End the bots."""
         self._watching.close()
         self._pool.close()
         self._pinned.close()
@@ -154,16 +151,13 @@ class InProcessExecutor(Executor):
             self.meanwhile()
 
     def playing(self) -> list[Playing]:
-        """Return the match that is being played."""
         referee = self._pool.referee
         return [] if referee is None else [Playing(referee.match, self._since)]
 
     def watch(self, matches: frozenset[int]) -> None:
-        """Have ``live_matches`` return the match that is being played if it is one of these."""
         self._watched = matches
 
     def live_matches(self) -> list[LiveMatch]:
-        """Return the state of the match that is being played, if it is watched."""
         referee = self._pool.referee
         if referee is None or referee.match not in self._watched:
             return []

@@ -36,26 +36,21 @@ class Comparison(Format[Hypotheses]):
         self._test = SequentialTest(field.settings)
 
     def check_field(self) -> None:
-        """Raise DefinitionError unless two bots are compared."""
         if self.field.entrants != 2:
             raise DefinitionError(f"entrants: expected 2 in a comparison, got {self.field.entrants}")
 
     @property
     def verdict(self) -> Verdict:
-        """How the test stands."""
         return self._test.verdict
 
     @property
     def encounters_per_round(self) -> int:
-        """A batch."""
         return BATCH
 
     def total_pairings(self) -> int:
-        """Return how many batches there are at most."""
         return -(-self.total_encounters() // BATCH)
 
     def total_encounters(self) -> int:
-        """Return what the limit leaves to each game."""
         return -(-self.field.encounters // self.field.games)
 
     def next_round(self) -> Round | None:
@@ -66,7 +61,6 @@ class Comparison(Format[Hypotheses]):
         return Round(((0, *[1] * (self.field.players - 1)),), encounters=min(left, BATCH))
 
     def add_results(self, meetings: Sequence[Meeting]) -> None:
-        """Count a batch."""
         players = self.field.players
         for meeting in meetings:
             together = groupby(meeting.results, key=attrgetter("encounter"))
@@ -91,7 +85,6 @@ class Comparison(Format[Hypotheses]):
         return len(self._played) - len(self._counted())
 
     def status(self) -> str:
-        """Return the LLR with its bounds, the Elo difference and the LOS."""
         evidence = self.verdict.evidence
         low, high = self.field.settings.bounds
         percent = 100 * evidence.los

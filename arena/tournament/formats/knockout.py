@@ -146,22 +146,18 @@ class Knockout(Format[KnockoutSettings]):
         return 1
 
     def total_pairings(self) -> int:
-        """Return how many encounters there are if every duel has all of them."""
         return (self.field.entrants - 1) * self.field.encounters
 
     def max_encounters(self) -> int:
-        """Return how many encounters there are if every duel is tied to the end."""
         return (self.field.entrants - 1) * (self.field.encounters + self.field.settings.tie_encounters)
 
     def plan(self) -> str:
-        """Return the number of stages and byes."""
         places = 2 * len(self._stages[0])
         byes = places - self.field.entrants
         stages = counted(places.bit_length() - 1, "stage")
         return f"{stages}, {counted(byes, 'bye')} in the first" if byes else stages
 
     def next_round(self) -> Round | None:
-        """Return one more encounter for every open duel."""
         duels = [duel for duel in self._stages[-1] if self._winner(duel) is None]
         if not duels:
             return None
@@ -265,7 +261,6 @@ class Knockout(Format[KnockoutSettings]):
         return f"after {more}" if played > planned else ""
 
     def status(self) -> str:
-        """Return how many entrants are left."""
         return f"{sum(1 + (duel.other is not None) for duel in self._stages[-1])} of {self.field.entrants} still in"
 
 

@@ -76,7 +76,6 @@ class Ladder(Format[LadderSettings]):
         self._draw_probability: float | None = None
 
     def total_encounters(self) -> int | None:
-        """Return how many encounters in each game make ``ladder.matches``; None without that setting."""
         matches = self.field.settings.matches
         return None if matches is None else self._encounters_of(matches)
 
@@ -145,7 +144,6 @@ class Ladder(Format[LadderSettings]):
         return CONFIDENCE_95 * self._widest(entrants)
 
     def next_round(self) -> Round | None:
-        """Choose who plays, and against whom."""
         available = self._available()
         if len(available) < self.field.players or self._is_over(available):
             return None
@@ -164,17 +162,14 @@ class Ladder(Format[LadderSettings]):
         return Round(tuple(sorted(pairings)), tuple(sorted(free)), fewer)
 
     def _encounters_left(self) -> int | None:
-        """Return how many encounters are left in each game until ``ladder.matches`` are played."""
         matches = self.field.settings.matches
         return None if matches is None else self._encounters_of(matches - self._counts.total())
 
     def should_stop(self, elapsed_seconds: float) -> bool:
-        """Return whether the hours of a run are over."""
         hours = self.field.settings.hours
         return hours is not None and elapsed_seconds >= 3600 * hours
 
     def stop_limits(self) -> StopLimits:
-        """Return the settings that end it, and the widest interval."""
         settings = self.field.settings
         have_all_played = all(self.field.bots[k] in self._ratings for k in self._present())
         return StopLimits(
@@ -185,7 +180,6 @@ class Ladder(Format[LadderSettings]):
         )
 
     def least_certain(self) -> tuple[EntrantRating, ...]:
-        """Return the least certain ratings of the entrants that are present, as of the last round."""
         from arena.ratings.environment import CONFIDENCE_95
 
         rated = [(bot, self._ratings[bot]) for k in self._present() if (bot := self.field.bots[k]) in self._ratings]
@@ -195,7 +189,6 @@ class Ladder(Format[LadderSettings]):
         )
 
     def plan(self) -> str:
-        """Return when it stops."""
         settings = self.field.settings
         limits = [
             None if settings.matches is None else f"after {counted(settings.matches, 'match')}",
@@ -226,5 +219,4 @@ class Ladder(Format[LadderSettings]):
         return NormalDist(rating.mu, rating.sigma).inv_cdf(uniform)
 
     def status(self) -> str:
-        """Return the number of the round."""
         return f"round {self._round}"

@@ -117,7 +117,6 @@ class RoundRobin(FixedFormat[RoundRobinSettings]):
             )
 
     def rounds(self) -> Iterator[Round]:
-        """Yield the rounds of one pass."""
         entrants, players = self.field.entrants, self.field.players
         groups = self.field.settings.groups
         if players == 2:
@@ -237,7 +236,6 @@ class Trials(FixedFormat[TrialsSettings]):
     has_own_openings = True
 
     def check_field(self) -> None:
-        """Raise DefinitionError unless there are a start and a variant, and each variant was drawn."""
         if self.field.entrants < 2:
             raise DefinitionError(f"entrants: expected at least 2 in trials, got {self.field.entrants}")
         drawn = self.field.settings.drawn
@@ -247,7 +245,6 @@ class Trials(FixedFormat[TrialsSettings]):
             )
 
     def rounds(self) -> Iterator[Round]:
-        """Yield a round for each time that a variant was drawn."""
         drawn = self.field.settings.drawn or [1] * (self.field.entrants - 1)
         for entrant, times in enumerate(drawn, 1):
             for _ in range(times):

@@ -146,11 +146,9 @@ class Swiss(Format[SwissSettings]):
         self._cards: list[Card] = [[] for _ in range(entrants)]
 
     def total_pairings(self) -> int:
-        """Return how many pairings all rounds together have."""
         return self._rounds * (self.field.entrants // 2)
 
     def plan(self) -> str:
-        """Return the number of rounds."""
         return counted(self._rounds, "round")
 
     def add_results(self, meetings: Sequence[Meeting]) -> None:
@@ -171,7 +169,6 @@ class Swiss(Format[SwissSettings]):
             self._cards[entrant].append(entry)
 
     def next_round(self) -> Round | None:
-        """Pair the next round."""
         done = len(self._cards[0])
         if done >= self._rounds:
             return None
@@ -278,7 +275,6 @@ class Swiss(Format[SwissSettings]):
         return _lightest_matching(order, weights)
 
     def ranking(self) -> list[Placing]:
-        """Return the table by score and tie-breaks."""
         values = tie_breaks(self._cards, self._tie_breaks)
         ranks = competition_ranks([[-value for value in row.values()] for row in values])
         return sorted(Placing(rank, k, row) for k, (rank, row) in enumerate(zip(ranks, values, strict=True)))
@@ -288,7 +284,6 @@ class Swiss(Format[SwissSettings]):
         return tuple(map(tuple, self._cards))
 
     def status(self) -> str:
-        """Return the number of the round."""
         return f"round {len(self._cards[0])} of {self._rounds}"
 
 

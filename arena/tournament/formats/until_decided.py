@@ -85,7 +85,6 @@ class UntilDecided(Format[Any]):
         return self._deciding
 
     def next_round(self) -> Round | None:
-        """Return the next batch; None once everything is decided or the budget is spent."""
         missing = self.deciding.advance()
         if not missing.any():
             return None
@@ -93,7 +92,6 @@ class UntilDecided(Format[Any]):
         return Round(tuple(pairings), further=tuple(int(missing[pairing]) for pairing in pairings))
 
     def add_results(self, meetings: Sequence[Meeting]) -> None:
-        """Count the encounters of a batch, and look at the field if it is time to."""
         for meeting in meetings:
             first, second = meeting.pairing
             bot = self.field.bots[first]  # sits elsewhere in every second match
@@ -111,25 +109,20 @@ class UntilDecided(Format[Any]):
         self.deciding.advance()
 
     def should_stop(self, elapsed_seconds: float) -> bool:
-        """Return whether the hours of a run are over."""
         return self.until.max_hours is not None and elapsed_seconds >= 3600 * self.until.max_hours
 
     def stop_limits(self) -> StopLimits:
-        """Return the budget."""
         return StopLimits(
             matches=self.until.max_matches, margin_95=None, hours=self.until.max_hours, widest_margin=None
         )
 
     def late_pairings(self, entrant: int) -> tuple[Pairing, ...]:
-        """Return whom a late entrant meets: everybody it would have met."""
         return self._planned.late_pairings(entrant)
 
     def plan(self) -> str:
-        """Return when it stops."""
         return f"plays until the {self.until.shown} decided"
 
     def status(self) -> str:
-        """Return how much is decided."""
         look = self.deciding.look
         if look is None:
             return "every pair meets" if self._do_all_meet else "every bot meets a few rivals"
@@ -137,7 +130,6 @@ class UntilDecided(Format[Any]):
 
 
 def _pairings_of(planned: Format[Any]) -> list[Pairing]:
-    """Return who meets whom in the first pass of a format."""
     planned = copy(planned)
     pairings: list[Pairing] = []
     while (upcoming := planned.next_round()) is not None:
