@@ -13,7 +13,7 @@ from arena.analysis.text.tables import Column, printable, printable_lines, row_o
 from arena.base.seeds import pick_below
 from arena.base.shipped import protocol_text
 from arena.cli.bots.boards import rulebook_text
-from arena.cli.terminal.common import print_json, print_table
+from arena.cli.terminal.common import print_done, print_json, print_table
 from arena.cli.terminal.options import format_options, games_option, json_option
 from arena.cli.terminal.streams import OK
 from arena.games import GAMES, Game, IntOption, find_game, make_game
@@ -117,11 +117,11 @@ def new_command(name: Path, language: str, games: tuple[str, ...], as_json: bool
 
     kit = find_language(language)
     written = new_bot(name, kit, games)
-    if as_json:
-        print_json({"directory": str(name), "language": language, "main": kit.main, "files": written})
-        return OK
-    click.echo(f"{printable(str(name))}: a bot in {kit.title}: {', '.join(written)}")
-    click.echo(
-        f"Your idea goes into {printable(str(name / kit.main))}. To try it out: arena check {shlex.quote(str(name))}"
-    )
+    values = {"directory": str(name), "language": language, "main": kit.main, "files": written}
+    print_done(as_json, values, f"{name}: a bot in {kit.title}: {', '.join(written)}")
+    if not as_json:
+        click.echo(
+            f"Your idea goes into {printable(str(name / kit.main))}. To try it out:"
+            f" arena check {shlex.quote(str(name))}"
+        )
     return OK

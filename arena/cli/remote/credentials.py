@@ -7,7 +7,6 @@ import ipaddress
 import json
 import os
 import re
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +14,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
-from arena.base.errors import UsageError
+from arena.base.errors import UsageError, failing_as
+from arena.base.folder import replace_file
 from arena.base.machine import is_loopback
 from arena.base.stored import from_json_text, from_stored
 from arena.base.text import shortened_text
@@ -88,7 +88,7 @@ def _normal_host(host: str) -> str | None:
 # The file with this user's tokens, one for each site, which only this user can read.
 
 FILE_VARIABLE = "ARENA_CREDENTIALS"
-FILE_MODE, DIRECTORY_MODE = 0o600, 0o700
+DIRECTORY_MODE = 0o700
 OTHERS = 0o077
 MAX_SITES = 100
 MAX_FILE_BYTES = 64 * 1024
@@ -142,18 +142,16 @@ class Credentials:
             self._write([credential for credential in self.all() if credential.site != str(site)])
 
     def _read(self) -> bytes | None:
-        try:
-            descriptor = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a FIFO would be waited for
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError) as error:
-            raise self._unusable(error) from error
-        try:
-            self._check(os.fstat(descriptor))
-            with os.fdopen(descriptor, "rb", closefd=False) as file:
-                return file.read(MAX_FILE_BYTES)
-        finally:
-            os.close(descriptor)
+        with failing_as(UsageError, str(self._path)):
+            try:
+                descriptor = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK)  # a FIFO would be waited for
+            except FileNotFoundError:
+                return None
+            try:
+                self._check(os.fstat(descriptor))
+                return os.read(descriptor, MAX_FILE_BYTES)
+            finally:
+                os.close(descriptor)
 
     def _check(self, about: os.stat_result) -> None:
         if not stat.S_ISREG(about.st_mode):
@@ -168,11 +166,9 @@ class Credentials:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """Keep other programs from writing, by a lock on the directory."""
-        try:
+        with failing_as(UsageError, str(self._path)):
             self._path.parent.mkdir(mode=DIRECTORY_MODE, parents=True, exist_ok=True)
             descriptor = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        except (OSError, ValueError) as error:
-            raise self._unusable(error) from error
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield
@@ -182,24 +178,8 @@ class Credentials:
     def _write(self, credentials: list[Credential]) -> None:
         """Replace the file at once; the new one is readable only for its owner from the beginning."""
         contents = _Contents(tuple(sorted(credentials, key=lambda credential: credential.site)))
-        data = f"{json.dumps(asdict(contents), indent=2)}\n".encode()
-        unfinished = self._path.with_name(f".{self._path.name}.{secrets.token_hex(8)}")
-        try:
-            descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
-            try:
-                with os.fdopen(descriptor, "wb") as file:
-                    file.write(data)
-                    file.flush()
-                    os.fsync(descriptor)
-                unfinished.replace(self._path)
-            except BaseException:
-                unfinished.unlink(missing_ok=True)
-                raise
-        except OSError as error:
-            raise self._unusable(error) from error
-
-    def _unusable(self, error: OSError | ValueError) -> UsageError:
-        return UsageError(f"{self._path}: {getattr(error, 'strerror', None) or 'this is no path'}")
+        with failing_as(UsageError, str(self._path)):
+            replace_file(self._path, f"{json.dumps(asdict(contents), indent=2)}\n".encode(), is_synced=True)
 
 
 def _credentials_in(data: bytes, where: str) -> list[Credential]:

@@ -10,7 +10,7 @@ import click
 from arena.analysis.text.corrections_table import correction_text
 from arena.analysis.text.tables import Column, printable, row_of
 from arena.base.text import minute_text
-from arena.cli.terminal.common import open_home, print_json, print_table, sentences_text, table_text
+from arena.cli.terminal.common import open_home, print_done, print_json, print_table, sentences_text, table_text
 from arena.cli.terminal.options import comparisons_option, confirm, format_options, json_option, wide_option, yes_option
 
 if TYPE_CHECKING:
@@ -39,10 +39,8 @@ def bots_command(remove: str | None, is_confirmed: bool, table_format: str) -> N
     """
     if remove is not None:
         is_removed = _remove_bot(remove, is_confirmed)
-        if table_format == "json":
-            print_json({"bot": remove, "is_removed": is_removed})
-        elif is_removed:
-            click.echo(printable(f"{remove} is removed."))
+        if is_removed or table_format == "json":
+            print_done(table_format == "json", {"bot": remove, "is_removed": is_removed}, f"{remove} is removed.")
         return
     with open_home() as arena_home:
         bots, owners = arena_home.store.submitted_bots(), arena_home.store.owners()

@@ -11,7 +11,7 @@ import click
 from arena.analysis.text.tables import Column, printable, row_of
 from arena.base.errors import UsageError
 from arena.base.text import counted, minute_text, short_size_text
-from arena.cli.terminal.common import line_width, open_home, print_json, print_table, sentences_text, table_text
+from arena.cli.terminal.common import line_width, open_home, print_done, print_table, sentences_text, table_text
 from arena.cli.terminal.options import format_options
 
 if TYPE_CHECKING:
@@ -168,10 +168,8 @@ def season_command(season: str, tournaments: tuple[str, ...], change: str | None
             return
         _change_season(store, season, change, tournaments)
         remaining = next((listed.tournaments for listed in store.seasons.all() if listed.name == season), ())
-    if table_format == "json":
-        print_json({"season": season, "tournaments": remaining})
-    else:
-        click.echo(printable(_season_sentence(season, remaining, change)))
+    values = {"season": season, "tournaments": remaining}
+    print_done(table_format == "json", values, _season_sentence(season, remaining, change))
 
 
 def _change_season(store: Store, name: str, change: str, tournaments: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ import click
 from arena.analysis.text.tables import printable
 from arena.base.errors import UsageError
 from arena.base.text import counted, short_size_text
-from arena.cli.terminal.common import open_home, print_json
+from arena.cli.terminal.common import open_home, print_done
 from arena.cli.terminal.global_options import Subcommands, global_option
 from arena.cli.terminal.options import json_option
 from arena.cli.terminal.streams import FAILED, OK
@@ -53,12 +53,11 @@ def make(out: Path, with_logs: bool, as_json: bool) -> None:
         click.echo(
             printable(f"arena: not in the backup, for no service of the arena has put it there: {names}"), err=True
         )
-    if as_json:
-        print_json({"files": backup.files, "bytes": backup.size_bytes, "digest": backup.digest})
-        return
     contents = f"{counted(backup.files, 'file')}, {short_size_text(backup.size_bytes)}"
-    click.echo(printable(f"{out} has {contents}. {SECRETS}"))
-    click.echo(f"Its digest is {backup.digest}")
+    values = {"files": backup.files, "bytes": backup.size_bytes, "digest": backup.digest}
+    print_done(as_json, values, f"{out} has {contents}. {SECRETS}")
+    if not as_json:
+        click.echo(f"Its digest is {backup.digest}")
 
 
 @backup_command.command("verify")
@@ -71,15 +70,11 @@ def verify(folder: Path, as_json: bool) -> int:
     try:
         files, size_bytes, digest = verify_backup(folder)
     except UsageError as error:
-        if as_json:
-            print_json({"is_whole": False, "problem": str(error)})
-        else:
-            click.echo(printable(str(error)))
+        print_done(as_json, {"is_whole": False, "problem": str(error)}, str(error))
         return FAILED
-    if as_json:
-        print_json({"is_whole": True, "files": files, "bytes": size_bytes, "digest": digest})
-    else:
-        click.echo(printable(f"{folder} is whole: {counted(files, 'file')}, {short_size_text(size_bytes)}."))
+    values = {"is_whole": True, "files": files, "bytes": size_bytes, "digest": digest}
+    print_done(as_json, values, f"{folder} is whole: {counted(files, 'file')}, {short_size_text(size_bytes)}.")
+    if not as_json:
         click.echo(f"Its digest is {digest}")
     return OK
 
@@ -101,14 +96,9 @@ def restore(folder: Path, digest: str | None, as_json: bool) -> None:
             f"--digest {digest!r:.90}: expected 64 digits and letters a-f, as arena home backup make prints"
         )
     home = home_path(global_option("home"))
-    target = Target(
-        home,
-        global_option("store") or store_url(),
-        people_url(),
-    )
+    target = Target(home, global_option("store") or store_url(), people_url())
     restored = restore_backup(folder, target, digest)
-    if as_json:
-        print_json({"home": str(home), "files": restored.files, "made_at": restored.made_at, "digest": restored.digest})
-        return
     people = "with its people" if restored.has_people else "without people, for the backup has none"
-    click.echo(printable(f"{home} is as it was at {restored.made_at}, {people} ({counted(restored.files, 'file')})."))
+    values = {"home": str(home), "files": restored.files, "made_at": restored.made_at, "digest": restored.digest}
+    sentence = f"{home} is as it was at {restored.made_at}, {people} ({counted(restored.files, 'file')})."
+    print_done(as_json, values, sentence)

@@ -15,7 +15,7 @@ from click.core import ParameterSource
 
 from arena.analysis.text.tables import Column, printable
 from arena.base.enums import IsolationLevel
-from arena.base.errors import UsageError
+from arena.base.errors import UsageError, failing_as
 from arena.base.shipped import PREFIX, tournament_path
 from arena.base.text import counted
 from arena.cli.site.serve_command import (
@@ -279,8 +279,6 @@ def _ladder_file(ladder: str) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    try:
+    with failing_as(UsageError, f"{path}: can't be written"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{path}: can't be written: {error.strerror}") from error

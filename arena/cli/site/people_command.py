@@ -12,7 +12,7 @@ import click
 
 from arena.analysis.text.tables import Column, printable, render_table, row_of
 from arena.base.checked import read_file
-from arena.base.errors import RosterError, UsageError
+from arena.base.errors import RosterError, UsageError, failing_as
 from arena.base.text import counted
 from arena.cli.terminal.common import check_directories, print_table
 from arena.cli.terminal.global_options import Subcommands, global_option
@@ -190,22 +190,19 @@ def import_people(roster: Path, out: Path, site: str, days: int) -> int:
 @contextmanager
 def _new_file(path: Path) -> Iterator[TextIO]:
     """Make a file that only its owner reads; it is removed if the work fails."""
-    try:
-        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    except FileExistsError:
-        raise UsageError(
-            f"{str(path)!r} can't be written: it exists, and may have links that are still needed"
-        ) from None
-    except OSError as error:
-        raise UsageError(f"{str(path)!r} can't be written: {error.strerror}") from error
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            yield file
-    except BaseException as error:
-        path.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise UsageError(f"{str(path)!r} can't be written: {error.strerror}") from error
-        raise
+    with failing_as(UsageError, f"{str(path)!r} can't be written"):
+        try:
+            descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        except FileExistsError:
+            raise UsageError(
+                f"{str(path)!r} can't be written: it exists, and may have links that are still needed"
+            ) from None
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                yield file
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
 
 
 @people_command.command("link")

@@ -12,11 +12,19 @@ import click
 
 from arena.analysis.text.tables import printable
 from arena.base.bot_text import EVERYBODY, OPERATOR
-from arena.base.errors import UsageError
+from arena.base.errors import UsageError, failing_as
 from arena.base.names import as_file_name
 from arena.base.text import counted, short_size_text
 from arena.cli.site.people_command import opened_people
-from arena.cli.terminal.common import load_standings, named_or_latest, open_home, print_json, show_line, write_file
+from arena.cli.terminal.common import (
+    load_standings,
+    named_or_latest,
+    open_home,
+    print_done,
+    print_json,
+    show_line,
+    write_file,
+)
 from arena.cli.terminal.global_options import global_option
 from arena.cli.terminal.options import (
     RenamedOption,
@@ -72,29 +80,25 @@ def publish_command(
         raise UsageError("--no-matches and --max-matches: expected one of them")
     with open_home(must_exist=True) as arena_home:
         key = signing_key(arena_home.directory) if is_signed else None
-        matches = 0 if no_matches else max_matches
-        audience = OPERATOR if with_logs else EVERYBODY
         made = publish(
             arena_home,
             tournaments,
             out,
-            max_matches=matches,
-            audience=audience,
+            max_matches=0 if no_matches else max_matches,
+            audience=OPERATOR if with_logs else EVERYBODY,
             key=key,
             frozen=_frozen_results(),
             progress=_show_progress,
         )
     show_line()
-    if as_json:
-        print_json({"folder": str(out), "tournaments": made.tournaments, "files": made.files, "bytes": made.size_bytes})
-    else:
-        summary = (
-            f"{out}: {counted(len(made.tournaments), 'tournament')}, {counted(made.pages, 'page')},"
-            f" {short_size_text(made.size_bytes)}; open {out / 'index.html'}"
-        )
-        click.echo(printable(summary))
-        if key is not None:
-            click.echo(f"signed with the key {key.public.text}")
+    values = {"folder": str(out), "tournaments": made.tournaments, "files": made.files, "bytes": made.size_bytes}
+    summary = (
+        f"{out}: {counted(len(made.tournaments), 'tournament')}, {counted(made.pages, 'page')},"
+        f" {short_size_text(made.size_bytes)}; open {out / 'index.html'}"
+    )
+    print_done(as_json, values, summary)
+    if key is not None and not as_json:
+        click.echo(f"signed with the key {key.public.text}")
 
 
 def _frozen_results() -> Callable[[str], Frozen | None]:
@@ -141,10 +145,7 @@ def report_command(
     path = output or Path(f"{as_file_name(stored.name)}.html")
     write_file(path, page)
     size_bytes = len(page.encode())
-    if as_json:
-        print_json({"file": str(path), "bytes": size_bytes})
-    else:
-        click.echo(f"{path}: {size_bytes / 1e6:.1f} MB")
+    print_done(as_json, {"file": str(path), "bytes": size_bytes}, f"{path}: {size_bytes / 1e6:.1f} MB")
 
 
 KINDS = ("ratings", "course", "crosstable", "seats", "times", "notes")
@@ -182,10 +183,8 @@ def plot_command(
             if figure is None:
                 raise UsageError("--kind notes: no bot has reported a number; notes that are maps count")
             data = rendered(figure, path.suffix[1:])
-            try:
+            with failing_as(UsageError, f"--output {str(path)!r}: can't be written"):
                 path.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise UsageError(f"--output {str(path)!r}: can't be written: {error.strerror}") from error
             write_file(path, data)
             written.append({"kind": chosen, "file": str(path)})
             if not as_json:
@@ -266,7 +265,7 @@ def _verify_folder(folder: Path, external_games: tuple[str, ...], key: str | Non
     if as_json:
         print_json({"folder": str(folder), **counts, "signed_by": verified.signed_by, "problems": verified.problems})
     else:
-        parts = [counted(count, noun) for count, noun in zip(counts.values(), ("file", "match", "page"), strict=True)]
+        parts = map(counted, counts.values(), ("file", "match", "page"))
         verdict = counted(len(verified.problems), "problem") if verified.problems else "all of them hold"
         click.echo(printable(f"{folder}: {', '.join(parts)} checked: {verdict}"))
         if verified.signed_by is not None and not verified.problems:

@@ -18,7 +18,7 @@ import click
 from arena.analysis.text.tables import Column, Row, fitted_table, printable, render_table
 from arena.analysis.text.text_layout import wrapped
 from arena.base.enums import IsolationLevel
-from arena.base.errors import GameError, UsageError
+from arena.base.errors import GameError, UsageError, failing_as
 from arena.base.text import counted
 from arena.cli.terminal.global_options import global_option
 from arena.cli.terminal.options import is_wide
@@ -174,6 +174,14 @@ def print_json(value: Any) -> None:
     click.echo(json.dumps(value, indent=2))
 
 
+def print_done(as_json: bool, value: Any, sentence: str) -> None:
+    """Print what a command has done, as JSON or as a sentence for people."""
+    if as_json:
+        print_json(value)
+    else:
+        click.echo(printable(sentence))
+
+
 def _is_terminal() -> bool:
     return sys.stdout.isatty() or bool(os.environ.get("COLUMNS"))
 
@@ -325,7 +333,7 @@ def write_file(file: Path, content: str | bytes) -> None:
     What is no regular file, such as /dev/stdout, is written to.
     """
     data = content if isinstance(content, bytes) else content.encode()
-    try:
+    with failing_as(UsageError, f"{str(file)!r} can't be written"):
         target = Path(os.path.realpath(file))  # a link stays, and its file is replaced; one to itself is no error
         if target.exists() and not target.is_file():
             target.write_bytes(data)
@@ -338,5 +346,3 @@ def write_file(file: Path, content: str | bytes) -> None:
             unfinished.replace(target)
         finally:
             unfinished.unlink(missing_ok=True)
-    except OSError as error:
-        raise UsageError(f"{str(file)!r} can't be written: {error.strerror}") from error

@@ -20,23 +20,13 @@ _META = "arena.global_options"
 
 def global_options(*, hidden: bool) -> list[click.Option]:
     """Return the options to add to a command; hidden where they are accepted but documented elsewhere."""
+    options = (
+        ("--home", "DIR", "Directory of the arena [default: $ARENA_HOME, or .arena]."),
+        ("--store", "URL", "PostgreSQL database of results [default: $ARENA_STORE]."),
+    )
     return [
-        click.Option(
-            ["--home"],
-            metavar="DIR",
-            help="Directory of the arena [default: $ARENA_HOME, or .arena].",
-            hidden=hidden,
-            expose_value=False,
-            callback=_remember,
-        ),
-        click.Option(
-            ["--store"],
-            metavar="URL",
-            help="PostgreSQL database of results [default: $ARENA_STORE].",
-            hidden=hidden,
-            expose_value=False,
-            callback=_remember,
-        ),
+        click.Option([name], metavar=metavar, help=text, hidden=hidden, expose_value=False, callback=_remember)
+        for name, metavar, text in options
     ]
 
 

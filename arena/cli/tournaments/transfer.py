@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
+from itertools import chain
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
@@ -14,7 +15,7 @@ from arena.analysis.text.tables import printable
 from arena.base.errors import UsageError
 from arena.base.stored import from_json_text
 from arena.base.text import counted
-from arena.cli.terminal.common import open_home, print_json
+from arena.cli.terminal.common import open_home, print_done, print_json
 from arena.cli.terminal.options import confirm, json_option, name_option, yes_option
 from arena.cli.terminal.streams import OK, WRONG_USE
 from arena.store.home import ArenaHome, delete_tournament, erase_tournament, rename_tournament, restore_tournament
@@ -36,10 +37,7 @@ def rename_command(tournament: str, name: str, as_json: bool) -> None:
     """
     with open_home(must_exist=True) as arena_home:
         rename_tournament(arena_home, tournament, name)
-    if as_json:
-        print_json({"tournament": name, "was": tournament})
-    else:
-        click.echo(printable(f"{tournament} is named {name} now."))
+    print_done(as_json, {"tournament": name, "was": tournament}, f"{tournament} is named {name} now.")
 
 
 @click.command("delete")
@@ -55,18 +53,13 @@ def delete_command(tournament: str, forever: bool, is_confirmed: bool, as_json: 
     """
     with open_home(must_exist=True) as arena_home:
         stored = (_erase if forever else _delete)(arena_home, tournament, is_confirmed)
-    if as_json:
-        name = tournament if stored is None else stored.name
-        in_trash = None if stored is None or forever else stored.trash_name
-        print_json({"tournament": name, "is_deleted": stored is not None, "in_bin": in_trash})
-    elif stored is not None and forever:
-        click.echo(printable(f"{stored.name} is removed."))
-    elif stored is not None:
-        click.echo(
-            printable(
-                f"{stored.name} is in the trash; to bring it back: arena tournament restore {shlex.quote(stored.name)}"
-            )
-        )
+    if stored is None:
+        if as_json:
+            print_json({"tournament": tournament, "is_deleted": False, "in_bin": None})
+        return
+    undo = f"is in the trash; to bring it back: arena tournament restore {shlex.quote(stored.name)}"
+    values = {"tournament": stored.name, "is_deleted": True, "in_bin": None if forever else stored.trash_name}
+    print_done(as_json, values, f"{stored.name} {'is removed.' if forever else undo}")
 
 
 def _delete(arena_home: ArenaHome, name: str, is_confirmed: bool) -> StoredTournament | None:
@@ -98,10 +91,8 @@ def restore_command(deleted_tournament: str, new_name: str | None, as_json: bool
     """
     with open_home(must_exist=True) as arena_home:
         restored = restore_tournament(arena_home, deleted_tournament, new_name)
-    if as_json:
-        print_json({"tournament": restored.name, "recorded": restored.recorded})
-    else:
-        click.echo(printable(f"{restored.name} is back, with {counted(restored.recorded, 'record')}."))
+    sentence = f"{restored.name} is back, with {counted(restored.recorded, 'record')}."
+    print_done(as_json, {"tournament": restored.name, "recorded": restored.recorded}, sentence)
 
 
 @click.command("export")
@@ -126,16 +117,14 @@ def export_command(tournament: str | None, whole: bool, set_aside: bool) -> None
         within = arena_home.store.tournament(tournament) if tournament is not None else ALL_TOURNAMENTS
         chosen = arena_home.store.tournaments() if isinstance(within, Scope) else [within]
         if whole:
-            for stored in chosen:
-                for line in whole_export(arena_home.store.as_source(), stored):
-                    click.echo(line)
+            for line in chain.from_iterable(whole_export(arena_home.store.as_source(), stored) for stored in chosen):
+                click.echo(line)
             return
+        records: Iterable[tuple[int, str]] = arena_home.store.record_texts(within)
         if set_aside:
-            for stored in chosen:
-                for match, _, text in arena_home.store.corrections.set_aside(stored):
-                    click.echo(json.dumps(from_json_text(text, f"the record of match {match}")))
-            return
-        for match, text in arena_home.store.record_texts(within):
+            corrections = arena_home.store.corrections
+            records = ((aside.match, aside.text) for stored in chosen for aside in corrections.set_aside(stored))
+        for match, text in records:
             click.echo(json.dumps(from_json_text(text, f"the record of match {match}")))
 
 
@@ -181,15 +170,14 @@ def _sentences(merged: MergedTournament) -> Iterator[str]:
 
 
 def _taken(merged: MergedTournament) -> str:
+    already = f"; {_matches(merged.already_here, 'here')} already" if merged.already_here else ""
     if not merged.has_changed:
-        already = f"; {_matches(merged.already_here, 'here')} already" if merged.already_here else ""
         return f"nothing new{already}"
     is_finished = "; it is finished" if merged.is_finished else ""
     if merged.is_new:
         matches = counted(merged.taken + merged.left, "match")
         return f"new here, with {counted(merged.taken, 'record')} of {matches}{is_finished}"
     longer = f", and {counted(merged.lines_taken, 'match')} of later rounds" if merged.lines_taken else ""
-    already = f"; {_matches(merged.already_here, 'here')} already" if merged.already_here else ""
     return f"{counted(merged.taken, 'record')} taken{longer}{already}{is_finished}"
 
 

@@ -21,6 +21,7 @@ from arena.cli.terminal.common import (
     split_arguments,
     warn_of_given_up,
     warn_of_weak_isolation,
+    write_file,
 )
 from arena.cli.terminal.options import WholeNumber, json_option, quiet_option
 from arena.cli.terminal.streams import INTERRUPTED
@@ -116,11 +117,7 @@ def draw_tuning(path: Path, name: str, result: TuningResult) -> None:
     from arena.analysis.text.plots import rendered
     from arena.analysis.text.tournament_plots import tuning_plot
 
-    data = rendered(tuning_plot(name, result), path.suffix[1:])
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        raise UsageError(f"--plot {str(path)!r}: can't be written: {error.strerror}") from error
+    write_file(path, rendered(tuning_plot(name, result), path.suffix[1:]))
 
 
 BETTER, WORSE, OPEN = 0, 1, 3
