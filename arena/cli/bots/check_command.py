@@ -161,13 +161,13 @@ def check_command(
     options: tuple[str, ...],
     games: tuple[str, ...],
     like: str | None,
-    seconds: float,
     isolation: str,
     in_place: bool,
     within_seconds: float | None,
     writes_manifest: bool,
     shows_bytes: bool,
     as_json: bool,
+    **_conditions: Any,
 ) -> int:
     """Try out each BOT as a tournament would: every claimed game in every seat, odd sizes, three players, every option
     at its bounds, match after match, on a busy machine. BOT is a path, an archive such as bot.zip, an example such as
@@ -194,7 +194,7 @@ def check_command(
         raise UsageError(f"--within {within_seconds:g}s: expected only together with --rules")
     for game in games:
         find_game(game)
-    chosen = _conditions(like, games, {"seconds": seconds, "isolation": isolation})
+    chosen = _chosen(like, games)
     games_and_openings = chosen.games, first_openings(chosen), chosen.ply_limit
     level = choose_isolation(chosen.isolation)
     if writes_manifest:
@@ -250,11 +250,11 @@ def _opened_by_name(text: str) -> Iterator[Bot]:
         yield find_bots([str(path)])[0]
 
 
-def _conditions(like: str | None, games: Sequence[str], values: Mapping[str, Any]) -> Definition:
+def _chosen(like: str | None, games: Sequence[str]) -> Definition:
     """Return the conditions of a check; with ``--like``, also the games with their options."""
     if like is None:
-        return replace(conditions(None, "differences", (), values), games=())
-    chosen = conditions(like, None, (), values)
+        return replace(conditions(None, "differences", ()), games=())
+    chosen = conditions(like, None, ())
     games_to_try = tuple(choice for choice in chosen.games if choice.game in games or not games)
     if not games_to_try:
         have = all_of(list(dict.fromkeys(choice.game for choice in chosen.games)))

@@ -50,13 +50,10 @@ def play_command(
     bots: tuple[str, ...],
     options: tuple[str, ...],
     like: str | None,
-    ply_limit: int,
-    rng_seed: int,
-    seconds: float,
-    isolation: str,
     hints: str | None,
     quiet: bool,
     as_json: bool,
+    **_conditions: Any,
 ) -> int:
     """Play one match of GAME between BOTS, the first one in seat 0.
 
@@ -70,8 +67,7 @@ def play_command(
     """
     loaded = find_bots(bots)
     for_all = like is None and "players" not in parse_options(game, options) and len(loaded) != 2
-    own = {"ply_limit": ply_limit, "rng_seed": rng_seed, "seconds": seconds, "isolation": isolation}
-    chosen = conditions(like, game, options, own, {"players": len(loaded)} if for_all else {})
+    chosen = conditions(like, game, options, {"players": len(loaded)} if for_all else {})
     rules = checked_game(make_game(game, **chosen.games[0].options), game)
     warn_of_weak_isolation(chosen.isolation)
     settings: dict[str, Any] = {

@@ -236,13 +236,11 @@ def serve_command(
             locked = locked_for_visitors(_directory(), play_slots if is_local and inherited is None else 0, bool(store))
             programs = opened.enter_context(locked)
         home = opened.enter_context(closing(OpenedHome(global_option("home"), store)))
-        people = (
-            opened.enter_context(closing(OpenedPeople(_directory(), _upload_obstacle(only), store)))
-            if is_open
-            else opened.enter_context(closing(OpenedPeople(_directory(), store=store, visitors_only=True)))
-            if any(program.of_visitors for program in programs)
-            else None
-        )
+        people = None
+        if is_open or any(program.of_visitors for program in programs):
+            entered = OpenedPeople(_directory(), _upload_obstacle(only), store, visitors_only=not is_open)
+            people = opened.enter_context(closing(entered))
+        problems = people.problems if people is not None and is_open else tuple
         listening = opened.enter_context(inherited or listen(host, port))
         address = _address(host, listening)
         beside_listening = None
@@ -261,7 +259,7 @@ def serve_command(
             events=events,
             endpoints=people.gate.endpoints if people is not None else (),
             links=people.links if people is not None else None,
-            problems=people.problems if people is not None and is_open else tuple,
+            problems=problems,
             end_streams=people.gate.end_streams if people is not None else None,
             end=people.gate.close if people is not None else None,
             observers=observers,
@@ -280,7 +278,7 @@ def serve_command(
                 site.builders,
                 lambda: site.event_readers,
                 people.store if people is not None else None,
-                people.problems if people is not None and is_open else tuple,
+                problems,
             )
             metrics_host = beside_listening.getsockname()[0]
             app = metrics_app(Hosts(metrics_host, allowed_hosts), requests.metrics, state.metrics)

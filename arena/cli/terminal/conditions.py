@@ -25,28 +25,25 @@ like_option = click.option(
 
 
 def conditions(
-    like: str | None,
-    game: str | None,
-    options: Sequence[str],
-    values: Mapping[str, Any],
-    more_options: Mapping[str, Any] | None = None,
+    like: str | None, game: str | None, options: Sequence[str], more_options: Mapping[str, Any] | None = None
 ) -> Definition:
-    """Return the conditions under which a command plays, as a definition without entrants.
+    """Return the conditions under which the command plays, as a definition without entrants.
+
+    The command's other options are read from its context, as far as it has them: ``OF_OPTIONS``. With ``like``, only
+    those count that were given.
 
     Args:
         like: a tournament file, or the name of a stored tournament; None for the defaults.
         game: the only game; None for all games of ``like``.
         options: of the game, ``NAME=VALUE`` each, in place of those of ``like``.
-        values: of the command's options ``--seconds``, ``--opening-plies``, ``--ply-limit``, ``--rng-seed``,
-            ``--workers`` and ``--isolation``, by name, as far as it has them; with ``like``, only those count that
-            were given.
         more_options: of the game, in addition to ``options``.
 
     Raises:
         UsageError: if something is not accepted; it begins with the option.
     """
     base = Definition(name="", games=(), entrants=()) if like is None else _read(like)
-    chosen = {name: value for name, value in values.items() if like is None or is_given(name)}
+    values = click.get_current_context().params
+    chosen = {name: values[name] for name in OF_OPTIONS if name in values and (like is None or is_given(name))}
     if "seconds" in chosen:
         keys = {"per_action_seconds": chosen.pop("seconds"), "bank_seconds": None, "increment_seconds": 0.0}
         chosen["time_control"] = replace(base.time_control, **keys)
@@ -86,6 +83,9 @@ def _read(like: str) -> Definition:
     values = {name: getattr(definition, name) for name in CONDITIONS}
     return type(definition)(name="", entrants=(), **values)
 
+
+OF_OPTIONS = ("seconds", "opening_plies", "ply_limit", "rng_seed", "workers", "isolation")
+"""The options of commands that are conditions."""
 
 CONDITIONS = (
     "games",

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import wraps
+from dataclasses import asdict
 from math import isfinite
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -42,47 +41,27 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Experiment:
-    game: str | None
-    options: tuple[str, ...]
-    opening_plies: int
-    seconds: float
-    ply_limit: int
-    rng_seed: int
-    workers: int | None
-    executor: str | None
-    like: str | None
-    name: str | None
-
-    def conditions(self) -> Definition:
-        values = {
-            name: getattr(self, name) for name in ("opening_plies", "seconds", "ply_limit", "rng_seed", "workers")
-        }
-        return conditions(self.like, self.game, self.options, values)
+EXPERIMENT_OPTIONS = (
+    click.option("--game", metavar="GAME", help="The game they play [default: those of --like]."),
+    options_option,
+    like_option,
+    click.option(
+        "--opening-plies", type=WholeNumber(0, 1000), default=2, show_default=True, help="Random actions first."
+    ),
+    seconds_option,
+    ply_limit_option,
+    rng_seed_option,
+    workers_option,
+    executor_option,
+    name_option("made from the bots' names"),
+)
 
 
 def experiment_options(function: Function) -> Function:
-    """Add the options of an experiment; the command gets ``experiment``."""
-
-    @click.option("--game", metavar="GAME", help="The game they play [default: those of --like].")
-    @options_option
-    @like_option
-    @click.option(
-        "--opening-plies", type=WholeNumber(0, 1000), default=2, show_default=True, help="Random actions first."
-    )
-    @seconds_option
-    @ply_limit_option
-    @rng_seed_option
-    @workers_option
-    @executor_option
-    @name_option("made from the bots' names")
-    @wraps(function)
-    def with_experiment(*arguments: Any, **given: Any) -> Any:
-        experiment = Experiment(**{field: given.pop(field) for field in Experiment.__dataclass_fields__})
-        return function(*arguments, experiment=experiment, **given)
-
-    return cast(Function, with_experiment)
+    """Add the options of an experiment; ``conditions`` reads those that the command does not take itself."""
+    for option in reversed(EXPERIMENT_OPTIONS):
+        function = option(function)
+    return function
 
 
 def check_programs(bots: tuple[str, ...], use: str) -> None:
@@ -150,7 +129,11 @@ CODES = {Decision.ACCEPTED: ACCEPTED, Decision.REJECTED: REJECTED, Decision.OPEN
 def compare_command(
     new: str,
     old: str,
-    experiment: Experiment,
+    game: str | None,
+    options: tuple[str, ...],
+    like: str | None,
+    executor: str | None,
+    name: str | None,
     elo0: float,
     elo1: float,
     alpha: float,
@@ -160,6 +143,7 @@ def compare_command(
     old_args: str,
     quiet: bool,
     as_json: bool,
+    **_conditions: Any,
 ) -> int:
     """Play NEW against OLD until a sequential test decides whether NEW is better.
 
@@ -174,13 +158,12 @@ def compare_command(
     hypotheses = Hypotheses(elo0, elo1, alpha, beta)
     check_programs((new, old), "a comparison")
     new_bot, old_bot = (find_bots([text], args)[0] for text, args in ((new, new_args), (old, old_args)))
-    definition = comparison_definition(
-        new_bot, old_bot, experiment.conditions(), hypotheses, name=experiment.name, limit=max_encounters
-    )
+    chosen = conditions(like, game, options)
+    definition = comparison_definition(new_bot, old_bot, chosen, hypotheses, name=name, limit=max_encounters)
     warn_of_weak_isolation(definition.isolation)
     with open_home() as arena_home:
         try:
-            progress = played(definition, arena_home, quiet, experiment.executor)
+            progress = played(definition, arena_home, quiet, executor)
         except KeyboardInterrupt:
             report_stopped()
             return INTERRUPTED

@@ -23,9 +23,10 @@ from arena.cli.terminal.common import (
     warn_of_weak_isolation,
     write_file,
 )
+from arena.cli.terminal.conditions import conditions
 from arena.cli.terminal.options import WholeNumber, json_option, quiet_option
 from arena.cli.terminal.streams import INTERRUPTED
-from arena.cli.tournaments.compare_command import Experiment, check_programs, experiment_options, played, report_stopped
+from arena.cli.tournaments.compare_command import check_programs, experiment_options, played, report_stopped
 
 if TYPE_CHECKING:
     from arena.base.definition import Definition
@@ -151,7 +152,12 @@ BETTER, WORSE, OPEN = 0, 1, 3
 @json_option
 def tune_command(
     bot: str,
-    experiment: Experiment,
+    game: str | None,
+    options: tuple[str, ...],
+    like: str | None,
+    executor: str | None,
+    name: str | None,
+    rng_seed: int,
     params: tuple[str, ...],
     args: str,
     encounters: int,
@@ -160,6 +166,7 @@ def tune_command(
     plot_path: Path | None,
     quiet: bool,
     as_json: bool,
+    **_conditions: Any,
 ) -> int:
     """Look for the values of parameters with which BOT plays best, and say whether they are better than the start.
 
@@ -178,7 +185,7 @@ def tune_command(
 
     Exit codes: 0 better, 1 worse, 3 not distinguishable from the start; 2 wrong use, 130 interrupted.
     """
-    from arena.tournament.experiments import tested_values
+    from arena.tournament.experiments import base_definition, tested_values
     from arena.tournament.tuning import TuningPlan, TuningVerdict, check_parameters, default_args, parse_parameter, tune
 
     parameters = tuple(map(parse_parameter, params))
@@ -191,10 +198,10 @@ def tune_command(
         encounters=encounters,
         rounds=rounds,
         test_encounters=test_encounters,
-        rng_seed=experiment.rng_seed,
+        rng_seed=rng_seed,
     )
-    rounds_of = _Rounds(find_bots([bot])[0], template, plan, quiet or as_json, experiment.executor)
-    base = rounds_of.base(experiment)
+    rounds_of = _Rounds(find_bots([bot])[0], template, plan, quiet or as_json, executor)
+    base = base_definition(rounds_of.variant(plan.start), conditions(like, game, options), name=name)
     warn_of_weak_isolation(base.isolation)
     with open_home() as arena_home:
         try:
@@ -226,11 +233,6 @@ class _Rounds:
         names = [parameter.name for parameter in self.plan.parameters]
         filled = filled_args(self.template, dict(zip(names, values, strict=True)))
         return replace(self.bot, command=(*self.bot.command, *filled))
-
-    def base(self, experiment: Experiment) -> Definition:
-        from arena.tournament.experiments import base_definition
-
-        return base_definition(self.variant(self.plan.start), experiment.conditions(), name=experiment.name)
 
     def player(self, arena_home: ArenaHome, base: Definition) -> Play:
         from arena.tournament.experiments import START, check_start, named_variant, scores_of, trials_definition
