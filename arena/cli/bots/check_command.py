@@ -95,7 +95,10 @@ def check_rules_command(
     finally:
         if not as_json:
             show_line()
-        show_stderr(f"the rules of {game}", _some_lines("".join(printed)))
+        lines = "".join(printed).splitlines()
+        if len(lines) > 2 * STDERR_LINES:
+            lines[STDERR_LINES:-STDERR_LINES] = ["[...]"]
+        show_stderr(f"the rules of {game}", "\n".join(lines))
     passed = sum(step.is_passed for step in steps)
     if not as_json:
         click.echo(count_passed(passed, len(steps), "step"))
@@ -104,12 +107,6 @@ def check_rules_command(
                 "", 0, f"The mistakes are in the game {printable(game)}. More may show once these are corrected."
             )
     return OK if passed == len(steps) else FAILED
-
-
-def _some_lines(text: str) -> str:
-    lines = text.splitlines()
-    short = lines if len(lines) <= 2 * STDERR_LINES else [*lines[:STDERR_LINES], "[...]", *lines[-STDERR_LINES:]]
-    return "\n".join(short)
 
 
 def _show_rules_step(number: int, step: RulesStep) -> None:

@@ -107,7 +107,10 @@ class Table:
         if command == "quit":
             raise LeftMatchError("")
         if command == "undo":
-            self._undo(seat)
+            plies = kept_after_undo(self._actions, seat)
+            if plies is not None:
+                raise TakenBackError(plies)
+            click.echo("You have no action to take back.", err=True)
         elif command == "hint":
             click.echo(self._hint(), err=True)
         elif command == "help":
@@ -122,12 +125,6 @@ class Table:
             click.echo(printable_lines(rulebook_text(self._game)), err=True)
         else:
             click.echo(printable_lines(self._game.render_after(self._state, self._actions)), err=True)
-
-    def _undo(self, seat: int) -> None:
-        plies = kept_after_undo(self._actions, seat)
-        if plies is not None:
-            raise TakenBackError(plies)
-        click.echo("You have no action to take back.", err=True)
 
     def _hint(self) -> str:
         if self._suggest is None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from arena.base.errors import UsageError, failing_as
 from arena.base.folder import replace_file
@@ -69,13 +69,11 @@ def _parsed(text: str) -> SiteAddress | None:
         host = _normal_host(parts.hostname or "")
     except ValueError:
         return None
-    if parts.scheme not in DEFAULT_PORTS or host is None or port == 0 or _has_more(parts):
+    if parts.scheme not in DEFAULT_PORTS or host is None or port == 0:
+        return None
+    if parts.path.strip("/") or parts.query or parts.fragment or "@" in parts.netloc:
         return None
     return SiteAddress(parts.scheme, host, port or DEFAULT_PORTS[parts.scheme])
-
-
-def _has_more(parts: SplitResult) -> bool:
-    return bool(parts.path.strip("/") or parts.query or parts.fragment) or "@" in parts.netloc
 
 
 def _normal_host(host: str) -> str | None:

@@ -155,15 +155,11 @@ PIECE_SECONDS = 30.0
 
 PIECE_BYTES = 64 * 1024
 
-Progress = Callable[[int], None]
-"""Called with the number of bytes that have been sent."""
-
 
 @dataclass(frozen=True, slots=True)
 class Upload:
     file: BinaryIO
     size_bytes: int
-    progress: Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +262,6 @@ def _send_body(connection: http.client.HTTPConnection, body: bytes | Upload, dea
             deadline.renew(PIECE_SECONDS)
             connection.send(piece)
             sent += len(piece)
-            body.progress(sent)
 
 
 def _received(response: http.client.HTTPResponse, site: SiteAddress) -> Reply:

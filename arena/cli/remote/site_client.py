@@ -15,16 +15,12 @@ from arena.base.stored import is_whole
 from arena.base.text import shortened_text
 from arena.base.version import __version__
 from arena.cli.remote.credentials import Credentials, SiteAddress, site_address
-from arena.cli.remote.exchange import Progress, Reply, Request, Upload, exchange, printable_sentence
+from arena.cli.remote.exchange import Reply, Request, Upload, exchange, printable_sentence
 from arena.store.people.secret import is_token
 
 JSON, BYTES = "application/json", "application/octet-stream"
 UNAUTHORIZED, NOT_FOUND, TOO_OFTEN = 401, 404, 429
 MAX_RETRY_SECONDS = 3600
-
-
-def _no_progress(_: int) -> None:
-    pass
 
 
 class SiteClient:
@@ -41,11 +37,9 @@ class SiteClient:
         headers = {**self._headers, "Content-Type": JSON}
         return self._asked(Request("POST", _target(path), headers, json.dumps(value or {}).encode()))
 
-    def upload(
-        self, path: str, file: BinaryIO, size_bytes: int, *, progress: Progress = _no_progress, **query: str | int
-    ) -> dict[str, Any]:
+    def upload(self, path: str, file: BinaryIO, size_bytes: int, **query: str | int) -> dict[str, Any]:
         headers = {**self._headers, "Content-Type": BYTES}
-        return self._asked(Request("POST", _target(path, query), headers, Upload(file, size_bytes, progress)))
+        return self._asked(Request("POST", _target(path, query), headers, Upload(file, size_bytes)))
 
     def no_arena(self) -> SiteError:
         """Return the error for a reply that no arena sends."""
@@ -69,9 +63,7 @@ class SiteClient:
     def _refusal(self, reply: Reply, value: Mapping[str, Any] | None) -> SiteError | SiteAwayError:
         answer = value.get("error") if value is not None else None
         is_ours = isinstance(answer, str) and bool(answer)
-        sentence = (
-            printable_sentence(answer) if isinstance(answer, str) and answer else f"it answers with {reply.status}"
-        )
+        sentence = printable_sentence(str(answer)) if is_ours else f"it answers with {reply.status}"
         if reply.status >= 500 or reply.status == TOO_OFTEN:
             return SiteAwayError(f"{self.site}: {sentence}", _retry_after(reply))
         if not is_ours and reply.status != UNAUTHORIZED:

@@ -15,7 +15,7 @@ from arena.analysis.text.tables import Column, printable
 from arena.base.errors import SiteAwayError, UsageError
 from arena.base.shipped import bot_path
 from arena.base.text import counted, size_text
-from arena.cli.remote.exchange import Progress, printable_line, printable_sentence, printable_text
+from arena.cli.remote.exchange import printable_line, printable_sentence, printable_text
 from arena.cli.remote.site_client import Fields, SiteClient, for_site
 from arena.cli.terminal.common import open_home, print_json, print_table, show_stderr
 from arena.cli.terminal.options import format_options, games_option, json_option, plain_http_option
@@ -50,11 +50,9 @@ class Outcome:
     reason: str
 
 
-def upload_bot(
-    client: SiteClient, file: BinaryIO, size_bytes: int, file_name: str, note: str, progress: Progress
-) -> int:
+def upload_bot(client: SiteClient, file: BinaryIO, size_bytes: int, file_name: str, note: str) -> int:
     """Submit a file, and return the number of the submission."""
-    answer = client.upload("/submissions", file, size_bytes, progress=progress, file_name=file_name, note=note)
+    answer = client.upload("/submissions", file, size_bytes, file_name=file_name, note=note)
     match = _PLACE.fullmatch(Fields(answer, client.no_arena()).text("to"))
     if match is None:
         raise client.no_arena()
@@ -164,7 +162,7 @@ def _submit_to_site(path: Path, url: str, note: str, plain_http: bool, as_json: 
     for sentence in describe_left_out(resolved_bot_path(bot_path(path))):
         show(sentence)
     with packed(path) as bot:
-        number = upload_bot(client, bot.file, bot.size_bytes, bot.name, note, lambda _: None)
+        number = upload_bot(client, bot.file, bot.size_bytes, bot.name, note)
         show(f"{bot.name}, {size_text(bot.size_bytes)}: {client.site}/submissions/{number}")
     outcome = follow(client, number, show)
     if as_json:

@@ -18,23 +18,12 @@ from arena.base.enums import IsolationLevel
 from arena.base.errors import UsageError, failing_as
 from arena.base.shipped import PREFIX, tournament_path
 from arena.base.text import counted
-from arena.cli.site.serve_command import (
-    allowed_hosts_option,
-    check_reach,
-    chosen_ladders,
-    host_option,
-    ladders_option,
-    metrics_address_option,
-    metrics_place,
-    play_slots_option,
-    port_option,
-    public_option,
-    trusted_proxies_option,
-)
+from arena.cli.site.serve_command import SiteOptions, host_option, port_option, site_options
 from arena.cli.terminal.common import print_table, print_wrapped
 from arena.cli.terminal.global_options import global_option
 from arena.cli.terminal.options import WholeNumber, json_option
 from arena.cli.terminal.streams import FAILED, OK
+from arena.games.kernels.loading import kernels_sentence
 from arena.sandbox.isolation.control_groups import divide_delegated_group
 from arena.sandbox.isolation.levels import PREFERRED, ProbeResult, groups_problem, probe_level
 from arena.sandbox.isolation.sandbox_policy import has_own_file_systems
@@ -75,7 +64,7 @@ def doctor_command(
         click.echo(json.dumps([_as_dict(result) for result in results]))
     else:
         _show_levels(results)
-        _show_kernels()
+        print_wrapped("", 0, kernels_sentence())
     return OK
 
 
@@ -135,12 +124,6 @@ def _show_levels(results: list[ProbeResult]) -> None:
     else:
         click.echo("A test program tried to escape, and every attempt failed.")
     _show_advice(results, best)
-
-
-def _show_kernels() -> None:
-    from arena.games.kernels.loading import kernels_sentence
-
-    print_wrapped("", 0, kernels_sentence())
 
 
 def _availability(result: ProbeResult) -> str:
@@ -204,53 +187,35 @@ _OF_SYSTEMD = Path("/etc/systemd/system")
 @click.command("units")
 @click.argument("directory", metavar="DIRECTORY")
 @click.option("--user", default="arena", show_default=True, metavar="NAME", help="The user who runs the arena.")
-@host_option
-@port_option
-@public_option
-@allowed_hosts_option
-@ladders_option
-@play_slots_option
-@trusted_proxies_option
-@metrics_address_option
-def units_command(
-    directory: str,
-    user: str,
-    host: str,
-    port: int,
-    public: bool,
-    allowed_hosts: tuple[str, ...],
-    ladders: tuple[str, ...],
-    play_slots: int,
-    trusted_proxies: tuple[str, ...],
-    metrics_address: str | None,
-) -> int:
+@site_options
+def units_command(directory: str, user: str, site: SiteOptions) -> int:
     """Write systemd units, by which this installation serves a home to authors.
 
     There is a socket, a service for the site, one for what checks and plays, a slice and a target. DIRECTORY is
     /etc/systemd/system, or any other to look at them first; units that are there are replaced, and those removed that
     an earlier arena has written and this one does not need.
     """
-    check_reach(host, public)
-    if port == 0:
+    site.check_reach()
+    if site.port == 0:
         raise UsageError("--port 0: the socket unit needs one that stays the same, such as 8000")
     from arena.server.http.hosts import checked_proxies
 
-    proxies = checked_proxies(trusted_proxies)
-    named = [("--allowed-host", name) for name in allowed_hosts] + [("--trusted-proxy", proxy) for proxy in proxies]
-    if metrics_address is not None:
-        if metrics_place(metrics_address, public)[1] == 0:
-            raise UsageError(f"--metrics-address {metrics_address!r}: expected a port that is not 0")
-        named.append(("--metrics-address", metrics_address))
+    named = [("--allowed-host", name) for name in site.allowed_hosts]
+    named += [("--trusted-proxy", proxy) for proxy in checked_proxies(site.trusted_proxies)]
+    if site.metrics_address is not None:
+        if site.metrics_place(site.metrics_address)[1] == 0:
+            raise UsageError(f"--metrics-address {site.metrics_address!r}: expected a port that is not 0")
+        named.append(("--metrics-address", site.metrics_address))
     text_of_unit = units(
         Installation(
             home=home_path(global_option("home")).resolve(),
             user=user,
-            address=f"[{host}]:{port}" if ":" in host else f"{host}:{port}",
-            is_public=public,
+            address=f"[{site.host}]:{site.port}" if ":" in site.host else f"{site.host}:{site.port}",
+            is_public=site.public,
             options=tuple(word for option in named for word in option),
-            play_slots=play_slots,
-            has_metrics=metrics_address is not None,
-            ladders=tuple(map(_ladder_file, chosen_ladders(ladders))),
+            play_slots=site.play_slots,
+            has_metrics=site.metrics_address is not None,
+            ladders=tuple(map(_ladder_file, site.chosen_ladders())),
             has_network=global_option("store") is not None,
         )
     )

@@ -6,9 +6,9 @@ import logging
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from click.core import ParameterSource
@@ -47,81 +47,100 @@ port_option = click.option(
     "--port", type=WholeNumber(0, 65535), default=8000, show_default=True, help="The port; 0 for any."
 )
 
-public_option = click.option("--public", is_flag=True, help="Allow an address that other machines can reach.")
-
-allowed_hosts_option = click.option(
-    "--allowed-host",
-    "allowed_hosts",
-    multiple=True,
-    metavar="NAME",
-    help="A name under which the site is reached; repeatable.",
-)
-
-ladders_option = click.option(
-    "--ladder",
-    "ladders",
-    multiple=True,
-    metavar="FILE",
-    help=f"A ladder that submitted bots enter; repeatable, or {NO_LADDER!r} [default: {OPEN_LADDER}].",
-)
-
-
-def chosen_ladders(files: Sequence[str]) -> Sequence[str]:
-    if NO_LADDER not in files:
-        return files or (OPEN_LADDER,)
-    others = [file for file in files if file != NO_LADDER]
-    if others:
-        raise UsageError(f"--ladder {NO_LADDER}: no ladder is played, so leave out --ladder {others[0]}")
-    return ()
-
-
-trusted_proxies_option = click.option(
-    "--trusted-proxy",
-    "trusted_proxies",
-    multiple=True,
-    metavar="ADDRESS",
-    help="A proxy whose X-Forwarded headers are believed; repeatable.",
-)
-
-
 MAX_PLAY_SLOTS = 200
 MAX_PORT = 65535
 
-play_slots_option = click.option(
-    "--play-slots",
-    "play_slots",
-    type=WholeNumber(0, MAX_PLAY_SLOTS),
-    default=4,
-    show_default=True,
-    help="How many may play against bots at once, where authors may enter or only this machine does; 0 for nobody.",
+
+class SiteOptions(NamedTuple):
+    """Where a site is reached, and what is played beside it: the options of ``arena serve`` that its units have too."""
+
+    host: str
+    port: int
+    public: bool
+    allowed_hosts: tuple[str, ...]
+    ladders: tuple[str, ...]
+    play_slots: int
+    trusted_proxies: tuple[str, ...]
+    metrics_address: str | None
+
+    def check_reach(self) -> None:
+        """Raise UsageError for an address that other machines can reach, unless the site is public."""
+        if not self.public and not is_loopback(self.host):
+            raise UsageError(
+                f"--host {self.host!r}: other machines may reach it, and would see everything; add --public to allow it"
+            )
+
+    def chosen_ladders(self) -> Sequence[str]:
+        if NO_LADDER not in self.ladders:
+            return self.ladders or (OPEN_LADDER,)
+        others = [file for file in self.ladders if file != NO_LADDER]
+        if others:
+            raise UsageError(f"--ladder {NO_LADDER}: no ladder is played, so leave out --ladder {others[0]}")
+        return ()
+
+    def metrics_place(self, address: str) -> tuple[str, int]:
+        host, colon, port = address.rpartition(":")
+        host = host.removeprefix("[").removesuffix("]")
+        if not colon or not host or not (port.isascii() and port.isdigit()) or int(port[:6]) > MAX_PORT:
+            raise UsageError(f"--metrics-address {address!r}: expected HOST:PORT, such as 127.0.0.1:9100")
+        if not self.public and not is_loopback(host):
+            raise UsageError(
+                f"--metrics-address {address!r}: other machines may reach it, and metrics are for operators;"
+                " add --public to allow it"
+            )
+        return host, int(port)
+
+
+_DECLARED = (
+    host_option,
+    port_option,
+    click.option("--public", is_flag=True, help="Allow an address that other machines can reach."),
+    click.option(
+        "--allowed-host",
+        "allowed_hosts",
+        multiple=True,
+        metavar="NAME",
+        help="A name under which the site is reached; repeatable.",
+    ),
+    click.option(
+        "--ladder",
+        "ladders",
+        multiple=True,
+        metavar="FILE",
+        help=f"A ladder that submitted bots enter; repeatable, or {NO_LADDER!r} [default: {OPEN_LADDER}].",
+    ),
+    click.option(
+        "--play-slots",
+        type=WholeNumber(0, MAX_PLAY_SLOTS),
+        default=4,
+        show_default=True,
+        help="How many may play against bots at once, where authors may enter or only this machine does; 0 for nobody.",
+    ),
+    click.option(
+        "--trusted-proxy",
+        "trusted_proxies",
+        multiple=True,
+        metavar="ADDRESS",
+        help="A proxy whose X-Forwarded headers are believed; repeatable.",
+    ),
+    click.option(
+        "--metrics-address",
+        metavar="HOST:PORT",
+        help="Numbers for Prometheus at http://HOST:PORT/metrics; not on the site itself.",
+    ),
 )
 
-metrics_address_option = click.option(
-    "--metrics-address",
-    metavar="HOST:PORT",
-    help="Numbers for Prometheus at http://HOST:PORT/metrics; not on the site itself.",
-)
 
+def site_options(function: Callable[..., int]) -> Callable[..., int]:
+    """Add the options of a site; the command gets ``site``."""
 
-def metrics_place(address: str, is_public: bool) -> tuple[str, int]:
-    host, colon, port = address.rpartition(":")
-    host = host.removeprefix("[").removesuffix("]")
-    if not colon or not host or not (port.isascii() and port.isdigit()) or int(port[:6]) > MAX_PORT:
-        raise UsageError(f"--metrics-address {address!r}: expected HOST:PORT, such as 127.0.0.1:9100")
-    if not is_public and not is_loopback(host):
-        raise UsageError(
-            f"--metrics-address {address!r}: other machines may reach it, and metrics are for operators;"
-            " add --public to allow it"
-        )
-    return host, int(port)
+    @wraps(function)
+    def command(*arguments: Any, **given: Any) -> int:
+        return function(*arguments, site=SiteOptions(*map(given.pop, SiteOptions._fields)), **given)
 
-
-def check_reach(host: str, is_public: bool) -> None:
-    """Raise UsageError for an address that other machines can reach, unless the site is public."""
-    if not is_public and not is_loopback(host):
-        raise UsageError(
-            f"--host {host!r}: other machines may reach it, and would see everything; add --public to allow it"
-        )
+    for option in reversed(_DECLARED):
+        command = option(command)
+    return command
 
 
 NEEDED = ("starlette", "uvicorn", "httptools", "argon2", "python_multipart")
@@ -140,11 +159,8 @@ OF_BOTH = ("only", "log_format")
     type=click.Choice([WEB, WORK]),
     help="Run the web process alone, or what checks and plays; without it, one process starts all.",
 )
-@host_option
-@port_option
+@site_options
 @click.option("--open", "is_opened", is_flag=True, help="Open the first page in a browser.")
-@public_option
-@allowed_hosts_option
 @click.option(
     "--open-to",
     "open_to",
@@ -153,10 +169,6 @@ OF_BOTH = ("only", "log_format")
     show_default=True,
     help="Who may enter: visitors only look; authors have accounts.",
 )
-@ladders_option
-@play_slots_option
-@trusted_proxies_option
-@metrics_address_option
 @click.option("--log-requests", is_flag=True, help="Log each request in a line.")
 @click.option(
     "--log-format",
@@ -167,16 +179,9 @@ OF_BOTH = ("only", "log_format")
 def serve_command(
     context: click.Context,
     only: str | None,
-    host: str,
-    port: int,
+    site: SiteOptions,
     is_opened: bool,
-    public: bool,
-    allowed_hosts: tuple[str, ...],
     open_to: str,
-    ladders: tuple[str, ...],
-    play_slots: int,
-    trusted_proxies: tuple[str, ...],
-    metrics_address: str | None,
     log_requests: bool,
     log_format: str | None,
 ) -> int:
@@ -194,15 +199,15 @@ def serve_command(
     if only is not None:
         _refuse_options_of_the_other(context, only)
         if only == WORK:
-            return _run_work(chosen_ladders(ladders), play_slots)
+            return _run_work(site)
     _require_packages(NEEDED)
     from arena.server.http.hosts import Hosts
 
     inherited = take_inherited_socket()
     if inherited is not None:
         _refuse_addresses(context)
-        host = inherited.getsockname()[0]
-    check_reach(host, public)
+        site = site._replace(host=inherited.getsockname()[0])
+    site.check_reach()
     from arena.sandbox.isolation.control_groups import divide_delegated_group
     from arena.server.http.app import Site
     from arena.server.http.events import Events
@@ -219,9 +224,9 @@ def serve_command(
         let_requests_be_logged()
         observers.append(log_request)
     store = global_option("store")
-    proxies = checked_proxies(trusted_proxies)
+    proxies = checked_proxies(site.trusted_proxies)
     is_open = open_to == AUTHORS
-    programs = _programs(chosen_ladders(ladders), play_slots) if is_open and only is None else ()
+    programs = _programs(site) if is_open and only is None else ()
     with ExitStack() as opened:
         if programs:
             divide_delegated_group()
@@ -231,30 +236,31 @@ def serve_command(
             own_databases(_directory(), store)
             opened.enter_context(locked_services(_directory(), [WEB, WORK] if programs else [WEB]))
         elif only is None:
-            is_local = is_loopback(host) and not (public or allowed_hosts or trusted_proxies)
+            is_local = is_loopback(site.host) and not (site.public or site.allowed_hosts or site.trusted_proxies)
             _pass_store_on()
-            locked = locked_for_visitors(_directory(), play_slots if is_local and inherited is None else 0, bool(store))
-            programs = opened.enter_context(locked)
+            play_slots = site.play_slots if is_local and inherited is None else 0
+            programs = opened.enter_context(locked_for_visitors(_directory(), play_slots, bool(store)))
         home = opened.enter_context(closing(OpenedHome(global_option("home"), store)))
         people = None
         if is_open or any(program.of_visitors for program in programs):
             entered = OpenedPeople(_directory(), _upload_obstacle(only), store, visitors_only=not is_open)
             people = opened.enter_context(closing(entered))
         problems = people.problems if people is not None and is_open else tuple
-        listening = opened.enter_context(inherited or listen(host, port))
-        address = _address(host, listening)
+        listening = opened.enter_context(inherited or listen(site.host, site.port))
+        address = _address(site.host, listening)
         beside_listening = None
-        if metrics_address is not None:
+        if site.metrics_address is not None:
             from arena.server.http.metrics import RequestMetrics, StateMetrics, metrics_app
 
             requests = RequestMetrics()
-            beside_listening = opened.enter_context(_metrics_socket(metrics_address, public))
+            place = site.metrics_place(site.metrics_address)
+            beside_listening = opened.enter_context(listen(*place, "--metrics-address", "--metrics-address port"))
             observers.append(requests)
         events = Events(home, people.contest_news.number) if people is not None else Events(home)
-        site = Site(
+        served = Site(
             home,
             versions=events.watcher,
-            hosts=Hosts(host, allowed_hosts),
+            hosts=Hosts(site.host, site.allowed_hosts),
             store=store,
             events=events,
             endpoints=people.gate.endpoints if people is not None else (),
@@ -269,30 +275,24 @@ def serve_command(
             else None,
         )
         if people is not None:
-            people.show_pages_of(site.cache)
+            people.show_pages_of(served.cache)
         beside_site = None
         if beside_listening is not None:
             state = StateMetrics(
                 home,
                 _directory(),
-                site.builders,
-                lambda: site.event_readers,
+                served.builders,
+                lambda: served.event_readers,
                 people.store if people is not None else None,
                 problems,
             )
             metrics_host = beside_listening.getsockname()[0]
-            app = metrics_app(Hosts(metrics_host, allowed_hosts), requests.metrics, state.metrics)
+            app = metrics_app(Hosts(metrics_host, site.allowed_hosts), requests.metrics, state.metrics)
             beside_site = Beside(app, beside_listening)
             click.echo(f"Metrics are at {_address(metrics_host, beside_listening)}metrics", err=True)
         ready = partial(_report_start, address, is_opened)
-        is_interrupted = serve(site, listening, ready, proxies, beside_site, is_inherited=inherited is not None)
+        is_interrupted = serve(served, listening, ready, proxies, beside_site, is_inherited=inherited is not None)
         return INTERRUPTED if is_interrupted else OK
-
-
-def _metrics_socket(address: str, is_public: bool) -> socket.socket:
-    from arena.server.http.server import listen
-
-    return listen(*metrics_place(address, is_public), "--metrics-address", "--metrics-address port")
 
 
 def _refuse_options_of_the_other(context: click.Context, only: str) -> None:
@@ -311,7 +311,7 @@ def _refuse_addresses(context: click.Context) -> None:
             raise UsageError(f"--{name}: the socket unit says where the site listens; leave it out here")
 
 
-def _run_work(ladders: Sequence[str], play_slots: int) -> int:
+def _run_work(site: SiteOptions) -> int:
     from arena.sandbox.isolation.control_groups import divide_delegated_group
     from arena.server.http.supervisor import run_work
 
@@ -319,14 +319,14 @@ def _run_work(ladders: Sequence[str], play_slots: int) -> int:
     _require_packages(NEEDED_BY_WORK)
     open_home().close()
     own_databases(_directory(), global_option("store"))
-    started = _programs(ladders, play_slots)
+    started = _programs(site)
     with locked_services(_directory(), [WORK]):
         return INTERRUPTED if run_work(_directory(), started) else OK
 
 
-def _programs(ladders: Sequence[str], play_slots: int) -> tuple[Program, ...]:
+def _programs(site: SiteOptions) -> tuple[Program, ...]:
     _pass_store_on()
-    return programs(_directory(), _checked_ladders(ladders), play_slots)
+    return programs(_directory(), _checked_ladders(site.chosen_ladders()), site.play_slots)
 
 
 def _pass_store_on() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -44,6 +44,7 @@ from arena.cli.terminal.streams import FAILED, INTERRUPTED, OK
 if TYPE_CHECKING:
     from arena.base.definition import Definition
     from arena.store.home import ArenaHome
+    from arena.tournament.run import Refresh
 
 
 executor_option = click.option(
@@ -126,23 +127,30 @@ def run_command(
         if name is not None:
             definition = with_name(definition, name, arena_home.bots)
         definition = replace(definition, until=until_from_options(definition.until, until_decided, until))
-        run = RunOptions(executor_url, workers, log_file, quiet, verbose, table_format)
-        return play_and_show(arena_home, definition, run, _WatchedFile(file, name, arena_home))
-
-
-class RunOptions(NamedTuple):
-    """How a run plays and what it shows; see the options of ``arena run``."""
-
-    executor_url: str
-    workers: int | None
-    log_file: Path | None
-    quiet: bool
-    verbose: bool
-    table_format: str
+        return play_and_show(
+            arena_home,
+            definition,
+            executor_url,
+            workers,
+            table_format,
+            quiet=quiet,
+            verbose=verbose,
+            log_file=log_file,
+            refresh=_WatchedFile(file, name, arena_home),
+        )
 
 
 def play_and_show(
-    arena_home: ArenaHome, definition: Definition, run: RunOptions, refresh: Callable[[], Definition | None] | None
+    arena_home: ArenaHome,
+    definition: Definition,
+    executor_url: str,
+    workers: int | None,
+    table_format: str,
+    *,
+    quiet: bool,
+    verbose: bool = False,
+    log_file: Path | None = None,
+    refresh: Refresh | None = None,
 ) -> int:
     """Play a tournament, show its table, and return the exit code."""
     from arena.cli.terminal.progress import make_progress
@@ -150,15 +158,15 @@ def play_and_show(
     from arena.tournament.opening_information import has_openings_to_choose
     from arena.tournament.rounds import ranking_of
 
-    if run.verbose:
+    if verbose:
         handler = logging.StreamHandler()
         handler.setFormatter(logging.Formatter("%(message)s"))
         logging.getLogger("arena").addHandler(handler)
     warn_of_weak_isolation(definition.isolation)
     stored = arena_home.store.find_tournament(definition.name)
-    if has_openings_to_choose(definition) and stored is None and not run.quiet:
+    if has_openings_to_choose(definition) and stored is None and not quiet:
         click.echo("Choosing the openings that tell most about the bots; this may take a minute.", err=True)
-    progress_display = make_progress(definition, quiet=run.quiet or run.verbose)
+    progress_display = make_progress(definition, quiet=quiet or verbose)
     if stored is not None:
         progress_display.count(arena_home.store.results(stored))
     try:
@@ -166,10 +174,10 @@ def play_and_show(
             progress = run_tournament(
                 definition,
                 arena_home.store,
-                workers=run.workers,
-                log_path=run.log_file or arena_home.log_path(definition.name),
+                workers=workers,
+                log_path=log_file or arena_home.log_path(definition.name),
                 listener=progress_display.update,
-                executor=run.executor_url,
+                executor=executor_url,
                 refresh=refresh,
             )
     except KeyboardInterrupt:
@@ -180,10 +188,10 @@ def play_and_show(
         return INTERRUPTED
     stored = arena_home.store.tournament(definition.name)
     own = ranking_of(arena_home.store, stored)
-    if own is not None and run.table_format == "text":
-        print_ranking(own, stored.finished_at is not None, run.table_format)
+    if own is not None and table_format == "text":
+        print_ranking(own, stored.finished_at is not None, table_format)
         click.echo()
-    print_standings(load_standings(arena_home, definition.name), run.table_format)
+    print_standings(load_standings(arena_home, definition.name), table_format)
     warn_of_given_up(progress)
     return OK if progress.is_complete else FAILED
 
@@ -315,6 +323,4 @@ def extend_command(
             matches=matches,
             until=until_now if until_decided else None,
         )
-        return play_and_show(
-            arena_home, definition, RunOptions(executor or "local", workers, None, quiet, False, table_format), None
-        )
+        return play_and_show(arena_home, definition, executor or "local", workers, table_format, quiet=quiet)

@@ -38,17 +38,6 @@ if TYPE_CHECKING:
 NOTHING_CHANGED = "Each variant scored one half, as if nothing had changed: does the bot take these arguments?"
 
 
-def check_plot(path: Path | None) -> None:
-    """Raise UsageError for a file that no plot can be written to."""
-    if path is not None and path.suffix not in (".png", ".svg"):
-        raise UsageError(f"--plot {str(path)!r}: expected a name that ends in .png or .svg")
-    check_directories(path)
-
-
-def round_label(plan: TuningPlan, upcoming: TuningRound) -> str:
-    return "test" if upcoming.number > plan.rounds else f"round {upcoming.number} of {plan.rounds}"
-
-
 def round_notes(plan: TuningPlan, upcoming: TuningRound) -> tuple[str, ...]:
     """Return what is known while a round is played: its encounters, those before it, and the estimate from these."""
     encounters = upcoming.encounters_each * sum(upcoming.variants.values())
@@ -111,14 +100,6 @@ def tuning_json(name: str, result: TuningResult) -> dict[str, Any]:
             for trial in result.trials
         ],
     }
-
-
-def draw_tuning(path: Path, name: str, result: TuningResult) -> None:
-    """Write the plot; UsageError if it can't be written."""
-    from arena.analysis.text.plots import rendered
-    from arena.analysis.text.tournament_plots import tuning_plot
-
-    write_file(path, rendered(tuning_plot(name, result), path.suffix[1:]))
 
 
 BETTER, WORSE, OPEN = 0, 1, 3
@@ -192,7 +173,9 @@ def tune_command(
     template = default_args(parameters) if not args else split_arguments(args)
     check_parameters(parameters, template)
     check_programs((bot,), "tuning")
-    check_plot(plot_path)
+    if plot_path is not None and plot_path.suffix not in (".png", ".svg"):
+        raise UsageError(f"--plot {str(plot_path)!r}: expected a name that ends in .png or .svg")
+    check_directories(plot_path)
     plan = TuningPlan(
         parameters=parameters,
         encounters=encounters,
@@ -211,7 +194,10 @@ def tune_command(
             report_stopped()
             return INTERRUPTED
     if plot_path is not None:
-        draw_tuning(plot_path, base.name, result)
+        from arena.analysis.text.plots import rendered
+        from arena.analysis.text.tournament_plots import tuning_plot
+
+        write_file(plot_path, rendered(tuning_plot(base.name, result), plot_path.suffix[1:]))
     if as_json:
         print_json(tuning_json(base.name, result))
     else:
@@ -244,7 +230,9 @@ class _Rounds:
             definition = trials_definition(
                 base, upcoming.number, self.plan.rounds, [start, *bots], upcoming.encounters_each, drawn
             )
-            label, notes = round_label(self.plan, upcoming), round_notes(self.plan, upcoming)
+            number, rounds = upcoming.number, self.plan.rounds
+            label = "test" if number > rounds else f"round {number} of {rounds}"
+            notes = round_notes(self.plan, upcoming)
             progress = played(definition, arena_home, self.is_quiet, self.executor, label, notes)
             stored = arena_home.store.tournament(definition.name)
             if stored.recorded < stored.scheduled:
