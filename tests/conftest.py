@@ -2,7 +2,9 @@
 
 import contextlib
 import gc
+import importlib
 import os
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -19,6 +21,10 @@ with contextlib.suppress(ImportError):
 ROOT = Path(__file__).parents[1]
 BOTS, DATA = ROOT / "bots", ROOT / "tests" / "data"
 STORED = DATA / "stored"
+
+# a run starts hundreds of processes, which compile the arena again and again where none may keep the bytecode
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_addoption(parser):
@@ -46,14 +52,27 @@ def pytest_cmdline_main(config):
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection():
+def pytest_collection(session):
     """Collect without the garbage collector, which would search thousands of modules again and again for nothing."""
     gc.disable()
     try:
+        import_share(session.config.args)
         return (yield)
     finally:
         gc.freeze()
         gc.enable()
+
+
+def import_share(arguments):
+    """Import in each worker other tests first: where no bytecode is kept, each compiles a share for all of them."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if workers == 1:
+        return
+    files = sorted(path for argument in arguments for path in Path(argument).rglob("test_*.py"))
+    for path in files[int(worker) :: workers]:
+        with contextlib.suppress(Exception, pytest.skip.Exception):  # which the collection meets again, and reports
+            importlib.import_module(".".join(path.resolve().relative_to(ROOT).with_suffix("").parts))
 
 
 @pytest.hookimpl(wrapper=True)
