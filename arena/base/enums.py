@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Self
 
 
-class FaultKind(StrEnum):
+class _WithWords(StrEnum):
+    """An enumeration whose members have words beside their value, in the order of the annotations."""
+
+    def __new__(cls, value: str, *words: str) -> Self:
+        member = str.__new__(cls, value)
+        member._value_ = value
+        for name, word in zip(cls.__annotations__, words, strict=True):
+            setattr(member, name, word)
+        return member
+
+
+class FaultKind(_WithWords):
     """What a bot did wrong.
 
     Attributes:
@@ -17,15 +29,6 @@ class FaultKind(StrEnum):
     meaning: str
     hint: str
     sentence: str
-
-    def __new__(cls, value: str, meaning: str = "", hint: str = "", sentence: str = "") -> FaultKind:
-        """Return the member for a value, with its sentences."""
-        member = str.__new__(cls, value)
-        member._value_ = value
-        member.meaning = meaning
-        member.hint = hint
-        member.sentence = sentence
-        return member
 
     START = (
         "start",
@@ -74,20 +77,13 @@ class Termination(StrEnum):
     VOID = "void"
 
 
-class IsolationLevel(StrEnum):
+class IsolationLevel(_WithWords):
     """How a bot is confined, from the weakest level to the strongest; ``restricts`` says what a level limits.
 
     Records show a level with "+cgroup" appended where control groups limit the sum of memory and processes.
     """
 
     restricts: str
-
-    def __new__(cls, value: str, restricts: str = "") -> IsolationLevel:
-        """Return the member for a value, with its description."""
-        member = str.__new__(cls, value)
-        member._value_ = value
-        member.restricts = restricts
-        return member
 
     NONE = "none", "nothing beyond what the operating system does anyway"
     LIMITS = "limits", "memory, files and processes of a bot, but neither what it reads nor the network"
@@ -132,17 +128,10 @@ class TournamentState(StrEnum):
     """A ladder with nothing to play until a bot enters, or another version of one."""
 
 
-class CorrectionKind(StrEnum):
+class CorrectionKind(_WithWords):
     """What a director has corrected after matches had been recorded; ``shown`` is a noun for tables and lists."""
 
     shown: str
-
-    def __new__(cls, value: str, shown: str = "") -> CorrectionKind:
-        """Return the member for a value, with its noun."""
-        member = str.__new__(cls, value)
-        member._value_ = value
-        member.shown = shown
-        return member
 
     WITHDRAW = "withdraw", "withdrawal"
     DISQUALIFY = "disqualify", "disqualification"

@@ -7,11 +7,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 from arena.base.enums import FaultKind
-
-# What is wrong with something that was written: where, and in which words.
 
 _KEY = re.compile(r"\{([a-z_]+)(?:=([a-z]+))?\}", re.ASCII)
 
@@ -79,7 +77,14 @@ MAX_EXCEPTION_CHARACTERS = 200
 
 
 class ArenaError(Exception):
-    """The root of the tree."""
+    """The root of the tree. An error comes from another process with its attributes, whatever makes it takes."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made, (type(self), self.args), self.__dict__
+
+
+def _made(kind: type[ArenaError], arguments: tuple[Any, ...]) -> ArenaError:
+    return kind.__new__(kind, *arguments)
 
 
 class UsageError(ArenaError):
@@ -109,9 +114,6 @@ class OptionError(UsageError, ValueError):
         self.value = value
         self.accepted = accepted
 
-    def __reduce__(self) -> tuple[type[OptionError], tuple[str, object, str]]:
-        return type(self), (self.option, self.value, self.accepted)
-
 
 class UnknownNameError(UsageError, LookupError):
     """A name of some kind ("game", "bot") that is not in a table of ``known`` names."""
@@ -121,9 +123,6 @@ class UnknownNameError(UsageError, LookupError):
         self.name = name
         self.known = tuple(known)
         super().__init__(f"unknown {kind} {name!r}: {suggestion(name, self.known)}")
-
-    def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, str, tuple[str, ...]]]:
-        return type(self), (self.kind, self.name, self.known)
 
 
 class NothingYetError(UsageError):
@@ -143,9 +142,6 @@ class ContestError(DefinitionError):
         self.where = where
         self.mistakes = tuple(mistakes)
 
-    def __reduce__(self) -> tuple[type[ContestError], tuple[str, Sequence[Mistake]]]:
-        return type(self), (self.where, self.mistakes)
-
 
 class BotDefinitionError(UsageError):
     """A ``bot.toml`` is rejected, or a path holds no bot."""
@@ -162,9 +158,6 @@ class RosterError(UsageError):
         self.mistakes = tuple(sorted(mistakes))
         lines = [f"line {line}: {sentence}" for line, sentence in self.mistakes]
         super().__init__("; ".join(lines), lines)
-
-    def __reduce__(self) -> tuple[type[RosterError], tuple[tuple[tuple[int, str], ...]]]:
-        return type(self), (self.mistakes,)
 
 
 class InvitationError(UsageError):
@@ -214,9 +207,6 @@ class GameError(UsageError):
         text = " ".join("".join(traceback.format_exception_only(error)).split())
         shown = text if len(text) <= MAX_EXCEPTION_CHARACTERS else f"{text[:MAX_EXCEPTION_CHARACTERS]}…"
         return cls(game, method, f"raised {shown}", frames[-1] if frames else "")
-
-    def __reduce__(self) -> tuple[type[GameError], tuple[str, str, str, str]]:
-        return type(self), (self.game, self.method, self.problem, self.place)
 
 
 class StoreError(UsageError):
@@ -277,9 +267,6 @@ class IllegalActionError(ArenaError, ValueError):
         super().__init__(f"{action!r:.200}: {reason}")
         self.action = action
         self.reason = reason
-
-    def __reduce__(self) -> tuple[type[IllegalActionError], tuple[object, str]]:
-        return type(self), (self.action, self.reason)
 
 
 class MatchStateError(ArenaError):

@@ -77,31 +77,17 @@ class Folder:
 
     def paths(self) -> Iterator[str]:
         """Yield the path of everything in the folder but directories, in no order."""
-        yield from self._paths_in("", MAX_DEPTH)
+        yield from _paths_in(self._root, "", MAX_DEPTH)
 
-    def _paths_in(self, directory: str, depth: int) -> Iterator[str]:
-        within: list[str] = []
-        descriptor = self._open_directory(directory)
-        try:
-            with os.scandir(descriptor) as entries:
-                for entry in entries:
-                    path = f"{directory}/{entry.name}" if directory else entry.name
-                    if entry.is_dir(follow_symlinks=False) and depth:
-                        within.append(path)
-                    else:
-                        yield path
-        finally:
-            os.close(descriptor)
-        for path in within:
-            yield from self._paths_in(path, depth - 1)
 
-    def _open_directory(self, path: str) -> int:
-        at = os.dup(self._root)
-        for name in path.split("/") if path else []:
-            try:
-                at, before = os.open(name, _FLAGS | os.O_DIRECTORY, dir_fd=at), at
-            except OSError:
-                os.close(at)
-                raise
-            os.close(before)
-        return at
+def _paths_in(directory: int, below: str, depth: int) -> Iterator[str]:
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False) and depth:
+                inner = os.open(entry.name, _FLAGS | os.O_DIRECTORY, dir_fd=directory)
+                try:
+                    yield from _paths_in(inner, f"{below}{entry.name}/", depth - 1)
+                finally:
+                    os.close(inner)
+            else:
+                yield f"{below}{entry.name}"

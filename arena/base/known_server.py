@@ -7,13 +7,13 @@ whose site works on it, so that no other home does.
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import secrets
 import tempfile
 from pathlib import Path
 
 from arena.base.errors import StoreError, failing_as
+from arena.base.folder import replace_file
 
 RESULTS, PEOPLE = "results", "people"
 FILES = {RESULTS: "results-server", PEOPLE: "people-server"}
@@ -24,8 +24,6 @@ IDENTITY_FILE = "identity"
 LEFT_OUT_KEY_FILE = "keys/left_out_key"
 """In the home and its backups, and nowhere else."""
 MAX_CHARACTERS = 500
-UNFINISHED = ".new"
-_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def note_server(directory: Path, database: str, shown: str) -> None:
@@ -33,13 +31,9 @@ def note_server(directory: Path, database: str, shown: str) -> None:
 
     ``shown`` is the URL without a password.
     """
-    if shown == noted_server(directory, database):
-        return
-    with contextlib.suppress(OSError):
-        unfinished = directory / f"{FILES[database]}{UNFINISHED}"
-        with os.fdopen(os.open(unfinished, _FLAGS, 0o600), "wb") as file:
-            file.write(shown.encode("utf-8", "replace"))
-        unfinished.replace(directory / FILES[database])
+    if shown != noted_server(directory, database) and directory.is_dir():
+        with contextlib.suppress(OSError):
+            replace_file(directory / FILES[database], shown.encode("utf-8", "replace"))
 
 
 def noted_server(directory: Path, database: str) -> str:
