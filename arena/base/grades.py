@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 
 class GradeState(StrEnum):
@@ -114,39 +115,24 @@ def grades_of(
     yardstick = next((groups[line.group] for line in counted if scheme.yardstick in (line.name, line.label)), None)
     last = len(groups) - 1 if yardstick is None else yardstick
 
-    def played(student: Student, line: TableLine) -> Grade:
-        number = groups[line.group]
-        share = (max(last - number, 0) / last) if last else float(yardstick is None)
-        points = scheme.worst + (scheme.best - scheme.worst) * share
-        points += 0.0 if line.forfeits else scheme.without_faults
-        return _graded(
-            scheme,
-            student.name,
-            points,
-            GradeState.PLAYED,
-            bot=line.label,
-            group=number + 1,
-            rank=line.rank,
-            matches=line.matches,
-            score_percent=line.score_percent,
-            forfeits=line.forfeits,
-        )
-
     def graded(student: Student) -> Grade:
-        bots = set(student.bots)
+        bots, grade = set(student.bots), partial(_graded, scheme, student.name)
         line = next((line for line in lines if bots & {line.name, line.label}), None)
         if line is not None:
-            return played(student, line)
+            number = groups[line.group]
+            share = (max(last - number, 0) / last) if last else float(yardstick is None)
+            points = scheme.worst + (scheme.best - scheme.worst) * share
+            points += 0.0 if line.forfeits else scheme.without_faults
+            same = {name: getattr(line, name) for name in ("rank", "matches", "score_percent", "forfeits")}
+            return grade(points, GradeState.PLAYED, bot=line.label, group=number + 1, **same)
         out = next((label for label in sorted(disqualified) if bots & {label, label.rpartition("@")[0]}), None)
         if out is not None:
-            return _graded(scheme, student.name, scheme.disqualified, GradeState.DISQUALIFIED, bot=out)
+            return grade(scheme.disqualified, GradeState.DISQUALIFIED, bot=out)
         if entered := sorted(bots & set(waiting)):
-            return Grade(
-                student=student.name, grade=None, points=None, state=GradeState.WAITING, bot=max(entered, key=len)
-            )
+            return grade(None, GradeState.WAITING, bot=max(entered, key=len))
         if reasons := [rejected[bot] for bot in sorted({*bots, student.name} & rejected.keys())]:
-            return _graded(scheme, student.name, scheme.rejected, GradeState.REJECTED, reason=reasons[0])
-        return _graded(scheme, student.name, scheme.absent, GradeState.ABSENT)
+            return grade(scheme.rejected, GradeState.REJECTED, reason=reasons[0])
+        return grade(scheme.absent, GradeState.ABSENT)
 
     order = list(GradeState)
     grades = [graded(student) for student in listed if scheme.yardstick not in (student.name, *student.bots)]
@@ -155,6 +141,7 @@ def grades_of(
     )
 
 
-def _graded(scheme: Scheme, student: str, points: float, state: GradeState, **values: object) -> Grade:
-    rounded = round(points, scheme.decimals) + 0.0
-    return Grade(student=student, grade=scheme.grade(rounded), points=rounded, state=state, **values)  # type: ignore[arg-type]
+def _graded(scheme: Scheme, student: str, points: float | None, state: GradeState, **values: Any) -> Grade:
+    rounded = None if points is None else round(points, scheme.decimals) + 0.0
+    grade = None if rounded is None else scheme.grade(rounded)
+    return Grade(student=student, grade=grade, points=rounded, state=state, **values)

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from arena.base.errors import StoreError
-from arena.base.records import Fault
+from arena.base.records import Fault, checks_of_play, require
 from arena.base.seat_report import fields_of
-from arena.base.stored import from_stored, is_whole
+from arena.base.stored import from_stored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,25 +85,12 @@ class LiveMatch:
     def from_json(cls, stored: object) -> LiveMatch:
         """Return a live match from its JSON; StoreError if it has an unknown field, or is malformed."""
         live = from_stored(cls, stored, "a live match")
-        for problem, holds in live._checks():
-            if not holds:
-                raise StoreError(f"a live match is malformed: {problem}")
+        require(live._checks(), "a live match")
         return live
 
     def _checks(self) -> Iterator[tuple[str, bool]]:
         """Yield each inconsistency that a live match can have, and whether this one is free of it."""
         seats, plies = len(self.bank_seconds), len(self.actions)
-        yield (
-            "actions, wall_seconds and cpu_seconds differ in number",
-            len(self.wall_seconds) == len(self.cpu_seconds) == plies,
-        )
-        yield (
-            "an action is not of one of the seats",
-            all(len(action) == 2 and is_whole(action[0], 0, seats - 1) for action in self.actions),
-        )
+        yield from checks_of_play(self, seats)
         yield "actions are left out of some", self.left_out == 0 or (self.left_out > 0 and plies == 0)
         yield "seat is not one of the seats", self.seat is None or 0 <= self.seat < seats
-        yield (
-            "a fault is not of one of the seats",
-            all(0 <= fault.seat < seats and 0 <= fault.ply <= plies for fault in self.faults),
-        )

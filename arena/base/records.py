@@ -6,7 +6,7 @@ processes, and a record is exactly what ``arena tournament export`` prints.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -348,27 +348,17 @@ class MatchRecord(Displayed):
         number = shortened_text(repr(stored.get("match"))) if isinstance(stored, dict) else ""
         where = f"the record of match {number}" if number else "a record"
         record = from_stored(cls, stored, where)
-        for problem, holds in record._checks():
-            if not holds:
-                raise StoreError(f"{where} is malformed: {problem}")
+        require(record._checks(), where)
         return record
 
     def _checks(self) -> Iterator[tuple[str, bool]]:
         """Yield each inconsistency that a record can have, and whether the record is free of it."""
-        seats, plies, times = len(self.bots), len(self.actions), {len(self.wall_seconds), len(self.cpu_seconds)}
+        seats, plies = len(self.bots), len(self.actions)
         parts = (self.scores, self.ranks, self.seats)
         yield "bots, scores, ranks and seats differ in number", seats > 0 and all(len(part) == seats for part in parts)
         yield "time_controls and bots differ in number", len(self.time_controls) in (0, seats)
         yield "a rank is out of range", all(1 <= rank <= seats for rank in self.ranks)
-        yield "actions, wall_seconds and cpu_seconds differ in number", times == {plies}
-        yield (
-            "an action is not of one of the seats",
-            all(len(action) == 2 and is_whole(action[0], 0, seats - 1) for action in self.actions),
-        )
-        yield (
-            "a fault is not of one of the seats",
-            all(0 <= fault.seat < seats and 0 <= fault.ply <= plies for fault in self.faults),
-        )
+        yield from checks_of_play(self, seats)
         yield (
             "a note is not of one of the actions",
             all(len(note) == 2 and is_whole(note[0], 0, plies - 1) for note in self.notes.for_operator()),
@@ -378,3 +368,25 @@ class MatchRecord(Displayed):
         yield "ply_limit is out of range", self.ply_limit is None or 1 <= self.ply_limit <= MAX_PLY_LIMIT
         yield "settled_ply is no number of its actions", self.settled_ply in (None, plies)
         yield "opening_plies is more than there are actions", 0 <= self.opening_plies <= plies
+
+
+def checks_of_play(played: Any, seats: int) -> Iterator[tuple[str, bool]]:
+    """Yield each inconsistency that actions, their times and faults can have, and whether a match is free of it."""
+    plies = len(played.actions)
+    times = {len(played.wall_seconds), len(played.cpu_seconds)}
+    yield "actions, wall_seconds and cpu_seconds differ in number", times == {plies}
+    yield (
+        "an action is not of one of the seats",
+        all(len(action) == 2 and is_whole(action[0], 0, seats - 1) for action in played.actions),
+    )
+    yield (
+        "a fault is not of one of the seats",
+        all(0 <= fault.seat < seats and 0 <= fault.ply <= plies for fault in played.faults),
+    )
+
+
+def require(checks: Iterable[tuple[str, bool]], where: str) -> None:
+    """Raise StoreError for the first problem from which a stored value is not free."""
+    for problem, holds in checks:
+        if not holds:
+            raise StoreError(f"{where} is malformed: {problem}")

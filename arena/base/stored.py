@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from arena.base.bot_text import BotText
 from arena.base.errors import StoreError
@@ -41,20 +41,23 @@ def from_stored(kind: type[T], stored: object, where: str) -> T:
     for name, value in mapping_of(stored, where).items():
         if name not in readers:
             raise StoreError(f"{where} has a field {name!r} that this arena does not know; a newer arena is needed")
-        values[name] = readers[name].read(value, where)
-    for name, reader in readers.items():
-        if reader.is_required and name not in values:
+        values[name] = readers[name](value, where)
+    for name in _required_of(kind):  # type: ignore[arg-type]
+        if name not in values:
             raise StoreError(f"{where} has no field {name!r}")
     return kind(**values)
+
+
+def from_stored_text(kind: type[T], text: str, where: str) -> T:
+    """Return a dataclass from its stored JSON text, as ``from_stored`` does, or raise StoreError."""
+    return from_stored(kind, from_json_text(text, where), where)
 
 
 def from_json_text(text: str, where: str) -> Any:
     """Return the value of a stored JSON text; StoreError if it is not JSON, or nested too deeply."""
     try:
         return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise StoreError(f"{where} is not JSON: {error}") from error
-    except TypeError as error:
+    except (json.JSONDecodeError, TypeError) as error:
         raise StoreError(f"{where} is not JSON: {error}") from error
     except ValueError as error:  # Python's own advice is for programmers
         raise StoreError(f"{where} is malformed: a whole number in it has thousands of digits") from error
@@ -106,30 +109,29 @@ def is_plain(value: object) -> bool:
     return False
 
 
-class _Reader(NamedTuple):
-    read: Read
-    is_required: bool
+@lru_cache(maxsize=32)
+def _readers_of(kind: type[Any]) -> dict[str, Read]:
+    return {name: _reader(name, hint) for name, hint in get_type_hints(kind).items()}
 
 
 @lru_cache(maxsize=32)
-def _readers_of(kind: type[Any]) -> dict[str, _Reader]:
-    hints = get_type_hints(kind)
-    return {
-        part.name: _Reader(
-            _reader(part.name, hints[part.name]), part.default is MISSING and part.default_factory is MISSING
-        )
-        for part in fields(kind)
-    }
+def _required_of(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(part.name for part in fields(kind) if part.default is part.default_factory is MISSING)
 
 
 def _reader(name: str, hint: Any) -> Read:
-    is_tuple = get_origin(hint) is tuple
-    inner: Any = get_args(hint)[0] if is_tuple else hint
-    if isinstance(hint, types.UnionType) and is_dataclass(get_args(hint)[0]):  # or None
-        inner_reader = _reader_of_dataclass(name, get_args(hint)[0])
-        return lambda value, where: None if value is None else inner_reader(value, where)
+    is_tuple, is_optional = get_origin(hint) is tuple, isinstance(hint, types.UnionType)
+    inner: Any = get_args(hint)[0] if is_tuple or is_optional else hint
     if isinstance(inner, type) and is_dataclass(inner):
-        return _reader_of_dataclasses(name, inner) if is_tuple else _reader_of_dataclass(name, inner)
+
+        def read_one(value: Any, where: str) -> Any:
+            is_made = isinstance(value, inner) or (is_optional and value is None)
+            return value if is_made else from_stored(inner, value, f"{where}: {name}")
+
+        def read_all(value: Any, where: str) -> Any:
+            return tuple(read_one(part, where) for part in list_of(value, f"{where}: {name}"))
+
+        return read_all if is_tuple else read_one
     check, accepted = _check_of(hint), _in_words(hint)
     convert = tuple if is_tuple else next(filter(_is_enum, (hint, *get_args(hint))), None)
 
@@ -137,22 +139,6 @@ def _reader(name: str, hint: Any) -> Read:
         if not check(value):
             raise StoreError(f"{where} is malformed: {name} = {shortened_text(repr(value))}; expected {accepted}")
         return value if convert is None or value is None else convert(value)
-
-    return read
-
-
-def _reader_of_dataclass(name: str, kind: type[Any]) -> Read:
-    return lambda value, where: from_stored(kind, value, f"{where}: {name}")
-
-
-def _reader_of_dataclasses(name: str, kind: type[Any]) -> Read:
-    """Return a reader of a list of dataclasses; values that are dataclasses already stay as they are."""
-
-    def read(value: Any, where: str) -> Any:
-        part_of = f"{where}: {name}"
-        return tuple(
-            part if isinstance(part, kind) else from_stored(kind, part, part_of) for part in list_of(value, part_of)
-        )
 
     return read
 
