@@ -12,7 +12,16 @@ from arena.base.names import check_reason
 from arena.store.people.answers import puzzle_tries, votes
 from arena.store.people.contest_messages import forget_person
 from arena.store.people.roster import Roster, counted_people
-from arena.store.people.schema import TimedRepository, add_line, invitations, people, sessions, submissions, tokens
+from arena.store.people.schema import (
+    TimedRepository,
+    add_line,
+    count_rows,
+    invitations,
+    people,
+    sessions,
+    submissions,
+    tokens,
+)
 from arena.store.people.secret import digest_of, new_secret
 from arena.store.people.unrated_match import unrated_matches
 from arena.store.people.values import (
@@ -119,16 +128,12 @@ class Accounts(TimedRepository):
         for table in (unrated_matches, votes, puzzle_tries):
             connection.execute(delete(table).where(table.c.person_id == person.number))
         connection.execute(submissions.update().where(theirs).values(nothing))
-        connection.execute(
-            people.update()
-            .where(people.c.id == person.number)
-            .values(
-                name=f"{LEFT}{person.number}",
-                look_alike_key=digest_of(look_alike_key(person.name)),
-                password_hash=None,
-                closed_at=self._clock.text(),
-            )
-        )
+        left: dict[str, Any] = {
+            "name": f"{LEFT}{person.number}",
+            "look_alike_key": digest_of(look_alike_key(person.name)),
+        }
+        left |= {"password_hash": None, "closed_at": self._clock.text()}
+        connection.execute(people.update().where(people.c.id == person.number).values(left))
         return list(connection.execute(select(submissions.c.upload).where(theirs)).scalars())
 
     def _log(self, connection: Connection, by: str, action: str, subject: str, reason: str) -> None:
@@ -184,13 +189,8 @@ def _keep_an_operator(connection: Connection, person: Person) -> None:
     if person.role is not Role.OPERATOR or person.closed_at is not None or not person.has_password:
         return
     connection.execute(people.update().where(people.c.role == Role.OPERATOR).values(role=Role.OPERATOR))  # locks them
-    others = select(func.count()).where(
-        people.c.role == Role.OPERATOR,
-        people.c.closed_at.is_(None),
-        people.c.password_hash.is_not(None),
-        people.c.id != person.number,
-    )
-    if not connection.execute(others).scalar():
+    can_sign_in = people.c.closed_at.is_(None) & people.c.password_hash.is_not(None)
+    if not count_rows(connection, people.c.role == Role.OPERATOR, can_sign_in, people.c.id != person.number):
         raise UsageError(f"person {person.name!r}: this is the last operator who can sign in; make another one first")
 
 
@@ -233,8 +233,14 @@ class Invitations(TimedRepository):
         add_line(connection, self._clock.text(), by, "made a link to choose a password for", person.name, "")
         return self._insert(connection, person.role, person, by, days)
 
+    @writes
     def invite_all(
-        self, roster: Roster, by: str, days: int, deliver: Callable[[list[str]], None] = lambda _: None
+        self,
+        connection: Connection,
+        roster: Roster,
+        by: str,
+        days: int,
+        deliver: Callable[[list[str]], None] = lambda _: None,
     ) -> list[str]:
         """Make an account and an invitation for each person on a roster, or none; return the secrets in its order.
 
@@ -243,36 +249,26 @@ class Invitations(TimedRepository):
         Raises:
             RosterError: with all that is wrong with any line.
         """
-
-        def invite(connection: Connection) -> list[str]:
-            mistakes, secrets, now = list(roster.mistakes), [], self._clock.text()
-            for newcomer in roster.newcomers:
-                try:
-                    person = insert_person(connection, newcomer.name, newcomer.role, now)
-                except UsageError as error:
-                    mistakes.append((newcomer.line, str(error)))
-                else:
-                    secrets.append(self._insert(connection, newcomer.role, person, by, days))
-            if mistakes:
-                raise RosterError(mistakes)
-            add_line(connection, now, by, "made accounts from a list for", counted_people(roster.newcomers), "")
-            deliver(secrets)
-            return secrets
-
-        return self._database.write(invite)
+        mistakes, secrets, now = list(roster.mistakes), [], self._clock.text()
+        for newcomer in roster.newcomers:
+            try:
+                person = insert_person(connection, newcomer.name, newcomer.role, now)
+            except UsageError as error:
+                mistakes.append((newcomer.line, str(error)))
+            else:
+                secrets.append(self._insert(connection, newcomer.role, person, by, days))
+        if mistakes:
+            raise RosterError(mistakes)
+        add_line(connection, now, by, "made accounts from a list for", counted_people(roster.newcomers), "")
+        deliver(secrets)
+        return secrets
 
     def _insert(self, connection: Connection, role: Role, person: Person | None, by: str, days: int) -> str:
         if not 1 <= days <= MAX_DAYS:
             raise UsageError(f"days = {days}: expected 1 to {MAX_DAYS}")
         secret = new_secret()
-        row = {
-            "digest": digest_of(secret),
-            "role": role,
-            "person_id": person.number if person is not None else None,
-            "made_by": by,
-            "expires_at": self._clock.text(days * DAY_SECONDS),
-        }
-        connection.execute(invitations.insert(), row)
+        row = {"digest": digest_of(secret), "role": role, "person_id": person and person.number, "made_by": by}
+        connection.execute(invitations.insert(), row | {"expires_at": self._clock.text(days * DAY_SECONDS)})
         return secret
 
     def all(self) -> list[Invitation]:

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Column, ColumnElement, Connection, ForeignKey, Index, Table, delete, false, func, or_, select
 
 from arena.base.errors import UsageError
-from arena.store.people.schema import TimedRepository, add_line, metadata, numbered
+from arena.store.people.schema import TimedRepository, add_line, count_rows, metadata, numbered
 from arena.store.people.stored_contests import locked_contest
 from arena.store.people.values import Person
 from arena.store.results.connection import insert_into
@@ -81,8 +81,7 @@ class ContestMessages(TimedRepository):
         """Ask the directors of a contest; UsageError while too many questions of this person have no answer."""
         stored = locked_contest(connection, contest)
         mine = (contest_messages.c.contest_id == stored.number) & (contest_messages.c.person_id == person.number)
-        still_open = select(func.count()).where(mine, contest_messages.c.answered_at.is_(None))
-        if (connection.execute(still_open).scalar() or 0) >= MAX_OPEN_QUESTIONS:
+        if count_rows(connection, mine, contest_messages.c.answered_at.is_(None)) >= MAX_OPEN_QUESTIONS:
             raise UsageError(f"{MAX_OPEN_QUESTIONS} questions of yours have no answer yet; wait for one")
         self._insert(connection, stored.number, person.number, text, news=0)
 
@@ -140,19 +139,11 @@ class ContestMessages(TimedRepository):
         return dict(map(tuple, self._database.rows(query.group_by(contest_messages.c.contest_id))))
 
     def _insert(self, connection: Connection, contest: int, person: int | None, text: str, news: int) -> None:
-        count = select(func.count()).where(contest_messages.c.contest_id == contest)
-        if (connection.execute(count).scalar() or 0) >= MAX_MESSAGES:
+        if count_rows(connection, contest_messages.c.contest_id == contest) >= MAX_MESSAGES:
             raise UsageError(f"a contest has at most {MAX_MESSAGES} announcements and questions")
-        row: dict[str, Any] = {
-            "contest_id": contest,
-            "person_id": person,
-            "is_question": int(person is not None),
-            "text": text,
-            "at": self._clock.text(),
-            "answer": "",
-            "is_for_all": int(person is None),
-            "news": news,
-        }
+        is_question = person is not None
+        row: dict[str, Any] = {"contest_id": contest, "person_id": person, "text": text, "at": self._clock.text()}
+        row |= {"is_question": int(is_question), "is_for_all": int(not is_question), "answer": "", "news": news}
         connection.execute(contest_messages.insert(), row)
 
 

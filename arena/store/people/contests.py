@@ -101,36 +101,35 @@ class Contests(TimedRepository):
         """Return which bots are suspended by contests, and since when; suspensions that begin later included."""
         return self._database.read(all_suspensions)
 
+    @writes
     def change(
-        self, by: str, name: str, written: Contest | ContestReading, reason: str, faults: Sequence[Mistake] = ()
+        self,
+        connection: Connection,
+        by: str,
+        name: str,
+        written: Contest | ContestReading,
+        reason: str,
+        faults: Sequence[Mistake] = (),
     ) -> StoredContest:
         """Change a contest, if anything differs, or raise ContestError as ``add`` does."""
         new = read_of(written)
         contest = new.contest
         if not is_reason(reason):
             faults = (*faults, Mistake("reason", ACCEPTED, repr(shortened_text(reason))))
-
-        def change(connection: Connection) -> StoredContest:
-            now = self._clock.text()
-            stored = locked_contest(connection, name)
-            if stored.contest == contest and not (new.mistakes or faults):
-                return stored
-            details = "; ".join(differences(stored.contest, contest))
-            line = (now, by, "changed the contest", name, reason)
-            add_line(connection, *line, details=details)  # makes other writers wait
-            others = [other for other in all_contests(connection) if other.number != stored.number]
-            invited = invitation_mistakes(connection, new, stored.contest.invited)
-            forbidden, names_taken = change_mistakes(stored, new, now), tournament_mistakes(new, others)
-            new.check(*faults, *forbidden, *names_taken, *invited)
-            has_begun = stored.contest.opens_at <= now
-            is_frozen = has_begun and stored.freeze_at is not None and stored.freeze_at <= now
-            values = {
-                "contest": stored_form(contest),
-                "freeze_at": stored.freeze_at if is_frozen else contest.freeze_at,
-            }
-            return _updated(connection, stored, values)
-
-        return self._database.write(change)
+        now = self._clock.text()
+        stored = locked_contest(connection, name)
+        if stored.contest == contest and not (new.mistakes or faults):
+            return stored
+        details = "; ".join(differences(stored.contest, contest))
+        add_line(connection, now, by, "changed the contest", name, reason, details=details)  # makes other writers wait
+        others = [other for other in all_contests(connection) if other.number != stored.number]
+        invited = invitation_mistakes(connection, new, stored.contest.invited)
+        forbidden, names_taken = change_mistakes(stored, new, now), tournament_mistakes(new, others)
+        new.check(*faults, *forbidden, *names_taken, *invited)
+        has_begun = stored.contest.opens_at <= now
+        is_frozen = has_begun and stored.freeze_at is not None and stored.freeze_at <= now
+        freeze_at = stored.freeze_at if is_frozen else contest.freeze_at
+        return _updated(connection, stored, {"contest": stored_form(contest), "freeze_at": freeze_at})
 
     @writes
     def cancel(self, connection: Connection, by: str, name: str, reason: str) -> StoredContest:

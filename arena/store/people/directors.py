@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import Connection, Row, Update, case, func, select
+from sqlalchemy import Connection, Row, Update, case, select
 
 from arena.base.errors import UsageError
 from arena.base.names import check_reason
-from arena.base.stored import from_json_text, from_stored
+from arena.base.stored import from_json_text, from_stored_text
 from arena.base.text import shortened_text
 from arena.store.people.directing import (
     UNDECIDED,
@@ -25,7 +25,7 @@ from arena.store.people.directing import (
     reports,
     requests,
 )
-from arena.store.people.schema import TimedRepository, add_line
+from arena.store.people.schema import TimedRepository, add_line, count_rows
 from arena.store.results.connection import insert_into
 from arena.store.results.rows import as_json
 from arena.store.results.schema import value_of, writes
@@ -49,8 +49,17 @@ LISTED = 50
 class Requests(TimedRepository):
     """The requests in a database."""
 
+    @writes
     def add(
-        self, tournament: str, kind: str, arguments: Mapping[str, Any], *, subject: str, reason: str, by: str
+        self,
+        connection: Connection,
+        tournament: str,
+        kind: str,
+        arguments: Mapping[str, Any],
+        *,
+        subject: str,
+        reason: str,
+        by: str,
     ) -> TournamentRequest:
         """Ask for something of a kind, such as "disqualify"; the public log has it at once.
 
@@ -60,29 +69,14 @@ class Requests(TimedRepository):
         body = as_json(dict(arguments))
         if len(body) > MAX_ARGUMENT_CHARACTERS:
             raise UsageError(f"{kind}: more was sent with it than is accepted")
-        row = {
-            "tournament": tournament,
-            "kind": kind,
-            "arguments": body,
-            "reason": reason,
-            "by": by,
-            "made_at": self._clock.text(),
-            "state": RequestState.WAITING,
-            "outcome": "",
-        }
-        waiting = select(func.count()).where(requests.c.tournament == tournament, requests.c.state.in_(UNDECIDED))
-
-        def add(connection: Connection) -> TournamentRequest:
-            lock_supervised_run(connection, tournament)
-            if (connection.execute(waiting).scalar() or 0) >= MAX_WAITING:
-                raise UsageError(f"{MAX_WAITING} requests about tournament {tournament!r} wait already")
-            about = f"{subject} in {tournament}" if subject else tournament
-            line = (self._clock.text(), by, f"asked to {kind}", about[:MAX_SUBJECT_CHARACTERS], reason, tournament)
-            add_line(connection, *line)
-            number = connection.execute(requests.insert().returning(requests.c.id), row).scalar_one()
-            return _request_of(connection.execute(select(requests).where(requests.c.id == number)).one())
-
-        return self._database.write(add)
+        lock_supervised_run(connection, tournament)
+        if count_rows(connection, requests.c.tournament == tournament, requests.c.state.in_(UNDECIDED)) >= MAX_WAITING:
+            raise UsageError(f"{MAX_WAITING} requests about tournament {tournament!r} wait already")
+        now, about = self._clock.text(), (f"{subject} in {tournament}" if subject else tournament)
+        add_line(connection, now, by, f"asked to {kind}", about[:MAX_SUBJECT_CHARACTERS], reason, tournament)
+        row = {"tournament": tournament, "kind": kind, "arguments": body, "reason": reason, "by": by, "made_at": now}
+        row |= {"state": RequestState.WAITING, "outcome": ""}
+        return _request_of(connection.execute(requests.insert().returning(requests), row).one())
 
     def next(self, tournament: str) -> TournamentRequest | None:
         """Return the oldest request that is not decided; None without one."""
@@ -110,16 +104,9 @@ class Requests(TimedRepository):
             return
         request = _request_of(row)
         bot = request.arguments.get("bot")
-        about = f"{bot} in {request.tournament}" if bot else request.tournament
-        line = (
-            now,
-            THE_ARENA,
-            f"could not {request.kind}",
-            about[:MAX_SUBJECT_CHARACTERS],
-            request.reason,
-            request.tournament,
-        )
-        add_line(connection, *line, details=outcome)
+        about = (f"{bot} in {request.tournament}" if bot else request.tournament)[:MAX_SUBJECT_CHARACTERS]
+        action = f"could not {request.kind}"
+        add_line(connection, now, THE_ARENA, action, about, request.reason, request.tournament, outcome)
 
 
 def _changed(number: int, values: dict[str, Any]) -> Update:
@@ -181,31 +168,25 @@ class Directors(TimedRepository):
     def desired_state(self, tournament: str) -> StoredDesiredState | None:
         """Return the desired state of a tournament; None if nobody ever changed it from play."""
         query = select(desired_states).where(desired_states.c.tournament == tournament)
-        row = self._database.row(query)
-        return value_of(StoredDesiredState, row, state=row.wish) if row is not None else None
+        return self._database.one(query, lambda row: value_of(StoredDesiredState, row, state=row.wish))
 
+    @writes
     def report_state(
-        self, tournament: str, program: str, state: DirectorState, sentence: str = "", figures: RunFigures = NO_FIGURES
+        self,
+        connection: Connection,
+        tournament: str,
+        program: str,
+        state: DirectorState,
+        sentence: str = "",
+        figures: RunFigures = NO_FIGURES,
     ) -> None:
         """Replace the status of a program ("ladder" or "contest") of a supervised run; the sentence may be empty."""
         now = self._clock.text()
-        row = {
-            "tournament": tournament,
-            "program": program,
-            "state": state,
-            "since": now,
-            "seen_at": now,
-            "sentence": sentence,
-            "figures": as_json(asdict(figures)),
-        }
-        changed: dict[str, Any] = {name: value for name, value in row.items() if name != "tournament"}
-        changed["since"] = case((reports.c.state == state, reports.c.since), else_=now)
-
-        def write(connection: Connection) -> None:
-            statement = insert_into(connection, reports).values(row)
-            connection.execute(statement.on_conflict_do_update(index_elements=[reports.c.tournament], set_=changed))
-
-        self._database.write(write)
+        values = {"program": program, "state": state, "seen_at": now, "sentence": sentence}
+        values |= {"figures": as_json(asdict(figures))}
+        changed = {**values, "since": case((reports.c.state == state, reports.c.since), else_=now)}
+        new = insert_into(connection, reports).values(tournament=tournament, since=now, **values)
+        connection.execute(new.on_conflict_do_update(index_elements=[reports.c.tournament], set_=changed))
 
     def stay(self, tournament: str) -> None:
         """Note that an idle program is alive, and that its last report still holds."""
@@ -218,8 +199,7 @@ class Directors(TimedRepository):
 
     def reports(self, program: str) -> list[DirectorReport]:
         """Return the last report of every program of a kind, by tournament."""
-        query = select(reports).where(reports.c.program == program)
-        rows = self._database.rows(query)
+        rows = self._database.rows(select(reports).where(reports.c.program == program))
         return sorted(map(_report_of, rows), key=lambda report: report.tournament)
 
     def is_silent(self, report: DirectorReport) -> bool:
@@ -228,6 +208,5 @@ class Directors(TimedRepository):
 
 
 def _report_of(row: Row[Any]) -> DirectorReport:
-    where = "the figures of a run"
-    figures = from_stored(RunFigures, from_json_text(row.figures, where), where)
+    figures = from_stored_text(RunFigures, row.figures, "the figures of a run")
     return value_of(DirectorReport, row, figures=figures)

@@ -127,8 +127,7 @@ class RecordQuota(TimedRepository):
     def _authors(self, bots: Collection[str]) -> dict[str, int]:
         accepted = (submissions.c.state == SubmissionState.ACCEPTED, submissions.c.bot.in_(list(bots)))
         query = select(submissions.c.bot, submissions.c.person_id).where(*accepted)
-        rows = self._database.rows(query)
-        return {row.bot: row.person_id for row in rows}
+        return dict(self._database.rows(query))
 
     def _key(self, person: int) -> str:
         return f"record bytes of {person} on {self._clock.text()[:10]}"

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from sqlalchemy import Column, Connection, ForeignKey, Index, MetaData, Table, false, func, not_, or_, select
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    ForeignKey,
+    Index,
+    MetaData,
+    Table,
+    false,
+    func,
+    not_,
+    or_,
+    select,
+)
 from sqlalchemy.schema import SchemaItem
 
 from arena.store.people.values import Clock, EmbargoedTournament, LogEntry, Role, SubmissionState
@@ -141,6 +154,11 @@ rates = Table(
     Column("key", String(200), primary_key=True),
     Column("free_at_milliseconds", BigInteger, nullable=False),
 )
+
+
+def count_rows(connection: Connection, *conditions: ColumnElement[bool]) -> int:
+    """Return how many rows fulfil conditions on one table."""
+    return int(connection.execute(select(func.count()).where(*conditions)).scalar_one())
 
 
 # The public log: written in the transaction of what it tells, and never changed.

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Column, Connection, ForeignKey, Row, Select, Table, select
 
 from arena.base.errors import Mistake, UnknownNameError
-from arena.base.stored import from_json_text, from_stored
+from arena.base.stored import from_stored_text
 from arena.store.people.contest import (
     Contest,
     ContestEntrants,
@@ -81,8 +81,7 @@ def stored_form(contest: Contest) -> str:
 
 def contest_of(row: Row[Any]) -> StoredContest:
     """Return the contest of a row."""
-    where = f"the stored contest {row.name!r}"
-    contest = from_stored(Contest, from_json_text(row.contest, where), where)
+    contest = from_stored_text(Contest, row.contest, f"the stored contest {row.name!r}")
     return value_of(StoredContest, row, contest=contest)
 
 

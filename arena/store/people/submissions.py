@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import NamedTuple
 
 from sqlalchemy import Connection, func, select
@@ -10,7 +11,7 @@ from sqlalchemy import Connection, func, select
 from arena.base.errors import UsageError
 from arena.store.people.accounts import lock_person
 from arena.store.people.rates import Rate, take
-from arena.store.people.schema import SUBMITTING, meta, people, submissions
+from arena.store.people.schema import SUBMITTING, count_rows, meta, people, submissions
 from arena.store.people.secret import new_secret
 from arena.store.people.submission_rows import (
     CLAIM_SECONDS,
@@ -73,7 +74,17 @@ class FailedChecks(NamedTuple):
 class Submissions(BotNames):
     """The submissions in a database."""
 
-    def add(self, person: Person, upload: str, digest: str, size_bytes: int, file_name: str, note: str) -> Submission:
+    @writes
+    def add(
+        self,
+        connection: Connection,
+        person: Person,
+        upload: str,
+        digest: str,
+        size_bytes: int,
+        file_name: str,
+        note: str,
+    ) -> Submission:
         """Add a submission; the same bytes again are the earlier submission, unless it failed or was withdrawn.
 
         ``upload`` is the name of the stored file, ``digest`` the SHA-256 of its bytes, and ``note`` is for the author
@@ -81,42 +92,21 @@ class Submissions(BotNames):
         """
         if len(note) > MAX_NOTE_CHARACTERS:
             raise UsageError(f"the note has {len(note)} characters; expected at most {MAX_NOTE_CHARACTERS}")
-        row = {
-            "person_id": person.number,
-            "upload": upload,
-            "digest": digest,
-            "size_bytes": size_bytes,
-            "file_name": file_name[:MAX_FILE_NAME_CHARACTERS],
-            "note": note,
-            "state": SubmissionState.WAITING,
-            "reason": "",
-            "report": "",
-            "tries": 0,
-        }
-        mine = submissions.c.person_id == person.number
-        same = (
-            mine
-            & (submissions.c.digest == digest)
-            & (submissions.c.file_name == row["file_name"])
-            & submissions.c.state.not_in(_AGAIN)
-        )
-
-        def add(connection: Connection) -> Submission:
-            lock_person(connection, person.number)
-            if connection.execute(select(people.c.closed_at).where(people.c.id == person.number)).scalar():
-                raise UsageError("the account is closed")
-            earlier = connection.execute(
-                select(submissions.c.id).where(same).order_by(submissions.c.id.desc())
-            ).scalar()
-            if earlier is not None:
-                return get_submission(connection, earlier)
-            self._take_place(connection, person)
-            share_submitting(connection)
-            row["created_at"] = self._clock.text()
-            result = connection.execute(submissions.insert().returning(submissions.c.id), row)
-            return get_submission(connection, result.scalar_one())
-
-        return self._database.write(add)
+        same_bytes = {"person_id": person.number, "digest": digest, "file_name": file_name[:MAX_FILE_NAME_CHARACTERS]}
+        same = select(submissions.c.id).filter_by(**same_bytes).where(submissions.c.state.not_in(_AGAIN))
+        lock_person(connection, person.number)
+        if connection.execute(select(people.c.closed_at).where(people.c.id == person.number)).scalar():
+            raise UsageError("the account is closed")
+        earlier = connection.execute(same.order_by(submissions.c.id.desc())).scalar()
+        if earlier is not None:
+            return get_submission(connection, earlier)
+        self._take_place(connection, person)
+        share_submitting(connection)
+        sent = {**same_bytes, "upload": upload, "size_bytes": size_bytes, "note": note}
+        new = {"state": SubmissionState.WAITING, "reason": "", "report": "", "tries": 0}
+        row = sent | new | {"created_at": self._clock.text()}
+        result = connection.execute(submissions.insert().returning(submissions.c.id), row)
+        return get_submission(connection, result.scalar_one())
 
     @writes
     def check_again(self, connection: Connection, person: Person, number: int) -> Submission:
@@ -133,10 +123,8 @@ class Submissions(BotNames):
 
     def _take_place(self, connection: Connection, person: Person) -> None:
         """Count one more that waits; raise UsageError if too many do, or came within an hour."""
-        waiting = select(func.count()).where(
-            submissions.c.person_id == person.number, submissions.c.state.in_(UNFINISHED)
-        )
-        if (connection.execute(waiting).scalar() or 0) >= MAX_WAITING:
+        mine = submissions.c.person_id == person.number
+        if count_rows(connection, mine, submissions.c.state.in_(UNFINISHED)) >= MAX_WAITING:
             raise UsageError(f"{MAX_WAITING} submissions of yours wait already; submit the next when one is checked")
         wait = take(connection, self._clock, f"submissions of {person.number}", PER_PERSON)
         if wait:
@@ -154,8 +142,7 @@ class Submissions(BotNames):
     def find_listed(self, number: int) -> ListedSubmission | None:
         """Return what lists show of a submission; None if it does not exist."""
         query = listed_submissions().where(submissions.c.id == number)
-        row = self._database.row(query)
-        return value_of(ListedSubmission, row) if row is not None else None
+        return self._database.one(query, partial(value_of, ListedSubmission))
 
     def has_upload(self, name: str) -> bool:
         """Return whether a file belongs to a submission."""
@@ -188,8 +175,7 @@ class Submissions(BotNames):
         query = select(submissions.c.bot, people.c.name)
         query = query.join(people, submissions.c.person_id == people.c.id).order_by(submissions.c.id)
         query = query.where(submissions.c.state == SubmissionState.ACCEPTED, submissions.c.bot.is_not(None))
-        rows = self._database.rows(query)
-        return {row.bot: "" if has_left(row.name) else row.name for row in rows}
+        return {row.bot: "" if has_left(row.name) else row.name for row in self._database.rows(query)}
 
     def latest(self) -> list[ListedSubmission]:
         """Return the latest submissions of everybody."""

@@ -32,7 +32,6 @@ from arena.store.results.statements import (
     insert_lines,
     insert_records,
     scheduled_match,
-    without_faults,
 )
 from arena.store.results.tournament_reader import TournamentReader
 from arena.store.results.values import Correction, StoredTournament
@@ -162,4 +161,4 @@ def remove_contents(connection: Connection, tournament: int, but: Collection[Tab
 
 
 def _row_aside(correction: int, row: RecordRow) -> dict[str, Any]:
-    return {**without_faults(row), "correction": correction, "faults": as_json(row.faults)}
+    return {**row._asdict(), "correction": correction, "faults": as_json(row.faults)}

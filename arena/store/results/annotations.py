@@ -14,6 +14,7 @@ from arena.base.records import MatchRecord
 from arena.base.version import __version__
 from arena.store.results.connection import FEW_ROWS, Repository
 from arena.store.results.events import about_matches, add_event
+from arena.store.results.match_line import MatchKey
 from arena.store.results.match_records import rows_by_match
 from arena.store.results.schema import analysis_requests as requests
 from arena.store.results.schema import is_same_match, match_annotations, records, tournaments, writes
@@ -51,18 +52,15 @@ class StoredAccuracy(NamedTuple):
 class Annotations(Repository):
     """The annotations in a database. Those of records that do not count any more are not seen."""
 
-    def write(self, tournament: StoredTournament, rows: Sequence[AnnotationRow]) -> None:
+    @writes
+    def write(self, connection: Connection, tournament: StoredTournament, rows: Sequence[AnnotationRow]) -> None:
         """Write annotations in place of earlier ones, all or none."""
         number, matches = tournament.number, [row.match for row in rows]
-
-        def write(connection: Connection) -> None:
-            old = match_annotations.c.tournament_id == number
-            connection.execute(match_annotations.delete().where(old, match_annotations.c.match.in_(matches)))
-            insert_many(connection, match_annotations, ("tournament_id", *_COLUMNS), [(number, *row) for row in rows])
-            add_event(connection, number, EventKind.ANNOTATED, about_matches(matches))
-
+        old = match_annotations.c.tournament_id == number
+        connection.execute(match_annotations.delete().where(old, match_annotations.c.match.in_(matches)))
+        insert_many(connection, match_annotations, ("tournament_id", *_COLUMNS), [(number, *row) for row in rows])
         if rows:
-            self._database.write(write)
+            add_event(connection, number, EventKind.ANNOTATED, about_matches(matches))
 
     @writes
     def announce(self, connection: Connection, tournament: StoredTournament) -> None:
@@ -121,11 +119,8 @@ def _is_of_record() -> ColumnElement[bool]:
 MAX_WAITING = 100
 
 
-class AskedMatch(NamedTuple):
-    """A match that is to be analysed; ``tournament`` is a number."""
-
-    tournament: int
-    match: int
+AskedMatch = MatchKey
+"""A match that is to be analysed."""
 
 
 class AnalysisRequest(NamedTuple):
@@ -214,8 +209,8 @@ def _is_about(match: AskedMatch) -> ColumnElement[bool]:
 
 
 def _actions_hash(match: AskedMatch) -> Any:
-    own = and_(records.c.tournament_id == match.tournament, records.c.match == match.match)
-    return select(records.c.actions_hash).where(own)
+    own = (records.c.tournament_id == match.tournament, records.c.match == match.match)
+    return select(records.c.actions_hash).where(*own)
 
 
 def _waiting(connection: Connection) -> list[AskedMatch]:

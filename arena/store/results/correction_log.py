@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Integer, Select, and_, func, select
+from sqlalchemy import ColumnElement, Connection, Integer, and_, func, select, tuple_
 
 from arena.base.definition import Definition
 from arena.base.enums import CorrectionKind, EventKind, FaultKind
 from arena.base.errors import StoreError
 from arena.base.records import ScheduledMatch
-from arena.base.stored import from_json_text, from_stored, is_text, is_whole, list_of
+from arena.base.stored import from_json_text, from_stored_text, is_text, is_whole, list_of
 from arena.base.text import shortened_text
 from arena.store.results.connection import Repository
 from arena.store.results.events import about_matches, add_event
-from arena.store.results.rows import as_json
+from arena.store.results.rows import as_json, details_json
 from arena.store.results.schema import corrections, faults, matches, records, set_aside, skipped, tournaments, value_of
 from arena.store.results.statements import (
     CHUNK_ROWS,
@@ -37,7 +37,6 @@ from arena.store.results.values import Correction, CorrectionDetails, StoredTour
 
 _RECORD_COLUMNS = tuple(column.key for column in records.c if column.key != "tournament_id")
 MAX_SEAT = 2**31 - 1
-_NO_DETAILS = asdict(CorrectionDetails())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,27 +95,23 @@ class CorrectionLog(Repository):
 
         return self._database.write(make, again=make_once)
 
-    def set_aside(self, tournament: StoredTournament, correction: int | None = None) -> Iterator[SetAside]:
-        """Yield the records that a correction, by default any, has set aside, by match, reading them piece by piece."""
-        query = select(set_aside.c.match, set_aside.c.correction, set_aside.c.record).order_by(
-            set_aside.c.match, set_aside.c.correction
-        )
-        last = (0, 0)
-        while rows := self._database.rows(
-            _of_correction(query, tournament, correction).where(_is_after(*last)).limit(CHUNK_ROWS)
-        ):
+    def set_aside(self, tournament: StoredTournament) -> Iterator[SetAside]:
+        """Yield the records that corrections have set aside, by match, reading them piece by piece."""
+        key, last = (set_aside.c.match, set_aside.c.correction), (0, 0)
+        query = select(*key, set_aside.c.record).where(set_aside.c.tournament_id == tournament.number).order_by(*key)
+        while rows := self._database.rows(query.where(tuple_(*key) > last).limit(CHUNK_ROWS)):
             last = (rows[-1].match, rows[-1].correction)
             yield from (SetAside(*row) for row in rows)
 
     def set_aside_matches(self, tournament: StoredTournament, correction: int) -> list[int]:
         """Return the matches whose records a correction has set aside, without reading these."""
-        query = _of_correction(select(set_aside.c.match).order_by(set_aside.c.match), tournament, correction)
-        return self._database.scalars(query)
+        of_it = (set_aside.c.tournament_id == tournament.number, set_aside.c.correction == correction)
+        return self._database.scalars(select(set_aside.c.match).where(*of_it).order_by(set_aside.c.match))
 
     def set_aside_counts(self, tournament: StoredTournament) -> Counter[int]:
         """Return how many records each correction has set aside, by its number."""
-        query = select(set_aside.c.correction, func.count()).group_by(set_aside.c.correction)
-        return Counter(dict(tuple(row) for row in self._database.rows(_of_correction(query, tournament, None))))
+        query = select(set_aside.c.correction, func.count()).where(set_aside.c.tournament_id == tournament.number)
+        return Counter(dict(self._database.rows(query.group_by(set_aside.c.correction))))
 
     def skipped(self, tournament: StoredTournament) -> list[Skipped]:
         """Return the matches that are not played, by match."""
@@ -129,15 +124,6 @@ class CorrectionLog(Repository):
             skipped.c.tournament_id == tournament.number, skipped.c.match == match
         )
         return max((row.correction for row in self._database.rows(query)), default=None)
-
-
-def _of_correction(query: Select[Any], tournament: StoredTournament, correction: int | None) -> Select[Any]:
-    query = query.where(set_aside.c.tournament_id == tournament.number)
-    return query if correction is None else query.where(set_aside.c.correction == correction)
-
-
-def _is_after(match: int, correction: int) -> Any:
-    return (set_aside.c.match > match) | ((set_aside.c.match == match) & (set_aside.c.correction > correction))
 
 
 def corrections_of(connection: Connection, tournament: int) -> tuple[Correction, ...]:
@@ -155,8 +141,7 @@ def all_corrections(connection: Connection, condition: ColumnElement[bool]) -> d
 
 def _correction(row: Any) -> Correction:
     where = f"correction {row.number} of tournament {row.tournament_id} in the database: its details"
-    details = from_stored(CorrectionDetails, from_json_text(row.details, where), where)
-    return value_of(Correction, row, number=row.number, details=details)
+    return value_of(Correction, row, number=row.number, details=from_stored_text(CorrectionDetails, row.details, where))
 
 
 def _insert_and_apply(connection: Connection, tournament: StoredTournament, change: Change, made_at: str) -> Correction:
@@ -170,8 +155,11 @@ def _insert_and_apply(connection: Connection, tournament: StoredTournament, chan
     _move_aside(connection, key, change.set_aside, number)
     if change.details.undoes is not None:
         _bring_back(connection, key, change.details.undoes, number)
-    _unskip(connection, key, change.unskip)
-    _skip(connection, key, change.skip, number)
+    for chunk in chunks(change.unskip):
+        connection.execute(skipped.delete().where(skipped.c.tournament_id == key, skipped.c.match.in_(chunk)))
+    for chunk in chunks(change.skip):
+        left_out = {"tournament_id": key, "correction": number}
+        connection.execute(skipped.insert(), [{**left_out, "match": match} for match in chunk])
     insert_lines(connection, key, change.lines)
     _update(connection, tournament, change)
     add_event(connection, key, EventKind.CORRECTION, about_matches(change.set_aside, correction=number), made_at)
@@ -181,9 +169,7 @@ def _insert_and_apply(connection: Connection, tournament: StoredTournament, chan
 def correction_row(correction: Correction) -> dict[str, Any]:
     """Return a correction as its row, without the tournament."""
     row = {name: getattr(correction, name) for name in correction.__slots__}
-    details = asdict(correction.details)
-    row["details"] = as_json({name: value for name, value in details.items() if value != _NO_DETAILS[name]})
-    return row
+    return row | {"details": details_json(correction.details)}
 
 
 def _move_aside(connection: Connection, tournament: int, chosen: Iterable[int], correction: int) -> None:
@@ -238,21 +224,10 @@ def _insert_faults(connection: Connection, tournament: int, row: Any) -> None:
         connection.execute(faults.insert(), {"tournament_id": tournament, **values})
 
 
-def _skip(connection: Connection, tournament: int, chosen: Sequence[int], correction: int) -> None:
-    for chunk in chunks(chosen):
-        key = {"tournament_id": tournament, "correction": correction}
-        connection.execute(skipped.insert(), [{**key, "match": match} for match in chunk])
-
-
 def _is_fault(stored: object) -> bool:
     if not (isinstance(stored, list) and len(stored) == 3):
         return False
     return is_whole(stored[0], 0, MAX_SEAT) and is_text(stored[1]) and stored[2] in list(FaultKind)
-
-
-def _unskip(connection: Connection, tournament: int, chosen: Sequence[int]) -> None:
-    for chunk in chunks(chosen):
-        connection.execute(skipped.delete().where(skipped.c.tournament_id == tournament, skipped.c.match.in_(chunk)))
 
 
 def _update(connection: Connection, tournament: StoredTournament, change: Change) -> None:

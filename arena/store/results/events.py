@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, select, text
@@ -13,9 +13,9 @@ from sqlalchemy.exc import DBAPIError
 
 from arena.base.enums import EventKind
 from arena.base.errors import StoreAwayError, StoreError
-from arena.base.stored import from_json_text, from_stored
+from arena.base.stored import from_stored_text
 from arena.store.results.connection import DRIVER_ERRORS, Database, Repository, reason_of
-from arena.store.results.rows import as_json
+from arena.store.results.rows import details_json
 from arena.store.results.schema import events, topics, value_of
 from arena.store.results.values import utc_now
 
@@ -59,7 +59,7 @@ class EventDetails:
     name: str | None = None
 
 
-_NO_DETAILS = asdict(EventDetails())
+NO_DETAILS = EventDetails()
 
 
 def tournament_topic(tournament: int) -> str:
@@ -79,12 +79,12 @@ def advance(connection: Connection, topic: str, by: int = 1) -> int:
 
 
 def add_event(
-    connection: Connection, tournament: int, kind: EventKind, details: EventDetails | None = None, at: str | None = None
+    connection: Connection, tournament: int, kind: EventKind, details: EventDetails = NO_DETAILS, at: str | None = None
 ) -> int:
     """Add an event to the log of a tournament, in the transaction of the change; return its number in the topic."""
     topic = tournament_topic(tournament)
     seq = advance(connection, topic)
-    row = {"topic": topic, "seq": seq, "kind": kind, "at": at or utc_now(), "body": body_of(details)}
+    row = {"topic": topic, "seq": seq, "kind": kind, "at": at or utc_now(), "body": details_json(details)}
     connection.execute(events.insert(), row)
     if seq % PRUNE_EVERY == 0:
         connection.execute(events.delete().where(events.c.topic == topic, events.c.seq <= seq - MAX_EVENTS))
@@ -94,12 +94,6 @@ def add_event(
 def about_matches(matches: Sequence[int], **others: Any) -> EventDetails:
     """Return the details of an event about some matches."""
     return EventDetails(matches=tuple(matches[-MAX_MATCHES:]), match_count=len(matches), **others)
-
-
-def body_of(details: EventDetails | None) -> str:
-    """Return the details of an event in the form they are stored."""
-    values = asdict(details) if details is not None else {}
-    return as_json({name: value for name, value in values.items() if value != _NO_DETAILS[name]})
 
 
 def remove_topics(connection: Connection, tournament: int) -> None:
@@ -130,8 +124,7 @@ class EventLog(Repository):
 
     def topics(self) -> dict[str, int]:
         """Return how many changes each topic has had; their sum grows with every change."""
-        rows = self._database.rows(select(topics.c.topic, topics.c.seq))
-        return dict(tuple(row) for row in rows)
+        return dict(self._database.rows(select(topics.c.topic, topics.c.seq)))
 
     def after(self, topic: str, seq: int, limit: int = MAX_EVENTS) -> list[StoredEvent]:
         """Return the events of a topic that follow event ``seq``, the oldest first.
@@ -151,8 +144,7 @@ class EventLog(Repository):
 
 def stored_event(row: Any) -> StoredEvent:
     """Return an event from its row; StoreError if it is malformed, or a newer arena has written it."""
-    where = f"event {row.seq} of {row.topic!r}: its details"
-    details = from_stored(EventDetails, from_json_text(row.body, where), where)
+    details = from_stored_text(EventDetails, row.body, f"event {row.seq} of {row.topic!r}: its details")
     return value_of(StoredEvent, row, details=details)
 
 

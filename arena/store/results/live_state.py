@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Connection, delete, func, select
 
 from arena.base.live_match import LiveMatch, LiveSummary
 from arena.base.results import EntrantRating
-from arena.base.stored import from_json_text, from_stored
+from arena.base.stored import from_json_text, from_stored_text
 from arena.store.results.connection import Database, Repository
 from arena.store.results.events import advance, live_topic
 from arena.store.results.rows import as_json
@@ -165,14 +165,12 @@ class LiveState(Repository):
         row = self._database.row(query)
         if row is None:
             return None
-        where = "the progress of a run"
-        return StoredProgress(at=row.at, progress=from_stored(RunProgress, from_json_text(row.body, where), where))
+        return StoredProgress(at=row.at, progress=from_stored_text(RunProgress, row.body, "the progress of a run"))
 
     def seqs(self) -> dict[int, int]:
         """Return the numbers of the latest states of all watched matches, by match."""
         query = select(live_matches.c.match, live_matches.c.seq).where(live_matches.c.tournament_id == self._tournament)
-        rows = self._database.rows(query)
-        return {row.match: row.seq for row in rows}
+        return dict(self._database.rows(query))
 
     def live_match(self, match: int) -> StoredLiveMatch | None:
         """Return the latest state of a watched match; None if it is not being played, or was not watched yet."""

@@ -186,15 +186,14 @@ class RecordReader(TournamentReader):
             StoreError: if it does not exist, a newer arena has stored it, or it is malformed.
         """
         tournament = self._stored(tournament)
-        query = select(records.c.record).where(records.c.tournament_id == tournament.number, records.c.match == match)
         last = self.last_match(tournament)
-        text = self._database.scalar(query) if 1 <= match <= last else None
-        if text is None:
+        record = self.find_record(tournament, match) if 1 <= match <= last else None
+        if record is None:
             raise StoreError(
                 f"match {match} of tournament {tournament.name!r} has no record;"
                 f" it has matches 1 to {last}, {tournament.recorded} of them recorded"
             )
-        return record_from(match, text)
+        return record
 
     def find_record(self, tournament: StoredTournament | str, match: int) -> MatchRecord | None:
         """Return the record of one match, as ``record_of`` does; None if it has none."""

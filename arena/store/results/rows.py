@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -61,3 +62,9 @@ def _hash(value: Any) -> str:
 
 as_json = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True).encode
 """Returns a value as compact JSON in ASCII."""
+
+
+def details_json(details: Any) -> str:
+    """Return the fields of a dataclass that differ from their defaults, which all have, as JSON."""
+    usual = asdict(type(details)())
+    return as_json({name: value for name, value in asdict(details).items() if value != usual[name]})

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from enum import StrEnum
 from functools import cache, wraps
-from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import Column, Connection, ForeignKey, Index, MetaData, Table
@@ -35,7 +35,7 @@ def expected(*kinds: type) -> Callable[[Any], Any]:
 class Checked(sa.TypeDecorator[Any]):
     """A column whose values ``check`` checks when they are read, by any driver."""
 
-    check: ClassVar[staticmethod[[Any], Any]]
+    check: Callable[[Any], Any]
 
     def result_processor(self, dialect: sa.Dialect, coltype: object) -> Callable[[Any], Any]:
         """Return what every value read is passed through."""
@@ -69,7 +69,7 @@ class Label(Checked):
         return dialect.type_descriptor(sa.String(140, collation))
 
 
-class Member(sa.TypeDecorator[StrEnum]):
+class Member(Checked):
     """A column of members of an enumeration."""
 
     impl = sa.String
@@ -79,19 +79,14 @@ class Member(sa.TypeDecorator[StrEnum]):
         super().__init__(length)
         self.members, self.noun = members, noun
 
-    def result_processor(self, dialect: sa.Dialect, coltype: object) -> Callable[[Any], StrEnum]:
-        """Return what every value read is passed through."""
-        members, noun = self.members, self.noun
-
-        def member(value: Any) -> StrEnum:
-            try:
-                return members(value)
-            except ValueError:
-                raise StoreError(
-                    f"the database holds {value!r:.80} where a {noun} belongs; expected {any_of(list(members))}"
-                ) from None
-
-        return member
+    def check(self, value: Any) -> StrEnum:
+        """Return the member of a value."""
+        try:
+            return self.members(value)
+        except ValueError:
+            raise StoreError(
+                f"the database holds {value!r:.80} where a {self.noun} belongs; expected {any_of(list(self.members))}"
+            ) from None
 
 
 Arguments = ParamSpec("Arguments")
@@ -244,14 +239,7 @@ set_aside = Table(
     "set_aside",
     metadata,
     *match_key("match", "correction"),
-    Column("encounter", Integer, nullable=False),
-    Column("game", String(200), nullable=False),
-    Column("bots", Text, nullable=False),
-    Column("ranks", Text, nullable=False),
-    Column("termination", String(16), nullable=False),
-    Column("opening_hash", String(32), nullable=False),
-    Column("actions_hash", String(32), nullable=False),
-    Column("record", Text, nullable=False),
+    *(Column(column.key, column.type, nullable=False) for column in records.c if not column.primary_key),
     Column("faults", Text, nullable=False),
 )
 

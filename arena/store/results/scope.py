@@ -90,7 +90,8 @@ class Seasons(Repository):
             raise UnknownNameError("season", name, season_of)
         return season_of[name]
 
-    def add(self, name: str, chosen: Sequence[StoredTournament]) -> None:
+    @writes
+    def add(self, connection: Connection, name: str, chosen: Sequence[StoredTournament]) -> None:
         """Add tournaments to a season, which begins with its first; those it has already are not added again.
 
         Raises:
@@ -100,16 +101,12 @@ class Seasons(Repository):
             raise UsageError(f"season {name!r}: {ACCEPTED}")
         if not chosen:
             raise UsageError(f"season {name!r}: expected the tournaments to add")
-
-        def add(connection: Connection) -> None:
-            query = select(seasons.c.tournament_id).where(seasons.c.name == name)
-            present = set(connection.execute(query).scalars())
-            for number in dict.fromkeys(tournament.number for tournament in chosen):
-                if number not in present:
-                    connection.execute(seasons.insert(), {"name": name, "tournament_id": number})
-            advance(connection, SEASONS)
-
-        self._database.write(add)
+        query = select(seasons.c.tournament_id).where(seasons.c.name == name)
+        present = set(connection.execute(query).scalars())
+        for number in dict.fromkeys(tournament.number for tournament in chosen):
+            if number not in present:
+                connection.execute(seasons.insert(), {"name": name, "tournament_id": number})
+        advance(connection, SEASONS)
 
     def remove(self, name: str, chosen: Sequence[StoredTournament]) -> None:
         """Take tournaments out of a season, all or none; it ends with its last.

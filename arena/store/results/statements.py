@@ -327,10 +327,3 @@ def insert_records(connection: Connection, number: int, rows: Sequence[RecordRow
     ]
     if fault_rows:
         connection.execute(faults.insert(), fault_rows)
-
-
-def without_faults(row: RecordRow) -> dict[str, Any]:
-    """Return the columns of a record, without its faults."""
-    values = row._asdict()
-    del values["faults"]
-    return values

@@ -84,11 +84,9 @@ class Store(RecordReader, WholeDatabase):
     def lock(self, tournament: str) -> DirectorLock:
         """Return the lock that the tournament's director holds."""
         path = self._database.path
-        return (
-            ServerLock(self._database, tournament)
-            if path is None
-            else director_file_lock(path.with_name("locks"), tournament)
-        )
+        if path is None:
+            return ServerLock(self._database, tournament)
+        return director_file_lock(path.with_name("locks"), tournament)
 
     def directors(self) -> dict[str, str]:
         """Return which tournaments are being run now, and by which process."""
@@ -205,17 +203,14 @@ class Store(RecordReader, WholeDatabase):
         self._update(tournament, values, EventKind.RESTORED, name=name)
         return self.tournament(name)
 
-    def erase(self, tournament: StoredTournament) -> None:
+    @writes
+    def erase(self, connection: Connection, tournament: StoredTournament) -> None:
         """Remove a tournament in the trash, with all that belongs to it, forever; StoreError if it is not there."""
         if tournament.deleted_at is None:
             raise StoreError(f"tournament {tournament.name!r} is not in the trash; delete it first")
-
-        def erase(connection: Connection) -> None:
-            remove_contents(connection, tournament.number)
-            connection.execute(tournaments.delete().where(tournaments.c.id == tournament.number))
-            remove_topics(connection, tournament.number)
-
-        self._database.write(erase)
+        remove_contents(connection, tournament.number)
+        connection.execute(tournaments.delete().where(tournaments.c.id == tournament.number))
+        remove_topics(connection, tournament.number)
 
     def _require_unused(self, name: str) -> None:
         if self.find_tournament(name) is not None:
