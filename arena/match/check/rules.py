@@ -18,6 +18,7 @@ from arena.match.check.rules_process import (
     RulesCheck,
     RulesStep,
     check_in_process,
+    failed_step,
     walk_in_process,
 )
 from arena.match.players.bot_output import last_error
@@ -57,15 +58,7 @@ def _compare_processes(check: RulesCheck) -> RulesStep:
     for seed in HASH_SEEDS[1:]:
         finding = difference(first, walk_in_process(check, walk_seconds, seed))
         if finding is not None:
-            return RulesStep(
-                check="processes",
-                name=name,
-                is_passed=False,
-                detail=finding.sentence,
-                options=finding.options,
-                line=finding.line,
-                line_text=finding.line_text,
-            )
+            return failed_step("processes", name, finding)
     detail = f"{counted(len(first), 'position')}, {counted(len(HASH_SEEDS), 'process')}"
     return RulesStep(check="processes", name=name, is_passed=True, detail=detail)
 

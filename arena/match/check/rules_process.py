@@ -29,8 +29,8 @@ from arena.base.stored import from_json_text, from_stored
 from arena.games import Game, find_game, parse_options
 from arena.games.conformance import CHECKS, CheckResult, run_checks
 from arena.games.conformance.calls import guarded, time_limits
-from arena.games.conformance.finding import MistakeError, as_json
-from arena.games.conformance.walks import Place, walks
+from arena.games.conformance.finding import Finding, MistakeError, as_json
+from arena.games.conformance.walks import Difference, Place, walks
 from arena.match.players.bot_files import open_at_once
 from arena.match.players.game_location import find_external_game
 from arena.sandbox.isolation.procfs import process_tag
@@ -352,18 +352,17 @@ def _require_readable(game: str) -> None:
 
 
 def _step(result: CheckResult) -> RulesStep:
-    finding = result.finding
-    if finding is None:
-        return RulesStep(check=result.check, name=CHECKS[result.check], is_passed=True, detail=result.detail)
-    return RulesStep(
-        check=result.check,
-        name=CHECKS[result.check],
-        is_passed=False,
-        detail=finding.sentence,
-        options=finding.options,
-        line=[as_json(action) for action in finding.line],
-        line_text=finding.line_text,
-    )
+    name = CHECKS[result.check]
+    if result.finding is not None:
+        return failed_step(result.check, name, result.finding)
+    return RulesStep(check=result.check, name=name, is_passed=True, detail=result.detail)
+
+
+def failed_step(check: str, name: str, finding: Finding | Difference) -> RulesStep:
+    """Return the step of a check that found a mistake."""
+    line = [as_json(action) for action in finding.line]
+    shown: dict[str, Any] = {"options": finding.options, "line": line, "line_text": finding.line_text}
+    return RulesStep(check=check, name=name, is_passed=False, detail=finding.sentence, **shown)
 
 
 def _printing(printed: Path) -> RulesStep:

@@ -134,7 +134,8 @@ class BotConnection:
             body = self._wait_for_answer(deadline, seconds)
         answered = time.perf_counter()
         if answered > deadline:
-            self._raise_late_answer(answered, asked, deadline, seconds)
+            detail = f"the answer came after {answered - asked:.3f} s; {seconds:.3f} s were allowed"
+            self._raise_missed_deadline(answered, deadline, seconds, detail)
         wall_seconds = answered - asked
         if on_cpu_clock or wall_seconds >= SAMPLE_SECONDS:
             self._sample()
@@ -221,10 +222,6 @@ class BotConnection:
                         return body
                 elif descriptor == self.process.pidfd and not self._has_more_to_read():
                     raise self._exit_error()
-
-    def _raise_late_answer(self, now: float, asked: float, deadline: float, seconds: float) -> NoReturn:
-        detail = f"the answer came after {now - asked:.3f} s; {seconds:.3f} s were allowed"
-        self._raise_missed_deadline(now, deadline, seconds, detail)
 
     def _wait(self, deadline: float, seconds: float, problem: str) -> list[tuple[int, int]]:
         slice_seconds = FIRST_CHECK_SECONDS if self._cpu_allowance is None else CPU_SLICE_SECONDS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -148,6 +148,16 @@ def require_space(directory: Path, size_bytes: int) -> None:
             f"the disk has {size_text(free_bytes)} left, and the next file has {size_text(size_bytes)};"
             " nothing was kept of what was written"
         )
+
+
+def copy_pieces(read: Callable[[int], bytes], size_bytes: int, write: Callable[[bytes], object]) -> tuple[int, str]:
+    """Copy at most so many bytes piece by piece; return how many there were, and their SHA-256."""
+    digest, left = sha256(), size_bytes
+    while piece := read(min(PIECE_BYTES, left)):
+        left -= len(piece)
+        digest.update(piece)
+        write(piece)
+    return size_bytes - left, digest.hexdigest()
 
 
 # The manifest of a backup: a line for each file with its size and digest, between a first and a last line.

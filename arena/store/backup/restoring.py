@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 
 from arena.base import known_server
@@ -20,7 +19,6 @@ from arena.store.backup.contents import (
     MANIFEST,
     MAX_DEPTH,
     PEOPLE,
-    PIECE_BYTES,
     REMOVAL_SECONDS,
     RESULTS,
     TREES,
@@ -28,6 +26,7 @@ from arena.store.backup.contents import (
     KeptFile,
     ManifestReader,
     Tree,
+    copy_pieces,
     embargoed_databases,
     is_beside_database,
     require_space,
@@ -87,25 +86,23 @@ class BackupReader:
     def copy(self, listed: KeptFile, write: Write = lambda _: None) -> None:
         """Write a file piece by piece, and no more of it than the manifest says."""
         where = f"{self._folder.shown}/{listed.path}"
-        digest, left = sha256(), listed.bytes
         try:
             file = self._folder.open(listed.path)
         except (OSError, ValueError) as error:
             raise UsageError(f"{where}: can't be read: {getattr(error, 'strerror', None) or error}") from error
+
+        def read(size_bytes: int) -> bytes:
+            with failing_as(UsageError, f"{where}: can't be read"):
+                return file.read(size_bytes)
+
         with file:
-            while left > 0 and (piece := _read(file.read, min(PIECE_BYTES, left), where)):
-                left -= len(piece)
-                digest.update(piece)
-                write(piece)
-            if left or _read(file.read, 1, where):
-                raise UsageError(f"{where}: it is {'shorter' if left else 'longer'} than the manifest says")
-        if digest.hexdigest() != listed.sha256:
+            size_bytes, digest = copy_pieces(read, listed.bytes, write)
+            if size_bytes < listed.bytes or read(1):
+                raise UsageError(
+                    f"{where}: it is {'shorter' if size_bytes < listed.bytes else 'longer'} than the manifest says"
+                )
+        if digest != listed.sha256:
             raise UsageError(f"{where}: its digest is not that of the manifest")
-
-
-def _read(read: Callable[[int], bytes], size_bytes: int, where: str) -> bytes:
-    with failing_as(UsageError, f"{where}: can't be read"):
-        return read(size_bytes)
 
 
 def _problem_of(path: str) -> str | None:

@@ -6,7 +6,6 @@ import os
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 
 from arena.base.errors import UsageError, failing_as
@@ -17,12 +16,12 @@ from arena.store.backup.contents import (
     LOGS,
     MANIFEST,
     PEOPLE,
-    PIECE_BYTES,
     REMOVAL_SECONDS,
     RESULTS,
     TREES,
     KeptFile,
     ManifestWriter,
+    copy_pieces,
     embargoed_databases,
     other_entries,
     require_space,
@@ -107,13 +106,10 @@ def _created(path: Path) -> int:
 
 
 def _measured(folder: Path, name: str) -> KeptFile:
-    digest, size_bytes = sha256(), 0
     with (folder / name).open("rb") as file:
-        while piece := file.read(PIECE_BYTES):
-            digest.update(piece)
-            size_bytes += len(piece)
+        size_bytes, digest = copy_pieces(file.read, os.fstat(file.fileno()).st_size, lambda _: None)
         os.fsync(file.fileno())
-    return KeptFile(path=name, bytes=size_bytes, sha256=digest.hexdigest(), is_program=False)
+    return KeptFile(path=name, bytes=size_bytes, sha256=digest, is_program=False)
 
 
 def _copy_tree(home: Path, paths: Iterable[str], folder: Path, manifest: ManifestWriter) -> None:
@@ -138,14 +134,9 @@ def _make_directories(folder: Path, directory: Path) -> None:
 
 def _copied(source: Folder, path: str, target: Path) -> KeptFile:
     """Copy a file up to its present length: a log may grow meanwhile."""
-    digest = sha256()
     with source.open(path) as file:
         status = os.fstat(file.fileno())
         require_space(target.parent, status.st_size)
-        left = status.st_size
         with os.fdopen(_created(target), "wb") as copy:
-            while left > 0 and (piece := file.read(min(PIECE_BYTES, left))):
-                left -= copy.write(piece)
-                digest.update(piece)
-    is_program = bool(status.st_mode & 0o100)
-    return KeptFile(path=path, bytes=status.st_size - left, sha256=digest.hexdigest(), is_program=is_program)
+            size_bytes, digest = copy_pieces(file.read, status.st_size, copy.write)
+    return KeptFile(path=path, bytes=size_bytes, sha256=digest, is_program=bool(status.st_mode & 0o100))

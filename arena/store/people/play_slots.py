@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, case, func, select
+from sqlalchemy import ColumnElement, Connection, Row, case, select
 
 from arena.base.errors import UsageError
 from arena.base.text import counted
-from arena.store.people.schema import meta, people
+from arena.store.people.schema import count_rows, meta, people
 from arena.store.people.unrated_match import (
     ENDED,
     MatchState,
@@ -36,6 +36,10 @@ NOBODY_PLAYS = "nobody can play here now; try again in a minute"
 TRY_AGAIN = f"try again when a match has ended or been idle for {IDLE_SECONDS / 60:.0f} minutes"
 LEFT = {"slot_until": None, "claim": None, "claimed_until": None}
 """A match without a slot, at which nobody is."""
+
+
+_THINKING = (matches.c.state == MatchState.PERSON) & matches.c.wish.is_(None)
+"""A person is to act, and the arena has nothing to do."""
 
 
 class PlaySlots:
@@ -69,19 +73,16 @@ class PlaySlots:
         visitors = others & matches.c.person_id.is_(None)
 
         def has_room(condition: ColumnElement[bool], most: int) -> bool:
-            if _count(connection, condition) < most:
+            if count_rows(connection, condition) < most:
                 return True
-            return (
-                may_displace
-                and self._displace(connection, condition & visitors)
-                and _count(connection, condition) < most
-            )
+            has_displaced = may_displace and self._displace(connection, condition & visitors)
+            return has_displaced and count_rows(connection, condition) < most
 
         if person is None:
             has_members = connection.execute(select(people.c.id).limit(1)).first() is not None
             theirs = visitors & (matches.c.network == network)
             most = slots_of_a_network(slots) if has_members else slots
-            if _count(connection, theirs) >= most:
+            if count_rows(connection, theirs) >= most:
                 self._give_way(connection, theirs)
             wait = counted(int(GIVES_WAY_SECONDS), "second")
             sign_in = "sign in, or " if has_members else ""
@@ -99,26 +100,26 @@ class PlaySlots:
 
     def _give_way(self, connection: Connection, condition: ColumnElement[bool]) -> None:
         """Free the slot of the idlest visitor, who has probably left that match for another one."""
-        idle = condition & (matches.c.state == MatchState.PERSON) & matches.c.wish.is_(None)
-        idle &= matches.c.acted_at <= self._clock.text(-GIVES_WAY_SECONDS)
+        idle = condition & _THINKING & (matches.c.acted_at <= self._clock.text(-GIVES_WAY_SECONDS))
         row = connection.execute(select(matches).where(idle).order_by(matches.c.acted_at, matches.c.id)).first()
         if row is not None:
-            left = LEFT | {"held_seconds": self.held_seconds(row)}
-            connection.execute(matches.update().where(matches.c.id == row.id).values(left))
+            self._free(connection, row)
 
     def _displace(self, connection: Connection, condition: ColumnElement[bool]) -> bool:
         """Free the slot of the match that has held slots the longest, and too long; return whether there is one.
 
         A match in which the arena has something to do keeps its slot until that is done.
         """
-        thinking = condition & (matches.c.state == MatchState.PERSON) & matches.c.wish.is_(None)
-        rows = connection.execute(select(matches).where(thinking).order_by(matches.c.id)).all()
+        rows = connection.execute(select(matches).where(condition & _THINKING).order_by(matches.c.id)).all()
         longest = max(rows, key=self.held_seconds, default=None)
-        if longest is None or (held := self.held_seconds(longest)) < LONG_HELD_SECONDS:
+        if longest is None or self.held_seconds(longest) < LONG_HELD_SECONDS:
             return False
-        left = LEFT | {"held_seconds": held}
-        connection.execute(matches.update().where(matches.c.id == longest.id).values(left))
+        self._free(connection, longest)
         return True
+
+    def _free(self, connection: Connection, row: Row[Any]) -> None:
+        left = LEFT | {"held_seconds": self.held_seconds(row)}
+        connection.execute(matches.update().where(matches.c.id == row.id).values(left))
 
 
 def slots_of_visitors(slots: int) -> int:
@@ -129,10 +130,6 @@ def slots_of_visitors(slots: int) -> int:
 def slots_of_a_network(slots: int) -> int:
     """Return how many visitors may play from one network: one slot of visitors is left to others."""
     return max(1, slots_of_visitors(slots) - 1)
-
-
-def _count(connection: Connection, condition: ColumnElement[bool]) -> int:
-    return connection.execute(select(func.count()).select_from(matches).where(condition)).scalar() or 0
 
 
 def one_at_a_time(connection: Connection) -> None:

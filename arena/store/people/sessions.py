@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-from sqlalchemy import Connection, Row, Select, delete, func, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, Table, delete, select
 
 from arena.base.errors import UnwritableError, UsageError
 from arena.base.names import is_printable_text
 from arena.store.people.accounts import lock_person, person_of
-from arena.store.people.schema import TimedRepository, people, sessions, tokens
+from arena.store.people.schema import TimedRepository, count_rows, people, sessions, tokens
 from arena.store.people.secret import digest_of, new_secret, new_token
 from arena.store.people.values import DAY_SECONDS, Person, Scope, Session, Token
 from arena.store.results.schema import value_of, writes
@@ -61,8 +61,41 @@ class SignedIn(NamedTuple):
     session: Session
 
 
-class Sessions(TimedRepository):
+class _Proofs(TimedRepository):
+    """Rows by which people prove who they are until some time: each has the digest of a secret."""
+
+    _table: ClassVar[Table]
+
+    def end(self, person: Person, number: int) -> None:
+        """End one of a person's by its number; nothing happens if it has ended."""
+        self._database.execute(delete(self._table).filter_by(person_id=person.number, id=number))
+
+    def _current(self, *conditions: ColumnElement[bool]) -> Select[Any]:
+        return select(self._table).where(self._table.c.expires_at > self._clock.text(), *conditions)
+
+    def _find(self, secret: str, used: dict[str, Any], *conditions: ColumnElement[bool]) -> tuple[Any, Person | None]:
+        """Return the row of a secret, and its owner if the account is open; note ``used`` if that was long ago."""
+        query = self._current(self._table.c.digest == digest_of(secret), *conditions)
+
+        def read(connection: Connection) -> tuple[Any, Person | None]:
+            row = connection.execute(query).one_or_none()
+            if row is None:
+                return None, None
+            owner = select(people).where(people.c.id == row.person_id, people.c.closed_at.is_(None))
+            person = connection.execute(owner).one_or_none()
+            return row, person_of(person) if person is not None else None
+
+        row, person = self._database.read(read)
+        if person is not None and (row.seen_at or "") <= self._clock.text(-TOUCH_SECONDS):
+            with contextlib.suppress(UnwritableError):  # a read-only database still lets people read
+                self._database.execute(self._table.update().where(self._table.c.id == row.id).values(used))
+        return row, person
+
+
+class Sessions(_Proofs):
     """The sessions in a database."""
+
+    _table = sessions
 
     @writes
     def begin(self, connection: Connection, person: Person, device: str, address: str) -> str:
@@ -86,56 +119,23 @@ class Sessions(TimedRepository):
 
     def find(self, secret: str) -> SignedIn | None:
         """Return who is signed in by a secret; None if nobody is, or not any more."""
-        query = select(sessions).where(
-            sessions.c.digest == digest_of(secret),
-            sessions.c.expires_at > self._clock.text(),
-            sessions.c.began_at > self._clock.text(-LONGEST_SECONDS),
-        )
-
-        row, person = self._database.read(lambda connection: _with_owner(connection, query))
-        signed_in = SignedIn(person, value_of(Session, row)) if person is not None else None
-        if signed_in is not None and signed_in.session.seen_at <= self._clock.text(-TOUCH_SECONDS):
-            self._touch(signed_in.session)
-        return signed_in
-
-    def _touch(self, session: Session) -> None:
-        times = {"seen_at": self._clock.text(), "expires_at": self._clock.text(IDLE_SECONDS)}
-        change = sessions.update().where(sessions.c.id == session.number).values(times)
-        with contextlib.suppress(UnwritableError):  # a read-only database still lets people read
-            self._database.execute(change)
+        used = {"seen_at": self._clock.text(), "expires_at": self._clock.text(IDLE_SECONDS)}
+        row, person = self._find(secret, used, sessions.c.began_at > self._clock.text(-LONGEST_SECONDS))
+        return SignedIn(person, value_of(Session, row)) if person is not None else None
 
     def all(self, person: Person) -> list[Session]:
         """Return the sessions of a person, the latest first."""
-        query = (
-            select(sessions)
-            .where(sessions.c.person_id == person.number, sessions.c.expires_at > self._clock.text())
-            .order_by(sessions.c.seen_at.desc(), sessions.c.id.desc())
-        )
-        return [value_of(Session, row) for row in self._database.rows(query)]
+        query = self._current(sessions.c.person_id == person.number)
+        rows = self._database.rows(query.order_by(sessions.c.seen_at.desc(), sessions.c.id.desc()))
+        return [value_of(Session, row) for row in rows]
 
     def is_any_from(self, person: Person, address: str) -> bool:
         """Return whether a person is signed in from an address."""
         return any(session.address == address[:MAX_ADDRESS_CHARACTERS] for session in self.all(person))
 
-    def end(self, person: Person, number: int) -> None:
-        """End a session of a person; nothing happens if it has ended."""
-        change = delete(sessions).where(sessions.c.person_id == person.number, sessions.c.id == number)
-        self._database.execute(change)
-
     def end_all(self, person: Person) -> None:
         """Sign a person out everywhere."""
-        change = delete(sessions).where(sessions.c.person_id == person.number)
-        self._database.execute(change)
-
-
-def _with_owner(connection: Connection, query: Select[Any]) -> tuple[Any, Person | None]:
-    """Return the row of a session or token, and its owner, if the account is open."""
-    row = connection.execute(query).one_or_none()
-    if row is None:
-        return None, None
-    owner = select(people).where(people.c.id == row.person_id, people.c.closed_at.is_(None))
-    person = connection.execute(owner).one_or_none()
-    return row, person_of(person) if person is not None else None
+        self._database.execute(delete(sessions).where(sessions.c.person_id == person.number))
 
 
 # Tokens: what programs of a person sign in with. Shown once; its digest is here.
@@ -152,8 +152,10 @@ class TokenOwner(NamedTuple):
     token: Token
 
 
-class Tokens(TimedRepository):
+class Tokens(_Proofs):
     """The tokens in a database."""
+
+    _table = tokens
 
     @writes
     def make(self, connection: Connection, person: Person, name: str, scopes: Iterable[Scope], days: int) -> str:
@@ -167,7 +169,7 @@ class Tokens(TimedRepository):
         now = self._clock.text()
         lock_person(connection, person.number)
         connection.execute(delete(tokens).where(tokens.c.expires_at <= now))
-        count = connection.execute(select(func.count()).where(tokens.c.person_id == person.number)).scalar() or 0
+        count = count_rows(connection, tokens.c.person_id == person.number)
         if count >= MAX_TOKENS:
             raise UsageError(f"there are {count} tokens, as many as a person may have; end one first")
         token = new_token()
@@ -184,29 +186,13 @@ class Tokens(TimedRepository):
 
     def find(self, token: str) -> TokenOwner | None:
         """Return whose token it is; None if it is nobody's, or not any more."""
-        query = select(tokens).where(tokens.c.digest == digest_of(token), tokens.c.expires_at > self._clock.text())
-
-        row, person = self._database.read(lambda connection: _with_owner(connection, query))
-        owner = TokenOwner(person, _token_of(row)) if person is not None else None
-        if owner is not None and (owner.token.seen_at or "") <= self._clock.text(-TOUCH_SECONDS):
-            update = tokens.update().where(tokens.c.id == owner.token.number).values(seen_at=self._clock.text())
-            with contextlib.suppress(UnwritableError):  # a read-only database still lets the token read
-                self._database.execute(update)
-        return owner
+        row, person = self._find(token, {"seen_at": self._clock.text()})
+        return TokenOwner(person, _token_of(row)) if person is not None else None
 
     def all(self, person: Person) -> list[Token]:
         """Return the tokens of a person, the latest first."""
-        query = (
-            select(tokens)
-            .where(tokens.c.person_id == person.number, tokens.c.expires_at > self._clock.text())
-            .order_by(tokens.c.id.desc())
-        )
+        query = self._current(tokens.c.person_id == person.number).order_by(tokens.c.id.desc())
         return [_token_of(row) for row in self._database.rows(query)]
-
-    def end(self, person: Person, number: int) -> None:
-        """End a token of a person; nothing happens if it has ended."""
-        change = delete(tokens).where(tokens.c.person_id == person.number, tokens.c.id == number)
-        self._database.execute(change)
 
 
 def scopes_of_text(text: str) -> frozenset[Scope]:

@@ -197,8 +197,8 @@ class UnratedRows(TimedRepository):
 
     def write(self, condition: ColumnElement[bool], values: dict[str, Any]) -> bool:
         """Change a match; return whether there was one."""
-        statement = unrated_matches.update().where(condition).values(values).returning(unrated_matches.c.id)
-        return self._database.write(lambda connection: connection.execute(statement).scalar()) is not None
+        statement = unrated_matches.update().where(condition).values(values)
+        return self._database.write(lambda connection: connection.execute(statement).rowcount) > 0
 
     def match_of(self, row: Row[Any]) -> UnratedMatch:
         """Return the match of a row."""

@@ -74,8 +74,7 @@ class UnratedMatches(TimedRepository):
 
     def keep_menu(self) -> None:
         """Note that the menu is still valid."""
-        update = play_menu.update().values(at=self._clock.text())
-        self._database.execute(update)
+        self._database.execute(play_menu.update().values(at=self._clock.text()))
 
     def menu(self) -> str | None:
         """Return what can be chosen; None if no play host is at work."""
@@ -125,8 +124,7 @@ class UnratedMatches(TimedRepository):
         """Return what pages follow of some matches, by number; those that are there."""
         columns = (matches.c.state, matches.c.plies, matches.c.wish, matches.c.answer, matches.c.reason)
         query = select(matches.c.id, *columns).where(matches.c.id.in_(numbers))
-        rows = self._database.rows(query)
-        return {number: Shown(*values) for number, *values in rows}
+        return {number: Shown(*values) for number, *values in self._database.rows(query)}
 
     @writes
     def request(self, connection: Connection, number: int, request: PlayRequest, plies: int, action: str = "") -> None:
@@ -139,14 +137,9 @@ class UnratedMatches(TimedRepository):
 
     def end(self, number: int, reason: str) -> None:
         """End a match at any time; UsageError if it is over already."""
-        values = {
-            "state": MatchState.OVER,
-            "reason": reason,
-            "wish": None,
-            "answer": "",
-            "acted_at": self._clock.text(),
-        }
-        if not self._rows.write((matches.c.id == number) & matches.c.state.not_in(ENDED), values | LEFT):
+        ended = {"state": MatchState.OVER, "reason": reason, "wish": None, "answer": ""} | LEFT
+        values = ended | {"acted_at": self._clock.text()}
+        if not self._rows.write((matches.c.id == number) & matches.c.state.not_in(ENDED), values):
             raise UsageError("the match is over already")
 
     @writes
@@ -174,8 +167,7 @@ class UnratedMatches(TimedRepository):
             or_(matches.c.claimed_until.is_(None), matches.c.claimed_until < now),
         )
         has_slot = case((matches.c.slot_until > now, 0), else_=1)
-        query = query.order_by(has_slot, matches.c.id)
-        return self._database.scalars(query)
+        return self._database.scalars(query.order_by(has_slot, matches.c.id))
 
     @writes
     def claim(self, connection: Connection, number: int) -> MatchClaim | None:
@@ -192,10 +184,8 @@ class UnratedMatches(TimedRepository):
             "slot_until": case((matches.c.slot_until > finishing, matches.c.slot_until), else_=finishing),
         }
         connection.execute(matches.update().where(is_claimable, matches.c.tries >= MAX_TRIES).values(failed))
-        claimed = connection.execute(
-            matches.update().where(is_claimable).values(values).returning(matches.c.id)
-        ).scalar()
-        return MatchClaim(self._rows, self._clock, number, secret) if claimed is not None else None
+        is_claimed = connection.execute(matches.update().where(is_claimable).values(values)).rowcount
+        return MatchClaim(self._rows, self._clock, number, secret) if is_claimed else None
 
     def release_left(self, number: int | None = None) -> None:
         """Release the claim that a killed program has left on a match; None for all matches, where none is played."""
