@@ -51,7 +51,6 @@ class BotText(Generic[T_co]):
     _text: T_co
 
     def __init__(self, text: T_co) -> None:
-        """Wrap a text."""
         object.__setattr__(self, "_text", text)
 
     def shown_to(self, audience: Audience, bot: str) -> T_co | None:

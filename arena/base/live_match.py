@@ -89,7 +89,6 @@ class LiveMatch:
         return live
 
     def _checks(self) -> Iterator[tuple[str, bool]]:
-        """Yield each inconsistency that a live match can have, and whether this one is free of it."""
         seats, plies = len(self.bank_seconds), len(self.actions)
         yield from checks_of_play(self, seats)
         yield "actions are left out of some", self.left_out == 0 or (self.left_out > 0 and plies == 0)

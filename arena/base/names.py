@@ -105,8 +105,6 @@ def as_file_name(name: str) -> str:
     return shown.lstrip(".-")[:MAX_CHARACTERS] or "_"
 
 
-# The rules for reasons, which logs keep and others read.
-
 MAX_REASON_CHARACTERS = 500
 REASON_ACCEPTED = f"expected 1 to {MAX_REASON_CHARACTERS} visible characters on one line"
 

@@ -352,7 +352,6 @@ class MatchRecord(Displayed):
         return record
 
     def _checks(self) -> Iterator[tuple[str, bool]]:
-        """Yield each inconsistency that a record can have, and whether the record is free of it."""
         seats, plies = len(self.bots), len(self.actions)
         parts = (self.scores, self.ranks, self.seats)
         yield "bots, scores, ranks and seats differ in number", seats > 0 and all(len(part) == seats for part in parts)

@@ -10,8 +10,6 @@ from arena.base.bot_text import Audience, BotText
 from arena.base.enums import FaultKind
 from arena.base.text import size_text
 
-# The table of limits: what each one accepts, and how a bot that breaks it is reported.
-
 
 class Unit(Enum):
     """What a limit counts."""
@@ -65,8 +63,6 @@ def table_of_limits(limits: type[Any]) -> dict[str, Limit]:
     """Return the limits that are the fields of a dataclass, by name."""
     return {entry.name: Limit(name=entry.name, **entry.metadata) for entry in fields(limits)}
 
-
-# What is known of a bot after a match: what it did wrong, what it used, and what it wrote.
 
 _RUNNING, _NOTHING = BotText("running"), BotText("")
 

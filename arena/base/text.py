@@ -182,7 +182,6 @@ def _basic(text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a text as a literal string, or as a basic one where that can't hold it."""
     if "'" in text or not text.isprintable():
         return _basic(text)
     return f"'{text}'"

@@ -312,7 +312,6 @@ class Referee:
         return HiddenPaths(self._spec.bots).removed(text) if "/" in text else text
 
     def _wall_seconds(self) -> list[float]:
-        """Return the time that each seat has used."""
         used: list[float] = [0] * len(self._players)
         for (seat, _), seconds in zip(self._actions, self._wall, strict=True):
             used[seat] += seconds or 0.0

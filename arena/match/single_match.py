@@ -32,8 +32,6 @@ from arena.match.replay import state_after
 from arena.protocol.messages import Seating
 from arena.sandbox.isolation.levels import choose_isolation
 
-# A match is played again if the arena can't tell whether a bot kept its time.
-
 MAX_TRIES = 3
 
 

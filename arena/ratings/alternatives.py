@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from arena.ratings.distributions import Floats
 from arena.ratings.result_arrays import EncounterArrays
 
-# Connected components of a graph.
-
 
 def connected_components(size: int, first: NDArray[np.integer], second: NDArray[np.integer]) -> NDArray[np.intp]:
     """Return for each of ``size`` nodes the smallest node that edges, given by their two ends, connect it with.

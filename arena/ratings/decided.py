@@ -51,9 +51,6 @@ CONTRADICTION = 2.5
 RANKING_DECIMALS = 9
 
 
-# Bounds that hold for all looks.
-
-
 class Bounds(NamedTuple):
     """How many standard errors decide.
 
@@ -86,8 +83,6 @@ def _inflation(bound: Floats | float, freedom: Floats) -> Floats:
     """Return by how much a bound grows where errors are estimated from few encounters (Student's t, to first order)."""
     return np.asarray(1 + (np.square(bound) + 1) / (4 * np.maximum(freedom, 1.0)))
 
-
-# The verdict.
 
 Pair = tuple[int, int]
 

@@ -55,7 +55,6 @@ class MultiwayMessages:
     """
 
     def __init__(self, results: DistinctResults) -> None:
-        """Begin with messages that say nothing."""
         self.members, self.ranks, self.is_draw = results.members, results.ranks, results.ties
         self.count = results.counts.astype(np.float64)
         self.pi, self.tau = np.zeros(self.members.shape), np.zeros(self.members.shape)

@@ -30,7 +30,6 @@ class SparsePosterior:
     """The posterior distribution of all strengths of a large field, relative to the prior's mean."""
 
     def __init__(self, fit: SetFit) -> None:
-        """Take the present state of a fit."""
         joint = fit.joint()
         assert isinstance(joint, SparseJoint)  # the field is large
         self._fit, self._gaussian = fit, joint.gaussian()
@@ -74,7 +73,6 @@ def _correction(draws: Floats, alone: Floats, alone_variance: Floats) -> Floats:
 
 
 def _seats(encounters: EncounterArrays) -> float:
-    """Return how many bots all encounters had together."""
     first = np.flatnonzero(np.diff(encounters.kind, prepend=-1))
     players = np.concatenate([np.full(len(own.counts), own.players) for own in encounters.results])
     return float(encounters.occurrences @ players[encounters.result[first]])

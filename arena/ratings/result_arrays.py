@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from arena.base.errors import UsageError
 
-# Results, checked.
-
 Result = tuple[Sequence[str], Sequence[int]]
 """The names in seat order, and the rank of each: 1 is best, ties share."""
 
@@ -226,7 +224,6 @@ def _canonical(
 def _canonical_pairs(
     bots: NDArray[np.integer], ranks: NDArray[np.integer]
 ) -> tuple[list[tuple[Integers, Integers]], Integers]:
-    """Return the same of matches of two."""
     (one, other), (rank, other_rank) = bots.T, ranks.T
     is_turned = (rank > other_rank) | ((rank == other_rank) & (one > other))
     base = int(bots.max(initial=0)) + 1

@@ -102,8 +102,6 @@ def settle(fit: SetFit, prior_width: float | None, start: Start | None = None) -
 
 
 class _Settling:
-    """The sweeps of a field that is not large."""
-
     def __init__(self, fit: SetFit, prior_width: float | None, start: Start | None) -> None:
         self._fit, self._prior_width = fit, prior_width
         self._probability, self._width = fit.tied_share(), prior_width or SIGMA

@@ -212,7 +212,6 @@ class ArenaHome:
         return BotRegistry(self.directory / "bots", self.store, self._embargoed_stores)
 
     def _embargoed_stores(self) -> Iterator[Store]:
-        """Yield the databases of embargoed contests, with the bots that are here."""
         from arena.store.results.store import Store
 
         for path in sorted(self.directory.glob(f"{CONTESTS_DIRECTORY}/*/{DATABASE_FILE}")):
@@ -253,9 +252,6 @@ class ArenaHome:
         with failing_as(UsageError, f"{path}: can't be written"):
             replace_file(path, data)
         return path
-
-
-# Renaming, deleting and restoring tournaments, with their logs; what a director plays now is left alone.
 
 
 def rename_tournament(home: ArenaHome, name: str, new_name: str) -> StoredTournament:

@@ -101,7 +101,6 @@ class JournalLines(logging.Formatter):
     """The lines of another formatter, each with the priority by which ``journalctl -p`` finds it."""
 
     def __init__(self, lines: logging.Formatter) -> None:
-        """Wrap a formatter."""
         super().__init__()
         self._lines = lines
 

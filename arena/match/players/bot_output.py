@@ -19,8 +19,6 @@ from arena.protocol.frames import HEADER_BYTES
 STARVED = "of that for the processor"
 """The words in the detail of a missed deadline that mean: the bot was ready to run, and did not."""
 
-# What Python printed when a bot failed, and where in the author's own files.
-
 _ARENA = str(package_directory()) + os.sep
 
 
@@ -154,8 +152,6 @@ def _hidden_paths(bots: Iterable[Bot]) -> Iterator[tuple[str, str]]:
         yield str(directory), ""
 
 
-# A buffer for a bot's stderr that keeps the first and the last part.
-
 HALF_BYTES = 32 * 1024
 
 
@@ -190,8 +186,6 @@ class HeadTailBuffer:
         self.total_bytes = 0
         return text
 
-
-# The last messages of a conversation, kept to be shown when it goes wrong.
 
 MAX_FRAMES = 32
 MAX_BYTES = 1 << 20

@@ -30,8 +30,6 @@ from arena.sandbox.isolation.interpreters import (
 from arena.sandbox.isolation.removal import remove_tree
 from arena.sandbox.isolation.sandbox_policy import Isolation, clean_environment
 
-# What a build has made, taken out of its untrusted directory, and recognised later.
-
 MAX_BYTES = 256 * MEBIBYTE
 MAX_FILES = 10_000
 MAX_DEPTH = 32

@@ -146,8 +146,6 @@ def _set_exception(thread: int) -> None:
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(OutOfTimeError))
 
 
-# A player that is a Python function in this process: no isolation, but the clock and the checks of every bot.
-
 STDERR_CHARACTERS = 32 * 1024
 
 

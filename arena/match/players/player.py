@@ -98,8 +98,6 @@ class Player(ABC):
         """Take note of how the match ended, and report on it."""
 
 
-# A person in a seat: asked through a function, without a clock.
-
 HUMAN = Bot(name="human", version="1", command=(), directory="")
 """Stands for a person among the bots of a match."""
 
@@ -210,9 +208,6 @@ def _in_order(actions: Sequence[Any]) -> Chooser:
         return action
 
     return choose
-
-
-# What people do in a match, at a terminal or in a browser: type an action, take one back.
 
 
 def read_action(game: Game[Any], state: Any, legal: Sequence[Any], text: str) -> Any:

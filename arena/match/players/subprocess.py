@@ -270,7 +270,6 @@ class Subprocess:
         return self.monitor.broken_limit_after_exit(self.exit_text, usage, self.stderr_text.last_bytes())
 
     def _reap(self) -> resource.struct_rusage | None:
-        """Reap the dead program, whose group has been killed; return what it used."""
         if self._is_reaped:
             usage, self._usage = self._usage, None
             return usage

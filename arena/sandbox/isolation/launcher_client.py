@@ -199,7 +199,6 @@ class LauncherClient:
         raise VoidMatchError("the fork server was killed twice in a row")
 
     def _replace(self, is_warm: bool) -> None:
-        """Start another fork server and hand it the bots that are alive."""
         self._servers[is_warm].kill()
         self._servers[is_warm] = server = _Server(is_warm)
         for bot in self.alive.values():

@@ -119,7 +119,6 @@ def _become_bot(descriptors: list[int], uid: int | None, report_to: int) -> NoRe
 
 
 def _drop_capabilities() -> None:
-    """Drop all capabilities, as an exec would."""
     header = struct.pack("=Ii", _CAPABILITY_VERSION_3, 0)
     if libc.capset(header, bytes(24)) < 0:
         raise StepError("capabilities", ctypes.get_errno())

@@ -85,7 +85,6 @@ class ResourceMonitor:
         is_limited: bool,
         stopped: Callable[[], AbstractContextManager[None]],
     ) -> None:
-        """Prepare to sample."""
         self._launched = launched
         self._stopped = stopped
         self._is_slow = False

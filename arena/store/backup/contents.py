@@ -130,8 +130,6 @@ def other_entries(home: Path) -> list[str]:
         raise UsageError(f"{home}: can't be read: {error.strerror}") from error
 
 
-# The disk on which a backup, or a home from one, is written.
-
 PIECE_BYTES = 2**20
 """Of a file that is copied, at once."""
 SPARE_BYTES = 64 * 2**20

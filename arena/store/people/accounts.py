@@ -209,8 +209,6 @@ def _end_invitations(connection: Connection, person: Person) -> None:
     connection.execute(delete(invitations).where(is_theirs))
 
 
-# Invitations: links by which people get their accounts, each used once; also for those who forgot their password.
-
 MAX_DAYS = 60
 
 

@@ -89,8 +89,6 @@ def forget_networks(connection: Connection, before: str) -> None:
     connection.execute(delete(votes).where(votes.c.id.not_in(latest)))
 
 
-# The first answers of people to puzzles, from which both are rated.
-
 MAX_TRIES = 5_000
 """Of everybody; then the oldest go."""
 

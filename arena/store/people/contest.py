@@ -232,9 +232,6 @@ def phase_of(stored: StoredContest, now: str) -> ContestPhase:
     return ContestPhase.CLOSED if stored.stage is ContestStage.ENTRIES else ContestPhase.PLAYING
 
 
-# What was read of a contest that was written, right or wrong.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContestReading:
     """A contest with everything that is wrong in it, so that one message can name all of it.

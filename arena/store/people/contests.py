@@ -260,7 +260,6 @@ def _updated(connection: Connection, stored: StoredContest, values: dict[str, An
 
 
 def _is_in_time(contest: Contest) -> ColumnElement[bool]:
-    """Return the condition for submissions in time of somebody who may enter."""
     counts = (submissions.c.created_at <= contest.deadline_at) & people.c.closed_at.is_(None)
     if contest.entrants is ContestEntrants.INVITED:
         counts &= func.lower(people.c.name).in_([name.lower() for name in contest.invited])

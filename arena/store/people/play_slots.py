@@ -21,8 +21,6 @@ from arena.store.people.unrated_match import (
 from arena.store.people.unrated_match import unrated_matches as matches
 from arena.store.people.values import Clock
 
-# The slots of unrated matches: who may have one, and who gives one up.
-
 IDLE_SECONDS = 300.0
 """A person who has done nothing for this long loses the slot."""
 SLOTS_OF_A_PERSON = 2

@@ -85,8 +85,6 @@ def roster_of(data: bytes, roles: Collection[Role] = MEMBER_ROLES) -> Roster:
 
 
 class _Reader:
-    """Reads line after line."""
-
     def __init__(self, headings: list[str], roles: Collection[Role]) -> None:
         self._headings, self._roles = headings, roles
         self._lines: dict[str, int] = {}

@@ -58,8 +58,6 @@ def _checksum(secret: str) -> str:
     return "".join("0123456789abcdefghijklmnopqrstuvwxyz"[number // 36**place % 36] for place in range(6))
 
 
-# Passwords: which are accepted, and their hashes by argon2id.
-
 MIN_CHARACTERS = 10
 MAX_CHARACTERS = 200
 MIN_DIFFERENT = 5

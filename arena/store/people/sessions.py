@@ -16,8 +16,6 @@ from arena.store.people.secret import digest_of, new_secret, new_token
 from arena.store.people.values import DAY_SECONDS, Person, Scope, Session, Token
 from arena.store.results.schema import value_of, writes
 
-# What a browser says it is, in a few words.
-
 _BROWSERS = (("Edg/", "Edge"), ("OPR/", "Opera"), ("Firefox/", "Firefox"), ("Chrome/", "Chrome"), ("Safari/", "Safari"))
 _SYSTEMS = (
     ("Android", "Android"),
@@ -42,8 +40,6 @@ def device_text(user_agent: str) -> str:
     system = next((name for sign, name in _SYSTEMS if sign in user_agent), "")
     return " on ".join(filter(None, (browser, system))) or user_agent[:40] or "unknown"
 
-
-# Sessions: browsers in which somebody is signed in. A secret is in the browser, and its digest here.
 
 IDLE_SECONDS = 30 * DAY_SECONDS
 LONGEST_SECONDS = 180 * DAY_SECONDS
@@ -137,8 +133,6 @@ class Sessions(_Proofs):
         """Sign a person out everywhere."""
         self._database.execute(delete(sessions).where(sessions.c.person_id == person.number))
 
-
-# Tokens: what programs of a person sign in with. Shown once; its digest is here.
 
 MAX_TOKENS = 50
 MAX_DAYS = 366

@@ -51,9 +51,6 @@ contest_entries = Table(
 )
 
 
-# Contests from their rows, and back.
-
-
 def locked_contest(connection: Connection, name: str) -> StoredContest:
     """Return a contest that nobody else changes before this transaction ends, or raise UnknownNameError."""
     connection.execute(contests.update().where(contests.c.name == name).values(name=name))
@@ -92,9 +89,6 @@ def entry_of(row: Row[Any]) -> ContestEntry:
     )
 
 
-# Everything about contests that pages show, in three queries.
-
-
 @dataclass(frozen=True, slots=True)
 class ContestRows:
     """All contests, the latest first, the bots of each by its number, and the submissions in check."""
@@ -113,8 +107,6 @@ def contest_rows(connection: Connection) -> ContestRows:
     waiting = select(submissions.c.id).where(submissions.c.state.in_(UNFINISHED)).order_by(submissions.c.id)
     return ContestRows(tuple(all_contests(connection)), entries, tuple(connection.execute(waiting).scalars()))
 
-
-# What a contest may not have, as other contests and accounts are now; the same for a new one and a changed one.
 
 MAX_LISTED = 20
 """Of those who are invited without an account."""

@@ -21,8 +21,6 @@ from arena.store.people.values import (
 from arena.store.results.connection import Database, insert_into
 from arena.store.results.schema import value_of, writes
 
-# Submissions from their rows.
-
 
 def get_submission(connection: Connection, number: int) -> Submission:
     """Return a submission, which must exist."""
@@ -44,9 +42,6 @@ def listed_submissions() -> Select[Any]:
 def submission_of(row: Row[Any]) -> Submission:
     """Return the submission of a row of ``all_submissions``."""
     return value_of(Submission, row, reason=BotText(row.reason), report=BotText(row.report))
-
-
-# Whose name a bot has.
 
 
 class BotNames(TimedRepository):

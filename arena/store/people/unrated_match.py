@@ -140,8 +140,6 @@ class UnratedMatch:
         )
 
 
-# The tables of matches that people play in the browser.
-
 unrated_matches = numbered(
     "unrated_matches",
     Column("secret", String(64), nullable=False, unique=True),
@@ -183,9 +181,6 @@ play_menu = Table(
     Column("slots", Integer, nullable=False),
     Column("at", String(40), nullable=False),
 )
-
-
-# Unrated matches from their rows, and back.
 
 
 class UnratedRows(TimedRepository):

@@ -12,8 +12,6 @@ from enum import StrEnum
 from arena.base.bot_text import BotText
 from arena.base.names import letters_alike
 
-# The names of people: names that look alike are the same name, so that nobody can pass for another person.
-
 MAX_CHARACTERS = 32
 
 ACCEPTED = (
@@ -47,9 +45,6 @@ def has_left(name: str) -> bool:
 def look_alike_key(name: str) -> str:
     """Return what names that can be mistaken for each other have in common: no two people have the same."""
     return letters_alike(re.sub("[-_. ]", "", name))
-
-
-# Who may do what: a role is a set of permissions, a token has only some of them.
 
 
 class Role(StrEnum):
@@ -211,8 +206,6 @@ class LogEntry:
     tournament: str | None = None
 
 
-# Times as they are stored, from a clock that tests can set.
-
 DAY_SECONDS = 24 * 60 * 60.0
 
 Now = Callable[[], float]
@@ -233,9 +226,6 @@ class Clock:
     def text(self, seconds_from_now: float = 0.0) -> str:
         """Return a time, UTC, as ISO 8601 to the second."""
         return datetime.fromtimestamp(self.now() + seconds_from_now, UTC).isoformat(timespec="seconds")
-
-
-# A submission: what an author submitted, and what became of it.
 
 
 class SubmissionState(StrEnum):

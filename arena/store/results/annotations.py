@@ -114,8 +114,6 @@ def _is_of_record() -> ColumnElement[bool]:
     return is_same_match(match_annotations, records) & same_actions
 
 
-# Longer analyses of recorded matches that somebody has asked for: a queue, and what became of them.
-
 MAX_WAITING = 100
 
 

@@ -105,9 +105,6 @@ def remove_topics(connection: Connection, tournament: int) -> None:
     advance(connection, ERASED, counted + 1)
 
 
-# Reads the log of events.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredEvent:
     """An event in a log; ``seq`` is its number in its topic, from 1 and without gaps."""
@@ -146,9 +143,6 @@ def stored_event(row: Any) -> StoredEvent:
     """Return an event from its row; StoreError if it is malformed, or a newer arena has written it."""
     details = from_stored_text(EventDetails, row.body, f"event {row.seq} of {row.topic!r}: its details")
     return value_of(StoredEvent, row, details=details)
-
-
-# Tells within microseconds whether something may have been committed to a database.
 
 
 class CommitSignal:

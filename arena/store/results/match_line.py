@@ -153,8 +153,6 @@ def _is_fault(stored: Any, seats: int) -> bool:
     )
 
 
-# The recorded matches of some bots, against anybody or against some rivals, found in ``seats``.
-
 FIRST_PIECE_ROWS = 200
 PIECE_ROWS = 10_000
 

@@ -30,8 +30,6 @@ from arena.store.results.events import stored_event, tournament_topic
 from arena.store.results.match_line import MatchKey, MatchLine, match_lines
 from arena.store.results.schema import events, faults, is_same_match, records, seats
 
-# The bots that have met others in recorded matches, by name.
-
 _AFTER_AT = chr(ord("@") + 1)
 _NEXT = select(func.min(seats.c.bot, type_=String)).where(
     seats.c.bot > bindparam("last"), seats.c.bot < bindparam("end")
@@ -57,8 +55,6 @@ def labels_of(database: Database, bot: str) -> list[str]:
 
     return database.read(read)
 
-
-# Which matches were recorded last, in all tournaments, as the log of events has it.
 
 MAX_EVENTS_READ = 1000
 

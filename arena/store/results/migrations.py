@@ -86,7 +86,6 @@ def _definition_2(definition: dict[str, object]) -> dict[str, object]:
 
 
 def _fill_3(connection: Connection) -> None:
-    """Fill the column of formats."""
     for key, text in connection.execute(sa.text("SELECT id, definition FROM tournaments")).all():
         try:
             name = str(json.loads(text).get("format", "round-robin"))[:32]
@@ -96,7 +95,6 @@ def _fill_3(connection: Connection) -> None:
 
 
 def _fill_5(connection: Connection) -> None:
-    """Fill the table of seats and the log of events."""
     _fill_seats(connection)
     _begin_logs(connection)
 

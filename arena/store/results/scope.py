@@ -62,9 +62,6 @@ def _stored_form(time: datetime) -> str:
     return aware.astimezone(UTC).isoformat(timespec="seconds")
 
 
-# Seasons: named sets of tournaments.
-
-
 class Season(NamedTuple):
     """A season, and the names of its tournaments, the oldest first, without deleted ones."""
 

@@ -96,8 +96,6 @@ def _sizes(connection: Connection, table: Any, tournament: int) -> Select[Any]:
     return select(func.count(type_=Integer), size).where(table.c.tournament_id == tournament)
 
 
-# Rows of the tables: written from values, and read into values.
-
 CHUNK_ROWS = 500
 
 Value = TypeVar("Value")
@@ -225,9 +223,6 @@ def ranks_from(text: str, count: int, where: str) -> tuple[int, ...]:
 
 def _are_whole(values: object, count: int, least: int, most: int) -> bool:
     return isinstance(values, list) and len(values) == count and all(is_whole(value, least, most) for value in values)
-
-
-# Reads and writes the owners of bots.
 
 
 def read_owners(connection: Connection) -> Owners:

@@ -38,8 +38,6 @@ from arena.store.results.statements import (
 )
 from arena.store.results.values import Owners, StoredTournament
 
-# Who entered a tournament and what is played in it, read without checking the rest of its definition.
-
 
 class Roster(NamedTuple):
     """The bots (``name@version`` each) and games of a tournament."""
@@ -73,8 +71,6 @@ def roster_of(definition: str) -> Roster:
 def _mappings(value: object) -> Iterable[Mapping[str, Any]]:
     return (mapping_of(entry, "an entrant or a game") for entry in list_of(value, "entrants or games"))
 
-
-# Which tournaments there are, and their schedules.
 
 SEATINGS_CHUNK_ROWS = 10_000
 

@@ -14,8 +14,6 @@ from arena.base.errors import ChangedMeanwhileError, StoreError, UnknownNameErro
 from arena.base.records import Bot
 from arena.base.stored import from_json_text
 
-# A correction: what a director has changed in a tournament after matches had been recorded, and why.
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectionDetails:
@@ -174,9 +172,6 @@ class Owners:
         return Authorship(author=owner, words=bot.author if owner else "", is_owned=True)
 
 
-# The plain values that the store returns.
-
-
 def utc_now() -> str:
     """Return the time, UTC, as ISO 8601 to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
@@ -281,8 +276,6 @@ class StoredBot(NamedTuple):
         """``name@version``."""
         return f"{self.name}@{self.version}"
 
-
-# Reads again what was changed while it was read.
 
 MAX_READINGS = 3
 """The most attempts: a bot may enter a ladder during each of them."""

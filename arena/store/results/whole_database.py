@@ -25,8 +25,6 @@ from arena.store.results.connection import (
 from arena.store.results.events import CommitSignal
 from arena.store.results.schema import SCHEMA_VERSION, create_tables, meta, metadata
 
-# The version of a database: its tables are created, or migrated, when it is opened.
-
 
 class Schema(NamedTuple):
     """The tables of a kind of database, and how one of an earlier version is migrated."""
