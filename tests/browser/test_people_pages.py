@@ -18,7 +18,7 @@ from arena.lab.matches.puzzle import keep_puzzles
 from arena.server.operations.opened_people import OPERATIONS
 from arena.site.page_table import PAGES as PAGE_TABLE
 from arena.store.home import PEOPLE_FILE, ArenaHome, open_people
-from arena.store.people.directing import DesiredState, DirectorState, RunFigures, Suspension
+from arena.store.people.directors import DesiredState, DirectorState, RunFigures, Suspension
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.secret import hash_password
 from arena.store.people.unrated_match import Choices, MatchState, Position

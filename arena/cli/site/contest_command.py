@@ -26,9 +26,9 @@ from arena.store.people.contest import (
     ContestPhase,
     ContestResults,
     StoredContest,
+    differences,
     phase_of,
 )
-from arena.store.people.contest_change import differences
 
 if TYPE_CHECKING:
     from arena.store.people.people_store import PeopleStore

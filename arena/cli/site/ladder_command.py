@@ -13,7 +13,7 @@ from arena.cli.terminal.common import print_table
 from arena.cli.terminal.global_options import Subcommands
 from arena.cli.terminal.options import WholeNumber, format_options, wide_option
 from arena.cli.terminal.streams import FAILED, OK
-from arena.store.people.directing import LADDER, DesiredState, DirectorState
+from arena.store.people.directors import LADDER, DesiredState, DirectorState
 
 LOOK_SECONDS = 0.2
 

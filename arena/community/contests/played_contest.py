@@ -17,7 +17,7 @@ from arena.community.contests.visibility import ContestHome, playing_home
 from arena.store.home import ArenaHome
 from arena.store.people.contest import ContestStage, StageRules, StoredContest
 from arena.store.people.contests import Contests
-from arena.store.people.directing import DesiredState, DirectorState
+from arena.store.people.directors import DesiredState, DirectorState
 from arena.store.people.people_store import PeopleStore
 from arena.tournament.director import run_tournament
 from arena.tournament.directors.supervised_run import Shutdown, SupervisedRun

@@ -14,7 +14,7 @@ from arena.base.programs.service_program import Idleness, ProblemNote, end_now, 
 from arena.base.text import all_of, counted, duration_text
 from arena.community.ladders.open_ladder import LadderSuspensions, OpenLadder
 from arena.store.home import ArenaHome, open_people
-from arena.store.people.directing import LADDER, DesiredState, DirectorState
+from arena.store.people.directors import LADDER, DesiredState, DirectorState
 from arena.store.results.events import Commits
 from arena.store.results.values import StoredTournament
 from arena.tournament.director import run_tournament

@@ -20,7 +20,7 @@ from arena.site.matches.games_model import GameOption
 from arena.site.matches.playing import MAX_SEATS, PlayableBot, PlayableGame, PlayMenu
 from arena.site.matches.positions import MAX_EXTERNAL_GAMES, MAX_TEXT_CHARACTERS, external_games
 from arena.store.home import ArenaHome, open_people
-from arena.store.people.play_slots import MENU_SECONDS
+from arena.store.people.unrated_match import MENU_SECONDS
 from arena.store.people.unrated_matches import UnratedMatches
 from arena.store.results.events import Commits
 from arena.store.results.values import StoredBot

@@ -56,8 +56,15 @@ from arena.sandbox.isolation.sandbox_policy import Isolation
 from arena.site.matches.playing import MAX_SEATS, SEATS
 from arena.store.bot_registry import BotRegistry
 from arena.store.home import ArenaHome, open_people
-from arena.store.people.play_slots import CLAIM_SECONDS, MatchClaim
-from arena.store.people.unrated_match import MatchState, PlayRequest, Position, UnratedMatch, hint_sentence
+from arena.store.people.unrated_match import (
+    CLAIM_SECONDS,
+    MatchClaim,
+    MatchState,
+    PlayRequest,
+    Position,
+    UnratedMatch,
+    hint_sentence,
+)
 from arena.store.people.unrated_matches import OUR_FAILURE
 
 MAX_PLIES = 1000

@@ -28,7 +28,7 @@ from arena.server.http.problems import Problem
 from arena.server.operating.service_programs import HOME, SERVICES, WEB, WORK
 from arena.site.frame.model import Lane
 from arena.store.home import CONTESTS_DIRECTORY, DATABASE_FILE, PEOPLE_FILE, ArenaHome
-from arena.store.people.directing import LADDER, DirectorState
+from arena.store.people.directors import LADDER, DirectorState
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.values import FINAL, SubmissionState
 

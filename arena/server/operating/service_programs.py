@@ -15,7 +15,7 @@ from arena.base.programs.service_program import HealthProblem, noted_problems
 from arena.base.text import counted
 from arena.store.home import DATABASE_FILE, has_people
 from arena.store.people.contest import ContestPhase, ContestResults, phase_of
-from arena.store.people.directing import LADDER, DirectorState
+from arena.store.people.directors import LADDER, DirectorState
 from arena.store.people.people_store import PeopleStore
 from arena.store.results.lock import FileLock, is_file_locked
 

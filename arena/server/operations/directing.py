@@ -17,7 +17,7 @@ from arena.server.operating.service_programs import problems, public_sentence
 from arena.server.operations.contests_model import has_embargoed
 from arena.site.frame.model import Model
 from arena.store.people.contest import StoredContest
-from arena.store.people.directing import LADDER, DesiredState, DirectorReport, DirectorState, RequestState, Suspension
+from arena.store.people.directors import LADDER, DesiredState, DirectorReport, DirectorState, RequestState, Suspension
 from arena.store.people.rates import Rate
 from arena.store.people.values import Permission
 from arena.store.results.values import StoredTournament

@@ -32,10 +32,17 @@ from arena.server.operations.play_choices import (
 from arena.site.matches.games_model import GameOption
 from arena.site.matches.playing import SEATS, Ballot, OwnMatch, PlayPage, PlayView, UnratedMatchPage
 from arena.store.people.answers import Enjoyed
-from arena.store.people.play_slots import IDLE_SECONDS
 from arena.store.people.rates import Rate
 from arena.store.people.secret import is_secret
-from arena.store.people.unrated_match import ENDED, Choices, MatchState, PlayRequest, UnratedMatch, hinted_action
+from arena.store.people.unrated_match import (
+    ENDED,
+    IDLE_SECONDS,
+    Choices,
+    MatchState,
+    PlayRequest,
+    UnratedMatch,
+    hinted_action,
+)
 from arena.store.people.values import Permission
 
 BEGINNINGS = Rate(120, 3600.0)

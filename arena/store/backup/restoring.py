@@ -32,8 +32,8 @@ from arena.store.backup.contents import (
     require_space,
 )
 from arena.store.people.people_store import PeopleStore
+from arena.store.results.addition import check_copy
 from arena.store.results.connection import reason_of, shown_url
-from arena.store.results.foreign import check_copy
 from arena.store.results.store import Store
 
 # Reads an untrusted backup: only files that its manifest names, and only if they are as the manifest says.

@@ -23,7 +23,7 @@ from arena.store.people.schema import (
     tokens,
 )
 from arena.store.people.secret import digest_of, new_secret
-from arena.store.people.unrated_match import unrated_matches
+from arena.store.people.unrated_match import matches as unrated_matches
 from arena.store.people.values import (
     ACCEPTED,
     DAY_SECONDS,

@@ -7,9 +7,9 @@ from enum import StrEnum
 
 from sqlalchemy import Column, Connection, ForeignKey, Index, UniqueConstraint, delete, select
 
-from arena.store.people.play_slots import one_at_a_time
 from arena.store.people.schema import TimedRepository, numbered
-from arena.store.people.unrated_match import unrated_matches
+from arena.store.people.unrated_match import matches as unrated_matches
+from arena.store.people.unrated_match import one_at_a_time
 from arena.store.results.schema import Integer, Member, OptionalInteger, OptionalString, String, Text, value_of, writes
 
 MAX_VOTES = 100_000

@@ -21,10 +21,12 @@ from arena.store.people.contest import (
     ContestResults,
     ContestStage,
     StoredContest,
+    change_mistakes,
+    deadline_mistakes,
+    differences,
     phase_of,
     read_of,
 )
-from arena.store.people.contest_change import change_mistakes, deadline_mistakes, differences
 from arena.store.people.schema import TimedRepository, add_line, people, submissions
 from arena.store.people.stored_contests import (
     ContestRows,

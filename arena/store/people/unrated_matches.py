@@ -17,29 +17,27 @@ from sqlalchemy import Connection, Row, case, delete, or_, select, true
 
 from arena.base.errors import UsageError
 from arena.store.people.answers import forget_networks
-from arena.store.people.play_slots import (
-    CLAIM_SECONDS,
-    IDLE_SECONDS,
-    LEFT,
-    MENU_SECONDS,
-    MatchClaim,
-    PlaySlots,
-    one_at_a_time,
-)
 from arena.store.people.schema import TimedRepository
 from arena.store.people.secret import new_secret
 from arena.store.people.unrated_match import (
+    CLAIM_SECONDS,
     ENDED,
+    IDLE_SECONDS,
+    LEFT,
+    MENU_SECONDS,
     Choices,
+    MatchClaim,
     MatchState,
     PlayRequest,
+    PlaySlots,
     Position,
     Shown,
     UnratedMatch,
     UnratedRows,
+    matches,
+    one_at_a_time,
     play_menu,
 )
-from arena.store.people.unrated_match import unrated_matches as matches
 from arena.store.people.values import DAY_SECONDS, Clock
 from arena.store.results.connection import Database
 from arena.store.results.schema import writes

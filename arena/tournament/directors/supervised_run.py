@@ -16,7 +16,7 @@ from arena.base.enums import DisqualifiedMatches
 from arena.base.errors import ArenaError, DatabaseError, UsageError
 from arena.base.programs.service_program import TerminatedError
 from arena.store.home import ArenaHome
-from arena.store.people.directing import (
+from arena.store.people.directors import (
     DesiredState,
     DirectorState,
     RequestState,

@@ -13,8 +13,7 @@ from arena.base.errors import StoreError, UnknownNameError, UsageError
 from arena.base.names import as_file_name, check_tournament_name
 from arena.base.text import shortened_text
 from arena.store.home import DATABASE_FILE, ArenaHome
-from arena.store.results.addition import Source
-from arena.store.results.foreign import open_foreign
+from arena.store.results.addition import Source, open_foreign
 from arena.store.results.store import Store
 from arena.tournament.transfer.checks import MALFORMED, MergedTournament, RejectedRecordError
 from arena.tournament.transfer.export import ExportReader, export_lines

@@ -3,7 +3,7 @@
 import pytest
 
 from arena.store.home import open_people
-from arena.store.people.directing import DesiredState, DirectorState, RunFigures
+from arena.store.people.directors import DesiredState, DirectorState, RunFigures
 from tests.cli.calls import as_json, refusal
 
 

@@ -12,7 +12,7 @@ from arena.community.contests.visibility import ContestHome
 from arena.match.players.manifest import load_bot
 from arena.store.home import delete_tournament
 from arena.store.people.contest import ContestPhase, ContestStage
-from arena.store.people.directing import DirectorState, RequestState
+from arena.store.people.directors import DirectorState, RequestState
 from arena.tournament.directors.supervised_run import Shutdown
 from arena.tournament.run import Order, RunControl
 from tests.community.contests.samples import DEADLINE, FREEZE, OPEN, OPENS, SEALED

@@ -5,7 +5,7 @@ import pytest
 from arena.base.errors import UsageError
 from arena.community.ladders import open_ladder
 from arena.store.people import rates as record_quota
-from arena.store.people.directing import DesiredState
+from arena.store.people.directors import DesiredState
 from tests.community.ladders.test_supervised_ladder import ladder_of
 
 DAY = 24 * 60 * 60

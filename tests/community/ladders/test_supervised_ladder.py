@@ -16,7 +16,7 @@ from arena.community.ladders.director_program import SupervisedLadder
 from arena.community.ladders.open_ladder import OpenLadder
 from arena.server.operating.service_programs import problems
 from arena.store.home import ArenaHome, open_people
-from arena.store.people.directing import DesiredState, DirectorState
+from arena.store.people.directors import DesiredState, DirectorState
 from arena.tournament.corrections.corrected_tournament import void_matches
 from arena.tournament.definition import load_definition
 from arena.tournament.directors.supervised_run import Shutdown, SupervisedRun

@@ -5,7 +5,7 @@ import pytest
 from arena.community.play.host_program import LOOK_SECONDS, NEWS_SECONDS, SHUTDOWN_SECONDS, Host, MenuMaker
 from arena.site.matches.playing import PlayMenu
 from arena.store.home import ArenaHome
-from arena.store.people.play_slots import MENU_SECONDS
+from arena.store.people.unrated_match import MENU_SECONDS
 from arena.store.results.events import Commits
 from tests.store.people.conftest import FakeClock
 from tests.written_bots import kit_bot

@@ -23,7 +23,7 @@ from arena.server.http.observation import Answered
 from arena.server.operating.service_programs import SERVICES
 from arena.site.frame.model import Lane
 from arena.store.home import ArenaHome, open_people
-from arena.store.people.directing import DirectorState
+from arena.store.people.directors import DirectorState
 from arena.store.people.values import Role
 from tests.server.conftest import client_of
 from tests.server.http.test_serve import served

@@ -8,7 +8,7 @@ from arena.match.players.manifest import load_bot
 from arena.server.http.supervisor import View, _is_wanted, _Watched
 from arena.server.operating.service_programs import programs
 from arena.store.home import PEOPLE_FILE, ArenaHome
-from arena.store.people.directing import DesiredState, DirectorState
+from arena.store.people.directors import DesiredState, DirectorState
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.unrated_match import Choices
 from arena.store.people.values import Role, SubmissionState

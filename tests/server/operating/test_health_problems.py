@@ -14,7 +14,7 @@ from arena.server.operating.service_programs import (
     unwritable_reason,
 )
 from arena.store.home import ArenaHome, open_people
-from arena.store.people.directing import DirectorState
+from arena.store.people.directors import DirectorState
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.submission_rows import CLAIM_SECONDS
 from arena.store.people.submissions import FAILED_SECONDS

@@ -2,7 +2,7 @@ import pytest
 
 from arena.server.operations.contest_view import ContestNews
 from arena.store.people.contest import ContestEntry, ContestStage
-from arena.store.people.directing import DirectorState
+from arena.store.people.directors import DirectorState
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.values import Role, SubmissionState
 from tests.community.contests.samples import DEADLINE, FREEZE, OPEN, OPENS, SEALED, contest_of

@@ -4,7 +4,7 @@ import pytest
 
 from arena.server.operations.directing import WITH_LATER_STAGES
 from arena.store.home import ArenaHome
-from arena.store.people.directing import DesiredState, DirectorState, RequestState, RunFigures, Suspension
+from arena.store.people.directors import DesiredState, DirectorState, RequestState, RunFigures, Suspension
 from arena.store.people.values import Scope
 from arena.store.results.values import StoredBot
 from arena.tournament.formats.format import FORMATS

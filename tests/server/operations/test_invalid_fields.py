@@ -14,7 +14,7 @@ from arena.server.operations import contest_changes
 from arena.server.operations.opened_people import OPERATIONS
 from arena.site.matches.playing import PlayableBot, PlayMenu
 from arena.store.home import ArenaHome
-from arena.store.people.directing import DirectorState
+from arena.store.people.directors import DirectorState
 from arena.store.people.rates import Rates
 from arena.store.people.unrated_match import Choices
 from arena.store.people.values import Role

@@ -3,7 +3,7 @@
 import pytest
 
 from arena.server.operations.opened_people import OPERATIONS
-from arena.store.people.directing import DirectorState
+from arena.store.people.directors import DirectorState
 from arena.store.people.values import Role, Scope
 from tests.server.operations.conftest import COOKIE, HOST, HTML, JSON
 

@@ -9,7 +9,7 @@ from arena.server.gate.homes import HomeBuilders
 from arena.server.operating.service_programs import problems
 from arena.server.operations.submissions import AWAITED_SECONDS
 from arena.store.home import ArenaHome
-from arena.store.people.directing import DirectorState
+from arena.store.people.directors import DirectorState
 from arena.store.people.values import Role, Scope, SubmissionState, is_timeout
 from arena.store.results.live_state import RunProgress
 from arena.store.results.values import OwnedBot

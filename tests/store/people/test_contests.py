@@ -4,8 +4,7 @@ from threading import Event, Thread
 import pytest
 
 from arena.base.errors import Mistake, UnknownNameError, UsageError
-from arena.store.people.contest import ContestPhase, ContestStage, phase_of
-from arena.store.people.contest_change import differences
+from arena.store.people.contest import ContestPhase, ContestStage, differences, phase_of
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.secret import new_secret
 from arena.store.people.values import Clock, Role, SubmissionState

@@ -3,8 +3,15 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from arena.base.errors import UsageError
-from arena.store.people.directing import DesiredState, DirectorState, RequestState, RunFigures, Suspension
-from arena.store.people.directors import MAX_WAITING, SILENT_SECONDS
+from arena.store.people.directors import (
+    MAX_WAITING,
+    SILENT_SECONDS,
+    DesiredState,
+    DirectorState,
+    RequestState,
+    RunFigures,
+    Suspension,
+)
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.values import EmbargoedTournament
 from tests.databases import on_both

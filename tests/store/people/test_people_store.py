@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import inspect
 
 from arena.base.errors import InvitationError, StoreError, UnknownNameError, UsageError
-from arena.store.people.directing import DirectorState
+from arena.store.people.directors import DirectorState
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.rates import Rate
 from arena.store.people.schema import add_line

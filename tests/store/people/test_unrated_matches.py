@@ -1,15 +1,18 @@
 import pytest
 
 from arena.base.errors import UsageError
-from arena.store.people.play_slots import (
+from arena.store.people.unrated_match import (
     CLAIM_SECONDS,
     GIVES_WAY_SECONDS,
     IDLE_SECONDS,
     LONG_HELD_SECONDS,
     MENU_SECONDS,
     SLOTS_OF_A_PERSON,
+    Choices,
+    MatchState,
+    PlayRequest,
+    Position,
 )
-from arena.store.people.unrated_match import Choices, MatchState, PlayRequest, Position
 from arena.store.people.unrated_matches import FINISHING_SECONDS, KEPT_DAYS, MAX_TRIES
 from arena.store.people.values import Role
 from tests.databases import on_both

@@ -100,7 +100,7 @@ def test_random_stories_are_counted_and_leave_the_rows_that_the_records_lead_to(
 
 
 def test_counters_of_another_home_are_not_believed_and_a_wrong_one_is_named(tmp_path):
-    from arena.store.results.foreign import open_foreign
+    from arena.store.results.addition import open_foreign
 
     path = tmp_path / "there" / "arena.sqlite3"
     with closing(Store(path)) as store:

@@ -9,7 +9,7 @@ import pytest
 from arena.base.enums import CorrectionKind
 from arena.base.errors import StoreError
 from arena.store.home import ArenaHome, open_people
-from arena.store.people.directing import DesiredState, DirectorState, RequestState
+from arena.store.people.directors import DesiredState, DirectorState, RequestState
 from arena.tournament.corrections.corrected_tournament import void_matches
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
