@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from arena.base.records import Fault, checks_of_play, require
-from arena.base.seat_report import fields_of
+from arena.base.records import Fault
+from arena.base.seat_report import checks_of_play, fields_of, require
 from arena.base.stored import from_stored
 
 

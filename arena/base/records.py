@@ -6,17 +6,16 @@ processes, and a record is exactly what ``arena tournament export`` prints.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from arena.base.bot_text import Audience, BotText, LeftOut, author_of, digest_of, is_digest, left_out
 from arena.base.display import Displayed
 from arena.base.enums import ClockKind, OffTurn, Termination
-from arena.base.errors import StoreError
 from arena.base.seat_report import Fault as Fault
 from arena.base.seat_report import SeatReport as SeatReport
-from arena.base.seat_report import Unit, fields_of, limit, table_of_limits
+from arena.base.seat_report import Unit, checks_of_play, fields_of, limit, require, table_of_limits
 from arena.base.stored import from_stored, is_whole
 from arena.base.text import shortened_text
 
@@ -367,25 +366,3 @@ class MatchRecord(Displayed):
         yield "ply_limit is out of range", self.ply_limit is None or 1 <= self.ply_limit <= MAX_PLY_LIMIT
         yield "settled_ply is no number of its actions", self.settled_ply in (None, plies)
         yield "opening_plies is more than there are actions", 0 <= self.opening_plies <= plies
-
-
-def checks_of_play(played: Any, seats: int) -> Iterator[tuple[str, bool]]:
-    """Yield each inconsistency that actions, their times and faults can have, and whether a match is free of it."""
-    plies = len(played.actions)
-    times = {len(played.wall_seconds), len(played.cpu_seconds)}
-    yield "actions, wall_seconds and cpu_seconds differ in number", times == {plies}
-    yield (
-        "an action is not of one of the seats",
-        all(len(action) == 2 and is_whole(action[0], 0, seats - 1) for action in played.actions),
-    )
-    yield (
-        "a fault is not of one of the seats",
-        all(0 <= fault.seat < seats and 0 <= fault.ply <= plies for fault in played.faults),
-    )
-
-
-def require(checks: Iterable[tuple[str, bool]], where: str) -> None:
-    """Raise StoreError for the first problem from which a stored value is not free."""
-    for problem, holds in checks:
-        if not holds:
-            raise StoreError(f"{where} is malformed: {problem}")

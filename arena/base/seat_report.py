@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum, auto
 from typing import Any
 
 from arena.base.bot_text import Audience, BotText
 from arena.base.enums import FaultKind
+from arena.base.errors import StoreError
+from arena.base.stored import is_whole
 from arena.base.text import size_text
 
 
@@ -133,3 +136,25 @@ def fields_of(part: Any) -> dict[str, Any]:
 def _wrap(value: object, name: str) -> None:
     if not isinstance(text := getattr(value, name), BotText):
         object.__setattr__(value, name, BotText(text))
+
+
+def checks_of_play(played: Any, seats: int) -> Iterator[tuple[str, bool]]:
+    """Yield each inconsistency that actions, their times and faults can have, and whether a match is free of it."""
+    plies = len(played.actions)
+    times = {len(played.wall_seconds), len(played.cpu_seconds)}
+    yield "actions, wall_seconds and cpu_seconds differ in number", times == {plies}
+    yield (
+        "an action is not of one of the seats",
+        all(len(action) == 2 and is_whole(action[0], 0, seats - 1) for action in played.actions),
+    )
+    yield (
+        "a fault is not of one of the seats",
+        all(0 <= fault.seat < seats and 0 <= fault.ply <= plies for fault in played.faults),
+    )
+
+
+def require(checks: Iterable[tuple[str, bool]], where: str) -> None:
+    """Raise StoreError for the first problem from which a stored value is not free."""
+    for problem, holds in checks:
+        if not holds:
+            raise StoreError(f"{where} is malformed: {problem}")

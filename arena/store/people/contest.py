@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -268,7 +268,6 @@ def read_of(written: Contest | ContestReading) -> ContestReading:
 
 
 _TIME = "%Y-%m-%d %H:%M:%S"
-
 _ATTRIBUTES = frozenset(part.name for part in fields(Contest))
 _WORDS_ALWAYS = frozenset({"title", "description"})
 _UNTIL_REVEALED = _WORDS_ALWAYS | {"reveal_at"}
@@ -296,12 +295,14 @@ def change_mistakes(stored: StoredContest, new: ContestReading, now: str) -> Ite
 
 
 def _refused(stored: StoredContest, new: ContestReading, phase: ContestPhase) -> Iterator[Mistake]:
-    changed = {name for name in _ATTRIBUTES if getattr(stored.contest, name) != getattr(new.contest, name)}
-    refused = {name for name in changed - _changeable(stored, phase) if new.has_right(name)}
-    keys = {key for name in refused for key in _keys_of(name, stored.contest, new.contest)}
-    for key in sorted(keys):
+    def differ(names: Iterable[str]) -> list[str]:
+        return [name for name in names if getattr(stored.contest, name) != getattr(new.contest, name)]
+
+    keys_of = {"players": ["options"], "stages": differ(("qualification", "final"))}  # of the text, for an attribute
+    refused = [name for name in differ(_ATTRIBUTES - _changeable(stored, phase)) if new.has_right(name)]
+    for key in sorted({key for name in refused for key in keys_of.get(name, [name])}):
         yield Mistake(key, "this can't be changed any more")
-    if keys:
+    if refused:
         until = {
             ContestPhase.ANNOUNCED: "the name of a contest stays",
             ContestPhase.ENTERING: "after the opening, only {title}, {description}, {reveal_at}, a later {deadline_at}"
@@ -311,16 +312,6 @@ def _refused(stored: StoredContest, new: ContestReading, phase: ContestPhase) ->
             "after the deadline, only {title} and {description} can be changed, and {reveal_at} before it is revealed"
         )
         yield Mistake("", until.get(phase, after))
-
-
-def _keys_of(attribute: str, old: Contest, new: Contest) -> Iterator[str]:
-    """Yield the changed keys of the text that an attribute comes from."""
-    if attribute == "players":
-        yield "options"
-    elif attribute == "stages":
-        yield from (key for key in ("qualification", "final") if getattr(old, key) != getattr(new, key))
-    else:
-        yield attribute
 
 
 def differences(old: Contest, new: Contest) -> tuple[str, ...]:
