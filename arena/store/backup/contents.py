@@ -149,7 +149,7 @@ def require_space(directory: Path, size_bytes: int) -> None:
 
 
 def copy_pieces(read: Callable[[int], bytes], size_bytes: int, write: Callable[[bytes], object]) -> tuple[int, str]:
-    """Copy at most so many bytes piece by piece; return how many there were, and their SHA-256."""
+    """Copy at most ``size_bytes`` piece by piece; return how many bytes there were, and their SHA-256."""
     digest, left = sha256(), size_bytes
     while piece := read(min(PIECE_BYTES, left)):
         left -= len(piece)
