@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from arena.analysis.measures.game_statistics import (
-    BotTimes,
-    Score,
-    bot_times,
-    cross_check,
-    pair_scores,
-)
+from arena.analysis.measures.game_statistics import BotTimes, Score, bot_times, cross_check, pair_scores
 from arena.analysis.measures.leaderboards import mu_histories
 from arena.analysis.measures.standings import Standing, Standings
 from arena.analysis.text.match_view import MatchChoice
@@ -21,8 +16,7 @@ from arena.analysis.text.verdict import standings_footer
 from arena.base.bot_text import Audience
 from arena.base.enums import FaultKind
 from arena.base.records import MatchRecord
-from arena.site.frame.model import Model
-from arena.site.pages.results_model import ListedResult
+from arena.site.pages.charts import Point
 from arena.site.pages.standings import rated_tournament, standing_line
 from arena.site.pages.standings_model import StandingLine
 from arena.site.pages.tournament import build_tournament
@@ -31,7 +25,7 @@ from arena.store.home import ArenaHome
 from arena.store.results.values import StoredTournament
 
 
-class RivalShare(Model):
+class RivalShare(NamedTuple):
     """A bot's points per match against a rival; tables call this ``name``."""
 
     label: str
@@ -40,13 +34,8 @@ class RivalShare(Model):
     matches: int
 
 
-class ReportedFault(Model):
-    """A fault of a bot, and its output before.
-
-    Attributes:
-        ply: the number of actions so far.
-        stderr: the end of what it wrote to stderr in that match.
-    """
+class ReportedFault(NamedTuple):
+    """A fault of a bot after ``ply`` actions, and the end of what it wrote to stderr in that match."""
 
     match: int
     kind: FaultKind
@@ -55,80 +44,52 @@ class ReportedFault(Model):
     stderr: str
 
 
-class BotCard(Model):
+class BotCard(NamedTuple):
     """A bot of the tournament.
 
     Attributes:
-        history: pairs of matches of the tournament so far, and the rating then.
+        history: the rating after so many matches of the tournament.
         best: the rivals against which it scored most; all of them, if they are few.
         worst: those against which it scored least; empty if they are few.
-        p99_ms: 99 of 100 actions are faster; None without one.
     """
 
     line: StandingLine
-    history: tuple[tuple[float, float], ...]
-    best: tuple[RivalShare, ...]
-    worst: tuple[RivalShare, ...]
-    mean_ms: float | None
-    p99_ms: float | None
-    longest_ms: float
+    times: BotTimes
+    history: Sequence[Point]
+    best: Sequence[RivalShare]
+    worst: Sequence[RivalShare]
     digest: str
-    faults: tuple[ReportedFault, ...]
+    faults: Sequence[ReportedFault]
 
 
-class ShownColumn(Model):
-    """A column of a table of texts; numbers are right-aligned."""
-
-    key: str
-    title: str
-    is_number: bool
-
-
-class ShownTable(Model):
-    """A table of texts.
-
-    Attributes:
-        anchor: the id of its heading.
-    """
+class ShownTable(NamedTuple):
+    """A table of texts; ``anchor`` is the id of its heading."""
 
     anchor: str
     title: str
     about: str
-    columns: tuple[ShownColumn, ...]
-    rows: tuple[tuple[str, ...], ...]
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[str]]
 
 
-class Chances(Model):
-    """The probability that the bot of a row is better than the bot of a column.
-
-    Attributes:
-        cells: for each bot that against each; None where it is not known.
-    """
-
-    labels: tuple[str, ...]
-    names: tuple[str, ...]
-    cells: tuple[tuple[float | None, ...], ...]
-    left_out: int
-
-
-class Report(Model):
+class Report(NamedTuple):
     """The report of a tournament.
 
     Attributes:
         cards: of the bots, in the order of the standings.
         cards_left_out: how many bots further down have no card.
+        chances: for each of the first bots in the standings, the probability that it is better than each; None where
+            that is not known.
         numbers: all others, as tables.
         columns: those of the tables that the page does not explain, each once.
     """
 
     page: TournamentPage
-    cards: tuple[BotCard, ...]
+    cards: Sequence[BotCard]
     cards_left_out: int
-    listed: tuple[ListedResult, ...]
-    opened: int | None
-    chances: Chances | None
-    numbers: tuple[ShownTable, ...]
-    columns: tuple[ShownColumn, ...]
+    chances: Sequence[Sequence[float | None]]
+    numbers: Sequence[ShownTable]
+    columns: Sequence[Column]
 
 
 MAX_CARDS = 200
@@ -170,14 +131,8 @@ class ReportBuilder:
                 bot = record.bots[fault.seat]
                 seen = self._faults.setdefault(bot, [])
                 stderr = record.seats[fault.seat].stderr.shown_to(self._audience, bot) or ""
-                seen.append(
-                    ReportedFault.of(
-                        fault,
-                        match=record.match,
-                        detail=fault.told_to(self._audience, bot),
-                        stderr=stderr[-MAX_STDERR_CHARACTERS:],
-                    )
-                )
+                detail = fault.told_to(self._audience, bot)
+                seen.append(ReportedFault(record.match, fault.kind, fault.ply, detail, stderr[-MAX_STDERR_CHARACTERS:]))
                 del seen[:-MAX_FAULTS]
             yield record
 
@@ -186,66 +141,54 @@ class ReportBuilder:
         """The match that a visitor wants to see first; None without a match."""
         return self.choice.first_to_open(self.table.shown_names)
 
-    def report(self, listed: Sequence[ListedResult], opened: int | None) -> Report:
-        """Return the report, with the matches that can be replayed in it and the one that is open at first."""
-        table = self.table
-        page = build_tournament(self._home, TournamentParameters(tournament=self._tournament.name))
-        tables = tuple(self._tables())
+    def report(self) -> Report:
+        """Return the report."""
+        tables = list(self._tables())
         columns = {column.key: column for one in tables for column in one.columns if column.key not in EXPLAINED}
         return Report(
-            page=page,
-            cards=tuple(self._cards()),
-            cards_left_out=max(0, len(table.lines) - MAX_CARDS),
-            listed=tuple(listed),
-            opened=opened,
-            chances=_chances(table),
+            page=build_tournament(self._home, TournamentParameters(tournament=self._tournament.name)),
+            cards=list(self._cards()),
+            cards_left_out=max(0, len(self.table.lines) - MAX_CARDS),
+            chances=_chances(self.table),
             numbers=tables,
-            columns=tuple(columns.values()),
+            columns=list(columns.values()),
         )
 
     def _cards(self) -> Iterator[BotCard]:
         table = self.table
-        lines = table.lines[:MAX_CARDS]
         results = rated_tournament(self._home, self._tournament).results
         scores = pair_scores(results, [line.label for line in table.lines])
         histories = mu_histories(self._home.store, self._tournament, table.shown_names)
         digests = {bot.label: bot.digest for bot in self._tournament.definition.entrants}
-        for line in lines:
+        for line in table.lines[:MAX_CARDS]:
             rivals = _rivals(line, table, scores)
             are_few = len(rivals) <= 2 * MAX_RIVALS
-            times = self._times.get(line.label, BotTimes(line.label))
-            yield BotCard.of(
-                times,
+            yield BotCard(
                 line=standing_line(line),
-                history=tuple(histories.get(line.bot, ())),
-                best=tuple(rivals if are_few else rivals[:MAX_RIVALS]),
-                worst=() if are_few else tuple(rivals[: -MAX_RIVALS - 1 : -1]),
+                times=self._times.get(line.label, BotTimes(line.label)),
+                history=[Point(matches, mu) for matches, mu in histories.get(line.bot, ())],
+                best=rivals if are_few else rivals[:MAX_RIVALS],
+                worst=() if are_few else rivals[: -MAX_RIVALS - 1 : -1],
                 digest=digests.get(line.label, ""),
-                faults=tuple(reversed(self._faults.get(line.label, []))),
+                faults=self._faults.get(line.label, [])[::-1],
             )
 
     def _tables(self) -> Iterator[ShownTable]:
         """Yield the tables that the page of the tournament does not have, without empty ones."""
         table = self.table
         rated = rated_tournament(self._home, self._tournament)
-        columns, rows = standings_table(table)
-        yield shown_table("Ratings and points", standings_footer(table), columns, rows)
+        yield _shown_table("Ratings and points", standings_footer(table), *standings_table(table))
         check = cross_check(rated.results, table)
         found = stats_tables(table, rated.statistics, check, list(self._times.values()))
         for name, (columns, rows) in found.items():
             if rows and name not in ON_THE_PAGE and (name != "nash" or table.consistency.is_flagged):
-                yield shown_table(*STATS_TITLES[name], columns, rows)
+                yield _shown_table(*STATS_TITLES[name], columns, rows)
 
 
-def shown_table(title: str, about: str, columns: Sequence[Column], rows: Sequence[Row]) -> ShownTable:
-    """Return a table as texts; ``about`` is a sentence about it."""
-    return ShownTable(
-        anchor=f"numbers-{title.lower().replace(' ', '-')}",
-        title=title,
-        about=about,
-        columns=tuple(map(ShownColumn.of, columns)),
-        rows=tuple(tuple(shown(row[column.key], column) for column in columns) for row in rows),
-    )
+def _shown_table(title: str, about: str, columns: Sequence[Column], rows: Sequence[Row]) -> ShownTable:
+    anchor = f"numbers-{title.lower().replace(' ', '-')}"
+    texts = [[shown(row[column.key], column) for column in columns] for row in rows]
+    return ShownTable(anchor, title, about, columns, texts)
 
 
 def _rivals(line: Standing, table: Standings, scores: Mapping[tuple[str, str], Score]) -> list[RivalShare]:
@@ -253,25 +196,18 @@ def _rivals(line: Standing, table: Standings, scores: Mapping[tuple[str, str], S
     for rival, name in table.shown_names.items():
         score = scores.get((line.label, rival))
         if rival != line.label and score is not None and score.matches:
-            share = score.points / score.matches
-            shares.append(RivalShare(label=rival, name=name, share=share, matches=score.matches))
+            shares.append(RivalShare(rival, name, score.points / score.matches, score.matches))
     return sorted(shares, key=lambda share_of_rival: (-share_of_rival.share, share_of_rival.name))
 
 
-def _chances(table: Standings) -> Chances | None:
-    lines = table.lines[:MAX_CHANCES]
-    index_by_label = {label: index for index, label in enumerate(table.fitted.names)}
-    if len(lines) < 2 or not index_by_label:
-        return None
-    return Chances(
-        labels=tuple(line.label for line in lines),
-        names=tuple(line.bot for line in lines),
-        cells=tuple(tuple(_chance(table, index_by_label, one, other) for other in lines) for one in lines),
-        left_out=len(table.lines) - len(lines),
-    )
+def _chances(table: Standings) -> list[list[float | None]]:
+    number = {label: number for number, label in enumerate(table.fitted.names)}
+    labels = [line.label for line in table.lines[:MAX_CHANCES]]
+    if len(labels) < 2 or not number:
+        return []
 
+    def chance(bot: str, rival: str) -> float | None:
+        is_known = bot != rival and {bot, rival} <= number.keys()
+        return table.fitted.los_between(number[bot], number[rival]) if is_known else None
 
-def _chance(table: Standings, index_by_label: Mapping[str, int], bot: Standing, rival: Standing) -> float | None:
-    if bot is rival or not {bot.label, rival.label} <= index_by_label.keys():
-        return None
-    return table.fitted.los_between(index_by_label[bot.label], index_by_label[rival.label])
+    return [[chance(bot, rival) for rival in labels] for bot in labels]

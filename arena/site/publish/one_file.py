@@ -6,9 +6,8 @@ import base64
 import hashlib
 import json
 import zlib
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -21,8 +20,7 @@ from arena.site.matches.game import build_puzzle
 from arena.site.matches.games_model import PuzzleParameters, PuzzlesPage, PuzzlesParameters
 from arena.site.matches.match_model import ViewedMatch
 from arena.site.matches.viewed_match import viewed_match
-from arena.site.pages.charts import Point
-from arena.site.pages.report import Report, ReportBuilder
+from arena.site.pages.report import BotCard, ReportBuilder
 from arena.site.pages.results import listed_result
 from arena.site.pages.results_model import ListedResult
 from arena.site.pages.tournament_model import TournamentParameters
@@ -71,10 +69,10 @@ class NoLinks:
 class OneFileLinks(NoLinks):
     """Addresses in a file: of bots and matches that are in it."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, cards: Sequence[BotCard], matches: Collection[int]) -> None:
         """Note the bots and matches in the file."""
-        self._bots = {card.line.label: f"#bot-{number}" for number, card in enumerate(report.cards, 1)}
-        self._matches = {result.match for result in report.listed}
+        self._bots = {card.line.label: f"#bot-{number}" for number, card in enumerate(cards, 1)}
+        self._matches = frozenset(matches)
 
     def page(self, name: str, suffix: str = "", **values: Any) -> str | None:
         """Return where something is in the file; None if it is not there."""
@@ -87,8 +85,7 @@ class OneFileLinks(NoLinks):
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class _MatchInFile:
+class _MatchInFile(NamedTuple):
     listed: ListedResult
     shown: ViewedMatch
 
@@ -107,7 +104,7 @@ def report_file(
     numbers = [match.shown.match for match in matches_in_file]
     preferred = builder.first_to_open
     opened = preferred if preferred in numbers else next(iter(numbers[::-1]), None)
-    report = builder.report([match.listed for match in matches_in_file], opened)
+    report = builder.report()
     style, script = f"{asset('site.css').decode()}{WIDER}", "\n".join(asset(name).decode() for name in SCRIPTS)
     chunks = [
         packed([match.shown for match in matches_in_file[start : start + CHUNK]])
@@ -115,7 +112,7 @@ def report_file(
     ]
     return render_template(
         "report",
-        Setting(links=OneFileLinks(report), is_served=False),
+        Setting(links=OneFileLinks(report.cards, numbers), is_served=False),
         room="",
         twin=None,
         parameters=TournamentParameters(tournament=tournament.name),
@@ -123,7 +120,7 @@ def report_file(
         report=report,
         labels={line.bot: line.label for line in report.page.standings},
         lines_shown=max(len(report.page.standings), 1),
-        histories=[[Point(matches, mu) for matches, mu in card.history] for card in report.cards],
+        listed=[match.listed for match in matches_in_file],
         opened=next((match.shown for match in matches_in_file if match.shown.match == opened), None),
         chunks=chunks,
         index=Markup(json.dumps({"matches": numbers, "chunk": CHUNK, "first": opened})),
@@ -205,60 +202,37 @@ tr.clear > th, tr.clear > td { font-weight: 600; }
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A number in the table of a measure.
-
-    Attributes:
-        at: what it is of.
-        numbers: as text, of each variation.
-        intervals: as text, of each variation; for two, the number with it.
-        strokes: drawings of each variation.
-        change: how much larger the second one is, with its interval; empty for one game.
-        is_clear: whether that is more than chance.
-        meaning: what it means to a player.
-    """
-
-    name: str
-    at: str
-    numbers: tuple[str, ...]
-    intervals: tuple[str, ...]
-    strokes: tuple[Markup, ...]
-    change: str = ""
-    is_clear: bool = False
-    meaning: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A measure on the page."""
+class Section(NamedTuple):
+    """A measure on the page; its lines are differences between variations, or the rows of one game."""
 
     measure: Measure
-    notes: tuple[str, ...]
+    notes: Sequence[str]
     plots: Sequence[EstimatePlot]
-    lines: Sequence[Line]
+    lines: Sequence[Difference | Row]
 
 
 def quality_page(quality: QualityReport | Comparison) -> str:
     """Return the quality of a game, or of two variations, as HTML."""
     style = f"{asset('site.css').decode()}{QUALITY_STYLE}"
-    reports = quality.reports if isinstance(quality, Comparison) else (quality,)
-    first = reports[0]
+    first = quality.reports[0] if isinstance(quality, Comparison) else quality
     varied = quality.option if isinstance(quality, Comparison) else None
-    options = {name: value for name, value in first.options.items() if name != varied}
     return render_template(
         "quality",
         Setting(links=NoLinks(), is_served=False),
         room="",
         twin=None,
         game=first.game,
-        options=options,
+        options={name: value for name, value in first.options.items() if name != varied},
         names=_names(quality),
         plan=first.plan,
         answers=answers_of_comparison(quality) if isinstance(quality, Comparison) else answers_of(quality),
-        sections=_compared_sections(quality) if isinstance(quality, Comparison) else _sections(quality),
+        sections=list(_sections(quality)),
         is_pair=isinstance(quality, Comparison),
         key_mark=key_mark,
+        stroke=stroke,
+        number=number_text,
+        interval=interval_text,
+        change=lambda pair: "" if pair.change is None else estimate_text(pair.change, pair.row.unit),
         style=Markup(style),
         style_hash=policy_hash(style),
     )
@@ -268,43 +242,13 @@ def _names(quality: QualityReport | Comparison) -> list[str]:
     return [f"{quality.option} = {value}" for value in quality.values] if isinstance(quality, Comparison) else []
 
 
-def _sections(report: QualityReport) -> list[Section]:
-    return [
-        Section(
-            measure,
-            (measure.note,) if measure.note else (),
-            plots_of([measure], []),
-            [_line(row) for row in measure.rows],
-        )
-        for measure in report.measures
-    ]
-
-
-def _line(row: Row) -> Line:
-    return Line(row.name, row.at, (number_text(row),), (interval_text(row),), (stroke(row),))
-
-
-def _compared_sections(comparison: Comparison) -> list[Section]:
-    sections, names, differences = [], _names(comparison), comparison.differences()
-    for first, second in zip(*(report.measures for report in comparison.reports), strict=True):
-        notes = [
-            f"{name}: {measure.note}" for name, measure in zip(names, (first, second), strict=True) if measure.note
-        ]
-        lines = [_difference_line(pair) for pair in differences if pair.key == first.key]
-        sections.append(Section(first, tuple(notes), plots_of([first, second], names), lines))
-    return sections
-
-
-def _difference_line(pair: Difference) -> Line:
-    both = (pair.row, pair.other)
-    change = "" if pair.change is None else estimate_text(pair.change, pair.row.unit)
-    return Line(
-        pair.row.name,
-        pair.row.at,
-        tuple(number_text(row) for row in both),
-        tuple(interval_text(row) for row in both),
-        tuple(stroke(row) for row in both),
-        change,
-        pair.is_clear,
-        pair.meaning(),
-    )
+def _sections(quality: QualityReport | Comparison) -> Iterator[Section]:
+    reports = quality.reports if isinstance(quality, Comparison) else (quality,)
+    differences = quality.differences() if isinstance(quality, Comparison) else None
+    names = _names(quality)
+    prefixes = [f"{name}: " for name in names] or [""]
+    for measures in zip(*(report.measures for report in reports), strict=True):
+        first = measures[0]
+        notes = [f"{prefix}{one.note}" for prefix, one in zip(prefixes, measures, strict=True) if one.note]
+        lines = first.rows if differences is None else [pair for pair in differences if pair.key == first.key]
+        yield Section(first, notes, plots_of(measures, names), lines)
