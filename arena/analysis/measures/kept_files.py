@@ -13,10 +13,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
+from math import prod
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from arena.base.errors import StoreError
 from arena.base.folder import replace_file
@@ -34,6 +36,9 @@ KEPT_FILE = "a kept file"
 
 T = TypeVar("T")
 
+Columns = Sequence[tuple[str, tuple[int, ...]]]
+"""The types and shapes of arrays in a file, one behind the other."""
+
 
 def _open_plain(path: Path) -> BinaryIO:
     """Open a plain file to read; OSError for a link, pipe or directory."""
@@ -44,24 +49,37 @@ def _open_plain(path: Path) -> BinaryIO:
     raise OSError(f"{path} is no plain file")
 
 
-def read_parts(path: Path, line_type: type[T], size_of: Callable[[T], int | None]) -> tuple[T, bytes] | None:
-    """Return the line of a file and the bytes behind it; None unless it is a plain file of exactly these, undamaged.
+def read_parts(
+    path: Path, line_type: type[T], columns_of: Callable[[T], Columns | None]
+) -> tuple[T, list[NDArray[Any]]] | None:
+    """Return the line of a file and the arrays behind it; None unless it is a plain file of exactly these, undamaged.
 
-    ``size_of`` returns how many bytes belong behind a line, and None for a line of another key.
+    ``columns_of`` returns which arrays belong behind a line, and None for a line of another key.
     """
     try:
         with _open_plain(path) as file:
             size_bytes = os.fstat(file.fileno()).st_size
             text = file.readline(MAX_LINE_BYTES)
             line = from_stored(line_type, from_json_text(text.decode(), KEPT_FILE), KEPT_FILE)
-            size = size_of(line)
-            if size is None or size_bytes != len(text) + size + _DIGEST_BYTES:
+            columns = columns_of(line)
+            size = bytes_of(columns or ())
+            if columns is None or size_bytes != len(text) + size + _DIGEST_BYTES:
                 return None
             data = file.read(size)
-            is_undamaged = len(data) == size and file.read(_DIGEST_BYTES) == digest_of(text, data)
+            if len(data) != size or file.read(_DIGEST_BYTES) != digest_of(text, data):
+                return None
     except (OSError, StoreError, UnicodeDecodeError):
         return None
-    return (line, data) if is_undamaged else None
+    arrays, start = list[NDArray[Any]](), 0
+    for kind, shape in columns:
+        arrays.append(np.frombuffer(data, kind, prod(shape), start).reshape(shape))
+        start += arrays[-1].nbytes
+    return line, arrays
+
+
+def bytes_of(columns: Columns) -> int:
+    """Return how many bytes arrays take."""
+    return sum(prod(shape) * np.dtype(kind).itemsize for kind, shape in columns)
 
 
 def digest_of(*parts: Any) -> bytes:
@@ -72,11 +90,12 @@ def digest_of(*parts: Any) -> bytes:
     return digest.digest()
 
 
-def write_parts(path: Path, line: Any, *arrays: Any) -> None:
+def write_parts(path: Path, line: Any, *columns: NDArray[Any]) -> None:
     """Write a line, which is a dataclass, and arrays for ``read_parts``, unless the line is too long.
 
     Errors in writing the file are ignored.
     """
+    arrays = [np.ascontiguousarray(column).ravel() for column in columns]
     text = json.dumps(asdict(line), separators=(",", ":")).encode() + b"\n"
     with suppress(OSError):
         if len(text) <= MAX_LINE_BYTES and not path.parent.is_symlink():  # which leads out of the home
@@ -86,7 +105,6 @@ def write_parts(path: Path, line: Any, *arrays: Any) -> None:
 # The last fit of a tournament that is being played, in a file: the next one begins with it, and ends at the same. So
 # the file decides how long a table takes, never what it says; a finished tournament is fitted from nothing.
 
-_NUMBER_BYTES = 8
 MAX_SIZE = 1e4
 """Of means and widths; means are never below its negative, and deviations and widths never below its inverse."""
 
@@ -101,17 +119,16 @@ class _Line:
 
 def read_start(path: Path, tournament: StoredTournament) -> Start | None:
     """Return the fit in a file; None without one, or if it is malformed or of another tournament or code."""
-    parts = read_parts(path, _Line, lambda line: _size_of(line, tournament))
+    parts = read_parts(path, _Line, lambda line: _columns_of(line, tournament))
     if parts is None:
         return None
-    line, data = parts
-    means, sigmas = np.frombuffer(data, dtype="<f8").reshape(2, len(line.names))
+    line, ((means, sigmas),) = parts
     if not ((np.abs(means) <= MAX_SIZE) & (sigmas >= 1 / MAX_SIZE) & (sigmas <= MAX_SIZE)).all():  # nan is not
         return None
     return Start(line.names, means, sigmas**-2.0, line.draw_probability, line.prior_width)
 
 
-def _size_of(line: _Line, tournament: StoredTournament) -> int | None:
+def _columns_of(line: _Line, tournament: StoredTournament) -> Columns | None:
     is_right = (
         tuple(line.key) == _key_of(tournament)
         and 0.0 < line.draw_probability < 1.0
@@ -119,7 +136,7 @@ def _size_of(line: _Line, tournament: StoredTournament) -> int | None:
         and all(map(is_text, line.names))
         and list(line.names) == sorted(set(line.names))
     )
-    return 2 * len(line.names) * _NUMBER_BYTES if is_right and line.names else None
+    return [("<f8", (2, len(line.names)))] if is_right and line.names else None
 
 
 def write_start(path: Path, tournament: StoredTournament, fitted: FittedEncounters) -> None:
@@ -133,7 +150,7 @@ def write_start(path: Path, tournament: StoredTournament, fitted: FittedEncounte
         prior_width=fitted.prior_width,
     )
     numbers = ([rating.mu for rating in fitted.ratings], [rating.sigma for rating in fitted.ratings])
-    write_parts(path, line, np.array(numbers, dtype="<f8").ravel())
+    write_parts(path, line, np.array(numbers, dtype="<f8"))
 
 
 def _key_of(tournament: StoredTournament) -> tuple[str, int, str]:

@@ -31,7 +31,6 @@ from arena.store.results.values import StoredTournament
 # built, a leaderboard rests (``resting_leaderboards.py``). A file is for one game after one tournament; its key says
 # from which records and by which code its lines were computed. As in ``standings_cache.py``, no file is trusted.
 
-LAYOUT = 2
 MAX_KEPT = 64
 """The most leaderboards in the memory of a process."""
 
@@ -46,7 +45,6 @@ class Leaderboard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Line:
-    layout: int
     key: str
     matches: int
     lines: Sequence[Any]
@@ -107,7 +105,7 @@ def keep_leaderboard(
 
 
 def _write(path: Path, key: str, board: Leaderboard) -> None:
-    write_parts(path, _Line(layout=LAYOUT, key=key, matches=board.matches, lines=board.lines))
+    write_parts(path, _Line(key=key, matches=board.matches, lines=board.lines))
 
 
 def _compute(store: Store, tournaments: Sequence[StoredTournament], game: str | None) -> Leaderboard:
@@ -133,7 +131,7 @@ def _hash(value: object) -> str:
 
 @lru_cache(maxsize=MAX_KEPT)
 def _read(path: Path, key: str) -> Leaderboard:
-    parts = read_parts(path, _Line, lambda line: 0 if (line.layout, line.key) == (LAYOUT, key) else None)
+    parts = read_parts(path, _Line, lambda line: () if line.key == key else None)
     if parts is None or not is_whole(parts[0].matches, 0):
         raise _CacheMissError
     try:

@@ -14,13 +14,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
-from arena.analysis.measures.kept_files import read_parts, write_parts
+from arena.analysis.measures.kept_files import Columns, bytes_of, read_parts, write_parts
 from arena.analysis.measures.result_pieces import (
     HASH_BYTES,
     MAX_KEPT_MATCHES,
@@ -127,42 +126,33 @@ class _Line:
     matches: int
     seats: int
 
-    def shapes(self) -> list[tuple[int, ...]]:
-        """Return the shapes of the columns of the piece."""
-        single, words = (self.matches,), (self.matches, HASH_BYTES // 4)
-        return [single, (self.matches, self.seats), (self.matches, self.seats), single, words, words]
-
-    def size(self) -> int:
-        """Return how many bytes the piece takes."""
-        return sum(
-            int(np.prod(shape)) * np.dtype(dtype).itemsize for shape, dtype in zip(self.shapes(), _TYPES, strict=True)
-        )
+    def columns(self) -> Columns:
+        """Return the types and shapes of the columns of the piece."""
+        single, by_seat, words = (self.matches,), (self.matches, self.seats), (self.matches, HASH_BYTES // 4)
+        return list(zip(_TYPES, (single, by_seat, by_seat, single, words, words), strict=True))
 
 
 def _write(path: Path, read: _ReadSoFar) -> None:
     matches, seats = read.piece.bots.shape
-    names = tuple(read.labels), tuple(read.games)
     line = _Line(
-        code=code_digest(), key=read.key, last_match=read.last_match, labels=names[0], games=names[1],
-        matches=matches, seats=seats,
-    )  # fmt: skip
-    if line.size() <= MAX_FILE_BYTES:
-        columns = zip(read.piece, _TYPES, strict=True)
-        write_parts(path, line, *(np.ascontiguousarray(column, dtype=dtype).ravel() for column, dtype in columns))
+        code=code_digest(),
+        key=read.key,
+        last_match=read.last_match,
+        labels=tuple(read.labels),
+        games=tuple(read.games),
+        matches=matches,
+        seats=seats,
+    )
+    if bytes_of(line.columns()) <= MAX_FILE_BYTES:
+        write_parts(path, line, *map(np.asarray, read.piece, _TYPES))
 
 
 def _read(path: Path, key: str) -> _ReadSoFar | None:
     """Return what is in a file; None without one, or if it is malformed or has another key."""
-    parts = read_parts(path, _Line, lambda line: _size_of(line, key))
+    parts = read_parts(path, _Line, lambda line: _columns_of(line, key))
     if parts is None:
         return None
-    line, data = parts
-    columns: list[NDArray[Any]] = []
-    start = 0
-    for shape, dtype in zip(line.shapes(), _TYPES, strict=True):
-        count = int(np.prod(shape))
-        columns.append(np.frombuffer(data, dtype, count, start).reshape(shape))
-        start += columns[-1].nbytes
+    line, columns = parts
     piece = Piece._make(columns)
     labels, games = (_numbers(names) for names in (line.labels, line.games))
     if not _fits_together(piece, len(labels), len(games)):
@@ -174,18 +164,13 @@ def _numbers(names: Sequence[str]) -> dict[str, int]:
     return {name: number for number, name in enumerate(names)}
 
 
-def _size_of(line: _Line, key: str) -> int | None:
-    """Return the size of the piece behind a line; None if the line is of another key, or impossible."""
+def _columns_of(line: _Line, key: str) -> Columns | None:
+    """Return the columns of the piece behind a line; None if the line is of another key, or impossible."""
     names = (*line.labels, *line.games)
     are_names = all(map(is_text, names)) and len(set(line.labels)) + len(set(line.games)) == len(names)
-    counts = (line.last_match, line.matches, line.seats)
-    if (
-        (line.code, line.key) != (code_digest(), key)
-        or not are_names
-        or not all(is_whole(count, 1, MAX_FILE_BYTES) for count in counts)
-    ):
-        return None
-    return size if (size := line.size()) <= MAX_FILE_BYTES else None
+    are_counts = all(is_whole(count, 1, MAX_FILE_BYTES) for count in (line.last_match, line.matches, line.seats))
+    is_right = (line.code, line.key) == (code_digest(), key) and are_names and are_counts
+    return line.columns() if is_right and bytes_of(line.columns()) <= MAX_FILE_BYTES else None
 
 
 def _fits_together(piece: Piece, labels: int, games: int) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from arena.analysis.measures.kept_files import KEPT_FILE, read_parts, read_start, write_parts, write_start
+from arena.analysis.measures.kept_files import KEPT_FILE, Columns, read_parts, read_start, write_parts, write_start
 from arena.analysis.measures.result_pieces import MIN_KEPT_MATCHES
 from arena.analysis.measures.result_table import ResultTable, read_results
 from arena.analysis.measures.standings import Standing, Standings, standings, with_decided, without
@@ -27,6 +27,7 @@ from arena.base.stored import from_stored, is_text, is_whole, list_of, mapping_o
 from arena.base.until import Decided
 from arena.ratings import Rating
 from arena.ratings.consistency import Consistency
+from arena.ratings.distributions import Floats
 from arena.ratings.field_fit import FittedEncounters, draws_of
 from arena.store.home import kept_path
 from arena.store.results.scope import ALL_BUT_COMPARISONS, Scope
@@ -36,9 +37,7 @@ from arena.store.results.values import Authorship, StoredTournament
 # The file of the cache: behind its line are the draws of the bootstrap. Every value must have its type, and the parts
 # must fit together.
 
-LAYOUT = 4
 MAX_COUNT = 2**53
-_DRAW_BYTES = 8
 
 Key = tuple[str, int, str, str, int, int]
 """From which records and by which code standings were computed."""
@@ -46,7 +45,6 @@ Key = tuple[str, int, str, str, int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Line:
-    layout: int
     key: Sequence[Any]
     lines: Sequence[Any]
     players: int
@@ -63,21 +61,21 @@ class _Line:
 
 def read_standings(path: Path, key: Key) -> Standings | None:
     """Return the standings in a file; None if there are none, or their key differs."""
-    parts = read_parts(path, _Line, lambda line: _size_of_draws(line, key))
+    parts = read_parts(path, _Line, lambda line: _columns_of(line, key))
     try:
         return None if parts is None else _standings(*parts)
     except StoreError:
         return None
 
 
-def _standings(line: _Line, data: bytes) -> Standings:
-    draws = np.frombuffer(data, dtype="<f8")
+def _standings(line: _Line, arrays: Sequence[Floats]) -> Standings:
+    (draws,) = arrays
     fitted = FittedEncounters(
         names=line.names,
         ratings=tuple(map(_rating, line.ratings)),
         draw_probability=line.draw_probability,
         prior_width=line.prior_width,
-        draws=draws.reshape(draws_of(len(line.names)), len(line.names)),
+        draws=draws,
         encounters=line.encounters,
     )
     table = Standings(
@@ -122,10 +120,9 @@ def _consistency(stored: Mapping[str, Any]) -> Consistency:
     return replace(from_stored(Consistency, {**stored, "cycles": []}, KEPT_FILE), cycles=tuple(map(tuple, cycles)))
 
 
-def _size_of_draws(line: _Line, key: Key) -> int | None:
-    if line.layout != LAYOUT or tuple(line.key) != key:
-        return None
-    return draws_of(len(line.names)) * len(line.names) * _DRAW_BYTES
+def _columns_of(line: _Line, key: Key) -> Columns | None:
+    bots = len(line.names)
+    return [("<f8", (draws_of(bots), bots))] if tuple(line.key) == key else None
 
 
 def _fits_together(table: Standings) -> bool:
@@ -158,7 +155,6 @@ def write_standings(path: Path, key: Key, table: Standings) -> None:
     """Write a file that appears only when it is complete; errors in writing it are ignored."""
     fitted = table.fitted
     line = _Line(
-        layout=LAYOUT,
         key=key,
         lines=table.lines,
         players=table.players,
@@ -172,7 +168,7 @@ def write_standings(path: Path, key: Key, table: Standings) -> None:
         consistency=asdict(table.consistency),
         first_seat_share=table.first_seat_share,
     )
-    write_parts(path, line, np.ascontiguousarray(fitted.draws, dtype="<f8").ravel())
+    write_parts(path, line, np.asarray(fitted.draws, dtype="<f8"))
 
 
 # The standings of a store.

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from arena.analysis.text.tables import Column, Row
@@ -22,7 +23,7 @@ MAX_FINISH_COLUMNS = 8
 _ORDINALS = ("1st", "2nd", "3rd")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class StatColumn:
     """A column of the standings, in every format.
 
@@ -90,63 +91,52 @@ def _count_of(faults: Mapping[str, int], kind: FaultKind) -> int:
 
 
 _BEFORE_FINISH_COUNTS = (
+    StatColumn("rank", "rank", "by exposure; equal bots share it", attrgetter("rank")),
+    StatColumn("bot", "bot", "the entrant's name; in leaderboards name@version", attrgetter("bot"), kind=str),
     StatColumn(
-        key="rank",
-        title="rank",
-        meaning="by exposure; equal bots share it",
-        value=lambda line: line.rank,
-    ),
-    StatColumn(
-        key="bot",
-        title="bot",
-        meaning="the entrant's name; in leaderboards name@version",
-        value=lambda line: line.bot,
-        kind=str,
-    ),
-    StatColumn(
-        key="exposure",
-        title="exposure",
-        meaning="mu − 3 sigma: a strength the bot has almost certainly",
-        value=lambda line: line.rating.exposure,
+        "exposure",
+        "exposure",
+        "mu − 3 sigma: a strength the bot has almost certainly",
+        attrgetter("rating.exposure"),
         kind=float,
         decimals=2,
         drop_order=1,
         is_detail=True,
     ),
     StatColumn(
-        key="mu",
-        title="mu",
-        meaning="the TrueSkill rating: the mean of what is believed about the bot's strength",
-        value=lambda line: line.rating.mu,
+        "mu",
+        "mu",
+        "the TrueSkill rating: the mean of what is believed about the bot's strength",
+        attrgetter("rating.mu"),
         kind=float,
         decimals=2,
         drop_order=4,
     ),
     StatColumn(
-        key="sigma",
-        title="sigma",
-        meaning="the standard deviation of that belief",
-        value=lambda line: line.rating.sigma,
+        "sigma",
+        "sigma",
+        "the standard deviation of that belief",
+        attrgetter("rating.sigma"),
         kind=float,
         decimals=2,
         drop_order=11,
         is_detail=True,
     ),
     StatColumn(
-        key="margin_95",
-        title="± 95 %",
-        meaning="half the width of the 95 % interval of mu relative to the field, by a bootstrap over encounters",
-        value=lambda line: line.margin,
+        "margin_95",
+        "± 95 %",
+        "half the width of the 95 % interval of mu relative to the field, by a bootstrap over encounters",
+        attrgetter("margin"),
         kind=float | None,
         decimals=2,
         drop_order=4,
         is_detail=True,
     ),
     StatColumn(
-        key="rank_95",
-        title="95 % rank",
-        meaning="the 95 % interval of the bot's rank by mu",
-        value=lambda line: list(line.rank_interval) if line.rank_interval else None,
+        "rank_95",
+        "95 % rank",
+        "the 95 % interval of the bot's rank by mu",
+        lambda line: list(line.rank_interval) if line.rank_interval else None,
         kind=int | None,
         formatted=interval_text,
         flat={
@@ -156,86 +146,80 @@ _BEFORE_FINISH_COUNTS = (
         drop_order=8,
     ),
     StatColumn(
-        key="better_than_next",
-        title="LOS",
-        meaning="the likelihood of superiority: the probability that the bot is better than the next one",
-        value=lambda line: line.los,
+        "better_than_next",
+        "LOS",
+        "the likelihood of superiority: the probability that the bot is better than the next one",
+        attrgetter("los"),
         kind=float | None,
         formatted=percent_text,
         drop_order=7,
         is_detail=True,
     ),
     StatColumn(
-        key="same_as_next",
-        title="= next",
-        meaning='"=": the bot and the next one can\'t be told apart at 95 %',
-        value=lambda line: line.same_as_next,
+        "same_as_next",
+        "= next",
+        '"=": the bot and the next one can\'t be told apart at 95 %',
+        attrgetter("same_as_next"),
         kind=bool,
         formatted=lambda is_same: "=" if is_same else "",
         drop_order=3,
     ),
-    StatColumn(
-        key="matches",
-        title="matches",
-        meaning="matches played",
-        value=lambda line: line.matches,
-        drop_order=9,
-    ),
+    StatColumn("matches", "matches", "matches played", attrgetter("matches"), drop_order=9),
 )
 
 _AFTER_FINISH_COUNTS = (
     StatColumn(
-        key="points",
-        title="points",
-        meaning="in each match the share of rivals beaten, a tie counting half",
-        value=lambda line: line.points,
+        "points",
+        "points",
+        "in each match the share of rivals beaten, a tie counting half",
+        attrgetter("points"),
         kind=float,
         decimals=1,
         drop_order=10,
         is_detail=True,
     ),
     StatColumn(
-        key="score_percent",
-        title="score %",
-        meaning="points per match",
-        value=lambda line: _percent(line.score_share),
+        "score_percent",
+        "score %",
+        "points per match",
+        lambda line: _percent(line.score_share),
         kind=float | None,
         decimals=1,
         drop_order=2,
     ),
     StatColumn(
-        key="first_seat_percent",
-        title="seat 0 %",
-        meaning="points per match in seat 0",
-        value=lambda line: _percent(line.first_seat_share),
+        "first_seat_percent",
+        "seat 0 %",
+        "points per match in seat 0",
+        lambda line: _percent(line.first_seat_share),
         kind=float | None,
         decimals=1,
         drop_order=12,
         is_detail=True,
     ),
     StatColumn(
-        key="faults",
-        title="faults",
-        meaning="forfeits by kind of fault",
-        value=lambda line: dict(sorted(line.faults.items())),
+        "faults",
+        "faults",
+        "forfeits by kind of fault",
+        lambda line: dict(sorted(line.faults.items())),
         kind=dict,
         formatted=lambda faults: ", ".join(f"{count} {kind}" for kind, count in faults.items()),
         drop_order=5,
         flat={f"faults_{kind}": partial(_count_of, kind=kind) for kind in FaultKind},
     ),
     StatColumn(
-        key="author",
-        title="author",
-        meaning="whose the bot is; without an owner, who wrote it by its bot.toml; only in JSON and CSV",
-        value=lambda line: line.author,
+        "author",
+        "author",
+        "whose the bot is; without an owner, who wrote it by its bot.toml; only in JSON and CSV",
+        attrgetter("author"),
         kind=str,
         is_shown=False,
     ),
     StatColumn(
-        key="is_author_claimed",
-        title="claimed",
-        meaning="whether the author is known by its bot.toml alone; only in JSON and CSV",
-        value=lambda line: line.is_author_claimed,
+        "is_author_claimed",
+        "claimed",
+        "whether the author is known by its bot.toml alone; only in JSON and CSV",
+        attrgetter("is_author_claimed"),
         kind=bool,
         is_shown=False,
     ),
@@ -264,9 +248,9 @@ def flat_table(
 def _finish_columns(players: int) -> list[StatColumn]:
     if players == 2:
         return [
-            StatColumn(key="wins", title="W", meaning="matches won", value=lambda line: line.wins, drop_order=6),
-            StatColumn(key="draws", title="D", meaning="matches drawn", value=lambda line: line.draws, drop_order=6),
-            StatColumn(key="losses", title="L", meaning="matches lost", value=lambda line: line.losses, drop_order=6),
+            StatColumn("wins", "W", "matches won", attrgetter("wins"), drop_order=6),
+            StatColumn("draws", "D", "matches drawn", attrgetter("draws"), drop_order=6),
+            StatColumn("losses", "L", "matches lost", attrgetter("losses"), drop_order=6),
         ]
     return [
         StatColumn(
