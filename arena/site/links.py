@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from pydantic import ValidationError
@@ -29,29 +29,28 @@ STATIC = "static"
 """Where a folder has the files of ``static``."""
 
 
-class Links(Protocol):
-    """Returns the addresses of pages and of files of the site, for the page that is being written."""
+class Links:
+    """The addresses of pages and of files of the site, for the page that is being written; here there are none.
+
+    Attributes:
+        account: the address of the reader's account; None where nobody can sign in.
+        play: the address where people play against bots; None where nobody can.
+    """
+
+    account: str | None = None
+    play: str | None = None
 
     def page(self, name: str, suffix: str = "", **values: Any) -> str | None:
         """Return the address of a page of the table, with ".json", ".csv" or nothing; None without a page."""
+        return None
 
     def asset(self, name: str) -> str:
-        """Return the address of a file in ``static``."""
-
-    @property
-    def account(self) -> str | None:
-        """The address of the reader's account; None where nobody can sign in."""
-
-    @property
-    def play(self) -> str | None:
-        """The address where people play against bots; None where nobody can."""
+        """Return the address of a file in ``static``; empty where pages have what they need in themselves."""
+        return ""
 
 
-class ServedLinks:
-    """Addresses on a server; ``account`` is that of the reader's account, None where nobody signs in.
-
-    Whoever may have an account may play; ``play`` is the address for that where visitors alone do.
-    """
+class ServedLinks(Links):
+    """Addresses on a server; whoever may have an account may play, and ``play`` is for visitors of other servers."""
 
     def __init__(self, asset_digests: dict[str, str], account: str | None = None, play: str | None = None) -> None:
         """Take digests of the files in ``static``: addresses contain them, so that browsers cache files for good."""
@@ -116,10 +115,8 @@ _NO_NAMES = ("", ".", "..")
 """Browsers remove these from a path, however they are encoded."""
 
 
-class FolderLinks:
+class FolderLinks(Links):
     """Addresses in a folder of files, seen from one of them: they hold wherever the folder is, on a disk as well."""
-
-    account = play = None
 
     def __init__(self, place_of: Callable[[str, Mapping[str, Any]], str | None], here: str) -> None:
         """Take what returns the file of a page from its name and parameters, from the folder and without its ending,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from arena.site.frame.model import Lane, Page
+from arena.site.frame.model import Lane, Page, Parameters
 from arena.site.matches.games_model import (
     GamePage,
     GameParameters,
     GamesPage,
-    GamesParameters,
     PuzzlePage,
     PuzzleParameters,
     PuzzlesPage,
@@ -26,13 +25,11 @@ from arena.site.pages.leaderboard_model import (
     LeaderboardPage,
     LeaderboardParameters,
     LeaderboardsPage,
-    LeaderboardsParameters,
 )
 from arena.site.pages.overview_model import (
     BotsPage,
     BotsParameters,
     HealthPage,
-    HealthParameters,
     OverviewPage,
     OverviewParameters,
 )
@@ -66,7 +63,7 @@ PAGES: tuple[Page, ...] = (
         name="leaderboards",
         summary="The best bots of each game, and the seasons.",
         path="/leaderboards",
-        parameters=LeaderboardsParameters,
+        parameters=Parameters,
         model=LeaderboardsPage,
         builder="arena.site.pages.leaderboard:build_leaderboards",
         lane=Lane.RATINGS,
@@ -146,7 +143,7 @@ PAGES: tuple[Page, ...] = (
         name="health",
         summary="Whether the server can read its store, and what it runs.",
         path="/health",
-        parameters=HealthParameters,
+        parameters=Parameters,
         model=HealthPage,
         builder="",
         lane=Lane.SERVER,
@@ -210,7 +207,7 @@ PAGES: tuple[Page, ...] = (
         name="games",
         summary="The games, each in a sentence.",
         path="/games",
-        parameters=GamesParameters,
+        parameters=Parameters,
         model=GamesPage,
         builder="arena.site.matches.positions:build_games",
         lane=Lane.BOARDS,

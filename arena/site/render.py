@@ -16,7 +16,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from arena.analysis.text.standings_columns import meaning_of, percent_text
-from arena.analysis.text.tables import printable, printable_lines
+from arena.analysis.text.tables import lines_of_text, printable
+from arena.analysis.text.tables import name as name_html
 from arena.base.text import all_of, counted, duration_text, halves_text, minute_text, rate_text, score_text
 from arena.site.frame.model import Frozen, Model, Page, Parameters
 from arena.site.links import Links, address_of, query_value
@@ -79,11 +80,6 @@ def _shown(text: str) -> str:
 #
 # Whatever a template writes is escaped, and characters that are not visible are shown as such: text of bots can neither
 # be markup nor turn round what is beside it.
-
-MAX_UNBROKEN_CHARACTERS = 16
-"""A name of up to this many characters fits wherever a page has one."""
-
-_JOINTS = re.compile(r"(?<=\w[_-])(?=\w)")
 
 _NOT_IN_SCRIPT = re.compile("[<>&]|[^ -~]")
 
@@ -150,8 +146,8 @@ def environment() -> Environment:
         auto_reload=False,
     )
     made.filters |= {
-        "bot_name": bot_name,
-        "lines_of_text": lambda text: Markup(escape(printable_lines(text.strip("\n")))),
+        "bot_name": lambda shown: Markup(name_html(shown)),
+        "lines_of_text": lambda text: Markup(lines_of_text(text)),
         "counted": counted,
         "minute": minute_text,
         "places_svg": places_svg,
@@ -198,13 +194,6 @@ def script_data(model: Model) -> Markup:
 def _in_json(match: re.Match[str]) -> str:
     units = match[0].encode("utf-16-be").hex()
     return "".join(f"\\u{units[k : k + 4]}" for k in range(0, len(units), 4))
-
-
-def bot_name(shown: str) -> Markup:
-    """Return a name as HTML that can break after ``_`` and ``-``; right-to-left letters reorder no neighbours."""
-    escaped = str(escape(printable(shown)))
-    broken = _JOINTS.sub("<wbr>", escaped) if len(escaped) > MAX_UNBROKEN_CHARACTERS else escaped
-    return Markup(f"<bdi>{broken}</bdi>")
 
 
 @cache

@@ -9,9 +9,10 @@ from arena.analysis.text.match_view import action_targets
 from arena.base.errors import OptionError, UnknownNameError, UsageError
 from arena.games import make_game
 from arena.lab.advice import ADVICE
+from arena.site.frame.model import Parameters
 from arena.site.matches import game as module
 from arena.site.matches.game import build_game
-from arena.site.matches.games_model import GameParameters, GamesParameters
+from arena.site.matches.games_model import GameParameters
 from arena.site.matches.positions import build_games
 from arena.site.render import rulebook_html
 from arena.store.home import ArenaHome
@@ -37,7 +38,7 @@ def html_of(name, model, parameters):
 
 
 def test_the_list_has_the_games_of_the_arena_and_of_tournaments_and_no_other_is_imported(home):
-    listed = build_games(home, GamesParameters()).games
+    listed = build_games(home, Parameters()).games
     names = ["plusminus", "plaid", "coprimality", "differences", "multiplication", "domineering:Domineering"]
     assert [game.name for game in listed] == names
     assert [game.players for game in listed][:3] == ["2", "2 or more", "2 or more"]
@@ -49,9 +50,9 @@ def test_the_list_has_the_games_of_the_arena_and_of_tournaments_and_no_other_is_
 
 def test_a_game_that_cannot_be_loaded_says_why_in_the_list_and_on_its_page(home, monkeypatch):
     monkeypatch.setattr("arena.site.matches.positions.external_games", lambda home: ["no_such_module:Game", "Chess"])
-    listed = build_games(home, GamesParameters())
+    listed = build_games(home, Parameters())
     assert "no_such_module" in listed.games[5].problem
-    assert "can’t be loaded here" in text_in(html_of("games", listed, GamesParameters()))
+    assert "can’t be loaded here" in text_in(html_of("games", listed, Parameters()))
     for name, problem in (("no_such_module:Game", "there is no module 'no_such_module'"), ("Chess", "unknown game")):
         page = game_page(home, game=name)
         assert problem in page.problem

@@ -15,7 +15,7 @@ import numpy as np
 from arena.analysis.measures.result_table import ResultTable, read_results
 from arena.analysis.measures.standings import Standings
 from arena.analysis.measures.standings_cache import standings_of
-from arena.analysis.measures.values import Share
+from arena.analysis.measures.values import GameStatistics, Share
 from arena.base.display import Tabular
 from arena.base.records import MatchRecord
 from arena.ratings import consistency
@@ -123,38 +123,24 @@ class BotTimes:
         self.counted[ceil(STEPS * log(max(seconds, 1e-9)))] += 1
 
     @property
-    def mean_seconds(self) -> float | None:
+    def mean_ms(self) -> float | None:
         """The mean time of its actions."""
-        return self.wall_seconds / self.actions if self.actions else None
+        return 1000 * (self.wall_seconds / self.actions) if self.actions else None
 
     @property
-    def p99_seconds(self) -> float | None:
+    def p99_ms(self) -> float | None:
         """The 99th percentile of the time of its actions."""
         remaining = 0.99 * self.actions
         for step, count in sorted(self.counted.items()):
             remaining -= count
             if remaining <= 0:
-                return min(exp(step / STEPS), self.longest_seconds)
+                return 1000 * min(exp(step / STEPS), self.longest_seconds)
         return None
-
-    @property
-    def mean_ms(self) -> float | None:
-        """The mean time of its actions."""
-        return _ms(self.mean_seconds)
-
-    @property
-    def p99_ms(self) -> float | None:
-        """The 99th percentile of the time of its actions."""
-        return _ms(self.p99_seconds)
 
     @property
     def longest_ms(self) -> float:
         """Its longest action."""
         return 1000 * self.longest_seconds
-
-
-def _ms(seconds: float | None) -> float | None:
-    return None if seconds is None else 1000 * seconds
 
 
 def bot_times(records: Iterable[MatchRecord]) -> list[BotTimes]:
@@ -176,29 +162,6 @@ def bot_times(records: Iterable[MatchRecord]) -> list[BotTimes]:
 # Statistics of a tournament beyond its standings: draws, seats, decisiveness, and independent views of the ratings.
 
 RESAMPLES = 2000
-
-
-@dataclass(frozen=True)
-class GameStatistics:
-    """Recorded matches and encounters of one game of a tournament.
-
-    Attributes:
-        duplicates: duplicate matches, which their bots always play the same from that opening.
-        draws: the share of matches whose first rank is shared.
-        seats: the share of points of each seat, in the matches that have it.
-    """
-
-    game: str
-    matches: int
-    encounters: int
-    duplicates: int
-    draws: Share
-    seats: tuple[Share, ...]
-
-    @property
-    def decisive(self) -> float:
-        """The share of matches with a single winner."""
-        return 1.0 - self.draws.value
 
 
 def game_statistics(results: ResultTable) -> list[GameStatistics]:

@@ -14,6 +14,29 @@ class Share:
     high: float
 
 
+@dataclass(frozen=True)
+class GameStatistics:
+    """Recorded matches and encounters of one game of a tournament.
+
+    Attributes:
+        repeats: duplicate matches, which their bots always play the same from that opening.
+        draws: the share of matches whose first rank is shared.
+        seats: the share of points of each seat, in the matches that have it.
+    """
+
+    game: str
+    matches: int
+    encounters: int
+    repeats: int
+    draws: Share
+    seats: tuple[Share, ...]
+
+    @property
+    def decisive(self) -> float:
+        """The share of matches with a single winner."""
+        return 1.0 - self.draws.value
+
+
 @dataclass(frozen=True, slots=True)
 class BalanceLine:
     """One kind of balance.
@@ -46,3 +69,24 @@ class CardRound:
     score: float
     points: tuple[float, float] | None
     total: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BotAccuracy:
+    """How well ``name@version`` played in annotated matches.
+
+    ``kept`` is the mean share kept in a decision, None without one; ``points_known`` counts the matches whose points
+    are divided into luck-adjusted ones and others.
+    """
+
+    bot: str
+    matches: int
+    encounters: int
+    actions: int
+    decisions: int
+    kept: Share | None
+    mistakes: int
+    blunders: int
+    points_known: int
+    earned: float
+    lucky: float

@@ -282,13 +282,13 @@ def times_plot(
     p99s: Sequence[float | None],
     ranks: Sequence[int] = (),
 ) -> Any:
-    """Return the mean and the 99th percentile of the seconds an action took, on a logarithmic axis."""
+    """Return the mean and the 99th percentile of the milliseconds an action took, on a logarithmic axis."""
     figure, axes = _figure(title, height=0.3 * len(bots) + 1.7)
     for k, (mean, p99) in enumerate(zip(means, p99s, strict=True)):
         if mean and p99:
-            axes.plot([1000 * mean, 1000 * p99], [k, k], color="#C9C7C1", linewidth=2)
+            axes.plot([mean, p99], [k, k], color="#C9C7C1", linewidth=2)
     for values, marker, colour, label in ((means, "o", _GREEN, "mean"), (p99s, "D", _RUST, "99 of 100 are faster")):
-        marks = [(1000 * value, k) for k, value in enumerate(values) if value]
+        marks = [(value, k) for k, value in enumerate(values) if value]
         axes.plot(*_columns(marks), marker, color=colour, label=label, markersize=6)
     _name_rows(axes, bots, ranks)
     if any(means):

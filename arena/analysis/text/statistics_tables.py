@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arena.analysis.measures.game_statistics import BotTimes, CrossCheck, GameStatistics
+from arena.analysis.measures.game_statistics import BotTimes, CrossCheck
 from arena.analysis.measures.standings import Standings
-from arena.analysis.measures.values import Share
+from arena.analysis.measures.values import GameStatistics, Share
 from arena.analysis.text.standings_columns import percent_text
 from arena.analysis.text.tables import Column, Row, row_of
 from arena.analysis.text.verdict import cycle_text, untested_text
@@ -91,7 +91,7 @@ def _games(games: Sequence[GameStatistics], formatted: bool) -> _Table:
             "game": game.game,
             "matches": game.matches,
             "encounters": game.encounters,
-            "repeats": game.duplicates,
+            "repeats": game.repeats,
             "decisive_percent": 100 * game.decisive,
             "draws": _share(game.draws, game, formatted),
         }

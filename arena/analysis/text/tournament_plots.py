@@ -75,8 +75,8 @@ def _times(home: ArenaHome, tournament: StoredTournament, table: Standings, game
     return plots.times_plot(
         f"Time for an action: {of}",
         [line.bot for line in table.lines],
-        [line.mean_seconds if line else None for line in used],
-        [line.p99_seconds if line else None for line in used],
+        [line.mean_ms if line else None for line in used],
+        [line.p99_ms if line else None for line in used],
         _ranks(table),
     )
 

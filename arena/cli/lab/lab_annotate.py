@@ -19,8 +19,9 @@ from arena.cli.terminal.streams import FAILED, OK
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from arena.analysis.measures.values import BotAccuracy
     from arena.base.records import MatchRecord
-    from arena.lab.matches.accuracy import BotAccuracy, TournamentAccuracy
+    from arena.lab.matches.accuracy import TournamentAccuracy
     from arena.lab.matches.annotating import NotAnnotated
     from arena.lab.matches.annotation import Annotated
     from arena.store.home import ArenaHome

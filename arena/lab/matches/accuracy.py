@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from arena.analysis.measures.values import Share
+from arena.analysis.measures.values import BotAccuracy, Share
 from arena.base.enums import Termination
 from arena.base.errors import StoreError
 from arena.base.results import points_of
@@ -138,27 +138,6 @@ class PlayedSeat:
     encounter: tuple[int, int]
     bot: str
     accuracy: SeatAccuracy
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BotAccuracy:
-    """How well ``name@version`` played in annotated matches.
-
-    ``kept`` is the mean share kept in a decision, None without one; ``points_known`` counts the matches whose points
-    are divided into luck-adjusted ones and others.
-    """
-
-    bot: str
-    matches: int
-    encounters: int
-    actions: int
-    decisions: int
-    kept: Share | None
-    mistakes: int
-    blunders: int
-    points_known: int
-    earned: float
-    lucky: float
 
 
 def accuracy_of_bots(played: Iterable[PlayedSeat]) -> list[BotAccuracy]:

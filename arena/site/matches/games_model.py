@@ -30,10 +30,6 @@ def option_fields(given: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     return options, rest
 
 
-class GamesParameters(Parameters):
-    """The address of the list of games, which has no parameters."""
-
-
 class GameParameters(Parameters):
     """The address of a game, and of a position in it.
 

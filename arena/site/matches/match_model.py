@@ -139,17 +139,17 @@ class Board(Model):
     outlines: tuple[Shape | None, ...]
 
 
-class MatchFault(Model):
-    """A fault of a bot; see ``Fault`` of records.
-
-    Attributes:
-        ply: the number of actions so far.
-        detail: what happened, in one sentence; with figures for readers who may see them.
-    """
+class ListedFault(Model):
+    """A fault of a bot after ``ply`` actions."""
 
     seat: int
     kind: FaultKind
     ply: int
+
+
+class MatchFault(ListedFault):
+    """A fault; ``detail`` is what happened, in one sentence, with figures for readers who may see them."""
+
     detail: str
 
 

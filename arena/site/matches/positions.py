@@ -14,7 +14,8 @@ from arena.base.errors import ArenaError, GameError, UnknownNameError
 from arena.base.records import MatchRecord, SeatReport, TimeControl
 from arena.games import GAMES, Game, find_game, make_game
 from arena.match.replay import final_ranks
-from arena.site.matches.games_model import GamesPage, GamesParameters, ListedGame
+from arena.site.frame.model import Parameters
+from arena.site.matches.games_model import GamesPage, ListedGame
 from arena.site.matches.match_model import Shape, ViewedMatch
 from arena.site.matches.viewed_match import viewed_match
 from arena.store.home import ArenaHome
@@ -23,7 +24,7 @@ MAX_EXTERNAL_GAMES = 100
 MAX_TEXT_CHARACTERS = 1000
 
 
-def build_games(home: ArenaHome, parameters: GamesParameters) -> GamesPage:
+def build_games(home: ArenaHome, _: Parameters) -> GamesPage:
     """Build the list of games."""
     names = [*GAMES, *external_games(home)[:MAX_EXTERNAL_GAMES]]
     return GamesPage(games=tuple(map(_listed, names)))

@@ -9,12 +9,12 @@ from arena.analysis.measures.standings_cache import standings_of
 from arena.base.errors import UnknownNameError
 from arena.games import GAMES
 from arena.site.frame.building import Reading
+from arena.site.frame.model import Parameters
 from arena.site.pages.leaderboard_model import (
     GameLeaders,
     LeaderboardPage,
     LeaderboardParameters,
     LeaderboardsPage,
-    LeaderboardsParameters,
     ListedSeason,
 )
 from arena.site.pages.standings import MAX_HISTORY_MATCHES, findings, rating_point, standing_line, standings_sentence
@@ -79,7 +79,7 @@ def _history(
                     yield rating_point(line, game, snapshot.title, snapshot.at, len(snapshot.lines))
 
 
-def build_leaderboards(home: ArenaHome, _: LeaderboardsParameters) -> LeaderboardsPage:
+def build_leaderboards(home: ArenaHome, _: Parameters) -> LeaderboardsPage:
     """Return the first bots of each game."""
     reading = Reading()
     everything = reading.readable(home.store.tournaments())

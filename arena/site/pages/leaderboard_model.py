@@ -71,10 +71,6 @@ def _history(points: tuple[RatingPoint, ...]) -> Table:
     return Table.of(("tournament", "at", *bots), [nothing | row for row in rows.values()], dict.fromkeys(bots, 2))
 
 
-class LeaderboardsParameters(Parameters):
-    """The address of all leaderboards says nothing."""
-
-
 class GameLeaders(Model):
     """The first bots of a game's leaderboard."""
 

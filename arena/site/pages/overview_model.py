@@ -169,10 +169,6 @@ class BotsPage(Model):
         return {"bots": Table.of(keys, rows)}
 
 
-class HealthParameters(Parameters):
-    """The address of the page says nothing."""
-
-
 class BuilderHealth(Model):
     """The processes that build one kind of pages."""
 

@@ -48,7 +48,7 @@ class BotCard(NamedTuple):
     """A bot of the tournament.
 
     Attributes:
-        history: the rating after so many matches of the tournament.
+        history: the rating over the matches of the tournament.
         best: the rivals against which it scored most; all of them, if they are few.
         worst: those against which it scored least; empty if they are few.
     """

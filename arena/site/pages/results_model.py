@@ -12,15 +12,7 @@ from arena.analysis.measures.noted_numbers import noted_numbers
 from arena.base.enums import FaultKind, Termination
 from arena.base.records import MatchRecord
 from arena.site.frame.model import AsWritten, Model, ModelOfTournament, Name, Parameters, Table
-from arena.site.matches.match_model import MatchFault
-
-
-class ListedFault(Model):
-    """A fault of a bot after ``ply`` actions."""
-
-    seat: int
-    kind: FaultKind
-    ply: int
+from arena.site.matches.match_model import ListedFault, MatchFault
 
 
 class ListedResult(Model):

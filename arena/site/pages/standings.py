@@ -8,10 +8,11 @@ from dataclasses import replace
 from functools import cached_property
 from math import ceil
 
-from arena.analysis.measures.game_statistics import GameStatistics, Score, game_statistics, pair_scores
+from arena.analysis.measures.game_statistics import Score, game_statistics, pair_scores
 from arena.analysis.measures.result_table import ResultTable, read_results
 from arena.analysis.measures.standings import SURE, Standing, Standings
 from arena.analysis.measures.standings_cache import tournament_standings
+from arena.analysis.measures.values import GameStatistics
 from arena.analysis.text.standings_columns import percent_text, standings_columns
 from arena.analysis.text.standings_table import ranking_table
 from arena.analysis.text.verdict import conditions_text, cycle_text, ranking_verdict, untested_text, verdict

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from arena.analysis.measures.rounds_played import Bracket, BracketDuel, RoundCard, rounds_played
 from arena.analysis.measures.schedule import schedule_balance
 from arena.analysis.measures.standings import Standings
-from arena.analysis.measures.values import BalanceLine
+from arena.analysis.measures.values import BalanceLine, BotAccuracy
 from arena.analysis.text.corrections_table import corrections_table
 from arena.analysis.text.rounds_text import Style, is_decided_otherwise, reason, stage_name
 from arena.base.definition import Definition
@@ -29,14 +29,11 @@ from arena.site.pages.standings import (
 )
 from arena.site.pages.tournament_model import (
     LoggedCorrection,
-    PlayedAccuracy,
-    PlayedStatistics,
     ShownCard,
     ShownDuel,
     ShownRounds,
     ShownSide,
     ShownStage,
-    TimeRules,
     TournamentPage,
     TournamentParameters,
 )
@@ -77,7 +74,7 @@ def build_tournament(home: ArenaHome, parameters: TournamentParameters) -> Tourn
         may_have_puzzles=may_have_puzzles(home.directory, tournament),
         games=definition.games,
         entrants=len(definition.entrants),
-        time_control=TimeRules.of(definition.time_control),
+        time_control=definition.time_control,
         opening_choice=definition.openings[0].choose if definition.openings else "random",
         verdict=_verdict(table, ranking, labels),
         more_encounters=_more_encounters(tournament, table),
@@ -88,7 +85,7 @@ def build_tournament(home: ArenaHome, parameters: TournamentParameters) -> Tourn
         crosstable=crosstable_of_first(table, rated.results),
         rounds=shown_rounds(store, tournament),
         latest=latest_results(store, tournament),
-        games_played=tuple(PlayedStatistics.of(game, repeats=game.duplicates) for game in rated.statistics),
+        games_played=rated.statistics,
         accuracy=_accuracy(store, tournament),
         findings=tuple(findings(table)),
         decided=table.decided,
@@ -119,10 +116,10 @@ def _more_encounters(tournament: StoredTournament, table: Standings) -> int | No
     return more_encounters(table, planned * tournament.recorded / tournament.scheduled, planned)
 
 
-def _accuracy(store: Store, tournament: StoredTournament) -> tuple[PlayedAccuracy, ...]:
+def _accuracy(store: Store, tournament: StoredTournament) -> Sequence[BotAccuracy]:
     if not 0 < store.annotations.count(tournament) <= MAX_ANNOTATED:
         return ()
-    return tuple(map(PlayedAccuracy.of, accuracy_of_tournament(store, tournament).bots[:MAX_LINES]))
+    return accuracy_of_tournament(store, tournament).bots[:MAX_LINES]
 
 
 def _balance(store: Store, tournament: StoredTournament, definition: Definition) -> tuple[BalanceLine, ...]:

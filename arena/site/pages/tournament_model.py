@@ -7,9 +7,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from arena.analysis.measures.values import BalanceLine, CardRound, Share
+from arena.analysis.measures.values import BalanceLine, BotAccuracy, CardRound, GameStatistics
 from arena.base.definition import GameChoice
-from arena.base.enums import ClockKind, CorrectionKind, TournamentState
+from arena.base.enums import CorrectionKind, TournamentState
+from arena.base.records import TimeControl
 from arena.base.until import Decided
 from arena.site.frame.model import AsWritten, Model, ModelOfTournament, Name, Parameters, Sentence, Table
 from arena.site.pages.results_model import ListedResult, row_of
@@ -168,58 +169,6 @@ class TournamentParameters(Parameters):
     first: Annotated[int, Field(ge=1, le=1_000_000), AsWritten] = 1
 
 
-class TimeRules(Model):
-    """The time limits of bots; None for no such limit.
-
-    Attributes:
-        bank_seconds: for all actions of a match.
-        increment_seconds: added to the bank after each action.
-    """
-
-    per_action_seconds: float | None
-    bank_seconds: float | None
-    increment_seconds: float
-    clock: ClockKind
-
-
-class PlayedStatistics(Model):
-    """The statistics of a game.
-
-    Attributes:
-        repeats: duplicate matches, which are rated once.
-    """
-
-    game: str
-    matches: int
-    encounters: int
-    repeats: int
-    draws: Share
-    seats: tuple[Share, ...]
-
-
-class PlayedAccuracy(Model):
-    """How well a bot plays, by annotated matches.
-
-    Attributes:
-        decisions: its actions where the values of all actions are known exactly and differ.
-        kept: the share of value that it keeps in a decision; None without one.
-        mistakes: its actions that lose margin.
-        blunders: its actions that change the outcome.
-        earned: points that it held all the way.
-        lucky: its other points.
-    """
-
-    bot: str
-    matches: int
-    encounters: int
-    decisions: int
-    kept: Share | None
-    mistakes: int
-    blunders: int
-    earned: float
-    lucky: float
-
-
 class LoggedCorrection(Model):
     """A line in the log of corrections.
 
@@ -260,7 +209,7 @@ class TournamentPage(ModelOfTournament):
     games: tuple[GameChoice, ...]
     entrants: int
     encounters: int
-    time_control: TimeRules
+    time_control: TimeControl
     isolation: str
     rng_seed: int
     opening_plies: int
@@ -280,8 +229,8 @@ class TournamentPage(ModelOfTournament):
     crosstable: Crosstable
     rounds: ShownRounds | None
     latest: tuple[ListedResult, ...]
-    games_played: tuple[PlayedStatistics, ...]
-    accuracy: tuple[PlayedAccuracy, ...] = ()
+    games_played: tuple[GameStatistics, ...]
+    accuracy: tuple[BotAccuracy, ...] = ()
     findings: tuple[str, ...]
     balance: tuple[BalanceLine, ...]
     corrections: tuple[LoggedCorrection, ...]

@@ -16,6 +16,7 @@ from arena.lab.matches.annotation import annotation_of
 from arena.lab.measures.answers import Comparison, Difference, answers_of, answers_of_comparison
 from arena.lab.measures.measure import Measure, Row, estimate_text, interval_text, number_text
 from arena.lab.measures.report import QualityReport
+from arena.site.links import Links
 from arena.site.matches.game import build_puzzle
 from arena.site.matches.games_model import PuzzleParameters, PuzzlesPage, PuzzlesParameters
 from arena.site.matches.match_model import ViewedMatch
@@ -52,25 +53,10 @@ WIDER = ".wide { max-width: 80rem; }\n"
 SCRIPTS = ("tables.js", "filter.js", "viewer.js")
 
 
-class NoLinks:
-    """Addresses in a file that has no other page."""
-
-    account = play = None
-
-    def page(self, name: str, suffix: str = "", **values: Any) -> str | None:
-        """Return None: there is no such page."""
-        return None
-
-    def asset(self, name: str) -> str:
-        """Return an address where nothing is: what is needed is in the file."""
-        return ""
-
-
-class OneFileLinks(NoLinks):
+class OneFileLinks(Links):
     """Addresses in a file: of bots and matches that are in it."""
 
     def __init__(self, cards: Sequence[BotCard], matches: Collection[int]) -> None:
-        """Note the bots and matches in the file."""
         self._bots = {card.line.label: f"#bot-{number}" for number, card in enumerate(cards, 1)}
         self._matches = frozenset(matches)
 
@@ -178,7 +164,7 @@ def puzzles_file(home: ArenaHome, page: PuzzlesPage) -> str:
     name = page.tournament
     return render_template(
         "puzzles_file",
-        Setting(links=NoLinks(), is_served=False),
+        Setting(links=Links(), is_served=False),
         room="",
         twin=None,
         parameters=PuzzlesParameters(tournament=name),
@@ -218,7 +204,7 @@ def quality_page(quality: QualityReport | Comparison) -> str:
     varied = quality.option if isinstance(quality, Comparison) else None
     return render_template(
         "quality",
-        Setting(links=NoLinks(), is_served=False),
+        Setting(links=Links(), is_served=False),
         room="",
         twin=None,
         game=first.game,

@@ -197,7 +197,7 @@ def test_scores_of_pairs_and_statistics_are_counted_match_by_match(store, seed):
     assert pair_scores(results, BOTS[:2]) == {pair: score for pair, score in counted.items() if {*pair} <= {*BOTS[:2]}}
     for found in game_statistics(results):
         duplicates = len(rows) - len(rated_matches([(row.match, row) for row in rows]))
-        assert (found.matches, found.encounters, found.duplicates) == (len(rows), len(encounters), duplicates)
+        assert (found.matches, found.encounters, found.repeats) == (len(rows), len(encounters), duplicates)
         sums = np.array([sum(group) for group in encounters.values()])
         shares = [found.seats[0], found.seats[1], found.draws]
         assert [share.value for share in shares] == pytest.approx((sums.sum(axis=0) / len(rows))[1:])

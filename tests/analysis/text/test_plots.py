@@ -33,7 +33,7 @@ FIGURES = {
     "course": lambda n: plots.history_plot("T: <b>$x$", histories(n), "matches", "rating (mu)"),
     "crosstable": lambda n: plots.heat_map("T: <b>$x$", names(n), [[0.5] * n] * n),
     "seats": lambda n: plots.seats_plot("T: <b>$x$", names(n), [[0.4, None]] * n),
-    "times": lambda n: plots.times_plot("T: <b>$x$", names(n), [0.001] * n, [0.0123] * n),
+    "times": lambda n: plots.times_plot("T: <b>$x$", names(n), [1.0] * n, [12.3] * n),
     "notes": lambda n: plots.numbers_plot("T: <b>$x$", {"depth": histories(n)}, names(n)),
 }
 UNITS = {
@@ -98,7 +98,7 @@ def test_each_number_that_bots_report_has_a_panel_where_the_best_bots_have_a_col
 
 WRITTEN = {
     "a long name": ({f"{'x' * 19}…{LONG[-10:]}  1"}, lambda: plots.ratings_plot("T", [LONG], [25.0], [None])),
-    "a logarithmic axis": ({"20", "100,000"}, lambda: plots.times_plot("T", ["a"], [0.01], [200.0])),
+    "a logarithmic axis": ({"20", "100,000"}, lambda: plots.times_plot("T", ["a"], [10.0], [200_000.0])),
     "no times": ({"bot0  1"}, lambda: plots.times_plot("T", ["bot0"], [None], [None])),
     "no seats": ({"bot0  1"}, lambda: plots.seats_plot("T", ["bot0"], [[]])),
     "no course": ({"T"}, lambda: plots.history_plot("T", {"bot0": []}, "x", "y")),
