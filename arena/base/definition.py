@@ -40,7 +40,6 @@ class GameOpenings:
     """The chosen openings of a game.
 
     Attributes:
-        choose: how they are chosen.
         lines: the openings, each with the texts of its actions between spaces; empty before the tournament begins.
     """
 
@@ -53,7 +52,6 @@ class Absence:
     """Rounds in which an entrant is not paired, because it has withdrawn or is disqualified.
 
     Attributes:
-        entrant: its number.
         last_round: None if it stays away.
     """
 
@@ -84,14 +82,11 @@ class Definition:
     """A checked tournament definition.
 
     Attributes:
-        games: the games, each with its options.
         entrants: the bots, in the file's order.
-        format: the name of the format.
         encounters: for each pairing.
         opening_plies: actions before the bots take over, at random if ``openings`` is empty; the most, if it is not.
         openings: of each game, where they are not drawn at random.
         ply_limit: a match ends after this many actions, the opening included.
-        limits: what a bot may use.
         rng_seed: the source of all randomness.
         isolation: the level asked for.
         fresh_bots: launch every bot again for every match.

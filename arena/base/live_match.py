@@ -45,7 +45,6 @@ class LiveMatch:
         cpu_seconds: parallel to ``actions``; None where it can't be measured.
         left_out: how many more actions there are, because all of them would be too large; then there are none here, and
             no faults.
-        faults: so far.
         seat: the seat that was asked for the next action; None before the first question and after the last answer.
         since: when it was asked, UTC, ISO 8601; without a seat, when the match began.
         allowed_seconds: how long the action may take, at ``since``: the lower of the limit per action and the bank.

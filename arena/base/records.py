@@ -74,7 +74,6 @@ class Limits:
         scratch_bytes: all it keeps in its scratch directory and in ``/dev/shm``.
         stderr_bytes: text on stderr in one match; the record keeps its first and last 2 KiB, or 32 KiB after a fault.
         note_bytes: a note, packed.
-        message_bytes: a message.
         message_depth: nesting in a message.
         message_nodes: values in a message.
     """
@@ -165,10 +164,8 @@ class MatchSpec:
         match: its number in the tournament, from 1.
         tournament: the tournament's name; empty for a single match.
         game: the game's name or dotted path.
-        bots: the bot in each seat.
         rng_seed: given to every bot; the same for every try of this match.
         opening: the number of the opening, from 0; None where the match starts from the beginning.
-        opening_actions: the actions of the opening.
         encounter: the number of the encounter it belongs to, from 1.
         ply_limit: the match ends after this many actions, the opening included.
         ends_settled: whether it ends as soon as no legal play can change its ranks.

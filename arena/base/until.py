@@ -43,8 +43,6 @@ class Until:
         error: the chance that any claim of the verdict is wrong, over all looks.
         min_encounters: every pairing first plays these.
         indifference: bots closer than this many points of mu are equal.
-        max_matches: end after this many matches.
-        max_hours: end a run after this time.
     """
 
     decided: str = "groups"
@@ -126,7 +124,6 @@ class Decided:
     """What a tournament that plays until it is decided has decided so far.
 
     Attributes:
-        decided: whether everything is.
         stopped_because: why it has ended; None while it continues.
         open: what is not decided yet.
         matches_needed: about how many more matches would decide everything; None before the first look.

@@ -115,7 +115,6 @@ def nash_average(scores: Mapping[tuple[str, str], float], bots: Sequence[str]) -
 
     Args:
         scores: of (bot, rival), from 0 to 1, for one order of each pair; pairs that have not met count as even.
-        bots: all bots.
     """
     size = len(bots)
     index = {bot: k for k, bot in enumerate(bots)}

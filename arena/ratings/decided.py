@@ -57,7 +57,6 @@ class Bounds(NamedTuple):
     Attributes:
         better: how far apart bots must be, at late looks.
         equal: how far within the indifference the difference must be.
-        is_once: whether there is a single look.
     """
 
     better: float
@@ -94,7 +93,6 @@ class OpenPair:
     Attributes:
         bots: their numbers, the stronger one first.
         difference: the difference of their strengths.
-        error: its standard error.
         encounters: about how many more encounters of the two would decide.
     """
 
@@ -148,7 +146,6 @@ class Decision:
     """The claims about a field so far, look after look.
 
     Attributes:
-        until: what is to be decided.
         active: the numbers of the bots in the table.
         claims: by pair, the smaller number first.
         contradicted: pairs whose points against each other differ from what both score against the field, as where
@@ -237,7 +234,6 @@ class _Measured:
 
     Attributes:
         difference: of the strengths, shape (pairs,).
-        error: its standard error.
         freedom: degrees of freedom of the error, at least.
         telling: what an encounter of the two says about the difference.
     """

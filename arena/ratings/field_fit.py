@@ -57,7 +57,6 @@ class FittedEncounters:
         draw_probability: the draw probability of two equal bots, matched to the fit.
         prior_width: the standard deviation of strengths in the field, as estimated.
         draws: deviations of the means in the bootstrap, relative to the field, shape (draws, bots).
-        encounters: the number of encounters.
         is_settled: whether another fit of the same encounters would agree to nine digits, wherever it began.
     """
 

@@ -146,12 +146,7 @@ def _margin(totals: PairTotals, difference: Floats) -> float:
 
 
 def fit(totals: PairTotals, start: Floats | None = None) -> Fit:
-    """Return the strengths that agree best with the encounters, each of a match in either seat.
-
-    Args:
-        totals: of all pairs.
-        start: strengths to begin with.
-    """
+    """Return the strengths that agree best with the encounters, each of a match in either seat."""
     bots = len(totals.encounters)
     strengths = np.zeros(bots) if start is None or len(start) != bots else start
     prior = np.eye(bots) / SIGMA**2

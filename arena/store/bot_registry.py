@@ -45,7 +45,6 @@ class BotRegistry:
 
         Args:
             directory: where copies of submitted bots are kept, each under the digest of its files.
-            store: the database that lists them.
             others: yields other databases whose tournaments need them, each open until the next is asked for.
         """
         self._directory = directory

@@ -281,9 +281,6 @@ def keep_trying(
         log: gets the reason, after ``complaint``.
         complaint: the beginning of that sentence.
         note: keeps that sentence until the work continues, and that of the defect by which the program ends.
-        is_over: whether the program is to end.
-        sleep: waits for a number of seconds.
-        now: the clock.
     """
     complaint_before = ""
     try:

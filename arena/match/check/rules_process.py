@@ -104,7 +104,6 @@ class RulesCheck:
     """Which rules to check, and how.
 
     Attributes:
-        game: its name or path.
         given: options as text, such as "size=9".
         within_seconds: about how much CPU time all steps together may take; None for the default.
         tell: called with what the rules have written to stderr; if it is much, the beginning and the end.

@@ -30,8 +30,6 @@ class Request(NamedTuple):
     Attributes:
         actions: ``[seat, action]`` for every action since this player was last asked.
         margin_seconds: the time beyond ``seconds`` that is forgiven.
-        observation: the observation, for players that want it.
-        legal: the legal actions, for players that want them.
     """
 
     ply: int

@@ -33,7 +33,6 @@ class BotPlaces(NamedTuple):
 
     Attributes:
         submitted: whether its command comes from a submission.
-        program: what its program leads to.
         lab: the directories of kernels and tables that it may read.
         readable: what it has to read beyond the system.
         closed: which of these, and of scratch directories, are in directories that other users may not enter.
@@ -93,9 +92,7 @@ def find_places(
 
     Args:
         own: its own files, and those of its game.
-        path: its PATH.
         scratch_parent: where its scratch directory is.
-        level: how it is confined.
         root: whether the arena runs as root, and the bot as another user.
         may_mount: whether the arena may mount, so that the bot reaches its files in closed directories.
     """

@@ -42,7 +42,6 @@ class MountSpec(TypedDict):
 
     Attributes:
         user_namespace: whether to enter a user namespace first, to mount without being root.
-        own_ipc: whether the bot gets an IPC namespace too.
         read_only: whether all existing mounts become read-only.
         replace: directories to replace by empty ones, each with the paths to bind into it.
         named: the real paths that may be bound.

@@ -239,7 +239,6 @@ class NotedSession(NamedTuple):
         start: when it started, in ticks since the boot.
         no_new_privs: 1, or 0 at the level ``none``.
         seccomp: 2 with a filter of system calls, otherwise 0. A process can add filters, but not remove them.
-        boot: identifies the boot.
     """
 
     leader: int

@@ -172,9 +172,7 @@ class StoredContest:
         freeze_at: when its results freeze; None unless they do so before the deadline. A later deadline does not change
             it once it has come.
         closed_at: when the last submission that counts could come; None before.
-        stage: what is being played.
         stage_note: why it does not go on, in a sentence; "" while it does.
-        played_at: when the last match was played.
     """
 
     number: int

@@ -136,7 +136,6 @@ class DirectorReport:
     Attributes:
         program: "ladder" or "contest".
         since: since when it is in this state.
-        seen_at: the time of its last report.
         sentence: what it is doing or waiting for, in a sentence; may be empty.
     """
 

@@ -45,7 +45,6 @@ class PeopleStore(WholeDatabase):
     """A database of people. A context manager, or closed with ``close``.
 
     Attributes:
-        tokens: what programs sign in with.
         directors: the programs of supervised runs.
         requests: what they are to do.
         record_quota: how much the bots of each author wrote into records today.

@@ -114,7 +114,6 @@ class UnratedMatch:
         requested_action: as text, where the request is to act.
         answer: to the last request: a hint, or why it was rejected; "" for nothing.
         acted_at: when the person last did something.
-        has_slot: whether it has a slot at the play host.
     """
 
     number: int

@@ -30,7 +30,6 @@ class AnnotationRow(NamedTuple):
     Attributes:
         actions_hash: of its record, as ``RecordRow`` has it.
         accuracy: how well its seats played, as JSON.
-        body: the annotation, as JSON.
     """
 
     match: int

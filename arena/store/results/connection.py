@@ -76,7 +76,6 @@ class Database:
         """Prepare a database at a path, or at a URL.
 
         Args:
-            place: the path or the URL.
             shown: its name in messages, if it is the copy of another one.
             max_value_bytes: the largest value that is read from an SQLite file; None for SQLite's own bound.
 

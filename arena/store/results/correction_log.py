@@ -48,7 +48,6 @@ class Change:
         skip: matches without a record that are not played.
         unskip: matches to be played although earlier corrections have left them out.
         definition: the tournament's afterwards; None if it stays the same.
-        lines: added to the schedule.
         has_whole_schedule: whether no round follows when everything in the schedule has been played.
     """
 

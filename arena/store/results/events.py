@@ -48,8 +48,6 @@ class EventDetails:
     Attributes:
         matches: the last matches that it concerns, at most ``MAX_MATCHES``; ``match_count`` has the number of all.
         round: the first round that was added to the schedule.
-        correction: the number of a correction.
-        name: the tournament's new name.
     """
 
     matches: tuple[int, ...] = ()

@@ -25,7 +25,6 @@ class Scope:
     but comparisons and the trials of tuning, which are experiments, only on request.
 
     Attributes:
-        tournaments: their names.
         season: the name of a season, whose tournaments are added to the named ones.
         since: only those begun at this time or later; UTC if it has no time zone.
         comparisons: whether comparisons that are not named count.

@@ -38,7 +38,6 @@ class Store(RecordReader, WholeDatabase):
     """A database of tournaments. Methods that read one take a ``StoredTournament`` or its name.
 
     Attributes:
-        corrections: the log of corrections.
         annotations: what the lab has found out about recorded matches.
         analysis_requests: the longer analyses that people have asked for.
     """

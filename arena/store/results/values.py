@@ -188,10 +188,8 @@ class StoredTournament:
 
     Attributes:
         scheduled: matches in the schedule, without those that a correction has taken out of it.
-        recorded: matches with a record.
         record_bytes: the size of its records, with those that were set aside.
         finished_at: when the last match was recorded and no round followed; None before that.
-        deleted_at: when it was deleted; None if it was not.
         corrections: the log of its corrections, the oldest first.
     """
 
