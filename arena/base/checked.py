@@ -171,7 +171,8 @@ def _mistake(model: type[BaseModel], fault: dict[str, Any]) -> Mistake:
     location: Sequence[str | int] = [part for part in fault["loc"] if not str(part).startswith("function-")]
     key = _place(location)
     if fault["type"] == "extra_forbidden":
-        return Mistake(key, f"unknown key; {suggestion(str(location[-1]), _keys_at(model, location[:-1]))}")
+        known, _ = _schema_at(model, location[:-1])
+        return Mistake(key, f"unknown key; {suggestion(str(location[-1]), known.get('properties', {}))}")
     if fault["type"] == "missing":
         return Mistake(key, f"missing (expected {accepted_at(model, location)})")
     if fault["type"] == "value_error":  # one of ours, in our words
@@ -184,15 +185,19 @@ def _mistake(model: type[BaseModel], fault: dict[str, Any]) -> Mistake:
 
 def accepted_at(model: type[BaseModel], location: Sequence[str | int]) -> str:
     """Return in words what is accepted at a place in a model."""
-    root = _schema_of(model)
-    schema = root
+    return _in_words(*_schema_at(model, location))
+
+
+def _schema_at(model: type[BaseModel], location: Sequence[str | int]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the schema at a place in a model, and that of the model."""
+    root = schema = _schema_of(model)
     for part in location:
         if isinstance(part, int):
             inner = schema.get("items", {})
         else:
             inner = schema.get("properties", {}).get(part) or schema.get("additionalProperties") or {}
         schema = _resolved(inner, root)
-    return _in_words(schema, root)
+    return schema, root
 
 
 @cache
@@ -255,26 +260,3 @@ def _place(location: Sequence[str | int]) -> str:
     for part in location:
         text += f"[{part}]" if isinstance(part, int) else f".{part}"
     return text.removeprefix(".")
-
-
-def _keys_at(model: type[BaseModel], location: Sequence[str | int]) -> list[str]:
-    for part in location:
-        if isinstance(part, int):
-            continue
-        field = model.model_fields.get(part)
-        inner = _model_in(field.annotation) if field is not None else None
-        if inner is None:
-            return []
-        model = inner
-    return list(model.model_fields)
-
-
-def _model_in(annotation: Any) -> type[BaseModel] | None:
-    from pydantic import BaseModel
-
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    for part in getattr(annotation, "__args__", ()):
-        if (model := _model_in(part)) is not None:
-            return model
-    return None

@@ -54,8 +54,7 @@ class PairScore:
     @property
     def error(self) -> float:
         """The standard error of the score; the variance is drawn a little towards a coin's, so that it is never 0."""
-        number = self.encounters
-        return float(np.sqrt((self.variance * max(number - 1, 0) + 0.25) / number / number))
+        return float(_error(self.variance, self.encounters))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,10 +97,9 @@ class _Pairs:
         used = self.encounters >= encounters
         return _Pairs(**{name: getattr(self, name)[used] for name in self.__slots__})
 
-    def error(self) -> Floats:
-        """Return the standard errors of the scores; variances are drawn a little towards a coin's, so never 0."""
-        number = self.encounters
-        return np.asarray(np.sqrt((self.variance * (number - 1) + 0.25) / number / number))
+
+def _error(variance: Floats | float, encounters: Integers | int) -> Floats:
+    return np.asarray(np.sqrt((variance * (encounters - 1) + 0.25) / encounters / encounters))
 
 
 def pair_scores(encounters: EncounterArrays) -> dict[tuple[str, str], PairScore]:
@@ -195,7 +193,7 @@ def _cycles(pairs: _Pairs, names: Sequence[str]) -> tuple[tuple[str, str, str], 
     bots = len(names)
     triples = max(1.0, bots * (bots - 1) * (bots - 2) / 6)
     sure = max(SURE_OF_A_PAIR, -ppf((SIGNIFICANCE / 2 / triples) ** (1 / 3)))
-    z = (pairs.score - 0.5) / pairs.error()
+    z = (pairs.score - 0.5) / _error(pairs.variance, pairs.encounters)
     is_clear = np.abs(z) >= sure
     better = np.where(z > 0, pairs.first, pairs.second)[is_clear].tolist()
     worse = np.where(z > 0, pairs.second, pairs.first)[is_clear].tolist()

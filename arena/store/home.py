@@ -188,12 +188,9 @@ class ArenaHome:
         self.other_server = known
         self.store = Store(server or path)
         if self.store.server is not None and not must_exist:  # commands that only read note nothing
-            self._note_server(self.store.server)
-
-    def _note_server(self, server: str) -> None:
-        with contextlib.suppress(OSError):
-            self.directory.mkdir(parents=True, exist_ok=True)
-        note_server(self.directory, RESULTS, server)
+            with contextlib.suppress(OSError):
+                self.directory.mkdir(parents=True, exist_ok=True)
+            note_server(self.directory, RESULTS, self.store.server)
 
     def __getattr__(self, name: str) -> NoReturn:
         """Raise AttributeError; if the store has the attribute, the message says so."""

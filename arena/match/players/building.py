@@ -35,18 +35,6 @@ MAX_FILES = 10_000
 MAX_DEPTH = 32
 
 
-def take_output(output: int, target: Path) -> str:
-    """Copy what a build has made, an open directory or -1, to a new one; return why it is not accepted, or nothing."""
-    try:
-        if output < 0:
-            raise TreeRejectedError(f"there is no directory {BUILD_DIRECTORY}/")
-        copy_tree(output, target, TreeBounds(MAX_FILES, MAX_BYTES, MAX_DEPTH), BUILD_DIRECTORY)
-    except (TreeRejectedError, OSError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        return f"what it has made can't be kept: {reason}"
-    return ""
-
-
 def fingerprint(directory: Path) -> str:
     """Return a hash that tells a directory from any other at its path, without reading the files in it.
 
@@ -169,18 +157,23 @@ def _build(bot: Bot, isolation: Isolation) -> None:
 
 
 def _keep(output: int, bot: Bot) -> str:
+    """Put what a build has made, an open directory or -1, into the bot's; return why it is not accepted, or nothing."""
+    if output < 0:
+        return f"what it has made can't be kept: there is no directory {BUILD_DIRECTORY}/"
     try:
         unfinished = tempfile.mkdtemp(prefix=".building-", dir=bot.directory)
         try:
             output_directory = Path(unfinished) / BUILD_DIRECTORY
-            problem = take_output(output, output_directory)
-            if not problem:
-                _put_in_place(output_directory, bot)
+            try:
+                copy_tree(output, output_directory, TreeBounds(MAX_FILES, MAX_BYTES, MAX_DEPTH), BUILD_DIRECTORY)
+            except (TreeRejectedError, OSError) as error:
+                return f"what it has made can't be kept: {getattr(error, 'strerror', None) or error}"
+            _put_in_place(output_directory, bot)
         finally:
             remove_tree(unfinished)  # however deep, and never longer than its deadline
     except OSError as error:
         return f"what it has made can't be put into {bot.directory}: {error.strerror}"
-    return problem
+    return ""
 
 
 def _put_in_place(output_directory: Path, bot: Bot) -> None:

@@ -100,12 +100,18 @@ class ContestRows:
 
 def contest_rows(connection: Connection) -> ContestRows:
     """Return everything as it is now."""
+    waiting = select(submissions.c.id).where(submissions.c.state.in_(UNFINISHED)).order_by(submissions.c.id)
+    unfinished = tuple(connection.execute(waiting).scalars())
+    return ContestRows(tuple(all_contests(connection)), _entered(connection), unfinished)
+
+
+def _entered(connection: Connection) -> dict[int, tuple[str, ...]]:
+    """Return the bots that have entered each contest, in the order of their submissions."""
     entries: dict[int, tuple[str, ...]] = {}
     order = contest_entries.c.contest_id, contest_entries.c.submission_id
     for row in connection.execute(select(contest_entries.c.contest_id, contest_entries.c.bot).order_by(*order)):
         entries[row.contest_id] = (*entries.get(row.contest_id, ()), row.bot)
-    waiting = select(submissions.c.id).where(submissions.c.state.in_(UNFINISHED)).order_by(submissions.c.id)
-    return ContestRows(tuple(all_contests(connection)), entries, tuple(connection.execute(waiting).scalars()))
+    return entries
 
 
 MAX_LISTED = 20
@@ -206,21 +212,20 @@ def all_suspensions(connection: Connection) -> list[ContestSuspension]:
     if not beginnings:
         return []
     submitted, entered = _submitted(connection), _entered(connection)
-    return [
-        ContestSuspension(
-            stored, since, entered.get(stored.number, frozenset()).union(_names(stored.contest, submitted))
-        )
-        for stored, since in beginnings
-    ]
+    suspensions = []
+    for stored, since in beginnings:
+        labels = (*entered.get(stored.number, ()), *_labels(stored.contest, submitted))
+        suspensions.append(ContestSuspension(stored, since, frozenset(label.rpartition("@")[0] for label in labels)))
+    return suspensions
 
 
-def _names(contest: Contest, submitted: list[Row[Any]]) -> Iterator[str]:
-    """Yield the names of the bots that can enter; also of authors whose account is closed, for it can be opened."""
+def _labels(contest: Contest, submitted: list[Row[Any]]) -> Iterator[str]:
+    """Yield the bots that can enter; also of authors whose account is closed, for it can be opened."""
     invited = {name.lower() for name in contest.invited}
     for row in submitted:
         may_enter = contest.entrants is ContestEntrants.EVERYBODY or row.name.lower() in invited
         if may_enter and row.created_at <= contest.deadline_at:
-            yield row.bot.rpartition("@")[0]
+            yield row.bot
 
 
 def _submitted(connection: Connection) -> list[Row[Any]]:
@@ -236,10 +241,3 @@ def _submitted(connection: Connection) -> list[Row[Any]]:
         return bool(owners.get(look_alike_key(row.bot.rpartition("@")[0]), row.person_id) == row.person_id)
 
     return [row for row in connection.execute(query) if is_theirs(row)]
-
-
-def _entered(connection: Connection) -> dict[int, frozenset[str]]:
-    names_in: dict[int, frozenset[str]] = {}
-    for row in connection.execute(select(contest_entries.c.contest_id, contest_entries.c.bot)):
-        names_in[row.contest_id] = names_in.get(row.contest_id, frozenset()) | {row.bot.rpartition("@")[0]}
-    return names_in

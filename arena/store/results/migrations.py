@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from itertools import groupby
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import Connection
@@ -51,27 +52,32 @@ def _add_columns(connection: Connection) -> None:
 
 def _fill_2(connection: Connection) -> None:
     """Fill rounds, the ends of tournaments, the encounters of results, and the settings of formats in definitions."""
-    connection.execute(
-        sa.text(
-            "UPDATE records SET encounter = (SELECT matches.encounter FROM matches WHERE"
-            " matches.tournament_id = records.tournament_id AND matches.match = records.match)"
-        )
+    connection.exec_driver_sql(
+        "UPDATE records SET encounter = (SELECT matches.encounter FROM matches WHERE"
+        " matches.tournament_id = records.tournament_id AND matches.match = records.match)"
     )
-    connection.execute(
-        sa.text(
-            "UPDATE tournaments SET finished_at = created_at WHERE"
-            " (SELECT count(*) FROM matches WHERE tournament_id = tournaments.id)"
-            " = (SELECT count(*) FROM records WHERE tournament_id = tournaments.id)"
-        )
+    connection.exec_driver_sql(
+        "UPDATE tournaments SET finished_at = created_at WHERE"
+        " (SELECT count(*) FROM matches WHERE tournament_id = tournaments.id)"
+        " = (SELECT count(*) FROM records WHERE tournament_id = tournaments.id)"
     )
+    _fill_from_definitions(
+        connection, "definition", lambda stored: json.dumps(_definition_2(stored), separators=(",", ":"))
+    )
+
+
+def _fill_3(connection: Connection) -> None:
+    _fill_from_definitions(connection, "format", lambda stored: str(stored.get("format", "round-robin"))[:32])
+
+
+def _fill_from_definitions(connection: Connection, column: str, value_in: Callable[[Any], str]) -> None:
+    change = sa.text(f"UPDATE tournaments SET {column} = :value WHERE id = :key")
     for key, text in connection.execute(sa.text("SELECT id, definition FROM tournaments")).all():
         try:
-            changed = json.dumps(_definition_2(json.loads(text)), separators=(",", ":"))
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            value = value_in(json.loads(text))
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise StoreError(f"tournament {key} in the database: its stored definition is malformed") from error
-        connection.execute(
-            sa.text("UPDATE tournaments SET definition = :text WHERE id = :key"), {"text": changed, "key": key}
-        )
+        connection.execute(change, {"value": value, "key": key})
 
 
 def _definition_2(definition: dict[str, object]) -> dict[str, object]:
@@ -83,15 +89,6 @@ def _definition_2(definition: dict[str, object]) -> dict[str, object]:
         label_of = {entrant["name"]: f"{entrant['name']}@{entrant['version']}" for entrant in entrants}
         changed["places"] = {label_of[name]: place for name, place in places.items()}
     return changed
-
-
-def _fill_3(connection: Connection) -> None:
-    for key, text in connection.execute(sa.text("SELECT id, definition FROM tournaments")).all():
-        try:
-            name = str(json.loads(text).get("format", "round-robin"))[:32]
-        except (ValueError, TypeError, AttributeError, RecursionError) as error:
-            raise StoreError(f"tournament {key} in the database: its stored definition is malformed") from error
-        connection.execute(sa.text("UPDATE tournaments SET format = :name WHERE id = :key"), {"name": name, "key": key})
 
 
 def _fill_5(connection: Connection) -> None:

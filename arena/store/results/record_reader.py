@@ -140,11 +140,11 @@ class RecordReader(TournamentReader):
         """Lists of recorded matches, page by page."""
         return MatchLists(self._database)
 
-    def fault_counts_of(self, bots: Collection[str], within: Within = ALL_TOURNAMENTS) -> dict[FaultKind, int]:
+    def fault_counts_of(self, bots: Collection[str]) -> dict[FaultKind, int]:
         """Count the faults of some bots (``name@version`` each) together, by kind."""
         columns = (faults.c.kind, faults.c.tournament_id, func.count(type_=Integer))
         query = select(*columns).where(faults.c.bot.in_(bots)).group_by(*columns[:2])
-        numbers, counts = set(self._numbers_within(within)), dict.fromkeys(FaultKind, 0)
+        numbers, counts = set(self._numbers(ALL_TOURNAMENTS)), dict.fromkeys(FaultKind, 0)
         for kind, number, count in self._database.rows(query):
             counts[kind] += count if number in numbers else 0
         return {kind: count for kind, count in counts.items() if count}
