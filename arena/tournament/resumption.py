@@ -133,9 +133,10 @@ def create_or_resume(definition: Definition, store: Store) -> tuple[Definition, 
     open_entry = format_class(definition).open_entry
     differing = differences(stored.definition.identity(), definition.identity(), open_entry)
     if differing:
+        more = f" and {len(differing) - MAX_NAMED} more" if len(differing) > MAX_NAMED else ""
         raise DefinitionError(
             f"tournament {definition.name!r} is in the store with {stored.recorded} matches recorded, and differs in"
-            f" {_named(differing)}; {_advice(differing, stored.definition, definition)}"
+            f" {', '.join(differing[:MAX_NAMED])}{more}; {_advice(differing, stored.definition, definition)}"
         )
     if definition.until != stored.definition.until:  # in its budget
         store.reopen(stored, definition)
@@ -174,11 +175,6 @@ def with_stored_openings(definition: Definition, stored: Definition) -> Definiti
     choices, stored_choices = ([openings.choose for openings in each.openings] for each in (definition, stored))
     are_missing = any(not openings.lines for openings in definition.openings)
     return replace(definition, openings=stored.openings) if are_missing and choices == stored_choices else definition
-
-
-def _named(differing: Sequence[str]) -> str:
-    more = len(differing) - MAX_NAMED
-    return ", ".join(differing[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _advice(differing: Sequence[str], stored: Definition, given: Definition) -> str:
@@ -273,7 +269,11 @@ def extended(
     store.tournament(name)  # before a lock of this name is made
     with store.lock(name):
         stored = store.tournament(name)
-        _require_can_go_on(stored)
+        if not _can_go_on(stored.definition):
+            raise UsageError(
+                f"tournament {name!r} is a {stored.definition.format}, which can't be extended: expected a round-robin"
+                " or a gauntlet, whose encounters don't depend on results"
+            )
         definition = _with_bots(stored.definition)
         if until is not None:
             return _until(store, stored, replace(definition, until=until))
@@ -294,16 +294,7 @@ def _can_go_on(definition: Definition) -> bool:
     return kind is not None and issubclass(kind, FixedFormat)
 
 
-def _require_can_go_on(stored: StoredTournament) -> None:
-    if not _can_go_on(stored.definition):
-        raise UsageError(
-            f"tournament {stored.name!r} is a {stored.definition.format}, which can't be extended: expected a"
-            " round-robin or a gauntlet, whose encounters don't depend on results"
-        )
-
-
 def _encounters(stored: StoredTournament, encounters: int | None, matches: int | None) -> int:
-    """Return how many encounters each pairing is to have."""
     before, name = stored.definition.encounters, stored.name
     if matches is not None:
         if matches <= stored.scheduled and stored.finished_at is not None:
@@ -340,17 +331,9 @@ def _until(store: Store, stored: StoredTournament, changed: Definition) -> Defin
 
 
 def _further_lines(store: Store, stored: StoredTournament, changed: Definition) -> Iterator[ScheduledMatch]:
-    """Yield the matches of further encounters, pass by pass, without those who are not paired any more."""
     scheduler = Scheduler(changed)
     scheduler.continue_after(store.schedule(stored))
-    absent = gone(changed.absences)
-    for opening in range(stored.definition.encounters, changed.encounters):
-        for game in range(len(changed.games)):
-            planned = format_of(changed, game)
-            while (upcoming := planned.next_round()) is not None:
-                yield from scheduler.lines((p for p in upcoming.pairings if absent.isdisjoint(p)), game, opening)
-                scheduler.round += 1
-                planned.add_results(())
+    yield from scheduler.passes(range(stored.definition.encounters, changed.encounters), gone(changed.absences))
 
 
 def _with_bots(definition: Definition) -> Definition:

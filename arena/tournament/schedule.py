@@ -98,14 +98,7 @@ def schedule(definition: Definition) -> Iterator[ScheduledMatch]:
         if upcoming is not None:
             yield from scheduler.round_in_all_games(upcoming, planned.encounters_per_round)
         return
-    for number in range(definition.encounters):
-        for game in range(len(definition.games)):
-            planned = format_of(definition, game)
-            while (upcoming := planned.next_round()) is not None:
-                opening = scheduler.round - 1 if planned.has_own_openings else number
-                yield from scheduler.lines(upcoming.pairings, game, opening)
-                scheduler.round += 1
-                planned.add_results(())
+    yield from scheduler.passes(range(definition.encounters))
 
 
 class Scheduler:
@@ -126,6 +119,17 @@ class Scheduler:
                 self._planner.note(line.seats)
                 self._met[frozenset(line.seats)] += 1
             self._match, self._encounter, self.round = line.match, line.encounter, line.round + 1
+
+    def passes(self, numbers: range, absent: frozenset[int] = frozenset()) -> Iterator[ScheduledMatch]:
+        """Yield the matches of passes, counted from 0, of a format whose rounds are known; not of absent entrants."""
+        for number in numbers:
+            for game in range(len(self._definition.games)):
+                planned = format_of(self._definition, game)
+                while (upcoming := planned.next_round()) is not None:
+                    opening = self.round - 1 if planned.has_own_openings else number
+                    yield from self.lines((p for p in upcoming.pairings if absent.isdisjoint(p)), game, opening)
+                    self.round += 1
+                    planned.add_results(())
 
     def round_in_all_games(self, upcoming: Round, encounters: int) -> Iterator[ScheduledMatch]:
         """Yield the matches of a round in all games, and advance to the next round."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from copy import copy
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +52,7 @@ class UntilDecided(Format[Any]):
         if field.players not in self.players:
             raise DefinitionError(f"until: expected a game for 2 players, not for {field.players}")
         self._planned = planned
-        self._pairings = _pairings_of(planned)
+        self._pairings: list[Pairing] = [pairing for upcoming in planned.rounds() for pairing in upcoming.pairings]
         self.until = field.until
         super().__init__(field)
         check_until(self.until, len(self._active))
@@ -127,12 +126,3 @@ class UntilDecided(Format[Any]):
         if look is None:
             return "every pair meets" if self._do_all_meet else "every bot meets a few rivals"
         return f"{len(look.needed) - len(look.open)} of {counted(len(look.needed), 'claim')} decided"
-
-
-def _pairings_of(planned: Format[Any]) -> list[Pairing]:
-    planned = copy(planned)
-    pairings: list[Pairing] = []
-    while (upcoming := planned.next_round()) is not None:
-        pairings += upcoming.pairings
-        planned.add_results(())
-    return pairings
