@@ -169,25 +169,21 @@ class _Openings:
         self._legal.add(key)
 
 
-class TextsByMatch:
-    """Stored records, taken in the order of a schedule."""
+def with_records(
+    lines: Iterable[ScheduledMatch], texts: Iterator[tuple[int, str]]
+) -> Iterator[tuple[ScheduledMatch, str | None]]:
+    """Yield each match of a schedule with its record, None without one; both come in the order of the matches.
 
-    def __init__(self, texts: Iterator[tuple[int, str]]) -> None:
-        self._coming = texts
-        self._following = next(texts, None)
-
-    def take(self, match: int) -> str | None:
-        """Return the record of a match; None if it has none."""
-        if self._following is None or self._following[0] != match:
-            return None
-        text = self._following[1]
-        self._following = next(self._coming, None)
-        return text
-
-    def check_end(self) -> None:
-        """Raise StoreError if a record is left whose match is not in the schedule."""
-        if self._following is not None:
-            raise StoreError(f"match {self._following[0]} has a record, but is not in the schedule")
+    Raises:
+        StoreError: in the end, if a record is left whose match is not in the schedule.
+    """
+    following = next(texts, None)
+    for line in lines:
+        has_record = following is not None and following[0] == line.match
+        yield line, following[1] if following is not None and has_record else None
+        following = next(texts, None) if has_record else following
+    if following is not None:
+        raise StoreError(f"match {following[0]} has a record, but is not in the schedule")
 
 
 def checked_voids(source: Source, tournament: StoredTournament) -> Iterator[VoidTry]:

@@ -24,7 +24,6 @@ from arena.tournament.resumption import differences
 from arena.tournament.transfer.checks import (
     MergedTournament,
     RejectedRecordError,
-    TextsByMatch,
     absent_bots,
     check_definition,
     checked_lines,
@@ -32,6 +31,7 @@ from arena.tournament.transfer.checks import (
     checked_voids,
     corrections_without_locations,
     finished_at,
+    with_records,
     without_locations,
 )
 
@@ -123,12 +123,11 @@ class KnownTournament:
 
     def _compare_records(self) -> _Comparison:
         comparison = _Comparison()
-        mine = TextsByMatch(self._store.record_texts(self._here))
-        theirs = TextsByMatch(self._source.record_texts(self._there))
+        here = with_records(self._lines(), self._store.record_texts(self._here))
+        there = with_records(self._lines(), self._source.record_texts(self._there))
         set_aside = self._contents_set_aside()
         left_out = {line.match for line in self._store.corrections.skipped(self._here)}
-        for line in self._lines():
-            text_here, text_there = mine.take(line.match), theirs.take(line.match)
+        for (line, text_here), (_, text_there) in zip(here, there, strict=True):
             if text_there is None:
                 continue
             content = _content(line.match, text_there)
@@ -142,12 +141,11 @@ class KnownTournament:
             checked_row(text_there, line, self._definition, replays=True)
             if text_here is not None:
                 comparison.differing += 1
-                comparison.differing_results += _result(_content(line.match, text_here)) != _result(content)
+                comparison.differing_results += _content(line.match, text_here).get("ranks") != content.get("ranks")
             elif line.match in left_out:
                 raise RejectedRecordError(line.match, "it has a record there, but a correction here has left it out")
             else:
                 comparison.missing.add(line.match)
-        theirs.check_end()
         return comparison
 
     def _contents_set_aside(self) -> set[tuple[int, bytes]]:
@@ -159,9 +157,7 @@ class KnownTournament:
         return {(match, _hash(form)) for match, content in contents for form in (content, _for_everybody(content))}
 
     def _rows(self, matches: set[int]) -> Iterator[RecordRow]:
-        texts = TextsByMatch(self._source.record_texts(self._there))
-        for line in self._lines():
-            text = texts.take(line.match)
+        for line, text in with_records(self._lines(), self._source.record_texts(self._there)):
             if text is not None and line.match in matches:
                 yield checked_row(text, line, self._definition, replays=False)
 
@@ -213,10 +209,6 @@ def _for_everybody(content: Mapping[str, Any]) -> Mapping[str, Any]:
     for name in ("tournament", "left_out_digest", "left_out_bytes"):
         shown.pop(name, None)
     return mapping_of(json.loads(as_json(shown)), "a record")
-
-
-def _result(content: Mapping[str, Any]) -> Any:
-    return content.get("ranks")
 
 
 def _hash(content: Mapping[str, Any]) -> bytes:

@@ -19,7 +19,6 @@ from arena.store.results.values import StoredTournament, explaining
 from arena.tournament.transfer.checks import (
     MergedTournament,
     RejectedRecordError,
-    TextsByMatch,
     absent_bots,
     check_corrections,
     check_definition,
@@ -29,6 +28,7 @@ from arena.tournament.transfer.checks import (
     checked_voids,
     corrections_without_locations,
     finished_at,
+    with_records,
     without_locations,
 )
 
@@ -49,7 +49,8 @@ class NewTournament:
         there, definition = self._there, self._definition
         check_definition(definition, external_games)
         check_corrections(there.corrections, definition)
-        scheduled = sum(1 for _ in self._checked_lines())
+        lines = checked_lines(self._source.lines(there), definition, bool(there.corrections))
+        scheduled = sum(1 for _ in lines)
         left_out = self._left_out(scheduled)
         recorded = 0
         for row in self._records(replays=True):
@@ -105,16 +106,10 @@ class NewTournament:
             )
         )
 
-    def _checked_lines(self) -> Iterator[ScheduledMatch]:
-        return checked_lines(self._source.lines(self._there), self._definition, bool(self._there.corrections))
-
     def _records(self, *, replays: bool) -> Iterator[RecordRow]:
-        texts = TextsByMatch(self._source.record_texts(self._there))
-        for line in self._source.lines(self._there):
-            text = texts.take(line.match)
+        for line, text in with_records(self._source.lines(self._there), self._source.record_texts(self._there)):
             if text is not None:
                 yield checked_row(text, line, self._definition, replays=replays, audience=self._audience, key=self._key)
-        texts.check_end()
 
     def _voids(self) -> Iterator[VoidTry]:
         """Yield the void tries; why the arena failed names paths and bots, and is not for everybody."""
