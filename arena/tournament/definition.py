@@ -24,7 +24,7 @@ from arena.games import make_game
 from arena.match.players.diagnosis import uses_botkit
 from arena.match.players.entrants import GIT, Entrant, KnownBots, bot_of
 from arena.match.players.game_location import check_readable_game
-from arena.match.players.manifest import IsKnown, check_name, claims_problem, load_bot
+from arena.match.players.manifest import check_name, claims_problem, load_bot
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.tournament.formats.format import FORMATS, format_of
 from arena.tournament.opening_information import openings_in
@@ -55,10 +55,6 @@ def load_conditions(path: Path) -> Definition:
     """
     file = check_model(TournamentFile, read_toml(path, DefinitionError), path, DefinitionError)
     return _checked(file, path, str(path), None, {}, has_entrants=False)
-
-
-def _key(number: int) -> str:
-    return f"\n{number}"
 
 
 def _checked(
@@ -103,17 +99,17 @@ def make_definition(
     if not isinstance(entrants, Mapping | list | tuple):
         value = shortened_text(repr(entrants))
         raise DefinitionError(f"tournament {name!r}: entrants = {value}: expected a list of bots, or a map of them")
-    names: list[str | None] = [*entrants] if isinstance(entrants, Mapping) else [None] * len(entrants)
-    given_bots = list(entrants.values()) if isinstance(entrants, Mapping) else list(entrants)
-    tables = [
-        {"bot": bot if isinstance(bot, str) else _key(number)} | ({} if title is None else {"name": title})
-        for number, (title, bot) in enumerate(zip(names, given_bots, strict=True))
-    ]
-    bots_by_key = {_key(number): bot for number, bot in enumerate(given_bots) if not isinstance(bot, str)}
-    values = {**keys, "name": name, "game": game, "entrants": tables}
+    named = entrants.items() if isinstance(entrants, Mapping) else ((None, bot) for bot in entrants)
+    tables: list[dict[str, str]] = []
+    given: dict[str, Entrant] = {}
+    for number, (title, bot) in enumerate(named):
+        key = bot if isinstance(bot, str) else f"\n{number}"  # no path or name of a bot
+        given |= {} if isinstance(bot, str) else {key: bot}
+        tables.append({"bot": key} | ({} if title is None else {"name": title}))
     where = f"tournament {name!r}"
+    values = {**keys, "name": name, "game": game, "entrants": tables}
     file = check_model(TournamentFile, values, where, DefinitionError)
-    return _checked(file, Path(), where, bots, bots_by_key)
+    return _checked(file, Path(), where, bots, given)
 
 
 def with_name(definition: Definition, name: str, bots: KnownBots | None = None) -> Definition:
@@ -284,11 +280,8 @@ class _Builder:
         if table.name is None and not variant.values:
             return bot
         name = variant.named(bot.name if table.name is None else table.name)
-        check_name("name", name, self._is_known())
+        check_name("name", name, None if self.bots is None else self.bots.is_known)
         return replace(bot, name=name)
-
-    def _is_known(self) -> IsKnown | None:
-        return None if self.bots is None else self.bots.is_known
 
     def _check_fit(self, games: Sequence[GameChoice], entrants: Sequence[Bot]) -> None:
         if not self._has_all_entrants:

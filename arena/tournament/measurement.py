@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import chain, zip_longest
+from itertools import chain, takewhile, zip_longest
 
 from arena.base.definition import Definition
-from arena.base.records import Fault, MatchRecord, MatchSpec, ScheduledMatch
+from arena.base.records import Fault, MatchRecord, ScheduledMatch
 from arena.store.results.statements import record_from
 from arena.tournament.executors.executor import Played, Void, WorkQueue, job_of
 from arena.tournament.executors.table import open_executor
@@ -55,7 +55,8 @@ def measure(definition: Definition, lines: Mapping[int, Sequence[ScheduledMatch]
     """Play matches of a tournament, of all its games in turn, under its own conditions."""
     game_of = {line.match: game for game, own in lines.items() for line in own}
     in_turn = [line for line in chain(*zip_longest(*lines.values())) if line is not None]
-    queue = WorkQueue(_taken_until(time.monotonic() + BEGIN_SECONDS, [spec_of(line, definition) for line in in_turn]))
+    specs, deadline = [spec_of(line, definition) for line in in_turn], time.monotonic() + BEGIN_SECONDS
+    queue = WorkQueue(takewhile(lambda _: time.monotonic() <= deadline, specs))
     job = job_of(definition, definition.entrants, workers)
     measurement = Measurement()
     ends: list[float] = []
@@ -75,13 +76,6 @@ def measure(definition: Definition, lines: Mapping[int, Sequence[ScheduledMatch]
     if definition.fresh_bots:
         measurement.start_seconds = _start_seconds(measurement, ends, workers)
     return measurement
-
-
-def _taken_until(deadline: float, specs: Sequence[MatchSpec]) -> Iterator[MatchSpec]:
-    for spec in specs:
-        if time.monotonic() > deadline:
-            return
-        yield spec
 
 
 def _add(measurement: Measurement, record: MatchRecord, game: int) -> None:

@@ -128,9 +128,9 @@ def with_openings(definition: Definition) -> Definition:
     if all(openings.lines for openings in definition.openings):
         return definition
     chosen = []
+    count = MOST_OPENINGS if format_class(definition).needs_results else min(definition.encounters, MOST_OPENINGS)
     for number, (choice, own) in enumerate(zip(definition.games, definition.openings, strict=True)):
         seed = derived_seed("information of openings", definition.rng_seed, number)
-        count = _wanted(definition)
         lines = own.lines or _chosen_lines(choice, definition.opening_plies, definition.rng_seed, seed, count)
         chosen.append(replace(own, lines=lines))
     return replace(definition, openings=tuple(chosen))
@@ -139,10 +139,6 @@ def with_openings(definition: Definition) -> Definition:
 def has_openings_to_choose(definition: Definition) -> bool:
     """Return whether a definition is still without the openings that tell most."""
     return any(openings.choose is OpeningChoice.INFORMATION and not openings.lines for openings in definition.openings)
-
-
-def _wanted(definition: Definition) -> int:
-    return MOST_OPENINGS if format_class(definition).needs_results else min(definition.encounters, MOST_OPENINGS)
 
 
 def _chosen_lines(choice: GameChoice, plies: int, rng_seed: int, seed: int, count: int) -> tuple[str, ...]:

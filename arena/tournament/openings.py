@@ -166,13 +166,10 @@ class ListedOpenings:
         """Return the opening of a number, from 0."""
         turn, index = divmod(number, len(self._openings))
         if turn != self._turn:
-            self._order = _order(len(self._openings), *self._seed, turn)
+            places = range(len(self._openings))
+            self._order = sorted(places, key=lambda k: derived_seed("order of openings", *self._seed, turn, k))
             self._turn = turn
         return self._openings[self._order[index]]
-
-
-def _order(length: int, *seed: object) -> list[int]:
-    return sorted(range(length), key=lambda k: derived_seed("order of openings", *seed, k))
 
 
 # Opening books: the openings of a game with its options, in a TOML file that people read and change.

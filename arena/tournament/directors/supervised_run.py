@@ -25,7 +25,7 @@ from arena.store.people.directors import (
     TournamentRequest,
 )
 from arena.store.people.people_store import PeopleStore
-from arena.store.results.values import Correction, StoredTournament
+from arena.store.results.values import Correction
 from arena.tournament.corrections.corrected_tournament import undo_correction, void_matches
 from arena.tournament.corrections.entrants import disqualify, replace_bot, withdraw
 from arena.tournament.fair_scheduling import FairScheduling, SuspendedBot
@@ -192,13 +192,12 @@ class SupervisedRun(RunControl):
 
 def _listed_suspensions(suspended: Sequence[SuspendedBot]) -> tuple[Suspension, ...]:
     """Return the suspensions to list, without those that end before anybody reads them."""
-    lasting = [bot for bot in suspended if bot.seconds >= LEAST_SECONDS]
-    return tuple(map(_stored_suspension, lasting[:LISTED]))
-
-
-def _stored_suspension(suspended: SuspendedBot) -> Suspension:
-    reason = "paused: slow matches, over its time quota" if suspended.is_slow else "its matches were void"
-    return Suspension(bot=suspended.bot, reason=reason, seconds=round(suspended.seconds, 1))
+    slow, void = "paused: slow matches, over its time quota", "its matches were void"
+    lasting = [each for each in suspended if each.seconds >= LEAST_SECONDS]
+    return tuple(
+        Suspension(bot=each.bot, reason=slow if each.is_slow else void, seconds=round(each.seconds, 1))
+        for each in lasting[:LISTED]
+    )
 
 
 KINDS = ("withdraw", "disqualify", "replace", "void", "undo")
@@ -241,10 +240,9 @@ def carry_out_requests(home: ArenaHome, people: PeopleStore, tournament: str) ->
 
 def _carry_out(home: ArenaHome, people: PeopleStore, request: TournamentRequest) -> None:
     tournament = home.store.find_tournament(request.tournament)
-    before = (
-        max((correction.number for correction in tournament.corrections), default=0) if tournament is not None else 0
-    )
-    correction = _correction_made_before(tournament, request)
+    corrections = () if tournament is None else tournament.corrections
+    before = max((correction.number for correction in corrections), default=0)
+    correction = _correction_made_before(corrections, request)
     if correction is not None:
         people.requests.finish(request.number, _outcome_sentence(correction), is_done=True)
         return
@@ -260,16 +258,12 @@ def _carry_out(home: ArenaHome, people: PeopleStore, request: TournamentRequest)
         people.requests.finish(request.number, _outcome_sentence(correction), is_done=True)
 
 
-def _correction_made_before(tournament: StoredTournament | None, request: TournamentRequest) -> Correction | None:
+def _correction_made_before(corrections: Sequence[Correction], request: TournamentRequest) -> Correction | None:
     """Return the correction that a director made for this request before it was killed, unreported."""
-    if tournament is None or request.state is not RequestState.BEGUN or request.kind not in KINDS:
+    if request.state is not RequestState.BEGUN or request.kind not in KINDS:
         return None
-    earlier = request.corrections_before or 0
-    later = [correction for correction in tournament.corrections if correction.number > earlier]
-    return next(
-        (correction for correction in later if correction.kind == request.kind and correction.reason == request.reason),
-        None,
-    )
+    later = (c for c in corrections if c.number > (request.corrections_before or 0))
+    return next((c for c in later if c.kind == request.kind and c.reason == request.reason), None)
 
 
 def _outcome_sentence(correction: Correction) -> str:

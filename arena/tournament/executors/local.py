@@ -25,7 +25,7 @@ from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.reaper import end_tracers
 from arena.tournament.executors.executor import Executor, Job, JobResult, Playing, Void, WorkQueue
 from arena.tournament.executors.log_file import JoinedLog
-from arena.tournament.executors.worker import NotBegun, Ready, WindDown, WorkerSettings, run_worker
+from arena.tournament.executors.worker import Notice, WorkerSettings, run_worker
 from arena.tournament.executors.worker_start import (
     MAX_FAILED_STARTS,
     CoreLocks,
@@ -86,7 +86,7 @@ class WorkerProcess:
         if not self._is_winding_down:
             self._is_winding_down = True
             with contextlib.suppress(ConnectionError):
-                self._watching.send(WindDown())
+                self._watching.send(Notice.WIND_DOWN)
 
     def close(self) -> None:
         """Close the pipes: it ends when it has played its match."""
@@ -212,7 +212,7 @@ class LocalExecutor(Executor):
             answers: list[JobResult] = []
             try:
                 for message in worker.receive():
-                    if isinstance(message, NotBegun):
+                    if message is Notice.NOT_BEGUN:
                         queue.requeue(worker.unanswered.popleft())
                     else:
                         self._take_message(message, worker, answers)
@@ -224,12 +224,10 @@ class LocalExecutor(Executor):
             results += answers
         return results
 
-    def _take_message(
-        self, message: JobResult | LiveMatch | Ready, worker: WorkerProcess, answers: list[JobResult]
-    ) -> None:
+    def _take_message(self, message: Any, worker: WorkerProcess, answers: list[JobResult]) -> None:
         if isinstance(message, LiveMatch):
             self._live[message.match] = message
-        elif isinstance(message, Ready):
+        elif message is Notice.READY:
             worker.is_ready = True
             worker.since = time.time()
             self._starts.note_ready()

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum, auto
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -68,8 +69,15 @@ TIMES_THE_WORK = 50
 log = logging.getLogger("arena.worker")
 
 
-class WindDown:
-    """The message to a worker that no match is to begin any more."""
+class Notice(Enum):
+    """A message between a worker and the director that is no match, result or state."""
+
+    READY = auto()
+    """From a worker: it is ready for its first match."""
+    NOT_BEGUN = auto()
+    """From a worker: it does not play the match that it was given, as no match is to begin any more."""
+    WIND_DOWN = auto()
+    """To a worker: no match is to begin any more."""
 
 
 class LiveReports:
@@ -101,7 +109,7 @@ class LiveReports:
                 while True:
                     while not matches or self._watched.poll():
                         message = self._watched.recv()
-                        if isinstance(message, WindDown):
+                        if message is Notice.WIND_DOWN:
                             self.is_winding_down = True
                         else:
                             matches = message
@@ -137,14 +145,6 @@ class WorkerSettings:
     shares_cores: bool = False
 
 
-class Ready:
-    """The message of a worker that is ready for its first match."""
-
-
-class NotBegun:
-    """A worker's message that it does not play a match that it was given, as no match is to begin any more."""
-
-
 def run_worker(
     pipe: Connection[Any, Any], watched: Connection[Any, Any], settings: WorkerSettings, log_queue: Any
 ) -> None:
@@ -172,7 +172,7 @@ def _play_what_arrives(pipe: Connection[Any, Any], watched: Connection[Any, Any]
         reports = LiveReports(pool, pipe, watched)
         reports.start()
         with contextlib.suppress(ConnectionError):  # the director may have ended in the meantime
-            reports.send(Ready())
+            reports.send(Notice.READY)
         log.info("worker %d is ready", os.getpid())
         while True:
             try:
@@ -180,7 +180,7 @@ def _play_what_arrives(pipe: Connection[Any, Any], watched: Connection[Any, Any]
             except (EOFError, ConnectionError):
                 break
             for spec in specs:
-                reports.send(NotBegun() if reports.is_winding_down else play_spec(pool, spec))
+                reports.send(Notice.NOT_BEGUN if reports.is_winding_down else play_spec(pool, spec))
 
 
 def _next_specs(pipe: Connection[Any, Any], pool: BotPool) -> list[MatchSpec]:

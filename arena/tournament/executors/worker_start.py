@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import socket
 import sys
-from collections.abc import Sequence
 from multiprocessing import spawn
 
 from arena.base.errors import UsageError, failing_as
@@ -82,7 +81,14 @@ class CoreLocks:
     @property
     def notice(self) -> str:
         """A sentence if workers share cores with those of another arena; else empty."""
-        return shared_cores_text(self._others)
+        cores = self._others
+        if not cores:
+            return ""
+        named = f"core {cores[0]}" if len(cores) == 1 else f"cores {', '.join(map(str, cores))}"
+        return (
+            f"Another arena on this machine plays on {named}, which this run shares: its bots may take time from these,"
+            " and records say shares_cores. Use fewer workers, or one arena at a time."
+        )
 
     def close(self) -> None:
         """Leave the cores to others."""
@@ -90,17 +96,6 @@ class CoreLocks:
             lock.close()
         self._locks.clear()
         self._others.clear()
-
-
-def shared_cores_text(cores: Sequence[int]) -> str:
-    """Return the sentence about cores that another arena has; empty if there are none."""
-    if not cores:
-        return ""
-    named = f"core {cores[0]}" if len(cores) == 1 else f"cores {', '.join(map(str, cores))}"
-    return (
-        f"Another arena on this machine plays on {named}, which this run shares: its bots may take time from these, and"
-        " records say shares_cores. Use fewer workers, or one arena at a time."
-    )
 
 
 # Detects workers that can't be started, and explains why.
@@ -140,7 +135,10 @@ class StartedWorkers:
     def note_end(self, exit_code: int) -> None:
         """Note that a worker ended before it was ready."""
         if exit_code == NO_GUARD_STATUS:
-            raise no_guard()
+            imported = _main_script() or "the script"
+            raise UsageError(
+                f"no worker can be started: each imports {imported} first, which starts the run again; {_ADVICE}"
+            )
         if exit_code < 0:
             self._killed += 1
         else:
@@ -159,27 +157,17 @@ class StartedWorkers:
             )
 
 
-def no_guard() -> UsageError:
-    """Return the error for a script without the guard."""
-    script = _main_script() or "the script"
-    return UsageError(f"no worker can be started: each imports {script} first, which starts the run again; {_ADVICE}")
-
-
 def try_to_start() -> None:
     """Start a process that does nothing, in the way workers are started."""
     starts = StartedWorkers()
     while True:
-        process = multiprocessing.get_context("spawn").Process(target=_do_nothing, daemon=True)
+        process = multiprocessing.get_context("spawn").Process(daemon=True)
         with failing_as(UsageError, "no worker can be started"), starting_process():
             process.start()
         process.join()
         if not process.exitcode:
             return
         starts.note_end(process.exitcode)
-
-
-def _do_nothing() -> None:
-    """Return at once."""
 
 
 def _main_script() -> str | None:

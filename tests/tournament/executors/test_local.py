@@ -23,7 +23,7 @@ from arena.tournament.executors import local, table, worker
 from arena.tournament.executors.executor import Job, Void, WorkQueue
 from arena.tournament.executors.local import MAX_SPECS, LocalExecutor, WorkerProcess
 from arena.tournament.executors.table import InProcessExecutor
-from arena.tournament.executors.worker import LiveReports, LiveWeight, Ready
+from arena.tournament.executors.worker import LiveReports, LiveWeight, Notice
 from tests.matches import small_match
 from tests.tournament.test_live_writer import live
 
@@ -89,7 +89,7 @@ def test_a_ready_worker_plays_the_first_match_it_has(executor, pipe, monkeypatch
     monkeypatch.setattr(local, "time", SimpleNamespace(time=lambda: next(instants), monotonic=time.monotonic))
     executor._hand_out(matches(10))  # at 10
     assert executor.playing() == []
-    pipe.send(Ready())
+    pipe.send(Notice.READY)
     executor._collect(matches(0), 1.0)  # at 20
     assert executor.playing() == [(0, 20.0)]
     pipe.send(Void(executor._workers[0].unanswered[0], "not played"))
