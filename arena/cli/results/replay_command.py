@@ -20,10 +20,9 @@ from arena.cli.bots.boards import (
     room_beside,
     score_lines,
 )
-from arena.cli.bots.human_prompt import Keys
 from arena.cli.terminal.common import match_of, open_home, print_json, show_result
 from arena.cli.terminal.options import json_option
-from arena.cli.terminal.streams import USUAL_WIDTH, terminal_height, terminal_width
+from arena.cli.terminal.streams import USUAL_WIDTH, Keys, terminal_height, terminal_width
 from arena.lab.solving.worth import worth_text
 from arena.match.replay import states_of
 
@@ -79,9 +78,10 @@ class Replayed(NamedTuple):
         """Return the mark of an action; empty without one."""
         return self.annotation.mark(index) if self.annotation else ""
 
-    def worth(self, ply: int) -> str:
-        """Return what a position is worth, in words; empty if it is not annotated."""
-        return worth_text(self.annotation.worths[ply]) if self.annotation else ""
+    def worth_lines(self, ply: int) -> list[str]:
+        """Return what a position is worth, in words; nothing if it is not annotated."""
+        worth = worth_text(self.annotation.worths[ply]) if self.annotation else ""
+        return [f"worth: {worth}"] if worth else []
 
 
 def _as_json(replayed: Replayed, positions: Sequence[Any]) -> dict[str, Any]:
@@ -123,12 +123,7 @@ def _plain_page(replayed: Replayed, ply: int, game: Any, state: Any) -> list[str
     record = replayed.record
     action = [_action_line(replayed, ply - 1, game)] if ply else []
     position = position_lines(game, state, record.actions[:ply], record.bots, USUAL_WIDTH)
-    return [_title(record, ply), *action, *_worth_lines(replayed, ply), "", *position]
-
-
-def _worth_lines(replayed: Replayed, ply: int) -> list[str]:
-    worth = replayed.worth(ply)
-    return [f"worth: {worth}"] if worth else []
+    return [_title(record, ply), *action, *replayed.worth_lines(ply), "", *position]
 
 
 def _note(record: MatchRecord, index: int) -> str:
@@ -152,7 +147,7 @@ def _action_line(replayed: Replayed, index: int, game: Any) -> str:
 
 def _page(replayed: Replayed, ply: int, game: Any, state: Any, width: int, height: int | None = None) -> list[str]:
     record = replayed.record
-    scores = [*score_lines(game, state, record.bots, width), *shortened(_worth_lines(replayed, ply), width)]
+    scores = [*score_lines(game, state, record.bots, width), *shortened(replayed.worth_lines(ply), width)]
     rows = None if height is None else height - len(scores) - 3  # the title and two blank lines
     lines = board(game, state, width, record.actions[:ply], rows)
     room = room_beside(lines, width)

@@ -1,11 +1,15 @@
-"""The terminal, the standard streams, which may be closed or full, and the exit codes."""
+"""The terminal and its keys, the standard streams, which may be closed or full, and the exit codes."""
 
 from __future__ import annotations
 
 import io
 import os
+import select
 import shutil
 import sys
+import termios
+import tty
+from types import TracebackType
 from typing import Any
 
 from arena.base.errors import UsageError
@@ -79,3 +83,48 @@ def watch_output() -> None:
         encoding=sys.stdout.encoding,
         line_buffering=sys.stdout.isatty(),
     )
+
+
+_NAMES_OF_KEYS = {
+    "\x1b[A": "up",
+    "\x1b[B": "down",
+    "\x1b[C": "right",
+    "\x1b[D": "left",
+    "\x1b[H": "home",
+    "\x1b[F": "end",
+    "\x1b[1~": "home",
+    "\x1b[4~": "end",
+    "\x1b": "escape",
+    "\r": "enter",
+    "\n": "enter",
+    " ": "space",
+    "\x7f": "backspace",
+    "\b": "backspace",
+    "\x04": "escape",
+}
+
+
+class Keys:
+    """Reads keys one by one as long as it is entered, and puts the terminal back afterwards."""
+
+    def __enter__(self) -> Keys:
+        self._descriptor = sys.stdin.fileno()
+        self._before = termios.tcgetattr(self._descriptor)
+        tty.setcbreak(self._descriptor, termios.TCSANOW)  # keeps what was typed ahead
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._before)
+
+    def read(self, seconds: float | None = None) -> str | None:
+        """Return the next key: a letter, or a name such as "left"; "escape" at the end of input."""
+        if not select.select([self._descriptor], [], [], seconds)[0]:
+            return None
+        text = os.read(self._descriptor, 1)
+        if text == b"\x1b":
+            while select.select([self._descriptor], [], [], 0.02)[0] and len(text) < 4:
+                text += os.read(self._descriptor, 1)
+                if text[-1:].isalpha() or text[-1:] == b"~":
+                    break
+        key = text.decode(errors="replace")
+        return _NAMES_OF_KEYS.get(key, key) if key else "escape"
