@@ -73,7 +73,7 @@ COMMANDS = {
     "doctor": CommandEntry("site.machine:doctor_command", "Test how well this machine can sandbox bots."),
     "backup": CommandEntry("site.backup_command:backup_command", "Back up the home while it is used, and restore it."),
     "people": CommandEntry("site.people_command:people_command", "Add people, change their roles, close accounts."),
-    "ladder": CommandEntry("site.ladder_command:ladder_command", "Pause, drain and resume ladders."),
+    "ladder": CommandEntry("site.contest_command:ladder_command", "Pause, drain and resume ladders."),
     "contest": CommandEntry("site.contest_command:contest_command", "Announce, reveal and cancel contests."),
     "units": CommandEntry("site.machine:units_command", "Write systemd units that serve an arena."),
     "login": CommandEntry("remote.login_command:login_command", "Sign in at the site of another arena."),
