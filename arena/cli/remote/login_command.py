@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 
 import click
 
-from arena.analysis.text.tables import Column, Row, printable
+from arena.analysis.text.tables import Column, Row, printable, row_of
 from arena.base.errors import SiteAwayError, SiteError, UsageError
 from arena.cli.remote.credentials import Credentials, SiteAddress, site_address
 from arena.cli.remote.site_client import (
@@ -69,7 +70,8 @@ def login_command(
     account = account_of(client)
     credentials.put(site, token)
     if earlier not in (None, token):
-        _end(SiteClient(site, earlier))
+        with suppress(SiteError, SiteAwayError):
+            end_token(SiteClient(site, earlier))
     if table_format == "text":
         who = f"You are signed in at {client.site} as {account.name} ({account.role})"
         until = f"until {account.expires_at[:10]}; good for: {', '.join(account.scopes)}."
@@ -88,13 +90,6 @@ def _read_token(site: SiteAddress) -> str:
     if not is_token(text):
         raise UsageError("this is no token of an arena; expected arena_ and 49 more characters")
     return text
-
-
-def _end(client: SiteClient) -> None:
-    try:
-        end_token(client)
-    except (SiteError, SiteAwayError):
-        return
 
 
 def _list(table_format: str) -> int:
@@ -116,11 +111,10 @@ def _list(table_format: str) -> int:
 
 
 def _row(client: SiteClient, account: Account | None, table_format: str) -> Row:
-    row: Row = {"site": str(client.site), "name": None, "role": None, "scopes": None, "until": None}
-    if account is not None:
-        scopes = list(account.scopes) if table_format == "json" else ", ".join(account.scopes)
-        row |= {"name": account.name, "role": account.role, "scopes": scopes, "until": account.expires_at[:10]}
-    return row
+    if account is None:
+        return dict.fromkeys((column.key for column in COLUMNS), None) | {"site": str(client.site)}
+    scopes = list(account.scopes) if table_format == "json" else ", ".join(account.scopes)
+    return row_of(COLUMNS, account, site=str(client.site), scopes=scopes, until=account.expires_at[:10])
 
 
 def _warn_of_environment() -> None:

@@ -131,13 +131,7 @@ def schedule_command(
 
 def _measure(definition: Definition, counts: _Counts, slots: int, table_format: str) -> int:
     from arena.analysis.measures.schedule import times_of
-    from arena.analysis.text.duration_text import (
-        MEASURED_COLUMNS,
-        failure_sentences,
-        measured_rows,
-        time_sentences,
-        unknown_time,
-    )
+    from arena.analysis.text.duration_text import MEASURED_COLUMNS, failure_sentences, measured_rows
     from arena.tournament.measurement import measure
 
     if not counts.first:
@@ -148,15 +142,13 @@ def _measure(definition: Definition, counts: _Counts, slots: int, table_format: 
         times_of(measurement.records.get(number, ()), choice.game, choice.players, measurement.start_seconds)
         for number, choice in enumerate(definition.games)
     ]
-    matches = _matches_to_play(definition, counts)
     failures = failure_sentences(measurement)
     if table_format != "text":
-        print_table(MEASURED_COLUMNS, measured_rows(times, matches, slots), table_format)
+        rows = measured_rows(times, _matches_to_play(definition, counts), slots)
+        print_table(MEASURED_COLUMNS, rows, table_format)
     else:
-        played = f"{counted(sum(len(own.seconds) for own in times), 'match')} played now"
-        reason = unknown_time(times, is_measured=True)
-        lines = time_sentences(times, matches, slots, definition.longest_time, played) if reason is None else [reason]
-        click.echo(sentences_text("\n".join([_summary(definition, counts), *lines])))
+        time_text = _time(definition, counts, times, slots, is_measured=True)
+        click.echo(f"{sentences_text(_summary(definition, counts))}\n{time_text}")
     for failure in failures:
         click.echo(f"arena: {printable(failure)}", err=True)
     return FAILED if failures else OK
@@ -268,11 +260,14 @@ def _opening_sentences(definition: Definition, counts: _Counts, within_seconds: 
         yield opening_sentence(definition, number, opening_balance(rules, choice.game, openings, deadline))
 
 
-def _time(definition: Definition, counts: _Counts, times: Sequence[GameTimes], slots: int) -> str:
+def _time(
+    definition: Definition, counts: _Counts, times: Sequence[GameTimes], slots: int, is_measured: bool = False
+) -> str:
     from arena.analysis.text.duration_text import time_sentences, unknown_time
 
-    reason = unknown_time(times, is_measured=False)
-    played = f"{counted(sum(len(own.seconds) for own in times), 'recorded match')}"
+    reason = unknown_time(times, is_measured=is_measured)
+    number = sum(len(own.seconds) for own in times)
+    played = f"{counted(number, 'match')} played now" if is_measured else counted(number, "recorded match")
     matches = _matches_to_play(definition, counts)
     lines = [reason] if reason else time_sentences(times, matches, slots, definition.longest_time, played)
     return sentences_text("\n".join(lines))
