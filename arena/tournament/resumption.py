@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from arena.base.text import counted
 from arena.base.until import BUDGETS, Until
 from arena.match.players.manifest import known_by, load_bot
 from arena.store.results.store import Store
-from arena.store.results.values import Correction, StoredTournament
+from arena.store.results.values import StoredTournament
 from arena.tournament.formats.format import FORMATS, FixedFormat, format_class, format_of
 from arena.tournament.opening_information import with_openings
 from arena.tournament.schedule import Scheduler, schedule
@@ -31,7 +31,8 @@ def with_corrections(definition: Definition, stored: StoredTournament) -> Defini
     """Return a definition with what corrections have changed in the stored one since the tournament began."""
     corrected = stored.definition
     definition = replace(definition, absences=corrected.absences)
-    late = late_entrants(stored.corrections)
+    entered = (c.details.entrant for c in stored.corrections if c.kind is CorrectionKind.ENTER)
+    late = frozenset(k for k in entered if k is not None)
     numbers = _numbers_by_label(stored, late)
     entrant_of = dict(enumerate(bot for bot in definition.entrants if bot.label not in numbers))
     if len(entrant_of) + len(late) != len(corrected.entrants):
@@ -49,12 +50,6 @@ def with_corrections(definition: Definition, stored: StoredTournament) -> Defini
     earlier_settings = [c.details.settings for c in stored.corrections]
     settings = corrected.settings if definition.settings in earlier_settings else definition.settings
     return replace(definition, entrants=tuple(entrants), settings=settings)
-
-
-def late_entrants(corrections: Iterable[Correction]) -> frozenset[int]:
-    """Return the numbers of the entrants that have come late."""
-    entries = (c.details.entrant for c in corrections if c.kind is CorrectionKind.ENTER)
-    return frozenset(entrant for entrant in entries if entrant is not None)
 
 
 def _numbers_by_label(stored: StoredTournament, late: Collection[int]) -> dict[str, int]:

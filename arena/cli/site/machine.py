@@ -107,7 +107,8 @@ def _show_levels(results: list[ProbeResult]) -> None:
     user = "as root, and bots under uids of their own" if os.geteuid() == 0 else "as an ordinary user, and so do bots"
     click.echo(f"{system.sysname} {system.release} on {system.machine}, Python {platform.python_version()}")
     click.echo(f"The arena runs {user}.\n")
-    answers = [_availability(result) for result in results]
+    with_groups = {True: "yes, with control groups", False: "yes"}
+    answers = [with_groups[result.isolation.groups] if result.is_available else "no" for result in results]
     width = max(map(len, ["here", *answers]))
     click.echo(f"{'level':10}  {'here':{width}}  what it restricts\n{'-' * 10}  {'-' * width}  {'-' * 17}")
     for result, answer in zip(results, answers, strict=True):
@@ -124,12 +125,6 @@ def _show_levels(results: list[ProbeResult]) -> None:
     else:
         click.echo("A test program tried to escape, and every attempt failed.")
     _show_advice(results, best)
-
-
-def _availability(result: ProbeResult) -> str:
-    if not result.is_available:
-        return "no"
-    return "yes, with control groups" if result.isolation.groups else "yes"
 
 
 def _show_advice(results: list[ProbeResult], best: ProbeResult) -> None:

@@ -273,7 +273,9 @@ def show_result(record: MatchRecord) -> None:
     bots, faults = record.bots, record.faults
     for bot, own in zip(bots, record.time_controls, strict=False):
         click.echo(f"{printable(bot)}: {own.shown}")
-    print_wrapped("", 0, f"{_result_line(bots, record.scores, record.ranks)} ({record.termination})")
+    order = sorted(range(len(bots)), key=lambda seat: (record.ranks[seat], seat))
+    results = (f"{record.ranks[seat]}. {printable(bots[seat])} {record.scores[seat]:g}" for seat in order)
+    print_wrapped("", 0, f"{', '.join(results)} ({record.termination})")
     for fault in faults:
         who = f"{bots[fault.seat]} (seat {fault.seat}) forfeits at ply {fault.ply}"
         click.echo(printable(f"{who}: {fault.kind}: {fault.detail.for_operator()}"))
@@ -286,11 +288,6 @@ def show_stderr(bot: str, text: str) -> None:
     if text:
         click.echo(f"stderr of {printable(bot)}:", err=True)
         click.echo("\n".join(f"  {printable(line)}" for line in text.splitlines()), err=True)
-
-
-def _result_line(bots: Sequence[str], scores: Sequence[float], ranks: Sequence[int]) -> str:
-    order = sorted(range(len(bots)), key=lambda seat: (ranks[seat], seat))
-    return ", ".join(f"{ranks[seat]}. {printable(bots[seat])} {scores[seat]:g}" for seat in order)
 
 
 # A line in the terminal about what a command is doing while it prints nothing; the line disappears at the end.

@@ -110,15 +110,11 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, 
 _IS_WIDE = "arena.is_wide"
 
 
-def _keep_wide(context: click.Context, option: click.Parameter, value: bool) -> None:
-    context.meta[_IS_WIDE] = value
-
-
 wide_option = click.option(
     "--wide",
     is_flag=True,
     expose_value=False,
-    callback=_keep_wide,
+    callback=lambda context, _, value: context.meta.update({_IS_WIDE: value}),
     help="All columns, also in a terminal that is too narrow for them.",
 )
 

@@ -58,13 +58,12 @@ def correct(tournament: str, as_json: bool, make: Callable[[ArenaHome], Correcti
             "number": correction.number,
             "kind": correction.kind,
             "bot": correction.details.bot or None,
-        }
-        values |= {
             "correction": correction_text(correction),
             "reason": correction.reason,
             "made_at": correction.made_at,
+            "left": stored.scheduled - stored.recorded,
         }
-        print_json(values | {"left": stored.scheduled - stored.recorded})
+        print_json(values)
         return
     click.echo(printable(f"Correction {correction.number} of {stored.name}: {correction_text(correction)}."))
     if lost and correction.kind in (CorrectionKind.VOID, CorrectionKind.REPLACE):

@@ -78,10 +78,6 @@ class CorrectedTournament:
         """The entrants who are not paired any more."""
         return self.definition.gone
 
-    def absent_without(self, correction: Correction) -> frozenset[int]:
-        """Return the entrants who would not be paired any more without a correction."""
-        return gone(absences([c for c in self.stored.corrections if c.number != correction.number]))
-
     def entrant(self, text: str) -> int:
         """Return the number of an entrant, given as ``name@version``, or by its name if that is clear."""
         bots = self.definition.entrants
@@ -303,7 +299,7 @@ def _require_same_rounds(corrected: CorrectedTournament, undone: Correction) -> 
 
 
 def _undo_other(corrected: CorrectedTournament, undone: Correction, lines: Sequence[Seating]) -> Correction:
-    absent = corrected.absent_without(undone)
+    absent = gone(absences([c for c in corrected.stored.corrections if c.number != undone.number]))
     entrant = undone.details.entrant
     if entrant is None or entrant in absent:
         return corrected.make(CorrectionKind.UNDO, _details(undone))

@@ -73,7 +73,12 @@ def disqualify(
     with corrected_tournament(store, tournament, reason) as corrected:
         corrected.require_loose_field()
         entrant = corrected.entrant(bot)
-        _require_no_disqualification(corrected, entrant)
+        for c in corrected.in_force:
+            if c.kind is CorrectionKind.DISQUALIFY and c.details.entrant == entrant:
+                raise UsageError(
+                    f"{corrected.label(entrant)} is disqualified in tournament {tournament!r} already (correction"
+                    f" {c.number}); nothing was changed"
+                )
         details = CorrectionDetails(
             entrant=entrant, bot=corrected.label(entrant), disqualified_matches=matches, absent_from=1
         )
@@ -110,15 +115,6 @@ def _departure(corrected: CorrectedTournament, entrant: int) -> _Departure:
     rounds |= {line.round for line in unplayed if line.round == corrected.last_round}
     missed = (Absence(entrant=entrant, first_round=number, last_round=number) for number in sorted(rounds))
     return _Departure([line.match for line in unplayed], bool(waiting), tuple(missed))
-
-
-def _require_no_disqualification(corrected: CorrectedTournament, entrant: int) -> None:
-    for c in corrected.in_force:
-        if c.kind is CorrectionKind.DISQUALIFY and c.details.entrant == entrant:
-            raise UsageError(
-                f"{corrected.label(entrant)} is disqualified in tournament {corrected.stored.name!r} already"
-                f" (correction {c.number}); nothing was changed"
-            )
 
 
 # Other bots than those a tournament began with: an entrant with new files, and a late entrant.

@@ -26,29 +26,27 @@ class WorkQueue:
     matches that are taken, and the specs that were requeued.
 
     It is not thread-safe, and need not be: the director acts while the executor's ``run`` waits at a ``yield``.
+
+    Attributes:
+        is_closed: whether no match is to begin any more.
     """
 
     def __init__(self, specs: Iterable[MatchSpec]) -> None:
         self._unread: Iterator[MatchSpec] = iter(specs)
         self._waiting: deque[MatchSpec] = deque()
         self._taken: set[int] = set()
-        self._is_closed = False
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether no match is to begin any more."""
-        return self._is_closed
+        self.is_closed = False
 
     def close(self) -> None:
         """Let no match begin any more; those that have begun end as usual, and the others stay unplayed."""
-        self._is_closed = True
+        self.is_closed = True
 
     def take(self) -> MatchSpec | None:
         """Return the next match to play; None if none is waiting, or none is to begin any more.
 
         After None there may be another one later: a match that is taken may be requeued.
         """
-        if self._is_closed:
+        if self.is_closed:
             return None
         spec = self._waiting.popleft() if self._waiting else next(self._unread, None)
         if spec is not None:
@@ -66,7 +64,7 @@ class WorkQueue:
 
     def is_finished(self) -> bool:
         """Return whether every match has been recorded or given up; of a closed queue, every one that was taken."""
-        if self._is_closed:
+        if self.is_closed:
             return not self._taken
         if not self._taken and not self._waiting:
             self._waiting.extend(spec for spec in [next(self._unread, None)] if spec is not None)

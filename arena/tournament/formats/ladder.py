@@ -76,11 +76,12 @@ class Ladder(Format[LadderSettings]):
         self._draw_probability: float | None = None
 
     def total_encounters(self) -> int | None:
-        matches = self.field.settings.matches
-        return None if matches is None else self._encounters_of(matches)
+        return self._encounters_after(0)
 
-    def _encounters_of(self, matches: int) -> int:
-        return -(-matches // (self.field.players * self.field.games))
+    def _encounters_after(self, played: int) -> int | None:
+        """Return how many encounters in each game follow these matches until ``ladder.matches`` are played."""
+        matches = self.field.settings.matches
+        return None if matches is None else -(-(matches - played) // (self.field.players * self.field.games))
 
     def add_results(self, meetings: Sequence[Meeting]) -> None:
         """Count the results. Ratings are computed only on demand, because a resumed ladder adds thousands of rounds."""
@@ -147,7 +148,7 @@ class Ladder(Format[LadderSettings]):
         available = self._available()
         if len(available) < self.field.players or self._is_over(available):
             return None
-        left, encounters = self._encounters_left(), self.field.encounters
+        left, encounters = self._encounters_after(self._counts.total()), self.field.encounters
         most = len(available) if left is None else max(1, left // encounters)
         drawn = {k: self._drawn(k) for k in available}
         free = set(drawn)
@@ -160,10 +161,6 @@ class Ladder(Format[LadderSettings]):
                 pairings.append(pairing)
         fewer = left if left is not None and left < encounters else None
         return Round(tuple(sorted(pairings)), tuple(sorted(free)), fewer)
-
-    def _encounters_left(self) -> int | None:
-        matches = self.field.settings.matches
-        return None if matches is None else self._encounters_of(matches - self._counts.total())
 
     def should_stop(self, elapsed_seconds: float) -> bool:
         hours = self.field.settings.hours
