@@ -9,7 +9,7 @@ import socket
 import ssl
 import time
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, cast
@@ -163,46 +163,59 @@ class Upload:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    method: str
-    target: str
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    body: bytes | Upload = b""
-
-
-@dataclass(frozen=True, slots=True)
 class Reply:
     status: int
     headers: Mapping[str, str]
     body: bytes
 
 
-def exchange(site: SiteAddress, request: Request, reply_seconds: float = REPLY_SECONDS) -> Reply:
+def exchange(
+    site: SiteAddress,
+    method: str,
+    target: str,
+    headers: Mapping[str, str],
+    body: bytes | Upload | None = None,
+    reply_seconds: float = REPLY_SECONDS,
+) -> Reply:
+    """Send a request to a site, and return its reply."""
     proxy = proxy_for(site)
-    try:
-        return _exchange(site, request, proxy, reply_seconds)
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        through = f" (through the proxy {proxy.host}:{proxy.port})" if proxy is not None else ""
-        raise _explained(f"{site}{through}", error) from error
-
-
-def _exchange(site: SiteAddress, request: Request, proxy: Proxy | None, reply_seconds: float) -> Reply:
     connection = _connection(site, proxy)
+    is_relayed = proxy is not None and site.scheme == "http"
+    own = {"Host": site.netloc, "Accept-Encoding": "identity", "Connection": "close"}
+    if proxy is not None and is_relayed:
+        own |= proxy.headers
     opened: socket.socket | None = None
     try:
         connection.connect()
         opened = connection.sock
         deadline = Deadline(reply_seconds)
         connection.sock = cast(Any, TimedSocket(opened, deadline))
-        _send_head(connection, site, request, proxy)
-        _send_body(connection, request.body, deadline)
+        if isinstance(body, Upload):
+            own["Content-Length"] = str(body.size_bytes)
+        data = _pieces(body, deadline) if isinstance(body, Upload) else body
+        with suppress(BrokenPipeError, ConnectionResetError, ssl.SSLEOFError):  # refused early: the reply says why
+            connection.request(method, f"{site}{target}" if is_relayed else target, data, {**own, **headers})
         deadline.renew(reply_seconds)
         with closing(connection.getresponse()) as response:
             return _received(response, site)
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        through = f" (through the proxy {proxy.host}:{proxy.port})" if proxy is not None else ""
+        raise _explained(f"{site}{through}", error) from error
     finally:
         connection.close()
         if opened is not None:
             opened.close()
+
+
+def _pieces(upload: Upload, deadline: Deadline) -> Iterator[bytes]:
+    left = upload.size_bytes
+    while left:
+        piece = upload.file.read(min(PIECE_BYTES, left))
+        if not piece:
+            raise UsageError("the file became shorter while it was sent; try again")
+        deadline.renew(PIECE_SECONDS)
+        yield piece
+        left -= len(piece)
 
 
 def _connection(site: SiteAddress, proxy: Proxy | None) -> http.client.HTTPConnection:
@@ -230,38 +243,6 @@ class _TunnelledConnection(http.client.HTTPSConnection):
             with suppress(OSError):
                 os.close(opened.detach())
             raise
-
-
-def _send_head(
-    connection: http.client.HTTPConnection, site: SiteAddress, request: Request, proxy: Proxy | None
-) -> None:
-    is_relayed = proxy is not None and site.scheme == "http"
-    target = f"{site}{request.target}" if is_relayed else request.target
-    connection.putrequest(request.method, target, skip_host=True, skip_accept_encoding=True)
-    size = request.body.size_bytes if isinstance(request.body, Upload) else len(request.body)
-    headers = {"Host": site.netloc, "Connection": "close", **request.headers}
-    if request.method != "GET":
-        headers["Content-Length"] = str(size)
-    if proxy is not None and is_relayed:
-        headers |= proxy.headers
-    for name, value in headers.items():
-        connection.putheader(name, value)
-    connection.endheaders()
-
-
-def _send_body(connection: http.client.HTTPConnection, body: bytes | Upload, deadline: Deadline) -> None:
-    with suppress(BrokenPipeError, ConnectionResetError, ssl.SSLEOFError):  # refused early: the reply says why
-        if isinstance(body, bytes):
-            connection.send(body)
-            return
-        sent = 0
-        while sent < body.size_bytes:
-            piece = body.file.read(min(PIECE_BYTES, body.size_bytes - sent))
-            if not piece:
-                raise UsageError("the file became shorter while it was sent; try again")
-            deadline.renew(PIECE_SECONDS)
-            connection.send(piece)
-            sent += len(piece)
 
 
 def _received(response: http.client.HTTPResponse, site: SiteAddress) -> Reply:

@@ -15,7 +15,7 @@ from arena.base.stored import is_whole
 from arena.base.text import shortened_text
 from arena.base.version import __version__
 from arena.cli.remote.credentials import Credentials, SiteAddress, site_address
-from arena.cli.remote.exchange import Reply, Request, Upload, exchange, printable_sentence
+from arena.cli.remote.exchange import Reply, Upload, exchange, printable_sentence
 from arena.store.people.secret import is_token
 
 JSON, BYTES = "application/json", "application/octet-stream"
@@ -31,22 +31,23 @@ class SiteClient:
             self._headers["Authorization"] = f"Bearer {token}"
 
     def get_json(self, path: str, **query: str | int) -> dict[str, Any]:
-        return self._asked(Request("GET", _target(path, query), self._headers))
+        return self._asked("GET", _target(path, query))
 
     def post_json(self, path: str, value: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        headers = {**self._headers, "Content-Type": JSON}
-        return self._asked(Request("POST", _target(path), headers, json.dumps(value or {}).encode()))
+        return self._asked("POST", _target(path), json.dumps(value or {}).encode(), JSON)
 
     def upload(self, path: str, file: BinaryIO, size_bytes: int, **query: str | int) -> dict[str, Any]:
-        headers = {**self._headers, "Content-Type": BYTES}
-        return self._asked(Request("POST", _target(path, query), headers, Upload(file, size_bytes)))
+        return self._asked("POST", _target(path, query), Upload(file, size_bytes), BYTES)
 
     def no_arena(self) -> SiteError:
         """Return the error for a reply that no arena sends."""
         return SiteError(f"{self.site}: what answers there is no arena, or one of another version")
 
-    def _asked(self, request: Request) -> dict[str, Any]:
-        reply = exchange(self.site, request)
+    def _asked(
+        self, method: str, target: str, body: bytes | Upload | None = None, content_type: str = ""
+    ) -> dict[str, Any]:
+        headers = self._headers | ({"Content-Type": content_type} if content_type else {})
+        reply = exchange(self.site, method, target, headers, body)
         if 300 <= reply.status < 400:
             place = shortened_text(printable_sentence(reply.headers.get("location", "")))
             raise SiteError(

@@ -13,7 +13,7 @@ import pytest
 from arena.base.errors import ArenaError, SiteAwayError, SiteError, UsageError
 from arena.cli.remote import exchange as exchange_module
 from arena.cli.remote.credentials import site_address
-from arena.cli.remote.exchange import Request, exchange
+from arena.cli.remote.exchange import exchange
 from arena.cli.remote.site_client import SiteClient, account_of
 from arena.store.people.secret import new_token
 from tests.cli.remote.conftest import hostile, response, saying
@@ -104,7 +104,7 @@ def test_who_sends_a_piece_now_and_then_is_given_up(begin, piece):
         finally:
             ended.set()
 
-    call = lambda url: exchange(site_address(url), Request("GET", "/"), 0.3)  # noqa: E731
+    call = lambda url: exchange(site_address(url), "GET", "/", {}, reply_seconds=0.3)  # noqa: E731
     assert sentence_of(drip, call) == (SiteAwayError, "SITE: it does not answer in time")
     assert ended.wait(30), "the connection was closed"
 
