@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby
 from math import ceil
 from operator import attrgetter
@@ -11,8 +11,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple, TypeVar
 
-from arena.analysis.measures.leaderboards import history_over_tournaments
-from arena.analysis.measures.standings import Standing
+from arena.analysis.measures.leaderboards import history_over_tournaments, points_of
+from arena.analysis.measures.values import RatingPoint, Rival
 from arena.base.enums import FaultKind
 from arena.base.errors import UnknownNameError
 from arena.base.records import TimeControl
@@ -168,28 +168,6 @@ MAX_FAULTS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RatingPoint:
-    """A bot's standing on the leaderboard of a game after the tournament that began ``at``; ``bots`` is its size."""
-
-    game: str
-    tournament: str
-    at: str
-    bots: int
-    standing: Standing
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rival:
-    """How a bot did against another, over all tournaments that count; see ``HeadToHead``."""
-
-    rival: str
-    score: float
-    margin: float
-    encounters: int
-    total: HeadToHead = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BotProfile:
     """What the store has about a bot.
 
@@ -249,13 +227,15 @@ def bot_profile(
     return BotProfile(
         label=label,
         history=tuple(
-            RatingPoint(game=game, tournament=snapshot.title, at=snapshot.at, bots=len(snapshot.lines), standing=line)
+            point
             for game in games
-            for snapshot in history_over_tournaments(
-                store, game, scope, names, cache_directory=cache_directory, max_matches=max_matches
+            for point in points_of(
+                history_over_tournaments(
+                    store, game, scope, names, cache_directory=cache_directory, max_matches=max_matches
+                ),
+                game,
+                label,
             )
-            for line in snapshot.lines
-            if line.label == label
         ),
         rivals=tuple(_rivals(store, label, scope)),
         faults=tuple(store.faults_of(label, MAX_FAULTS)),
@@ -282,8 +262,16 @@ def _corrections(tournament: StoredTournament, label: str) -> list[Correction]:
 def _rivals(store: Store, label: str, scope: Scope) -> list[Rival]:
     met = meetings(store.matches_of([label], within=scope).results(), [label])
     rivals = [
-        Rival(rival=rival, score=score.score, margin=score.margin or 0.0, encounters=score.encounters, total=score)
-        for rival, score in grouped(met, attrgetter("rival")).items()
-        if score.score is not None
+        Rival(
+            rival=rival,
+            score_percent=100 * total.score,
+            margin_percent=100 * (total.margin or 0.0),
+            encounters=total.encounters,
+            wins=total.wins,
+            draws=total.draws,
+            losses=total.losses,
+        )
+        for rival, total in grouped(met, attrgetter("rival")).items()
+        if total.score is not None
     ]
-    return sorted(rivals, key=lambda rival: (-rival.score, rival.rival))
+    return sorted(rivals, key=lambda rival: (-rival.score_percent, rival.rival))

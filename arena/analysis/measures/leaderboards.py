@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -17,6 +17,7 @@ from arena.analysis.measures.resting_leaderboards import resting_leaderboards
 from arena.analysis.measures.result_table import read_results
 from arena.analysis.measures.standings import Standing, Standings, standings, without
 from arena.analysis.measures.standings_cache import standing_from, unlisted, with_authors
+from arena.analysis.measures.values import RatingPoint
 from arena.base.errors import StoreError
 from arena.base.shipped import code_digest
 from arena.base.stored import is_whole
@@ -69,19 +70,22 @@ def _leaderboard_without_authors(
     store: Store, counting: Sequence[StoredTournament], game: str | None, cache_directory: Path | None
 ) -> Leaderboard:
     """Return the leaderboard without authors, which no file may hold: people who leave are deleted everywhere."""
+
+    def compute() -> Leaderboard:
+        scope = Scope(tournaments=tuple(tournament.name for tournament in counting))
+        table = standings(read_results(store, scope, game), store.fault_counts(scope, game))
+        return Leaderboard(matches=table.matches, lines=without(table, unlisted(counting, game)).lines)
+
     if cache_directory is None:
-        return _compute(store, counting, game)
+        return compute()
     path, key = _file_and_key(cache_directory, store, counting, game)
-    with suppress(_CacheMissError):
-        return _read(path, key)
     resting = resting_leaderboards()
     if resting is None:
-        return _read_or_compute(path, key, lambda: _compute(store, counting, game))
-    identity = (
-        path,
-        tuple((tournament.name, tournament.finished_at, len(tournament.corrections)) for tournament in counting),
-    )
-    return resting.newest(identity, lambda: _read_or_compute(path, key, lambda: _compute(store, counting, game)))
+        return _read_or_compute(path, key, compute)
+    with suppress(_CacheMissError):
+        return _read(path, key)
+    identity = (path, tuple((one.name, one.finished_at, len(one.corrections)) for one in counting))
+    return resting.newest(identity, lambda: _read_or_compute(path, key, compute))
 
 
 def _read_or_compute(path: Path, key: str, compute: Callable[[], Leaderboard]) -> Leaderboard:
@@ -108,20 +112,13 @@ def _write(path: Path, key: str, board: Leaderboard) -> None:
     write_parts(path, _Line(key=key, matches=board.matches, lines=board.lines))
 
 
-def _compute(store: Store, tournaments: Sequence[StoredTournament], game: str | None) -> Leaderboard:
-    scope = Scope(tournaments=tuple(tournament.name for tournament in tournaments))
-    table = standings(read_results(store, scope, game), store.fault_counts(scope, game))
-    return Leaderboard(matches=table.matches, lines=without(table, unlisted(tournaments, game)).lines)
-
-
 def _file_and_key(
     directory: Path, store: Store, tournaments: Sequence[StoredTournament], game: str | None
 ) -> tuple[Path, str]:
-    numbers = [tournament.number for tournament in tournaments]
+    name = _hash([store.server, game, [tournament.number for tournament in tournaments]])
     records = [
         (t.name, t.created_at, t.finished_at, t.recorded, len(t.corrections), t.definition_text) for t in tournaments
     ]
-    name = _hash([store.server, game, numbers])
     return directory / f"{name}.leaderboard", _hash([code_digest(), records])
 
 
@@ -250,6 +247,27 @@ def history_over_tournaments(
             RatingSnapshot(title=latest.name, at=latest.created_at, matches=board.matches, lines=board.lines)
         )
     return snapshots
+
+
+def points_of(snapshots: Sequence[RatingSnapshot], game: str, bot: str) -> Iterator[RatingPoint]:
+    """Yield the ratings of a bot (``name@version``) in snapshots of a game."""
+    for snapshot in snapshots:
+        for line in snapshot.lines:
+            if line.label == bot:
+                yield RatingPoint(
+                    game=game,
+                    bot=bot,
+                    tournament=snapshot.title,
+                    at=snapshot.at,
+                    rank=line.rank,
+                    bots=len(snapshot.lines),
+                    mu=line.rating.mu,
+                    margin_95=line.margin,
+                    exposure=line.rating.exposure,
+                    matches=line.matches,
+                    score_percent=None if line.score_share is None else 100 * line.score_share,
+                    round=snapshot.round,
+                )
 
 
 def _affordable(ends: Sequence[End], matches: Sequence[int], max_matches: int | None) -> Sequence[End]:

@@ -14,19 +14,25 @@ from arena.store.results.values import StoredTournament
 # Who is first in a tournament.
 
 
-def leaders_of(store: Store, tournament: StoredTournament, cache_directory: Path | None = None) -> Leaders:
-    """Return who is first in a tournament: nobody before the first match.
+def leaders_of(
+    store: Store, tournament: StoredTournament, cache_directory: Path | None = None, *, may_rate: bool = True
+) -> Leaders:
+    """Return who is first in a tournament: nobody before the first match, nor where that takes forbidden ratings.
 
     Points decide where all play the same rivals (they are quick to count), else the format's ranking, or the ratings.
     """
     if tournament.format in EVERYONE_MEETS or not tournament.recorded:
         return first_by_points(store, tournament)
-    from arena.analysis.measures.standings_cache import standings_of  # SciPy takes time to import
-    from arena.tournament.rounds import ranking_of
+    from arena.tournament.rounds import ranking_of  # takes time to import
 
     ranking = ranking_of(store, tournament)
     if ranking is not None:
-        return Leaders(bots=tuple(name for name, placing in ranking if placing.rank == 1))
+        first = [(name, placing.decided) for name, placing in ranking if placing.rank == 1]
+        return Leaders(bots=tuple(name for name, _ in first), decided=first[0][1] if len(first) == 1 else "")
+    if not may_rate:
+        return Leaders(bots=())
+    from arena.analysis.measures.standings_cache import standings_of  # SciPy takes time to import
+
     lines = standings_of(store, tournament.name, cache_directory=cache_directory).lines
     return Leaders(bots=tuple(line.bot for line in lines if line.rank == 1))
 

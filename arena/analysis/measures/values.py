@@ -90,3 +90,45 @@ class BotAccuracy:
     points_known: int
     earned: float
     lucky: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatingPoint:
+    """A bot's rating on the leaderboard of a game as it was after a tournament.
+
+    Attributes:
+        at: when that began; UTC, ISO 8601.
+        round: the rating is that in the tournament alone, after this round, whose last match began ``at``; None for
+            all rounds.
+    """
+
+    game: str
+    bot: str
+    tournament: str
+    at: str
+    rank: int
+    bots: int
+    mu: float
+    margin_95: float | None
+    exposure: float
+    matches: int
+    score_percent: float | None
+    round: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rival:
+    """How a bot did against another, in all tournaments that count.
+
+    Attributes:
+        score_percent: the mean over encounters of the share of points.
+        wins: matches in which the bot came out ahead of the rival.
+    """
+
+    rival: str
+    score_percent: float
+    margin_percent: float
+    encounters: int
+    wins: int
+    draws: int
+    losses: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,7 @@ _LABEL = "label"
 DRAWING_ORDER = {"rect": 0, "polygon": 0, "line": 1, "disc": 2, "mark": 3, "text": 4}
 """Shapes with a larger number are drawn above the others."""
 
+MAX_ACTION_CHARACTERS = 1000
 _LABEL_ROOM = 0.7
 """How far apart labels outside the board are, in squares."""
 
@@ -57,7 +59,7 @@ def match_view(record: MatchRecord) -> dict[str, Any]:
         "frames": frames,
         "notes": [list(map(printable, drawing.notes)) for drawing in drawings],
         "scores": [[f"{score:.6g}" for score in game.scores(state)] for game, state in states],
-        "actions": [[seat, _action_text(game, action)] for seat, action in record.actions],
+        "actions": [[seat, action_text(game, action)] for seat, action in record.actions],
     }
 
 
@@ -168,8 +170,14 @@ def is_text_board(shapes: Sequence[Any]) -> bool:
     return all(shape[0] == "text" for shape in shapes)
 
 
-def _action_text(game: Any, action: Any) -> str:
-    return "out" if action is None else str(game.format_action(action))
+def action_text(game: Game[Any], action: Any) -> str:
+    """Return an action as text, whatever the rules make of it; "out" where a seat was taken out of the match."""
+    if action is None:
+        return "out"
+    try:
+        return str(game.format_action(action))[:MAX_ACTION_CHARACTERS]
+    except GameError:
+        return json.dumps(action)[:MAX_ACTION_CHARACTERS]
 
 
 def _corners(shape: Sequence[Any]) -> Sequence[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,9 @@ from arena.tournament.formats.format import Placing
 
 # The sentences under standings: what was counted, and what the ratings rest on.
 
+MAX_FUNCTIONS = 8
+"""More Python functions are counted instead of named."""
+
 MIN_BOTS = 4
 """The ratings of two bots fit any results between them, and those of three all but a cycle."""
 
@@ -36,46 +39,41 @@ def standings_footer(table: Standings) -> str:
     played = of + counted(table.matches if table.scheduled is None else table.scheduled, "match")
     if table.scheduled is not None and (table.matches < table.scheduled or not table.is_finished):
         played += ": the tournament is not complete"
-    duplicates = table.matches - table.rated
-    sentences = [f"{played}. ", f"{corrected} " if corrected else ""]
-    if duplicates:
-        sentences.append(
-            f"{counted(duplicates, 'duplicate match')} {'is' if duplicates == 1 else 'are'} not rated:"
-            " their bots always play the same match from that opening. "
-        )
-    if table.adjudicated:
-        ended = f"{counted(table.adjudicated, 'match')} ended at the limit of plies"
-        sentences.append(f"{ended}, ranked by the scores as they stood. ")
-    if conditions := conditions_text(table):
-        sentences.append(f"{conditions} ")
-    functions = [line.bot for line in table.lines if line.is_function]
-    if functions:
-        sentences.append(
-            f"{all_of(functions)} {'is a Python function' if len(functions) == 1 else 'are Python functions'},"
-            " played without isolation. "
-        )
+    sentences = [f"{played}.", *([corrected] if corrected else []), *conditions(table)]
     if table.first_seat_share is not None:
-        sentences.append(f"Seat 0 scores {100 * table.first_seat_share:.1f} %. ")
+        sentences.append(f"Seat 0 scores {100 * table.first_seat_share:.1f} %.")
     if table.draw_probability is not None:
-        sentences.append(f"Two equal bots draw with probability {table.draw_probability:.3f}. ")
-    sentences.append(f"{_about_the_fit(table)} ")
+        sentences.append(f"Two equal bots draw with probability {table.draw_probability:.3f}.")
+    sentences.append(_about_the_fit(table))
     if any(line.same_as_next for line in table.lines):
         sentences.append('"=": the rating and the next one can\'t be told apart at 95 %.')
-    return "".join(sentences).strip()
+    return " ".join(sentences)
 
 
-def conditions_text(table: Standings) -> str:
-    """Return which bots have a time of their own, and whether matches have several cores; empty if neither."""
+def conditions(table: Standings) -> Iterator[str]:
+    """Yield which matches are not rated or were cut short, and which bots played under conditions of their own."""
+    if duplicates := table.matches - table.rated:
+        are = "is" if duplicates == 1 else "are"
+        yield (
+            f"{counted(duplicates, 'duplicate match')} {are} not rated:"
+            " their bots always play the same match from that opening."
+        )
+    if table.adjudicated:
+        yield f"{counted(table.adjudicated, 'match')} ended at the limit of plies, ranked by the scores as they stood."
     by_time: dict[str, list[str]] = {}
     for line in table.lines:
         if line.label in table.odds:
             by_time.setdefault(table.odds[line.label].shown, []).append(line.bot)
-    sentences = [
-        f"{_listed(names)} {_has(names)} a time of {_possessive(names)}: {time}." for time, names in by_time.items()
-    ]
+    for time, names in by_time.items():
+        yield f"{_listed(names)} {_has(names)} a time of {_possessive(names)}: {time}."
     if table.cores != DEFAULT_LIMITS.cores:
-        sentences.append(f"Each match has {counted(table.cores, 'core')}.")
-    return " ".join(sentences)
+        yield f"Each match has {counted(table.cores, 'core')}."
+    if functions := [line.bot for line in table.lines if line.is_function]:
+        who = all_of(functions) if len(functions) <= MAX_FUNCTIONS else counted(len(functions), "bot")
+        yield (
+            f"{who} {'is a Python function' if len(functions) == 1 else 'are Python functions'},"
+            " played without isolation."
+        )
 
 
 def _has(bots: Sequence[str]) -> str:

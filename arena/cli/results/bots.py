@@ -15,6 +15,7 @@ from arena.cli.terminal.options import comparisons_option, confirm, format_optio
 
 if TYPE_CHECKING:
     from arena.analysis.measures.bot_profile import BotProfile
+    from arena.analysis.measures.values import RatingPoint
 
 
 BOT_COLUMNS = [
@@ -116,29 +117,15 @@ def show_command(bot: str, comparisons: bool, as_json: bool) -> None:
     click.echo("\n\n".join(_as_text(profile) for profile in profiles))
 
 
-def _history_rows(profile: BotProfile, formatted: bool = True) -> list[dict[str, Any]]:
+def _history_rows(profile: BotProfile) -> list[dict[str, Any]]:
     return [
-        {
-            "game": point.game,
-            "tournament": point.tournament,
-            "at": minute_text(point.at) if formatted else point.at,
-            "rank": f"{point.standing.rank} of {point.bots}" if formatted else point.standing.rank,
-            **({} if formatted else {"bots": point.bots}),
-            "mu": point.standing.rating.mu,
-            "margin_95": point.standing.margin,
-            "exposure": point.standing.rating.exposure,
-            "matches": point.standing.matches,
-            "score_percent": None if point.standing.score_share is None else 100 * point.standing.score_share,
-        }
+        row_of(HISTORY_COLUMNS, point, at=minute_text(point.at), rank=f"{point.rank} of {point.bots}")
         for point in profile.history
     ]
 
 
-def _rival_rows(profile: BotProfile) -> list[dict[str, Any]]:
-    return [
-        row_of(RIVAL_COLUMNS, rival, score_percent=100 * rival.score, margin_percent=100 * rival.margin)
-        for rival in profile.rivals
-    ]
+def _json_of(point: RatingPoint) -> dict[str, Any]:
+    return {name: value for name, value in asdict(point).items() if name not in ("bot", "round")}
 
 
 def _fault_rows(profile: BotProfile) -> list[dict[str, Any]]:
@@ -151,8 +138,8 @@ def _fault_rows(profile: BotProfile) -> list[dict[str, Any]]:
 def _as_json(profile: BotProfile) -> dict[str, Any]:
     return {
         "bot": profile.label,
-        "course": _history_rows(profile, formatted=False),
-        "rivals": _rival_rows(profile),
+        "course": list(map(_json_of, profile.history)),
+        "rivals": [row_of(RIVAL_COLUMNS, rival) for rival in profile.rivals],
         "faults": _fault_rows(profile),
         "fault_count": profile.fault_count,
         "own_times": [{"tournament": tournament, **asdict(own)} for tournament, own in profile.own_times],
@@ -165,7 +152,7 @@ def _as_text(profile: BotProfile) -> str:
     parts = [printable(profile.label), history]
     for tournament, own in profile.own_times:
         parts.append(sentences_text(printable(f"Its own time in {tournament}: {own.shown}.")))
-    rivals = _rival_rows(profile)
+    rivals = [row_of(RIVAL_COLUMNS, rival) for rival in profile.rivals]
     if len(rivals) > 2 * SHOWN_RIVALS:
         parts.append("Does best against\n\n" + table_text(RIVAL_COLUMNS, rivals[:SHOWN_RIVALS]))
         parts.append("Does worst against\n\n" + table_text(RIVAL_COLUMNS, rivals[: -SHOWN_RIVALS - 1 : -1]))

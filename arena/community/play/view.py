@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from arena.analysis.text.match_view import STRIP, action_targets
+from arena.analysis.text.match_view import STRIP, action_targets, action_text
 from arena.base.enums import Termination
 from arena.base.errors import IllegalActionError
 from arena.base.records import MatchRecord, TimeControl
@@ -19,7 +19,7 @@ from arena.site.matches.boards import shapes_at
 from arena.site.matches.match_model import Board, Shape, Turning
 from arena.site.matches.match_sentences import result_sentence
 from arena.site.matches.playing import Place, PlayedAction, PlayView
-from arena.site.matches.positions import action_text, record_of_nobody
+from arena.site.matches.positions import record_of_nobody
 from arena.site.matches.viewed_match import note_text, viewed_match
 
 MAX_PLACES = 400

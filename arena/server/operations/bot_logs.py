@@ -11,6 +11,7 @@ from typing import Annotated, NoReturn
 
 from pydantic import Field
 
+from arena.analysis.measures.values import RatingPoint
 from arena.base.bot_text import OPERATOR, Audience, author_of
 from arena.base.errors import UnknownNameError
 from arena.base.records import MatchRecord
@@ -27,7 +28,6 @@ from arena.site.matches.viewed_match import note_text
 from arena.site.page_table import PAGE_BY_NAME
 from arena.site.pages.bot_profile_model import BotParameters, PersonPage, PersonParameters
 from arena.site.pages.results_model import BotLogs, MatchLogs, Noted, SeatLog, reported_numbers
-from arena.site.pages.standings_model import RatingPoint
 from arena.store.home import ArenaHome
 from arena.store.people.values import DAY_SECONDS, Permission, Submission, SubmissionState
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from arena.analysis.text.match_view import action_targets
+from arena.analysis.text.match_view import action_targets, action_text
 from arena.base.bot_text import BotText
 from arena.base.enums import Termination
-from arena.base.errors import ArenaError, GameError, UnknownNameError
+from arena.base.errors import ArenaError, UnknownNameError
 from arena.base.records import MatchRecord, SeatReport, TimeControl
 from arena.games import GAMES, Game, find_game, make_game
 from arena.match.replay import final_ranks
@@ -132,13 +132,3 @@ def named_targets(game: Game[Any], state: Any, legal: Sequence[Any]) -> Iterator
         targets = [None] * len(legal)
     for action, target in zip(legal, targets, strict=True):
         yield action_text(game, action), target
-
-
-def action_text(game: Game[Any], action: Any) -> str:
-    """Return an action as text, whatever the rules make of it; "out" where a seat was taken out of the match."""
-    if action is None:
-        return "out"
-    try:
-        return str(game.format_action(action))[:MAX_TEXT_CHARACTERS]
-    except GameError:
-        return str(action)[:MAX_TEXT_CHARACTERS]

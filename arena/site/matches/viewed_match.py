@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from arena.analysis.text.match_view import (
+    action_text,
     board_box,
     checked_drawing,
     drawing_or_reason,
@@ -198,7 +199,9 @@ def viewed_match(
         opening=record.opening,
         opening_plies=record.opening_plies,
         problem=replay.problem,
-        unplayed=tuple(_as_text(action) for _, action in record.actions[last : last + MAX_UNPLAYED])
+        unplayed=tuple(
+            json.dumps(action)[:MAX_TEXT_CHARACTERS] for _, action in record.actions[last : last + MAX_UNPLAYED]
+        )
         if replay.problem
         else (),
         asked=asked,
@@ -227,7 +230,7 @@ def _result(record: MatchRecord, names: Sequence[str], replay: _Replay, since: i
         who = "You were" if out == reader else f"{names[out]} was"
         own = "your own" if seat == reader else "its own"
         whose = own if out == seat else "your" if seat == reader else f"{names[seat]}’s"
-        sentences.append(f"{who} eliminated at ply {ply}, by {whose} {_action_text(replay.game, action)}.")
+        sentences.append(f"{who} eliminated at ply {ply}, by {whose} {action_text(replay.game, action)}.")
     if since and not eliminated:
         who = "You were" if reader is not None and record.ranks[reader] == 1 else "The winner was"
         sentences.append(f"{who} ahead from ply {since} on.")
@@ -260,7 +263,7 @@ def _positions(
     for ply, drawing in zip(plies, drawn.drawings, strict=True):
         state = states[ply]
         seat, action = record.actions[ply - 1] if ply else (None, None)
-        text = _action_text(game, action) if ply else ""
+        text = action_text(game, action) if ply else ""
         scores, due = _scores(game, state, len(names)), _due(game, state)
         position = Position(
             ply=ply,
@@ -280,15 +283,6 @@ def _positions(
         )
         positions.append(position)
     return tuple(positions)
-
-
-def _action_text(game: Game[Any], action: Any) -> str:
-    if action is None:
-        return "out"
-    try:
-        return str(game.format_action(action))[:MAX_TEXT_CHARACTERS]
-    except GameError:
-        return _as_text(action)
 
 
 def _scores(game: Game[Any], state: Any, seats: int) -> tuple[int | float | None, ...]:
@@ -354,7 +348,3 @@ def note_text(note: Any) -> str:
     if isinstance(note, dict):
         note = ", ".join(f"{name} {value}" for name, value in note.items())
     return str(note)[:MAX_TEXT_CHARACTERS]
-
-
-def _as_text(action: Any) -> str:
-    return json.dumps(action)[:MAX_TEXT_CHARACTERS]

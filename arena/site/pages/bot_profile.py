@@ -9,7 +9,8 @@ from itertools import pairwise
 
 from arena.analysis.measures.bot_profile import BotProfile, bot_profile, find_labels
 from arena.analysis.measures.game_statistics import bot_times
-from arena.analysis.measures.leaderboards import history_of_rounds, leaderboard
+from arena.analysis.measures.leaderboards import history_of_rounds, leaderboard, points_of
+from arena.analysis.measures.values import RatingPoint
 from arena.analysis.text.corrections_table import correction_text
 from arena.base.enums import FaultKind
 from arena.base.errors import UnknownNameError
@@ -28,7 +29,6 @@ from arena.site.pages.bot_profile_model import (
     FaultyMatch,
     PersonPage,
     PersonParameters,
-    Rival,
     SeenFault,
     TimeUsed,
     VersionStep,
@@ -38,8 +38,7 @@ from arena.site.pages.overview import best_ranks, known_bots, listed_bot
 from arena.site.pages.overview_model import ListedBot
 from arena.site.pages.results import listed_results, with_first_ratings
 from arena.site.pages.results_model import reported_numbers
-from arena.site.pages.standings import MAX_HISTORY_MATCHES, rated_tournament, rating_point, standing_line
-from arena.site.pages.standings_model import RatingPoint
+from arena.site.pages.standings import MAX_HISTORY_MATCHES, rated_tournament, standing_line
 from arena.store.home import ArenaHome
 from arena.store.results.scope import ALL_BUT_COMPARISONS
 from arena.store.results.values import Authorship, Owners, StoredBot, StoredFault, StoredTournament
@@ -96,10 +95,10 @@ def build_bot_profile(home: ArenaHome, parameters: BotParameters) -> BotProfileP
         shown=shown.label if shown else labels[0],
         versions=tuple(versions.version(label) for label in labels),
         ratings=ratings,
-        history=tuple(point for profile in profiles for point in _history(profile)),
+        history=tuple(point for profile in profiles for point in profile.history),
         ladders=tuple(ladder_points(home, tournaments, labels[:MAX_PROFILES])),
         steps=tuple(_steps(home, tournaments, labels[: MAX_PROFILES + 1])),
-        rivals=tuple(_rivals(shown)) if shown else (),
+        rivals=shown.rivals if shown else (),
         fault_counts=dict(sorted(kinds.items())),
         faults=_latest_of_each_group(_fault(home, fault, label, latest) for fault, label in faults[:MAX_FAULTS]),
         times=tuple(_times((record for _, record in latest), labels)),
@@ -211,11 +210,6 @@ def _rank_text(rating_line: BotRating) -> str:
     return f"number {rating_line.line.rank} of {rating_line.bots} in {rating_line.game} (rating {rating}{interval})"
 
 
-def _history(profile: BotProfile) -> Iterator[RatingPoint]:
-    for point in profile.history:
-        yield rating_point(point.standing, point.game, point.tournament, point.at, point.bots)
-
-
 def ladder_points(
     home: ArenaHome, tournaments: Sequence[StoredTournament], labels: Collection[str]
 ) -> Iterator[RatingPoint]:
@@ -228,10 +222,7 @@ def ladder_points(
         cache, most = home.cache_directory, MAX_HISTORY_MATCHES
         snapshots = history_of_rounds(home.store, tournament, cache_directory=cache, max_matches=most)
         for label in entered:
-            for snapshot in snapshots:
-                for line in snapshot.lines:
-                    if line.label == label and line.matches:
-                        yield rating_point(line, game, snapshot.title, snapshot.at, len(snapshot.lines), snapshot.round)
+            yield from (point for point in points_of(snapshots, game, label) if point.matches)
 
 
 def _steps(
@@ -250,11 +241,6 @@ def _steps(
                     bot=bot, before=before, tournament=tournament.name, difference=difference, margin_95=margin
                 )
                 break
-
-
-def _rivals(profile: BotProfile) -> Iterator[Rival]:
-    for rival in profile.rivals:
-        yield Rival.of(rival, rival.total, score_percent=100 * rival.score, margin_percent=100 * rival.margin)
 
 
 def _fault(

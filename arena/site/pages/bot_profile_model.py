@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from arena.analysis.measures.values import RatingPoint, Rival
 from arena.base.enums import FaultKind
 from arena.site.frame.model import Model, ModelOfBots, Name, Parameters, Sentence, Table
 from arena.site.pages.overview_model import ListedBot
 from arena.site.pages.results_model import ListedResult, ReportedNumber
-from arena.site.pages.standings_model import FirstRating, RatingPoint, StandingLine
+from arena.site.pages.standings_model import FirstRating, StandingLine
 
 
 class BotParameters(Parameters):
@@ -59,23 +61,6 @@ class BotRating(Model):
     game: str
     bots: int
     line: StandingLine
-
-
-class Rival(Model):
-    """How a bot did against another, in all tournaments but comparisons.
-
-    Attributes:
-        score_percent: the mean over encounters of the share of points.
-        wins: matches in which the bot came out ahead of the rival.
-    """
-
-    rival: str
-    score_percent: float
-    margin_percent: float
-    encounters: int
-    wins: int
-    draws: int
-    losses: int
 
 
 class FaultyMatch(Model):
@@ -260,9 +245,10 @@ class BotProfilePage(ModelOfBots):
         }
 
 
-def _table(model: type[Model], rows: tuple[Model, ...], left_out: str = "") -> Table:
-    """Return lines as a table with a column for each of their fields but one."""
-    return Table.of((key for key in model.model_fields if key != left_out), rows)
+def _table(kind: Any, rows: Sequence[object], left_out: str = "") -> Table:
+    """Return models or dataclasses as a table with a column for each of their fields but one."""
+    names = kind.model_fields if issubclass(kind, Model) else kind.__dataclass_fields__
+    return Table.of((name for name in names if name != left_out), rows)
 
 
 class PersonParameters(Parameters):

@@ -12,9 +12,10 @@ from types import MappingProxyType
 
 from markupsafe import Markup, escape
 
+from arena.analysis.measures.values import RatingPoint
 from arena.analysis.text.tables import printable
 from arena.base.text import minute_text
-from arena.site.pages.standings_model import MAX_CHARTED, CrosstableCell, RatingPoint
+from arena.site.pages.standings_model import MAX_CHARTED, CrosstableCell
 
 # Everything in them is a number, or escaped here; positions across are percentages, so that strokes keep their width.
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from arena.analysis.measures.leaderboards import Leaderboard, history_over_tournaments, keep_leaderboard
+from arena.analysis.measures.leaderboards import Leaderboard, history_over_tournaments, keep_leaderboard, points_of
 from arena.analysis.measures.standings_cache import standings_of
+from arena.analysis.measures.values import RatingPoint
 from arena.base.errors import UnknownNameError
 from arena.games import GAMES
 from arena.site.frame.building import Reading
@@ -17,8 +18,8 @@ from arena.site.pages.leaderboard_model import (
     LeaderboardsPage,
     ListedSeason,
 )
-from arena.site.pages.standings import MAX_HISTORY_MATCHES, findings, rating_point, standing_line, standings_sentence
-from arena.site.pages.standings_model import MAX_CHARTED, RatingPoint
+from arena.site.pages.standings import MAX_HISTORY_MATCHES, findings, standing_line, standings_sentence
+from arena.site.pages.standings_model import MAX_CHARTED
 from arena.store.home import ArenaHome
 from arena.store.results.scope import ALL_BUT_COMPARISONS, Scope
 from arena.store.results.values import StoredTournament
@@ -73,10 +74,7 @@ def _history(
     cache, most = home.cache_directory, MAX_HISTORY_MATCHES
     snapshots = history_over_tournaments(home.store, game, scope, after, cache_directory=cache, max_matches=most)
     for bot in bots:
-        for snapshot in snapshots:
-            for line in snapshot.lines:
-                if line.label == bot and line.margin is not None:
-                    yield rating_point(line, game, snapshot.title, snapshot.at, len(snapshot.lines))
+        yield from (point for point in points_of(snapshots, game, bot) if point.margin_95 is not None)
 
 
 def build_leaderboards(home: ArenaHome, _: Parameters) -> LeaderboardsPage:

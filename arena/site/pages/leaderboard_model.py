@@ -7,9 +7,10 @@ from typing import Annotated
 
 from annotated_types import Ge, Le
 
+from arena.analysis.measures.values import RatingPoint
 from arena.analysis.text.tables import Row
 from arena.site.frame.model import AsWritten, Model, ModelOfBots, Name, Parameters, Sentence, Table
-from arena.site.pages.standings_model import RatingPoint, StandingLine, standings_csv
+from arena.site.pages.standings_model import StandingLine, standings_csv
 
 
 class LeaderboardParameters(Parameters):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import islice
 
+from arena.analysis.measures.overview import leaders_of
 from arena.base.enums import Termination, TournamentState
 from arena.base.text import all_of, counted
 from arena.lab.matches.accuracy import seats_from_text
@@ -30,12 +31,10 @@ from arena.site.pages.tournament_model import PlayingMatch, Progress
 from arena.store.home import ArenaHome
 from arena.store.results.live_state import PlayedNow
 from arena.store.results.scope import ALL_BUT_COMPARISONS
-from arena.store.results.states import EVERYONE_MEETS, Leaders, first_by_points, listed_tournaments
+from arena.store.results.states import Leaders, listed_tournaments
 from arena.store.results.states import ListedTournament as Listed
 from arena.store.results.store import Store
 from arena.store.results.values import Owners, StoredBot, StoredTournament
-from arena.tournament.formats.format import format_class
-from arena.tournament.rounds import ranking_of
 
 MAX_PLAYING = 8
 """Matches that are being played, in a page."""
@@ -103,14 +102,7 @@ class _CountedTournament:
 
 @lru_cache(maxsize=64)
 def _leaders(counted_tournament: _CountedTournament) -> Leaders:
-    store, tournament = counted_tournament.store, counted_tournament.tournament
-    if tournament.format in EVERYONE_MEETS:
-        return first_by_points(store, tournament)
-    if not format_class(tournament.definition).has_ranking:
-        return Leaders(bots=())
-    ranking = ranking_of(store, tournament) or []
-    first = [(name, placing.decided) for name, placing in ranking if placing.rank == 1]
-    return Leaders(bots=tuple(name for name, _ in first), decided=first[0][1] if len(first) == 1 else "")
+    return leaders_of(counted_tournament.store, counted_tournament.tournament, may_rate=False)
 
 
 def _text(leaders: Leaders, is_finished: bool) -> str:

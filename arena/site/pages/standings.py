@@ -15,8 +15,7 @@ from arena.analysis.measures.standings_cache import tournament_standings
 from arena.analysis.measures.values import GameStatistics
 from arena.analysis.text.standings_columns import percent_text, standings_columns
 from arena.analysis.text.standings_table import ranking_table
-from arena.analysis.text.verdict import conditions_text, cycle_text, ranking_verdict, untested_text, verdict
-from arena.base.text import all_of, counted
+from arena.analysis.text.verdict import conditions, cycle_text, ranking_verdict, untested_text, verdict
 from arena.ratings.environment import ppf
 from arena.site.frame.building import marked, sentence
 from arena.site.frame.model import Sentence
@@ -26,7 +25,6 @@ from arena.site.pages.standings_model import (
     RankedBot,
     Ranking,
     RankingColumn,
-    RatingPoint,
     StandingLine,
 )
 from arena.store.home import ArenaHome
@@ -86,24 +84,6 @@ def rated_tournament(home: ArenaHome, tournament: StoredTournament) -> RatedTour
 
 MAX_HISTORY_MATCHES = 400_000
 """That may be rated for the history of a game on a page: some seconds; each is kept, for other pages too."""
-
-
-def rating_point(
-    line: Standing, game: str, tournament: str, at: str, bots: int, round_number: int | None = None
-) -> RatingPoint:
-    """Return a bot's rating on the leaderboard of a game after the tournament that began ``at``."""
-    return RatingPoint.of(
-        line,
-        line.rating,
-        game=game,
-        bot=line.label,
-        tournament=tournament,
-        at=at,
-        bots=bots,
-        round=round_number,
-        margin_95=line.margin,
-        score_percent=None if line.score_share is None else 100 * line.score_share,
-    )
 
 
 MAX_LINES = 10_000
@@ -203,27 +183,13 @@ def more_encounters(table: Standings, played: float, planned: int) -> int | None
 # What a tournament's results rest on, in sentences.
 
 MAX_CYCLES = 5
-MAX_NAMES = 8
 
 
 def findings(table: Standings) -> Iterator[str]:
     """Yield what was counted, and whether a single rating for each bot fits; nothing before the first match."""
     if not table.matches:
         return
-    if conditions := conditions_text(table):
-        yield conditions
-    duplicates = table.matches - table.rated
-    if duplicates:
-        yield (
-            f"{counted(duplicates, 'duplicate match')} {'is' if duplicates == 1 else 'are'} not rated:"
-            " their bots always play the same match from that opening."
-        )
-    if table.adjudicated:
-        yield f"{counted(table.adjudicated, 'match')} ended at the limit of plies, ranked by the scores as they stood."
-    functions = [line.bot for line in table.lines if line.is_function]
-    if functions:
-        who = all_of(functions) if len(functions) <= MAX_NAMES else counted(len(functions), "bot")
-        yield f"{who} {'is a Python function' if len(functions) == 1 else 'are Python functions'}, not isolated."
+    yield from conditions(table)
     if table.draw_probability is not None:
         yield f"Two equal bots draw with a probability of {percent_text(table.draw_probability)}."
     yield from _about_the_fit(table)

@@ -155,29 +155,6 @@ MAX_CHARTED = 8
 """Bots in a chart: there are no more colours and dashes that can be told apart."""
 
 
-class RatingPoint(Model):
-    """A bot's rating on the leaderboard of a game as it was after a tournament.
-
-    Attributes:
-        at: when that began; UTC, ISO 8601.
-        round: the rating is that in the tournament alone, after this round, whose last match began ``at``; None for
-            all rounds.
-    """
-
-    game: str
-    bot: str
-    tournament: str
-    at: str
-    rank: int
-    bots: int
-    mu: float
-    margin_95: float | None
-    exposure: float
-    matches: int
-    score_percent: float | None
-    round: int | None = None
-
-
 class FirstRating(Model):
     """How the director of a ladder rates a newcomer, from its first round on.
 

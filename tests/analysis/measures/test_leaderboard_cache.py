@@ -52,7 +52,7 @@ def test_a_leaderboard_is_that_of_the_command_and_sees_a_new_record(store, tmp_p
 def test_profiles_of_all_bots_share_leaderboards(store, tmp_path, computed):
     for bot in ("a@1", "b@1", "a@1"):
         profile = bot_profile(store, bot, cache_directory=tmp_path / "cache")
-        found = [(point.tournament, point.standing.matches) for point in profile.history]
+        found = [(point.tournament, point.matches) for point in profile.history]
         assert found == [("first", 2), ("second", 4)]
     assert len(computed) == 2
     leaderboard_cache._read.cache_clear()  # as in another process

@@ -3,8 +3,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena.analysis.measures.values import RatingPoint
 from arena.site.pages.charts import Point, RatingChart, bar, heat_step, history, interval
-from arena.site.pages.standings_model import RatingPoint
 
 
 def rectangles(svg, kind):
