@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from arena.base.errors import KernelError, UsageError
@@ -12,6 +13,7 @@ from arena.base.text import any_of, counted
 from arena.games.game import Game
 from arena.games.kernels.loading import is_built, kernel_of
 from arena.games.pie import Pie
+from arena.lab.advice import ADVICE, narrowed
 from arena.lab.oracle import PREPARE_SECONDS, ActionWorth, Oracle
 from arena.lab.solving.kernel_tables import FEW_STATES, has_all_values
 from arena.lab.solving.limits import Limits, TimeIsUpError, states_text
@@ -37,12 +39,22 @@ MOST: Mapping[str, Mapping[str, int]] = {
 """The largest options that the checker takes."""
 
 _RULES = {"copied signs and transposition": "copied-signs"}
+
+_LISTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "plaid": ("reflection,lead", ("mirrored", "odd", "lead")),
+    "coprimality": ("safe,way,choice,inside", ("safe", "way", "choice", "inside")),
+}
+"""What certificates call the lines of a game's advice, and which lines these are; those of other games are rules.
+
+A line after these is not needed: the seat holds as much with any of the actions that are left.
+"""
+
 _ACTIONS_IN_LINE = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """What a seat holds: by a named rule, or by a table of actions, each by its number among the legal ones."""
+    """What a seat holds: by a list of lines, or by a table of actions, each by its number among the legal ones."""
 
     seat: int
     holds: int
@@ -90,30 +102,34 @@ def options_of(game: Game[Any]) -> dict[str, int]:
     return values if scoring is None else {**values, "once": int(scoring == "once")}
 
 
-def prove(game: Game[Any], path: str, limits: Limits) -> Certificate:
+def prove(game: Game[Any], path: str, limits: Limits, by_advice: bool = False) -> Certificate:
     """Return what can be proved of a game: by rules where there are some, else by tables of best play.
+
+    ``by_advice`` lets seats without a rule play by the lines for people, where these hold as much as tables.
 
     Raises:
         UsageError: if the checker does not know the game or its options, or nothing can be proved.
         TimeIsUpError: if nothing is proved when the time is up.
     """
-    _check(game, path)
+    _check(game, path, by_advice)
     claims = {
         seat: Claim(seat=seat, holds=0, rule=_RULES.get(strategy.name, strategy.name))
         for strategy, seat in strategies_for(game, path)
     }
     problem = ""
-    if len(claims) < 2:
-        try:
+    try:
+        for seat in {0, 1} - set(claims) if by_advice and path in _LISTS else ():
+            claims[seat] = _by_advice(game, path, limits, seat)
+        if len(claims) < 2 or claims[0].holds != -claims[1].holds:
             claims |= _by_tables(game, path, limits, {seat: claim.holds for seat, claim in claims.items()})
-        except (TimeIsUpError, UsageError) as error:
-            if not claims:
-                raise
-            problem = str(error)
+    except (TimeIsUpError, UsageError) as error:
+        if not claims:
+            raise
+        problem = str(error)
     return Certificate(game=game, claims=tuple(claims[seat] for seat in sorted(claims)), problem=problem)
 
 
-def _check(game: Game[Any], path: str) -> None:
+def _check(game: Game[Any], path: str, by_advice: bool) -> None:
     if path not in MOST:
         raise UsageError(f"{path}: no checker knows its rules; expected {any_of(list(MOST))}")
     if game.players != 2:
@@ -123,6 +139,24 @@ def _check(game: Game[Any], path: str) -> None:
     for name, most in MOST[path].items():
         if game.options[name] > most:
             raise UsageError(f"{name} = {game.options[name]}: the checker of certificates takes at most {most}")
+    is_listed = game.options.get("width", 0) % 2 == 0 if path in _LISTS else bool(strategies_for(game, path))
+    if by_advice and not is_listed:
+        raise UsageError(f"{path} with {game.options!r:.200}: no checker knows its rules for people; omit --advice")
+
+
+def _by_advice(game: Game[Any], path: str, limits: Limits, seat: int) -> Claim:
+    name, keys = _LISTS[path]
+    lines = [ADVICE[path].lines[key] for key in keys]
+    ends = _ends(game, limits, seat, partial(narrowed, lines, game))
+    return Claim(seat=seat, holds=min(_result(game, end, seat) for end in ends), rule=name)
+
+
+def _result(game: Game[Any], state: Any, seat: int) -> int:
+    """Return what a seat has at the end of a match: its margin, in plaid 1, 0 or -1."""
+    ranks, scores = game.ranks(state), game.scores(state)
+    if game.name == "plaid":
+        return (ranks[1 - seat] > ranks[seat]) - (ranks[1 - seat] < ranks[seat])
+    return int(scores[seat] - scores[1 - seat])
 
 
 def _by_tables(game: Game[Any], path: str, limits: Limits, claimed: Mapping[int, int]) -> dict[int, Claim]:
@@ -172,8 +206,36 @@ def _actions_left(game: Any, state: Any) -> int:
     return signs + numbers + int(state.heights.count(0))
 
 
+def _ends(
+    game: Game[Any],
+    limits: Limits,
+    seat: int,
+    choose: Callable[[Any, Sequence[Any]], Sequence[Any]],
+    searched: int | None = None,
+) -> Iterator[Any]:
+    """Yield the states at which a walk ends in which a seat takes what ``choose`` leaves of the legal actions."""
+    visited: set[Any] = set()
+    unvisited: list[Iterator[Any]] = [iter((game.initial_state(),))]
+    while unvisited:
+        state = next(unvisited[-1], None)
+        if state is None:
+            unvisited.pop()
+        elif state not in visited:
+            visited.add(state)
+            limits.check_time()
+            if len(visited) > MAX_STATES:
+                raise UsageError(f"the strategy of seat {seat} has more than {counted(MAX_STATES, 'state')}")
+            if game.is_over(state) or (searched is not None and _actions_left(game, state) <= searched):
+                yield state
+                continue
+            actions: Sequence[Any] = game.legal_actions(state)
+            if game.seat_to_act(state) == seat:
+                actions = choose(state, actions)
+            unvisited.append(map(game.apply, [state] * len(actions), actions))
+
+
 class _Walk:
-    """Walks through the states that follow from the choices of one seat."""
+    """Finds what a seat plays in the states that follow from its choices."""
 
     def __init__(self, game: Game[Any], path: str, limits: Limits) -> None:
         self._game = game
@@ -190,26 +252,14 @@ class _Walk:
 
     def table(self, seat: int, holds: int) -> tuple[int, ...]:
         """Return which of its legal actions a seat plays to hold ``holds``, in the order of the walk."""
-        game = self._game
         played: list[int] = []
-        visited: set[Any] = set()
-        unvisited: list[Iterator[Any]] = [iter((game.initial_state(),))]
-        while unvisited:
-            state = next(unvisited[-1], None)
-            if state is None:
-                unvisited.pop()
-                continue
-            if state in visited or game.is_over(state) or _actions_left(game, state) <= self._searched:
-                continue
-            visited.add(state)
-            self._limits.check_time()
-            if len(visited) > MAX_STATES:
-                raise UsageError(f"the strategy of seat {seat} has more than {counted(MAX_STATES, 'state')}")
-            actions = game.legal_actions(state)
-            if game.seat_to_act(state) == seat:
-                played.append(self._first_holding(state, seat, holds))
-                actions = actions[played[-1] : played[-1] + 1]
-            unvisited.append(map(game.apply, [state] * len(actions), actions))
+
+        def choose(state: Any, actions: Sequence[Any]) -> Sequence[Any]:
+            played.append(self._first_holding(state, seat, holds))
+            return actions[played[-1] : played[-1] + 1]
+
+        for _ in _ends(self._game, self._limits, seat, choose, self._searched):
+            pass
         return tuple(played)
 
     def _first_holding(self, state: Any, seat: int, holds: int) -> int:

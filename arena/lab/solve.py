@@ -19,7 +19,7 @@ from arena.lab.solving.proofs import Proof, proof_of
 from arena.lab.solving.search import actions_and_states, search_solution
 from arena.lab.solving.solution import By, Plan, Solution, plan_of
 from arena.lab.solving.state_graph import Retrograde, StateGraph, explore
-from arena.lab.solving.tables import Table
+from arena.lab.solving.tables import Table, save_table, table_path
 from arena.lab.solving.worth import Known, outcome_text, worth_between
 
 _SHARE_OF_TABLE = 0.5
@@ -75,6 +75,11 @@ class Solver:
             worth = worth_between(self._proof.low, self._proof.high, Known.PROVED)
             solution = replace(self._bare, worth=worth, is_interrupted=True)
         return replace(solution, seconds=time.monotonic() - begun)
+
+    def save(self) -> None:
+        """Keep the table that the solver has made by the rules, if any, in its file; errors as in ``save_table``."""
+        if isinstance(self.table, Retrograde):
+            save_table(self._game, self._path, self.table.items(), table_path(self._game, self._path))
 
     def _solved(self, by: By | None) -> Solution:
         if self._game.players > 2:

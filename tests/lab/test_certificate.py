@@ -40,8 +40,8 @@ def check(checker, tmp_path):
 
 
 @functools.cache
-def text_of(name, **options):
-    return prove(make_game(name, **options), name, Limits()).text()
+def text_of(name, by_advice=False, **options):
+    return prove(make_game(name, **options), name, Limits(), by_advice).text()
 
 
 def sealed(text):
@@ -77,8 +77,15 @@ def test_the_checker_proves_the_value_and_no_more(check, name, options, value):
         assert (code, "is said to hold" in said or "lacks a legal action" in said) == (1, True)
 
 
-def test_every_byte_counts(check):
-    text = text_of("plusminus", size=3, grid_first=2).encode()
+SMALL = {
+    "tables": ("plusminus", {"size": 3, "grid_first": 2}),
+    "a list": ("coprimality", {"by_advice": True, "size": 4, "max_grids": 1}),
+}
+
+
+@pytest.mark.parametrize(("name", "options"), SMALL.values(), ids=SMALL)
+def test_every_byte_counts(check, name, options):
+    text = text_of(name, **options).encode()
     for place, byte in enumerate(text):
         other = ord("0") + (byte - ord("0") + 1) % 10 if byte in b"0123456789" else byte ^ 1
         code, said = check(text[:place] + bytes([other]) + text[place + 1 :])
@@ -87,12 +94,46 @@ def test_every_byte_counts(check):
         assert check(text[:length])[0] == 2
 
 
+LISTS = {
+    "plaid, a draw": ("plaid", {"width": 6, "height": 6, "lines": 6}, ["reflection", "reflection,lead"], 0),
+    "plaid, a win": ("plaid", {"width": 8, "height": 6, "lines": 6}, ["table", "reflection,lead"], 1),
+    "coprimality": ("coprimality", {"size": 5}, ["safe,way,choice,inside"] * 2, 1),
+    "coprimality, where the list fails": ("coprimality", {"size": 6}, ["table", "safe,way,choice,inside"], 1),
+    "plusminus": ("plusminus", {"size": 3}, ["table", "copied-signs"], 0),
+    "differences": ("differences", {"size": 3}, ["transposition"] * 2, 0),
+}
+
+
+@pytest.mark.slow(sample=("coprimality",))
+@pytest.mark.parametrize(("name", "options", "rules", "value"), LISTS.values(), ids=LISTS)
+def test_rules_for_people_are_checked_against_all_replies(check, name, options, rules, value):
+    text = text_of(name, by_advice=True, **options)
+    claims = [line.split() for line in text.splitlines() if " holds " in line]
+    assert [claim[5] for claim in claims] == rules
+    code, said = check(text, name)
+    assert (code, said.splitlines()[-1]) == (0, f"proved: the value for seat 0 is exactly {value}")
+    for seat, holds in ((0, value), (1, -value)):
+        more = text.replace(f"seat {seat} holds {holds} by", f"seat {seat} holds {holds + 1} by")
+        code, said = check(sealed(more))
+        assert (code, "is said to hold" in said or "lacks a legal action" in said) == (1, True)
+
+
+@pytest.mark.parametrize("lines", ["safe,way", "way"])
+def test_a_shorter_list_that_loses_somewhere_is_refused(check, lines):
+    text = text_of("coprimality", by_advice=True, size=9)  # which seat 1 wins by all four lines
+    code, said = check(sealed(text.replace("seat 1 holds 1 by safe,way,choice,inside", f"seat 1 holds 1 by {lines}")))
+    assert (code, said) == (1, "refused: seat 1 is said to hold 1, and does not\n")
+
+
 FORGED = {
     "another version": ("certificate 1", "certificate 2", "version 2 is not known", 2),
     "another game": ("game plusminus", "game differences", 'it lacks " option once %d"', 2),
     "no game": ("game plusminus", "game chess", "it is for chess", 2),
     "too large": ("size 4", "size 13", "out of bounds", 2),
-    "another rule": ("copied-signs", "reflection", "lacks a legal action", 1),
+    "the rule of another game": ("copied-signs", "reflection", "seat 1 plays by reflection", 1),
+    "a list with an unknown line": ("copied-signs", "copied-signs,magic", "seat 1 plays by copied-signs,magic", 1),
+    "no line": ("copied-signs", ",", "refused", 1),
+    "five lines": ("copied-signs", ",".join(["copied-signs"] * 5), "seat 1 plays by copied-signs", 1),
     "a third seat": ("seat 1 holds", "seat 2 holds", "seat 2 plays by copied-signs", 1),
     "an unknown rule": ("copied-signs", "magic", "seat 1 plays by magic", 1),
     "other options": ("grid_first 1", "grid_first 2", "refused", 1),
@@ -126,6 +167,8 @@ REFUSED = {
     "a game from outside": (["hex:Hex", "--out", "c.txt"], "hex:Hex"),
     "three seats": (["plaid", "-o", "players=3", "--out", "c.txt"], "players = 3: certificates are for games for two"),
     "a board too large": (["coprimality", "-o", "size=41", "--out", "c.txt"], "size = 41: the checker"),
+    "no rules for people": (["multiplication", "--advice", "--out", "c.txt"], "no checker knows its rules for people"),
+    "a sheet of odd width": (["plaid", "-o", "width=9", "--advice", "--out", "c.txt"], "no checker knows its rules"),
     "no directory": (["differences", "--out", "none/c.txt"], "expected a file in a directory that exists"),
     "no time": (["multiplication", "--within", "0s", "--out", "c.txt"], "--within"),
 }
@@ -172,5 +215,5 @@ def test_the_checker_has_the_size_that_was_promised():
     source = (package_directory() / "lab" / "verify" / "verify.c").read_text()
     assert len(source.splitlines()) <= 300
     assert {line.split()[1][1:-1] for line in source.splitlines() if line.startswith("#include")} == {
-        "math.h", "stdarg.h", "stdint.h", "stdio.h", "stdlib.h", "string.h"
+        "math.h", "search.h", "stdint.h", "stdio.h", "stdlib.h", "string.h"
     }  # fmt: skip

@@ -24,8 +24,6 @@ from arena.cli.terminal.streams import INTERRUPTED, OK
 if TYPE_CHECKING:
     from arena.games import Game
     from arena.lab.certificate import Certificate, Claim
-    from arena.lab.solve import Solver
-    from arena.lab.solving.limits import Limits
     from arena.lab.solving.solution import By, Solution
     from arena.lab.solving.tables import Table
 
@@ -170,62 +168,48 @@ class Looking:
 def _solved(
     rules: Game[Any], path: str, within_seconds: float | None, by: By | None, is_saved: bool, is_quiet: bool
 ) -> Solution:
+    from dataclasses import replace
+
     from arena.lab.solve import Solver
-    from arena.lab.solving.kernel_tables import saved_path
-    from arena.lab.solving.limits import Limits, free_memory_bytes
+    from arena.lab.solving.kernel_tables import make_kernel_table, plan_of_kernel_table, saved_path
+    from arena.lab.solving.limits import Limits, free_memory_bytes, memory_text, states_text
 
     if is_saved and rules.players != 2:
         raise UsageError(f"players = {rules.players}: only tables of games for two can be saved")
-    deadline = float("inf") if within_seconds is None else time.monotonic() + within_seconds
+    begun = time.monotonic()
+    deadline = float("inf") if within_seconds is None else begun + within_seconds
     looking = Looking(path, deadline, is_quiet)
     limits = Limits(deadline=deadline, memory_bytes=free_memory_bytes(), watch=looking)
+    room = f"{short_size_text(limits.memory_bytes)} may be used"
     table = _saved_table(rules, path) if by in (None, "table") and rules.players == 2 else None
-    if is_saved and table is None:
-        solution = _saved_by_kernel(rules, path, limits, looking, is_quiet)
-        if solution is not None:
-            return solution
+    made = plan_of_kernel_table(rules, path) if is_saved and table is None else None
+    if made is not None:
+        if not is_quiet:
+            takes = f"its kernel makes a table of {states_text(made.states)} and takes {memory_text(made.memory_bytes)}"
+            click.echo(_wrapped(f"{path} {_options_text(rules)}: {takes}; {room}"), err=True)
+        looking.states = made.states
+        with closing(looking):
+            table = make_kernel_table(rules, limits)
     solver = Solver(rules, path, limits, table)
     if not is_quiet and table is None and by in (None, "kernel", "table") and (by or not solver.is_proved):
         plan = solver.plan(by)
         looking.states = plan.states or 0
         is_too_large = plan.memory_bytes is not None and plan.memory_bytes > limits.memory_bytes
-        room = f"{', but only' if is_too_large else ';'} {short_size_text(limits.memory_bytes)} may be used"
         if not (is_too_large and solver.kernel_problem):  # the refusal tells why there is no kernel
-            click.echo(_wrapped(f"{path} {_options_text(rules)}: {plan.text()}{room}"), err=True)
+            but = ", but only" if is_too_large else ";"
+            click.echo(_wrapped(f"{path} {_options_text(rules)}: {plan.text()}{but} {room}"), err=True)
     with closing(looking):
         solution = solver.solve(by)
+    if made is not None:
+        seconds = time.monotonic() - begun
+        solution = replace(solution, states=made.states, memory_bytes=made.memory_bytes, seconds=seconds)
     if solver.kernel_problem:
         click.echo(_wrapped(f"The rules in Python are used, slower: {solver.kernel_problem}"), err=True)
     if is_saved and table is None:
-        _save(solver, rules, path)
+        solver.save()
     if is_saved and not is_quiet:
         click.echo(f"The table is {printable(str(saved_path(rules, path)))}", err=True)
     return solution
-
-
-def _saved_by_kernel(rules: Game[Any], path: str, limits: Limits, looking: Looking, is_quiet: bool) -> Solution | None:
-    from dataclasses import replace
-
-    from arena.lab.solve import Solver
-    from arena.lab.solving.kernel_tables import make_kernel_table, plan_of_kernel_table
-    from arena.lab.solving.limits import memory_text, states_text
-    from arena.lab.solving.solution import By
-
-    plan = plan_of_kernel_table(rules, path)
-    if plan is None:
-        return None
-    begun = time.monotonic()
-    if not is_quiet:
-        takes = f"its kernel makes a table of {states_text(plan.states)} and takes {memory_text(plan.memory_bytes)}"
-        room = f"{short_size_text(limits.memory_bytes)} may be used"
-        click.echo(_wrapped(f"{path} {_options_text(rules)}: {takes}; {room}"), err=True)
-    looking.states = plan.states
-    with closing(looking):
-        file, table = make_kernel_table(rules, limits)
-    solution = Solver(rules, path, limits, table).solve(By.TABLE)
-    if not is_quiet:
-        click.echo(f"The table is {printable(str(file))}", err=True)
-    return replace(solution, states=plan.states, memory_bytes=plan.memory_bytes, seconds=time.monotonic() - begun)
 
 
 def _saved_table(rules: Game[Any], path: str) -> Table | None:
@@ -237,16 +221,6 @@ def _saved_table(rules: Game[Any], path: str) -> Table | None:
     except TableError as error:
         click.echo(printable(f"arena: {error}"), err=True)
         return None
-
-
-def _save(solver: Solver, rules: Game[Any], path: str) -> None:
-    from arena.lab.solving.state_graph import Retrograde
-    from arena.lab.solving.tables import save_table, table_path
-
-    if isinstance(solver.table, Retrograde):
-        numbers, values = solver.table.graph.numbers, solver.table.values
-        pairs = ((state, values[number]) for state, number in numbers.items())
-        save_table(rules, path, pairs, table_path(rules, path))
 
 
 def _text(rules: Game[Any], solution: Solution) -> str:
@@ -318,17 +292,24 @@ def _best(rules: Game[Any], solution: Solution) -> str:
 @click.argument("game")
 @options_option
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write.")
+@click.option("--advice", "by_advice", is_flag=True, help="By the rules for people, where they hold as much as tables.")
 @within_option("Write what can be proved within 60s, 5m or 2h.")
 @quiet_option
 @json_option
 def prove(
-    game: str, options: tuple[str, ...], out: Path, within_seconds: float | None, quiet: bool, as_json: bool
+    game: str,
+    options: tuple[str, ...],
+    out: Path,
+    by_advice: bool,
+    within_seconds: float | None,
+    quiet: bool,
+    as_json: bool,
 ) -> int:
     """Write a certificate of what GAME is worth with best play: strategies for both seats, which anybody can check.
 
     \b
     arena lab prove multiplication -o size=7 --out multiplication_7.txt
-    arena lab prove differences -o size=9 --out differences_9.txt
+    arena lab prove coprimality -o size=12 --advice --out coprimality_12.txt
 
     A program in C of 300 lines, arena/lab/verify/verify.c, checks it: it knows the rules and nothing of the arena. The
     page beside it describes the format, so that you can write your own.
@@ -341,7 +322,8 @@ def prove(
     rules = make_game(game, **parse_options(game, options))
     deadline = float("inf") if within_seconds is None else time.monotonic() + within_seconds
     with waiting(f"{game}: looking for strategies of both seats", quiet or as_json):
-        certificate = certificate_of(rules, game, Limits(deadline=deadline, memory_bytes=free_memory_bytes()))
+        limits = Limits(deadline=deadline, memory_bytes=free_memory_bytes())
+        certificate = certificate_of(rules, game, limits, by_advice)
     text = certificate.text()
     write_file(out, text)
     if as_json:
@@ -376,4 +358,7 @@ def _show_certificate(certificate: Certificate, game: str, out: Path, text: str)
 
 
 def _held_by(claim: Claim) -> str:
-    return f"a table of {counted(len(claim.actions), 'action')}" if claim.rule == "table" else f"the rule {claim.rule}"
+    if claim.rule == "table":
+        return f"a table of {counted(len(claim.actions), 'action')}"
+    lines = claim.rule.split(",")
+    return f"the rule {claim.rule}" if len(lines) == 1 else f"the rules {all_of(lines)}"

@@ -362,8 +362,7 @@ def plan_of_kernel_table(game: Game[Any], path: str) -> TablePlan | None:
         return None
 
 
-def make_kernel_table(game: Game[Any], limits: Limits) -> tuple[Path, Table]:
-    """Save the table of a game's kernel, and return its file and the table; errors as in ``save_kernel_table``."""
-    file = kernel_table_path(game)
-    save_kernel_table(game, file, limits)
-    return file, KernelTableFile(game, file)
+def make_kernel_table(game: Game[Any], limits: Limits) -> Table:
+    """Save the table of a game's kernel, and return it; errors as in ``save_kernel_table``."""
+    save_kernel_table(game, kernel_table_path(game), limits)
+    return KernelTableFile(game, kernel_table_path(game))

@@ -267,6 +267,10 @@ class Retrograde:
         number = self.graph.numbers.get(state)
         return None if number is None else self.values[number]
 
+    def items(self) -> Iterator[tuple[Any, int]]:
+        """Yield the states with their values."""
+        return ((state, self.values[number]) for state, number in self.graph.numbers.items())
+
 
 def shares_of(graph: StateGraph, players: int) -> list[Shares]:
     """Return, by state, each seat's share of rivals beaten, a tie counting half, when every seat plays for its own.

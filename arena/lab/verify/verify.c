@@ -1,57 +1,45 @@
-/* Checks a certificate of `arena lab prove` and prints what it proves, by the format and the rules in README.md beside it.
+/* Checks a certificate of `arena lab prove` and prints what it proves, by the format in README.md beside it.
  *     cc -O2 -o verify verify.c -lm && ./verify FILE [GAME]
  * The exit code is 0 if all claims hold, 1 if one does not, and 2 if the file is no certificate of the game. */
 #include <math.h>
-#include <stdarg.h>
+#include <search.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { PLUSMINUS, PLAID, COPRIMALITY, DIFFERENCES, MULTIPLICATION, GAMES };
-enum { TRANSPOSITION, COPIED_SIGNS, REFLECTION, TABLE, STRATEGIES };
 enum { NONE = -(1 << 30), MAX_SIDE = 64, MAX_SQUARE = 2 * MAX_SIDE * MAX_SIDE };
-enum { MAX_BYTES = 1 << 28, MAX_CELLS = 1600, MAX_LISTED = 256 };
+enum { MAX_BYTES = 1 << 28, MAX_CELLS = 42 * 42, MAX_LISTED = 256, LINES = 4, FOLLOWED = 400 };
 
-static const struct { const char *name, *options[3]; int low[3], high[3]; } games[] = {
-    {"plusminus", {"size", "grid_first", 0}, {2, 1, 0}, {12, 2, 0}},
-    {"plaid", {"width", "height", "lines"}, {1, 1, 1}, {MAX_SIDE, MAX_SIDE, 2 * MAX_SIDE - 2}},
-    {"coprimality", {"size", "max_grids", 0}, {3, 1, 0}, {40, 20, 0}},
-    {"differences", {"size", "once", 0}, {2, 0, 0}, {12, 1, 0}},
-    {"multiplication", {"size", "second_starts", 0}, {7, 0, 0}, {13, 1, 0}},
+static const struct { const char *name, *options[3]; int low[3], high[3]; char lines[LINES][16]; } games[] = {
+    {"plusminus", {"size", "grid_first", 0}, {2, 1, 0}, {12, 2, 0}, {"copied-signs"}},
+    {"plaid", {"width", "height", "lines"}, {1, 1, 1}, {MAX_SIDE, MAX_SIDE, 2 * MAX_SIDE - 2}, {"reflection", "lead"}},
+    {"coprimality", {"size", "max_grids", 0}, {3, 1, 0}, {40, 20, 0}, {"safe", "way", "choice", "inside"}},
+    {"differences", {"size", "once", 0}, {2, 0, 0}, {12, 1, 0}, {"transposition"}},
+    {"multiplication", {"size", "second_starts", 0}, {7, 0, 0}, {13, 1, 0}, {""}},
 };
-static const char *const strategies[STRATEGIES] = {"transposition", "copied-signs", "reflection", "table"};
 
-/* The cells are heights, then signs or columns in the order of their actions; or lines; or the numbers on a grid. */
+/* The cells are heights, then signs or columns in the order of their actions; or lines; or numbers, with -1 around. */
 typedef struct { int16_t count, here, seat, out, grids, cell[MAX_CELLS]; } state;
 typedef struct { int listed, good; int16_t list[MAX_LISTED]; state now; } frame;
 
-static int game, option[3], n, cells, plies, search_from, strategy, mine, bound, refused = 2;
+static int game, option[3], n, cells, plies, search_from, unread, mine, bound, refused = 2, list[LINES], list_length;
 static int factor[MAX_SQUARE + 1], radical[MAX_SQUARE + 1];
-static long unread;
-static size_t used_bytes, states, slots, *slot, room_bytes;
-static char *text, *kept;
+static size_t used_bytes, states;
+static void *seen;
+static FILE *certificate;
 static frame *frames;
 
-static void refuse(const char *format, ...) {
-    va_list values;
-    va_start(values, format), fputs("refused: ", stderr), vfprintf(stderr, format, values), fputc('\n', stderr);
-    exit(refused);
-}
-static void *more(void *old, size_t bytes) {
-    void *found = realloc(old, bytes);
+#define refuse(...) (fputs("refused: ", stderr), fprintf(stderr, __VA_ARGS__), fputc('\n', stderr), exit(refused))
+
+static void *got(void *found) {
     if (!found) refuse("there is not enough memory");
     return found;
 }
 static int gcd(int a, int b) { return b ? gcd(b, a % b) : a; }
-static int beside(int square, int *found) {
-    int x = square / n, y = square % n, k = 0;
-    if (x > 0) found[k++] = square - n;
-    if (y > 0) found[k++] = square - 1;
-    if (y < n - 1) found[k++] = square + 1;
-    if (x < n - 1) found[k++] = square + n;
-    return k;
-}
+static int least(int a, int b) { return a < b ? a : b; }
+static int step(int k) { return (k % 3 ? 1 : n + 2) * (k < 2 ? -1 : 1); }
 static int is_over(const state *s) {
     int columns = 1;
     if (game == COPRIMALITY) return s->out || s->grids >= option[1];
@@ -65,13 +53,13 @@ static int seat_to_act(const state *s) {
     return game == COPRIMALITY ? s->seat : s->count % 2;
 }
 static int list_steps(const state *s, int16_t *list) {
-    int to[4], around[4], k = 0, count = beside(s->here, to);
-    for (int i = 0; i < count; i++) {
-        int many = beside(to[i], around), numbers = 0;
-        for (int j = 0; j < many; j++) numbers += s->cell[around[j]] > 0;
-        if (!s->cell[to[i]] && (many < 4 || numbers >= 2)) list[k++] = (int16_t)to[i];
+    int count = 0;
+    for (int k = 0; k < 4; k++) {
+        int to = s->here + step(k), held = 0;
+        for (int j = 0; j < 4 && !s->cell[to]; j++) held += s->cell[to + step(j)] < 0 ? 2 : s->cell[to + step(j)] > 0;
+        if (held > 1) list[count++] = (int16_t)to;
     }
-    return k;
+    return count;
 }
 
 /* The legal actions of a state that is not over, in their order; the signs are n * n and n * n + 1. */
@@ -96,15 +84,20 @@ static int list_actions(const state *s, int16_t *list) {
 }
 static void start(state *s) {
     memset(s, 0, used_bytes);
-    if (game == COPRIMALITY) s->here = (int16_t)(n - 1), s->cell[s->here] = 1;
+    for (int k = 0, w = n + 2; k < w * w && game == COPRIMALITY; k++)
+        if (k < w || k >= w * (n + 1) || k % w % (n + 1) == 0) s->cell[k] = -1;
+    if (game == COPRIMALITY) s->here = (int16_t)(2 * n + 2), s->cell[s->here] = 1;
 }
 /* A turn ends with a prime. */
 static void write_number(state *s, int square) {
-    int near[4], count = beside(square, near), number = s->cell[s->here] + 1, d = 2;
+    int number = s->cell[s->here] + 1, d = 2;
     int16_t any[4], grids = (int16_t)(s->grids + 1);
     s->count = 0, s->here = (int16_t)square, s->cell[square] = (int16_t)number;
     while (number % d) d++;
-    for (; count--;) s->out |= (int16_t)(s->cell[near[count]] && gcd(number, s->cell[near[count]]) > 1 ? s->seat + 1 : 0);
+    for (int k = 0; k < 4; k++) {
+        int other = s->cell[square + step(k)];
+        if (other > 0 && gcd(number, other) > 1) s->out = (int16_t)(s->seat + 1);
+    }
     if (d == number) s->seat = (int16_t)(1 - s->seat);
     if (s->out || list_steps(s, any)) return;
     if (grids < option[1]) start(s);
@@ -119,8 +112,8 @@ static void after(int depth, int action) {
     else if (game == MULTIPLICATION && s->count > n) s->cell[s->count - 1] = (int16_t)(action / n);
     else s->cell[action / n] = (int16_t)(action % n + 1);
 }
-/* The sign of a sum of roots. Roots of different numbers without square factors can't cancel. */
-static int plaid_sign(const state *s) {
+/* What seat 0 leads by. Roots of different numbers without square factors can't cancel. */
+static long double plaid_lead(const state *s) {
     static int sums[MAX_SQUARE + 1], touched[MAX_SIDE * MAX_SIDE];
     int wide[MAX_SIDE], high[MAX_SIDE], columns = 0, rows = 0, from = 0, is_zero = 1;
     long double sum = 0;
@@ -136,7 +129,7 @@ static int plaid_sign(const state *s) {
     for (int k = 0; k < rows * columns; sums[touched[k++]] = 0)
         is_zero &= !sums[touched[k]], sum += sums[touched[k]] * sqrtl((long double)touched[k]);
     if (!is_zero && fabsl(sum) < 1e-12L) refuse("two sums of roots are too close to compare");
-    return is_zero ? 0 : sum > 0 ? 1 : -1;
+    return is_zero ? 0 : sum;
 }
 /* What a list of steps scores: line[k] is where mark number k is. */
 static int line_score(const state *s, const int *line, int seat) {
@@ -151,7 +144,7 @@ static int line_score(const state *s, const int *line, int seat) {
 /* What seat 0 has at the end: its margin, in plaid 1, 0 or -1. */
 static int result(const state *s) {
     int rows[MAX_SIDE], columns[MAX_SIDE], margin = 0, here = 0;
-    if (game == PLAID) return plaid_sign(s);
+    if (game == PLAID) return (plaid_lead(s) > 0) - (plaid_lead(s) < 0);
     if (game == COPRIMALITY) return s->out == 0 ? 0 : s->out == 1 ? -1 : 1;
     for (int j = n; game == MULTIPLICATION && j < plies; j++) {
         int there = s->cell[j], jump = abs(there - here) * abs(s->cell[there] - s->cell[here]);
@@ -160,44 +153,54 @@ static int result(const state *s) {
     for (int x = 0; x < n; x++) rows[x] = s->cell[x], columns[s->cell[x] - 1] = x;
     return game == MULTIPLICATION ? margin : line_score(s, rows, 0) - line_score(s, columns, 1);
 }
-/* The action of a rule; -1 without one. */
-static int reply(const state *s, const int16_t *list, int listed) {
-    int is_upright = option[0] % 2 == 0, side = option[!is_upright];
-    int own = is_upright ? -1 : option[0] - 2, other = is_upright ? option[0] - 2 : -1;
-    if (strategy == COPIED_SIGNS && s->count < 2 * n - 2) return n * n + s->cell[n + s->count - 1] - 1;
-    if (strategy != REFLECTION) {
-        for (int x = 0; x < n; x++)
-            if (s->cell[x] && s->cell[s->cell[x] - 1] != x + 1) return (s->cell[x] - 1) * n + x;
-        for (int k = 0; k < listed; k++)
-            if (list[k] / n == list[k] % n) return list[k];
-        return -1;
-    }
-    for (int k = 1; k < side; k++)
-        if (s->cell[own + k] && !s->cell[own + side - k]) return own + side - k;
-    if (side % 2 == 0 && !s->cell[own + side / 2]) return own + side / 2;
-    for (int k = 1; k < option[is_upright]; k++)
-        if (!s->cell[other + k]) return other + k;
-    return -1;
+/* 2 if the lines that the rule counts are their own mirror image, and 1 more if their number is odd. */
+static int reflection_value(const state *t) {
+    int level = n % 2, from = level ? n - 2 : -1, side = option[level], count = 0, lonely = 0;
+    for (int k = 1; k < side; k++) count += t->cell[from + k], lonely |= t->cell[from + k] && !t->cell[from + side - k];
+    return 2 * !lonely + count % 2;
 }
-static size_t slot_of(const void *bytes) {
-    uint64_t hash = 14695981039346656037ull;
-    for (size_t k = 0; k < used_bytes; k++) hash = (hash ^ ((const unsigned char *)bytes)[k]) * 1099511628211ull;
-    size_t at = (hash ^ hash >> 29) & (slots - 1);
-    while (slot[at] && memcmp(kept + (slot[at] - 1) * used_bytes, bytes, used_bytes)) at = (at + 1) & (slots - 1);
-    return at;
-}
-static int was_seen(const state *s) {
-    if (2 * states >= slots) {
-        slots = slots ? 2 * slots : 1 << 16;
-        slot = memset(more(slot, slots * sizeof *slot), 0, slots * sizeof *slot);
-        for (size_t k = 0; k < states; k++) slot[slot_of(kept + k * used_bytes)] = k + 1;
+/* On the way along which one square is safe: 1 if the seat has a choice at its end, or goes out; -1 if the other. */
+static int way_value(const state *t, int is_choice) {
+    static state now, next;
+    int16_t to[4], only = 0;
+    memcpy(&now, t, used_bytes);
+    for (int k = 0, safe; k < FOLLOWED && !is_over(&now); k++, write_number(&now, only)) {
+        safe = 0;
+        for (int count = list_steps(&now, to); count--;) {
+            memcpy(&next, &now, used_bytes), write_number(&next, to[count]);
+            if (!next.out) safe++, only = to[count];
+        }
+        if (safe != 1) return is_choice == (safe > 0) ? (now.seat == mine ? 1 : -1) : 0;
     }
-    size_t at = slot_of(s);
-    if (slot[at]) return 1;
-    if ((states + 1) * used_bytes > room_bytes) kept = more(kept, room_bytes = 2 * room_bytes + (1 << 20));
-    memcpy(kept + states * used_bytes, s, used_bytes);
-    slot[at] = ++states;
     return 0;
+}
+/* How much a line of a list likes an action, which leads from s to t. */
+static long double line_value(int line, int action, const state *s, const state *t) {
+    int x = action / (n + 2), y = action % (n + 2);
+    if (game == PLAID) return line == 0 ? reflection_value(t) : mine ? -plaid_lead(t) : plaid_lead(t);
+    if (game == COPRIMALITY && line == 3) return least(least(x, n + 1 - x), least(y, n + 1 - y));
+    if (game == COPRIMALITY) return line == 0 ? !t->out : line == 1 ? -way_value(t, 0) : way_value(t, 1);
+    if (action >= n * n) return s->count % 2 && s->cell[n + s->count - 1] == action - n * n + 1;
+    for (int k = 0; k < n; k++)
+        if (t->cell[k] && t->cell[t->cell[k] - 1] != k + 1) return 0;
+    return 1;
+}
+/* Leave those of the listed actions that the list likes best. */
+static void narrow(int depth) {
+    frame *f = &frames[depth];
+    long double value, most = 0;
+    for (int j = 0, left = 0; j < list_length; j++, f->listed = left, left = 0)
+        for (int k = 0; k < f->listed; k++) {
+            after(depth, f->list[k]), value = line_value(list[j], f->list[k], &f->now, &frames[depth + 1].now);
+            if (!left || value > most + 1e-9L) most = value, left = 0;
+            if (value > most - 1e-9L) f->list[left++] = f->list[k];
+        }
+}
+static int compare(const void *a, const void *b) { return memcmp(a, b, used_bytes); }
+static int was_seen(const state *s) {
+    void *copy = memcpy(got(malloc(used_bytes)), s, used_bytes);
+    if (*(void **)got(tsearch(copy, &seen, compare)) == copy) return states++, 0;
+    return free(copy), 1;
 }
 /* Whether the seat can hold the bound, by trying the actions of both, first what was good in the state before. */
 static int can_hold(int depth) {
@@ -209,35 +212,27 @@ static int can_hold(int depth) {
         if (after(depth, f->list[f->good %= f->listed]), can_hold(depth + 1) == is_mine) return is_mine;
     return !is_mine;
 }
+static void take(const char *format, void *value) {
+    if (fscanf(certificate, format, value) != 1) refuse("it lacks \"%s\"", format);
+}
 /* Follow the strategy against all actions of the other seat. */
 static void follow(int depth) {
     frame *f = &frames[depth];
-    int k = 0;
+    int k = -1, is_last = is_over(&f->now) || (!list_length && plies - f->now.count <= search_from);
     if (was_seen(&f->now)) return;
-    if (is_over(&f->now) || (strategy == TABLE && plies - f->now.count <= search_from)) {
-        if (can_hold(depth)) return;
-        refuse("seat %d is said to hold %d, and does not", mine, bound);
-    }
+    if (is_last && !can_hold(depth)) refuse("seat %d is said to hold %d, and does not", mine, bound);
+    if (is_last) return;
     f->listed = list_actions(&f->now, f->list);
-    if (seat_to_act(&f->now) != mine) {
-        for (; k < f->listed; k++) after(depth, f->list[k]), follow(depth + 1);
-        return;
-    }
-    if (strategy == TABLE) k = unread-- > 0 ? (int)strtol(text, &text, 10) : -1;
-    else for (int action = reply(&f->now, f->list, f->listed); k < f->listed && f->list[k] != action;) k++;
-    if (k < 0 || k >= f->listed) refuse("the strategy of seat %d lacks a legal action", mine);
-    after(depth, f->list[k]), follow(depth + 1);
-}
-static void take(const char *format, void *value) {
-    char whole[96];
-    int length = 0;
-    snprintf(whole, sizeof whole, "%s%%n", format);
-    if (sscanf(text, whole, value, &length) != 1 || !length) refuse("it lacks \"%s\"", format);
-    text += length;
+    if (seat_to_act(&f->now) == mine && !list_length) {
+        if (unread-- > 0) take(" %d", &k);
+        if (k < 0 || k >= f->listed) refuse("the strategy of seat %d lacks a legal action", mine);
+        f->list[0] = f->list[k], f->listed = 1;
+    } else if (seat_to_act(&f->now) == mine) narrow(depth);
+    for (k = 0; k < f->listed; k++) after(depth, f->list[k]), follow(depth + 1);
 }
 static void read_file(const char *path) {
     FILE *file = fopen(path, "rb");
-    char end[16], *found = file ? more(NULL, MAX_BYTES + 2) : NULL;
+    char end[16], *found = got(malloc(MAX_BYTES + 1));
     uint32_t sum = ~0u;
     if (!file) fprintf(stderr, "%s can't be read\n", path), exit(2);
     size_t size = fread(found, 1, MAX_BYTES + 1, file);
@@ -249,7 +244,7 @@ static void read_file(const char *path) {
     }
     snprintf(end, sizeof end, "end %08x\n", (unsigned)~sum);
     if (memcmp(found + size - 13, end, 13)) refuse("its checksum is another one: it was changed, or cut");
-    found[size - 13] = 0, text = found;
+    certificate = got(fmemopen(found, size - 13, "r"));
 }
 static void read_head(const char *wanted) {
     int version = 0;
@@ -267,32 +262,37 @@ static void read_head(const char *wanted) {
     take(" search %d", &search_from);
     const int per_size[GAMES] = {3, 0, 0, 1, 2}, all_plies[GAMES] = {-2, option[2], 1 << 30, 0, -1};
     n = option[0], plies = per_size[game] * n + all_plies[game];
-    cells = game == PLAID ? n + option[1] - 2 : game == COPRIMALITY ? n * n : plies;
-    if (game == PLAID ? n * option[1] % 2 || option[2] > cells : game == MULTIPLICATION && n % 2 == 0) refuse("no such board");
+    cells = game == PLAID ? n + option[1] - 2 : game == COPRIMALITY ? (n + 2) * (n + 2) : plies;
+    int is_odd = game == PLAID ? n * option[1] % 2 || option[2] > cells : game == MULTIPLICATION && n % 2 == 0;
+    if (is_odd) refuse("no such board");
     used_bytes = sizeof(state) - (MAX_CELLS - (size_t)cells) * sizeof(int16_t);
-    frames = calloc((size_t)(game == COPRIMALITY ? option[1] * cells + 2 : cells + n + 2), sizeof *frames);
-    if (!frames) refuse("there is not enough memory");
+    frames = got(calloc((size_t)(game == COPRIMALITY ? option[1] * cells + 2 : cells + n + 2), sizeof *frames));
     for (int square = 1; square <= MAX_SQUARE; square++)
         for (int k = 1; k * k <= square; k++)
             if (square % (k * k) == 0) factor[square] = k, radical[square] = square / (k * k);
 }
 
 int main(int argc, char **arguments) {
-    int most[2] = {NONE, NONE};
-    char name[40];
+    int most[2] = {NONE, NONE}, k;
+    char rule[64], name[64];
     if (argc < 2 || argc > 3) fprintf(stderr, "usage: verify FILE [GAME]\n"), exit(2);
     read_file(arguments[1]);
     read_head(argc > 2 ? arguments[2] : NULL), refused = 1;
-    while (strlen(text) > 1) {
-        take(" seat %d", &mine), take(" holds %d", &bound), take(" by %39s", name);
-        for (strategy = 0; strategy < STRATEGIES && strcmp(strategies[strategy], name);) strategy++;
-        if (mine < 0 || mine > 1 || strategy == STRATEGIES) refuse("seat %d plays by %s", mine, name);
-        if (strategy == TABLE) take(" %ld", &unread);
-        states = slots = 0, start(&frames[0].now), follow(0);
-        if (strategy == TABLE && unread) refuse("the table of seat %d is too long", mine);
-        printf("; seat %d holds %d by %s (%zu states)", mine, bound, name, states);
+    while (fscanf(certificate, " seat %d", &mine) == 1) {
+        take(" holds %d", &bound), take(" by %63s", rule);
+        if (!strcmp(rule, "table")) take(" %d", &unread);
+        list_length = 0, strcpy(name, strcmp(rule, "table") ? rule : "");
+        for (char *line = strtok(name, ","); line; list[list_length++] = k, line = strtok(NULL, ",")) {
+            for (k = 0; k < LINES && strcmp(games[game].lines[k], line);) k++;
+            if (k == LINES || list_length == LINES) refuse("seat %d plays by %s", mine, rule);
+        }
+        if (mine < 0 || mine > 1) refuse("seat %d plays by %s", mine, rule);
+        states = 0, seen = NULL, start(&frames[0].now), follow(0);
+        if (!list_length && unread) refuse("the table of seat %d is too long", mine);
+        printf("; seat %d holds %d by %s (%zu states)", mine, bound, rule, states);
         if (bound > most[mine]) most[mine] = bound;
     }
+    if (!feof(certificate)) refuse("it lacks \" seat %%d\"");
     if (most[0] == NONE && most[1] == NONE) refuse("it claims nothing");
     if (most[0] == -most[1]) printf("\nproved: the value for seat 0 is exactly %d\n", most[0]);
     else printf("\nproved: the value for seat %d is at least %d\n", most[0] == NONE, most[most[0] == NONE]);
