@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import sqrt
 
-from arena.community.contests.contest_file import read_contest
+from arena.community.contests.contest_file import reading_of
 from arena.community.contests.contest_homes import open_embargoed_home
 from arena.community.submissions.upload_directory import UploadDirectory
 from arena.store.home import ArenaHome, open_people, uploads_path
@@ -100,7 +100,7 @@ def prepare(directory):
         for name in (THERE, NOT_THERE):
             times = {"opens_at": now - timedelta(days=1), "deadline_at": now + timedelta(days=9)}
             lines = {key: value.isoformat() for key, value in times.items()}
-            people.contests.add("benchmark", read_contest(CONTEST.format(name=name, **lines)))
+            people.contests.add("benchmark", reading_of(CONTEST.format(name=name, **lines)).check())
         for name in ("ada", "bob"):
             people.accounts.add(name, Role.AUTHOR, "benchmark")
         ada = people.accounts.get("ada")

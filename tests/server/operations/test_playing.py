@@ -14,7 +14,8 @@ from arena.server.http.problems import ProblemError
 from arena.site.matches.playing import PlayableBot, PlayMenu
 from arena.store.home import ArenaHome
 from arena.store.people.answers import Enjoyed
-from arena.store.people.unrated_match import MatchState, PlayRequest, Position, hint_sentence, unrated_matches
+from arena.store.people.unrated_match import MatchState, PlayRequest, Position, hint_sentence
+from arena.store.people.unrated_match import matches as unrated_matches
 from arena.store.people.unrated_matches import KEPT_DAYS
 from arena.store.people.values import DAY_SECONDS, Role, Scope, SubmissionState
 from tests.community.contests.samples import OPENS, SEALED, contest_of
