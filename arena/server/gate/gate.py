@@ -197,7 +197,6 @@ class Gate:
     ) -> tuple[Visit, Result]:
         visit = Visit(
             actor=actor,
-            fields=operation.fields.model_validate(sent),
             people=self._people,
             uploads=self._uploads,
             homes=self._homes,
@@ -206,10 +205,11 @@ class Gate:
             address=address_of(request),
             device=request.headers.get("user-agent", ""),
         )
+        fields = operation.fields.model_validate(sent)
         limiter = self._password_threads if operation.takes_password else self._threads
         if limiter.statistics().tasks_waiting >= MAX_WAITING:
             raise ProblemError(BUSY)
-        result = await anyio.to_thread.run_sync(operation.handler, visit, limiter=limiter)
+        result = await anyio.to_thread.run_sync(operation.handler, visit, fields, limiter=limiter)
         if isinstance(result, ToShow):
             models = [await self._model(request, result, *page) for page in result.pages]
             result = await anyio.to_thread.run_sync(result.finish, models, limiter=self._threads)

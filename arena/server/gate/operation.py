@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from enum import StrEnum
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeAlias
+from typing import Annotated, Any, TypeAlias, get_args, get_type_hints
 from unicodedata import category
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, create_model, field_validator
 from pydantic_core import PydanticCustomError
 
 from arena.base.errors import UsageError
@@ -43,23 +44,27 @@ def has_controls(text: str) -> bool:
     return any(category(letter) in ("Cc", "Cs") for letter in text)
 
 
+SEVERAL_LINES = "several lines"
+"""Annotates a text that may have line breaks."""
+
+
 class Fields(BaseModel):
-    """The fields of a form or of JSON, and those in the path; texts of ``SEVERAL_LINES`` may have line breaks."""
+    """The fields of a form or of JSON, and those in the path."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", str_max_length=2000, hide_input_in_errors=True)
-    SEVERAL_LINES: ClassVar[tuple[str, ...]] = ()
 
     @field_validator("*", mode="before")
     @classmethod
     def _without_controls(cls, value: object, info: ValidationInfo) -> object:
         """Reject text that no form sends and not every database takes."""
-        if info.field_name in cls.SEVERAL_LINES and isinstance(value, str):
+        has_lines = SEVERAL_LINES in cls.model_fields[info.field_name or ""].metadata
+        if has_lines and isinstance(value, str):
             value = value.replace("\r\n", "\n")
             texts: Sequence[object] = value.replace("\t", "\n").split("\n")
         else:
             texts = value if isinstance(value, list | tuple) else (value,)
         if any(has_controls(text) for text in texts if isinstance(text, str)):
-            expected = "text" if info.field_name in cls.SEVERAL_LINES else "text in one line,"
+            expected = "text" if has_lines else "text in one line,"
             raise PydanticCustomError(
                 "control_character", "Expected {expected} without control characters", {"expected": expected}
             )
@@ -78,12 +83,8 @@ Readable = AfterValidator(_not_blank)
 REASON_TITLE = "Why, for the public log"
 Reason = Annotated[str, Field(title=REASON_TITLE, min_length=1, max_length=MAX_REASON_CHARACTERS), Readable]
 """Why something is done, for others to read."""
-
-
-class Numbered(Fields):
-    """Which session, token, invitation or submission."""
-
-    number: int = Field(ge=1, le=2**31 - 1)
+Number = Annotated[int, Field(ge=1, le=2**31 - 1)]
+"""Of a session, token, invitation, submission, match, correction or line."""
 
 
 class NoFields(Fields):
@@ -92,13 +93,12 @@ class NoFields(Fields):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
-    """A request for an operation: who asks, what was sent, and what handlers work with.
+    """A request for an operation: who asks, and what handlers work with.
 
     ``site`` is the address of the site as the request has it, ``address`` that of the client.
     """
 
     actor: Actor
-    fields: Any
     people: PeopleStore
     uploads: UploadDirectory
     homes: Homes
@@ -186,11 +186,11 @@ class Follow:
 
 Result: TypeAlias = "Model | Done | Download | Document | OfHome | ToShow | Follow"
 
-Handler = Callable[[Visit], Result]
-"""Does it, in a thread of its own; may raise our errors."""
+Handler = Callable[[Visit, Any], Result]
+"""Does it with what was sent, in a thread of its own; may raise our errors."""
 
 
-def _no_handler(visit: Visit) -> Result:
+def _no_handler(visit: Visit, sent: Any) -> Result:
     raise NotImplementedError
 
 
@@ -198,9 +198,12 @@ def _no_handler(visit: Visit) -> Result:
 class Operation:
     """Something that people do, or a page for a person: the decorator of its handler.
 
+    The parameters of the handler after the visit are the fields of the request, or one is a model that has them.
+
     Attributes:
         template: its name; "" for none.
-        model: the result; None if a browser is led elsewhere.
+        fields: by default, those that the handler names.
+        model: the result, by default as the handler declares it; None if a browser is led elsewhere.
         summary: for the OpenAPI document; by default the first line of the handler's docstring.
         room: the service of the site's navigation that it belongs to.
         rate: how often for one person; from one network, if anybody may.
@@ -216,10 +219,10 @@ class Operation:
     method: str
     path: str
     who: Permission | Who
-    fields: type[BaseModel] = NoFields
-    model: type[Model] | None = None
     template: str = ""
     _: KW_ONLY
+    fields: type[BaseModel] = NoFields
+    model: type[Model] | None = None
     summary: str = ""
     room: str = "account"
     rate: Rate | None = None
@@ -236,6 +239,36 @@ class Operation:
     is_late: Callable[[Any], bool] = lambda _: False
     handler: Handler = _no_handler
 
-    def __call__(self, handler: Handler) -> Operation:
+    def __call__(self, function: Callable[..., Result]) -> Operation:
         """Return the operation with its handler."""
-        return replace(self, handler=handler, summary=self.summary or (handler.__doc__ or "").partition("\n")[0])
+        hints = get_type_hints(function, include_extras=True)
+        fields, handler = _fields_of(function, hints, self.fields)
+        returned = get_args(hints["return"]) or (hints["return"],)
+        models = [kind for kind in returned if isinstance(kind, type) and issubclass(kind, Model)]
+        return replace(
+            self,
+            handler=handler,
+            fields=fields,
+            model=self.model or next(iter(models), None),
+            summary=self.summary or (function.__doc__ or "").partition("\n")[0],
+        )
+
+
+def _fields_of(
+    function: Callable[..., Result], hints: Mapping[str, Any], declared: type[BaseModel]
+) -> tuple[type[BaseModel], Handler]:
+    """Return the fields of a request, and a handler that gets them as one model."""
+    _, *parameters = signature(function).parameters.values()
+    kinds = [hints[parameter.name] for parameter in parameters]
+    if declared is not NoFields:
+        return declared, function
+    if not parameters:
+        return NoFields, lambda visit, _: function(visit)
+    if isinstance(kinds[0], type) and issubclass(kinds[0], BaseModel):
+        return kinds[0], function
+    fields: dict[str, Any] = {
+        parameter.name: (kind, ... if parameter.default is Parameter.empty else parameter.default)
+        for parameter, kind in zip(parameters, kinds, strict=True)
+    }
+    model = create_model(function.__name__, __base__=Fields, **fields)
+    return model, lambda visit, sent: function(visit, **{name: getattr(sent, name) for name in fields})

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import ExitStack
+from typing import Annotated
 
-from pydantic import Field, field_validator
+from pydantic import BeforeValidator, Field
 
 from arena.base.bot_text import Audience
 from arena.base.errors import UsageError
 from arena.community.submissions.upload_directory import tell_owners
 from arena.server.gate.gate import too_often
-from arena.server.gate.operation import Done, Fields, NoFields, Numbered, Operation, ToShow, Visit, Who
+from arena.server.gate.operation import Done, Number, Operation, ToShow, Visit, Who
 from arena.server.gate.responses import place_of_ours
 from arena.server.http.hosts import network_of
 from arena.server.http.value_builder import Snapshots
@@ -53,34 +54,19 @@ FOR_A_NAME = Rate(100, 3600.0)
 WRONG = "the name or the password is not right"
 
 
-class SignInQuery(Fields):
-    """Where to continue after signing in."""
-
-    next: str = "/"
-
-
-class SignIn(Fields):
-    """The name and the password of whoever signs in, and where to continue."""
-
-    name: str
-    password: str
-    next: str = "/"
-
-
-@Operation("GET", "/sign-in", Who.ANYBODY, SignInQuery, SignInPage, "sign_in")
-def show_sign_in(visit: Visit) -> SignInPage:
+@Operation("GET", "/sign-in", Who.ANYBODY, "sign_in")
+def show_sign_in(visit: Visit, next: str = "/") -> SignInPage:
     """The form to sign in."""
-    return SignInPage(next=place_of_ours(visit.fields.next))
+    return SignInPage(next=place_of_ours(next))
 
 
-@Operation("POST", "/sign-in", Who.ANYBODY, SignIn, rate=FROM_AN_ADDRESS, form="/sign-in", takes_password=True)
-def sign_in(visit: Visit) -> Done:
+@Operation("POST", "/sign-in", Who.ANYBODY, rate=FROM_AN_ADDRESS, form="/sign-in", takes_password=True)
+def sign_in(visit: Visit, name: str, password: str, next: str = "/") -> Done:
     """Sign in.
 
     A wrong password and an unknown name get the same sentence, after the same time.
     """
-    sent: SignIn = visit.fields
-    name = sent.name.strip().lower()[:100]
+    name = name.strip().lower()[:100]
     person, stored = visit.people.accounts.with_password(name)
     limits = [(f"sign-in {name} {network_of(visit.address)}", FOR_A_NAME_FROM_AN_ADDRESS)]
     if person is None or not visit.people.sessions.is_any_from(person, visit.address):
@@ -89,11 +75,11 @@ def sign_in(visit: Visit) -> Done:
         wait = visit.people.rates.take(key, rate)
         if wait:
             raise too_often(wait)
-    if not is_right(sent.password, stored) or person is None:
+    if not is_right(password, stored) or person is None:
         raise UsageError(WRONG)
     for key, _ in limits:
         visit.people.rates.forget(key)
-    return Done(to=place_of_ours(sent.next), sentence="signed in", session=begin_session(visit, person))
+    return Done(to=place_of_ours(next), sentence="signed in", session=begin_session(visit, person))
 
 
 def begin_session(visit: Visit, person: Person) -> str:
@@ -118,29 +104,12 @@ PASSWORD_TRIES = Rate(10, 600.0)
 DEFAULT_TOKEN_DAYS = 90
 
 
-class PasswordChange(Fields):
-    """The password until now, and the one from now on."""
-
-    present: str
-    password: str
-    again: str | None = None
+def _as_list(sent: object) -> object:
+    return [sent] if isinstance(sent, str) else sent
 
 
-class NewToken(Fields):
-    """A token to make."""
-
-    name: str = Field(min_length=1, max_length=64)
-    scopes: tuple[Scope, ...] = Field(min_length=1)
-    days: int = Field(DEFAULT_TOKEN_DAYS, ge=1, le=366)
-
-    @field_validator("scopes", mode="before")
-    @classmethod
-    def _as_list(cls, value: object) -> object:
-        return [value] if isinstance(value, str) else value
-
-
-@Operation("GET", "/account", Who.MEMBER, NoFields, AccountPage, "account", is_late=lambda page: page.is_late)
-def show_account(visit: Visit) -> ToShow:
+@Operation("GET", "/account", Who.MEMBER, "account", is_late=lambda page: page.is_late)
+def show_account(visit: Visit) -> AccountPage | ToShow:
     """Your own account, and the ratings of your bots."""
     may_see_bots = visit.actor.session is not None or Permission.SUBMIT in visit.actor.permissions
 
@@ -171,10 +140,10 @@ def _account(visit: Visit, bots: tuple[MyBot, ...] = ()) -> AccountPage:
     )
 
 
-@Operation("POST", "/account/sessions/{number}/end", Who.MEMBER_IN_BROWSER, Numbered)
-def end_session(visit: Visit) -> Done:
+@Operation("POST", "/account/sessions/{number}/end", Who.MEMBER_IN_BROWSER)
+def end_session(visit: Visit, number: Number) -> Done:
     """Sign out in another browser."""
-    visit.people.sessions.end(visit.person, visit.fields.number)
+    visit.people.sessions.end(visit.person, number)
     return Done(to="/account", sentence="the session has ended")
 
 
@@ -185,34 +154,37 @@ def end_all_sessions(visit: Visit) -> Done:
     return Done(to="/sign-in", sentence="all sessions have ended", session="")
 
 
-@Operation("POST", "/account/password", Who.MEMBER_IN_BROWSER, PasswordChange, form="/account", takes_password=True)
-def change_password(visit: Visit) -> Done:
+@Operation("POST", "/account/password", Who.MEMBER_IN_BROWSER, form="/account", takes_password=True)
+def change_password(visit: Visit, present: str, password: str, again: str | None = None) -> Done:
     """Change the password."""
-    sent: PasswordChange = visit.fields
-    check_present(visit, sent.present)
-    check_password(sent.password, visit.person.name)
-    if sent.again is not None and sent.again != sent.password:
+    check_present(visit, present)
+    check_password(password, visit.person.name)
+    if again is not None and again != password:
         raise UsageError("the two new passwords differ")
-    visit.people.accounts.set_password(visit.person, hash_password(sent.password))
+    visit.people.accounts.set_password(visit.person, hash_password(password))
     secret = visit.people.sessions.begin(visit.person, visit.device, visit.address)
     return Done(to="/account", sentence="the password is changed", session=secret)
 
 
-@Operation("POST", "/account/tokens", Who.MEMBER_IN_BROWSER, NewToken, NewTokenPage, "new_token", form="/account")
-def make_token(visit: Visit) -> NewTokenPage:
+@Operation("POST", "/account/tokens", Who.MEMBER_IN_BROWSER, "new_token", form="/account")
+def make_token(
+    visit: Visit,
+    name: Annotated[str, Field(min_length=1, max_length=64)],
+    scopes: Annotated[tuple[Scope, ...], Field(min_length=1), BeforeValidator(_as_list)],
+    days: Annotated[int, Field(ge=1, le=366)] = DEFAULT_TOKEN_DAYS,
+) -> NewTokenPage:
     """Make a token."""
-    sent: NewToken = visit.fields
-    beyond = set(sent.scopes) - set(scopes_of(visit.person.role))
+    beyond = set(scopes) - set(scopes_of(visit.person.role))
     if beyond:
         raise UsageError(f"a token of yours can't have the scope {min(beyond)}")
-    token = visit.people.tokens.make(visit.person, sent.name, sent.scopes, sent.days)
-    return NewTokenPage(name=sent.name, token=token, site=visit.site)
+    token = visit.people.tokens.make(visit.person, name, scopes, days)
+    return NewTokenPage(name=name, token=token, site=visit.site)
 
 
-@Operation("POST", "/account/tokens/{number}/end", Who.MEMBER_IN_BROWSER, Numbered)
-def end_token(visit: Visit) -> Done:
+@Operation("POST", "/account/tokens/{number}/end", Who.MEMBER_IN_BROWSER)
+def end_token(visit: Visit, number: Number) -> Done:
     """End a token."""
-    visit.people.tokens.end(visit.person, visit.fields.number)
+    visit.people.tokens.end(visit.person, number)
     return Done(to="/account", sentence="the token has ended")
 
 
@@ -241,22 +213,10 @@ def _token(token: Token, visit: Visit) -> TokenLine:
 MAX_LOG_LINES = 10_000
 
 
-class Before(Fields):
-    """Before which submission the list begins."""
-
-    before: int | None = Field(None, ge=1, le=2**31 - 1)
-
-
-class EraseAccount(Fields):
-    """The password of the person who erases their account."""
-
-    present: str
-
-
-@Operation("GET", "/account/data", Who.MEMBER_IN_BROWSER, Before, OwnDataPage, "own_data")
-def show_own_data(visit: Visit) -> OwnDataPage:
+@Operation("GET", "/account/data", Who.MEMBER_IN_BROWSER, "own_data")
+def show_own_data(visit: Visit, before: Number | None = None) -> OwnDataPage:
     """All that is stored of whoever asks."""
-    submitted = visit.people.submissions.of(visit.person, visit.fields.before)
+    submitted = visit.people.submissions.of(visit.person, before)
     entries = visit.people.log.lines(hidden=embargoed_tournaments(visit), most=MAX_LOG_LINES)
     name, audience = visit.person.name, audience_of(visit)
     contests = {contest.number: contest.name for contest in visit.people.contests.all()}
@@ -278,10 +238,10 @@ def show_own_data(visit: Visit) -> OwnDataPage:
     )
 
 
-@Operation("POST", "/account/erase", Who.MEMBER_IN_BROWSER, EraseAccount, form="/account", takes_password=True)
-def leave(visit: Visit) -> Done:
+@Operation("POST", "/account/erase", Who.MEMBER_IN_BROWSER, form="/account", takes_password=True)
+def leave(visit: Visit, present: str) -> Done:
     """Erase your own account."""
-    check_present(visit, visit.fields.present)
+    check_present(visit, present)
     for name in visit.people.accounts.erase(visit.person):
         visit.uploads.remove(name)
     _forget_name(visit)

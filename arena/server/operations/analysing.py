@@ -23,13 +23,12 @@ ANALYSES = Rate(10, DAY_SECONDS)
     "POST",
     "/tournaments/{tournament}/matches/{match}/analysis",
     Permission.PLAY,
-    MatchParameters,
     rate=ASKED,
     is_in_the_open=True,
 )
-def ask_for_analysis(visit: Visit) -> Done:
+def ask_for_analysis(visit: Visit, sent: MatchParameters) -> Done:
     """Ask for the analysis of a recorded match that everybody sees; asking again changes nothing."""
-    sent, store = visit.fields, visit.homes.public().store
+    store = visit.homes.public().store
     tournament = store.tournament(sent.tournament)
     record = store.find_record(tournament, sent.match)
     if record is None and sent.match > (last := store.last_match(tournament)):

@@ -7,9 +7,7 @@ whether there is any or not.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, NoReturn
-
-from pydantic import Field
+from typing import NoReturn
 
 from arena.analysis.measures.values import RatingPoint
 from arena.base.bot_text import OPERATOR, Audience, author_of
@@ -18,6 +16,7 @@ from arena.base.records import MatchRecord
 from arena.base.shipped import PREFIX
 from arena.server.gate.operation import Operation, Visit, Who
 from arena.server.http.problems import bad_address
+from arena.server.operations.contest_form import ContestName
 from arena.server.operations.contest_results import embargoed_contest
 from arena.server.operations.people import MyBot, MyRating
 from arena.server.operations.submissions import details_of, line_of, suspension_text
@@ -39,7 +38,7 @@ NOTHING = "There are no logs here that you may read."
 class EmbargoedMatch(MatchParameters):
     """Which match of a contest."""
 
-    name: Annotated[str, Field(min_length=1, max_length=64)]
+    name: ContestName
 
 
 def audience_of(visit: Visit) -> Audience:
@@ -57,18 +56,9 @@ def reads_bot(audience: Audience, bot: str) -> bool:
     return bot.startswith(PREFIX) or audience.may_read(bot)
 
 
-@Operation(
-    "GET",
-    "/tournaments/{tournament}/matches/{match}/logs",
-    Who.MEMBER,
-    MatchParameters,
-    MatchLogs,
-    "bot_logs",
-    room="overview",
-)
-def show_match_logs(visit: Visit) -> MatchLogs:
+@Operation("GET", "/tournaments/{tournament}/matches/{match}/logs", Who.MEMBER, "bot_logs", room="overview")
+def show_match_logs(visit: Visit, sent: MatchParameters) -> MatchLogs:
     """What bots have said in a match, for their authors and directors."""
-    sent: MatchParameters = visit.fields
     audience = audience_of(visit)
     address = address_of(PAGE_BY_NAME["match"], {"tournament": sent.tournament, "match": sent.match})
     return _match_logs(visit.homes.public(), sent, audience, address or "")
@@ -78,15 +68,12 @@ def show_match_logs(visit: Visit) -> MatchLogs:
     "GET",
     "/contests/{name}/hidden/tournaments/{tournament}/matches/{match}/logs",
     Permission.DIRECT,
-    EmbargoedMatch,
-    MatchLogs,
     "bot_logs",
     room="contests",
 )
-def show_embargoed_logs(visit: Visit) -> MatchLogs:
+def show_embargoed_logs(visit: Visit, sent: EmbargoedMatch) -> MatchLogs:
     """For directors, while results are hidden. What bots have said in a match."""
-    sent: EmbargoedMatch = visit.fields
-    stored, _ = embargoed_contest(visit)
+    stored, _ = embargoed_contest(visit, sent.name)
     address = address_of(PAGE_BY_NAME["match"], {"tournament": sent.tournament, "match": sent.match})
     with visit.homes.embargoed(stored.name) as home:
         if home is None or sent.tournament not in stored.contest.tournaments:
@@ -95,10 +82,9 @@ def show_embargoed_logs(visit: Visit) -> MatchLogs:
         return logs.model_copy(update={"is_hidden": True})
 
 
-@Operation("GET", "/bots/{bot}/logs", Who.MEMBER, BotParameters, BotLogs, "bot_logs", room="bots")
-def show_bot_logs(visit: Visit) -> BotLogs:
+@Operation("GET", "/bots/{bot}/logs", Who.MEMBER, "bot_logs", room="bots")
+def show_bot_logs(visit: Visit, sent: BotParameters) -> BotLogs:
     """What a bot has said in its latest matches with a fault, for its author and directors."""
-    sent: BotParameters = visit.fields
     audience, store = audience_of(visit), visit.homes.public().store
     labels = [label for label in store.labels_of(sent.bot) if audience.may_read(label)]
     if not labels:

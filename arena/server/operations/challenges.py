@@ -9,7 +9,7 @@ from pydantic import Field, StrictBool
 from arena.base.errors import UsageError
 from arena.base.text import counted
 from arena.server.gate.gate import too_often
-from arena.server.gate.operation import Done, Fields, Operation, Visit
+from arena.server.gate.operation import Done, Operation, Visit
 from arena.server.http.hosts import network_of
 from arena.server.operations.play_choices import (
     SECONDS,
@@ -33,12 +33,6 @@ CHALLENGES = Rate(20, DAY_SECONDS)
 """Each a match, or an encounter of two with seats exchanged."""
 
 
-class ChallengeQuery(Fields):
-    """Which bot is to be challenged."""
-
-    bot: str = ""
-
-
 class NewChallenge(NewMatch):
     """A challenge: one's own bot, another, and what they play; with ``both_seats`` two matches, each seat once."""
 
@@ -50,26 +44,24 @@ class NewChallenge(NewMatch):
     "GET",
     "/challenges",
     Permission.SUBMIT,
-    ChallengeQuery,
-    ChallengesPage,
     "challenges",
     room="play",
     is_asked_for_again=lambda page: any(one.state not in ENDED for one in page.own),
 )
-def show_challenges(visit: Visit) -> ChallengesPage:
+def show_challenges(visit: Visit, bot: str = "") -> ChallengesPage:
     """Which bots can be challenged, and one's own challenges."""
     suspended, everything = suspended_bots(visit), menu_of(visit.people)
     menu = suspended.offered(everything)
     own = visit.people.unrated_matches.of_person(visit.person.number, challenges=True)
     challengers = _challengers(suspended, everything)
     bots = tuple(bot for bot in menu.bots if bot not in challengers)
-    bot = bot_of(bots, visit.fields.bot)
+    chosen_bot = bot_of(bots, bot)
     shown = {one.name for one in (*bots, *challengers)} | {one.choices.bot for one in own}
     return ChallengesPage(
         challengers=challengers,
         bots=bots,
-        bot=bot.name if bot is not None else "",
-        games=tuple(game.name for game in menu.games if bot is None or bot.plays(game.name)),
+        bot=chosen_bot.name if chosen_bot is not None else "",
+        games=tuple(game.name for game in menu.games if chosen_bot is None or chosen_bot.plays(game.name)),
         seconds=SECONDS,
         refusal=menu.refusal,
         remarks=tuple(suspended.remarks(everything.bots)),
@@ -91,10 +83,9 @@ def _outcome(match: UnratedMatch) -> str:
     return outcome_of(match.position.reason) or PlayView.model_validate_json(match.position.view).result
 
 
-@Operation("POST", "/challenges", Permission.SUBMIT, NewChallenge, form="/challenges", rate=BEGINNINGS)
-def challenge(visit: Visit) -> Done:
+@Operation("POST", "/challenges", Permission.SUBMIT, form="/challenges", rate=BEGINNINGS)
+def challenge(visit: Visit, sent: NewChallenge) -> Done:
     """Let one's own bot play against another, unrated."""
-    sent: NewChallenge = visit.fields
     menu, suspended = menu_of(visit.people), suspended_bots(visit)
     own = next((bot for bot in _challengers(suspended, menu) if sent.challenger in (bot.name, bot_name(bot))), None)
     if own is None:

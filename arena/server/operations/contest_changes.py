@@ -29,7 +29,7 @@ from arena.server.operations.contest_form import (
     KINDS,
     MAX_TEXT_CHARACTERS,
     Change,
-    ContestNamed,
+    ContestName,
     FormSoFar,
     NewContest,
     Template,
@@ -61,48 +61,33 @@ FINAL_FORMATS = ("round-robin", "swiss", "knockout")
 """Games and formats by name, as the web process loads neither. The form has no field for challengers of a gauntlet."""
 
 
-class Cancellation(ContestNamed):
-    """Which contest, and why."""
-
-    reason: Reason
-
-
-class Revelation(Cancellation):
-    """Which contest, why, and whether before everything is played."""
-
-    before_played: bool = False
-
-
-@Operation("GET", "/contests/new", Permission.DIRECT, WhichTemplate, NewContestPage, "new_contest", room="contests")
-def show_new(visit: Visit) -> ToShow:
+@Operation("GET", "/contests/new", Permission.DIRECT, "new_contest", room="contests")
+def show_new(visit: Visit, sent: WhichTemplate) -> NewContestPage | ToShow:
     """The form that makes a contest."""
-    template = _template(visit, visit.fields.template)
-    game, fields = visit.fields.game, template.fields
+    template = _template(visit, sent.template)
+    game, fields = sent.game, template.fields
     if game in GAMES and game != fields["game"]:
         template = replace(template, fields={**fields, "game": game, "options": "{}"})
-    return _form(visit, template)
+    return _form(visit, sent.template, template)
 
 
 @Operation(
     "POST",
     "/contests/new",
     Permission.DIRECT,
-    FormSoFar,
-    NewContestPage,
     "new_contest",
     room="contests",
     form="/contests/new",
     max_body_bytes=MAX_BODY_BYTES,
 )
-def go_on(visit: Visit) -> ToShow:
+def go_on(visit: Visit, sent: FormSoFar) -> NewContestPage | ToShow:
     """The form with another template or game, and with what was typed."""
-    sent: FormSoFar = visit.fields
     if sent.game not in ("", *GAMES):
         raise bad_address(f"There is no game {sent.game!r:.80}.", 404)
     if unknown := set(sent.house_bots) - set(HOUSE_BOTS):
         raise UsageError(f"house_bots: {min(unknown)!r:.80}: expected {any_of(HOUSE_BOTS)}")
     old = _template(visit, sent.before.partition(" ")[0] or sent.template)
-    return _form(visit, _with_typed(sent, old, _template(visit, sent.template)))
+    return _form(visit, sent.template, _with_typed(sent, old, _template(visit, sent.template)))
 
 
 def _template(visit: Visit, name: str) -> Template:
@@ -136,7 +121,7 @@ def _options_in_template(template: Template, game: str) -> dict[str, Any]:
     return json.loads(template.fields["options"]) if game == template.fields["game"] else {}
 
 
-def _form(visit: Visit, template: Template) -> ToShow:
+def _form(visit: Visit, name: str, template: Template) -> ToShow:
     fields = template.fields
     shown_options = {
         name: value if isinstance(value, int | str) else json.dumps(value)
@@ -152,7 +137,7 @@ def _form(visit: Visit, template: Template) -> ToShow:
         return page.model_copy(update={"options": tuple(options)})
 
     page = NewContestPage(
-        template=visit.fields.template,
+        template=name,
         fields=fields,
         titles=titles_of(NewContest),
         choices={
@@ -183,15 +168,13 @@ def time_zones() -> tuple[str, ...]:
     "POST",
     "/contests",
     Permission.DIRECT,
-    NewContest,
     form="/contests/new",
     fields_refused=fields_refused,
     rate=CHANGES,
     max_body_bytes=MAX_BODY_BYTES,
 )
-def add_contest(visit: Visit) -> Done:
+def add_contest(visit: Visit, sent: NewContest) -> Done:
     """Announce a contest."""
-    sent: NewContest = visit.fields
     text = sent.text
     if not text.strip():
         if not sent.name:
@@ -205,16 +188,14 @@ def add_contest(visit: Visit) -> Done:
     "POST",
     "/contests/{name}/change",
     Permission.DIRECT,
-    Change,
     form="/contests/{name}",
     fields_refused=fields_refused,
     rate=CHANGES,
     max_body_bytes=MAX_BODY_BYTES,
 )
-def change_contest(visit: Visit) -> Done:
+def change_contest(visit: Visit, sent: Change) -> Done:
     """Change what can still be changed of a contest."""
-    sent: Change = visit.fields
-    stored = found_contest(visit)
+    stored = found_contest(visit, sent.name)
     text = sent.text
     if not text.strip():
         given = sent.model_dump(include=set(KINDS), exclude_none=True)
@@ -227,20 +208,19 @@ def change_contest(visit: Visit) -> Done:
     return _done(stored.name, f"changed the contest {stored.name}")
 
 
-@Operation("POST", "/contests/{name}/cancel", Permission.DIRECT, Cancellation, form="/contests/{name}")
-def cancel_contest(visit: Visit) -> Done:
+@Operation("POST", "/contests/{name}/cancel", Permission.DIRECT, form="/contests/{name}")
+def cancel_contest(visit: Visit, name: ContestName, reason: Reason) -> Done:
     """Cancel a contest: nothing more of it is played."""
-    stored = found_contest(visit)
-    visit.people.contests.cancel(visit.person.name, stored.name, visit.fields.reason)
+    stored = found_contest(visit, name)
+    visit.people.contests.cancel(visit.person.name, stored.name, reason)
     return _done(stored.name, f"cancelled the contest {stored.name}")
 
 
-@Operation("POST", "/contests/{name}/reveal", Permission.DIRECT, Revelation, form="/contests/{name}")
-def reveal_contest(visit: Visit) -> Done:
+@Operation("POST", "/contests/{name}/reveal", Permission.DIRECT, form="/contests/{name}")
+def reveal_contest(visit: Visit, name: ContestName, reason: Reason, before_played: bool = False) -> Done:
     """Show the results of a contest to everybody."""
-    sent: Revelation = visit.fields
-    stored = found_contest(visit)
-    visit.people.contests.ask_to_reveal(visit.person.name, stored.name, sent.reason, before_played=sent.before_played)
+    stored = found_contest(visit, name)
+    visit.people.contests.ask_to_reveal(visit.person.name, stored.name, reason, before_played=before_played)
     return _done(stored.name, f"the results of {stored.name} are being revealed")
 
 

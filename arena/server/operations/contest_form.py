@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
@@ -18,7 +18,7 @@ from arena.base.records import DEFAULT_LIMITS, LIMITS, MEBIBYTE
 from arena.base.stored import is_plain
 from arena.base.text import toml_text
 from arena.community.contests.contest_text import template_summary, template_text
-from arena.server.gate.operation import REASON_TITLE, Fields
+from arena.server.gate.operation import REASON_TITLE, SEVERAL_LINES, Fields
 from arena.server.http.problems import FieldProblem
 from arena.site.matches.games_model import MAX_OPTION_FIELDS, option_fields
 from arena.store.people.contest import Contest, ContestEntrants, ContestResults
@@ -98,10 +98,7 @@ OPTIONS = Kind(json.dumps, _options)
 Texts = Annotated[tuple[str, ...], BeforeValidator(lambda sent: (sent,) if isinstance(sent, str) else sent)]
 
 
-class ContestNamed(Fields):
-    """Which contest."""
-
-    name: str = Field(min_length=1, max_length=64)
+ContestName = Annotated[str, Field(min_length=1, max_length=64)]
 
 
 class WhichTemplate(Fields):
@@ -118,17 +115,16 @@ class NewContest(WhichTemplate):
     """
 
     model_config = ConfigDict(str_max_length=MAX_TEXT_CHARACTERS)
-    SEVERAL_LINES: ClassVar[tuple[str, ...]] = ("text", "description", "invited")
 
     title: Annotated[str, TEXT] = Field("", title="Title")
     name: Annotated[str, TEXT] = Field("", title="Name, for addresses")
-    description: Annotated[str, TEXT] = Field("", title="Description")
+    description: Annotated[str, TEXT, SEVERAL_LINES] = Field("", title="Description")
     opens_at: Annotated[str, TIME] = Field("", title="Opens")
     deadline_at: Annotated[str, TIME] = Field("", title="Deadline")
     time_zone: Annotated[str, TEXT] = Field("", title="Time zone")
     entrants: Annotated[str, TEXT] = Field("", title="Who may enter")
     bots_per_author: Annotated[str, NUMBER] = Field("", title="Bots of each author")
-    invited: Annotated[str, NAMES] = Field("", title="Invited, by name")
+    invited: Annotated[str, NAMES, SEVERAL_LINES] = Field("", title="Invited, by name")
     options: Annotated[str, OPTIONS] = Field("", title="Options of the game")
     per_action_seconds: str = Field("", title="Seconds for an action")
     memory_mib: str = Field("", title="Memory of a bot, in MiB")
@@ -141,7 +137,7 @@ class NewContest(WhichTemplate):
     frozen_hours: Annotated[str, NUMBER] = Field("", title="How many last hours before the deadline")
     reveal_at: Annotated[str, TIME_IF_ANY] = Field("", title="Revealed at; by a director if empty")
     ladders: Annotated[str, FLAG] = Field("", title="While results are hidden, bots that can enter")
-    text: str = Field("", title="The contest")
+    text: Annotated[str, SEVERAL_LINES] = Field("", title="The contest")
 
     @model_validator(mode="before")
     @classmethod
@@ -162,19 +158,19 @@ class FormSoFar(NewContest):
     before: str = Field("", max_length=130)
 
 
-class Change(ContestNamed):
+class Change(Fields):
     """What becomes different; the whole text in TOML, or some of what can be changed after the opening."""
 
     model_config = ConfigDict(str_max_length=MAX_TEXT_CHARACTERS)
-    SEVERAL_LINES: ClassVar[tuple[str, ...]] = ("text", "description", "invited")
 
+    name: ContestName
     reason: str = Field("", title=REASON_TITLE)
-    text: str = Field("", title="The contest")
+    text: Annotated[str, SEVERAL_LINES] = Field("", title="The contest")
     title: str | None = Field(None, title="Title")
-    description: str | None = Field(None, title="Description")
+    description: Annotated[str | None, SEVERAL_LINES] = Field(None, title="Description")
     deadline_at: str | None = Field(None, title="Deadline")
     reveal_at: str | None = Field(None, title="Revealed at; by a director if empty")
-    invited: str | None = Field(None, title="Invited, by name")
+    invited: Annotated[str | None, SEVERAL_LINES] = Field(None, title="Invited, by name")
 
 
 def titles_of(form: type[Fields]) -> dict[str, str]:

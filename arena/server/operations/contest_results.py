@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field, create_model
+from pydantic import create_model
 
 from arena.base.grades import GradeState, Scheme, Student, TableLine, grades_of
 from arena.base.names import MAX_REASON_CHARACTERS
 from arena.community.contests.visibility import ContestHome, visible
 from arena.server.gate.homes import HomePlace
-from arena.server.gate.operation import Document, Download, NoFields, OfHome, Operation, ToShow, Visit, Who
+from arena.server.gate.operation import Document, Download, OfHome, Operation, ToShow, Visit, Who
 from arena.server.http.problems import bad_address
-from arena.server.operations.contest_form import ContestNamed
+from arena.server.operations.contest_form import ContestName
 from arena.server.operations.contests import found_contest
 from arena.server.operations.contests_model import (
     UNRANKED,
@@ -56,19 +56,19 @@ class EmbargoedLinks(ServedLinks):
 
 def _embargoed(page: Page) -> Operation:
     """Return the operation that shows a page of an embargoed home."""
-    name: Any = (Annotated[str, Field(min_length=1, max_length=64)], ...)
+    name: Any = (ContestName, ...)
 
     @Operation(
         "GET",
         f"/contests/{{name}}/hidden{page.path}",
         Permission.DIRECT,
-        create_model(f"Hidden{page.parameters.__name__}", __base__=page.parameters, name=name),
-        page.model,
+        fields=create_model(f"Hidden{page.parameters.__name__}", __base__=page.parameters, name=name),
+        model=page.model,
         summary=f"For directors, while results are hidden. {page.summary}",
     )
-    def show(visit: Visit) -> ToShow:
-        stored, place = embargoed_contest(visit)
-        parameters = page.parameters.model_validate(visit.fields.model_dump(exclude={"name"}))
+    def show(visit: Visit, sent: Any) -> ToShow:
+        stored, place = embargoed_contest(visit, sent.name)
+        parameters = page.parameters.model_validate(sent.model_dump(exclude={"name"}))
         if getattr(parameters, "tournament", None) not in stored.contest.tournaments:
             raise bad_address(f"Nothing of the contest {stored.name!r:.80} is hidden there.", 404)
 
@@ -87,18 +87,18 @@ def _embargoed(page: Page) -> Operation:
 PAGES = tuple(_embargoed(PAGE_BY_NAME[name]) for name in HIDDEN_PAGES)
 
 
-def embargoed_contest(visit: Visit) -> tuple[StoredContest, HomePlace]:
+def embargoed_contest(visit: Visit, name: str) -> tuple[StoredContest, HomePlace]:
     """Return a contest and the home of its embargoed results; raise ProblemError without any."""
-    stored = found_contest(visit)
+    stored = found_contest(visit, name)
     if home_of(visit, stored) is not ContestHome.EMBARGOED or not visit.homes.has_embargoed(stored.name):
         raise bad_address(f"Nothing of the contest {stored.name!r:.80} is hidden.", 404)
     return stored, visit.homes.embargoed_place(stored.name)
 
 
-@Operation("GET", "/contests/{name}/grades.csv", Permission.DIRECT, ContestNamed, media_type="text/csv")
-def grades(visit: Visit) -> ToShow:
+@Operation("GET", "/contests/{name}/grades.csv", Permission.DIRECT, media_type="text/csv")
+def grades(visit: Visit, name: ContestName) -> ToShow:
     """A line for each person of a contest, also for who could enter and has submitted nothing."""
-    stored = found_contest(visit)
+    stored = found_contest(visit, name)
     place, pages = played_pages(visit, stored)
     contests = visit.people.contests
     entries, rejected = contests.entries_of(stored), contests.rejected_of(stored)
@@ -117,22 +117,19 @@ def grades(visit: Visit) -> ToShow:
     "GET",
     "/contests/{name}/result.zip",
     Who.ANYBODY,
-    ContestNamed,
     media_type="application/octet-stream",
     is_in_the_open=True,
 )
-def download_result(visit: Visit) -> Download:
+def download_result(visit: Visit, name: ContestName) -> Download:
     """The signed result of a contest: its pages and records as a published folder."""
-    stored = found_contest(visit)
+    stored = found_contest(visit, name)
     path = visit.homes.result_path(stored.name)
     if not visible(stored, (), visit.people.contests.now()).has_all or not path.is_file():
         raise bad_address(f"There is no result of the contest {stored.name!r:.80} yet.", 404)
     return Download(path=path, name=f"{stored.name}.zip")
 
 
-@Operation(
-    "GET", "/signing-key", Who.ANYBODY, NoFields, SigningKeyPage, "signing_key", room="contests", is_in_the_open=True
-)
+@Operation("GET", "/signing-key", Who.ANYBODY, "signing_key", room="contests", is_in_the_open=True)
 def show_key(visit: Visit) -> SigningKeyPage:
     """The key with which this arena signs results."""
     key = signing_key(visit.homes.public.directory).public

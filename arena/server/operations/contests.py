@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, ClassVar
+from typing import Annotated
 from urllib.parse import quote
 
 from pydantic import Field, StrictBool
 
 from arena.community.contests.contest_text import contest_text
 from arena.community.contests.visibility import ContestHome, Visibility, visible
-from arena.server.gate.operation import Done, NoFields, Operation, Readable, ToShow, Visit, Who
+from arena.server.gate.operation import SEVERAL_LINES, Done, Number, Operation, Readable, ToShow, Visit, Who
 from arena.server.http.problems import bad_address
 from arena.server.http.topics import CONTESTS
-from arena.server.operations.contest_form import Change, ContestNamed, changeable_fields, titles_of
+from arena.server.operations.contest_form import Change, ContestName, changeable_fields, titles_of
 from arena.server.operations.contest_view import (
     CAN_BE_ENTERED,
     contest_line,
@@ -53,8 +53,6 @@ QUESTIONS = Rate(60, 3600.0)
     "GET",
     "/contests",
     Who.ANYBODY,
-    NoFields,
-    ContestsPage,
     "contests",
     room="contests",
     is_in_the_open=True,
@@ -89,8 +87,6 @@ def shows_embargoed(page: ContestPage) -> bool:
     "GET",
     "/contests/{name}",
     Who.ANYBODY,
-    ContestNamed,
-    ContestPage,
     "contest",
     room="contests",
     is_in_the_open=True,
@@ -98,9 +94,9 @@ def shows_embargoed(page: ContestPage) -> bool:
     is_asked_for_again=shows_embargoed,
     is_late=lambda page: page.is_late,
 )
-def show_contest(visit: Visit) -> ContestPage | ToShow:
+def show_contest(visit: Visit, name: ContestName) -> ContestPage | ToShow:
     """A contest: its rules, deadline and entries, and where its results are."""
-    stored = found_contest(visit)
+    stored = found_contest(visit, name)
     page = _page(visit, stored)
     visibility = visible(stored, visit.actor.permissions, visit.people.contests.now())
     place, pages = played_pages(visit, stored) if visibility.has_all else (visit.homes.public_place, ())
@@ -113,8 +109,8 @@ def show_contest(visit: Visit) -> ContestPage | ToShow:
         if len(played) < len(models):
             return page.model_copy(update={"is_late": True})
         result = final_result(entries, played, is_hidden=place != visit.homes.public_place)
-        name = visit.actor.person.name if visit.actor.person is not None else None
-        own = next((line for line in grade_lines(entries, played) if line.person == name), None)
+        person = visit.actor.person.name if visit.actor.person is not None else None
+        own = next((line for line in grade_lines(entries, played) if line.person == person), None)
         return page.model_copy(update={"result": result, "own": own})
 
     return ToShow(home=place, pages=pages, finish=finish)
@@ -174,11 +170,11 @@ def _messages(visit: Visit, stored: StoredContest) -> tuple[ContestMessageLine, 
     )
 
 
-def found_contest(visit: Visit) -> StoredContest:
+def found_contest(visit: Visit, name: str) -> StoredContest:
     """Return the contest of the address; raise ProblemError without one."""
-    stored = visit.people.contests.find(visit.fields.name)
+    stored = visit.people.contests.find(name)
     if stored is None:
-        raise bad_address(f"There is no contest {visit.fields.name!r:.80}.", 404)
+        raise bad_address(f"There is no contest {name!r:.80}.", 404)
     return stored
 
 
@@ -229,49 +225,32 @@ def _changes(visit: Visit, stored: StoredContest, phase: ContestPhase) -> Contes
     )
 
 
-class NewMessage(ContestNamed):
-    """What is announced or asked, as plain text."""
-
-    SEVERAL_LINES: ClassVar[tuple[str, ...]] = ("message",)
-    message: Annotated[str, Field(title="Text", min_length=1, max_length=MAX_MESSAGE_CHARACTERS), Readable]
+Message = Annotated[str, Field(title="Text", min_length=1, max_length=MAX_MESSAGE_CHARACTERS), Readable, SEVERAL_LINES]
+FORM = "/contests/{name}"
 
 
-class NewAnswer(NewMessage):
-    """The answer to a question, and whether all read it, with the question."""
-
-    number: int = Field(ge=1, le=2**31 - 1)
-    to_all: StrictBool | str = False
-
-
-def _operation(path: str, who: Permission, fields: type[NewMessage], rate: Rate) -> Operation:
-    form = "/contests/{name}"
-    return Operation("POST", f"{form}/{path}", who, fields, form=form, rate=rate)
-
-
-@_operation("announce", Permission.DIRECT, NewMessage, MESSAGES)
-def announce(visit: Visit) -> Done:
+@Operation("POST", f"{FORM}/announce", Permission.DIRECT, form=FORM, rate=MESSAGES)
+def announce(visit: Visit, name: ContestName, message: Message) -> Done:
     """Announce something to all who read about a contest."""
-    stored = found_contest(visit)
-    visit.people.contest_messages.announce(visit.person.name, stored.name, visit.fields.message)
+    stored = found_contest(visit, name)
+    visit.people.contest_messages.announce(visit.person.name, stored.name, message)
     return _done(stored.name, "it is announced")
 
 
-@_operation("ask", Permission.SUBMIT, NewMessage, QUESTIONS)
-def ask(visit: Visit) -> Done:
+@Operation("POST", f"{FORM}/ask", Permission.SUBMIT, form=FORM, rate=QUESTIONS)
+def ask(visit: Visit, name: ContestName, message: Message) -> Done:
     """Ask the directors of a contest something."""
-    stored = found_contest(visit)
-    visit.people.contest_messages.ask(visit.person, stored.name, visit.fields.message)
+    stored = found_contest(visit, name)
+    visit.people.contest_messages.ask(visit.person, stored.name, message)
     return _done(stored.name, "the directors have your question")
 
 
-@_operation("questions/{number}/answer", Permission.DIRECT, NewAnswer, MESSAGES)
-def answer(visit: Visit) -> Done:
+@Operation("POST", f"{FORM}/questions/{{number}}/answer", Permission.DIRECT, form=FORM, rate=MESSAGES)
+def answer(visit: Visit, name: ContestName, message: Message, number: Number, to_all: StrictBool | str = False) -> Done:
     """Answer a question, to whoever asked or to all."""
-    sent: NewAnswer = visit.fields
-    stored = found_contest(visit)
-    to_all = sent.to_all not in (False, "")
-    visit.people.contest_messages.answer(visit.person.name, stored.name, sent.number, sent.message, is_for_all=to_all)
-    return _done(stored.name, f"question {sent.number} is answered")
+    stored, is_for_all = found_contest(visit, name), to_all not in (False, "")
+    visit.people.contest_messages.answer(visit.person.name, stored.name, number, message, is_for_all=is_for_all)
+    return _done(stored.name, f"question {number} is answered")
 
 
 def _done(name: str, sentence: str) -> Done:

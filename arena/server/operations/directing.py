@@ -11,7 +11,7 @@ from annotated_types import Len
 from pydantic import BeforeValidator, Field
 
 from arena.base.enums import DisqualifiedMatches
-from arena.server.gate.operation import Done, Fields, NoFields, Operation, Reason, Visit, Who
+from arena.server.gate.operation import Done, Fields, Number, Operation, Reason, Visit, Who
 from arena.server.http.problems import bad_address
 from arena.server.operating.service_programs import problems, public_sentence
 from arena.server.operations.contests_model import has_embargoed
@@ -131,15 +131,10 @@ WITH_LATER_STAGES = ("knockout",)
 """Formats by name, as the web process loads none."""
 
 
-class Directed(Fields):
-    """Which tournament."""
-
-    tournament: str
-
-
-class Reasoned(Directed):
+class Reasoned(Fields):
     """Which tournament, and why."""
 
+    tournament: str
     reason: Reason
 
 
@@ -166,18 +161,16 @@ class Replacement(Reasoned):
 class Voiding(Reasoned):
     """Which matches don't count, and are played again."""
 
-    numbers: Annotated[
-        tuple[Annotated[int, Field(ge=1, le=2**31 - 1)], ...], Len(1, MAX_MATCHES), BeforeValidator(_numbers)
-    ]
+    numbers: Annotated[tuple[Number, ...], Len(1, MAX_MATCHES), BeforeValidator(_numbers)]
 
 
 class Undoing(Reasoned):
     """Which correction is undone."""
 
-    correction: int = Field(title="Number of the correction", ge=1, le=2**31 - 1)
+    correction: Number = Field(title="Number of the correction")
 
 
-@Operation("GET", "/ladders", Who.ANYBODY, NoFields, LaddersPage, "ladders", is_in_the_open=True)
+@Operation("GET", "/ladders", Who.ANYBODY, "ladders", is_in_the_open=True)
 def show_ladders(visit: Visit) -> LaddersPage:
     """The supervised ladders, and what each is doing."""
     return LaddersPage(
@@ -186,7 +179,7 @@ def show_ladders(visit: Visit) -> LaddersPage:
     )
 
 
-@Operation("GET", "/health/parts", Permission.MANAGE_PEOPLE, NoFields, ServicesPage, "health_parts")
+@Operation("GET", "/health/parts", Permission.MANAGE_PEOPLE, "health_parts")
 def show_services(visit: Visit) -> ServicesPage:
     """What is wrong with the services of the site, in full."""
     health_problems = problems(visit.homes.public.directory, visit.people)
@@ -195,27 +188,26 @@ def show_services(visit: Visit) -> ServicesPage:
     )
 
 
-@Operation("GET", PAGE, Permission.DIRECT, Directed, DirectingPage, "directing", is_asked_for_again=lambda _: True)
-def show_directing(visit: Visit) -> DirectingPage:
+@Operation("GET", PAGE, Permission.DIRECT, "directing", is_asked_for_again=lambda _: True)
+def show_directing(visit: Visit, tournament: str) -> DirectingPage:
     """A supervised tournament, and what was asked of it."""
-    name = visit.fields.tournament
-    report = visit.people.directors.report(name)
+    report = visit.people.directors.report(tournament)
     if report is None:
-        raise bad_address(f"No service of this site supervises a tournament {name!r:.80}.", 404)
-    contest = next((one for one in visit.people.contests.all() if name in one.contest.tournaments), None)
+        raise bad_address(f"No service of this site supervises a tournament {tournament!r:.80}.", 404)
+    contest = next((one for one in visit.people.contests.all() if tournament in one.contest.tournaments), None)
     is_hidden = contest is not None and has_embargoed(visit, contest)
-    tournament = _tournament(visit, name, contest if is_hidden else None)
-    requests = tuple(map(RequestLine.of, visit.people.requests.of(name)))
+    stored = _tournament(visit, tournament, contest if is_hidden else None)
+    requests = tuple(map(RequestLine.of, visit.people.requests.of(tournament)))
     return DirectingPage(
         kept=_status(visit, report),
         program=report.program,
         requests=requests,
-        entrants=_entrants(tournament) if tournament is not None else (),
+        entrants=_entrants(stored) if stored is not None else (),
         replacements=_replacements(visit) if report.program != LADDER else (),
-        may_annul=tournament is None or tournament.definition.format not in WITH_LATER_STAGES,
+        may_annul=stored is None or stored.definition.format not in WITH_LATER_STAGES,
         is_finished=report.program != LADDER  # which others may still enter
-        and tournament is not None
-        and tournament.finished_at is not None
+        and stored is not None
+        and stored.finished_at is not None
         and all(one.state in (RequestState.DONE, RequestState.REFUSED) for one in requests),
         contest=contest.name if contest is not None else "",
         is_hidden=is_hidden,
@@ -244,15 +236,14 @@ def _replacements(visit: Visit) -> tuple[str, ...]:
 
 def _directed(what: str, summary: str, fields: type[Reasoned]) -> Operation:
     path = f"/tournaments/{{tournament}}/{what}"
-    return Operation("POST", path, Permission.DIRECT, fields, summary=summary, form=PAGE, rate=REQUESTS)
+    return Operation("POST", path, Permission.DIRECT, fields=fields, summary=summary, form=PAGE, rate=REQUESTS)
 
 
 def _set_state(what: str, summary: str, state: DesiredState) -> Operation:
     """Return the operation that sets the desired state of a tournament."""
 
     @_directed(what, summary, Reasoned)
-    def handler(visit: Visit) -> Done:
-        sent: Reasoned = visit.fields
+    def handler(visit: Visit, sent: Reasoned) -> Done:
         visit.people.directors.set_desired_state(sent.tournament, state, reason=sent.reason, by=visit.person.name)
         return _done(sent, f"{state}: {sent.tournament}")
 
@@ -263,8 +254,7 @@ def _add_request(kind: str, summary: str, fields: type[Reasoned], subject_of: Ca
     """Return the operation that adds a request; ``subject_of`` returns its subject from the fields."""
 
     @_directed(kind, summary, fields)
-    def handler(visit: Visit) -> Done:
-        sent: Reasoned = visit.fields
+    def handler(visit: Visit, sent: Reasoned) -> Done:
         arguments, subject = sent.model_dump(mode="json", exclude={"tournament", "reason"}), subject_of(sent)
         request = visit.people.requests.add(
             sent.tournament, kind, arguments, subject=subject, reason=sent.reason, by=visit.person.name

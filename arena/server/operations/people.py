@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pydantic import Field
-
 from arena.community.contests import visibility
-from arena.server.gate.operation import Done, Fields, NoFields, Operation, Reason, Visit, Who
+from arena.server.gate.operation import Done, Number, Operation, Reason, Visit, Who
 from arena.server.gate.request import Actor
 from arena.server.http.problems import Problem, ProblemError
 from arena.server.operations.submissions import SubmissionDetails, SubmissionLine
@@ -257,28 +255,7 @@ class OwnDataPage(Model):
     log: tuple[LogLine, ...]
 
 
-class Moderation(Fields):
-    """The person whose account is closed or opened, and the reason."""
-
-    person: str
-    reason: Reason
-
-
-class RoleChange(Fields):
-    """The person whose role changes, the new role, and the reason."""
-
-    person: str
-    role: Role
-    reason: Reason
-
-
-class LogQuery(Fields):
-    """Where in the log."""
-
-    before: int | None = Field(None, ge=1, le=2**31 - 1)
-
-
-@Operation("GET", "/people", Permission.MODERATE_AUTHORS, NoFields, PeoplePage, "people")
+@Operation("GET", "/people", Permission.MODERATE_AUTHORS, "people")
 def show_people(visit: Visit) -> PeoplePage:
     """Everybody who has an account."""
     roles = roles_to_give(visit.actor)
@@ -296,38 +273,39 @@ def show_people(visit: Visit) -> PeoplePage:
     )
 
 
-@Operation("POST", "/people/{person}/close", Permission.MODERATE_AUTHORS, Moderation, form="/people")
-def close_account(visit: Visit) -> Done:
+@Operation("POST", "/people/{person}/close", Permission.MODERATE_AUTHORS, form="/people")
+def close_account(visit: Visit, person: str, reason: Reason) -> Done:
     """Close an account."""
-    sent: Moderation = visit.fields
-    person = visit.people.accounts.get(sent.person)
-    check_may_moderate(visit.actor, person)
-    visit.people.accounts.close(person.name, visit.person.name, sent.reason)
-    return Done(to="/people", sentence=f"closed the account of {person.name}")
+    name = _moderated(visit, person)
+    visit.people.accounts.close(name, visit.person.name, reason)
+    return Done(to="/people", sentence=f"closed the account of {name}")
 
 
-@Operation("POST", "/people/{person}/open", Permission.MODERATE_AUTHORS, Moderation, form="/people")
-def open_account(visit: Visit) -> Done:
+@Operation("POST", "/people/{person}/open", Permission.MODERATE_AUTHORS, form="/people")
+def open_account(visit: Visit, person: str, reason: Reason) -> Done:
     """Open a closed account again."""
-    sent: Moderation = visit.fields
-    person = visit.people.accounts.get(sent.person)
+    name = _moderated(visit, person)
+    visit.people.accounts.reopen(name, visit.person.name, reason)
+    return Done(to="/people", sentence=f"opened the account of {name} again")
+
+
+def _moderated(visit: Visit, name: str) -> str:
+    person = visit.people.accounts.get(name)
     check_may_moderate(visit.actor, person)
-    visit.people.accounts.reopen(person.name, visit.person.name, sent.reason)
-    return Done(to="/people", sentence=f"opened the account of {person.name} again")
+    return person.name
 
 
-@Operation("POST", "/people/{person}/role", Permission.MANAGE_PEOPLE, RoleChange, form="/people")
-def change_role(visit: Visit) -> Done:
+@Operation("POST", "/people/{person}/role", Permission.MANAGE_PEOPLE, form="/people")
+def change_role(visit: Visit, person: str, role: Role, reason: Reason) -> Done:
     """Change the role of a person."""
-    sent: RoleChange = visit.fields
-    person = visit.people.accounts.set_role(sent.person, sent.role, visit.person.name, sent.reason)
-    return Done(to="/people", sentence=f"{person.name} is {person.role}")
+    changed = visit.people.accounts.set_role(person, role, visit.person.name, reason)
+    return Done(to="/people", sentence=f"{changed.name} is {changed.role}")
 
 
-@Operation("GET", "/log", Who.ANYBODY, LogQuery, LogPage, "log", is_in_the_open=True)
-def show_log(visit: Visit) -> LogPage:
+@Operation("GET", "/log", Who.ANYBODY, "log", is_in_the_open=True)
+def show_log(visit: Visit, before: Number | None = None) -> LogPage:
     """What directors and operators did, and why."""
-    entries = visit.people.log.lines(hidden=embargoed_tournaments(visit), before=visit.fields.before, most=PAGE_LENGTH)
+    entries = visit.people.log.lines(hidden=embargoed_tournaments(visit), before=before, most=PAGE_LENGTH)
     lines = tuple(map(LogLine.of, entries))
     return LogPage(lines=lines, older=lines[-1].number if lines and lines[-1].number > 1 else None)
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Annotated
 
 from pydantic import Field, StrictBool
 
 from arena.base.errors import UsageError
 from arena.base.text import any_of
-from arena.server.gate.operation import Done, Fields, Follow, Operation, Visit
+from arena.server.gate.operation import Done, Follow, Operation, Visit
 from arena.server.http.hosts import network_of
 from arena.server.http.problems import bad_address
 from arena.server.operations.bot_logs import audience_of, reads_bot
@@ -55,41 +56,14 @@ MAX_VALUES = 4
 TOO_SHORT = f"a match is compared once you and the bot have played {MIN_ACTIONS} actions each, and it is over"
 
 
-class OneMatch(Fields):
-    """Which match."""
-
-    match: str
+Plies = Annotated[int, Field(ge=0, le=MAX_PLIES)]
+"""How far a person has seen a match."""
 
 
-class Turn(OneMatch):
-    """Which match, and how far the person has seen it."""
-
-    plies: int = Field(ge=0, le=MAX_PLIES)
-
-
-class NewAction(Turn):
-    """An action, as text."""
-
-    action: str = Field(min_length=1, max_length=200)
-
-
-class Again(OneMatch):
-    """Whether the person sits in the next seat, which with two is the other one, and what to change: ``NAME=VALUE``."""
-
-    swap: StrictBool | str = False
-    change: str = Field("", max_length=200)
-
-
-class NewVote(OneMatch):
-    """Which of a match and its variation was enjoyed more."""
-
-    choice: Enjoyed
-
-
-@Operation("GET", "/play", Permission.PLAY, PlayParameters, PlayPage, "play", room="play", is_in_the_open=True)
-def show_play(visit: Visit) -> PlayPage:
+@Operation("GET", "/play", Permission.PLAY, "play", room="play", is_in_the_open=True)
+def show_play(visit: Visit, wanted: PlayParameters) -> PlayPage:
     """What can be played against bots, and one's own unrated matches."""
-    suspended, everything, wanted = suspended_bots(visit), menu_of(visit.people), visit.fields
+    suspended, everything = suspended_bots(visit), menu_of(visit.people)
     menu = suspended.offered(everything)
     game = game_of(menu, wanted.game) if wanted.game else None
     bots = tuple(bot for bot in menu.bots if game is None or bot.plays(game.name))
@@ -110,18 +84,18 @@ def show_play(visit: Visit) -> PlayPage:
     )
 
 
-@Operation("POST", "/play", Permission.PLAY, NewMatch, form="/play", rate=BEGINNINGS, is_in_the_open=True)
-def begin(visit: Visit) -> Done:
+@Operation("POST", "/play", Permission.PLAY, form="/play", rate=BEGINNINGS, is_in_the_open=True)
+def begin(visit: Visit, wanted: NewMatch) -> Done:
     """Begin an unrated match against a bot, from the beginning or from a position of a recorded match."""
-    if visit.fields.tournament:
-        return _play_on(visit)
-    check_plays(visit, visit.fields.bot)
-    return _begun(visit, chosen(menu_of(visit.people), visit.fields))
+    if wanted.tournament:
+        return _play_on(visit, wanted)
+    check_plays(visit, wanted.bot)
+    return _begun(visit, chosen(menu_of(visit.people), wanted))
 
 
-def _play_on(visit: Visit) -> Done:
+def _play_on(visit: Visit, wanted: NewMatch) -> Done:
     """Begin at a position of a match that everybody sees: embargoed ones are in other homes."""
-    wanted, store = visit.fields, visit.homes.public().store
+    store = visit.homes.public().store
     record = store.find_record(store.tournament(wanted.tournament), wanted.match)
     choices, actions = played_on(suspended_bots(visit).offered(menu_of(visit.people)), wanted, record)
     return _begun(visit, choices, actions)
@@ -144,42 +118,33 @@ def _begun(visit: Visit, choices: Choices, actions: str = "[]") -> Done:
     return Done(to=address_of(match), sentence="the match begins")
 
 
-@Operation(
-    "GET",
-    "/play/{match}",
-    Permission.PLAY,
-    OneMatch,
-    UnratedMatchPage,
-    "unrated_match",
-    room="play",
-    is_in_the_open=True,
-)
-def show_match(visit: Visit) -> UnratedMatchPage:
+@Operation("GET", "/play/{match}", Permission.PLAY, "unrated_match", room="play", is_in_the_open=True)
+def show_match(visit: Visit, match: str) -> UnratedMatchPage:
     """An unrated match, as it is now."""
-    match = _own(visit)
-    position = match.position
+    own = _own(visit, match)
+    position, choices = own.position, own.choices
     view = PlayView.model_validate_json(position.view) if position.view else None
-    if view is not None and not reads_bot(audience_of(visit), match.choices.bot):
+    if view is not None and not reads_bot(audience_of(visit), choices.bot):
         view = view.model_copy(update={"notes": ()})
-    has_acted = any(seat == match.choices.seat for seat, *_ in json.loads(position.actions))
+    has_acted = any(seat == choices.seat for seat, *_ in json.loads(position.actions))
     is_over = position.state in ENDED
     return UnratedMatchPage.of(
-        match,
-        match.choices,
+        own,
+        choices,
         position,
-        address=address_of(match),
-        options=json.loads(match.choices.options),
-        seconds=match.choices.per_action_milliseconds / 1000,
+        address=address_of(own),
+        options=json.loads(choices.options),
+        seconds=choices.per_action_milliseconds / 1000,
         may_undo=has_acted and position.state is MatchState.PERSON,
-        may_ask=not match.choices.challenger and _may_ask(visit, match),
-        rest=suspended_bots(visit).refusal(match.choices.bot, _games_of(visit, match.choices.bot)),
-        hint=hinted_action(match.answer),
+        may_ask=not choices.challenger and _may_ask(visit, own),
+        rest=suspended_bots(visit).refusal(choices.bot, _games_of(visit, choices.bot)),
+        hint=hinted_action(own.answer),
         outcome=outcome_of(position.reason) or (view.result if view is not None and is_over else ""),
         view=view,
         idle_minutes=round(IDLE_SECONDS / 60),
-        authors=authors_of(visit.people, {match.choices.bot, match.choices.challenger} - {""}),
-        variations=tuple(_variations_of(visit, match)),
-        ballot=_ballot_of(visit, match),
+        authors=authors_of(visit.people, {choices.bot, choices.challenger} - {""}),
+        variations=tuple(_variations_of(visit, own)),
+        ballot=_ballot_of(visit, own),
     )
 
 
@@ -193,42 +158,40 @@ def outcome_of(reason: str) -> str:
     "GET",
     "/play/{match}/events",
     Permission.PLAY,
-    OneMatch,
     rate=ACTIONS,
     media_type="text/event-stream",
     is_in_the_open=True,
 )
-def follow_match(visit: Visit) -> Follow:
+def follow_match(visit: Visit, match: str) -> Follow:
     """Says each time that an unrated match has changed, as server-sent events."""
-    match = _own(visit)
-    return Follow(number=match.number, shown=match.shown)
+    own = _own(visit, match)
+    return Follow(number=own.number, shown=own.shown)
 
 
-def _change(what: str, fields: type[Fields], rate: Rate = ACTIONS) -> Operation:
+def _change(what: str, rate: Rate = ACTIONS) -> Operation:
     path, form = f"/play/{{match}}/{what}", "/play/{match}"
-    return Operation("POST", path, Permission.PLAY, fields, form=form, rate=rate, is_in_the_open=True)
+    return Operation("POST", path, Permission.PLAY, form=form, rate=rate, is_in_the_open=True)
 
 
-@_change("act", NewAction)
-def act(visit: Visit) -> Done:
+@_change("act")
+def act(visit: Visit, match: str, plies: Plies, action: Annotated[str, Field(min_length=1, max_length=200)]) -> Done:
     """Play an action in the position that was seen."""
-    return _request(visit, PlayRequest.ACT, visit.fields.action.strip())
+    return _request(visit, _own_as_player(visit, match), PlayRequest.ACT, plies, action.strip())
 
 
-@_change("undo", Turn)
-def undo(visit: Visit) -> Done:
+@_change("undo")
+def undo(visit: Visit, match: str, plies: Plies) -> Done:
     """Take back one's last action, and what the bot did after it."""
-    return _request(visit, PlayRequest.UNDO)
+    return _request(visit, _own_as_player(visit, match), PlayRequest.UNDO, plies)
 
 
-@_change("hint", Turn)
-def hint(visit: Visit) -> Done:
+@_change("hint")
+def hint(visit: Visit, match: str, plies: Plies) -> Done:
     """Ask the bot what it would do in one's place."""
-    match = _own(visit)
-    _check_person_plays(match)
-    if not _may_ask(visit, match):
-        raise UsageError(f"{match.choices.bot} belongs to another author; example bots give hints, and your own")
-    return _request(visit, PlayRequest.HINT)
+    own = _own_as_player(visit, match)
+    if not _may_ask(visit, own):
+        raise UsageError(f"{own.choices.bot} belongs to another author; example bots give hints, and your own")
+    return _request(visit, own, PlayRequest.HINT, plies)
 
 
 def _may_ask(visit: Visit, match: UnratedMatch) -> bool:
@@ -237,52 +200,53 @@ def _may_ask(visit: Visit, match: UnratedMatch) -> bool:
     return not name or visit.people.submissions.owner(name) in (None, visit.actor.number)
 
 
-def _request(visit: Visit, request: PlayRequest, action: str = "") -> Done:
-    match = _own(visit)
-    _check_person_plays(match)
-    check_plays(visit, match.choices.bot)
-    visit.people.unrated_matches.request(match.number, request, visit.fields.plies, action)
-    return Done(to=address_of(match), sentence="the play host was asked")
+def _request(visit: Visit, own: UnratedMatch, request: PlayRequest, plies: int, action: str = "") -> Done:
+    check_plays(visit, own.choices.bot)
+    visit.people.unrated_matches.request(own.number, request, plies, action)
+    return Done(to=address_of(own), sentence="the play host was asked")
 
 
-@_change("resign", OneMatch)
-def resign(visit: Visit) -> Done:
+@_change("resign")
+def resign(visit: Visit, match: str) -> Done:
     """End an unrated match."""
-    match = _own(visit)
-    visit.people.unrated_matches.end(match.number, "You stopped it." if match.choices.challenger else "You resigned.")
-    return Done(to=address_of(match), sentence="the match is over")
+    own = _own(visit, match)
+    visit.people.unrated_matches.end(own.number, "You stopped it." if own.choices.challenger else "You resigned.")
+    return Done(to=address_of(own), sentence="the match is over")
 
 
-@_change("retry", OneMatch)
-def retry(visit: Visit) -> Done:
+@_change("retry")
+def retry(visit: Visit, match: str) -> Done:
     """Try again what the arena could not do."""
-    match = _own(visit)
-    check_plays(visit, match.choices.bot)
-    visit.people.unrated_matches.retry(match.number)
-    return Done(to=address_of(match), sentence="it is tried again")
+    own = _own(visit, match)
+    check_plays(visit, own.choices.bot)
+    visit.people.unrated_matches.retry(own.number)
+    return Done(to=address_of(own), sentence="it is tried again")
 
 
-@_change("again", Again, BEGINNINGS)
-def again(visit: Visit) -> Done:
-    """Begin another match of the same kind, or a variation of this one."""
-    match = _own(visit)
-    _check_person_plays(match)
-    check_plays(visit, match.choices.bot)
-    choices = _varied(visit, match, visit.fields.change) if visit.fields.change else match.choices
-    step = visit.fields.swap not in (False, "")
+@_change("again", BEGINNINGS)
+def again(
+    visit: Visit, match: str, swap: StrictBool | str = False, change: Annotated[str, Field(max_length=200)] = ""
+) -> Done:
+    """Begin another match of the same kind, or a variation of this one.
+
+    With ``swap``, the person sits in the next seat, which with two is the other one; ``change`` is ``NAME=VALUE``.
+    """
+    own = _own_as_player(visit, match)
+    check_plays(visit, own.choices.bot)
+    choices = _varied(visit, own, change) if change else own.choices
+    step = swap not in (False, "")
     return _begun(visit, replace(choices, seat=(choices.seat + step) % seats_of(choices)))
 
 
-@_change("vote", NewVote)
-def vote(visit: Visit) -> Done:
+@_change("vote")
+def vote(visit: Visit, match: str, choice: Enjoyed) -> Done:
     """Say which of a match and its variation one has enjoyed more."""
-    match = _own(visit)
-    _check_person_plays(match)
-    check_plays(visit, match.choices.bot)
-    if not match.choices.compared or not _is_played(match):
-        raise UsageError(TOO_SHORT if match.choices.compared else "this match is no variation of another one")
-    visit.people.votes.cast(match.number, visit.fields.choice)
-    return Done(to=address_of(match), sentence="your vote is counted")
+    own = _own_as_player(visit, match)
+    check_plays(visit, own.choices.bot)
+    if not own.choices.compared or not _is_played(own):
+        raise UsageError(TOO_SHORT if own.choices.compared else "this match is no variation of another one")
+    visit.people.votes.cast(own.number, choice)
+    return Done(to=address_of(own), sentence="your vote is counted")
 
 
 def _is_played(match: UnratedMatch) -> bool:
@@ -333,18 +297,19 @@ def _ballot_of(visit: Visit, match: UnratedMatch) -> Ballot | None:
     return Ballot(option=option, values=(first[option], second[option]), is_open=_is_played(match), choice=choice)
 
 
-def _own(visit: Visit) -> UnratedMatch:
+def _own(visit: Visit, secret: str) -> UnratedMatch:
     """Return the match at an address; to others than the person who began it, it does not exist."""
-    secret = visit.fields.match
     match = visit.people.unrated_matches.find(secret) if is_secret(secret) else None
     if match is None or match.person not in (None, visit.actor.number):
         raise bad_address("There is no match of yours at this address.", 404)
     return match
 
 
-def _check_person_plays(match: UnratedMatch) -> None:
+def _own_as_player(visit: Visit, secret: str) -> UnratedMatch:
+    match = _own(visit, secret)
     if match.choices.challenger:
         raise UsageError("two bots play this match; nobody can act in it")
+    return match
 
 
 def address_of(match: UnratedMatch) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Annotated
 
 from pydantic import Field
 
 from arena.base.errors import UsageError
 from arena.lab.matches.puzzle import MAX_PUZZLES, Puzzle, kept_puzzles, numbered
-from arena.server.gate.operation import Done, Fields, Operation, Visit, Who
+from arena.server.gate.operation import Done, Operation, Visit, Who
 from arena.server.operations.people import PuzzleAnswerPage, PuzzleRating
 from arena.store.people.answers import PuzzleTry
 from arena.store.people.rates import Rate
@@ -19,58 +20,48 @@ DRAWS = 0.001
 """Of a fit without draws: the least that there is."""
 
 
-class OnePuzzle(Fields):
-    """Which puzzle of which tournament."""
-
-    tournament: str
-    puzzle: int = Field(ge=1, le=MAX_PUZZLES)
+PuzzleNumber = Annotated[int, Field(ge=1, le=MAX_PUZZLES)]
 
 
-class NewAnswer(OnePuzzle):
-    """The first action of the solution, as text."""
-
-    action: str = Field(min_length=1, max_length=200)
-
-
-@Operation("GET", PATH, Who.MEMBER_IN_BROWSER, OnePuzzle, PuzzleAnswerPage, "puzzle_answer", room="overview")
-def show_puzzle_answer(visit: Visit) -> PuzzleAnswerPage:
+@Operation("GET", PATH, Who.MEMBER_IN_BROWSER, "puzzle_answer", room="overview")
+def show_puzzle_answer(visit: Visit, tournament: str, puzzle: PuzzleNumber) -> PuzzleAnswerPage:
     """What one has answered to a puzzle, and the ratings of both; before that, the actions to choose from."""
-    puzzle, person = _puzzle_of(visit), visit.person.number
+    found, person = _puzzle_of(visit, tournament, puzzle), visit.person.number
     tries = visit.people.puzzle_tries.found(person_id=person)
-    is_solved = next((puzzle_try.is_solved for puzzle_try in tries if puzzle_try.puzzle == puzzle.key), None)
+    is_solved = next((puzzle_try.is_solved for puzzle_try in tries if puzzle_try.puzzle == found.key), None)
     return PuzzleAnswerPage(
-        tournament=visit.fields.tournament,
-        puzzle=visit.fields.puzzle,
-        seat=puzzle.seat,
-        goal=puzzle.goal_in_words,
-        actions=tuple(choice.text for choice in puzzle.choices) if is_solved is None else (),
+        tournament=tournament,
+        puzzle=puzzle,
+        seat=found.seat,
+        goal=found.goal_in_words,
+        actions=tuple(choice.text for choice in found.choices) if is_solved is None else (),
         is_solved=is_solved,
         rating=rating_of(visit, person),
-        puzzle_rating=rating_of(visit, puzzle.key) if is_solved is not None else None,
+        puzzle_rating=rating_of(visit, found.key) if is_solved is not None else None,
     )
 
 
-@Operation("POST", PATH, Who.MEMBER_IN_BROWSER, NewAnswer, form=PATH, rate=ANSWERS)
-def answer_puzzle(visit: Visit) -> Done:
+@Operation("POST", PATH, Who.MEMBER_IN_BROWSER, form=PATH, rate=ANSWERS)
+def answer_puzzle(
+    visit: Visit, tournament: str, puzzle: PuzzleNumber, action: Annotated[str, Field(min_length=1, max_length=200)]
+) -> Done:
     """Answer a puzzle for one's rating; only the first answer of each person counts."""
-    puzzle, action = _puzzle_of(visit), visit.fields.action.strip()
-    if all(choice.text != action for choice in puzzle.choices):
+    found, action = _puzzle_of(visit, tournament, puzzle), action.strip()
+    if all(choice.text != action for choice in found.choices):
         raise UsageError(
-            f"action {action!r:.80} is not legal in this puzzle; expected one like {puzzle.choices[0].text}"
+            f"action {action!r:.80} is not legal in this puzzle; expected one like {found.choices[0].text}"
         )
-    is_solved = puzzle.choices[puzzle.solution].text == action
-    if not visit.people.puzzle_tries.add(visit.person.number, puzzle.key, is_solved=is_solved):
+    is_solved = found.choices[found.solution].text == action
+    if not visit.people.puzzle_tries.add(visit.person.number, found.key, is_solved=is_solved):
         raise UsageError("you have answered this puzzle before, and only the first answer counts")
     sentence = f"{action} is {'right' if is_solved else 'wrong'}; your answer counts"
-    return Done(to=PATH.format_map(visit.fields.model_dump()), sentence=sentence)
+    return Done(to=PATH.format(tournament=tournament, puzzle=puzzle), sentence=sentence)
 
 
-def _puzzle_of(visit: Visit) -> Puzzle:
+def _puzzle_of(visit: Visit, tournament: str, number: int) -> Puzzle:
     """Return a puzzle of a tournament that everybody sees: embargoed ones are in other homes."""
     public = visit.homes.public()
-    return numbered(
-        kept_puzzles(public.directory, public.store.tournament(visit.fields.tournament)), visit.fields.puzzle
-    )
+    return numbered(kept_puzzles(public.directory, public.store.tournament(tournament)), number)
 
 
 def rating_of(visit: Visit, who: int | str) -> PuzzleRating | None:

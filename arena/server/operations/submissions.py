@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from statistics import median
+from typing import Annotated
 
 from pydantic import Field
 
@@ -11,7 +12,7 @@ from arena.base.errors import ArenaError, UsageError
 from arena.base.records import MEBIBYTE
 from arena.base.text import size_text
 from arena.community.submissions.upload_directory import MAX_UPLOAD_BYTES
-from arena.server.gate.operation import Done, Download, Fields, NoFields, Numbered, Operation, Visit, Who
+from arena.server.gate.operation import Done, Download, Number, Operation, Visit, Who
 from arena.server.http.problems import bad_address
 from arena.server.operations.play_choices import suspended_bots
 from arena.site.frame.model import Model
@@ -114,14 +115,7 @@ MAX_KEPT_BYTES = 256 * MEBIBYTE
 """Of a person: of older submissions the upload is removed, and what the arena copied of an accepted bot stays."""
 
 
-class NewSubmission(Fields):
-    """What is sent beside the file."""
-
-    file_name: str = Field(min_length=1, max_length=200)
-    note: str = Field("", max_length=2000)
-
-
-@Operation("GET", "/submissions", Who.ANYBODY, NoFields, SubmissionsPage, "submissions", is_in_the_open=True)
+@Operation("GET", "/submissions", Who.ANYBODY, "submissions", is_in_the_open=True)
 def show_submissions(visit: Visit) -> SubmissionsPage:
     """What waits to be checked, and why; and what was checked."""
     seconds = visit.people.submissions.seconds_to_check()
@@ -151,16 +145,17 @@ def _suspended(visit: Visit) -> str:
     )
 
 
-@Operation(
-    "POST", "/submissions", Permission.SUBMIT, NewSubmission, form="/submissions", rate=UPLOADS, takes_upload=True
-)
-def submit(visit: Visit) -> Done:
+@Operation("POST", "/submissions", Permission.SUBMIT, form="/submissions", rate=UPLOADS, takes_upload=True)
+def submit(
+    visit: Visit,
+    file_name: Annotated[str, Field(min_length=1, max_length=200)],
+    note: Annotated[str, Field(max_length=2000)] = "",
+) -> Done:
     """Submit a bot: a file, a zip or a tar."""
-    sent: NewSubmission = visit.fields
     assert visit.received is not None
     upload = visit.received
     submission = visit.people.submissions.add(
-        visit.person, upload.name, upload.digest, upload.size_bytes, sent.file_name, sent.note
+        visit.person, upload.name, upload.digest, upload.size_bytes, file_name, note
     )
     for name in visit.people.submissions.uploads_beyond(visit.person, MAX_KEPT_BYTES):
         visit.uploads.remove(name)
@@ -173,15 +168,13 @@ def submit(visit: Visit) -> Done:
     "GET",
     "/submissions/{number}",
     Who.ANYBODY,
-    Numbered,
-    SubmissionPage,
     "submission",
     is_in_the_open=True,
     is_asked_for_again=lambda page: page.is_awaited,
 )
-def show_submission(visit: Visit) -> SubmissionPage:
+def show_submission(visit: Visit, number: Number) -> SubmissionPage:
     """A submission, and what became of it."""
-    number, person = visit.fields.number, visit.actor.person
+    person = visit.actor.person
     own = visit.people.submissions.find_own(person, number) if person is not None else None
     submission = own or visit.people.submissions.find_listed(number)
     if submission is None:
@@ -222,18 +215,18 @@ def _is_fresh(submission: ListedSubmission, visit: Visit) -> bool:
     return submission.finished_at is not None and submissions.seconds_since(submission.finished_at) < AWAITED_SECONDS
 
 
-@Operation("POST", "/submissions/{number}/withdraw", Permission.SUBMIT, Numbered, form="/submissions/{number}")
-def withdraw(visit: Visit) -> Done:
+@Operation("POST", "/submissions/{number}/withdraw", Permission.SUBMIT, form="/submissions/{number}")
+def withdraw(visit: Visit, number: Number) -> Done:
     """Withdraw a submission before it is decided."""
-    submission = own_submission(visit)
+    submission = own_submission(visit, number)
     visit.people.submissions.withdraw(visit.person, submission.number)
     return Done(to=f"/submissions/{submission.number}", sentence=f"submission {submission.number} is withdrawn")
 
 
-@Operation("POST", "/submissions/{number}/again", Permission.SUBMIT, Numbered, form="/submissions/{number}")
-def check_again(visit: Visit) -> Done:
+@Operation("POST", "/submissions/{number}/again", Permission.SUBMIT, form="/submissions/{number}")
+def check_again(visit: Visit, number: Number) -> Done:
     """Check a submission again whose bot took too long: the machine may have been busy."""
-    submission = own_submission(visit)
+    submission = own_submission(visit, number)
     if not _may_check_again(submission, visit):
         raise UsageError(
             f"submission {submission.number}: only a bot that a timeout rejected is checked again, while its file is"
@@ -248,21 +241,21 @@ def _may_check_again(submission: Submission, visit: Visit) -> bool:
     return has_timed_out and visit.uploads.path(submission.upload).is_file()
 
 
-@Operation("GET", "/submissions/{number}/upload", Permission.SUBMIT, Numbered, media_type="application/octet-stream")
-def download(visit: Visit) -> Download:
+@Operation("GET", "/submissions/{number}/upload", Permission.SUBMIT, media_type="application/octet-stream")
+def download(visit: Visit, number: Number) -> Download:
     """The submitted file, for its author."""
-    submission = own_submission(visit)
+    submission = own_submission(visit, number)
     path = visit.uploads.path(submission.upload)
     if not path.is_file():
         raise bad_address(f"The file of submission {submission.number} is not here any more.", 404)
     return Download(path=path, name=submission.file_name)
 
 
-def own_submission(visit: Visit) -> Submission:
+def own_submission(visit: Visit, number: int) -> Submission:
     """Return a submission of whoever asks; those of others are not there."""
-    submission = visit.people.submissions.find_own(visit.person, visit.fields.number)
+    submission = visit.people.submissions.find_own(visit.person, number)
     if submission is None:
-        raise bad_address(f"You have no submission {visit.fields.number}.", 404)
+        raise bad_address(f"You have no submission {number}.", 404)
     return submission
 
 
