@@ -17,7 +17,7 @@ import anyio.to_thread
 from arena.base.errors import StoreError
 from arena.server.http.events import EventStream
 from arena.server.http.hosts import Places
-from arena.server.http.problems import Problem, ProblemError
+from arena.server.http.problems import ProblemError, unavailable
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.unrated_match import Shown
 
@@ -28,14 +28,11 @@ MAX_FOLLOWERS = 1000
 MAX_OF_A_MATCH = 4
 RETRY_SECONDS = 30
 
-TOO_MANY = Problem(
-    status=503,
-    title="Too many followers",
-    error=(
-        f"At most {MAX_OF_A_MATCH} windows can follow a match, and {MAX_FOLLOWERS} all of them, shared by networks; ask"
-        " for the page."
-    ),
-    retry_after_seconds=RETRY_SECONDS,
+TOO_MANY = unavailable(
+    "Too many followers",
+    f"At most {MAX_OF_A_MATCH} windows can follow a match, and {MAX_FOLLOWERS} all of them, shared by networks; ask"
+    " for the page.",
+    RETRY_SECONDS,
 )
 
 
@@ -70,13 +67,13 @@ class Follower(EventStream):
 class FollowedMatches:
     """Those who follow a match; it looks at the database while there are any."""
 
-    def __init__(self, people: PeopleStore, now: Callable[[], float] = lambda: time.monotonic()) -> None:
-        self._matches, self._now = people.unrated_matches, now
+    def __init__(self, people: PeopleStore) -> None:
+        self._matches = people.unrated_matches
         self._signal, self._signalled = people.commit_signal(), ""
         self._followers: set[Follower] = set()
         self._places = Places[Follower](Follower.end)
         self._looking: asyncio.Task[None] | None = None
-        self._checked_at, self._has_news = now(), False
+        self._checked_at, self._has_news = time.monotonic(), False
         self._closing = asyncio.Event()
 
     def follow(self, number: int, shown: Shown, may_follow: Callable[[], bool], network: str = "") -> Follower:
@@ -120,10 +117,9 @@ class FollowedMatches:
 
     async def _check(self) -> None:
         """End the streams of those who may follow no longer, soon after a write that may have changed that."""
-        elapsed_seconds = self._now() - self._checked_at
-        if elapsed_seconds < (CHECK_SECONDS if self._has_news else HEARTBEAT_SECONDS):
+        if time.monotonic() - self._checked_at < (CHECK_SECONDS if self._has_news else HEARTBEAT_SECONDS):
             return
-        self._checked_at, self._has_news = self._now(), False
+        self._checked_at, self._has_news = time.monotonic(), False
         followers = list(self._followers)
         allowed = await anyio.to_thread.run_sync(lambda: [candidate.may_follow() for candidate in followers])
         for follower, may_follow in zip(followers, allowed, strict=True):

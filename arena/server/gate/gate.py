@@ -60,7 +60,7 @@ from arena.server.http.events import HEADERS
 from arena.server.http.hosts import address_of, network_of
 from arena.server.http.observation import ACTOR
 from arena.server.http.page_response import wants_json
-from arena.server.http.problems import AwayLog, Problem, ProblemError
+from arena.server.http.problems import AwayLog, Problem, ProblemError, unavailable
 from arena.site.frame.model import Model, Page, Parameters
 from arena.site.links import ServedLinks
 from arena.store.people.people_store import PeopleStore
@@ -73,12 +73,7 @@ PASSWORDS_AT_A_TIME = 2
 MAX_WAITING = 200
 """Requests for a thread."""
 
-BUSY = Problem(
-    status=503,
-    title="Too much to do",
-    error="Too many people ask at once; try again in a few seconds.",
-    retry_after_seconds=5,
-)
+BUSY = unavailable("Too much to do", "Too many people ask at once; try again in a few seconds.", 5)
 
 
 class Gate:

@@ -26,7 +26,7 @@ from arena.server.http.builder_messages import (
     framed,
     receive_frame,
 )
-from arena.server.http.problems import Problem, ProblemError
+from arena.server.http.problems import ProblemError, unavailable
 from arena.site.frame.model import Lane, Page, Parameters
 from arena.store.home import STORE_VARIABLE
 
@@ -36,11 +36,8 @@ MAX_WAITING = 256
 FIRST_PER_LATER = 3
 """How many pages that nobody has seen yet go before one that is only out of date."""
 
-BUSY = Problem(
-    status=503,
-    title="Too many pages are being built",
-    error=f"More than {MAX_WAITING} pages wait to be built; try again in a few seconds.",
-    retry_after_seconds=5,
+BUSY = unavailable(
+    "Too many pages are being built", f"More than {MAX_WAITING} pages wait to be built; try again in a few seconds.", 5
 )
 
 
@@ -129,9 +126,7 @@ LIMITS = {
     Lane.BOARDS: LaneLimits(processes=2, seconds=10.0, memory_bytes=2 * 1024**3),
 }
 
-CRASHED = Problem(
-    status=503, title="This page can’t be built", error="The process that builds this page has crashed while doing so."
-)
+CRASHED = unavailable("This page can’t be built", "The process that builds this page has crashed while doing so.")
 
 
 class Builders:
@@ -205,7 +200,8 @@ class Builders:
             async with asyncio.timeout(self.limits.seconds):
                 answer = await builder.ask(request)
         except TimeoutError:
-            raise ProblemError(_timeout_problem(self.limits.seconds)) from None
+            sentence = f"It took longer than {self.limits.seconds:g} s to build this page, and was given up."
+            raise ProblemError(unavailable("This page takes too long", sentence)) from None
         except (FrameError, ValidationError, OSError):
             return None
         else:
@@ -331,11 +327,3 @@ class _Builder:
         if self.process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
-
-
-def _timeout_problem(seconds: float) -> Problem:
-    return Problem(
-        status=503,
-        title="This page takes too long",
-        error=f"It took longer than {seconds:g} s to build this page, and was given up.",
-    )

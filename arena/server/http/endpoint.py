@@ -40,6 +40,7 @@ REFUSALS = {
 """The refusals of any GET."""
 TOO_LONG = {414: "The address is too long."}
 """The refusal of an address with a field in its path."""
+NAME_SCHEMA = {"type": "string", "minLength": 1, "maxLength": MAX_NAME_CHARACTERS}
 NOT_CHANGED = {"304": {"description": "It is as `If-None-Match` says."}}
 
 
@@ -81,6 +82,16 @@ def operation(
         "parameters": list(parameters),
         "responses": {"200": {"description": summary, "content": {content_type: {}}}, **answers},
     }
+
+
+def operation_of_names(
+    summary: str, content_type: str, names: Sequence[str], missing: str, refusals: dict[int, str] | None = None
+) -> dict[str, Any]:
+    """Return the same for an endpoint with names in its path; ``missing`` says that nothing has them."""
+    parameters = [{"name": name, "in": "path", "required": True, "schema": NAME_SCHEMA} for name in names]
+    refused = {400: "The address is not right.", 404: missing, **TOO_LONG} if names else {}
+    described = operation(summary, content_type, parameters, refused | (refusals or {}))
+    return {**described, "responses": described["responses"] | NOT_CHANGED}
 
 
 def problem_answer(meaning: str) -> dict[str, Any]:
@@ -132,11 +143,9 @@ _log = logging.getLogger("arena.server.http")
 class CspReports:
     """Counts the reports since the server started."""
 
-    def __init__(self, now: Callable[[], float] = lambda: time.monotonic()) -> None:
-        self.count = 0
-        self._now = now
-        self._minute_began = now()
-        self._logged = 0
+    def __init__(self) -> None:
+        self.count = self._logged = 0
+        self._minute_began = time.monotonic()
 
     async def receive(self, request: Request) -> Response:
         """Take a report; raise ProblemError if it is too long, or not a report."""
@@ -147,8 +156,8 @@ class CspReports:
 
     def _take(self, body: bytes) -> None:
         self.count += 1
-        if self._now() - self._minute_began >= 60.0:
-            self._minute_began, self._logged = self._now(), 0
+        if time.monotonic() - self._minute_began >= 60.0:
+            self._minute_began, self._logged = time.monotonic(), 0
         self._logged += 1
         if self._logged <= MAX_LOGGED_PER_MINUTE:
             text = printable(body.decode("utf-8", "replace")[:MAX_LOGGED_CHARACTERS])
@@ -157,7 +166,6 @@ class CspReports:
 
 CONTENT_TYPE = "application/atom+xml; charset=utf-8"
 MAX_KEPT = 50
-NAME_SCHEMA = {"type": "string", "minLength": 1, "maxLength": MAX_NAME_CHARACTERS}
 
 
 class Feeds:
@@ -173,7 +181,15 @@ class Feeds:
         """The addresses of feeds."""
         return tuple(
             Endpoint(
-                path=f"/{kind}s/{{{kind}}}/feed.atom", handler=partial(self._answer, kind), operation=_operation(kind)
+                path=f"/{kind}s/{{{kind}}}/feed.atom",
+                handler=partial(self._answer, kind),
+                operation=operation_of_names(
+                    f"The latest results of a {kind}, as an Atom feed.",
+                    "application/atom+xml",
+                    [kind],
+                    f"There is no such {kind}.",
+                    {503: "The store can't be read."},
+                ),
             )
             for kind in ("tournament", "bot")
         )
@@ -190,15 +206,3 @@ class Feeds:
         page = f"/{kind}s/{quote(name, safe='@' if kind == 'bot' else '')}"
         feed = (tournament_feed if kind == "tournament" else bot_feed)(self._home(), name)
         return rendered(feed_xml(feed, site, f"{page}/feed.atom", page), CONTENT_TYPE)
-
-
-def _operation(kind: str) -> dict[str, Any]:
-    name = {"name": kind, "in": "path", "required": True, "schema": NAME_SCHEMA}
-    refusals = {
-        400: "The address is not right.",
-        404: f"There is no such {kind}.",
-        **TOO_LONG,
-        503: "The store can't be read.",
-    }
-    described = operation(f"The latest results of a {kind}, as an Atom feed.", "application/atom+xml", [name], refusals)
-    return {**described, "responses": described["responses"] | NOT_CHANGED}

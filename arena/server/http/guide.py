@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 
 from arena.base.errors import nearest, suggestion
 from arena.base.text import shortened_text
-from arena.server.http.endpoint import NAME_SCHEMA, NOT_CHANGED, TOO_LONG, Endpoint, Handler, operation
+from arena.server.http.endpoint import Endpoint, Handler, operation_of_names
 from arena.server.http.hosts import LOCAL
 from arena.server.http.page_value import PAGE_CACHING, Rendered, rendered, response_of
 from arena.server.http.problems import bad_address
@@ -93,9 +93,6 @@ def _leading_to(target: str) -> Handler:
     return answer
 
 
-def _operation(fields: tuple[str, ...]) -> dict[str, object]:
-    names = [{"name": name, "in": "path", "required": True, "schema": NAME_SCHEMA} for name in fields]
-    refusals = {400: "The address is not right.", 404: "The guide has no such page.", **TOO_LONG} if fields else {}
-    summary = "A page of the guide." if fields else "How to write a bot and submit it here, and the documentation."
-    described = operation(summary, "text/html", names, refusals)
-    return {**described, "responses": described["responses"] | NOT_CHANGED}
+def _operation(names: tuple[str, ...]) -> dict[str, object]:
+    summary = "A page of the guide." if names else "How to write a bot and submit it here, and the documentation."
+    return operation_of_names(summary, "text/html", names, "The guide has no such page.")

@@ -20,7 +20,7 @@ from arena.server.http.channel import (
     reload_frame,
 )
 from arena.server.http.hosts import Places
-from arena.server.http.problems import Problem, ProblemError, bad_address
+from arena.server.http.problems import ProblemError, bad_address, unavailable
 from arena.server.http.topics import ARENA, Cursor, Topic, live_log, tournament_log
 from arena.server.http.watcher import StoreLogs
 
@@ -330,9 +330,8 @@ class Hub:
                 reader.end(last)
 
 
-_TOO_MANY = Problem(
-    status=503,
-    title="Too many readers",
-    error=f"At most {MAX_READERS} readers can be sent events, and no network has more than yours; ask again later.",
-    retry_after_seconds=RETRY_SECONDS,
+_TOO_MANY = unavailable(
+    "Too many readers",
+    f"At most {MAX_READERS} readers can be sent events, and no network has more than yours; ask again later.",
+    RETRY_SECONDS,
 )

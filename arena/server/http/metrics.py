@@ -7,11 +7,11 @@ import time
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import partial
 from itertools import accumulate
+from operator import attrgetter
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import anyio
 from starlette.requests import Request
@@ -24,7 +24,6 @@ from arena.base.version import __version__
 from arena.server.http.builders import Builders
 from arena.server.http.hosts import Hosts
 from arena.server.http.observation import Answered
-from arena.server.http.problems import Problem
 from arena.server.operating.service_programs import HOME, SERVICES, WEB, WORK
 from arena.site.frame.model import Lane
 from arena.store.home import CONTESTS_DIRECTORY, DATABASE_FILE, PEOPLE_FILE, ArenaHome
@@ -35,44 +34,22 @@ from arena.store.people.values import FINAL, SubmissionState
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
-class MetricKind(StrEnum):
-    """What a metric's numbers are."""
-
-    COUNTER = "counter"
-    GAUGE = "gauge"
-    HISTOGRAM = "histogram"
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(NamedTuple):
     """A number with its labels; ``ending`` follows the metric's name, for the parts of a histogram."""
 
     value: float
-    labels: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = {}
     ending: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Metric:
-    """A metric with its numbers; its name has the unit."""
-
-    name: str
-    kind: MetricKind
-    meaning: str
-    samples: Iterable[Sample]
-
-
-def exposition(metrics: Iterable[Metric]) -> str:
-    """Return metrics as text."""
-    return "".join(line for metric in metrics for line in _lines(metric))
-
-
-def _lines(metric: Metric) -> Iterable[str]:
-    yield f"# HELP {metric.name} {_escaped(metric.meaning)}\n"
-    yield f"# TYPE {metric.name} {metric.kind}\n"
-    for sample in metric.samples:
-        labels = ",".join(f'{name}="{_escaped(value, quote=True)}"' for name, value in sample.labels.items())
-        yield f"{metric.name}{sample.ending}{f'{{{labels}}}' if labels else ''} {_number(sample.value)}\n"
+def metric(name: str, meaning: str, samples: float | Iterable[Sample], kind: str = "gauge") -> str:
+    """Return a metric as text: its name, which has the unit, and its numbers, or the only one."""
+    lines = [f"# HELP {name} {_escaped(meaning)}\n# TYPE {name} {kind}\n"]
+    for value, labels, ending in [Sample(samples)] if isinstance(samples, int | float) else samples:
+        shown = ",".join(f'{label}="{_escaped(text, quote=True)}"' for label, text in labels.items())
+        number = str(int(value)) if float(value).is_integer() else repr(float(value))
+        lines.append(f"{name}{ending}{f'{{{shown}}}' if shown else ''} {number}\n")
+    return "".join(lines)
 
 
 def _escaped(text: str, *, quote: bool = False) -> str:
@@ -80,8 +57,8 @@ def _escaped(text: str, *, quote: bool = False) -> str:
     return text.replace('"', '\\"') if quote else text
 
 
-def _number(value: float) -> str:
-    return str(int(value)) if float(value).is_integer() else repr(float(value))
+def _by(label: str, values: Mapping[Any, float]) -> list[Sample]:
+    return [Sample(value, {label: str(key)}) for key, value in values.items()]
 
 
 # Counts requests, by the template of their address: how many labels there are does not depend on who asks for what.
@@ -101,22 +78,19 @@ class RequestMetrics:
         self._counts[answered.route, answered.method, answered.status] += 1
         self._times.setdefault(answered.route, _Times()).add(answered.seconds)
 
-    def metrics(self) -> Iterator[Metric]:
+    def metrics(self) -> Iterator[str]:
         """Yield the counts."""
-        yield _counter(
+        yield metric(
             "arena_requests_total",
             "Requests, by the template of the address, method and status; 0 for those who left before an answer.",
             [
                 Sample(count, {"route": route, "method": method, "status": str(status)})
                 for (route, method, status), count in sorted(self._counts.items())
             ],
+            "counter",
         )
-        yield Metric(
-            "arena_request_seconds",
-            MetricKind.HISTOGRAM,
-            "Seconds until an answer began.",
-            [sample for route, times in sorted(self._times.items()) for sample in times.samples(route)],
-        )
+        times = [sample for route, times in sorted(self._times.items()) for sample in times.samples(route)]
+        yield metric("arena_request_seconds", "Seconds until an answer began.", times, "histogram")
 
 
 class _Times:
@@ -141,13 +115,13 @@ class _Times:
 PATH = "/metrics"
 
 
-def metrics_app(hosts: Hosts, *sources: Callable[[], Iterable[Metric]]) -> ASGIApp:
+def metrics_app(hosts: Hosts, *sources: Callable[[], Iterable[str]]) -> ASGIApp:
     """Return an application that answers with metrics; sources after the first are called in a thread."""
     limiter = anyio.CapacityLimiter(1)
     first, *others = sources
 
-    def read_others() -> list[Metric]:
-        return [metric for source in others for metric in source()]
+    def read_others() -> str:
+        return "".join(text for source in others for text in source())
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
@@ -157,16 +131,11 @@ def metrics_app(hosts: Hosts, *sources: Callable[[], Iterable[Metric]]) -> ASGIA
         elif request.method != "GET":
             response = PlainTextResponse("expected GET\n", 405, headers={"allow": "GET"})
         else:
-            metrics = [*first(), *await anyio.to_thread.run_sync(read_others, limiter=limiter)]
-            headers = {"cache-control": "no-store", "content-type": CONTENT_TYPE}
-            response = Response(exposition(metrics), headers=headers)
+            text = "".join(first()) + await anyio.to_thread.run_sync(read_others, limiter=limiter)
+            response = Response(text, headers={"cache-control": "no-store", "content-type": CONTENT_TYPE})
         await response(scope, receive, send)
 
-    return hosts.guarding(answer, _refused)
-
-
-def _refused(_: Request, problem: Problem) -> Response:
-    return PlainTextResponse(f"{problem.error}\n", problem.status)
+    return hosts.guarding(answer, lambda _, problem: PlainTextResponse(f"{problem.error}\n", problem.status))
 
 
 MEASURE_SECONDS = 300.0
@@ -200,83 +169,73 @@ class StateMetrics:
         self._sizes: dict[str, int] = {}
         self._measured_at: float | None = None
 
-    def metrics(self) -> Iterator[Metric]:
+    def metrics(self) -> Iterator[str]:
         """Yield the numbers; what can't be read now is left out."""
-        yield _gauge("arena_info", "The version of the arena.", [Sample(1, {"version": __version__})])
-        yield _gauge("arena_running_seconds", "Since the start.", [Sample(self._now() - self._started_at)])
-        yield _gauge("arena_event_readers", "Streams of events that are open.", [Sample(self._readers())])
+        yield metric("arena_info", "The version of the arena.", [Sample(1, {"version": __version__})])
+        yield metric("arena_running_seconds", "Since the start.", self._now() - self._started_at)
+        yield metric("arena_event_readers", "Streams of events that are open.", self._readers())
         yield from self._of_builders()
         yield from self._readable("results", self._of_results)
         if self._people is not None:
             yield from self._readable("people", partial(self._of_people, self._people))
-            yield from self._of_problems()
+            counts = Counter(problem.service for problem in self._problems())
+            services = {name: counts[name] for name in (HOME, WEB, WORK, *(service.name for service in SERVICES))}
+            meaning = "What is wrong with the services, as /health says in sentences."
+            yield metric("arena_troubles", meaning, _by("part", services))
         yield from self._readable("disk", self._of_disk)
 
-    def _readable(self, what: str, read: Callable[[], Iterator[Metric]]) -> Iterator[Metric]:
-        is_readable, metrics = True, list[Metric]()
+    def _readable(self, what: str, read: Callable[[], Iterator[str]]) -> Iterator[str]:
+        is_readable, metrics = True, list[str]()
         try:
             metrics += read()
         except (ArenaError, OSError):
             is_readable = False
         yield from metrics
-        yield _gauge(f"arena_{what}_readable", f"Whether it could be read: {what}.", [Sample(is_readable)])
+        yield metric(f"arena_{what}_readable", f"Whether it could be read: {what}.", is_readable)
 
-    def _of_builders(self) -> Iterator[Metric]:
-        lanes = self._builders.items()
-        for name, meaning, value in (
-            ("processes", "Builder processes that there are.", lambda builders: len(builders.processes)),
-            ("busy", "Builders that build a page.", lambda builders: builders.queue.busy),
-            ("waiting", "Pages that wait for a builder.", lambda builders: builders.queue.waiting),
+    def _of_builders(self) -> Iterator[str]:
+        for name, meaning, kind, value in (
+            ("processes", "Builder processes that there are.", "gauge", lambda lane: len(lane.processes)),
+            ("busy", "Builders that build a page.", "gauge", attrgetter("queue.busy")),
+            ("waiting", "Pages that wait for a builder.", "gauge", attrgetter("queue.waiting")),
+            (
+                "refused_total",
+                "Pages that were refused because too many waited.",
+                "counter",
+                lambda lane: lane.queue.refused,
+            ),
         ):
-            samples = [Sample(value(builders), {"lane": str(lane)}) for lane, builders in lanes]
-            yield _gauge(f"arena_builders_{name}", meaning, samples)
-        refused = [Sample(builders.queue.refused, {"lane": str(lane)}) for lane, builders in lanes]
-        yield _counter("arena_builders_refused_total", "Pages that were refused because too many waited.", refused)
+            values = {lane: value(builders) for lane, builders in self._builders.items()}
+            yield metric(f"arena_builders_{name}", meaning, _by("lane", values), kind)
 
-    def _of_results(self) -> Iterator[Metric]:
+    def _of_results(self) -> Iterator[str]:
         tournaments, records = self._home().store.totals()
-        yield _gauge("arena_tournaments", "Tournaments in the store, hidden ones too.", [Sample(tournaments)])
-        yield _gauge("arena_records", "Records of all tournaments, hidden ones too.", [Sample(records)])
+        yield metric("arena_tournaments", "Tournaments in the store, hidden ones too.", tournaments)
+        yield metric("arena_records", "Records of all tournaments, hidden ones too.", records)
 
-    def _of_people(self, people: PeopleStore) -> Iterator[Metric]:
+    def _of_people(self, people: PeopleStore) -> Iterator[str]:
         queue = people.submissions.queue()
-        samples = {state: Sample(queue.counts.get(state, 0), {"state": str(state)}) for state in SubmissionState}
-        yield _gauge(
-            "arena_submissions_unfinished",
-            "Submissions that wait or are being checked.",
-            [sample for state, sample in samples.items() if state not in FINAL],
-        )
-        yield _counter(
-            "arena_submissions_finished_total",
-            "Submissions by what became of them, as long as they are stored.",
-            [sample for state, sample in samples.items() if state in FINAL],
-        )
-        yield from self._of_ladders(people)
-        oldest = [Sample(queue.oldest_seconds)]
-        yield _gauge("arena_submission_oldest_seconds", "How long the oldest that is not decided has waited.", oldest)
-
-    def _of_ladders(self, people: PeopleStore) -> Iterator[Metric]:
+        counts = {state: queue.counts.get(state, 0) for state in SubmissionState}
+        unfinished = {state: count for state, count in counts.items() if state not in FINAL}
+        meaning = "Submissions that wait or are being checked."
+        yield metric("arena_submissions_unfinished", meaning, _by("state", unfinished))
+        finished = {state: count for state, count in counts.items() if state in FINAL}
+        meaning = "Submissions by what became of them, as long as they are stored."
+        yield metric("arena_submissions_finished_total", meaning, _by("state", finished), "counter")
         reports = people.directors.reports(LADDER)
         states = Counter(SILENT if people.directors.is_silent(report) else str(report.state) for report in reports)
-        samples = [Sample(states[state], {"state": state}) for state in (*map(str, DirectorState), SILENT)]
-        yield _gauge("arena_ladders", "Ladders by what their programs do.", samples)
+        ladders = {state: states[state] for state in (*map(str, DirectorState), SILENT)}
+        yield metric("arena_ladders", "Ladders by what their programs do.", _by("state", ladders))
+        meaning = "How long the oldest that is not decided has waited."
+        yield metric("arena_submission_oldest_seconds", meaning, queue.oldest_seconds)
 
-    def _of_problems(self) -> Iterator[Metric]:
-        counts = Counter(problem.service for problem in self._problems())
-        names = (HOME, WEB, WORK, *(service.name for service in SERVICES))
-        samples = [Sample(counts[name], {"part": name}) for name in names]
-        yield _gauge("arena_troubles", "What is wrong with the services, as /health says in sentences.", samples)
-
-    def _of_disk(self) -> Iterator[Metric]:
+    def _of_disk(self) -> Iterator[str]:
         if self._measured_at is None or self._now() - self._measured_at >= MEASURE_SECONDS:
             self._sizes, self._measured_at = self._measure_sizes(), self._now()
-        yield _gauge(
-            "arena_disk_bytes",
-            f"Bytes of files in the home, measured every {MEASURE_SECONDS:g} s.",
-            [Sample(size_bytes, {"part": service}) for service, size_bytes in self._sizes.items()],
-        )
+        meaning = f"Bytes of files in the home, measured every {MEASURE_SECONDS:g} s."
+        yield metric("arena_disk_bytes", meaning, _by("part", self._sizes))
         disk = os.statvfs(self._directory)
-        yield _gauge("arena_disk_free_bytes", "Free on the disk of the home.", [Sample(disk.f_bavail * disk.f_frsize)])
+        yield metric("arena_disk_free_bytes", "Free on the disk of the home.", disk.f_bavail * disk.f_frsize)
 
     def _measure_sizes(self) -> dict[str, int]:
         sizes = {service: _size_bytes(self._directory / service) for service in DIRECTORIES}
@@ -284,14 +243,6 @@ class StateMetrics:
             files = [self._directory / f"{name}{ending}" for ending in ("", "-wal")]
             sizes[service] = sum(path.stat().st_size for path in files if path.exists())
         return sizes
-
-
-def _counter(name: str, meaning: str, samples: list[Sample]) -> Metric:
-    return Metric(name, MetricKind.COUNTER, meaning, samples)
-
-
-def _gauge(name: str, meaning: str, samples: list[Sample]) -> Metric:
-    return Metric(name, MetricKind.GAUGE, meaning, samples)
 
 
 def _size_bytes(directory: Path) -> int:

@@ -33,7 +33,7 @@ from arena.server.http.page_value import (
     rendered,
     response_of,
 )
-from arena.server.http.problems import CHANGING, Problem
+from arena.server.http.problems import CHANGING, Problem, unavailable
 from arena.server.http.topics import CONTESTS
 from arena.site.frame.model import Frozen, Lane, Page, Parameters
 from arena.site.links import ServedLinks
@@ -116,12 +116,7 @@ ratings are computed is that likely.
 PROGRAM_SECONDS = 20.0
 """How long a program waits for the same."""
 
-PENDING = Problem(
-    status=503,
-    title="Still being computed",
-    error="This is still being computed; try again in a few seconds.",
-    retry_after_seconds=5,
-)
+PENDING = unavailable("Still being computed", "This is still being computed; try again in a few seconds.", 5)
 LEADING_TO_MATCHES = frozenset({"tournament", "bot"})
 """The fields of pages that lead to a match: a builder for its board starts meanwhile."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
 
 from pydantic import ValidationError
 
@@ -74,42 +73,30 @@ class ProblemError(Exception):
         self.problem = problem
 
 
+def unavailable(title: str, error: str, retry_after_seconds: int | None = None) -> Problem:
+    """Return the problem of what can't be answered now."""
+    return Problem(status=503, title=title, error=error, retry_after_seconds=retry_after_seconds)
+
+
 DEFECT = Problem(
     status=500,
     title="The arena made a mistake",
     error="This is a defect of the arena, not of the address; its log says more.",
 )
-
-
-ENDING = Problem(
-    status=503,
-    title="The server is ending",
-    error="The server is ending; ask again when it has been started.",
-    retry_after_seconds=5,
-)
-
-STORE_AWAY = Problem(
-    status=503,
-    title="The store can’t be read now",
-    error="The arena’s database can’t be read now; the log of the server says why.",
-    retry_after_seconds=5,
-    is_store_away=True,
-)
+ENDING = unavailable("The server is ending", "The server is ending; ask again when it has been started.", 5)
+STORE_AWAY = unavailable(
+    "The store can’t be read now", "The arena’s database can’t be read now; the log of the server says why.", 5
+).model_copy(update={"is_store_away": True})
 """In place of the error's own text, which may name directories of the machine."""
-
-
-STORE_UNWRITABLE = Problem(
-    status=503,
-    title="Nothing can be kept now",
-    error="The arena’s home can’t be written now, so nothing was done; the log of the server says why.",
-    retry_after_seconds=30,
+STORE_UNWRITABLE = unavailable(
+    "Nothing can be kept now",
+    "The arena’s home can’t be written now, so nothing was done; the log of the server says why.",
+    30,
 )
-
-CHANGING = Problem(
-    status=503,
-    title="Changed while it was read",
-    error="A tournament was changed each time that it was read; try again in a few seconds.",
-    retry_after_seconds=2,
+CHANGING = unavailable(
+    "Changed while it was read",
+    "A tournament was changed each time that it was read; try again in a few seconds.",
+    2,
 )
 """Such as while bots enter a ladder one after the other; the stored data is fine."""
 
@@ -151,15 +138,15 @@ def problem_of(error: Exception) -> Problem:
 class AwayLog:
     """Logs why a database can't be used, which responses do not say."""
 
-    def __init__(self, now: Callable[[], float] = lambda: time.monotonic()) -> None:
-        self._now, self._reported, self._reported_at = now, "", float("-inf")
+    def __init__(self) -> None:
+        self._reported, self._reported_at = "", float("-inf")
 
     def note(self, error: Exception) -> None:
         """Log an error of a database, and the same error again only after a minute."""
         sentence = str(error)
-        is_new = sentence != self._reported or self._now() - self._reported_at >= REPORT_AGAIN_SECONDS
+        is_new = sentence != self._reported or time.monotonic() - self._reported_at >= REPORT_AGAIN_SECONDS
         if isinstance(error, DatabaseError | NoHomeError) and is_new:
-            self._reported, self._reported_at = sentence, self._now()
+            self._reported, self._reported_at = sentence, time.monotonic()
             _log.error("%s", sentence)
 
 

@@ -10,7 +10,7 @@ import socket
 import stat
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.util import find_spec
@@ -197,23 +197,13 @@ class Finding:
     sentence: str
 
 
+_Result = tuple[Verdict, str]
+
+
 def findings(machine: Machine) -> list[Finding]:
     """Return what was found, in the order in which one mends it."""
-    return [
-        _packages(machine),
-        _user(machine),
-        _isolation(machine),
-        _cores(machine),
-        _memory(machine),
-        _disk(machine),
-        _descriptors(machine),
-        _home(machine),
-        _people(machine),
-        *_operators(machine),
-        _clock(machine),
-        _address(machine),
-        _https(machine),
-    ]
+    found = [(thing, check(machine)) for thing, check in _CHECKS.items()]
+    return [Finding(result[0], thing, result[1]) for thing, result in found if result is not None]
 
 
 def must_be_mended(found: list[Finding]) -> Iterator[Finding]:
@@ -221,138 +211,141 @@ def must_be_mended(found: list[Finding]) -> Iterator[Finding]:
     return (finding for finding in found if finding.verdict is Verdict.MEND)
 
 
-def _packages(machine: Machine) -> Finding:
+def _packages(machine: Machine) -> _Result:
     if machine.missing_packages:
-        names = ", ".join(machine.missing_packages)
-        return Finding(Verdict.MEND, "packages", f"missing: {names}; try: pip install 'grid-arena[web]'.")
-    return Finding(Verdict.OK, "packages", "what the site needs is installed.")
+        return Verdict.MEND, f"missing: {', '.join(machine.missing_packages)}; try: pip install 'grid-arena[web]'."
+    return Verdict.OK, "what the site needs is installed."
 
 
-def _user(machine: Machine) -> Finding:
+def _user(machine: Machine) -> _Result:
     if machine.is_root:
-        return Finding(
-            Verdict.NOTE, "user", "this is root; a user of its own should run the arena: useradd --system arena."
-        )
-    return Finding(Verdict.OK, "user", "an ordinary user, not root.")
+        return Verdict.NOTE, "this is root; a user of its own should run the arena: useradd --system arena."
+    return Verdict.OK, "an ordinary user, not root."
 
 
-def _isolation(machine: Machine) -> Finding:
+def _isolation(machine: Machine) -> _Result:
     if machine.refusal:
-        return Finding(Verdict.MEND, "uploads", f"none are taken from strangers, for they {_about(machine.refusal)}.")
-    return Finding(Verdict.OK, "uploads", f"they {_about(machine.containment)}.")
+        return Verdict.MEND, f"none are taken from strangers, for they {machine.refusal.removeprefix('uploads ')}."
+    return Verdict.OK, f"they {machine.containment.removeprefix('uploads ')}."
 
 
-def _about(sentence: str) -> str:
-    return sentence.removeprefix("uploads ")
-
-
-def _cores(machine: Machine) -> Finding:
+def _cores(machine: Machine) -> _Result:
     if machine.cores == 1:
-        return Finding(Verdict.NOTE, "cores", "one core: the site, the checker and a ladder share it; two are better.")
-    playing = counted(machine.cores - 1, "match")
-    return Finding(Verdict.OK, "cores", f"{machine.cores}: a ladder plays up to {playing} at a time.")
+        return Verdict.NOTE, "one core: the site, the checker and a ladder share it; two are better."
+    return Verdict.OK, f"{machine.cores}: a ladder plays up to {counted(machine.cores - 1, 'match')} at a time."
 
 
-def _memory(machine: Machine) -> Finding:
+def _memory(machine: Machine) -> _Result:
     wanted = Limits().memory_bytes
     if machine.memory_bytes is None:
-        return Finding(Verdict.NOTE, "memory", "its size is unknown here.")
+        return Verdict.NOTE, "its size is unknown here."
     size = short_size_text(machine.memory_bytes)
-    allowed = f"a bot may use {short_size_text(wanted)}, unless a ladder's file says memory_bytes"
+    allowed = f"{size}, and a bot may use {short_size_text(wanted)}, unless a ladder's file says memory_bytes"
     if machine.memory_bytes < wanted:
-        return Finding(
-            Verdict.MEND, "memory", f"{size}, and {allowed}: one bot can take all of it; add memory or set it."
-        )
+        return Verdict.MEND, f"{allowed}: one bot can take all of it; add memory or set it."
     if machine.memory_bytes < wanted * BOTS_OF_A_MATCH * MATCHES_AT_ONCE:
-        return Finding(Verdict.NOTE, "memory", f"{size}, and {allowed}: four greedy bots at once don't fit.")
-    return Finding(Verdict.OK, "memory", f"{size}, and {allowed}.")
+        return Verdict.NOTE, f"{allowed}: four greedy bots at once don't fit."
+    return Verdict.OK, f"{allowed}."
 
 
-def _disk(machine: Machine) -> Finding:
-    free = short_size_text(machine.disk_free_bytes)
+def _disk(machine: Machine) -> _Result:
+    free = f"{short_size_text(machine.disk_free_bytes)} free"
     if machine.disk_free_bytes < SPARE_BYTES:
-        least = short_size_text(SPARE_BYTES)
-        return Finding(Verdict.MEND, "disk", f"{free} free: below {least} nothing is taken any more; make room.")
+        return Verdict.MEND, f"{free}: below {short_size_text(SPARE_BYTES)} nothing is taken any more; make room."
     if machine.disk_free_bytes < ENOUGH_DISK_BYTES:
-        return Finding(Verdict.NOTE, "disk", f"{free} free, which is little for uploads and records; watch it.")
-    return Finding(Verdict.OK, "disk", f"{free} free.")
+        return Verdict.NOTE, f"{free}, which is little for uploads and records; watch it."
+    return Verdict.OK, f"{free}."
 
 
-def _descriptors(machine: Machine) -> Finding:
-    count = f"{machine.descriptors:,}" if machine.descriptors >= 0 else "any number of"
+def _descriptors(machine: Machine) -> _Result:
+    may_open = f"a process may open {f'{machine.descriptors:,}' if machine.descriptors >= 0 else 'any number of'}"
     if 0 <= machine.descriptors < ENOUGH_DESCRIPTORS:
-        sentence = f"a process may open {count}: fewer visitors fit; set LimitNOFILE=65536, or ulimit -Hn."
-        return Finding(Verdict.NOTE, "files", sentence)
-    return Finding(Verdict.OK, "files", f"a process may open {count}.")
+        return Verdict.NOTE, f"{may_open}: fewer visitors fit; set LimitNOFILE=65536, or ulimit -Hn."
+    return Verdict.OK, f"{may_open}."
 
 
-def _home(machine: Machine) -> Finding:
+def _home(machine: Machine) -> _Result:
     if machine.home_problem:
-        return Finding(Verdict.MEND, "home", f"{machine.home_problem}.")
+        return Verdict.MEND, f"{machine.home_problem}."
     if machine.home_mode is None:
-        return Finding(Verdict.NOTE, "home", "it does not exist yet; arena site people add makes it.")
+        return Verdict.NOTE, "it does not exist yet; arena site people add makes it."
     if not machine.is_home_own:
-        return Finding(Verdict.MEND, "home", "it belongs to another user; run this as that user, or chown it.")
+        return Verdict.MEND, "it belongs to another user; run this as that user, or chown it."
+    mode = f"mode {machine.home_mode:04o}"
     if machine.home_mode & 0o022:
-        return Finding(Verdict.MEND, "home", f"others can write in it (mode {machine.home_mode:04o}): chmod 0700 it.")
+        return Verdict.MEND, f"others can write in it ({mode}): chmod 0700 it."
     if machine.home_mode & 0o055:
-        sentence = f"others on this machine can look into it (mode {machine.home_mode:04o}): chmod 0700 it."
-        return Finding(Verdict.NOTE, "home", sentence)
-    return Finding(Verdict.OK, "home", f"the results can be opened, and it is private (mode {machine.home_mode:04o}).")
+        return Verdict.NOTE, f"others on this machine can look into it ({mode}): chmod 0700 it."
+    return Verdict.OK, f"the results can be opened, and it is private ({mode})."
 
 
-def _people(machine: Machine) -> Finding:
+def _people(machine: Machine) -> _Result:
     if machine.people_problem:
-        return Finding(Verdict.MEND, "people", f"{machine.people_problem}.")
+        return Verdict.MEND, f"{machine.people_problem}."
     if machine.people_mode is not None and machine.people_mode & 0o077:
-        sentence = f"others can read people.sqlite3 (mode {machine.people_mode:04o}): chmod 0600 it."
-        return Finding(Verdict.MEND, "people", sentence)
+        return Verdict.MEND, f"others can read people.sqlite3 (mode {machine.people_mode:04o}): chmod 0600 it."
     if machine.operators is None:
-        return Finding(Verdict.OK, "people", "there is no database of people yet.")
-    return Finding(Verdict.OK, "people", "their database can be opened, by this user alone.")
+        return Verdict.OK, "there is no database of people yet."
+    return Verdict.OK, "their database can be opened, by this user alone."
 
 
-def _operators(machine: Machine) -> Iterator[Finding]:
+def _operators(machine: Machine) -> _Result | None:
     if machine.people_problem:
-        return
-    if not machine.operators and machine.invited_operators:
+        return None
+    if machine.operators:
+        return Verdict.OK, f"{counted(machine.operators, 'operator')} can sign in."
+    if machine.invited_operators:
         name = machine.invited_operators[0]
-        sentence = f"{name} is invited but has not opened the link yet; a new one: arena site people link {name}."
-        yield Finding(Verdict.MEND, "operators", sentence)
-    elif not machine.operators:
-        sentence = "nobody can sign in who manages people: arena site people add NAME --role operator."
-        yield Finding(Verdict.MEND, "operators", sentence)
-    else:
-        yield Finding(Verdict.OK, "operators", f"{counted(machine.operators, 'operator')} can sign in.")
+        return (
+            Verdict.MEND,
+            f"{name} is invited but has not opened the link yet; a new one: arena site people link {name}.",
+        )
+    return Verdict.MEND, "nobody can sign in who manages people: arena site people add NAME --role operator."
 
 
-def _clock(machine: Machine) -> Finding:
+def _clock(machine: Machine) -> _Result:
     if machine.clock_behind_seconds > ALLOWED_CLOCK_SECONDS:
-        sentence = "the results were changed in its future: set the clock, for deadlines are kept by it."
-        return Finding(Verdict.MEND, "clock", sentence)
+        return Verdict.MEND, "the results were changed in its future: set the clock, for deadlines are kept by it."
     if machine.is_clock_kept is False:
-        sentence = "nothing keeps it right, and deadlines are kept by it: install chrony or systemd-timesyncd."
-        return Finding(Verdict.NOTE, "clock", sentence)
-    known = "kept right by the system" if machine.is_clock_kept else "plausible"
-    return Finding(Verdict.OK, "clock", f"{known}.")
+        return (
+            Verdict.NOTE,
+            "nothing keeps it right, and deadlines are kept by it: install chrony or systemd-timesyncd.",
+        )
+    return Verdict.OK, "kept right by the system." if machine.is_clock_kept else "plausible."
 
 
-def _address(machine: Machine) -> Finding:
+def _address(machine: Machine) -> _Result:
     if machine.is_served:
-        return Finding(Verdict.OK, "address", "the site of this home runs now.")
+        return Verdict.OK, "the site of this home runs now."
     if machine.port_problem:
-        reason = machine.port_problem.lower()
-        sentence = f"can't be listened on: {reason}; choose another --port, unless arena-web.socket has it."
-        return Finding(Verdict.MEND, "address", sentence)
-    return Finding(Verdict.OK, "address", "free to be listened on.")
+        problem = f"can't be listened on: {machine.port_problem.lower()}"
+        return Verdict.MEND, f"{problem}; choose another --port, unless arena-web.socket has it."
+    return Verdict.OK, "free to be listened on."
 
 
-def _https(machine: Machine) -> Finding:
+def _https(machine: Machine) -> _Result:
     if machine.has_https:
         sentence = "something answers on port 443; name it with --trusted-proxy 127.0.0.1 if it passes requests on."
-        return Finding(Verdict.OK, "https", sentence)
+        return Verdict.OK, sentence
     sentence = (
         "nothing answers on port 443 here: over a network, accounts need a web server with a certificate in front"
         " (docs/operators.md), and --trusted-proxy with its address."
     )
-    return Finding(Verdict.NOTE, "https", sentence)
+    return Verdict.NOTE, sentence
+
+
+_CHECKS: Mapping[str, Callable[[Machine], _Result | None]] = {
+    "packages": _packages,
+    "user": _user,
+    "uploads": _isolation,
+    "cores": _cores,
+    "memory": _memory,
+    "disk": _disk,
+    "files": _descriptors,
+    "home": _home,
+    "people": _people,
+    "operators": _operators,
+    "clock": _clock,
+    "address": _address,
+    "https": _https,
+}

@@ -11,12 +11,10 @@ from arena.server.http.hosts import Hosts
 from arena.server.http.metrics import (
     CONTENT_TYPE,
     MEASURE_SECONDS,
-    Metric,
-    MetricKind,
     RequestMetrics,
     Sample,
     StateMetrics,
-    exposition,
+    metric,
     metrics_app,
 )
 from arena.server.http.observation import Answered
@@ -39,10 +37,8 @@ def parsed(text):
 
 
 def test_the_text_is_what_prometheus_reads():
-    metric = Metric(
-        "arena_x", MetricKind.GAUGE, AWKWARD, [Sample(1.5, {"label": AWKWARD}), Sample(2**53, {"label": ""})]
-    )
-    assert parsed(exposition([metric])) == {("arena_x", AWKWARD): 1.5, ("arena_x", ""): 2**53}
+    text = metric("arena_x", AWKWARD, [Sample(1.5, {"label": AWKWARD}), Sample(2**53, {"label": ""})])
+    assert parsed(text) == {("arena_x", AWKWARD): 1.5, ("arena_x", ""): 2**53}
 
 
 def test_requests_are_counted_by_template():
@@ -50,7 +46,7 @@ def test_requests_are_counted_by_template():
     for seconds in (0.0005, 0.001, 0.2, 99.0):
         requests(Answered("GET", "/bots/{bot}", 200, seconds, None))
     requests(Answered("POST", "/sign-in", 429, 0.01, 7))
-    values = parsed(exposition(requests.metrics()))
+    values = parsed("".join(requests.metrics()))
     assert values["arena_requests_total", "GET", "/bots/{bot}", "200"] == 4
     assert values["arena_requests_total", "POST", "/sign-in", "429"] == 1
     buckets = {
@@ -71,7 +67,7 @@ async def test_what_a_stranger_asks_for_becomes_no_label(directory):
             await client.get(f"/{path}")
         await client.request("CANARY", "/")
         await client.get("/", headers={"host": "canary.example"})
-    text = exposition(requests.metrics())
+    text = "".join(requests.metrics())
     assert "canary" not in text.lower()
     values = parsed(text)
     assert values["arena_requests_total", "GET", "/", "200"] == 1
@@ -103,7 +99,7 @@ def state(directory, tmp_path):
 
 
 def values_of(state):
-    return parsed(exposition(state.metrics.metrics()))
+    return parsed("".join(state.metrics.metrics()))
 
 
 def test_the_state_is_read_when_it_is_asked_for(state):
@@ -126,7 +122,7 @@ def test_the_state_is_read_when_it_is_asked_for(state):
     found = {name: values["arena_troubles", name] for name in ("web", "work", *(service.name for service in SERVICES))}
     idle = dict.fromkeys(("web", "work", "contests", "results", "play", "annotator"), 0)
     assert found == {**idle, "checker": 1, "ladder": 2}, "without their sentences"
-    assert "canary" not in exposition(state.metrics.metrics())
+    assert "canary" not in "".join(state.metrics.metrics())
 
 
 def test_files_are_measured_now_and_then_and_what_cannot_be_read_is_left_out(state, monkeypatch):
@@ -153,8 +149,7 @@ async def test_only_metrics_are_there_and_only_for_this_machine():
         threads.append(threading.current_thread())
         return []
 
-    metric = Metric("arena_x", MetricKind.GAUGE, "X.", [Sample(1)])
-    app = metrics_app(Hosts(), lambda: [metric], second)
+    app = metrics_app(Hosts(), lambda: [metric("arena_x", "X.", 1)], second)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://127.0.0.1:9100") as client:
         response = await client.get("/metrics")
         assert (response.status_code, response.headers["content-type"]) == (200, CONTENT_TYPE)
