@@ -45,6 +45,7 @@ from arena.server.gate.request import (
     site_of,
 )
 from arena.server.gate.responses import (
+    NO_REFUSAL,
     Refusal,
     document_response,
     done_response,
@@ -171,7 +172,7 @@ class Gate:
         return await self._page(request, operation, visit, result)
 
     async def _page(
-        self, request: Request, operation: Operation, visit: Visit, model: Any, refusal: Refusal | None = None
+        self, request: Request, operation: Operation, visit: Visit, model: Any, refusal: Refusal = NO_REFUSAL
     ) -> Response:
         unseen: Mapping[int, int] = {}
         if visit.actor.session is not None and not wants_json(request):

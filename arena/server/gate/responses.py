@@ -45,6 +45,9 @@ class Refusal:
         return {field: "; ".join(errors) for field, errors in errors_by_field.items() if field}
 
 
+NO_REFUSAL = Refusal(problem=Problem(status=200, title="", error=""), sent={}, action="")
+
+
 def page_response(
     request: Request,
     operation: Operation,
@@ -52,7 +55,7 @@ def page_response(
     actor: Actor,
     model: Any,
     unseen: int = 0,
-    refusal: Refusal | None = None,
+    refusal: Refusal = NO_REFUSAL,
 ) -> Response:
     """Return the page with the result of an operation, and with a rejected form if there is one.
 
@@ -62,27 +65,27 @@ def page_response(
     if wants_json(request) or not operation.template:
         response = response_of(rendered(model.model_dump_json().encode(), JSON), _request_headers(request), headers)
     else:
+        setting = Setting(links=links, unseen=unseen)
+        if refusal is NO_REFUSAL:
+            asked_for_again = operation.is_asked_for_again(model)
+            setting = replace(setting, topics=operation.topics(model), is_asked_for_again=asked_for_again)
         html = render_template(
             operation.template,
-            replace(_setting(links, operation, model) if refusal is None else Setting(links=links), unseen=unseen),
+            setting,
             room=operation.room,
             twin=None,
             model=model,
             actor=actor,
-            error=refusal.problem.error if refusal is not None else "",
-            sent=refusal.sent if refusal is not None else {},
-            action=refusal.action if refusal is not None else "",
-            problems=refusal.problem.fields if refusal is not None else (),
-            wrong=refusal.wrong if refusal is not None else {},
+            error=refusal.problem.error,
+            sent=refusal.sent,
+            action=refusal.action,
+            problems=refusal.problem.fields,
+            wrong=refusal.wrong,
         )
-        status = refusal.problem.status if refusal is not None else 200
+        status = refusal.problem.status
         response = response_of(rendered(html.encode(), HTML), _request_headers(request), headers, status)
     response.headers["vary"] += ", Cookie, Authorization"
     return response
-
-
-def _setting(links: ServedLinks, operation: Operation, model: Any) -> Setting:
-    return Setting(links=links, topics=operation.topics(model), is_asked_for_again=operation.is_asked_for_again(model))
 
 
 def done_response(request: Request, done: Done) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -9,11 +10,19 @@ from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any
 
-from arena.server.http.changes import Chunk, LoggedEvent, LoggedLiveMatch, Reader, StoreState
-from arena.server.http.topics import ARENA, ARENA_LOG, Cursor, Topic, live_log, tournament_log
+from arena.server.http.topics import (
+    ARENA,
+    ARENA_LOG,
+    Cursor,
+    LoggedEvent,
+    LoggedLiveMatch,
+    StoreState,
+    Topic,
+    live_log,
+    tournament_log,
+)
 from arena.store.results.events import EventDetails
 
-#
 # Events of a tournament are sent at most once a second, states of a match at most four times a second. So readers that
 # fetch the page again at each event do this no more often.
 
@@ -25,6 +34,50 @@ MAX_PENDING = 1000
 """Events that may wait to be sent; beyond that, readers read everything again."""
 
 _NO_DETAILS = EventDetails()
+
+
+MAX_BEHIND_BYTES = 256 * 1024
+"""A reader is dropped if more bytes than this wait for it."""
+
+
+class Reader:
+    """A reader of a stream, and the bytes that wait for it; a channel hands the same bytes to all of its readers."""
+
+    def __init__(self) -> None:
+        self._waiting: list[bytes] = []
+        self._is_ended, self._news = False, asyncio.Event()
+
+    def put(self, data: bytes) -> None:
+        """Add bytes to be sent; ``wake`` lets the reader take them."""
+        self._waiting.append(data)
+
+    def put_first(self, data: bytes) -> None:
+        """Add bytes to be sent before those that wait already."""
+        self._waiting.insert(0, data)
+
+    async def take(self) -> bytes:
+        """Wait for the next bytes to send, and return them; none at the end of the stream."""
+        while not (self._is_ended or self._waiting):
+            self._news.clear()
+            await self._news.wait()
+        waiting, self._waiting = self._waiting, []
+        return b"".join(waiting)
+
+    def wake(self) -> None:
+        """Wake it if it waits for bytes."""
+        self._news.set()
+
+    def end(self, last: bytes = b"") -> None:
+        """End its stream after the bytes that wait for it, and these last ones."""
+        self._is_ended = True
+        self.put(last)
+        self.wake()
+
+    def drop_if_too_slow(self) -> None:
+        """End its stream at once if too many bytes wait for it."""
+        if sum(map(len, self._waiting)) > MAX_BEHIND_BYTES:
+            self._waiting.clear()
+            self.end()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +92,9 @@ class Channel:
     """The readers of a set of topics, and the events for them.
 
     Attributes:
-        end: of the chain of chunks.
         places: up to where everything has been sent, by log.
         counted: the topics of which only the number of changes is sent, by what counts them.
-        sent_at: of the last chunk (monotonic seconds).
+        sent_at: when its readers were last sent something (monotonic seconds).
         matches: by the numbers of tournament and match.
         known_matches: those of which the store was asked whether they are still to be played.
         watched: those of them that are followed ply by ply.
@@ -52,7 +104,6 @@ class Channel:
         """Begin after a state of the store."""
         self.key = key
         self.readers: set[Reader] = set()
-        self.end = Chunk()
         self.sent_at = now
         self.places = dict(
             state.cursor(sorted((subscription.topic for subscription in key), key=lambda topic: topic.path)).places
@@ -90,7 +141,7 @@ class Channel:
 
     @property
     def cursor(self) -> Cursor:
-        """The place of a reader that has read all chunks."""
+        """The place of a reader that has read everything."""
         return Cursor(self._store, self.places)
 
     # adding events
@@ -110,13 +161,12 @@ class Channel:
         self._events.pop(tournament, None)
         self._missed[tournament] = number
 
-    def add_live(self, live: LoggedLiveMatch) -> None:
-        """Add the state of one of its matches, to be sent unless a later one comes before that."""
-        self._live[live.place] = live
+    def add_live(self, place: tuple[int, int], live: LoggedLiveMatch | None) -> None:
+        """Add the state of one of its matches, to be sent unless a later one comes before that.
 
-    def add_gone(self, place: tuple[int, int]) -> None:
-        """Note that one of its matches is not being played any more, and has no result either."""
-        self._live[place] = None
+        None if it is not being played any more, and has no result either.
+        """
+        self._live[place] = live
 
     def add_progress(self, tournament: int) -> None:
         """Note that the progress of a tournament's run has changed."""
@@ -147,24 +197,24 @@ class Channel:
         yield from map(_progress_of, self._progressed)
 
     def flush(self, now: float) -> bool:
-        """Append to the chain what can be sent now; return whether there was anything."""
+        """Hand to all readers what can be sent now; return whether there was anything."""
         ready = {log for log in self._logs_waiting() if self._not_before.get(log, 0.0) <= now}
         states = {live_log(*place) for place in self._live}
         for log in ready:
             self._not_before[log] = now + (SECONDS_BETWEEN_STATES if log in states else SECONDS_BETWEEN_EVENTS)
         data = b"".join(self._frames(ready))
-        self._append(data, now)
+        self._put(data, now)
         return bool(data)
 
     def beat(self, now: float) -> None:
-        """Append a comment that keeps the stream alive, and its cursor."""
-        self._append(b": alive\n" + id_line(self.cursor) + b"\n", now)
+        """Hand to all readers a comment that keeps the stream alive, and its cursor."""
+        self._put(b": alive\n" + id_line(self.cursor) + b"\n", now)
 
-    def _append(self, data: bytes, now: float) -> None:
+    def _put(self, data: bytes, now: float) -> None:
         if data:
-            self.end.following = Chunk(data, self.end.end + len(data))
-            self.end = self.end.following
             self.sent_at = now
+            for reader in self.readers:
+                reader.put(data)
 
     def _frames(self, ready: set[str]) -> Iterator[bytes]:
         for place in [place for place in self._live if live_log(*place) in ready]:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from arena.base.enums import EventKind
 from arena.base.errors import UnknownNameError
-from arena.server.http.changes import MAX_BEHIND_BYTES, Change, LoggedEvent, LoggedLiveMatch, Reader, StoreState
 from arena.server.http.channel import (
     HEARTBEAT_SECONDS,
+    MAX_BEHIND_BYTES,
     Channel,
     Channels,
+    Reader,
     Subscription,
     changed_frame,
     id_line,
@@ -21,7 +22,17 @@ from arena.server.http.channel import (
 )
 from arena.server.http.hosts import Places
 from arena.server.http.problems import ProblemError, bad_address, unavailable
-from arena.server.http.topics import ARENA, Cursor, Topic, live_log, tournament_log
+from arena.server.http.topics import (
+    ARENA,
+    Change,
+    Cursor,
+    LoggedEvent,
+    LoggedLiveMatch,
+    StoreState,
+    Topic,
+    live_log,
+    tournament_log,
+)
 from arena.server.http.watcher import StoreLogs
 
 MAX_WATCHED = 64
@@ -114,10 +125,8 @@ class Hub:
     def __init__(
         self, state: StoreState, logs: StoreLogs, clock: Callable[[], float] = lambda: time.monotonic()
     ) -> None:
-        self.clock = clock
-        self.is_closed = False
-        self._state = state
-        self._logs = logs
+        self.clock, self.is_closed = clock, False
+        self._state, self._logs = state, logs
         self._channels = Channels()
         self.watched = WatchedMatches(self._channels, logs)
         self._waiting: set[Channel] = set()
@@ -150,7 +159,7 @@ class Hub:
         if self.is_closed or not self._places.make_room(network, MAX_READERS):
             raise ProblemError(_TOO_MANY)
         channel = self._channels.of(subscriptions, self._state, self.clock())
-        reader = Reader(channel.end)
+        reader = Reader()
         channel.readers.add(reader)
         self._places.add(network, reader)
         try:
@@ -239,36 +248,38 @@ class Hub:
             self._end_all(reload_frame(ARENA.path))
             return
         for event in change.events:
-            for channel in self._channels.of_tournament(event.tournament):
+            for channel in self._with_news_of(event.tournament):
                 channel.add_event(event)
-                self._waiting.add(channel)
             self.watched.note(event)
             if event.stored.kind is EventKind.RESULTS:
                 for match in event.stored.details.matches:
                     self._live.pop((event.tournament, match), None)
         for tournament in change.missed:
-            for channel in self._channels.of_tournament(tournament):
+            for channel in self._with_news_of(tournament):
                 channel.add_missed(tournament, change.state.last_events.get(tournament, 0))
-                self._waiting.add(channel)
         for live in change.live:
             self._live[live.place] = live
-            for channel in self._channels.of_tournament(live.tournament):
+            for channel in self._with_news_of(live.tournament):
                 if live.place in channel.matches:
-                    channel.add_live(live)
-                    self._waiting.add(channel)
+                    channel.add_live(live.place, live)
         for place in change.gone:
             self._live.pop(place, None)
-            for channel in self._channels.of_tournament(place[0]):
+            for channel in self._with_news_of(place[0]):
                 if place in channel.watched:  # else it has been recorded, and readers were sent its result
-                    channel.add_gone(place)
-                    self._waiting.add(channel)
+                    channel.add_live(place, None)
         for tournament in change.progressed:
-            for channel in {*self._channels.of_tournament(tournament), *self._channels.counting}:
+            for channel in {*self._with_news_of(tournament), *self._channels.counting}:
                 channel.add_progress(tournament)
                 self._waiting.add(channel)
         self._waiting.update(channel for channel in self._channels.counting if channel.set_totals(change.state))
         if self._waiting:
             self._changed.set()
+
+    def _with_news_of(self, tournament: int) -> Collection[Channel]:
+        """Return the channels of a tournament; they are asked for what they have to send."""
+        channels = self._channels.of_tournament(tournament)
+        self._waiting.update(channels)
+        return channels
 
     # sending
 
@@ -304,7 +315,7 @@ class Hub:
             channel.beat(now)
         for channel in self._channels:
             for reader in channel.readers:
-                reader.drop_if_too_slow(channel.end.end)
+                reader.drop_if_too_slow()
         return quiet
 
     async def _wake(self, channels: Iterable[Channel]) -> None:

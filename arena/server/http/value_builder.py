@@ -7,7 +7,6 @@ import contextlib
 import logging
 import os
 import stat
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
@@ -17,6 +16,7 @@ from typing import TypeVar
 import anyio
 from pydantic import Field, ValidationError
 
+from arena.base.folder import replace_file
 from arena.base.shipped import code_digest
 from arena.server.http.builder_messages import BuiltValue
 from arena.server.http.builders import CRASHED, Builders, FairQueue
@@ -81,15 +81,7 @@ class Snapshots:
             if self._directory.is_symlink() or self._directory.parent.is_symlink():  # a link may lead out of the home
                 return
             self._make_room(len(line) + len(value.json))
-            with tempfile.NamedTemporaryFile(dir=self._directory, suffix=_SUFFIX, delete=False) as file:
-                unfinished = Path(file.name)
-                try:
-                    file.write(line + value.json)
-                    file.flush()
-                    unfinished.replace(self._path(page, parameters))
-                except OSError:
-                    unfinished.unlink(missing_ok=True)
-                    raise
+            replace_file(self._path(page, parameters), line, value.json)
 
     def clear(self) -> None:
         """Remove all files, such as after a person has left whose name may be in them."""
@@ -205,8 +197,6 @@ class ValueBuilder:
 
     async def earlier(self, page: Page, parameters: Parameters, has_all_words: bool) -> tuple[str, BuiltValue] | None:
         """Return the version and the value of a page that an earlier server has kept."""
-        if page.lane is not Lane.RATINGS:
-            return None
 
         def read() -> tuple[str, BuiltValue] | None:
             snapshot = self._snapshots.read(page, parameters, has_all_words)
@@ -214,10 +204,9 @@ class ValueBuilder:
                 page.model.model_validate_json(snapshot[1].json)
             return snapshot
 
-        try:
+        with contextlib.suppress(ValidationError):
             return await self._in_thread(read)
-        except ValidationError:
-            return None
+        return None
 
     async def keep(
         self, page: Page, parameters: Parameters, version: str, value: BuiltValue, has_all_words: bool

@@ -16,8 +16,7 @@ import anyio
 
 from arena.base.enums import EventKind
 from arena.base.errors import ArenaError, StoreAwayError, StoreError
-from arena.server.http.changes import Change, LoggedEvent, LoggedLiveMatch, StoreState
-from arena.server.http.topics import Entered, Topic, parse_topics
+from arena.server.http.topics import Change, Entered, LoggedEvent, LoggedLiveMatch, StoreState, Topic, parse_topics
 from arena.store.home import ArenaHome
 from arena.store.results.events import BOTS, OWNERS, StoredEvent, live_topic, tournament_topic
 from arena.store.results.store import Store

@@ -8,9 +8,8 @@ import uvicorn
 
 from arena.base.enums import EventKind
 from arena.base.live_match import LiveSummary
-from arena.server.http.changes import Change, LoggedEvent, LoggedLiveMatch, StoreState
 from arena.server.http.connections import Connection
-from arena.server.http.topics import Entered
+from arena.server.http.topics import Change, Entered, LoggedEvent, LoggedLiveMatch, StoreState
 from arena.store.results.events import EventDetails, StoredEvent, tournament_topic
 from arena.store.results.live_state import StoredLiveSummary
 from arena.store.results.tournament_reader import Roster

@@ -7,7 +7,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from arena.base.enums import EventKind
 from arena.base.errors import UnknownNameError, UsageError
-from arena.server.http import changes as reader_module
+from arena.server.http import channel as reader_module
 from arena.server.http import hub as hub_module
 from arena.server.http.hub import Hub
 from arena.server.http.problems import ProblemError
@@ -44,7 +44,7 @@ class Client:
 
     def take(self):
         data = b""
-        while self.reader.at.following or self.reader._first or self.reader._is_ended:
+        while self.reader._waiting or self.reader._is_ended:
             part = asyncio.run(self.reader.take())
             data += part
             if not part:
@@ -269,7 +269,7 @@ def test_quiet_streams_are_kept_alive_and_readers_that_take_nothing_are_dropped(
     assert hub.sweep() == []
     clock.now += 1
     assert hub.sweep() == [client.channel]
-    assert client.reader.at.following.data == b": alive\nid: 0123abcd-1.0\n\n"
+    assert client.reader._waiting == [b": alive\nid: 0123abcd-1.0\n\n"]
     client.leave()
     monkeypatch.setattr(reader_module, "MAX_BEHIND_BYTES", 1000)
     quick, stuck = Client(hub, "tournaments/cup"), Client(hub, "tournaments/cup")
