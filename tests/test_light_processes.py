@@ -88,7 +88,7 @@ PROCESSES = {
     "builder of pages": Process(
         "import arena.server.http.builder", RATES | STORES - {"arena.store.results.store"} | PRINTS - {"tabulate"}
     ),
-    "checker": Process("import arena.community.submissions.checker_program", RATES | SERVES | PRINTS | ANALYSES),
+    "checker": Process("import arena.community.submissions.checker", RATES | SERVES | PRINTS | ANALYSES),
     "ladder": Process("import arena.community.ladders.director_program", RATES | SERVES | PRINTS),
     "play host": Process(
         "import arena.community.play.host_program", RATES | PRINTS - {"tabulate"} | {"starlette", "uvicorn"}

@@ -212,8 +212,6 @@ class Operation:
         only_in_browser: whether no token is good for it.
         is_in_the_open: whether there is no secret in it, so that others may read it on its way.
         media_type: of the file or the stream that is returned; "" for neither.
-        topics: returns the topics whose events change the page, from what it shows; none if it is not live.
-        is_asked_for_again: returns whether a browser asks for it every few seconds: no event may tell of what it shows.
     """
 
     method: str
@@ -234,9 +232,6 @@ class Operation:
     is_in_the_open: bool = False
     media_type: str = ""
     max_body_bytes: int = MAX_BODY_BYTES
-    topics: Callable[[Any], tuple[str, ...]] = lambda _: ()
-    is_asked_for_again: Callable[[Any], bool] = lambda _: False
-    is_late: Callable[[Any], bool] = lambda _: False
     handler: Handler = _no_handler
 
     def __call__(self, function: Callable[..., Result]) -> Operation:

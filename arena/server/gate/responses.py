@@ -59,16 +59,18 @@ def page_response(
 ) -> Response:
     """Return the page with the result of an operation, and with a rejected form if there is one.
 
-    The bar shows how many messages are ``unseen``.
+    The bar shows how many messages are ``unseen``. The model may say of itself that it ``is_late``: some of it is still
+    being built; which ``live_topics`` have the events that change it; and that it ``is_asked_for_again``: a browser
+    does so every few seconds, as no event may tell of what it shows.
     """
-    headers = {"cache-control": NOT_KEPT} | ({"retry-after": "1"} if operation.is_late(model) else {})
+    headers = {"cache-control": NOT_KEPT} | ({"retry-after": "1"} if getattr(model, "is_late", False) else {})
     if wants_json(request) or not operation.template:
         response = response_of(rendered(model.model_dump_json().encode(), JSON), _request_headers(request), headers)
     else:
         setting = Setting(links=links, unseen=unseen)
         if refusal is NO_REFUSAL:
-            asked_for_again = operation.is_asked_for_again(model)
-            setting = replace(setting, topics=operation.topics(model), is_asked_for_again=asked_for_again)
+            topics, is_asked_for_again = getattr(model, "live_topics", ()), getattr(model, "is_asked_for_again", False)
+            setting = replace(setting, topics=topics, is_asked_for_again=is_asked_for_again)
         html = render_template(
             operation.template,
             setting,

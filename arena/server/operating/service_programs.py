@@ -41,7 +41,7 @@ class ServiceKind:
     module: str
 
 
-CHECKER = ServiceKind("checker", "checks what authors submit", "arena.community.submissions.checker_program")
+CHECKER = ServiceKind("checker", "checks what authors submit", "arena.community.submissions.checker")
 CONTESTS = ServiceKind("contests", "plays contests", "arena.community.contests.director_program")
 LADDER_SERVICE = ServiceKind("ladder", "plays a ladder", "arena.community.ladders.director_program")
 RESULTS = ServiceKind("results", "signs the results of contests", "arena.community.contests.results_program")

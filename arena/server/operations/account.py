@@ -108,7 +108,7 @@ def _as_list(sent: object) -> object:
     return [sent] if isinstance(sent, str) else sent
 
 
-@Operation("GET", "/account", Who.MEMBER, "account", is_late=lambda page: page.is_late)
+@Operation("GET", "/account", Who.MEMBER, "account")
 def show_account(visit: Visit) -> AccountPage | ToShow:
     """Your own account, and the ratings of your bots."""
     may_see_bots = visit.actor.session is not None or Permission.SUBMIT in visit.actor.permissions

@@ -40,14 +40,7 @@ class NewChallenge(NewMatch):
     both_seats: StrictBool | str = False
 
 
-@Operation(
-    "GET",
-    "/challenges",
-    Permission.SUBMIT,
-    "challenges",
-    room="play",
-    is_asked_for_again=lambda page: any(one.state not in ENDED for one in page.own),
-)
+@Operation("GET", "/challenges", Permission.SUBMIT, "challenges", room="play")
 def show_challenges(visit: Visit, bot: str = "") -> ChallengesPage:
     """Which bots can be challenged, and one's own challenges."""
     suspended, everything = suspended_bots(visit), menu_of(visit.people)

@@ -12,7 +12,6 @@ from arena.community.contests.contest_text import contest_text
 from arena.community.contests.visibility import ContestHome, Visibility, visible
 from arena.server.gate.operation import SEVERAL_LINES, Done, Number, Operation, Readable, ToShow, Visit, Who
 from arena.server.http.problems import bad_address
-from arena.server.http.topics import CONTESTS
 from arena.server.operations.contest_form import Change, ContestName, changeable_fields, titles_of
 from arena.server.operations.contest_view import (
     CAN_BE_ENTERED,
@@ -49,15 +48,7 @@ MESSAGES = Rate(60, 3600.0)
 QUESTIONS = Rate(60, 3600.0)
 
 
-@Operation(
-    "GET",
-    "/contests",
-    Who.ANYBODY,
-    "contests",
-    room="contests",
-    is_in_the_open=True,
-    topics=lambda _: (CONTESTS.path,),
-)
+@Operation("GET", "/contests", Who.ANYBODY, "contests", room="contests", is_in_the_open=True)
 def show_contests(visit: Visit) -> ContestsPage:
     """All contests, those first that can be entered."""
     contests, now = visit.people.contests, visit.people.contests.now()
@@ -71,29 +62,7 @@ def show_contests(visit: Visit) -> ContestsPage:
     return ContestsPage(contests=(*entered, *others), may_direct=Permission.DIRECT in visit.actor.permissions)
 
 
-def topics_of(page: ContestPage) -> tuple[str, ...]:
-    """Return the topics whose events change the page of a contest; none of them is embargoed."""
-    result = page.result
-    shows_public = result is not None and not result.is_hidden
-    return (CONTESTS.path, *((f"tournaments/{quote(page.line.name, safe='')}",) if shows_public else ()))
-
-
-def shows_embargoed(page: ContestPage) -> bool:
-    """Return whether the page of a contest shows embargoed results or settings."""
-    return page.changes is not None and page.hidden_since is not None
-
-
-@Operation(
-    "GET",
-    "/contests/{name}",
-    Who.ANYBODY,
-    "contest",
-    room="contests",
-    is_in_the_open=True,
-    topics=topics_of,
-    is_asked_for_again=shows_embargoed,
-    is_late=lambda page: page.is_late,
-)
+@Operation("GET", "/contests/{name}", Who.ANYBODY, "contest", room="contests", is_in_the_open=True)
 def show_contest(visit: Visit, name: ContestName) -> ContestPage | ToShow:
     """A contest: its rules, deadline and entries, and where its results are."""
     stored = found_contest(visit, name)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from arena.base.results import competition_ranks
 from arena.community.contests.visibility import ContestHome, visible
 from arena.server.gate.homes import HomePlace
 from arena.server.gate.operation import Visit
+from arena.server.http.topics import CONTESTS
 from arena.site.frame.model import Model, Page, Sentence
 from arena.site.matches.games_model import GameOption
 from arena.site.page_table import PAGE_BY_NAME
@@ -69,6 +71,11 @@ class ContestsPage(Model):
 
     contests: tuple[ContestLine, ...]
     may_direct: bool
+
+    @property
+    def live_topics(self) -> tuple[str, ...]:
+        """The topics whose events change it."""
+        return (CONTESTS.path,)
 
 
 class EntryLine(Model):
@@ -190,6 +197,17 @@ class ContestPage(Model):
     messages: tuple[ContestMessageLine, ...] = ()
     may_ask: bool = False
     changes: ContestChanges | None
+
+    @property
+    def live_topics(self) -> tuple[str, ...]:
+        """The topics whose events change it; none of them is embargoed."""
+        shows_public = self.result is not None and not self.result.is_hidden
+        return (CONTESTS.path, *((f"tournaments/{quote(self.line.name, safe='')}",) if shows_public else ()))
+
+    @property
+    def is_asked_for_again(self) -> bool:
+        """Whether it shows embargoed results or settings."""
+        return self.changes is not None and self.hidden_since is not None
 
     @property
     def authors(self) -> dict[str, str]:

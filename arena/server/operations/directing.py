@@ -108,6 +108,11 @@ class DirectingPage(Model):
     contest: str
     is_hidden: bool
 
+    @property
+    def is_asked_for_again(self) -> bool:
+        """Always: no event tells of requests."""
+        return True
+
 
 # Operations to pause and correct supervised tournaments of the site: ladders and contests. They write requests with
 # their reasons into the public log; the program of the tournament carries them out between matches.
@@ -188,7 +193,7 @@ def show_services(visit: Visit) -> ServicesPage:
     )
 
 
-@Operation("GET", PAGE, Permission.DIRECT, "directing", is_asked_for_again=lambda _: True)
+@Operation("GET", PAGE, Permission.DIRECT, "directing")
 def show_directing(visit: Visit, tournament: str) -> DirectingPage:
     """A supervised tournament, and what was asked of it."""
     report = visit.people.directors.report(tournament)

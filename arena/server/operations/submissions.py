@@ -79,6 +79,11 @@ class SubmissionPage(Model):
     ratings: tuple[FirstRating, ...] = ()
     is_awaited: bool = False
 
+    @property
+    def is_asked_for_again(self) -> bool:
+        """Whether it may soon be rated."""
+        return self.is_awaited
+
 
 class SubmissionDetails(Model):
     """What only the author sees of a submission.
@@ -164,14 +169,7 @@ def submit(
     )
 
 
-@Operation(
-    "GET",
-    "/submissions/{number}",
-    Who.ANYBODY,
-    "submission",
-    is_in_the_open=True,
-    is_asked_for_again=lambda page: page.is_awaited,
-)
+@Operation("GET", "/submissions/{number}", Who.ANYBODY, "submission", is_in_the_open=True)
 def show_submission(visit: Visit, number: Number) -> SubmissionPage:
     """A submission, and what became of it."""
     person = visit.actor.person

@@ -6,7 +6,7 @@ from arena.site.frame.model import Model
 from arena.site.matches.games_model import GameOption
 from arena.site.matches.match_model import Shape, ViewedMatch
 from arena.store.people.answers import Enjoyed
-from arena.store.people.unrated_match import MatchState
+from arena.store.people.unrated_match import ENDED, MatchState
 
 SEATS = 2
 """Of a game that has no option for it."""
@@ -254,3 +254,8 @@ class ChallengesPage(Model):
     remarks: tuple[str, ...]
     own: tuple[OwnChallenge, ...]
     authors: dict[str, str]
+
+    @property
+    def is_asked_for_again(self) -> bool:
+        """Whether a challenge is still being played."""
+        return any(challenge.state not in ENDED for challenge in self.own)

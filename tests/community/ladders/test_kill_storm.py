@@ -37,7 +37,7 @@ TOML = 'name = "{name}"\nversion = "{version}"\ncommand = ["python3", "bot.py"]\
 AUTHORS = ("ada", "ben", "cleo")
 WEB = "web"
 PROGRAMS = {
-    "checker": "arena.community.submissions.checker_program",
+    "checker": "arena.community.submissions.checker",
     "ladder": "arena.community.ladders.director_program",
     "contests": "arena.community.contests.director_program",
     "builder": "arena.server.http.builder",

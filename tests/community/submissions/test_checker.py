@@ -12,8 +12,7 @@ import pytest
 from arena.base.errors import DatabaseError, UsageError
 from arena.community.submissions import checker as checker_module
 from arena.community.submissions import submission as submission_module
-from arena.community.submissions.checker import MAX_TRIES, Checker
-from arena.community.submissions.checker_program import CheckerLock
+from arena.community.submissions.checker import MAX_TRIES, Checker, CheckerLock
 from arena.community.submissions.upload_directory import UploadDirectory
 from arena.store.home import ArenaHome
 from arena.store.people.people_store import PeopleStore

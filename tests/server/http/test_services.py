@@ -9,8 +9,8 @@ import pytest
 
 from arena.base.programs.service_program import NOTHING_TO_DO
 from arena.sandbox.isolation.reaper import children
-from arena.server.http import services
-from arena.server.http.services import Service
+from arena.server.http import supervisor
+from arena.server.http.supervisor import Service
 from tests.server.conftest import client_of
 
 STUBBORN = """
@@ -34,7 +34,7 @@ async def running(service, but=None):
 
 
 async def test_one_that_ends_is_started_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(services, "FIRST_PAUSE_SECONDS", 0.001)
+    monkeypatch.setattr(supervisor, "FIRST_PAUSE_SECONDS", 0.001)
     service = Service(program(tmp_path, monkeypatch, "import time\ntime.sleep(1000)\n"), ())
     service.start()
     service.want()
@@ -55,7 +55,7 @@ async def test_one_that_fails_at_once_is_started_less_and_less_often(tmp_path, m
         if len(pauses) == 8:
             raise asyncio.CancelledError
 
-    monkeypatch.setattr(services.asyncio, "sleep", sleep)
+    monkeypatch.setattr(supervisor.asyncio, "sleep", sleep)
     service = Service(program(tmp_path, monkeypatch, ""), ())
     service.want()
     with pytest.raises(asyncio.CancelledError):
@@ -64,7 +64,7 @@ async def test_one_that_fails_at_once_is_started_less_and_less_often(tmp_path, m
 
 
 async def test_one_that_has_nothing_to_do_rests_until_it_is_wanted(tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr(services, "FIRST_PAUSE_SECONDS", 1000.0)
+    monkeypatch.setattr(supervisor, "FIRST_PAUSE_SECONDS", 1000.0)
     ready = tmp_path / "ready"
     text = f"import sys\nopen(sys.argv[2], 'x').close()\nsys.exit({NOTHING_TO_DO})\n"
     service = Service(program(tmp_path, monkeypatch, text), (str(ready),))
@@ -127,7 +127,7 @@ def has_ended(pid):
 @pytest.mark.parametrize("text", ["import time\ntime.sleep(1000)\n", STUBBORN], ids=["quick", "stubborn"])
 async def test_nobody_but_the_loop_asks_whether_it_has_ended(tmp_path, monkeypatch, text):
     """Else the loop may be too late: "Unknown child process pid"."""
-    monkeypatch.setattr(services, "SHUTDOWN_SECONDS", 0.2)
+    monkeypatch.setattr(supervisor, "SHUTDOWN_SECONDS", 0.2)
     asked, poll = [], subprocess.Popen.poll
     service = Service(program(tmp_path, monkeypatch, text), (str(tmp_path / "ready"),))
     service.start()
