@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from math import sqrt
 
 from arena.community.contests.contest_file import reading_of
-from arena.community.contests.contest_homes import open_embargoed_home
+from arena.community.contests.stages import open_embargoed_home
 from arena.community.submissions.upload_directory import UploadDirectory
 from arena.store.home import ArenaHome, open_people, uploads_path
 from arena.store.people.values import Role, Scope, SubmissionState

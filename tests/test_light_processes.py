@@ -71,7 +71,7 @@ PROCESSES = {
         set(),
     ),
     "unpacker": Process(
-        "import arena.community.uploads.unpacker, arena.community.uploads.tar_reader,"
+        "import arena.community.uploads.upload_file, arena.community.uploads.tar_reader,"
         " arena.community.uploads.zip_reader",
         EVERYTHING | {"subprocess", "arena.sandbox.isolation", "arena.store.home"},
         set(),
@@ -89,7 +89,7 @@ PROCESSES = {
         "import arena.server.http.builder", RATES | STORES - {"arena.store.results.store"} | PRINTS - {"tabulate"}
     ),
     "checker": Process("import arena.community.submissions.checker", RATES | SERVES | PRINTS | ANALYSES),
-    "ladder": Process("import arena.community.ladders.director_program", RATES | SERVES | PRINTS),
+    "ladder": Process("import arena.community.ladders.open_ladder", RATES | SERVES | PRINTS),
     "play host": Process(
         "import arena.community.play.host_program", RATES | PRINTS - {"tabulate"} | {"starlette", "uvicorn"}
     ),

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from arena.server.operating import health_check
-from arena.server.operating.service_programs import SERVICES
-from arena.server.operating.units import units
+from arena.server.operating.service_programs import SERVICES, units
 from tests import needs
 from tests.server.operating.test_units import PLAIN
 

@@ -67,8 +67,8 @@ def board_of_the_first_page_is_waited_for(monkeypatch):
 async def client_of(directory, versions=None, **options):
     import httpx
 
+    from arena.server.http.addresses import Hosts
     from arena.server.http.app import Site
-    from arena.server.http.hosts import Hosts
     from arena.server.http.opened_home import OpenedHome
 
     home = OpenedHome(directory)

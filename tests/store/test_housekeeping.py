@@ -8,7 +8,7 @@ import pytest
 from arena.analysis.measures.standings_cache import standings_of
 from arena.analysis.measures.verification import verify
 from arena.base.errors import DefinitionError, StoreError, UnknownNameError, UsageError
-from arena.community.contests.contest_homes import open_embargoed_home
+from arena.community.contests.stages import open_embargoed_home
 from arena.store.home import ArenaHome, delete_tournament, erase_tournament, rename_tournament, restore_tournament
 from arena.store.results.scope import Scope
 from arena.store.results.store import Store

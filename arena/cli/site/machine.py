@@ -27,7 +27,7 @@ from arena.games.kernels.loading import kernels_sentence
 from arena.sandbox.isolation.control_groups import divide_delegated_group
 from arena.sandbox.isolation.levels import PREFERRED, ProbeResult, groups_problem, probe_level
 from arena.sandbox.isolation.sandbox_policy import has_own_file_systems
-from arena.server.operating.units import FIRST_LINE, Installation, units
+from arena.server.operating.service_programs import FIRST_LINE, Installation, units
 from arena.store.home import home_path, store_url
 
 
@@ -193,7 +193,7 @@ def units_command(directory: str, user: str, site: SiteOptions) -> int:
     site.check_reach()
     if site.port == 0:
         raise UsageError("--port 0: the socket unit needs one that stays the same, such as 8000")
-    from arena.server.http.hosts import checked_proxies
+    from arena.server.http.addresses import checked_proxies
 
     named = [("--allowed-host", name) for name in site.allowed_hosts]
     named += [("--trusted-proxy", proxy) for proxy in checked_proxies(site.trusted_proxies)]

@@ -201,7 +201,7 @@ def serve_command(
         if only == WORK:
             return _run_work(site)
     _require_packages(NEEDED)
-    from arena.server.http.hosts import Hosts
+    from arena.server.http.addresses import Hosts
 
     inherited = take_inherited_socket()
     if inherited is not None:
@@ -209,9 +209,9 @@ def serve_command(
         site = site._replace(host=inherited.getsockname()[0])
     site.check_reach()
     from arena.sandbox.isolation.control_groups import divide_delegated_group
+    from arena.server.http.addresses import checked_proxies
     from arena.server.http.app import Site
     from arena.server.http.events import Events
-    from arena.server.http.hosts import checked_proxies
     from arena.server.http.observation import Observer, let_requests_be_logged, log_request
     from arena.server.http.opened_home import OpenedHome
     from arena.server.http.server import Beside, listen, serve

@@ -21,9 +21,9 @@ from arena.base.programs.service_program import (
     keep_trying,
     run_service,
 )
-from arena.community.contests.contest_homes import remove_embargoed_home_of
 from arena.community.contests.contest_places import has_work
 from arena.community.contests.played_contest import PlayedContest
+from arena.community.contests.stages import remove_embargoed_home_of
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.contest import ContestPhase, phase_of
 from arena.tournament.directors.supervised_run import Shutdown

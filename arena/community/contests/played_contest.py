@@ -10,9 +10,16 @@ from datetime import datetime
 from arena.base.definition import Definition
 from arena.base.errors import DatabaseError, UsageError
 from arena.base.records import Bot
-from arena.community.contests.contest_homes import ContestHomes
 from arena.community.contests.contest_places import has_work, is_reveal_due
-from arena.community.contests.stages import ContestBots, chosen, definition_of, first_of, is_ladder, ladder_until
+from arena.community.contests.stages import (
+    ContestBots,
+    ContestHomes,
+    chosen,
+    definition_of,
+    first_of,
+    is_ladder,
+    ladder_until,
+)
 from arena.community.contests.visibility import ContestHome, playing_home
 from arena.store.home import ArenaHome
 from arena.store.people.contest import ContestStage, StageRules, StoredContest

@@ -15,8 +15,8 @@ import anyio
 import anyio.to_thread
 
 from arena.base.errors import StoreError
+from arena.server.http.addresses import Places
 from arena.server.http.events import EventStream
-from arena.server.http.hosts import Places
 from arena.server.http.problems import ProblemError, unavailable
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.unrated_match import Shown

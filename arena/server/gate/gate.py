@@ -55,10 +55,9 @@ from arena.server.gate.responses import (
     problem_of_sent,
     to_sign_in,
 )
-from arena.server.http.addresses import query_of
+from arena.server.http.addresses import address_of, network_of, query_of
 from arena.server.http.endpoint import Endpoint
 from arena.server.http.events import HEADERS
-from arena.server.http.hosts import address_of, network_of
 from arena.server.http.observation import ACTOR
 from arena.server.http.page_response import wants_json
 from arena.server.http.problems import AwayLog, Problem, ProblemError, unavailable

@@ -14,8 +14,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from arena.base.errors import StoreError
+from arena.server.http.addresses import address_of, network_of
 from arena.server.http.endpoint import Endpoint, operation
-from arena.server.http.hosts import address_of, network_of
 from arena.server.http.hub import Hub
 from arena.server.http.topics import MAX_TOPICS, Change, parse_cursor, parse_topics
 from arena.server.http.watcher import StoreLogs, Watcher

@@ -10,8 +10,8 @@ from starlette.responses import RedirectResponse, Response
 
 from arena.base.errors import nearest, suggestion
 from arena.base.text import shortened_text
+from arena.server.http.addresses import LOCAL
 from arena.server.http.endpoint import Endpoint, Handler, operation_of_names
-from arena.server.http.hosts import LOCAL
 from arena.server.http.page_value import PAGE_CACHING, Rendered, rendered, response_of
 from arena.server.http.problems import bad_address
 from arena.site.guide import GUIDE, example_bot, guide_contents, guide_names, guide_page

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 from arena.base.enums import EventKind
 from arena.base.errors import UnknownNameError
+from arena.server.http.addresses import Places
 from arena.server.http.channel import (
     HEARTBEAT_SECONDS,
     MAX_BEHIND_BYTES,
@@ -20,7 +21,6 @@ from arena.server.http.channel import (
     id_line,
     reload_frame,
 )
-from arena.server.http.hosts import Places
 from arena.server.http.problems import ProblemError, bad_address, unavailable
 from arena.server.http.topics import (
     ARENA,

@@ -21,8 +21,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from arena.base.errors import ArenaError
 from arena.base.programs.service_program import HealthProblem
 from arena.base.version import __version__
+from arena.server.http.addresses import Hosts
 from arena.server.http.builders import Builders
-from arena.server.http.hosts import Hosts
 from arena.server.http.observation import Answered
 from arena.server.operating.service_programs import HOME, SERVICES, WEB, WORK
 from arena.site.frame.model import Lane

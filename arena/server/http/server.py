@@ -21,9 +21,9 @@ from starlette.types import ASGIApp
 
 from arena.base.errors import UsageError
 from arena.base.programs.systemd import notify, watchdog_seconds
+from arena.server.http.addresses import as_accepted
 from arena.server.http.app import Site
 from arena.server.http.connections import Connection, Connections, raise_descriptor_limit
-from arena.server.http.hosts import as_accepted
 
 BACKLOG = 2048
 KEEP_ALIVE_SECONDS = 5

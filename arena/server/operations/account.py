@@ -15,7 +15,7 @@ from arena.community.submissions.upload_directory import tell_owners
 from arena.server.gate.gate import too_often
 from arena.server.gate.operation import Done, Number, Operation, ToShow, Visit, Who
 from arena.server.gate.responses import place_of_ours
-from arena.server.http.hosts import network_of
+from arena.server.http.addresses import network_of
 from arena.server.http.value_builder import Snapshots
 from arena.server.operations.bot_logs import audience_of, my_bots, person_pages, reads_bot
 from arena.server.operations.people import (

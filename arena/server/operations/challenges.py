@@ -10,7 +10,7 @@ from arena.base.errors import UsageError
 from arena.base.text import counted
 from arena.server.gate.gate import too_often
 from arena.server.gate.operation import Done, Operation, Visit
-from arena.server.http.hosts import network_of
+from arena.server.http.addresses import network_of
 from arena.server.operations.play_choices import (
     SECONDS,
     NewMatch,

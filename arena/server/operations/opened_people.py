@@ -18,7 +18,6 @@ from arena.server.http.page_cache import PageCache
 from arena.server.operating.service_programs import problems
 from arena.server.operations import (
     account,
-    analysing,
     bot_logs,
     challenges,
     contest_changes,
@@ -35,6 +34,7 @@ from arena.server.operations.contest_view import ContestNews
 from arena.site.links import PLAY, ServedLinks
 from arena.site.render import asset_digests
 from arena.store.home import RECEIVING, home_path, open_people, open_visitors, uploads_path
+from arena.store.people.values import Permission
 
 
 def _declared_in(*modules: ModuleType) -> tuple[Operation, ...]:
@@ -43,7 +43,6 @@ def _declared_in(*modules: ModuleType) -> tuple[Operation, ...]:
     return tuple(value for table in tables for value in table if isinstance(value, Operation))
 
 
-FOR_VISITORS = _declared_in(playing, analysing)
 OPERATIONS = _declared_in(
     account,
     invitations,
@@ -55,10 +54,10 @@ OPERATIONS = _declared_in(
     playing,
     puzzles,
     challenges,
-    analysing,
     people,
     directing,
 )
+FOR_VISITORS = tuple(operation for operation in OPERATIONS if operation.who is Permission.PLAY)
 
 ACCOUNT = "/account"
 

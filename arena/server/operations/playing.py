@@ -14,7 +14,7 @@ from pydantic import Field, StrictBool
 from arena.base.errors import UsageError
 from arena.base.text import any_of
 from arena.server.gate.operation import Done, Follow, Operation, Visit
-from arena.server.http.hosts import network_of
+from arena.server.http.addresses import network_of
 from arena.server.http.problems import bad_address
 from arena.server.operations.bot_logs import audience_of, reads_bot
 from arena.server.operations.play_choices import (

@@ -4,10 +4,9 @@ import pytest
 
 from arena.base.enums import CorrectionKind
 from arena.base.shipped import example_bots
-from arena.community.contests.contest_homes import ContestHomes, open_embargoed_home
 from arena.community.contests.contest_places import embargoed_home_path
 from arena.community.contests.played_contest import StageRuns
-from arena.community.contests.stages import definition_of
+from arena.community.contests.stages import ContestHomes, definition_of, open_embargoed_home
 from arena.community.contests.visibility import ContestHome
 from arena.match.players.manifest import load_bot
 from arena.store.home import delete_tournament

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from arena.community.ladders import director_program, open_ladder
+from arena.community.ladders import open_ladder
 from arena.store.home import ArenaHome
 from arena.tournament.director import run_tournament
 from arena.tournament.directors import supervised_run
@@ -29,7 +29,7 @@ bot = "arena:minimal"
 @pytest.fixture(autouse=True)
 def no_worker(monkeypatch):
     """Matches of a ladder are played in this process."""
-    monkeypatch.setattr(director_program, "run_tournament", partial(run_tournament, executor="in-process"))
+    monkeypatch.setattr(open_ladder, "run_tournament", partial(run_tournament, executor="in-process"))
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ AUTHORS = ("ada", "ben", "cleo")
 WEB = "web"
 PROGRAMS = {
     "checker": "arena.community.submissions.checker",
-    "ladder": "arena.community.ladders.director_program",
+    "ladder": "arena.community.ladders.open_ladder",
     "contests": "arena.community.contests.director_program",
     "builder": "arena.server.http.builder",
     "worker": "multiprocessing.spawn",

@@ -11,9 +11,8 @@ import pytest
 from arena.base.enums import CorrectionKind
 from arena.base.errors import DefinitionError
 from arena.base.programs.service_program import ProblemNote, keep_trying
-from arena.community.ladders import director_program
-from arena.community.ladders.director_program import SupervisedLadder
-from arena.community.ladders.open_ladder import OpenLadder
+from arena.community.ladders import open_ladder
+from arena.community.ladders.open_ladder import OpenLadder, SupervisedLadder
 from arena.server.operating.service_programs import problems
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.directors import DesiredState, DirectorState
@@ -94,7 +93,7 @@ def test_files_that_differ_from_what_was_recorded_are_a_problem_that_names_them(
     seen = []
 
     def work():
-        director_program._supervise(str(home.directory), str(file), shutdown, note)
+        open_ladder._supervise(str(home.directory), str(file), shutdown, note)
 
     def see(_):
         seen.extend(problems(home.directory, people))
@@ -150,7 +149,7 @@ def test_with_too_few_bots_it_says_so_once_and_continues_by_itself(supervised, p
 class Program:
     def __init__(self, home, file, **options):
         arguments = [str(os.getpid()), str(home.directory), str(file)]
-        command = [sys.executable, "-m", "arena.community.ladders.director_program", *arguments]
+        command = [sys.executable, "-m", "arena.community.ladders.open_ladder", *arguments]
         self.process = subprocess.Popen(command, text=True, **options)
 
     def __enter__(self):

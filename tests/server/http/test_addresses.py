@@ -3,8 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.base.machine import is_loopback
-from arena.server.http.addresses import Addresses, query_of
-from arena.server.http.hosts import Hosts
+from arena.server.http.addresses import Addresses, Hosts, query_of
 from arena.server.http.problems import ProblemError
 from arena.site.links import MAX_PATH_BYTES, MAX_QUERY_BYTES, ServedLinks
 from arena.site.page_table import PAGES

@@ -4,7 +4,7 @@ from html import unescape
 import pytest
 
 from arena.match.players.manifest import load_bot
-from arena.server.http.hosts import Hosts
+from arena.server.http.addresses import Hosts
 from arena.site import guide
 from arena.site.links import ServedLinks
 from arena.site.render import asset_digests

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from arena.base.programs.service_program import HealthProblem
-from arena.server.http.hosts import Hosts
+from arena.server.http.addresses import Hosts
 from arena.server.http.metrics import (
     CONTENT_TYPE,
     MEASURE_SECONDS,

@@ -9,8 +9,8 @@ import pytest
 
 from arena.base.errors import UsageError
 from arena.cli.group import run
-from arena.server.operating import units as module
-from arena.server.operating.units import Installation, units
+from arena.server.operating import service_programs as module
+from arena.server.operating.service_programs import Installation, units
 from arena.store.home import PEOPLE_CREDENTIAL, STORE_CREDENTIAL
 from tests import needs
 

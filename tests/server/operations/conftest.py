@@ -14,8 +14,8 @@ from arena.base.programs.log_lines import JsonLines, TextLines
 from arena.community.submissions.upload_directory import UploadDirectory
 from arena.server.gate.gate import Gate
 from arena.server.gate.homes import Homes
+from arena.server.http.addresses import Hosts
 from arena.server.http.app import Site
-from arena.server.http.hosts import Hosts
 from arena.server.http.observation import let_requests_be_logged, log_request, observing
 from arena.server.http.opened_home import OpenedHome
 from arena.server.operations.opened_people import OPERATIONS

@@ -17,9 +17,9 @@ from arena.community.contests.results_program import ResultMaker
 from arena.community.submissions.upload_directory import UploadDirectory
 from arena.server.gate.gate import Gate
 from arena.server.gate.homes import Homes
+from arena.server.http.addresses import Hosts
 from arena.server.http.app import Site
 from arena.server.http.events import Events
-from arena.server.http.hosts import Hosts
 from arena.server.http.opened_home import OpenedHome
 from arena.server.operations.contest_view import ContestNews
 from arena.server.operations.opened_people import OPERATIONS

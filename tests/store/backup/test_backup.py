@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from arena.base.errors import StoreError, UsageError
-from arena.community.contests.contest_homes import open_embargoed_home
+from arena.community.contests.stages import open_embargoed_home
 from arena.community.submissions.upload_directory import UploadDirectory
 from arena.store.backup import restoring, writing
 from arena.store.backup.contents import SPARE_BYTES

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from arena.community.contests.contest_homes import open_embargoed_home
+from arena.community.contests.stages import open_embargoed_home
 from arena.store.backup.contents import MANIFEST, MAX_LINE_BYTES
 from arena.store.backup.writing import make_backup
 from arena.store.home import ArenaHome, open_people
