@@ -196,7 +196,6 @@ class _Builder:
             yield Mistake("ladders", "only with {results=frozen} or {results=sealed}, but {results=open}")
 
     def _players_and_options(self) -> tuple[int, dict[str, Any]]:
-        """Return the most players of the game, and all its options."""
         if not self._are_valid("game", "options"):
             return 0, {}
         try:

@@ -46,5 +46,9 @@ def has_work(stored: StoredContest, people: PeopleStore) -> bool:
         return False
     if phase not in (ContestPhase.PLAYED, ContestPhase.FINISHED) or stored.stage is not ContestStage.PLAYED:
         return True
-    has_request = any(people.requests.next(name) is not None for name in stored.contest.tournaments)
-    return has_request or is_reveal_due(stored, now)
+    return has_requests(stored, people) or is_reveal_due(stored, now)
+
+
+def has_requests(stored: StoredContest, people: PeopleStore) -> bool:
+    """Return whether a director has requested something of a tournament of a contest."""
+    return any(people.requests.next(name) is not None for name in stored.contest.tournaments)

@@ -10,7 +10,7 @@ from datetime import datetime
 from arena.base.definition import Definition
 from arena.base.errors import DatabaseError, UsageError
 from arena.base.records import Bot
-from arena.community.contests.contest_places import has_work, is_reveal_due
+from arena.community.contests.contest_places import has_requests, has_work, is_reveal_due
 from arena.community.contests.stages import (
     ContestBots,
     ContestHomes,
@@ -143,10 +143,6 @@ class StageRuns:
         supervised.report(DirectorState.RESTING if is_stuck else DirectorState.IDLE)
         return progress.is_complete
 
-    def has_requests(self, stored: StoredContest) -> bool:
-        """Return whether a director has requested something of a tournament of the contest."""
-        return any(self._people.requests.next(name) is not None for name in stored.contest.tournaments)
-
     def carry_out_requests(self, stored: StoredContest) -> None:
         """Carry out the requests of directors to its tournaments."""
         _, home = self._homes.of(stored)
@@ -205,7 +201,7 @@ class PlayedContest:
         return pause_seconds
 
     def _next_step(self, stored: StoredContest) -> float:
-        if self._runs.has_requests(stored):
+        if has_requests(stored, self._people):
             if stored.stage is ContestStage.PLAYED:  # set first: if this is killed, matches may have to be played again
                 stored = self._people.contests.set_stage(stored, ContestStage.FINAL)
             self._runs.carry_out_requests(stored)
@@ -234,7 +230,8 @@ class PlayedContest:
         labels = tuple(bot.label for bot in self._entrants(stored))
         if rules is None or not is_ladder(rules) or len(labels) < stored.contest.players or labels == self._rated:
             return WAIT_SECONDS
-        is_complete = self._runs.play(stored, self._ladder(stored, rules), lambda: self._grown_ladder(stored, rules))
+        ladder = self._ladder(stored, rules, None)
+        is_complete = self._runs.play(stored, ladder, lambda: self._grown_ladder(stored, rules))
         self._rated = tuple(bot.label for bot in self._entrants(stored)) if is_complete else ()
         return 0.0 if is_complete else WAIT_SECONDS
 
@@ -259,8 +256,7 @@ class PlayedContest:
     def _play_qualification(self, stored: StoredContest) -> bool:
         rules, name = stored.contest.stages[0], stored.contest.qualification_name
         if is_ladder(rules):
-            definition = definition_of(stored, rules, name, self._entrants(stored))
-            return self._runs.play(stored, ladder_until(definition, self._hours_left(stored, rules)))
+            return self._runs.play(stored, self._ladder(stored, rules, self._hours_left(stored, rules)))
         bots = self._entrants_so_far(stored, name) or self._entrants(stored)
         return self._runs.play(stored, definition_of(stored, rules, name, bots))
 
@@ -272,15 +268,15 @@ class PlayedContest:
         since, now = map(datetime.fromisoformat, (stored.closed_at, self._people.contests.now()))
         return max(hours - (now - since).total_seconds() / 3600, 1e-9)
 
-    def _ladder(self, stored: StoredContest, rules: StageRules) -> Definition:
+    def _ladder(self, stored: StoredContest, rules: StageRules, hours: float | None) -> Definition:
         name = stored.contest.qualification_name
-        return ladder_until(definition_of(stored, rules, name, self._entrants(stored)), None)
+        return ladder_until(definition_of(stored, rules, name, self._entrants(stored)), hours)
 
     def _grown_ladder(self, stored: StoredContest, rules: StageRules) -> Definition | None:
         """Return the ladder with new entrants; None if they can't be found now."""
         try:
             self._look_for_entries(stored)
-            return self._ladder(stored, rules)
+            return self._ladder(stored, rules, None)
         except UsageError as error:
             _log.warning("contest %s: %s", stored.name, error)
             return None

@@ -78,7 +78,6 @@ class OpenLadder:
         return definition if definition.entrants != earlier else None
 
     def _current_entrants(self) -> Iterator[Bot]:
-        """Yield the bots of the file, then the latest version of each other bot."""
         yield from self._file.entrants
         taken_names = {bot.name for bot in self._file.entrants}
         latest = {bot.name: bot for bot in self._home.store.submitted_bots()}

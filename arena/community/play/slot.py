@@ -125,7 +125,6 @@ class Slot:
             self._claim.end(MatchState.FAILED, OUR_FAILURE)
 
     def _set_deadline(self) -> None:
-        """Set the deadline of the present step."""
         seconds = self._control.per_action_seconds or 0.0
         turn_seconds = MAX_SEATS * self._control.startup_seconds + wall_limit_seconds(seconds, on_cpu_clock=True)
         self.busy_until = time.monotonic() + RULES_SECONDS + turn_seconds + SPARE_SECONDS
@@ -234,7 +233,6 @@ class Slot:
             return None
 
     def _add_seconds_and_notes(self, cpu_seconds: Sequence[float | None], notes: Sequence[Sequence[Any]]) -> None:
-        """Add the CPU times and notes of the bot's actions since the match was resumed."""
         for ply, note in notes:
             self._actions[ply] = self._actions[ply]._replace(note=note)
         for ply, seconds in enumerate(cpu_seconds):

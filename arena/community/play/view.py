@@ -125,7 +125,6 @@ def _place_of_square(square: Square, text: str, contents: Sequence[str], refusal
 
 
 def _is_strip(target: Shape) -> bool:
-    """Return whether a shape stands for a line across the board."""
     return target[0] == "rect" and target[-1] == "label"
 
 

@@ -88,7 +88,6 @@ def submit(
 
 
 def _try_out(bot: Bot, listener: Callable[[str], None], external_games: Sequence[str]) -> Submission | None:
-    """Play the matches; return the rejection, or None."""
     for name in dict.fromkeys(bot.games or GAMES):
         if name not in GAMES and name not in external_games:
             check_claimed_game(bot, name, "arena submit")

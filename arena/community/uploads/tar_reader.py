@@ -50,8 +50,6 @@ _UNUSED_PREFIXES = ("LIBARCHIVE.", "SCHILY.")
 
 
 class _Header(NamedTuple):
-    """A header block."""
-
     name: bytes
     mode: int
     size_bytes: int

@@ -108,7 +108,6 @@ class Stream:
 
 
 def _chunks(file: UploadFile, compression: Compression | None, budget: Budget) -> Iterator[bytes]:
-    """Yield pieces that are not empty, each counted."""
     pieces = _pieces(file) if compression is None else _decompressed(file, compression)
     for piece in filter(None, pieces):
         budget.spend(len(piece))

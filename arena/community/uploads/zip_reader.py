@@ -90,7 +90,6 @@ def read_directory(file: UploadFile, limits: UnpackLimits) -> list[tuple[ZipEntr
 
 
 def _find_directory(file: UploadFile, limits: UnpackLimits) -> tuple[int, int, int]:
-    """Return the number of entries, and where the directory begins and ends."""
     if file.size_bytes < _END.size:
         raise RejectedError(f"a zip of {file.size_bytes} bytes; expected one with files in it")
     tail_bytes = min(file.size_bytes, _LOCATOR_BYTES + _END.size + MAX_COMMENT_BYTES)

@@ -64,6 +64,7 @@ from arena.server.http.problems import AwayLog, Problem, ProblemError, unavailab
 from arena.site.frame.model import Model, Page, Parameters
 from arena.site.links import ServedLinks
 from arena.store.people.people_store import PeopleStore
+from arena.store.people.rates import Rate
 from arena.store.people.values import PERMISSIONS, SCOPE_PERMISSIONS, Permission, Role
 
 THREADS = 4
@@ -233,7 +234,9 @@ class Gate:
         actor = actor_of(request, self._people)
         if may(actor, operation):
             has_person = actor.person is not None and operation.who is not Who.ANYBODY
-            self._spend_rate(operation, f"person {actor.number}" if has_person else network_of(address_of(request)))
+            if operation.rate is not None:
+                requester = f"person {actor.number}" if has_person else network_of(address_of(request))
+                spend(self._people, f"{operation.path} {requester}", operation.rate)
             return actor
         if actor.person is None:
             if operation.method == "GET" and not wants_json(request):
@@ -248,12 +251,6 @@ class Gate:
         except ProblemError:
             return False
         return now.number == actor.number and may(now, operation)
-
-    def _spend_rate(self, operation: Operation, requester: str) -> None:
-        if operation.rate is not None:
-            wait = self._people.rates.take(f"{operation.path} {requester}", operation.rate)
-            if wait:
-                raise too_often(wait)
 
 
 def _as_in_forms(sent: Mapping[str, Any]) -> dict[str, str | list[str]]:
@@ -291,8 +288,8 @@ def may(actor: Actor, operation: Operation) -> bool:
     return operation.who in actor.permissions
 
 
-def too_often(wait_seconds: float) -> ProblemError:
-    """Return the refusal of what was done too often."""
-    seconds = ceil(wait_seconds)
-    sentence = f"This was done too often; try again in {counted(seconds, 'second')}."
-    return ProblemError(Problem(status=429, title="Too often", error=sentence, retry_after_seconds=seconds))
+def spend(people: PeopleStore, key: str, rate: Rate) -> None:
+    """Count that something was done; raise ProblemError if that was too often."""
+    if seconds := ceil(people.rates.take(key, rate)):
+        sentence = f"This was done too often; try again in {counted(seconds, 'second')}."
+        raise ProblemError(Problem(status=429, title="Too often", error=sentence, retry_after_seconds=seconds))

@@ -10,7 +10,7 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
@@ -27,7 +27,7 @@ from arena.server.http.builder_messages import (
     receive_frame,
 )
 from arena.server.http.problems import ProblemError, unavailable
-from arena.site.frame.model import Lane, Page, Parameters
+from arena.site.frame.model import Lane, Model, Page, Parameters
 from arena.store.home import STORE_VARIABLE
 
 MAX_WAITING = 256
@@ -243,7 +243,26 @@ class Builders:
 
     async def _start(self) -> _Builder:
         environment = {name: value for name, value in os.environ.items() if name not in self._hidden_variables}
-        return await _Builder.start(self.lane, self._directory, self._store, self.limits.memory_bytes, environment)
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", "arena.server.http.builder"),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", **environment},
+            start_new_session=True,  # Ctrl-C is for the web process, which ends its builders
+        )
+        builder = _Builder(process)
+        builder.send(
+            BuilderStart(
+                lane=self.lane,
+                directory=self._directory,
+                store=self._store,
+                import_path=tuple(sys.path),
+                parent=os.getpid(),
+                memory_bytes=self.limits.memory_bytes,
+            )
+        )
+        return builder
 
     def _keep(self, builder: _Builder) -> None:
         self._idle.append(builder)
@@ -273,33 +292,9 @@ class _Builder:
         self.process = process
         self._end: asyncio.TimerHandle | None = None
 
-    @classmethod
-    async def start(
-        cls, lane: Lane, directory: str, store: str | None, memory_bytes: int | None, environment: Mapping[str, str]
-    ) -> _Builder:
-        start = BuilderStart(
-            lane=lane,
-            directory=directory,
-            store=store,
-            import_path=tuple(sys.path),
-            parent=os.getpid(),
-            memory_bytes=memory_bytes,
-        )
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "arena.server.http.builder"),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", **environment},
-            start_new_session=True,  # Ctrl-C is for the web process, which ends its builders
-        )
-        builder = cls(process)
-        builder._send(start.model_dump_json().encode())
-        return builder
-
-    def _send(self, payload: bytes) -> None:
+    def send(self, message: Model) -> None:
         assert self.process.stdin is not None
-        self.process.stdin.write(framed(payload))
+        self.process.stdin.write(framed(message.model_dump_json().encode()))
 
     async def is_ready(self) -> None:
         """Wait until the process takes requests; raise FrameError if it has ended."""
@@ -309,7 +304,7 @@ class _Builder:
     async def ask(self, request: BuildRequest) -> tuple[BuildAnswer, bytes]:
         """Return the answer and the value of the page; raise FrameError or ValidationError if they are malformed."""
         assert self.process.stdout is not None
-        self._send(request.model_dump_json().encode())
+        self.send(request)
         answer = BuildAnswer.model_validate_json(await receive_frame(self.process.stdout))
         return answer, b"" if answer.problem is not None else await receive_frame(self.process.stdout)
 

@@ -80,7 +80,6 @@ LOCAL_COMMANDS = ("arena play plaid my_bot.py arena:random_legal", "arena check 
 
 
 def _commands(site: str) -> tuple[str, ...]:
-    """Return the commands that submit a bot to a site."""
     is_plain = site.startswith("http://") and site.removeprefix("http://").rsplit(":", 1)[0].strip("[]") not in LOCAL
     option = " --plain-http" if is_plain else ""
     return (*LOCAL_COMMANDS, f"arena site login {site}{option}", f"arena submit my_bot.py --to {site}{option}")

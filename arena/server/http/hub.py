@@ -202,7 +202,6 @@ class Hub:
         self._waiting.discard(channel)
 
     async def _backlog(self, channel: Channel, now: dict[str, int], cursor: Cursor | None) -> bytes:
-        """Return the frames that bring a reader up to its channel."""
         numbers_read = {log: cursor.places[log] for log in now if log in cursor.places} if cursor else now
         places = now | numbers_read
         own_cursor = Cursor(self._state.store, places)

@@ -23,7 +23,8 @@ _SECURITY = {
     TOKEN: {"type": "http", "scheme": "bearer", "description": "Of a program: `arena_…`, with scopes."},
 }
 
-_HTML, _JSON, _CSV = "text/html", "application/json", "text/csv"
+_JSON, _CSV = "application/json", "text/csv"
+_PAGE = {"text/html": {"schema": {"type": "string"}}}
 
 _REFUSALS = {
     **REFUSALS,
@@ -87,7 +88,7 @@ def _paths(page: Page, schemas: Mapping[str, Any]) -> dict[str, Any]:
     parameters = _parameters(page, schemas)
     base = page.path if page.path != "/" else INDEX_PATH
     paths = {
-        page.path: _operation(page, "", {_HTML: {"schema": {"type": "string"}}, _JSON: value}, parameters),
+        page.path: _operation(page, "", {**_PAGE, _JSON: value}, parameters),
         f"{base}.json": _operation(page, "json", {_JSON: value}, parameters),
     }
     if page.model.tables is not Model.tables:
@@ -99,13 +100,10 @@ def _paths(page: Page, schemas: Mapping[str, Any]) -> dict[str, Any]:
 def _operation(
     page: Page, form: str, content: Mapping[str, Any], parameters: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    refusal = {_JSON: {"schema": {"$ref": f"{SCHEMAS}{Problem.__name__}"}}}
-    if not form:
-        refusal = {_HTML: {"schema": {"type": "string"}}, **refusal}
+    refusal = {**({} if form else _PAGE), _JSON: {"schema": {"$ref": f"{SCHEMAS}{Problem.__name__}"}}}
     responses: dict[str, Any] = {"200": {"description": page.summary, "content": content}}
     if not form and page.lane is not Lane.SERVER:
-        pending = {_HTML: {"schema": {"type": "string"}}}
-        responses["202"] = {"description": "It is being computed; ask again after `Retry-After`.", "content": pending}
+        responses["202"] = {"description": "It is being computed; ask again after `Retry-After`.", "content": _PAGE}
     refusals = {str(status): {"description": text, "content": refusal} for status, text in sorted(_REFUSALS.items())}
     responses |= NOT_CHANGED | refusals
     if page.lane is Lane.SERVER:  # which says what is wrong as its value

@@ -67,8 +67,6 @@ class Found:
 
 
 class _Stamp(NamedTuple):
-    """The version, the progress and the corrections of a page's topics when a build began."""
-
     version: str
     progress: str
     corrections: str
@@ -176,7 +174,6 @@ class PageCache:
     def _patience_seconds(
         self, entry: _Entry, page: Page, corrections: str, first_seconds: float, late_seconds: float
     ) -> float:
-        """Return how long a reader waits for a newer value."""
         if entry.value is None:
             return first_seconds
         most_seconds = max(late_seconds, LATE_SECONDS)
@@ -302,7 +299,6 @@ class PageCache:
         entry.failed_until = self._now() + (SLOW_FAILURE_SECONDS if is_slow else FAILURE_SECONDS)
 
     def _count_bytes(self, entry: _Entry) -> None:
-        """Count the bytes of an entry, and remove the least recently used ones."""
         size_bytes = ENTRY_BYTES + (entry.value.size_bytes if entry.value is not None else 0)
         self.size_bytes += size_bytes - entry.size_bytes
         entry.size_bytes = size_bytes

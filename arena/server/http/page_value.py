@@ -60,7 +60,6 @@ def response_of(rendering: Rendered, request_headers: Headers, headers: dict[str
 
 
 def _takes_gzip(accepted: str) -> bool:
-    """Return whether the value of ``Accept-Encoding`` has gzip, unless with the weight 0."""
     for part in accepted.lower().split(","):
         name, _, weight = part.partition(";")
         if name.strip() in ("gzip", "*"):
@@ -69,7 +68,6 @@ def _takes_gzip(accepted: str) -> bool:
 
 
 def _has_one_of(values: list[str], digest: str) -> bool:
-    """Return whether the tags of ``If-None-Match`` include this digest, in whatever encoding."""
     tags = {
         tag.strip().removeprefix("W/").strip('"').removesuffix("-gzip") for value in values for tag in value.split(",")
     }

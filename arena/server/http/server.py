@@ -227,7 +227,6 @@ def _config(app: ASGIApp, **options: Any) -> uvicorn.Config:
 
 
 async def _answer_watchdog() -> None:
-    """Notify the watchdog of the service manager, if there is one, while the loop runs."""
     seconds = watchdog_seconds()
     while seconds is not None:
         notify("WATCHDOG=1")

@@ -264,14 +264,10 @@ class _Watched:
         return is_new
 
     def note_problem(self) -> None:
-        """Note the failure of the service for the health page, or clear the note."""
-        if self.service.problem:
-            self._note.report(self.service.problem)
-        else:
-            self._note.clear()
+        problem = self.service.problem
+        self._note.report(problem) if problem else self._note.clear()
 
     def stay(self, people: PeopleStore) -> None:
-        """Report for the service while it rests."""
         if not self.service.rests:
             return
         if self.program.ladder:

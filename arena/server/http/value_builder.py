@@ -106,7 +106,6 @@ class Snapshots:
         return self._directory / f"{blake2b(key.encode(), digest_size=16).hexdigest()}{_SUFFIX}"
 
     def _make_room(self, wanted_bytes: int) -> None:
-        """Remove the oldest files until another one of this size keeps the bounds."""
         files = [(status.st_mtime, status.st_size, path) for path, status in _files(self._directory)]
         total = sum(size for _, size, _ in files) + wanted_bytes
         count = len(files) + 1

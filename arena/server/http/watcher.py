@@ -18,7 +18,7 @@ from arena.base.enums import EventKind
 from arena.base.errors import ArenaError, StoreAwayError, StoreError
 from arena.server.http.topics import Change, Entered, LoggedEvent, LoggedLiveMatch, StoreState, Topic, parse_topics
 from arena.store.home import ArenaHome
-from arena.store.results.events import BOTS, OWNERS, StoredEvent, live_topic, tournament_topic
+from arena.store.results.events import BOTS, OWNERS, live_topic, tournament_topic
 from arena.store.results.store import Store
 from arena.store.results.tournament_reader import Roster
 from arena.store.results.values import StoredBot
@@ -123,7 +123,6 @@ class Watcher:
         return max(pause, TIMES_THE_WORK * (self._clock() - began))
 
     def _look(self) -> Change | None:
-        """Return what has changed since the last time; None if nothing was committed."""
         home = self._home()
         if home is not self._opened:
             self._signal.close()
@@ -243,11 +242,11 @@ def _new_events(store: Store, changed: Mapping[int, tuple[int, int]]) -> tuple[t
         if new_events is None:
             missed.add(number)
         else:
-            events += [LoggedEvent(number, event) for event in new_events]
+            events += new_events
     return tuple(events), frozenset(missed)
 
 
-def events_between(store: Store, tournament: int, after: int, last: int) -> list[StoredEvent] | None:
+def events_between(store: Store, tournament: int, after: int, last: int) -> list[LoggedEvent] | None:
     """Return the events of a tournament after one number, up to another; None if they are not all kept or readable."""
     try:
         events = store.events.after(tournament_topic(tournament), after, limit=last - after)
@@ -256,7 +255,9 @@ def events_between(store: Store, tournament: int, after: int, last: int) -> list
     except StoreError as error:  # a newer arena has written it
         log.warning("%s", error)
         return None
-    return events if [event.seq for event in events] == list(range(after + 1, last + 1)) else None
+    if [event.seq for event in events] != list(range(after + 1, last + 1)):
+        return None
+    return [LoggedEvent(tournament, event) for event in events]
 
 
 def _new_live_matches(store: Store, tournament: int, matches: Iterable[int]) -> list[LoggedLiveMatch]:
@@ -309,8 +310,7 @@ class StoreLogs:
 
     async def events_between(self, tournament: int, after: int, last: int) -> Sequence[LoggedEvent] | None:
         """Return the events of a tournament after one number, up to another; None if they are not all kept."""
-        events = await self._read(lambda store: events_between(store, tournament, after, last))
-        return None if events is None else [LoggedEvent(tournament, event) for event in events]
+        return await self._read(lambda store: events_between(store, tournament, after, last))
 
     async def is_to_be_played(self, tournament: int, match: int) -> bool | None:
         """Return whether a match is still to be played; None if there is no such match."""

@@ -202,7 +202,6 @@ def _ladder_problems(people: PeopleStore, noted: list[HealthProblem]) -> Iterato
 
 
 def _is_noted(sentence: str, noted: list[HealthProblem]) -> bool:
-    """Return whether a ladder that can't be played has noted the same sentence."""
     return bool(sentence) and any(problem.sentence.endswith(sentence) for problem in noted)
 
 

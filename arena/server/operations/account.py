@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field
 from arena.base.bot_text import Audience
 from arena.base.errors import UsageError
 from arena.community.submissions.upload_directory import tell_owners
-from arena.server.gate.gate import too_often
+from arena.server.gate.gate import spend
 from arena.server.gate.operation import Done, Number, Operation, ToShow, Visit, Who
 from arena.server.gate.responses import place_of_ours
 from arena.server.http.addresses import network_of
@@ -72,9 +72,7 @@ def sign_in(visit: Visit, name: str, password: str, next: str = "/") -> Done:
     if person is None or not visit.people.sessions.is_any_from(person, visit.address):
         limits.append((f"sign-in {name}", FOR_A_NAME))
     for key, rate in limits:
-        wait = visit.people.rates.take(key, rate)
-        if wait:
-            raise too_often(wait)
+        spend(visit.people, key, rate)
     if not is_right(password, stored) or person is None:
         raise UsageError(WRONG)
     for key, _ in limits:
@@ -158,9 +156,7 @@ def end_all_sessions(visit: Visit) -> Done:
 def change_password(visit: Visit, present: str, password: str, again: str | None = None) -> Done:
     """Change the password."""
     check_present(visit, present)
-    check_password(password, visit.person.name)
-    if again is not None and again != password:
-        raise UsageError("the two new passwords differ")
+    check_new_password(password, again, visit.person.name, "new passwords")
     visit.people.accounts.set_password(visit.person, hash_password(password))
     secret = visit.people.sessions.begin(visit.person, visit.device, visit.address)
     return Done(to="/account", sentence="the password is changed", session=secret)
@@ -197,11 +193,16 @@ def end_this_token(visit: Visit) -> Done:
     return Done(to="/sign-in", sentence="the token has ended")
 
 
+def check_new_password(password: str, again: str | None, name: str, passwords: str) -> None:
+    """Raise UsageError for a password that a person can't have, or that differs when it is typed again."""
+    check_password(password, name)
+    if again is not None and again != password:
+        raise UsageError(f"the two {passwords} differ")
+
+
 def check_present(visit: Visit, password: str) -> None:
     """Raise UsageError unless this is the person's password; ProblemError after too many attempts."""
-    wait = visit.people.rates.take(f"password of {visit.person.number}", PASSWORD_TRIES)
-    if wait:
-        raise too_often(wait)
+    spend(visit.people, f"password of {visit.person.number}", PASSWORD_TRIES)
     if not is_right(password, visit.people.accounts.password_hash(visit.person)):
         raise UsageError("the present password is not right")
 

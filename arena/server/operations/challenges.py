@@ -8,7 +8,7 @@ from pydantic import Field, StrictBool
 
 from arena.base.errors import UsageError
 from arena.base.text import counted
-from arena.server.gate.gate import too_often
+from arena.server.gate.gate import spend
 from arena.server.gate.operation import Done, Operation, Visit
 from arena.server.http.addresses import network_of
 from arena.server.operations.play_choices import (
@@ -91,8 +91,7 @@ def challenge(visit: Visit, sent: NewChallenge) -> Done:
         raise UsageError(f"players = {seats_of(choices)}: expected {SEATS}, the seats of a challenge")
     if not own.plays(choices.game):
         raise UsageError(f"challenger {own.name!r:.80}: it does not play {choices.game}")
-    if wait := visit.people.rates.take(f"challenges of {visit.person.number}", CHALLENGES):
-        raise too_often(wait)
+    spend(visit.people, f"challenges of {visit.person.number}", CHALLENGES)
     seats = (0, 1) if sent.both_seats not in (False, "") else (choices.seat,)
     for seat in seats:
         choices_of_seat = replace(choices, seat=seat, challenger=own.name)

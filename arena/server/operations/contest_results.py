@@ -55,7 +55,6 @@ class EmbargoedLinks(ServedLinks):
 
 
 def _embargoed(page: Page) -> Operation:
-    """Return the operation that shows a page of an embargoed home."""
     name: Any = (ContestName, ...)
 
     @Operation(

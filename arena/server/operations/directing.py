@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from urllib.parse import quote
 
 from annotated_types import Len
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, create_model
 
 from arena.base.enums import DisqualifiedMatches
 from arena.server.gate.operation import Done, Fields, Number, Operation, Reason, Visit, Who
@@ -124,12 +124,18 @@ MAX_REPLACEMENTS = 500
 REQUESTS = Rate(120, 3600.0)
 PAGE = "/tournaments/{tournament}/direct"
 
-Bot = Annotated[str, Len(1, 130), Field(title="Entrant")]
-"""``name`` or ``name@version``."""
-
 
 def _numbers(sent: object) -> object:
     return sent.replace(",", " ").split() if isinstance(sent, str) else sent
+
+
+Bot = Annotated[str, Len(1, 130), Field(title="Entrant")]
+"""``name`` or ``name@version``."""
+NewBot = Annotated[str, Len(1, 130), Field(title="The bot whose files it gets")]
+Rule = Annotated[DisqualifiedMatches, Field(DisqualifiedMatches.ANNUL)]
+"""What becomes of the matches of a disqualified entrant."""
+Numbers = Annotated[tuple[Number, ...], Len(1, MAX_MATCHES), BeforeValidator(_numbers)]
+_Correction = Annotated[Number, Field(title="Number of the correction")]
 
 
 WITH_LATER_STAGES = ("knockout",)
@@ -141,38 +147,6 @@ class Reasoned(Fields):
 
     tournament: str
     reason: Reason
-
-
-class Withdrawal(Reasoned):
-    """Which entrant withdraws."""
-
-    bot: Bot
-
-
-class Disqualification(Reasoned):
-    """Which entrant is disqualified, and what becomes of its matches."""
-
-    bot: Bot
-    rule: DisqualifiedMatches = DisqualifiedMatches.ANNUL
-
-
-class Replacement(Reasoned):
-    """Which entrant gets new files: those of which bot of the arena."""
-
-    bot: Bot
-    new: Bot = Field(title="The bot whose files it gets")
-
-
-class Voiding(Reasoned):
-    """Which matches don't count, and are played again."""
-
-    numbers: Annotated[tuple[Number, ...], Len(1, MAX_MATCHES), BeforeValidator(_numbers)]
-
-
-class Undoing(Reasoned):
-    """Which correction is undone."""
-
-    correction: Number = Field(title="Number of the correction")
 
 
 @Operation("GET", "/ladders", Who.ANYBODY, "ladders", is_in_the_open=True)
@@ -188,9 +162,7 @@ def show_ladders(visit: Visit) -> LaddersPage:
 def show_services(visit: Visit) -> ServicesPage:
     """What is wrong with the services of the site, in full."""
     health_problems = problems(visit.homes.public.directory, visit.people)
-    return ServicesPage(
-        troubles=tuple(ServiceProblem(part=problem.service, sentence=problem.sentence) for problem in health_problems)
-    )
+    return ServicesPage(troubles=tuple(ServiceProblem.of(problem, part=problem.service) for problem in health_problems))
 
 
 @Operation("GET", PAGE, Permission.DIRECT, "directing")
@@ -220,7 +192,6 @@ def show_directing(visit: Visit, tournament: str) -> DirectingPage:
 
 
 def _tournament(visit: Visit, name: str, embargoed_of: StoredContest | None) -> StoredTournament | None:
-    """Return a tournament, of the embargoed home of a contest if there is one."""
     if embargoed_of is None:
         return visit.homes.public().store.find_tournament(name)
     with visit.homes.embargoed(embargoed_of.name) as home:
@@ -234,7 +205,6 @@ def _entrants(tournament: StoredTournament) -> tuple[str, ...]:
 
 
 def _replacements(visit: Visit) -> tuple[str, ...]:
-    """Return the bots by which an entrant may be replaced."""
     submitted = visit.homes.public().store.submitted_bots()
     return tuple(bot.label for bot in reversed(submitted[-MAX_REPLACEMENTS:]))
 
@@ -245,7 +215,6 @@ def _directed(what: str, summary: str, fields: type[Reasoned]) -> Operation:
 
 
 def _set_state(what: str, summary: str, state: DesiredState) -> Operation:
-    """Return the operation that sets the desired state of a tournament."""
 
     @_directed(what, summary, Reasoned)
     def handler(visit: Visit, sent: Reasoned) -> Done:
@@ -255,10 +224,10 @@ def _set_state(what: str, summary: str, state: DesiredState) -> Operation:
     return handler
 
 
-def _add_request(kind: str, summary: str, fields: type[Reasoned], subject_of: Callable[[Any], str]) -> Operation:
+def _add_request(kind: str, summary: str, subject_of: Callable[[Any], str], **fields: Any) -> Operation:
     """Return the operation that adds a request; ``subject_of`` returns its subject from the fields."""
 
-    @_directed(kind, summary, fields)
+    @_directed(kind, summary, create_model(kind, __base__=Reasoned, __doc__=None, **fields))
     def handler(visit: Visit, sent: Reasoned) -> Done:
         arguments, subject = sent.model_dump(mode="json", exclude={"tournament", "reason"}), subject_of(sent)
         request = visit.people.requests.add(
@@ -269,7 +238,7 @@ def _add_request(kind: str, summary: str, fields: type[Reasoned], subject_of: Ca
     return handler
 
 
-def _matches(sent: Voiding) -> str:
+def _matches(sent: Any) -> str:
     shown = ", ".join(map(str, sent.numbers[:10])) + (", …" if len(sent.numbers) > 10 else "")
     return f"match {shown}" if len(sent.numbers) == 1 else f"matches {shown}"
 
@@ -297,13 +266,14 @@ def directing_address(tournament: str) -> str:
     return f"/tournaments/{quote(tournament, safe='@')}/direct"
 
 
+_BOT = attrgetter("bot")
 CHANGES = (
     _set_state("pause", "Let no match begin; those that are being played end.", DesiredState.PAUSE),
     _set_state("resume", "Let matches begin again.", DesiredState.PLAY),
     _set_state("drain", "Let the round be finished, and no other begin.", DesiredState.DRAIN),
-    _add_request("withdraw", "Let an entrant withdraw.", Withdrawal, attrgetter("bot")),
-    _add_request("disqualify", "Disqualify an entrant.", Disqualification, attrgetter("bot")),
-    _add_request("replace", "Give an entrant the files of another bot of the arena.", Replacement, attrgetter("bot")),
-    _add_request("void", "Let matches not count, and be played again.", Voiding, _matches),
-    _add_request("undo", "Undo a correction.", Undoing, lambda sent: f"correction {sent.correction}"),
+    _add_request("withdraw", "Let an entrant withdraw.", _BOT, bot=Bot),
+    _add_request("disqualify", "Disqualify an entrant.", _BOT, bot=Bot, rule=Rule),
+    _add_request("replace", "Give an entrant the files of another bot of the arena.", _BOT, bot=Bot, new=NewBot),
+    _add_request("void", "Let matches not count, and be played again.", _matches, numbers=Numbers),
+    _add_request("undo", "Undo a correction.", lambda sent: f"correction {sent.correction}", correction=_Correction),
 )

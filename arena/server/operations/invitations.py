@@ -13,13 +13,13 @@ from arena.server.gate.operation import SEVERAL_LINES, Document, Done, Number, O
 from arena.server.gate.request import MAX_BODY_BYTES
 from arena.server.http.page_response import CSV
 from arena.server.http.problems import FieldProblem, Problem, ProblemError
-from arena.server.operations.account import begin_session
+from arena.server.operations.account import begin_session, check_new_password
 from arena.server.operations.people import InvitationPage, NewInvitationPage, check_may_moderate, roles_to_give
 from arena.site.frame.model import Table
 from arena.store.people.rates import Rate
 from arena.store.people.roster import MAX_ROSTER_BYTES, roster_of
 from arena.store.people.secret import ACCEPTED as PASSWORD_RULE
-from arena.store.people.secret import check_password, hash_password, is_secret
+from arena.store.people.secret import hash_password, is_secret
 from arena.store.people.values import ACCEPTED as NAME_RULE
 from arena.store.people.values import Permission, Role, is_person_name
 
@@ -63,9 +63,7 @@ def accept(visit: Visit, secret: str, password: str, name: str = "", again: str 
     name = invitation.person or name.strip()
     if not is_person_name(name):
         raise UsageError(f"name {name!r:.80}: {NAME_RULE}")
-    check_password(password, name)
-    if again is not None and again != password:
-        raise UsageError("the two passwords differ")
+    check_new_password(password, again, name, "passwords")
     person = visit.people.invitations.accept(secret, name, hash_password(password))
     return Done(to="/account", sentence=f"{person.name} is {person.role}", session=begin_session(visit, person))
 

@@ -280,7 +280,6 @@ def _values(option: GameOption) -> tuple[int | str, ...]:
 
 
 def _varied(visit: Visit, match: UnratedMatch, change: str) -> Choices:
-    """Return the choices for a variation of a match; raise UsageError for one that it does not have."""
     offered = _variations_of(visit, match)
     if change not in offered:
         raise UsageError(f"change {change!r:.80}: expected {any_of(list(offered))}" if offered else TOO_SHORT)
@@ -288,7 +287,6 @@ def _varied(visit: Visit, match: UnratedMatch, change: str) -> Choices:
 
 
 def _ballot_of(visit: Visit, match: UnratedMatch) -> Ballot | None:
-    """Return the question after a variation; None for any other match."""
     if not match.choices.compared:
         return None
     first, second = (json.loads(text) for text in (match.choices.compared, match.choices.options))

@@ -11,7 +11,7 @@ from arena.base.enums import AnalysisState
 from arena.base.errors import UnknownNameError, UsageError
 from arena.lab.matches.annotation import annotation_of, turning_point
 from arena.lab.matches.puzzle import MAX_PUZZLES, Puzzle, kept_puzzles, numbered
-from arena.server.gate.gate import too_often
+from arena.server.gate.gate import spend
 from arena.server.gate.operation import Done, Operation, Visit, Who
 from arena.server.http.addresses import network_of
 from arena.server.operations.people import PuzzleAnswerPage, PuzzleRating
@@ -129,8 +129,7 @@ def ask_for_analysis(visit: Visit, sent: MatchParameters) -> Done:
         store.analysis_requests.check_room()
         person = visit.actor.number
         whose = network_of(visit.address) if person is None else f"person {person}"
-        if wait := visit.people.rates.take(f"analyses of {whose}", ANALYSES):
-            raise too_often(wait)
+        spend(visit.people, f"analyses of {whose}", ANALYSES)
         store.analysis_requests.add(tournament, record.match)
         analysis = analysis_of(store, tournament, record, annotation)
     elif analysis.state is AnalysisState.NONE:

@@ -262,7 +262,6 @@ def _is_own(submission: ListedSubmission, visit: Visit) -> bool:
 
 
 def _may_see_details(visit: Visit) -> bool:
-    """Return whether whoever asks is a person in a browser, or a program that may submit."""
     return visit.actor.session is not None or Permission.SUBMIT in visit.actor.permissions
 
 
