@@ -6,9 +6,9 @@ import asyncio
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from arena.server.http.topics import (
     ARENA,
@@ -80,8 +80,7 @@ class Reader:
             self.end()
 
 
-@dataclass(frozen=True, slots=True)
-class Subscription:
+class Subscription(NamedTuple):
     """A topic as the reader named it, and the number of its tournament; 0 for several."""
 
     topic: Topic
@@ -105,28 +104,14 @@ class Channel:
         self.key = key
         self.readers: set[Reader] = set()
         self.sent_at = now
-        self.places = dict(
-            state.cursor(sorted((subscription.topic for subscription in key), key=lambda topic: topic.path)).places
-        )
-        self.counted = {
-            subscription.topic.counter: subscription.topic
-            for subscription in key
-            if subscription.topic.tournament is None
-        }
-        self.matches = {
-            (subscription.tournament, subscription.topic.match)
-            for subscription in key
-            if subscription.topic.match is not None
-        }
+        self.places = dict(state.cursor(sorted((topic for topic, _ in key), key=lambda topic: topic.path)).places)
+        self.counted = {topic.counter: topic for topic, _ in key if topic.tournament is None}
+        self.matches = {(tournament, topic.match) for topic, tournament in key if topic.match is not None}
         self.known_matches: set[tuple[int, int]] = set()
         self.watched: set[tuple[int, int]] = set()
         self._store = state.store
-        self._whole_tournaments = {
-            subscription.tournament
-            for subscription in key
-            if subscription.topic.tournament is not None and subscription.topic.match is None
-        }
-        self._paths = {subscription.tournament: Topic(subscription.topic.tournament).path for subscription in key}
+        self._whole_tournaments = {number for topic, number in key if topic.tournament and topic.match is None}
+        self._paths = {number: Topic(topic.tournament).path for topic, number in key}
         self._events: dict[int, list[LoggedEvent]] = {}
         self._live: dict[tuple[int, int], LoggedLiveMatch | None] = {}
         self._progressed: set[str] = set()
@@ -137,7 +122,7 @@ class Channel:
     @property
     def tournaments(self) -> set[int]:
         """The numbers of the tournaments in its topics."""
-        return {subscription.tournament for subscription in self.key if subscription.topic.tournament is not None}
+        return {number for topic, number in self.key if topic.tournament is not None}
 
     @property
     def cursor(self) -> Cursor:
