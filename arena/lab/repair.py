@@ -94,11 +94,6 @@ class Repaired:
         )
 
 
-def repaired(game: Game[Any], path: str, within_seconds: float, memory_bytes: int) -> list[Repaired]:
-    """Return the forms of a game for two with its options, the fairest first; see ``repairs_of``."""
-    return sorted(repairs_of(game, path, within_seconds, memory_bytes), key=Repaired.order)
-
-
 def repairs_of(game: Game[Any], path: str, within_seconds: float, memory_bytes: int) -> Iterator[Repaired]:
     """Yield the forms of a game for two with its options, as soon as each is known.
 
@@ -145,34 +140,28 @@ class _Form:
 
     def rows(self) -> Iterator[Repaired]:
         """Yield the form as it is, with seats exchanged in a second match, a komi, a pie, and another order."""
-        plain = replace(self._row(""), first=len(self._game.legal_actions(self._start)))
         worth = self._worth()
-        yield from self._by_values(plain, worth) if worth is not None else self._not_known(plain)
+        plain = replace(self._row(""), first=len(self._game.legal_actions(self._start)))
+        plain = plain if worth is None else self._valued(plain, worth)
+        yield plain
+        if worth is not None and worth.margin and self._path in _BY_POINTS:
+            yield replace(plain, repair=self._words(f"komi={worth.margin}"), **_EVEN)
+        yield replace(plain, repair=self._words("both_seats=1"), known=Known.PROVED, **_EVEN)
+        for plies in PIES:
+            yield self._with_pie(plain, worth, plies)
         if self._path in _IN_PAIRS:
             yield self._in_pairs(plain)
         if self._path == "plusminus":
-            yield self._unseen(plain) if worth is not None else self._row("unseen=1")
+            yield self._row("unseen=1") if worth is None else self._unseen(plain)
 
-    def _not_known(self, plain: Repaired) -> Iterator[Repaired]:
-        yield plain
-        yield self._both_seats(plain)
-        yield from (self._row(f"pie={plies}") for plies in PIES)
-
-    def _both_seats(self, plain: Repaired) -> Repaired:
-        return replace(plain, repair=self._words("both_seats=1"), known=Known.PROVED, **_EVEN)
-
-    def _by_values(self, plain: Repaired, worth: Worth) -> Iterator[Repaired]:
-        """Yield what follows from the values of the states after the first actions."""
+    def _valued(self, plain: Repaired, worth: Worth) -> Repaired:
+        """Return the form as it is with what follows from the values of the states after the first actions."""
         actions = self._exact_actions(self._start)
-        keeping = None if actions is None else sum(choice.worth.margin == worth.margin for choice in actions)
-        decided_at, draws = self._play_with_mistakes([self._start]) if actions is not None else (None, None)
-        plain = replace(plain, keeping_first=keeping, decided_at=decided_at, draws=draws, **_worth_fields(worth))
-        yield plain
-        if worth.margin and self._path in _BY_POINTS:
-            yield replace(plain, repair=self._words(f"komi={worth.margin}"), **_EVEN)
-        yield self._both_seats(plain)
-        for plies in PIES:
-            yield self._with_pie(plain, worth, plies)
+        if actions is None:
+            return replace(plain, **_worth_fields(worth))
+        keeping = sum(choice.worth.margin == worth.margin for choice in actions)
+        decided_at, draws = self._play_with_mistakes([self._start])
+        return replace(plain, keeping_first=keeping, decided_at=decided_at, draws=draws, **_worth_fields(worth))
 
     def _worth(self) -> Worth | None:
         if self._left_seconds() <= 0:
@@ -181,12 +170,12 @@ class _Form:
         worth = self._oracle.worth(self._start)
         return worth if worth.is_exact else None
 
-    def _with_pie(self, plain: Repaired, worth: Worth, plies: int) -> Repaired:
+    def _with_pie(self, plain: Repaired, worth: Worth | None, plies: int) -> Repaired:
+        firsts = self._cuts(plies) if worth is not None else None
         row = replace(plain, repair=self._words(f"pie={plies}"), keeping_first=None, decided_at=None, draws=None)
-        firsts = self._cuts(plies)
         if firsts is None:
-            is_even = worth.outcome is Outcome.DRAW and not worth.margin  # best play leads to such a state
-            return row if is_even else self._row(f"pie={plies}")
+            is_even = worth is not None and worth.outcome is Outcome.DRAW and not worth.margin
+            return row if is_even else self._row(f"pie={plies}")  # best play leads to such a state
         fairest = min((each for _, each in firsts), key=lambda each: (_unfairness(each), -each.order_for(0)[1]))
         # whichever seat they are good for: the other player takes that one
         cuts = [state for state, each in firsts if _unfairness(each) == _unfairness(fairest)]

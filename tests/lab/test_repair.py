@@ -12,7 +12,7 @@ from arena.games.kernels.loading import solver_of
 from arena.games.kernels.solver import parts_of
 from arena.lab.certificate import prove
 from arena.lab.oracle import Oracle
-from arena.lab.repair import matrix_value, repaired
+from arena.lab.repair import Repaired, matrix_value, repairs_of
 from arena.lab.solve import Solver
 from arena.lab.solving.limits import Limits
 from tests import needs
@@ -25,7 +25,11 @@ KEYS = ["options", "repair", "margin", "outcome", "known", "keeping_first", "fir
 
 
 def rows_of(name, within=600.0, **options):
-    return {one.repair: one for one in repaired(make_game(name, **options), name, within, 2**31)}
+    return {one.repair: one for one in repairs_of(make_game(name, **options), name, within, 2**31)}
+
+
+def in_order(name, within=600.0, **options):
+    return sorted(rows_of(name, within, **options).values(), key=Repaired.order)
 
 
 @pytest.mark.parametrize(
@@ -46,12 +50,12 @@ def test_a_pie_on_small_sheets_of_plaid_is_worth_what_all_lines_of_play_say(widt
 
 
 def test_forms_are_sorted_by_fairness_and_what_is_not_known_comes_last():
-    rows = repaired(make_game("plusminus", size=3, grid_first=2), "plusminus", 600.0, 2**31)
+    rows = in_order("plusminus", size=3, grid_first=2)
     assert [abs(one.margin) for one in rows] == sorted(abs(one.margin) for one in rows)
     margins = {one.repair: one.margin for one in rows}
     grid_first = margin_after("plusminus", {"size": 3})
     assert (margins["none"], margins["grid_first=1"], margins["komi=-1"]) == (-1, grid_first, 0)
-    late = repaired(make_game("coprimality", size=5), "coprimality", 0.0, 2**31)
+    late = in_order("coprimality", 0.0, size=5)
     assert [(one.repair, one.margin, one.known) for one in late] == [
         ("both_seats=1", 0, "proved"),
         *((word, None, None) for word in ("none", "pie=1", "pie=2")),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -22,6 +22,7 @@ from arena.lab.measures.measure import (
     mean_with,
     rows_of,
     share_of,
+    share_rows,
     share_with,
 )
 from arena.lab.measures.simulation import SimulatedMatch
@@ -85,12 +86,13 @@ def _decisions(match: ValuedMatch) -> list[Decision]:
 
 def _choice_rows(at: str, decisions: Sequence[Sequence[Decision]]) -> list[Row]:
     decided = [[values for values in of_match if values is not None] for of_match in decisions]
-    keeping = [Cluster(sum(map(_share_keeping, of_match)), len(of_match)) for of_match in decided]
-    only = [Cluster(sum(map(_is_only_one, of_match)), len(of_match)) for of_match in decided]
-    regret = [Cluster(sum(map(_regret, of_match)), len(of_match)) for of_match in decided]
+    keeping, only, regret = (
+        [Cluster(sum(map(of_choice, of_match)), len(of_match)) for of_match in decided]
+        for of_choice in (_share_keeping, _is_only_one, _regret)
+    )
     return [
-        *rows_of("actions that keep the outcome", at, Unit.SHARE, share_of(keeping)),
-        *rows_of("only one action keeps it", at, Unit.SHARE, share_of(only)),
+        *share_rows("actions that keep the outcome", at, keeping),
+        *share_rows("only one action keeps it", at, only),
         *rows_of("margin that a random action loses", at, Unit.SCORE, mean_of(regret)),
     ]
 
@@ -113,13 +115,9 @@ def decided(matches: Sequence[ValuedMatch]) -> tuple[Row, ...]:
     """Return after which part of its actions a match was decided: the outcome with best play did not change later."""
     shares = [_decided_ply(match) / max(len(match.values) - 1, 1) for match in matches]
     return (
-        *rows_of(
-            "part of a match before it is decided", "", Unit.SHARE, share_of([Cluster(share) for share in shares])
-        ),
-        *rows_of("open after half of it", "", Unit.SHARE, share_of([Cluster(float(share > 0.5)) for share in shares])),
-        *rows_of(
-            "decided before it begins", "", Unit.SHARE, share_of([Cluster(float(share == 0)) for share in shares])
-        ),
+        *share_rows("part of a match before it is decided", "", shares),
+        *share_rows("open after half of it", "", (share > 0.5 for share in shares)),
+        *share_rows("decided before it begins", "", (share == 0 for share in shares)),
     )
 
 
@@ -133,13 +131,9 @@ def _decided_ply(match: ValuedMatch) -> int:
 
 def comebacks(matches: Sequence[ValuedMatch]) -> tuple[Row, ...]:
     """Return in how many won matches the loser had a won position."""
-    won = [match for match in matches if match.values[-1].outcome]
-    lost_once = [any(value.outcome == -match.values[-1].outcome for value in match.values) for match in won]
-    return tuple(
-        rows_of(
-            "won matches that were lost once", "", Unit.SHARE, share_of([Cluster(float(lost)) for lost in lost_once])
-        )
-    )
+    won = [match.values for match in matches if match.values[-1].outcome]
+    lost_once = (any(value.outcome == -values[-1].outcome for value in values) for values in won)
+    return tuple(share_rows("won matches that were lost once", "", lost_once))
 
 
 def first_action_values(values: Sequence[Value]) -> tuple[Row, ...]:
@@ -214,15 +208,14 @@ def draws_and_margins(strengths: Mapping[str, SelfPlay]) -> tuple[Row, ...]:
 def visible_leads(matches: Matches, scores: Callable[[Any], Sequence[int | float]]) -> tuple[Row, ...]:
     """Return what the scores on the board showed: how often the lead changed, and who was behind at half time."""
     changes = [Cluster(float(_lead_changes(match, scores))) for match in matches]
-    behind = [
-        Cluster(float(lead < 0))
+    leads = (
+        lead_of(tuple(scores(match.states[len(match.actions) // 2])), match.ranks.index(1))
         for match in matches
         if match.ranks.count(1) == 1
-        and (lead := lead_of(tuple(scores(match.states[len(match.actions) // 2])), match.ranks.index(1)))
-    ]
+    )
     return (
         *rows_of("changes of the visible lead", "", Unit.COUNT, mean_of(changes)),
-        *rows_of("winners behind at half time, if scores differ", "", Unit.SHARE, share_of(behind)),
+        *share_rows("winners behind at half time, if scores differ", "", (lead < 0 for lead in leads if lead)),
     )
 
 
@@ -264,12 +257,12 @@ def depth(steps: Mapping[str, Sequence[float]], counted: Sequence[str]) -> tuple
 
 def simple_results(points: Mapping[str, Mapping[str, Sequence[float]]]) -> tuple[Row, ...]:
     """Return what strategies of one sentence take, from their points by opponent, strategy and encounter."""
-    rows: list[Row] = []
-    for opponent, by_strategy in points.items():
-        for strategy, taken in by_strategy.items():
-            share = share_of([Cluster(result) for result in taken])
-            rows += rows_of(f"{strategy}: {SENTENCES[strategy]}", f"against {opponent}", Unit.SHARE, share)
-    return tuple(rows)
+    return tuple(
+        row
+        for opponent, by_strategy in points.items()
+        for strategy, taken in by_strategy.items()
+        for row in share_rows(f"{strategy}: {SENTENCES[strategy]}", f"against {opponent}", taken)
+    )
 
 
 def first_action_variety(played: Mapping[str, Sequence[Any]], equal: Mapping[str, Sequence[Any]]) -> tuple[Row, ...]:
@@ -284,8 +277,7 @@ def first_action_variety(played: Mapping[str, Sequence[Any]], equal: Mapping[str
         rows += rows_of("two matches begin differently", strength, Unit.SHARE, estimate)
     for strength, actions in played.items():
         pairs = zip(actions[::2], actions[1::2], strict=False)
-        share = share_of([Cluster(float(action != other)) for action, other in pairs])
-        rows += rows_of("two matches begin differently", strength, Unit.SHARE, share)
+        rows += share_rows("two matches begin differently", strength, (action != other for action, other in pairs))
     return tuple(rows)
 
 
@@ -299,22 +291,20 @@ def length_and_branching(strengths: Mapping[str, SelfPlay]) -> tuple[Row, ...]:
     return tuple(rows)
 
 
+def shares_by_strength(name: str, observed: Mapping[str, Iterable[Cluster | float]]) -> tuple[Row, ...]:
+    """Return a share at each strength."""
+    return tuple(row for strength, seen in observed.items() for row in share_rows(name, strength, seen))
+
+
 def kingmaking(decisive: Mapping[str, Sequence[bool]]) -> tuple[Row, ...]:
     """Return how often the last choice of a match decided among the others, and not for the seat that had it."""
-    rows: list[Row] = []
-    for strength, choices in decisive.items():
-        share = share_of([Cluster(float(is_decisive)) for is_decisive in choices])
-        rows += rows_of("last choices that only decide among others", strength, Unit.SHARE, share)
-    return tuple(rows)
+    return shares_by_strength("last choices that only decide among others", decisive)
 
 
 def eliminations(game: Game[Any], played: Mapping[str, Matches]) -> tuple[Row, ...]:
     """Return how often a seat was eliminated because each of its actions would have done so, and not by accident."""
-    rows: list[Row] = []
-    for strength, matches in played.items():
-        share = share_of([_forced_eliminations(game, match) for match in matches])
-        rows += rows_of("eliminations that were forced", strength, Unit.SHARE, share)
-    return tuple(rows)
+    forced = {at: [_forced_eliminations(game, match) for match in matches] for at, matches in played.items()}
+    return shares_by_strength("eliminations that were forced", forced)
 
 
 def _forced_eliminations(game: Game[Any], match: SimulatedMatch) -> Cluster:
@@ -328,11 +318,8 @@ def _forced_eliminations(game: Game[Any], match: SimulatedMatch) -> Cluster:
 
 def turns(size: int, played: Mapping[str, Matches]) -> tuple[Row, ...]:
     """Return which share of the steps of the path of coprimality goes another way than the step before."""
-    rows: list[Row] = []
-    for strength, matches in played.items():
-        share = share_of([_turns(size, match) for match in matches])
-        rows += rows_of("steps of the path that turn", strength, Unit.SHARE, share)
-    return tuple(rows)
+    turned = {strength: [_turns(size, match) for match in matches] for strength, matches in played.items()}
+    return shares_by_strength("steps of the path that turn", turned)
 
 
 def _turns(size: int, match: SimulatedMatch) -> Cluster:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import exp, log, sqrt
@@ -191,6 +191,12 @@ class Measure:
 def rows_of(name: str, at: str, unit: Unit, estimate: Estimate | None, known: str = "") -> list[Row]:
     """Return a number as a list, which is empty without an estimate."""
     return [] if estimate is None else [Row(name=name, at=at, unit=unit, estimate=estimate, known=known)]
+
+
+def share_rows(name: str, at: str, observations: Iterable[Cluster | float]) -> list[Row]:
+    """Return a share as a list, from clusters or from independent observations of 0 to 1; empty without any."""
+    clusters = [seen if isinstance(seen, Cluster) else Cluster(float(seen)) for seen in observations]
+    return rows_of(name, at, Unit.SHARE, share_of(clusters))
 
 
 # Numbers of a quality report as text.
