@@ -21,7 +21,7 @@ from arena.games.kernels.loading import load, solver_of
 from arena.games.kernels.solver import parts_of
 from arena.lab.solve import Solver
 from arena.lab.solving.limits import Limits
-from arena.lab.solving.solution import By
+from arena.lab.solving.worth import By
 from benchmarks.common import machine
 
 BOARDS = [

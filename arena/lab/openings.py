@@ -12,15 +12,18 @@ from typing import Any
 
 from arena.base.definition import Definition
 from arena.base.enums import OpeningChoice
-from arena.base.errors import UsageError
-from arena.base.text import counted
+from arena.base.errors import KernelError, UsageError
+from arena.base.text import counted, short_size_text
 from arena.games.game import Game
-from arena.games.kernels.loading import has_kernel, is_built
+from arena.games.kernels.loading import has_kernel, has_solver, is_built, solver_of
 from arena.games.kernels.playouts import BATCHES, PLAYOUTS, PlayoutMargin, playout_margin
-from arena.games.kernels.slips import MOST_STATES, slip_encounters
+from arena.games.kernels.slips import MOST_STATES, least_states, slip_encounters
+from arena.games.plusminus import Plusminus
 from arena.lab.oracle import Oracle
-from arena.lab.solving.limits import Limits, free_memory_bytes
+from arena.lab.solving.kernel_tables import FEW_STATES, MAX_TABLE_BYTES
+from arena.lab.solving.limits import Limits, count_states, free_memory_bytes, memory_text, states_text
 from arena.lab.solving.positions import symmetries_of
+from arena.lab.solving.proofs import proof_of
 from arena.lab.solving.worth import OUTCOMES, Outcome, Worth
 from arena.ratings.distributions import t_quantile
 
@@ -263,3 +266,49 @@ class Explorer:
         if time.monotonic() >= self._deadline:
             return {}
         return {choice.action: choice.worth for choice in self._oracle.actions(state)}
+
+
+# Whether the first lines of a board can be solved at all, from numbers of states alone, before anything is solved.
+
+_MOST_FOLLOWING = 10**9
+"""With more, no search comes to its end in a time for which anybody waits."""
+
+
+def beyond_reach_reason(game: Game[Any], path: str, plies: int, memory_bytes: int) -> str:
+    """Return why nothing can be solved from ``plies`` actions on; empty if something may be.
+
+    The kernel of a game with more than a few states is built if something may be: what solves the lines uses it.
+    """
+    states = count_states(game, path) if has_solver(game) else None
+    if states is None or states <= FEW_STATES:
+        return ""
+    state = game.initial_state()
+    for _ in range(plies):
+        if game.is_over(state):
+            return ""
+        state = game.apply(state, game.legal_actions(state)[0])
+    if game.is_over(state):
+        return ""
+    proof = proof_of(game, path, state)
+    after = least_states(game, plies) or 0
+    is_too_much = after > _MOST_FOLLOWING and proof.low != proof.high
+    room = min(MAX_TABLE_BYTES, memory_bytes)
+    has_byte_a_state = not isinstance(game, Plusminus)  # whose table before the signs stand has none of the grids
+    needed_bytes = after if is_too_much and has_byte_a_state else _table_bytes(game, state) or after
+    if not is_too_much or needed_bytes <= room:
+        return ""
+    options = ", ".join(f"{name} = {value!r}" for name, value in game.options.items())
+    return (
+        f"{path} with {options}: {states_text(after)} follow {counted(plies, 'action')}, a table of them takes"
+        f" {memory_text(needed_bytes)}, and {short_size_text(room)} may be used"
+    )
+
+
+def _table_bytes(game: Game[Any], state: Any) -> int:
+    try:
+        kernel = solver_of(game)
+    except KernelError:
+        return 0
+    kernel.set_state(state)
+    plan = kernel.table_plan()
+    return plan.memory_bytes if plan is not None else 0

@@ -15,9 +15,8 @@ from arena.games.game import Game
 from arena.games.kernels.loading import has_kernel, is_built, share_solver_of
 from arena.games.kernels.solver import Needs, ShareSolver
 from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError, bytes_per_state, count_states, states_text
-from arena.lab.solving.solution import By
-from arena.lab.solving.state_graph import Shares, explore, paranoid_of, shares_of
-from arena.lab.solving.worth import Known
+from arena.lab.solving.state_graph import explore, paranoid_of, shares_of
+from arena.lab.solving.worth import By, Known, Shares
 
 MAX_LINE = 1000
 """The most actions of the best line."""

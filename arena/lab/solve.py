@@ -13,14 +13,22 @@ from arena.games.pie import Pie
 from arena.lab.oracle import Oracle
 from arena.lab.shares import ShareOracle
 from arena.lab.solving.kernel_tables import FEW_STATES, values_of
-from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError, bytes_per_state, count_states, states_text
+from arena.lab.solving.limits import (
+    Limits,
+    Plan,
+    TimeIsUpError,
+    TooLargeError,
+    bytes_per_state,
+    count_states,
+    plan_of,
+    states_text,
+)
 from arena.lab.solving.positions import up_to_symmetry
 from arena.lab.solving.proofs import Proof, proof_of
 from arena.lab.solving.search import actions_and_states, search_solution
-from arena.lab.solving.solution import By, Plan, Solution, plan_of
 from arena.lab.solving.state_graph import Retrograde, StateGraph, explore
 from arena.lab.solving.tables import Table, save_table, table_path
-from arena.lab.solving.worth import Known, outcome_text, worth_between
+from arena.lab.solving.worth import By, Known, Solution, outcome_text, worth_between
 
 _SHARE_OF_TABLE = 0.5
 """The share of the time for a table whose size is not known beforehand; the rest is for a search."""

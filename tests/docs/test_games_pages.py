@@ -8,8 +8,8 @@ import pytest
 from arena.games import GAMES, make_game
 from arena.lab.solve import Solver
 from arena.lab.solving.limits import Limits
-from arena.lab.solving.solution import By
 from arena.lab.solving.state_graph import explore
+from arena.lab.solving.worth import By
 from arena.tournament.tournament_file import TournamentFile
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -4,9 +4,9 @@ import pytest
 
 from arena.base.errors import KernelError, UsageError
 from arena.games import make_game
+from arena.lab import openings as reach
 from arena.lab.openings import Explorer, PlayedMatch, Results
 from arena.lab.oracle import Oracle
-from arena.lab.solving import solution as reach
 from arena.lab.solving.limits import Limits
 from arena.lab.solving.positions import symmetries_of
 from arena.lab.solving.state_graph import Retrograde, explore

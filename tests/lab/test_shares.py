@@ -14,7 +14,7 @@ from arena.games.kernels.solver_sameness import compare_game
 from arena.lab.shares import ShareOracle
 from arena.lab.solve import Solver
 from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError
-from arena.lab.solving.solution import By
+from arena.lab.solving.worth import By
 from tests import needs
 from tests.conftest import ROOT
 

@@ -10,7 +10,7 @@ from arena.games.kernels.loading import load, solver_of
 from arena.games.kernels.solver_sameness import compare_solutions
 from arena.lab.solve import Solver
 from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError
-from arena.lab.solving.solution import By
+from arena.lab.solving.worth import By
 from tests import needs
 
 pytestmark = needs.program("cc", "gcc", "clang")

@@ -51,7 +51,7 @@ def analyse_shares(position: Position, limits: Limits, within_seconds: float, *,
 
 
 def _shares_json(position: Position, seat: int, shares: StateShares, line: Sequence[Any]) -> dict[str, Any]:
-    from arena.lab.solving.state_graph import TIE_RULE
+    from arena.lab.solving.worth import TIE_RULE
 
     return {
         "game": position.path,
@@ -76,7 +76,7 @@ def _shares_json(position: Position, seat: int, shares: StateShares, line: Seque
 
 
 def _shares_page(position: Position, seat: int, shares: StateShares, line: Sequence[Any]) -> str:
-    from arena.lab.solving.state_graph import TIE_RULE
+    from arena.lab.solving.worth import TIE_RULE
 
     settings = " ".join(f"{name}={value}" for name, value in position.game.options.items())
     head = f"{position.path} {settings}, ply {position.ply}, seat {seat} to act"

@@ -195,10 +195,9 @@ def _show_first_actions(
     as_json: bool,
 ) -> int:
     from arena.games.pie import Pie
-    from arena.lab.openings import Explorer
+    from arena.lab.openings import Explorer, beyond_reach_reason
     from arena.lab.solving.limits import free_memory_bytes
     from arena.lab.solving.positions import rules_of
-    from arena.lab.solving.solution import beyond_reach_reason
     from arena.tournament.openings import no_opening_reason
 
     matches: Sequence[PlayedMatch] = ()

@@ -24,8 +24,8 @@ from arena.cli.terminal.streams import INTERRUPTED, OK
 if TYPE_CHECKING:
     from arena.games import Game
     from arena.lab.certificate import Certificate, Claim
-    from arena.lab.solving.solution import By, Solution
     from arena.lab.solving.tables import Table
+    from arena.lab.solving.worth import By, Solution
 
 
 WIDTH = 80
@@ -78,7 +78,7 @@ def solve(
     With --json, each set of options is an object in a line of its own.
     """
     from arena.games import parse_options
-    from arena.lab.solving.solution import By
+    from arena.lab.solving.worth import By
 
     if is_saved and by not in (None, "table"):
         raise UsageError(f"--save and --by {by}: only a table can be saved")
@@ -261,7 +261,7 @@ def _verdict(solution: Solution) -> str:
 
 
 def _known(solution: Solution) -> str:
-    from arena.lab.solving.state_graph import TIE_RULE
+    from arena.lab.solving.worth import TIE_RULE
 
     worth, names = solution.worth, all_of([f'"{name}"' for name in solution.proofs])
     if worth is None:

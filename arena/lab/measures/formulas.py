@@ -27,7 +27,7 @@ from arena.lab.measures.measure import (
 )
 from arena.lab.measures.simulation import SimulatedMatch
 from arena.lab.measures.skill_ladder import SENTENCES, lead_of
-from arena.lab.solving.solution import Solution
+from arena.lab.solving.worth import Solution
 
 
 @dataclass(frozen=True, slots=True)

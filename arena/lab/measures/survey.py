@@ -39,8 +39,7 @@ from arena.lab.measures.skill_ladder import (
 from arena.lab.solve import Solver
 from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError, bytes_per_state
 from arena.lab.solving.positions import representatives, up_to_symmetry
-from arena.lab.solving.solution import By, Solution
-from arena.lab.solving.worth import Known
+from arena.lab.solving.worth import By, Known, Solution
 
 # What smaller boards of a game are worth, and the one that was asked for.
 

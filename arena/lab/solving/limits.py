@@ -17,6 +17,7 @@ from arena.base.text import counted, short_size_text
 from arena.games.game import Game
 from arena.games.permutation import partial_permutations
 from arena.games.pie import Pie
+from arena.lab.solving.worth import By
 
 # How long a solver may take and how much memory it may use.
 
@@ -151,3 +152,26 @@ def _size_bytes(value: Any, depth: int) -> int:
         return 0
     parts = value if isinstance(value, tuple | list | frozenset | set) else ()
     return sys.getsizeof(value) + sum(_size_bytes(part, depth - 1) for part in parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What solving would take, where that is known before, and by which way."""
+
+    states: int | None
+    memory_bytes: int | None
+    by: By = By.TABLE
+
+    def text(self) -> str:
+        """Return it as a sentence."""
+        if self.states is None or self.memory_bytes is None:
+            return "how many states there are is not known beforehand"
+        if self.by is By.KERNEL:
+            return f"its kernel solves {states_text(self.states)} and takes {memory_text(self.memory_bytes)}"
+        return f"a table has {states_text(self.states)} and takes {memory_text(self.memory_bytes)}"
+
+
+def plan_of(game: Game[Any], path: str) -> Plan:
+    """Return what a table of a game would take."""
+    states = count_states(game, path)
+    return Plan(states=states, memory_bytes=None if states is None else states * bytes_per_state(game))

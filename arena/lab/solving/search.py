@@ -13,12 +13,12 @@ from arena.games.plusminus import Plusminus
 from arena.lab.solving.limits import Limits, TimeIsUpError, bytes_per_state
 from arena.lab.solving.positions import up_to_symmetry
 from arena.lab.solving.proofs import Proof
-from arena.lab.solving.solution import Solution
 from arena.lab.solving.worth import (
     HIGHEST,
     LOWEST,
     OUTCOME_UNIT,
     Known,
+    Solution,
     ranks_follow_scores,
     value_of,
     value_of_margin,

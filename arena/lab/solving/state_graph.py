@@ -13,7 +13,7 @@ from arena.games import GAMES
 from arena.games.checked_game import shown
 from arena.games.game import Game
 from arena.lab.solving.limits import Limits, bytes_per_state
-from arena.lab.solving.worth import value_of
+from arena.lab.solving.worth import Shares, value_of
 
 # Whether the states of a game from outside are values: equal states mean the same, and no call changes one.
 
@@ -239,10 +239,6 @@ class _Explorer:
 #
 # It uses nothing but the public interface of a game, so it is slow and general: the twin against which every fast
 # solver is checked, and the way to solve a game from outside.
-
-TIE_RULE = "a seat chooses the action that leaves it the largest share, and of equal ones the one listed first"
-
-Shares = tuple[float, ...]
 
 
 class Retrograde:

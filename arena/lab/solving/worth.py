@@ -1,8 +1,8 @@
-"""What a state is worth with best play, how that is known, and how to say it."""
+"""What a state or a game is worth with best play, how that is known, and how to say it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -136,6 +136,76 @@ def _bound(value: int) -> int | float | None:
     """Return a bound as a margin; None where it tells nothing, or only who wins."""
     parts = value - _outcome_of(value) * OUTCOME_UNIT
     return None if abs(parts) > MAX_MARGIN * PARTS else _margin_of(value)
+
+
+# What is known of a game with its options: the answer of ``arena lab solve``.
+
+TIE_RULE = "a seat chooses the action that leaves it the largest share, and of equal ones the one listed first"
+
+Shares = tuple[float, ...]
+
+
+class By(StrEnum):
+    """A way to solve a game."""
+
+    PROOF = "proof"
+    KERNEL = "kernel"
+    TABLE = "table"
+    SEARCH = "search"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solution:
+    """What is known of the first state of a game with its options.
+
+    Attributes:
+        worth: of a game for two; others have shares (of rivals beaten, when every seat plays for its own).
+        paranoid: the share that each seat can hold against all others together.
+        best: the first actions that keep the value, up to symmetry; all of them if ``has_all_best``.
+        edges: how many actions were visited; 0 where they were not counted.
+        depth: how many actions a search looked ahead completely.
+        proofs: the strategies that prove it, or its bounds.
+        is_interrupted: whether somebody ended the solver before it knew more.
+    """
+
+    game: str
+    options: Mapping[str, Any]
+    worth: Worth | None = None
+    shares: Shares | None = None
+    paranoid: Shares | None = None
+    shares_known: Known = Known.TABLE
+    best: tuple[Any, ...] = ()
+    has_all_best: bool = False
+    states: int = 0
+    edges: int = 0
+    seconds: float = 0.0
+    memory_bytes: int = 0
+    depth: int | None = None
+    proofs: tuple[str, ...] = ()
+    is_interrupted: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as an object for programs."""
+        about: dict[str, Any] = {"game": self.game, "options": dict(self.options)}
+        if self.worth is not None:
+            about |= self.worth.to_json()
+        else:
+            about |= {
+                "shares": self.shares,
+                "paranoid": self.paranoid,
+                "known": self.shares_known,
+                "tie_rule": TIE_RULE,
+            }
+        return about | {
+            "best": list(self.best),
+            "has_all_best": self.has_all_best,
+            "states": self.states,
+            "edges": self.edges,
+            "seconds": round(self.seconds, 3),
+            "memory_bytes": self.memory_bytes,
+            "depth": self.depth,
+            "proofs": list(self.proofs),
+        }
 
 
 # Worths in words. A margin is that of seat 0, so its sign says whom it is good for.
