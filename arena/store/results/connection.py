@@ -7,7 +7,6 @@ is back, for as long as the caller has patience.
 
 from __future__ import annotations
 
-import os
 import socket
 import sqlite3
 import time
@@ -16,7 +15,6 @@ from contextlib import closing
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import quote
 
 from sqlalchemy import (
     URL,
@@ -32,15 +30,14 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
-from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from arena.base.errors import DatabaseError, StoreAwayError, StoreError, UnwritableError
 from arena.base.known_server import session_name
+from arena.store.results.sqlite_engine import BUSY_TIMEOUT_SECONDS, Pool, sqlite_engine
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql
 
-BUSY_TIMEOUT_SECONDS = 30
 CONNECT_TIMEOUT_SECONDS = 10
 TRY_AGAIN_SECONDS = 0.5
 BUSY_SECONDS = 0.01
@@ -90,7 +87,7 @@ class Database:
         self._now = time.monotonic
         self.path = place if isinstance(place, Path) else None
         if isinstance(place, Path):
-            self.shown, self._engine = str(place), _sqlite_engine(place, max_value_bytes)
+            self.shown, self._engine = str(place), sqlite_engine(place, max_value_bytes)
         else:
             self.shown, self._engine = _server(place)
         self.shown = shown or self.shown
@@ -256,38 +253,6 @@ class Repository:
         self._database = database
 
 
-class _Pool(QueuePool):
-    """A pool of connections; a connection that comes back after the pool was closed is closed too."""
-
-    _sqla_logger_namespace = f"{QueuePool.__module__}.{QueuePool.__name__}"
-    """The name under which SQLAlchemy logs: below ``arena``, its lines would appear among the arena's own."""
-
-    _is_disposed = False
-
-    def dispose(self) -> None:
-        self._is_disposed = True
-        super().dispose()
-
-    def _do_return_conn(self, record: ConnectionPoolEntry) -> None:
-        super()._do_return_conn(record)
-        if self._is_disposed:
-            super().dispose()
-
-
-def _sqlite_engine(path: Path, max_value_bytes: int | None) -> Engine:
-    """Return an engine for the file at ``path``; on a read-only file system it can still be read."""
-    url = f"sqlite:///{path}"
-    if path.exists() and not os.access(path.parent, os.W_OK):
-        url = f"sqlite:///file:{quote(str(path))}?immutable=1&uri=true"
-    connect_args = {"timeout": BUSY_TIMEOUT_SECONDS, "isolation_level": None}
-    engine = create_engine(url, poolclass=_Pool, connect_args=connect_args, hide_parameters=True)
-    event.listen(engine, "connect", _set_up)
-    if max_value_bytes is not None:
-        event.listen(engine, "connect", lambda raw, _: raw.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max_value_bytes))
-    event.listen(engine, "begin", _begin)
-    return engine
-
-
 def shown_url(url: URL | str) -> str:
     """Return a URL as messages show it, without the passwords that it may have."""
     return make_url(url).difference_update_query(PASSWORDS).render_as_string(hide_password=True)
@@ -305,7 +270,7 @@ def _server(text: str) -> tuple[str, Engine]:
     try:
         engine = create_engine(
             url.set(drivername="postgresql+psycopg"),
-            poolclass=_Pool,
+            poolclass=Pool,
             connect_args={
                 "connect_timeout": CONNECT_TIMEOUT_SECONDS,
                 "fallback_application_name": session_name(socket.gethostname()),
@@ -318,21 +283,6 @@ def _server(text: str) -> tuple[str, Engine]:
             f"store {shown!r}: needs the package psycopg; try: pip install 'grid-arena[postgres]'"
         ) from None
     return shown, engine
-
-
-def _set_up(connection: Any, _record: Any) -> None:
-    """With a write ahead log kill -9 loses nothing; what a power cut may lose has no record and is played again."""
-    try:
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA trusted_schema = OFF")  # the file may come from another arena
-    except BaseException:
-        connection.close()  # the pool forgets a connection that can't be set up, without closing it
-        raise
-
-
-def _begin(connection: Connection) -> None:
-    writes = connection.get_execution_options().get("arena_writes", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 def _is_shutdown(error: DBAPIError) -> bool:

@@ -14,7 +14,6 @@ from sqlalchemy import Column, Connection, MetaData, Table, func, inspect, selec
 from arena.base.errors import StoreError
 from arena.base.known_server import IDENTITY_FILE, MAX_CHARACTERS, session_name
 from arena.store.results.connection import (
-    BUSY_TIMEOUT_SECONDS,
     FEW_ROWS,
     Database,
     Repository,
@@ -24,6 +23,7 @@ from arena.store.results.connection import (
 )
 from arena.store.results.events import CommitSignal
 from arena.store.results.schema import SCHEMA_VERSION, create_tables, meta, metadata
+from arena.store.results.sqlite_engine import BUSY_TIMEOUT_SECONDS
 
 
 class Schema(NamedTuple):
