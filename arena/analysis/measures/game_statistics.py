@@ -123,19 +123,29 @@ class BotTimes:
         self.counted[ceil(STEPS * log(max(seconds, 1e-9)))] += 1
 
     @property
-    def mean_ms(self) -> float | None:
+    def mean_seconds(self) -> float | None:
         """The mean time of its actions."""
-        return 1000 * (self.wall_seconds / self.actions) if self.actions else None
+        return self.wall_seconds / self.actions if self.actions else None
 
     @property
-    def p99_ms(self) -> float | None:
+    def p99_seconds(self) -> float | None:
         """The 99th percentile of the time of its actions."""
         remaining = 0.99 * self.actions
         for step, count in sorted(self.counted.items()):
             remaining -= count
             if remaining <= 0:
-                return 1000 * min(exp(step / STEPS), self.longest_seconds)
+                return min(exp(step / STEPS), self.longest_seconds)
         return None
+
+    @property
+    def mean_ms(self) -> float | None:
+        """The mean time of its actions."""
+        return None if self.mean_seconds is None else 1000 * self.mean_seconds
+
+    @property
+    def p99_ms(self) -> float | None:
+        """The 99th percentile of the time of its actions."""
+        return None if self.p99_seconds is None else 1000 * self.p99_seconds
 
     @property
     def longest_ms(self) -> float:
