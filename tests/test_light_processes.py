@@ -118,6 +118,7 @@ def test_what_must_not_be_loaded_exists(name):
 
 SLOW = [
     "web", "checker", "ladder", "play host", "signer of results", "annotator", "kept standings", "reader of contests",
+    "pages from rows",
 ]  # fmt: skip
 
 

@@ -35,6 +35,7 @@ def looked_up(game, table, state):
     return kernel.look_up(root, values and ctypes.addressof(values))
 
 
+@pytest.mark.slow
 def test_coprimality_is_worth_what_all_paths_say():
     for size in range(3, 10):
         for grids in (1, 2, 5):

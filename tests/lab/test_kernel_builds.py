@@ -138,7 +138,7 @@ def test_a_compiler_that_is_of_no_use(cache, monkeypatch, tmp_path, text, messag
     assert not list(cache.glob("*.so"))
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_a_compiler_without_march_native(cache, monkeypatch, tmp_path):
     compiler = build.find_compiler().command[0]
     refuse = 'for word; do [ "$word" = -march=native ] && { echo "error: unknown option" >&2; exit 1; }; done'

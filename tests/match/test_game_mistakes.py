@@ -91,7 +91,7 @@ def test_a_mistake_is_named_with_the_method_and_what_it_did(name: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.slow(only=("ObservationContainsItself",))
+@pytest.mark.slow(only=("ObservationContainsItself", "ObservationIsTooDeep"))
 @pytest.mark.parametrize("name", UNSENDABLE)
 def test_an_observation_that_no_message_can_carry_is_not_the_fault_of_the_bot_that_fails_on_it(name: str) -> None:
     with pytest.raises(GameError) as caught:

@@ -172,6 +172,7 @@ def test_a_folder_of_another_version_has_the_same_numbers(folder):
     assert problem.startswith("index.json: matches is ")
 
 
+@pytest.mark.slow(only=("", "[]", '{"tournaments": 1e999}'))
 @pytest.mark.parametrize(
     "text", ["", "[]", "[" * 200_000, '{"tournaments": 1e999}', '{"tournaments": [], "matches": ' + "9" * 400 + ".0}"]
 )

@@ -22,7 +22,7 @@ FIELDS |= {"just not equal": [0, 0.52, 1.04, 1.56]}
 
 
 @pytest.mark.parametrize("name", FIELDS)
-@pytest.mark.slow(sample=("equal",))
+@pytest.mark.slow
 def test_claims_are_seldom_wrong(name):
     """More than 4 wrong runs of 20 have a probability of 0.3 % where 5 % are wrong (the binomial distribution)."""
     kinds = ({}, {"draw_probability": 0.6}, {"opening_spread": 6.0}, {"draw_probability": 0.3, "opening_spread": 3.0})

@@ -113,7 +113,7 @@ def soon():
     signal.signal(signal.SIGALRM, before)
 
 
-@pytest.mark.slow(only=("deep keys in bot.toml",), sample=True)
+@pytest.mark.slow(only=("deep keys in bot.toml", "many files", "nested directories"), sample=("deep keys in bot.toml",))
 @pytest.mark.usefixtures("soon")
 @pytest.mark.parametrize("what", HOSTILE)
 def test_a_hostile_submission_is_rejected_in_one_sentence(tmp_path, what):

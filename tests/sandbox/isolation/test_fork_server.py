@@ -216,6 +216,7 @@ for pid in (bot.pid, open_launcher().pid, os.getpid()):
 """
 
 
+@pytest.mark.slow(only=("limits-mounts", "landlock-no mounts"))
 @pytest.mark.parametrize("mounts", ["mounts", "no mounts"])
 @pytest.mark.parametrize("level", ["limits", "landlock"], indirect=True)
 def test_a_process_of_such_a_bot_is_known_without_its_environment(level, mounts, tmp_path):

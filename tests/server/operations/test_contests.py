@@ -242,7 +242,7 @@ def form_errors(response):
     return lines, re.findall('<li><a href="#(.*?)-wrong">', alert)
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow(sample=("together0",))
 @pytest.mark.parametrize("together", [*APART, WRONG.keys() - {field for fields in APART for field in fields}])
 async def test_the_form_comes_back_with_all_that_is_wrong_and_what_was_sent(world, dora, together):
     before = world.contents()

@@ -43,18 +43,24 @@ def fill(home, directory):
         people.submissions.add(ann, received.name, received.digest, received.size_bytes, "mine.py", "my own note")
 
 
-@pytest.fixture
-def directory(tmp_path):
-    with ArenaHome(tmp_path / "home") as home:
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """A directory with a home and its backup, which each test copies."""
+    place = tmp_path_factory.mktemp("filled")
+    with ArenaHome(place / "home") as home:
         fill(home, home.directory)
-    return tmp_path / "home"
+        make_backup(home, place / "backup")
+    return place
 
 
 @pytest.fixture
-def backup(directory, tmp_path):
-    with ArenaHome(directory) as home:
-        make_backup(home, tmp_path / "backup")
-    return tmp_path / "backup"
+def directory(filled, tmp_path):
+    return shutil.copytree(filled / "home", tmp_path / "home")
+
+
+@pytest.fixture
+def backup(filled, directory, tmp_path):
+    return shutil.copytree(filled / "backup", tmp_path / "backup")
 
 
 def files_of(directory):

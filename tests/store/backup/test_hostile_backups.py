@@ -1,6 +1,7 @@
 import hashlib
 import json
 import os
+import shutil
 import sqlite3
 from contextlib import closing
 
@@ -15,16 +16,22 @@ from tests.server.conftest import add_tournament
 from tests.store.backup.test_backup import calling
 
 
-@pytest.fixture
-def backup(tmp_path):
-    with ArenaHome(tmp_path / "home") as home:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    place = tmp_path_factory.mktemp("made")
+    with ArenaHome(place / "home") as home:
         add_tournament(home)
-        (tmp_path / "home" / "bots" / "ab").mkdir(parents=True)
-        (tmp_path / "home" / "bots" / "ab" / "x.py").write_text("print(1)\n")
+        (home.directory / "bots" / "ab").mkdir(parents=True)
+        (home.directory / "bots" / "ab" / "x.py").write_text("print(1)\n")
         open_people(home.directory).close()
         open_embargoed_home(home.directory, "spring").close()
-        make_backup(home, tmp_path / "backup")
-    return tmp_path / "backup"
+        make_backup(home, place / "backup")
+    return place / "backup"
+
+
+@pytest.fixture
+def backup(made, tmp_path):
+    return shutil.copytree(made, tmp_path / "backup")
 
 
 def lines_of(backup):

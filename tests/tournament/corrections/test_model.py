@@ -138,7 +138,7 @@ STORIES = {
 """Of three bots, which play 12 matches: what is done, and how it is refused."""
 
 
-@pytest.mark.slow(sample=("annulled", "out and in", "nothing twice"))
+@pytest.mark.slow(sample=("annulled", "out and in"))
 @pytest.mark.parametrize("story", STORIES)
 def test_a_story_ends_as_the_documentation_says(tmp_path, no_check, story):
     with begun(tmp_path) as model:
