@@ -199,7 +199,7 @@ class Lane(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A page of the site.
+    """A page of the site; the first line of its model's docstring says what it shows.
 
     Attributes:
         path: its address, with fields of ``parameters`` in braces.
@@ -213,16 +213,20 @@ class Page:
     """
 
     name: str
-    summary: str
     path: str
     parameters: type[Parameters]
     model: type[Model]
-    builder: str
+    builder: str = ""
     lane: Lane
-    room: str = ""
-    topics: tuple[str, ...] = ()
+    room: str = "overview"
+    topics: tuple[str, ...] = ("arena",)
     freshener: str = ""
     has_feed: bool = False
+
+    @property
+    def summary(self) -> str:
+        """What it shows, in a sentence."""
+        return (self.model.__doc__ or "").partition("\n")[0]
 
     @property
     def path_fields(self) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ from arena.site.matches.games_model import (
     PuzzlesPage,
     PuzzlesParameters,
     PuzzleTurn,
+    TodayPage,
     TodayParameters,
 )
 from arena.site.matches.match_sentences import result_sentence
@@ -160,7 +161,7 @@ def build_puzzle(home: ArenaHome, parameters: PuzzleParameters) -> PuzzlePage:
     return _puzzle_page(home, tournament.name, parameters.puzzle, len(puzzles), puzzle, parameters)
 
 
-def build_today(home: ArenaHome, parameters: TodayParameters) -> PuzzlePage:
+def build_today(home: ArenaHome, parameters: TodayParameters) -> TodayPage:
     """Build the page of the puzzle of the day.
 
     Raises:
@@ -173,7 +174,7 @@ def build_today(home: ArenaHome, parameters: TodayParameters) -> PuzzlePage:
         raise NothingYetError("There are no puzzles here yet. A director makes them: arena lab puzzles TOURNAMENT")
     tournament, daily = today
     page = _puzzle_page(home, tournament.name, daily.number, daily.count, daily.puzzles[0], parameters)
-    return page.model_copy(update={"date": date})
+    return TodayPage.of(page, date=date)
 
 
 def _puzzle_page(

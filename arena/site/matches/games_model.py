@@ -77,7 +77,7 @@ class ListedGame(Model):
 
 
 class GamesPage(Model):
-    """The games of the arena, then external games that tournaments here play."""
+    """The games, each in a sentence: those of the arena, then external ones that tournaments here play."""
 
     games: tuple[ListedGame, ...]
 
@@ -137,7 +137,7 @@ class AdviceScore(Model):
 
 
 class GamePage(ModelOfBots):
-    """A game.
+    """A game: its rules and options, and a board to try actions on.
 
     Attributes:
         name: its name, or the dotted path of an external game.
@@ -212,7 +212,10 @@ class ListedPuzzle(Model):
 
 
 class PuzzlesPage(ModelOfTournament):
-    """The puzzles of a tournament, from easy to hard; empty if nobody searched for them, or there are none."""
+    """The puzzles of a tournament: positions in which a bot has missed the only action that helps.
+
+    From easy to hard; empty if nobody searched for them, or there are none.
+    """
 
     tournament: str
     puzzles: tuple[ListedPuzzle, ...]
@@ -282,7 +285,7 @@ class PuzzleAnswer(Model):
 
 
 class PuzzlePage(ModelOfTournament):
-    """A puzzle.
+    """A puzzle, with a board on which it is solved.
 
     Attributes:
         date: of the day (UTC) whose puzzle it is; empty on its own page.
@@ -305,3 +308,7 @@ class PuzzlePage(ModelOfTournament):
     is_solved: bool = False
     verdict: str = ""
     answer: PuzzleAnswer | None = None
+
+
+class TodayPage(PuzzlePage):
+    """The puzzle of the day, with a board on which it is solved."""

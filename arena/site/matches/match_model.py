@@ -262,7 +262,7 @@ class MatchAnalysis(Model):
 
 
 class MatchPage(ModelOfTournament):
-    """A match.
+    """A match, ply by ply: the board, both clocks, notes and faults.
 
     Attributes:
         ply: the position to show at first.

@@ -168,7 +168,7 @@ class BotCorrection(Model):
 
 
 class BotProfilePage(ModelOfBots):
-    """A bot, in all its versions or in one.
+    """A bot, in all its versions or in one: ratings over time, rivals, faults, latest matches.
 
     Attributes:
         bot: as the address has it.
@@ -258,7 +258,7 @@ class PersonParameters(Parameters):
 
 
 class PersonPage(ModelOfBots):
-    """A person who has submitted bots that were accepted.
+    """Whoever submitted bots: these, their ratings, tournaments and latest results.
 
     Attributes:
         ratings: on the leaderboards of games, of all versions.

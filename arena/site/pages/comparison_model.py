@@ -46,7 +46,7 @@ class HeadToHeadPart(HeadToHead):
 
 
 class HeadToHeadPage(ModelOfBots):
-    """Two bots head to head.
+    """Two bots, or two versions of a bot, against each other.
 
     Attributes:
         method: how the score and its interval were computed.
@@ -137,7 +137,7 @@ class SurprisingEncounter(Model):
 
 
 class ExplanationPage(ModelOfTournament):
-    """Why a bot has its rank.
+    """Why a bot has its rank: what each rival did to its rating, and its most surprising encounters.
 
     Attributes:
         rivals: those with the largest influence first.

@@ -29,7 +29,7 @@ class LeaderboardParameters(Parameters):
 
 
 class LeaderboardPage(ModelOfBots):
-    """The leaderboard of a game.
+    """Every bot that has played a game, rated over all tournaments, those of a season, or one.
 
     Attributes:
         season: whose tournaments count; None for those of all.
@@ -91,7 +91,7 @@ class ListedSeason(Model):
 
 
 class LeaderboardsPage(ModelOfBots):
-    """All leaderboards at a glance, by game, and all seasons."""
+    """The best bots of each game, and the seasons."""
 
     games: tuple[GameLeaders, ...]
     seasons: tuple[ListedSeason, ...]

@@ -61,7 +61,7 @@ class TournamentResult(Model):
 
 
 class OverviewPage(ModelOfBots):
-    """The contents of a home.
+    """What is here, what is being played, and the latest results.
 
     Attributes:
         tournaments: some of them, the newest first.
@@ -138,7 +138,7 @@ class ListedBot(Model):
 
 
 class BotsPage(Model):
-    """Bots by name, a hundred at a time.
+    """All bots that were submitted or entered: their games, and their best ranks; a hundred at a time, by name.
 
     Attributes:
         next: the name after which the following page begins; None on the last.
@@ -178,7 +178,7 @@ class BuilderHealth(Model):
 
 
 class HealthPage(Model):
-    """The health of the server.
+    """Whether the server can read its store, and what it runs.
 
     Attributes:
         is_home_writable: whether the home takes new files, where people may sign in; True elsewhere.

@@ -113,7 +113,7 @@ class ListedMatch(Model):
 
 
 class MatchesPage(ModelOfTournament):
-    """A page of the matches of a tournament, the highest number first.
+    """The matches of a tournament, by bot, game, how they ended and fault; the highest number first.
 
     Attributes:
         older: the number below which the next page continues; None if there is nothing there.

@@ -186,7 +186,7 @@ class LoggedCorrection(Model):
 
 
 class TournamentPage(ModelOfTournament):
-    """A tournament.
+    """A tournament: what its standings say, the standings, who beat whom, and the latest results.
 
     Attributes:
         opening_plies: actions at the beginning of a match, before the bots take over; the most, if they differ.
