@@ -6,7 +6,7 @@ black. Marks of different seats differ in shape as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,8 +22,7 @@ NEUTRAL = "#73777f"
 WIDTH_PIXELS = 320
 
 _DASHES = ("", ' stroke-dasharray=".22 .12"')
-_FONT = "system-ui, 'DejaVu Sans', sans-serif"
-_INK = 'fill="currentColor"'
+_CENTRED = 'dominant-baseline="central" text-anchor="middle" font-family="system-ui, \'DejaVu Sans\', sans-serif"'
 _MONO = "ui-monospace, 'DejaVu Sans Mono', monospace"
 
 
@@ -44,7 +43,7 @@ class Canvas:
     def svg(self, shapes: Sequence[Sequence[Any]], label: str, width_pixels: int = WIDTH_PIXELS) -> str:
         """Return shapes (as a game or ``match_view`` has them) as an ``svg`` element; screen readers read the label."""
         ordered = sorted(shapes, key=lambda shape: DRAWING_ORDER[shape[0]])
-        drawn = "".join(_SHAPES[kind](self, *rest) for kind, *rest in ordered)
+        drawn = "".join(_drawn(shape, self.height, self.is_text) for shape in ordered)
         _, _, width, height = self.box
         scale = width_pixels / max(width, height)
         return (
@@ -54,61 +53,65 @@ class Canvas:
         )
 
 
-def _rect(canvas: Canvas, x: float, y: float, width: float, height: float, style: str) -> str:
-    return f'<rect x="{x}" y="{canvas.height - y - height}" width="{width}" height="{height}" {_area(style)}/>'
+def element(shape: Sequence[Any], height: float, attributes: str) -> str:
+    """Return a shape as an SVG element on a board of this height; ``attributes`` are for its style.
+
+    Its texts are escaped here. Marks are drawn by others.
+    """
+    kind, *values, _ = shape
+    if kind == "rect":
+        x, y, width, tall = values
+        box = f'x="{coordinate(x)}" y="{coordinate(height - y - tall)}"'
+        return f'<rect {box} width="{coordinate(width)}" height="{coordinate(tall)}" {attributes}/>'
+    if kind == "text":
+        x, y, size, content = values
+        place = f'x="{coordinate(x)}" y="{coordinate(height - y)}" font-size="{coordinate(size)}"'
+        return f"<text {place} {attributes}>{text(content)}</text>"
+    if kind == "disc":
+        x, y, radius = values
+        return f'<circle cx="{coordinate(x)}" cy="{coordinate(height - y)}" r="{coordinate(radius)}" {attributes}/>'
+    ends = [(coordinate(across), coordinate(height - up)) for across, up in zip(values[::2], values[1::2], strict=True)]
+    if kind == "line":
+        (x1, y1), (x2, y2) = ends
+        return f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" {attributes}/>'
+    return f'<polygon points="{" ".join(map(",".join, ends))}" {attributes}/>'
 
 
-def _area(style: str) -> str:
+def coordinate(value: float) -> str:
+    """Return a coordinate in thousandths of a square, as short as it can be."""
+    return f"{round(value, 3) + 0.0:.3f}".rstrip("0").rstrip(".")
+
+
+def _drawn(shape: Sequence[Any], height: float, is_text: bool) -> str:
+    kind, *values = shape
+    if kind == "mark":
+        x, y, radius, seat, label = values
+        size = radius * (1.15 if len(label) < 3 else 0.8)
+        number = element(("text", x, y, size, label, ""), height, f'{_CENTRED} fill="#fff"') if label else ""
+        return mark(x, height - y, radius, seat) + number
+    if kind == "disc" and _seat_colour(values[-1]):
+        x, y, radius, style = values
+        return mark(x, height - y, radius, int(style[4:]))
+    return element(shape, height, _attributes(kind, values[-1], is_text))
+
+
+def _attributes(kind: str, style: str, is_text: bool) -> str:
     colour = _seat_colour(style)
+    if kind == "disc":
+        return f'fill="{NEUTRAL}"'
+    if kind == "text":
+        if is_text:
+            return f'dominant-baseline="central" font-family="{_MONO}" fill="currentColor" style="white-space:pre"'
+        faded = ' fill-opacity=".65"' if style == "label" else ""
+        return f'{_CENTRED} fill="currentColor"{faded}'
+    if kind == "line" and colour:
+        return f'stroke="{colour}" stroke-width=".09"{_DASHES[int(style[4:]) % 2]}'
+    if kind == "line":
+        opacity, width = {"mark": (1, 0.06), "path": (0.5, 0.06)}.get(style, (0.25, 0.03))
+        return f'stroke="currentColor" stroke-opacity="{opacity}" stroke-width="{width}"'
     if colour:
         return f'fill="{colour}" fill-opacity=".5" stroke="currentColor" stroke-width=".04"'
     return 'fill="none" stroke="currentColor" stroke-opacity=".35" stroke-width=".04"'
-
-
-def _polygon(canvas: Canvas, *corners_and_style: Any) -> str:
-    *corners, style = corners_and_style
-    pairs = zip(corners[::2], corners[1::2], strict=True)
-    points = " ".join(f"{x},{round(canvas.height - y, 3)}" for x, y in pairs)
-    return f'<polygon points="{points}" {_area(style)}/>'
-
-
-def _line(canvas: Canvas, x1: float, y1: float, x2: float, y2: float, style: str) -> str:
-    element = f'<line x1="{x1}" y1="{canvas.height - y1}" x2="{x2}" y2="{canvas.height - y2}"'
-    colour = _seat_colour(style)
-    if colour:
-        return f'{element} stroke="{colour}" stroke-width=".09"{_DASHES[int(style[4:]) % 2]}/>'
-    opacity, width = {"mark": (1, 0.06), "path": (0.5, 0.06)}.get(style, (0.25, 0.03))
-    return f'{element} stroke="currentColor" stroke-opacity="{opacity}" stroke-width="{width}"/>'
-
-
-def _disc(canvas: Canvas, x: float, y: float, radius: float, style: str) -> str:
-    if _seat_colour(style):
-        return mark(x, canvas.height - y, radius, int(style[4:]))
-    return f'<circle cx="{x}" cy="{canvas.height - y}" r="{radius}" fill="{NEUTRAL}"/>'
-
-
-def _text(canvas: Canvas, x: float, y: float, size: float, content: str, style: str) -> str:
-    element = f'<text x="{x}" y="{canvas.height - y}" font-size="{size}" dominant-baseline="central"'
-    if canvas.is_text:
-        return f'{element} font-family="{_MONO}" fill="currentColor" style="white-space:pre">{text(content)}</text>'
-    fill = {"number": 'fill="#fff"', "label": 'fill="currentColor" fill-opacity=".65"'}.get(style, _INK)
-    return f'{element} text-anchor="middle" font-family="{_FONT}" {fill}>{text(content)}</text>'
-
-
-def _mark(canvas: Canvas, x: float, y: float, radius: float, seat: int, label: str) -> str:
-    size = round(radius * (1.15 if len(label) < 3 else 0.8), 3)
-    number = _text(canvas, x, y, size, label, "number") if label else ""
-    return mark(x, canvas.height - y, radius, seat) + number
-
-
-_SHAPES: Mapping[str, Callable[..., str]] = {
-    "rect": _rect,
-    "polygon": _polygon,
-    "line": _line,
-    "disc": _disc,
-    "mark": _mark,
-    "text": _text,
-}
 
 
 def mark(x: float, y: float, radius: float, seat: int) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from arena.analysis.text.board import coordinate, element
 from arena.analysis.text.match_view import DRAWING_ORDER, SEAT_SHAPES, SEAT_STYLES
 from arena.analysis.text.tables import text
 from arena.site.matches.games_model import LegalAction
@@ -52,7 +53,7 @@ def board_svg(match: ViewedMatch, ply: int, targets: Markup | None = None) -> Ma
     shapes = [*shapes_at(board, ply - match.first_ply), *better]
     drawn = "".join(_drawn(shapes, board.height, board.is_text))
     label = text(f"Board: {position_at(match, ply).said}")
-    box = " ".join(map(_n, board.box))
+    box = " ".join(map(coordinate, board.box))
     role = "group" if targets else "img"
     return Markup(
         f'<svg id="board" class="board" viewBox="{box}" role="{role}" aria-label="{label}">{drawn}{targets or ""}</svg>'
@@ -63,51 +64,17 @@ def _drawn(shapes: Iterable[Sequence[Any]], height: float, is_text: bool) -> Ite
     for kind, *values in shapes:
         if kind == "mark":
             yield _mark(height, *values)
-        elif kind == "text":
-            x, y, size, content, style = values
-            shown_style = "mono" if is_text else text(style)
-            position = f'x="{_n(x)}" y="{_n(height - y)}" font-size="{_n(size)}"'
-            yield f'<text {position} class="{shown_style}">{text(content)}</text>'
         else:
-            yield _DRAWN[kind](height, *values)
-
-
-def _rect(height: float, x: float, y: float, width: float, tall: float, style: str) -> str:
-    box = f'x="{_n(x)}" y="{_n(height - y - tall)}" width="{_n(width)}" height="{_n(tall)}"'
-    return f'<rect {box} class="{text(style)}"/>'
-
-
-def _line(height: float, x: float, y: float, to_x: float, to_y: float, style: str) -> str:
-    ends = f'x1="{_n(x)}" y1="{_n(height - y)}" x2="{_n(to_x)}" y2="{_n(height - to_y)}"'
-    return f'<line {ends} class="{text(style)}"/>'
-
-
-def _disc(height: float, x: float, y: float, radius: float, style: str) -> str:
-    return f'<circle cx="{_n(x)}" cy="{_n(height - y)}" r="{_n(radius)}" class="{text(style)}"/>'
-
-
-def _polygon(height: float, *corners_and_style: Any) -> str:
-    *corners, style = corners_and_style
-    pairs = zip(corners[::2], corners[1::2], strict=True)
-    points = " ".join(f"{_n(x)},{_n(height - y)}" for x, y in pairs)
-    return f'<polygon points="{points}" class="{text(style)}"/>'
-
-
-_DRAWN: dict[str, Any] = {"rect": _rect, "line": _line, "disc": _disc, "polygon": _polygon}
+            style = "mono" if kind == "text" and is_text else text(values[-1])
+            yield element((kind, *values), height, f'class="{style}"')
 
 
 def _mark(height: float, x: float, y: float, radius: float, seat: int, label: str) -> str:
-    down, size = height - y, _n(2 * radius)
-    box = f'x="{_n(x - radius)}" y="{_n(down - radius)}" width="{size}" height="{size}"'
-    share = 1.15 if len(label) < 3 else 0.8
-    number = f'<text x="{_n(x)}" y="{_n(down)}" font-size="{_n(share * radius)}" class="on">{text(label)}</text>'
+    left, top, side = coordinate(x - radius), coordinate(height - y - radius), coordinate(2 * radius)
+    box = f'x="{left}" y="{top}" width="{side}" height="{side}"'
     mark = f'<use href="#mark{seat % SEAT_SHAPES}" class="seat{seat % SEAT_STYLES}" {box}/>'
-    return mark + number if label else mark
-
-
-def _n(value: float) -> str:
-    """Return a coordinate in thousandths of a square, as short as it can be."""
-    return f"{round(value, 3) + 0.0:.3f}".rstrip("0").rstrip(".")
+    size = radius * (1.15 if len(label) < 3 else 0.8)
+    return mark + element(("text", x, y, size, label, "on"), height, 'class="on"') if label else mark
 
 
 def seat_key(seat: int) -> Markup:
@@ -140,12 +107,12 @@ def scores_svg(match: ViewedMatch, ply: int) -> Markup:
 
 def across(index: int, count: int) -> str:
     """Return where a chart has one of several positions, from the left."""
-    return _n(CHART_WIDTH * index / max(1, count - 1))
+    return coordinate(CHART_WIDTH * index / max(1, count - 1))
 
 
 def down(value: float, low: float, high: float) -> str:
     """Return where a chart has a value between two others, from its upper edge."""
-    return _n(CHART_HEIGHT - 4 - (CHART_HEIGHT - 8) * (value - low) / ((high - low) or 1))
+    return coordinate(CHART_HEIGHT - 4 - (CHART_HEIGHT - 8) * (value - low) / ((high - low) or 1))
 
 
 def seconds_text(seconds: float | None) -> str:
@@ -192,7 +159,8 @@ def _place(place: Place, height: float, is_hinted: bool) -> str:
     x, y, width, tall = place.box
     sides = (x, height - y - tall, width, tall)
     box = " ".join(
-        f'{name}="{_n(PLACE_UNITS * side)}"' for name, side in zip(("x", "y", "width", "height"), sides, strict=True)
+        f'{name}="{coordinate(PLACE_UNITS * side)}"'
+        for name, side in zip(("x", "y", "width", "height"), sides, strict=True)
     )
     label = text(place.label)
     if place.action:
