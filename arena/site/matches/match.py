@@ -6,16 +6,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from arena.base.bot_text import Audience, BotText
+from arena.base.bot_text import Audience
 from arena.base.definition import GameChoice
-from arena.base.enums import AnalysisState, Termination
+from arena.base.enums import AnalysisState
 from arena.base.errors import ArenaError, UnknownNameError
 from arena.base.live_match import LiveMatch
-from arena.base.records import MatchRecord, ScheduledMatch, SeatReport, time_controls_of
+from arena.base.records import MatchRecord, ScheduledMatch, time_controls_of
 from arena.games import make_game
 from arena.games.checked_game import checked_game
 from arena.lab.matches.annotation import Annotation, annotation_of, is_analysed_here
 from arena.site.matches.match_model import Asked, MatchAnalysis, MatchPage, MatchParameters, SeatDetails
+from arena.site.matches.positions import record_without_result
 from arena.site.matches.viewed_match import viewed_match
 from arena.store.home import ArenaHome
 from arena.store.results.store import Store
@@ -88,31 +89,18 @@ def _before_its_first_question(tournament: StoredTournament, line: ScheduledMatc
     """Return a match before its first answer, in the form of a record."""
     definition = tournament.definition
     choice = definition.games[line.game]
-    bots = tuple(definition.entrants[seat].label for seat in line.seats)
+    entrants = [definition.entrants[seat] for seat in line.seats]
     opening = _opening(choice, line)
-    nothing = (None,) * len(opening)
-    return MatchRecord(
+    return replace(
+        record_without_result(choice.game, choice.options, [bot.label for bot in entrants], opening),
         match=line.match,
         tournament=tournament.name,
-        game=choice.game,
-        options=choice.options,
-        bots=bots,
         rng_seed=line.rng_seed,
         encounter=line.encounter,
         opening=line.opening,
         opening_plies=len(opening),
-        actions=tuple(opening),
-        scores=(0,) * len(bots),
-        ranks=(1,) * len(bots),
-        termination=Termination.VOID,
-        faults=(),
-        wall_seconds=nothing,
-        cpu_seconds=nothing,
-        seats=(SeatReport(),) * len(bots),
-        notes=BotText(()),
         time_control=definition.time_control,
-        time_controls=time_controls_of([definition.entrants[seat] for seat in line.seats], definition.time_control),
-        isolation="",
+        time_controls=time_controls_of(entrants, definition.time_control),
     )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -99,25 +100,34 @@ def _listed(name: str) -> ListedGame:
 
 def record_of_nobody(name: str, game: Game[Any], state: Any, actions: Sequence[Sequence[Any]]) -> MatchRecord:
     """Return a position, and the ``[seat, action]`` pairs that led to it, as the record of a match of nobody."""
-    count, nothing = game.players, (None,) * len(actions)
+    unplayed = record_without_result(name, game.options, [f"seat {seat}" for seat in range(game.players)], actions)
+    scores, ranks = tuple(game.scores(state)), tuple(final_ranks(game, state, []))
+    return replace(unplayed, scores=scores, ranks=ranks, termination=Termination.NORMAL)
+
+
+def record_without_result(
+    game: str, options: Mapping[str, int | str], bots: Sequence[str], actions: Sequence[Sequence[Any]]
+) -> MatchRecord:
+    """Return actions in the form of a record, before anything is known of a result."""
+    nothing = (None,) * len(actions)
     return MatchRecord(
         match=1,
         tournament="",
-        game=name,
-        options=game.options,
-        bots=tuple(f"seat {seat}" for seat in range(count)),
+        game=game,
+        options=options,
+        bots=tuple(bots),
         rng_seed=0,
         encounter=1,
         opening=None,
         opening_plies=0,
         actions=tuple(actions),
-        scores=tuple(game.scores(state)),
-        ranks=tuple(final_ranks(game, state, [])),
-        termination=Termination.NORMAL,
+        scores=(0,) * len(bots),
+        ranks=(1,) * len(bots),
+        termination=Termination.VOID,
         faults=(),
         wall_seconds=nothing,
         cpu_seconds=nothing,
-        seats=(SeatReport(),) * count,
+        seats=(SeatReport(),) * len(bots),
         notes=BotText(()),
         time_control=TimeControl(),
         isolation="",
