@@ -68,14 +68,11 @@ class Piece(NamedTuple):
     def joined(cls, pieces: Sequence[Piece]) -> Piece:
         """Return the results of pieces whose bots and games have the same numbers."""
         seats = max(piece.bots.shape[1] for piece in pieces)
-        return cls(
-            np.concatenate([piece.games for piece in pieces]),
-            np.concatenate([widened(piece.bots, seats, -1) for piece in pieces]),
-            np.concatenate([widened(piece.ranks, seats, 0) for piece in pieces]),
-            np.concatenate([piece.encounters for piece in pieces]),
-            np.concatenate([piece.openings for piece in pieces]),
-            np.concatenate([piece.actions for piece in pieces]),
-        )
+        wide = [
+            piece._replace(bots=widened(piece.bots, seats, -1), ranks=widened(piece.ranks, seats, 0))
+            for piece in pieces
+        ]
+        return cls._make(map(np.concatenate, zip(*wide, strict=True)))
 
     def part(self, chosen: slice) -> Piece:
         """Return the results of neighbouring matches."""
@@ -83,15 +80,9 @@ class Piece(NamedTuple):
 
     def where(self, chosen: NDArray[np.bool_]) -> Piece:
         """Return the results of some of its matches, with as many seats as these have."""
-        seats = int((self.bots[chosen] >= 0).sum(axis=1).max())
-        return Piece(
-            self.games[chosen],
-            self.bots[chosen, :seats],
-            self.ranks[chosen, :seats],
-            self.encounters[chosen],
-            self.openings[chosen],
-            self.actions[chosen],
-        )
+        part = Piece._make(column[chosen] for column in self)
+        seats = int((part.bots >= 0).sum(axis=1).max())
+        return part._replace(bots=part.bots[:, :seats], ranks=part.ranks[:, :seats])
 
 
 class TournamentResults(NamedTuple):

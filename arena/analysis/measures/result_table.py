@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.analysis.measures.result_pieces import Piece, TournamentResults, results_of_tournament, widened
+from arena.analysis.measures.result_pieces import Piece, TournamentResults, results_of_tournament
 from arena.analysis.measures.results_so_far import results_so_far
 from arena.ratings.result_arrays import (
     Encounter,
@@ -164,24 +164,18 @@ def _numbered(results: TournamentResults, names: Sequence[str], games: Sequence[
 
 def _table(pieces: list[tuple[int, Piece]], names: tuple[str, ...], games: tuple[str, ...]) -> ResultTable:
     """Return the table of pieces, each with the number of its tournament; empties the list to save memory."""
-    seats = max(piece.bots.shape[1] for _, piece in pieces)
     tournament = np.concatenate([np.full(len(piece.bots), number) for number, piece in pieces])
-    encounter = np.concatenate([piece.encounters for _, piece in pieces])
-    starts = np.flatnonzero((np.diff(encounter, prepend=-1) != 0) | (np.diff(tournament, prepend=-1) != 0))
-    del encounter, tournament
-    bots = np.concatenate([widened(piece.bots, seats, -1) for _, piece in pieces])
-    ranks = np.concatenate([widened(piece.ranks, seats, 0) for _, piece in pieces])
-    openings = np.concatenate([piece.openings for _, piece in pieces])
-    actions = np.concatenate([piece.actions for _, piece in pieces])
-    game_of_match = np.concatenate([piece.games for _, piece in pieces])
+    joined = Piece.joined([piece for _, piece in pieces])
     pieces.clear()  # a million matches take fifty megabytes
+    is_start = (np.diff(joined.encounters, prepend=-1) != 0) | (np.diff(tournament, prepend=-1) != 0)
+    starts = np.flatnonzero(is_start)
     return ResultTable(
         labels=names,
         games=games,
-        game=game_of_match,
-        bots=bots,
-        ranks=ranks,
-        rated=counting_numbers(_opening_numbers(openings, bots), actions),
+        game=joined.games,
+        bots=joined.bots,
+        ranks=joined.ranks,
+        rated=counting_numbers(_opening_numbers(joined.openings, joined.bots), joined.actions),
         starts=starts,
         occurrences=np.ones(len(starts), dtype=np.int64),
     )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from math import sqrt
 from statistics import fmean, variance
 from typing import Any
 
-from arena.analysis.measures.game_statistics import Score, bot_times, pair_scores
+from arena.analysis.measures.game_statistics import BotTimes, Score, bot_times, pair_scores
 from arena.analysis.measures.leaderboards import mu_histories
 from arena.analysis.measures.noted_numbers import NotedNumber, noted_numbers
 from arena.analysis.measures.result_table import read_results
@@ -17,78 +18,88 @@ from arena.analysis.text.plots import ParameterPanel, parameters_plot
 from arena.ratings.distributions import t_quantile
 from arena.ratings.local_optimum import LocalOptimum, Sample
 from arena.store.home import ArenaHome
+from arena.store.results.match_records import Records
 from arena.store.results.values import StoredTournament
 from arena.tournament.tuning import Trial, TuningResult
 
 # From a tournament in the store to its plots.
 
 
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """What plots are about; ``game`` is None for all games."""
+
+    home: ArenaHome
+    tournament: StoredTournament
+    table: Standings
+    game: str | None
+
+    @property
+    def shown(self) -> str:
+        return self.tournament.name if self.game is None else f"{self.tournament.name}, {self.game}"
+
+    @property
+    def bots(self) -> list[str]:
+        return [line.bot for line in self.table.lines]
+
+    @property
+    def ranks(self) -> list[int]:
+        return [line.rank for line in self.table.lines]
+
+    @property
+    def records(self) -> Records:
+        return self.home.store.records(self.tournament, self.game)
+
+
 def tournament_plot(
     home: ArenaHome, tournament: StoredTournament, table: Standings, kind: str, game: str | None = None
 ) -> Any:
     """Return a plot of a tournament, of one of the kinds in ``PLOTS``; None if there is nothing to draw."""
-    subject = tournament.name if game is None else f"{tournament.name}, {game}"
-    return PLOTS[kind](home, tournament, table, game, subject)
+    return PLOTS[kind](_Subject(home, tournament, table, game))
 
 
-def _ratings(_: ArenaHome, __: StoredTournament, table: Standings, ___: str | None, of: str) -> Any:
-    lines = table.lines
-    return plots.ratings_plot(
-        f"Ratings: {of}",
-        [line.bot for line in lines],
-        [line.rating.mu for line in lines],
-        [line.margin for line in lines],
-        _ranks(table),
-    )
+def _ratings(of: _Subject) -> Any:
+    means, margins = [line.rating.mu for line in of.table.lines], [line.margin for line in of.table.lines]
+    return plots.ratings_plot(f"Ratings: {of.shown}", of.bots, means, margins, of.ranks)
 
 
-def _ranks(table: Standings) -> list[int]:
-    return [line.rank for line in table.lines]
-
-
-def _history(home: ArenaHome, tournament: StoredTournament, table: Standings, _: str | None, __: str) -> Any:
-    histories = mu_histories(home.store, tournament, table.shown_names)
-    title = f"Rating of each bot over the matches: {tournament.name}"
+def _history(of: _Subject) -> Any:
+    histories = mu_histories(of.home.store, of.tournament, of.table.shown_names)
+    title = f"Rating of each bot over the matches: {of.tournament.name}"
     return plots.history_plot(title, histories, "matches of the tournament", "rating (mu)")
 
 
-def _crosstable(home: ArenaHome, tournament: StoredTournament, table: Standings, game: str | None, of: str) -> Any:
-    scores = pair_scores(read_results(home.store, tournament, game), [line.label for line in table.lines])
-    shares = [[_share(scores.get((a.label, b.label))) for b in table.lines] for a in table.lines]
-    return plots.heat_map(f"Score against each rival: {of}", [line.bot for line in table.lines], shares, _ranks(table))
+def _crosstable(of: _Subject) -> Any:
+    labels = [line.label for line in of.table.lines]
+    scores = pair_scores(read_results(of.home.store, of.tournament, of.game), labels)
+    shares = [[_share(scores.get((bot, rival))) for rival in labels] for bot in labels]
+    return plots.heat_map(f"Score against each rival: {of.shown}", of.bots, shares, of.ranks)
 
 
 def _share(score: Score | None) -> float | None:
     return None if score is None else score.points / score.matches
 
 
-def _seats(_: ArenaHome, __: StoredTournament, table: Standings, ___: str | None, of: str) -> Any:
-    shares: Sequence[Sequence[float | None]] = [
-        [line.seat_share(seat) for seat in range(len(line.seat_matches))] for line in table.lines
-    ]
-    return plots.seats_plot(f"Score in each seat: {of}", [line.bot for line in table.lines], shares, _ranks(table))
+def _seats(of: _Subject) -> Any:
+    shares = [[line.seat_share(seat) for seat in range(len(line.seat_matches))] for line in of.table.lines]
+    return plots.seats_plot(f"Score in each seat: {of.shown}", of.bots, shares, of.ranks)
 
 
-def _times(home: ArenaHome, tournament: StoredTournament, table: Standings, game: str | None, of: str) -> Any:
-    times = {line.bot: line for line in bot_times(home.store.records(tournament, game))}
-    used = [times.get(line.label) for line in table.lines]
-    return plots.times_plot(
-        f"Time for an action: {of}",
-        [line.bot for line in table.lines],
-        [line.mean_ms if line else None for line in used],
-        [line.p99_ms if line else None for line in used],
-        _ranks(table),
-    )
+def _times(of: _Subject) -> Any:
+    times = {line.bot: line for line in bot_times(of.records)}
+    used = [times.get(line.label, BotTimes(line.label)) for line in of.table.lines]
+    means, p99s = [line.mean_ms for line in used], [line.p99_ms for line in used]
+    return plots.times_plot(f"Time for an action: {of.shown}", of.bots, means, p99s, of.ranks)
 
 
-def _notes(home: ArenaHome, tournament: StoredTournament, table: Standings, game: str | None, of: str) -> Any:
+def _notes(of: _Subject) -> Any:
+    names = of.table.shown_names
     reported: dict[str, list[NotedNumber]] = {}
-    for noted in noted_numbers(home.store.records(tournament, game), [line.label for line in table.lines]):
+    for noted in noted_numbers(of.records, names):
         reported.setdefault(noted.key, []).append(noted)
     if not reported:
         return None
     most = sorted(reported, key=lambda key: -sum(noted.all.count for noted in reported[key]))[: plots.MAX_PANELS]
-    names = {line.label: line.bot for line in table.lines}
     panels = {
         key: {
             names[noted.bot]: [(ply, mean.total / mean.count) for ply, mean in sorted(noted.plies.items())]
@@ -98,10 +109,10 @@ def _notes(home: ArenaHome, tournament: StoredTournament, table: Standings, game
     }
     bots = [bot for bot in names.values() if any(bot in lines for lines in panels.values())]
     omitted = f", {len(panels)} of {len(reported)} numbers" if len(panels) < len(reported) else ""
-    return plots.numbers_plot(f"Mean of what bots report: {of}{omitted}", panels, bots)
+    return plots.numbers_plot(f"Mean of what bots report: {of.shown}{omitted}", panels, bots)
 
 
-PLOTS: Mapping[str, Callable[[ArenaHome, StoredTournament, Standings, str | None, str], Any]] = {
+PLOTS: Mapping[str, Callable[[_Subject], Any]] = {
     "ratings": _ratings,
     "course": _history,
     "crosstable": _crosstable,
