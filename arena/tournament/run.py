@@ -226,7 +226,9 @@ class Run:
         planned = self._rounds.format
         self.progress.status, self.progress.stop_limits = planned.status(), planned.stop_limits()
         self.progress.least_certain = planned.least_certain()
-        if not (matches or again) or planned.should_stop(elapsed_seconds):
+        limits = self.progress.stop_limits
+        is_time_up = limits is not None and limits.hours is not None and elapsed_seconds >= 3600 * limits.hours
+        if not (matches or again) or is_time_up:
             self.progress.is_finished = True
             return
         if matches:

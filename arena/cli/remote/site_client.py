@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 from urllib.parse import quote, urlencode
@@ -102,51 +102,43 @@ class Fields:
     def __init__(self, value: Mapping[str, Any], refusal: SiteError) -> None:
         self._value, self._refusal = value, refusal
 
+    def _checked(self, name: str, is_right: Callable[[Any], bool]) -> Any:
+        value = self._value.get(name)
+        if not is_right(value):
+            raise self._refusal
+        return value
+
     def text(self, name: str) -> str:
         """Return a short printable text."""
-        value = self._value.get(name)
-        if isinstance(value, str) and _is_shown(value):
-            return value
-        raise self._refusal
+        return str(self._checked(name, _is_shown))
 
     def sentence(self, name: str) -> str:
         """Return a text as one printable line; it may be empty."""
-        value = self._value.get(name)
-        if isinstance(value, str):
-            return printable_sentence(value)
-        raise self._refusal
+        return printable_sentence(self._checked(name, lambda value: isinstance(value, str)))
 
     def whole(self, name: str, least: int, most: int) -> int:
-        value = self._value.get(name)
-        if isinstance(value, int) and is_whole(value, least, most):
-            return value
-        raise self._refusal
+        return int(self._checked(name, lambda value: is_whole(value, least, most)))
 
     def flag(self, name: str) -> bool:
         """Return a truth value; False if the field is missing."""
         return self._value.get(name) is True
 
     def texts(self, name: str, most: int) -> list[str]:
-        values = self._list(name, most)
-        if all(isinstance(value, str) and _is_shown(value) for value in values):
-            return values
-        raise self._refusal
+        return list(self._checked(name, lambda value: _is_list(value, most) and all(map(_is_shown, value))))
 
     def objects(self, name: str, most: int) -> list[Fields]:
-        values = self._list(name, most)
-        if all(isinstance(value, dict) for value in values):
-            return [Fields(value, self._refusal) for value in values]
-        raise self._refusal
-
-    def _list(self, name: str, most: int) -> list[Any]:
-        value = self._value.get(name)
-        if isinstance(value, list) and len(value) <= most:
-            return value
-        raise self._refusal
+        values = self._checked(
+            name, lambda value: _is_list(value, most) and all(isinstance(each, dict) for each in value)
+        )
+        return [Fields(value, self._refusal) for value in values]
 
 
-def _is_shown(text: str) -> bool:
-    return 1 <= len(text) <= MAX_TEXT_CHARACTERS and is_printable_text(text)
+def _is_list(value: object, most: int) -> bool:
+    return isinstance(value, list) and len(value) <= most
+
+
+def _is_shown(value: object) -> bool:
+    return isinstance(value, str) and 1 <= len(value) <= MAX_TEXT_CHARACTERS and is_printable_text(value)
 
 
 MAX_TOKENS = 1000

@@ -31,6 +31,7 @@ class Comparison(Format[Hypotheses]):
 
     def __init__(self, field: Field[Hypotheses]) -> None:
         super().__init__(field)
+        self.encounters_per_round = BATCH
         self._played: list[tuple[StoredResult, ...]] = []
         self._scores: list[float] = []
         self._test = SequentialTest(field.settings)
@@ -42,13 +43,6 @@ class Comparison(Format[Hypotheses]):
     @property
     def verdict(self) -> Verdict:
         return self._test.verdict
-
-    @property
-    def encounters_per_round(self) -> int:
-        return BATCH
-
-    def total_pairings(self) -> int:
-        return -(-self.total_encounters() // BATCH)
 
     def total_encounters(self) -> int:
         return -(-self.field.encounters // self.field.games)

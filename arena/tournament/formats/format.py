@@ -54,10 +54,6 @@ class Meeting(NamedTuple):
         bot = self.results[0].bots[self.pairing.index(entrant)]
         return sum(points_of(result.ranks, result.bots.index(bot)) for result in self.results)
 
-    def share(self, entrant: int) -> float:
-        """Return the points of an entrant per match, from 0 to 1."""
-        return self.points(entrant) / len(self.results)
-
 
 class Placing(NamedTuple):
     """A line of the format's own table: 1 is the best rank, and equals share it.
@@ -152,6 +148,7 @@ class Format(ABC, Generic[SettingsT]):
         has_own_openings: whether each round has an opening of its own, and not each pass; only if no result is needed.
         has_later_stages: whether who meets whom is settled by earlier results, so that these can't be changed once the
             next stage has begun.
+        encounters_per_round: how many encounters a pairing plays in one round, in each game.
         suspended: entrants who are not paired in the next round although they are in; only a ladder asks.
     """
 
@@ -168,6 +165,7 @@ class Format(ABC, Generic[SettingsT]):
     def __init__(self, field: Field[SettingsT]) -> None:
         """Raise DefinitionError if the field does not fit the format."""
         self.field = field
+        self.encounters_per_round = field.encounters
         self.check_field()
 
     def check_field(self) -> None:
@@ -185,11 +183,6 @@ class Format(ABC, Generic[SettingsT]):
                 f"format: expected games for {expected} players in this format, got {field.players} players"
             )
 
-    @property
-    def encounters_per_round(self) -> int:
-        """How many encounters a pairing plays in one round, in each game."""
-        return self.field.encounters
-
     @abstractmethod
     def next_round(self) -> Round | None:
         """Return the next round, or None at the end; calling it changes nothing."""
@@ -198,14 +191,9 @@ class Format(ABC, Generic[SettingsT]):
     def add_results(self, meetings: Sequence[Meeting]) -> None:
         """Add the results of the round that ``next_round`` returned."""
 
-    def total_pairings(self) -> int | None:
-        """Return how many pairings the whole tournament is expected to have at most; None if there is no maximum."""
-        return None
-
     def total_encounters(self) -> int | None:
         """Return how many encounters there are at most in each game of the whole tournament; None without a maximum."""
-        pairings = self.total_pairings()
-        return None if pairings is None else pairings * self.encounters_per_round
+        return None
 
     def max_encounters(self) -> int | None:
         """Return how many encounters there are if every tied meeting is extended as far as it can be."""
@@ -218,10 +206,6 @@ class Format(ABC, Generic[SettingsT]):
     def late_pairings(self, entrant: int) -> tuple[Pairing, ...]:
         """Return whom a late entrant meets; raise DefinitionError if this format takes no late entrants."""
         raise DefinitionError("this format takes no late entrants; expected a round robin or a gauntlet")
-
-    def should_stop(self, elapsed_seconds: float) -> bool:
-        """Return whether a run that has lasted this long ends before the next round."""
-        return False
 
     def stop_limits(self) -> StopLimits | None:
         """Return what ends the tournament, if it has no fixed number of rounds; None otherwise."""

@@ -116,6 +116,7 @@ class Knockout(Format[KnockoutSettings]):
 
     def __init__(self, field: Field[KnockoutSettings]) -> None:
         super().__init__(field)
+        self.encounters_per_round = 1  # duels of several take several rounds
         entrants = field.entrants
         seeding = field.settings.seeding
         has_byes = entrants & (entrants - 1) != 0
@@ -140,12 +141,7 @@ class Knockout(Format[KnockoutSettings]):
             duels.append(_Duel(present[0], present[1] if len(present) > 1 else None))
         return duels
 
-    @property
-    def encounters_per_round(self) -> int:
-        """One; duels of several take several rounds."""
-        return 1
-
-    def total_pairings(self) -> int:
+    def total_encounters(self) -> int:
         return (self.field.entrants - 1) * self.field.encounters
 
     def max_encounters(self) -> int:

@@ -162,10 +162,6 @@ class Ladder(Format[LadderSettings]):
         fewer = left if left is not None and left < encounters else None
         return Round(tuple(sorted(pairings)), tuple(sorted(free)), fewer)
 
-    def should_stop(self, elapsed_seconds: float) -> bool:
-        hours = self.field.settings.hours
-        return hours is not None and elapsed_seconds >= 3600 * hours
-
     def stop_limits(self) -> StopLimits:
         settings = self.field.settings
         have_all_played = all(self.field.bots[k] in self._ratings for k in self._present())

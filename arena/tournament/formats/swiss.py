@@ -145,8 +145,8 @@ class Swiss(Format[SwissSettings]):
         self._tie_breaks: Sequence[str] = field.settings.tie_breaks or DEFAULT_TIE_BREAKS
         self._cards: list[Card] = [[] for _ in range(entrants)]
 
-    def total_pairings(self) -> int:
-        return self._rounds * (self.field.entrants // 2)
+    def total_encounters(self) -> int:
+        return self._rounds * (self.field.entrants // 2) * self.field.encounters
 
     def plan(self) -> str:
         return counted(self._rounds, "round")
@@ -160,9 +160,9 @@ class Swiss(Format[SwissSettings]):
             a, b = meeting.pairing
             if absent & {a, b}:
                 continue
-            share = meeting.share(a)
-            score = 0.5 if abs(share - 0.5) < 1e-9 else float(share > 0.5)
             points = meeting.points(a), meeting.points(b)
+            share = points[0] / len(meeting.results)
+            score = 0.5 if abs(share - 0.5) < 1e-9 else float(share > 0.5)
             entries[a] = CardLine(b, score, points)
             entries[b] = CardLine(a, 1.0 - score, points[::-1])
         for entrant, entry in entries.items():

@@ -107,9 +107,6 @@ class UntilDecided(Format[Any]):
                 self._seen.add(opening_key)
         self.deciding.advance()
 
-    def should_stop(self, elapsed_seconds: float) -> bool:
-        return self.until.max_hours is not None and elapsed_seconds >= 3600 * self.until.max_hours
-
     def stop_limits(self) -> StopLimits:
         return StopLimits(
             matches=self.until.max_matches, margin_95=None, hours=self.until.max_hours, widest_margin=None
