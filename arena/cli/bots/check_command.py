@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import asdict, replace
 from functools import partial
@@ -179,8 +179,11 @@ def check_command(
     of all bots. With --json, each step is a line.
     """
     if rules is not None:
-        flags = {"--bytes": shows_bytes, "--in-place": in_place, "--like": like, "--write-manifest": writes_manifest}
-        _refuse_with_rules(bots, games, flags)
+        flags: dict[str, object] = {"--game": games, "--bytes": shows_bytes, "--in-place": in_place, "--like": like}
+        flags["--write-manifest"] = writes_manifest
+        refused = [f"the bot {bot!r}" for bot in bots] + [name for name, given in flags.items() if given]
+        if refused:
+            raise UsageError(f"--rules checks the rules of one game, without {refused[0]}")
         choose_isolation(isolation)
         return check_rules_command(rules, options, isolation, within_seconds, as_json)
     if not bots:
@@ -200,24 +203,21 @@ def check_command(
 
     def check(text: str, opened: Callable[[], AbstractContextManager[Bot]]) -> _Result:
         with opened() as bot:
-            return check_opened(text, bot)
-
-    def check_opened(text: str, bot: Bot) -> _Result:
-        if not bot.command:
-            raise UsageError(f"bot {text!r}: this is no program; expected a path or a submitted bot")
-        if in_place and is_submitted(bot):
-            raise UsageError(f"--in-place: bot {text!r} was submitted; expected one that plays from where it lies")
-        if not in_place and not bot.submitted:
-            bot = as_submitted(bot)
-        steps = check_bot(bot, level, chosen.time_control, games, chosen.limits, *games_and_openings)
-        if as_json:
-            failed = [step for number, step in enumerate(steps, 1) if not _print_json(text, number, step)]
-        else:
-            click.echo(f"{'' if is_single else f'{printable(text)}: '}{printable(bot.label)}, isolation {level.label}")
-            display = _Display(bot, shows_bytes or not uses_botkit(bot), shows_passed=is_single)
-            failed = display.show_all(steps)
-        first = f"{failed[0].name}: {failed[0].detail}" if failed else None
-        return _Result(text, bot.label, first)
+            if not bot.command:
+                raise UsageError(f"bot {text!r}: this is no program; expected a path or a submitted bot")
+            if in_place and is_submitted(bot):
+                raise UsageError(f"--in-place: bot {text!r} was submitted; expected one that plays from where it lies")
+            if not in_place and not bot.submitted:
+                bot = as_submitted(bot)
+            steps = check_bot(bot, level, chosen.time_control, games, chosen.limits, *games_and_openings)
+            if as_json:
+                failed = [step for number, step in enumerate(steps, 1) if not _print_json(text, number, step)]
+            else:
+                of_several = "" if is_single else f"{printable(text)}: "
+                click.echo(f"{of_several}{printable(bot.label)}, isolation {level.label}")
+                display = _Display(bot, shows_bytes or not uses_botkit(bot), shows_passed=is_single)
+                failed = display.show_all(steps)
+        return _Result(text, bot.label, f"{failed[0].name}: {failed[0].detail}" if failed else None)
 
     with ExitStack() as stack:
         named = [pair for text in bots for pair in _named_by(text, stack)]
@@ -257,12 +257,6 @@ def _chosen(like: str | None, games: Sequence[str]) -> Definition:
         have = all_of(list(dict.fromkeys(choice.game for choice in chosen.games)))
         raise UsageError(f"--game {games[0]}: expected a game of the tournament {like!r}, which has {have}")
     return replace(chosen, games=games_to_try)
-
-
-def _refuse_with_rules(bots: Sequence[str], games: Sequence[str], flags: Mapping[str, object]) -> None:
-    refused = [f"the bot {bot!r}" for bot in bots] + ["--game"] * bool(games) + [name for name in flags if flags[name]]
-    if refused:
-        raise UsageError(f"--rules checks the rules of one game, without {refused[0]}")
 
 
 def _launched_or_not(text: str, check: Callable[[], _Result], as_json: bool) -> _Result:
