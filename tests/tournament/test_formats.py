@@ -156,7 +156,7 @@ def test_settings_that_do_not_fit_are_refused(name, entrants, options, message):
 
 
 def test_settings_that_just_fit_are_accepted():
-    assert made("swiss", 7, rounds=7).total_pairings() == 21
+    assert made("swiss", 7, rounds=7).total_encounters() == 21
     assert made("knockout", 8)
 
 

@@ -15,7 +15,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated, Literal
 
@@ -25,7 +25,7 @@ from arena.base.errors import DefinitionError
 from arena.base.results import competition_ranks
 from arena.base.seeds import derived_seed
 from arena.base.text import counted
-from arena.tournament.formats.format import FOR_TWO, Field, Format, Meeting, Placing, Round
+from arena.tournament.formats.format import FOR_TWO, Field, Format, Meeting, Pairing, Placing, Round
 
 
 class DecidedBy(StrEnum):
@@ -65,31 +65,8 @@ def _sign(difference: float) -> int:
     return 0 if abs(difference) < 1e-9 else 1 if difference > 0 else -1
 
 
-@dataclass
-class _Duel:
-    """Two entrants of a stage, the better seed first; or one with a bye."""
-
-    better: int
-    other: int | None
-    points: list[tuple[float, float]] = field(default_factory=list)  # in the same order, an encounter each
-    walkover: int | None = None  # the entrant that advances because its rival is absent
-
-    def decision(self, best_of: int, tie_encounters: int) -> tuple[int, DecidedBy] | None:
-        """Return who advances, and what decided it; None while it is open."""
-        if self.other is None:
-            return self.better, DecidedBy.BYE
-        if self.walkover is not None:
-            return self.walkover, DecidedBy.WALKOVER
-        signs = [_sign(mine - yours) for mine, yours in self.points]
-        won, lost = signs.count(1), signs.count(-1)
-        if max(won, lost) <= best_of / 2 and len(signs) < best_of:
-            return None
-        if won != lost:
-            return self.better if won > lost else self.other, DecidedBy.ENCOUNTERS
-        lead = _sign(sum(mine - yours for mine, yours in self.points))
-        if lead:
-            return self.better if lead > 0 else self.other, DecidedBy.POINTS
-        return (self.better, DecidedBy.SEED) if len(signs) >= best_of + tie_encounters else None
+def _duels(entrants: Sequence[int | None]) -> list[Duel]:
+    return [Duel(entrants=pair) for pair in zip(entrants[::2], entrants[1::2], strict=True)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,16 +107,9 @@ class Knockout(Format[KnockoutSettings]):
             order.sort(key=lambda k: derived_seed("knockout", field.rng_seed, k))
         self._seed_of = {entrant: number for number, entrant in enumerate(order)}
         slots = [order[seed] if seed < entrants else None for seed in bracket(entrants)]
-        self._stages = [self._duels(slots)]  # those whose entrants are all known
+        self._stages = [_duels(slots)]  # those whose entrants are all known
         self._round = 1  # that comes next
         self._advance()
-
-    def _duels(self, slots: Sequence[int | None]) -> list[_Duel]:
-        duels = []
-        for a, b in zip(slots[::2], slots[1::2], strict=True):
-            present = sorted((k for k in (a, b) if k is not None), key=self._seed_of.__getitem__)
-            duels.append(_Duel(present[0], present[1] if len(present) > 1 else None))
-        return duels
 
     def total_encounters(self) -> int:
         return (self.field.entrants - 1) * self.field.encounters
@@ -154,68 +124,73 @@ class Knockout(Format[KnockoutSettings]):
         return f"{stages}, {counted(byes, 'bye')} in the first" if byes else stages
 
     def next_round(self) -> Round | None:
-        duels = [duel for duel in self._stages[-1] if self._winner(duel) is None]
-        if not duels:
-            return None
-        pairings = tuple((duel.better, duel.other) for duel in duels if duel.other is not None)
-        waiting = tuple(winner for duel in self._stages[-1] if (winner := self._winner(duel)) is not None)
-        return Round(pairings, waiting)
+        stage = self._stages[-1]
+        pairings = tuple(self._by_seed(duel) for duel in stage if duel.winner is None)
+        return Round(pairings, tuple(duel.winner for duel in stage if duel.winner is not None)) if pairings else None
 
-    def _decision(self, duel: _Duel) -> tuple[int, DecidedBy] | None:
-        return duel.decision(self.field.encounters, self.field.settings.tie_encounters)
-
-    def _winner(self, duel: _Duel) -> int | None:
-        decision = self._decision(duel)
-        return None if decision is None else decision[0]
+    def _by_seed(self, duel: Duel) -> Pairing:
+        """Return the entrants of a duel, the better seed first; only one beside a bye."""
+        return tuple(sorted((k for k in duel.entrants if k is not None), key=self._seed_of.__getitem__))
 
     def add_results(self, meetings: Sequence[Meeting]) -> None:
         """Add an encounter of each open duel; begin the next stage when all duels are decided (1, 2)."""
-        of = {meeting.pairing: meeting for meeting in meetings}
-        for duel in self._stages[-1]:
-            if duel.other is not None and (meeting := of.get((duel.better, duel.other))) is not None:
-                duel.points.append((meeting.points(duel.better), meeting.points(duel.other)))
+        of = {frozenset(meeting.pairing): meeting for meeting in meetings}
+        stage = self._stages[-1]
+        for place, duel in enumerate(stage):
+            upper, lower = duel.entrants
+            if upper is not None and lower is not None and (meeting := of.get(frozenset((upper, lower)))) is not None:
+                points = meeting.points(upper), meeting.points(lower)
+                stage[place] = replace(duel, points=(*duel.points, points))
         self._round += 1
         self._advance()
 
     def _advance(self) -> None:
         while True:
-            for duel in self._stages[-1]:
-                if duel.other is not None and self._winner(duel) is None:
-                    duel.walkover = self._walkover(duel.better, duel.other)
-            winners = [self._winner(duel) for duel in self._stages[-1]]
+            self._stages[-1] = [self._decided(duel) if duel.winner is None else duel for duel in self._stages[-1]]
+            winners = [duel.winner for duel in self._stages[-1]]
             if None in winners or len(winners) == 1:
                 return
-            self._stages.append(self._duels(winners))
+            self._stages.append(_duels(winners))
 
-    def _walkover(self, better: int, other: int) -> int | None:
-        if self.field.is_absent(other, self._round):
-            return better
-        return other if self.field.is_absent(better, self._round) else None
+    def _decided(self, duel: Duel) -> Duel:
+        """Return a duel with its winner, if it has one by now."""
+        better, *rivals = self._by_seed(duel)
+        if not rivals:
+            return replace(duel, winner=better, decided_by=DecidedBy.BYE)
+        winner, decided_by = self._outcome(duel, better)
+        if decided_by is None and self.field.is_absent(rivals[0], self._round):
+            winner, decided_by = better, DecidedBy.WALKOVER
+        elif decided_by is None and self.field.is_absent(better, self._round):
+            winner, decided_by = rivals[0], DecidedBy.WALKOVER
+        return replace(duel, winner=winner, decided_by=decided_by)
+
+    def _outcome(self, duel: Duel, better: int) -> tuple[int | None, DecidedBy | None]:
+        """Return who has won by the encounters so far, and how."""
+        best_of, tie_encounters = self.field.encounters, self.field.settings.tie_encounters
+        signs = [_sign(upper - lower) for upper, lower in duel.points]
+        won, lost = signs.count(1), signs.count(-1)
+        if max(won, lost) <= best_of / 2 and len(signs) < best_of:
+            return None, None
+        if won != lost:
+            return duel.entrants[won < lost], DecidedBy.ENCOUNTERS
+        lead = _sign(sum(upper - lower for upper, lower in duel.points))
+        if lead:
+            return duel.entrants[lead < 0], DecidedBy.POINTS
+        return (better, DecidedBy.SEED) if len(signs) >= best_of + tie_encounters else (None, None)
 
     def stages(self) -> tuple[tuple[Duel, ...], ...]:
         """Return the bracket: every stage from the first to the final, also those whose entrants are still open.
 
         The winners of two neighbouring duels meet in the next stage.
         """
-        places: list[int | None] = [k for duel in self._stages[0] for k in (duel.better, duel.other)]
-        stages = []
-        for number in range((len(places) - 1).bit_length()):
-            pairs = list(zip(places[::2], places[1::2], strict=True))
-            if number < len(self._stages):
-                stages.append(tuple(map(self._seen, self._stages[number], pairs)))
-            else:
-                stages.append(tuple(Duel(entrants=pair) for pair in pairs))
-            places = [duel.winner for duel in stages[-1]]
+        stages = list(map(tuple, self._stages))
+        while len(stages[-1]) > 1:
+            stages.append(tuple(_duels([duel.winner for duel in stages[-1]])))
         return tuple(stages)
-
-    def _seen(self, duel: _Duel, entrants: tuple[int | None, int | None]) -> Duel:
-        winner, decided_by = self._decision(duel) or (None, None)
-        points = duel.points if entrants[0] == duel.better else [(upper, lower) for lower, upper in duel.points]
-        return Duel(entrants=entrants, points=tuple(points), winner=winner, decided_by=decided_by)
 
     def winner(self) -> int | None:
         """Return who has won the final; None before that."""
-        return self._winner(self._stages[-1][0]) if len(self._stages[-1]) == 1 else None
+        return self._stages[-1][0].winner if len(self._stages[-1]) == 1 else None
 
     def ranking(self) -> list[Placing]:
         """Return the entrants by the stage they reached; those who left in the same stage share a rank."""
@@ -223,7 +198,7 @@ class Knockout(Format[KnockoutSettings]):
             k: number
             for number, stage in enumerate(self._stages)
             for duel in stage
-            for k in (duel.better, duel.other)
+            for k in duel.entrants
             if k is not None
         }
         if (champion := self.winner()) is not None:
@@ -235,29 +210,28 @@ class Knockout(Format[KnockoutSettings]):
                 rank,
                 k,
                 {"seed": self._seed_of[k] + 1, "won_stages": reached[k]},
-                self._decided() if k == champion else "",
+                self._how_won() if k == champion else "",
             )
             for rank, k in zip(ranks, order, strict=True)
         ]
 
-    def _decided(self) -> str:
+    def _how_won(self) -> str:
         """Return by which rule the final was decided, if not by the encounters that were planned (2, 4)."""
         final = self._stages[-1][0]
-        winner, decided_by = self._decision(final) or (None, None)
         planned, played = self.field.encounters, len(final.points)
         more = f"{counted(played - planned, 'more encounter')} of a drawn final"
-        if decided_by is DecidedBy.WALKOVER:
+        if final.decided_by is DecidedBy.WALKOVER:
             return "by a walkover in the final"
-        if decided_by is DecidedBy.SEED:
+        if final.decided_by is DecidedBy.SEED:
             return f"as the better seed, after {more}" if played > planned else "as the better seed in a drawn final"
-        if decided_by is DecidedBy.POINTS:
-            own, other = (sum(pair[side] for pair in final.points) for side in (0, 1))
-            shown = " : ".join(f"{points:g}" for points in ((own, other) if winner == final.better else (other, own)))
+        if final.decided_by is DecidedBy.POINTS:
+            own = final.entrants.index(final.winner)
+            shown = " : ".join(f"{sum(points[side] for points in final.points):g}" for side in (own, 1 - own))
             return f"by the points of a drawn final, {shown}" + (f", after {more}" if played > planned else "")
         return f"after {more}" if played > planned else ""
 
     def status(self) -> str:
-        return f"{sum(1 + (duel.other is not None) for duel in self._stages[-1])} of {self.field.entrants} still in"
+        return f"{sum(len(self._by_seed(duel)) for duel in self._stages[-1])} of {self.field.entrants} still in"
 
 
 def bracket(entrants: int) -> list[int]:
