@@ -28,15 +28,11 @@ class Progress:
     """How much of a tournament has been played.
 
     Attributes:
-        scheduled: matches in the schedule so far.
         recorded: matches with a record, earlier runs included.
         expected: matches in the whole tournament; None if their number is not known.
-        status: the state of the tournament in a few words, from its format.
         stop_limits: what ends a tournament without a fixed number of rounds, such as a ladder.
         least_certain: the ratings of those who are rated least certainly, which are the newcomers; from its format.
         is_finished: whether no round follows.
-        is_stopped: whether the run was stopped before everything was played.
-        played: matches recorded in this run.
         playing: matches that are being played now, where that is known.
         given_up: matches that were void too often, with the reason of the last try.
         game_errors: matches that have no result because their game is wrong, with its mistake.

@@ -117,8 +117,8 @@ def credentials_path() -> Path:
 
 
 class Credentials:
-    def __init__(self, path: Path | None = None) -> None:
-        self._path = Path(os.path.realpath(path or credentials_path()))
+    def __init__(self) -> None:
+        self._path = Path(os.path.realpath(credentials_path()))
 
     def all(self) -> list[Credential]:
         """Return all that is in the file, by address; nothing if there is no file."""

@@ -9,7 +9,7 @@ import socket
 import ssl
 import time
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, cast
@@ -101,16 +101,15 @@ def _parsed(text: str, scheme: str) -> Proxy:
 
 
 class Deadline:
-    def __init__(self, seconds: float, now: Callable[[], float] = lambda: time.monotonic()) -> None:
-        self._now = now
+    def __init__(self, seconds: float) -> None:
         self.renew(seconds)
 
     def renew(self, seconds: float) -> None:
-        self._at = self._now() + seconds
+        self._at = time.monotonic() + seconds
 
     def left_seconds(self) -> float:
         """Return how much time is left, or raise an error if none is."""
-        left = self._at - self._now()
+        left = self._at - time.monotonic()
         if left <= 0:
             raise TimeoutError
         return left

@@ -129,7 +129,7 @@ class Silent:
 class PlainLines(Silent):
     """A line on stderr for each tenth of the matches, and every ten seconds."""
 
-    def __init__(self, definition: Definition, label: str = "", notes: Sequence[str] = ()) -> None:
+    def __init__(self, definition: Definition, label: str, notes: Sequence[str]) -> None:
         self._label = label or definition.name
         self._notes = notes
         self._started = time.monotonic()

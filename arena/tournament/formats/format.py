@@ -140,7 +140,6 @@ class Format(ABC, Generic[SettingsT]):
     Attributes:
         Settings: a frozen dataclass: the format's table in a tournament file. Its docstring and the types of its fields
             are the reference of the table. A setting that is None is not stored.
-        players: how many players its games may have.
         needs_results: whether rounds depend on results; if not, ``add_results`` may be given an empty list.
         open_entry: whether entrants may come and go while it is played.
         has_ranking: whether it ranks entrants by itself, and not by ratings only.

@@ -44,7 +44,6 @@ class Duel:
 
     Attributes:
         entrants: the upper and the lower one; None for an empty place beside a bye, or while the duel before is open.
-        points: of both in each encounter so far.
         winner: who advances; None while that is open.
         decided_by: what decided it; None while it is open.
     """
