@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import unicodedata
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
@@ -119,25 +120,17 @@ def grade_tournament(
 
 def read_scheme(path: Path) -> Scheme:
     """Return the scheme in a TOML file; raise UsageError with every fault."""
-    from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+    from pydantic import AfterValidator, ConfigDict, Field, create_model
 
     points = Annotated[float, Field(ge=-1e6, le=1e6, allow_inf_nan=False)]
-    names_of_grades = Annotated[dict[str, points], AfterValidator(_with_different_points)]
-
-    class SchemeFile(BaseModel):
-        model_config = ConfigDict(extra="forbid", strict=True)
-
-        best: points = Scheme().best
-        worst: points = 0.0
-        yardstick: str = ""
-        without_faults: points = 0.0
-        rejected: points = 0.0
-        absent: points = 0.0
-        disqualified: points = 0.0
-        decimals: Annotated[int, Field(ge=0, le=6)] = 1
-        names: names_of_grades = {}
-
-    return Scheme(**check_model(SchemeFile, read_toml(path, UsageError), path, UsageError).model_dump())
+    others = {
+        "yardstick": str,
+        "decimals": Annotated[int, Field(ge=0, le=6)],
+        "names": Annotated[dict[str, points], AfterValidator(_with_different_points)],
+    }
+    keys: dict[str, Any] = {key: (others.get(key, points), value) for key, value in asdict(Scheme()).items()}
+    model = create_model("SchemeFile", __config__=ConfigDict(extra="forbid", strict=True), **keys)
+    return Scheme(**check_model(model, read_toml(path, UsageError), path, UsageError).model_dump())
 
 
 def _with_different_points(names: dict[str, float]) -> dict[str, float]:
