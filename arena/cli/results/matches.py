@@ -79,13 +79,13 @@ def rounds_command(tournament: str | None, number: int | None, table_format: str
 
 def _rows(played_rounds: RoundsPlayed) -> list[Row]:
     return [
-        {
-            "round": played.number,
-            "bots": ", ".join(meeting.bots),
-            "points": ", ".join(f"{points:g}" for points in meeting.points) if meeting.recorded else None,
-            "recorded": meeting.recorded,
-            "scheduled": meeting.scheduled,
-        }
+        row_of(
+            ROUND_COLUMNS,
+            meeting,
+            round=played.number,
+            bots=", ".join(meeting.bots),
+            points=", ".join(f"{points:g}" for points in meeting.points) if meeting.recorded else None,
+        )
         for played in played_rounds.rounds
         for meeting in played.meetings
     ]

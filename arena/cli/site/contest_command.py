@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
 
-from arena.analysis.text.tables import Column, printable
+from arena.analysis.text.tables import Column, printable, row_of
 from arena.base.errors import UsageError
 from arena.base.text import counted
 from arena.cli.site.people_command import COMMAND_LINE, opened_people, required_reason_option
@@ -81,15 +81,14 @@ def list_contests(table_format: str = "text") -> None:
     with opened_people() as people:
         now = people.contests.now()
         rows = [
-            {
-                "name": stored.name,
-                "title": stored.contest.title,
-                "game": stored.contest.game,
-                "deadline": _shown(stored, stored.contest.deadline_at),
-                "phase": phase_of(stored, now).value,
-                "results": stored.contest.results.value,
-                "entries": len(people.contests.entries_of(stored)),
-            }
+            row_of(
+                COLUMNS,
+                stored.contest,
+                name=stored.name,
+                deadline=_shown(stored, stored.contest.deadline_at),
+                phase=phase_of(stored, now).value,
+                entries=len(people.contests.entries_of(stored)),
+            )
             for stored in people.contests.all()
         ]
     print_table(
@@ -273,16 +272,9 @@ def list_ladders(table_format: str = "text") -> None:
         for report in people.directors.reports(LADDER):
             desired = people.directors.desired_state(report.tournament)
             state = "does not run" if people.directors.is_silent(report) else report.state.value
-            rows.append(
-                {
-                    "tournament": report.tournament,
-                    "state": state,
-                    "wish": (desired.state if desired is not None else DesiredState.PLAY).value,
-                    "recorded": report.figures.recorded,
-                    "playing": report.figures.playing,
-                    "sentence": report.sentence,
-                }
-            )
+            wish = (desired.state if desired is not None else DesiredState.PLAY).value
+            figures = {"recorded": report.figures.recorded, "playing": report.figures.playing}
+            rows.append(row_of(LADDER_COLUMNS, report, state=state, wish=wish, **figures))
     print_table(
         LADDER_COLUMNS, rows, table_format, "" if rows else "No ladder was kept going here yet; see: arena serve"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -92,9 +92,7 @@ def tuning_json(name: str, result: TuningResult) -> dict[str, Any]:
         "result": dict(zip(names, result.values, strict=True)),
         "verdict": str(result.verdict),
         "effective": result.effective,
-        "test": None
-        if test is None
-        else {"encounters": test.encounters, "score": test.score, "low": test.low, "high": test.high},
+        "test": None if test is None else asdict(test),
         "trials": [
             {"round": trial.round, "values": dict(zip(names, trial.values, strict=True)), "score": trial.score}
             for trial in result.trials
