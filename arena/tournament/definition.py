@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,7 @@ def load_definition(path: str | os.PathLike[str], bots: KnownBots | None = None)
     """
     path = tournament_path(path)
     file = check_model(TournamentFile, read_toml(path, DefinitionError), path, DefinitionError)
-    return _checked(file, path, str(path), bots, {})
+    return _Builder(file, path, bots).checked(str(path))
 
 
 def load_conditions(path: Path) -> Definition:
@@ -54,26 +54,7 @@ def load_conditions(path: Path) -> Definition:
         DefinitionError: with every fault in the rest of it.
     """
     file = check_model(TournamentFile, read_toml(path, DefinitionError), path, DefinitionError)
-    return _checked(file, path, str(path), None, {}, has_entrants=False)
-
-
-def _checked(
-    file: CommonKeys,
-    path: Path,
-    where: str,
-    bots: KnownBots | None,
-    given: Mapping[str, Entrant],
-    has_entrants: bool = True,
-) -> Definition:
-    faults: list[str] = []
-    definition = _Builder(file, path, bots, faults, given, has_entrants).build()
-    if has_entrants and not faults:
-        with _collecting(faults):
-            for game in range(len(definition.games)):
-                format_of(definition, game)
-    if faults:
-        raise DefinitionError.of_mistakes(where, faults)
-    return definition
+    return _Builder(file, path, None, has_entrants=False).checked(str(path))
 
 
 def make_definition(
@@ -109,7 +90,7 @@ def make_definition(
     where = f"tournament {name!r}"
     values = {**keys, "name": name, "game": game, "entrants": tables}
     file = check_model(TournamentFile, values, where, DefinitionError)
-    return _checked(file, Path(), where, bots, given)
+    return _Builder(file, Path(), bots, given).checked(where)
 
 
 def with_name(definition: Definition, name: str, bots: KnownBots | None = None) -> Definition:
@@ -138,30 +119,48 @@ class _Builder:
     file: CommonKeys
     path: Path
     bots: KnownBots | None
-    faults: list[str]
-    given: Mapping[str, Entrant]
-    has_entrants: bool
+    given: Mapping[str, Entrant] = field(default_factory=dict)
+    has_entrants: bool = True
+    faults: list[str] = field(default_factory=list)
+    games: Sequence[GameChoice] = ()
+    rejected: list[Rejected] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._has_all_entrants = self.has_entrants
         self._time_control = TimeControl(**self.file.time_control.model_dump())
-        self._games_of_file: Sequence[GameChoice] = ()
-        self._rejected: list[Rejected] = []
 
-    def build(self) -> Definition:
+    def checked(self, where: str) -> Definition:
+        """Return the definition; raise DefinitionError with every fault."""
+        definition = self._build()
+        if self.has_entrants and not self.faults:
+            with self._collecting():
+                for game in range(len(definition.games)):
+                    format_of(definition, game)
+        if self.faults:
+            raise DefinitionError.of_mistakes(where, self.faults)
+        return definition
+
+    @contextmanager
+    def _collecting(self) -> Iterator[None]:
+        try:
+            yield
+        except UsageError as error:
+            self.faults.append(str(error))
+
+    def _build(self) -> Definition:
         file = self.file
         title = file.name if file.name is not None else self.path.stem
-        with _collecting(self.faults):
+        with self._collecting():
             check_tournament_name(title, "name", self.bots)
-        with _collecting(self.faults):
+        with self._collecting():
             choose_isolation(file.isolation)
         if file.format not in FORMATS:
             expected = ", ".join(repr(expected) for expected in FORMATS)
             self.faults.append(f"format = {file.format!r}: expected {expected}")
         self.faults += [f"{key}: {sentence}" for key, sentence in file.tables_of_others()]
-        games = self._games_of_file = self._games()
+        games = self.games = self._games()
         openings, opening_plies = openings_in(file, self.path.parent, games, self.faults)
-        with _collecting(self.faults):
+        with self._collecting():
             check_ply_limit(file.ply_limit, opening_plies)
         entrants = self._entrants() if self.has_entrants else ()
         self._check_fit(games, entrants)
@@ -183,7 +182,7 @@ class _Builder:
             settings=file.format_settings(),
             until=None if file.until is None else Until(**file.until.model_dump()),
             adjudicate=file.adjudicate or "",
-            rejected=tuple(self._rejected),
+            rejected=tuple(self.rejected),
         )
 
     def _games(self) -> tuple[GameChoice, ...]:
@@ -249,14 +248,14 @@ class _Builder:
         loaded = load_collected(file.entrants_from, self.path.parent, self.bots, check)
         self.faults += [f"entrants_from: {sentence}" for sentence in loaded.faults]
         self._has_all_entrants &= not loaded.faults
-        self._rejected += loaded.rejected
+        self.rejected += loaded.rejected
         return loaded.bots
 
     def _check_is_whole(self, bot: Bot) -> None:
         """Raise BotDefinitionError for a bot that does not play the games, or can't be built."""
         from arena.match.players.building import build_bots
 
-        for choice in self._games_of_file:
+        for choice in self.games:
             if (problem := claims_problem(bot, choice.game)) is not None:
                 raise BotDefinitionError(f"bot {bot.name!r} {problem}")
         build_bots([bot], choose_isolation(self.file.isolation))
@@ -292,7 +291,7 @@ class _Builder:
                     f"entrants: expected at least {choice.players}, one for each player of {choice.game};"
                     f" got {len(entrants)}"
                 )
-            with _collecting(self.faults):
+            with self._collecting():
                 check_game_of(choice.game, entrants)
             for bot in entrants:
                 problem = claims_problem(bot, choice.game)
@@ -323,11 +322,3 @@ def find_entrant(text: str, args: Sequence[str], base: Path, bots: KnownBots | N
     except UsageError as error:
         hint = example_hint(path)
         raise BotDefinitionError(f"{error}; nor is there a file or directory {str(path)!r}{hint}") from error
-
-
-@contextmanager
-def _collecting(faults: list[str]) -> Iterator[None]:
-    try:
-        yield
-    except UsageError as error:
-        faults.append(str(error))
