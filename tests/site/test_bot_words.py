@@ -268,7 +268,7 @@ DOORS = re.compile(r"\.for_operator\(|\.record_texts\(|\.as_source\(|[^_]OPERATO
 OPEN = {
     "analysis/measures/noted_numbers.py": "counts notes of bots that a page has chosen by their audience, or a command",
     "analysis/measures/verification.py": "reads records to compare them",
-    "community/contests/contest_homes.py": "moves tournaments between homes of this arena",
+    "community/contests/stages.py": "moves tournaments between homes of this arena",
     "community/play/slot.py": "stores an unrated match, from which server/operations shows notes to the bot's author",
     "analysis/text/standings_table.py": "is called by whoever has the home",
     "analysis/text/duration_text.py": "is printed by a command",
