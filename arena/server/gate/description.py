@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from arena.server.gate.operation import NoFields, Operation, Who
 from arena.server.gate.request import FORM, JSON
 from arena.server.http.endpoint import NOT_CHANGED, REFUSALS, TOO_LONG, Description, problem_answer
-from arena.server.http.openapi import SCHEMAS, SESSION, TOKEN, identifier_of
+from arena.server.http.openapi import SCHEMAS, SESSION, TOKEN, identifier_of, is_in_path, parameters_of
 from arena.store.people.values import PERMISSIONS, SCOPE_PERMISSIONS, Permission, Role
 
 _HTML, _STREAM = "text/html", "text/event-stream"
@@ -26,7 +26,11 @@ def description_of(operation: Operation) -> Description:
         "summary": operation.summary,
         "description": who_may(operation),
         "security": _security(operation),
-        "parameters": _parameters(operation, fields),
+        "parameters": [
+            parameter
+            for parameter in parameters_of(operation.path, fields)
+            if operation.method == "GET" or parameter["in"] == "path"
+        ],
         "responses": _responses(operation, schemas),
     }
     if operation.method != "GET" and operation.fields is not NoFields:
@@ -55,15 +59,12 @@ def _scopes(operation: Operation) -> list[str]:
 
 
 def _security(operation: Operation) -> list[dict[str, list[str]]]:
-    session: list[dict[str, list[str]]] = [{SESSION: []}]
     if operation.who is Who.ANYBODY:
         return [{}]
-    if operation.who in PERMISSIONS[Role.VISITOR]:
-        return [{}, {SESSION: []}, {TOKEN: _scopes(operation)}]
-    if operation.who is Who.MEMBER:
-        return [*session, {TOKEN: []}]
     scopes = _scopes(operation)
-    return [*session, {TOKEN: scopes}] if scopes else session
+    session: list[dict[str, list[str]]] = [{}] if operation.who in PERMISSIONS[Role.VISITOR] else []
+    token: list[dict[str, list[str]]] = [{TOKEN: scopes}] if scopes or operation.who is Who.MEMBER else []
+    return [*session, {SESSION: []}, *token]
 
 
 def _schema(
@@ -75,37 +76,13 @@ def _schema(
     return schema
 
 
-def _parameters(operation: Operation, fields: dict[str, Any]) -> list[dict[str, Any]]:
-    required = fields.get("required", ())
-    return [
-        {"name": name, "in": "path", "required": True, "schema": schema}
-        if _is_in_path(operation, name)
-        else {"name": name, "in": "query", "required": name in required, "schema": schema}
-        for name, schema in fields.get("properties", {}).items()
-        if operation.method == "GET" or _is_in_path(operation, name)
-    ]
-
-
 def _body(operation: Operation, fields: dict[str, Any]) -> dict[str, Any]:
-    sent = {
-        name: schema_of_field
-        for name, schema_of_field in fields["properties"].items()
-        if not _is_in_path(operation, name)
-    }
+    sent = {name: kind for name, kind in fields["properties"].items() if not is_in_path(operation.path, name)}
     if not sent:
         return {}
     required = [name for name in fields.get("required", ()) if name in sent]
-    schema = {"type": "object", "properties": sent, "required": required, "additionalProperties": False}
-    return {
-        "requestBody": {
-            "required": bool(required),
-            "content": {FORM: {"schema": schema}, JSON: {"schema": schema}},
-        }
-    }
-
-
-def _is_in_path(operation: Operation, name: str) -> bool:
-    return f"{{{name}}}" in operation.path
+    content = {"schema": {"type": "object", "properties": sent, "required": required, "additionalProperties": False}}
+    return {"requestBody": {"required": bool(required), "content": {FORM: content, JSON: content}}}
 
 
 def _responses(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
@@ -145,7 +122,7 @@ def _refusals(operation: Operation) -> dict[int, str]:
         422: REFUSALS[422],
         503: "The database can't be read, or too many ask; `Retry-After` says when to ask again.",
     }
-    if _is_in_path(operation, "secret"):
+    if is_in_path(operation.path, "secret"):
         refusals[404] = "The link can't be used: it was, it has expired, or nobody made it; always the same sentence."
     if "{" in operation.path:
         refusals |= TOO_LONG

@@ -52,19 +52,17 @@ class Homes:
         self.public_place = HomePlace(home.directory, store)
         self.pages: PageCache | None = None
 
-    def embargoed_place(self, contest: str) -> HomePlace:
-        """Return where the embargoed home of a contest is, or would be."""
+    def embargoed_place(self, contest: str) -> HomePlace | None:
+        """Return where the embargoed home of a contest is; None if it has no such home."""
+        if not has_embargoed_home(self.public.directory, contest):
+            return None
         return HomePlace(embargoed_home_path(self.public.directory, contest), is_apart=True)
-
-    def has_embargoed(self, contest: str) -> bool:
-        """Return whether a contest has an embargoed home."""
-        return has_embargoed_home(self.public.directory, contest)
 
     @contextmanager
     def embargoed(self, contest: str) -> Iterator[ArenaHome | None]:
         """Open the embargoed home of a contest; None if it has no such home."""
         place = self.embargoed_place(contest)
-        if not self.has_embargoed(contest):
+        if place is None:
             yield None
             return
         with ArenaHome(place.directory, store=place.directory / DATABASE_FILE) as home:

@@ -19,9 +19,8 @@ from arena.base.version import __version__
 from arena.server.http import openapi
 from arena.server.http.addresses import Addresses, Hosts, query_of
 from arena.server.http.builders import Builders
-from arena.server.http.endpoint import CspReports, Endpoint, Feeds
+from arena.server.http.endpoint import CspReports, Endpoint, Feeds, Guide
 from arena.server.http.events import Events
-from arena.server.http.guide import Guide
 from arena.server.http.observation import ROUTE, Observer, observing, with_security_headers
 from arena.server.http.opened_home import OpenedHome
 from arena.server.http.page_cache import PageCache

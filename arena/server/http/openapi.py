@@ -85,7 +85,7 @@ def _schemas(pages: Sequence[Page]) -> dict[str, Any]:
 
 def _paths(page: Page, schemas: Mapping[str, Any]) -> dict[str, Any]:
     value = {"schema": {"$ref": f"{SCHEMAS}{page.model.__name__}"}}
-    parameters = _parameters(page, schemas)
+    parameters = parameters_of(page.path, schemas[page.parameters.__name__])
     base = page.path if page.path != "/" else INDEX_PATH
     paths = {
         page.path: _operation(page, "", {**_PAGE, _JSON: value}, parameters),
@@ -118,17 +118,23 @@ def _operation(
     }
 
 
-def _parameters(page: Page, schemas: Mapping[str, Any]) -> list[dict[str, Any]]:
-    properties = schemas[page.parameters.__name__].get("properties", {})
+def parameters_of(path: str, schema: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the parameters of an address, from the schema of the model that reads them."""
+    required = schema.get("required", ())
     return [
         {
             "name": name,
-            "in": "path" if name in page.path_fields else "query",
-            "required": name in page.path_fields,
-            "schema": schema,
+            "in": "path" if is_in_path(path, name) else "query",
+            "required": name in required,
+            "schema": kind,
         }
-        for name, schema in properties.items()
+        for name, kind in schema.get("properties", {}).items()
     ]
+
+
+def is_in_path(path: str, name: str) -> bool:
+    """Return whether a path has a field of this name."""
+    return f"{{{name}}}" in path
 
 
 def identifier_of(path: str) -> str:

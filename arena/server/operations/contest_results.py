@@ -9,7 +9,7 @@ from pydantic import create_model
 
 from arena.base.grades import GradeState, Scheme, Student, TableLine, grades_of
 from arena.base.names import MAX_REASON_CHARACTERS
-from arena.community.contests.visibility import ContestHome, visible
+from arena.community.contests.visibility import visible
 from arena.server.gate.homes import HomePlace
 from arena.server.gate.operation import Document, Download, OfHome, Operation, ToShow, Visit, Who
 from arena.server.http.problems import bad_address
@@ -19,8 +19,8 @@ from arena.server.operations.contests_model import (
     UNRANKED,
     GradeLine,
     SigningKeyPage,
+    embargoed_place,
     grade_lines,
-    home_of,
     place_order,
     played_pages,
 )
@@ -89,9 +89,10 @@ PAGES = tuple(_embargoed(PAGE_BY_NAME[name]) for name in HIDDEN_PAGES)
 def embargoed_contest(visit: Visit, name: str) -> tuple[StoredContest, HomePlace]:
     """Return a contest and the home of its embargoed results; raise ProblemError without any."""
     stored = found_contest(visit, name)
-    if home_of(visit, stored) is not ContestHome.EMBARGOED or not visit.homes.has_embargoed(stored.name):
+    place = embargoed_place(visit, stored)
+    if place is None:
         raise bad_address(f"Nothing of the contest {stored.name!r:.80} is hidden.", 404)
-    return stored, visit.homes.embargoed_place(stored.name)
+    return stored, place
 
 
 @Operation("GET", "/contests/{name}/grades.csv", Permission.DIRECT, media_type="text/csv")

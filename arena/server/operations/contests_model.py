@@ -17,6 +17,7 @@ from arena.site.page_table import PAGE_BY_NAME
 from arena.site.pages.standings_model import StandingLine
 from arena.site.pages.tournament_model import TournamentPage, TournamentParameters
 from arena.store.people.contest import ContestEntry, ContestPhase, ContestResults, StoredContest
+from arena.store.results.values import StoredTournament
 
 
 class ContestTime(Model):
@@ -252,32 +253,29 @@ FIRST_LINES = 5
 """Of the standings of the final that it shows."""
 
 
-def home_of(visit: Visit, stored: StoredContest) -> ContestHome:
-    """Return where who asks reads the latest results that they may see."""
-    return visible(stored, visit.actor.permissions, visit.people.contests.now()).home
-
-
-def has_embargoed(visit: Visit, stored: StoredContest) -> bool:
-    """Return whether who asks sees matches of a contest that others do not."""
-    return home_of(visit, stored) is ContestHome.EMBARGOED and visit.homes.has_embargoed(stored.name)
+def embargoed_place(visit: Visit, stored: StoredContest) -> HomePlace | None:
+    """Return the home in which who asks sees matches of a contest that others do not; None without such matches."""
+    home = visible(stored, visit.actor.permissions, visit.people.contests.now()).home
+    return visit.homes.embargoed_place(stored.name) if home is ContestHome.EMBARGOED else None
 
 
 def played_pages(
     visit: Visit, stored: StoredContest
 ) -> tuple[HomePlace, tuple[tuple[Page, TournamentParameters], ...]]:
     """Return the pages of the tournaments of a contest that have begun, the final first, and the home they are of."""
-    is_hidden = has_embargoed(visit, stored)
-    place = visit.homes.embargoed_place(stored.name) if is_hidden else visit.homes.public_place
-    played = [name for name in reversed(stored.contest.tournaments) if _is_played(visit, stored, name, is_hidden)]
+    place = embargoed_place(visit, stored)
+    names = reversed(stored.contest.tournaments)
+    played = [name for name in names if tournament_of(visit, name, stored if place else None) is not None]
     page = PAGE_BY_NAME["tournament"]
-    return place, tuple((page, TournamentParameters(tournament=name)) for name in played)
+    return place or visit.homes.public_place, tuple((page, TournamentParameters(tournament=name)) for name in played)
 
 
-def _is_played(visit: Visit, stored: StoredContest, tournament: str, is_hidden: bool) -> bool:
-    if not is_hidden:
-        return visit.homes.public().store.find_tournament(tournament) is not None
-    with visit.homes.embargoed(stored.name) as home:
-        return home is not None and home.store.find_tournament(tournament) is not None
+def tournament_of(visit: Visit, name: str, embargoed_of: StoredContest | None) -> StoredTournament | None:
+    """Return a tournament, of the embargoed home of a contest if there is one."""
+    if embargoed_of is None:
+        return visit.homes.public().store.find_tournament(name)
+    with visit.homes.embargoed(embargoed_of.name) as home:
+        return home.store.find_tournament(name) if home is not None else None
 
 
 def grade_lines(entries: Iterable[ContestEntry], played: Sequence[TournamentPage]) -> tuple[GradeLine, ...]:

@@ -14,9 +14,8 @@ from arena.base.enums import DisqualifiedMatches
 from arena.server.gate.operation import Done, Fields, Number, Operation, Reason, Visit, Who
 from arena.server.http.problems import bad_address
 from arena.server.operating.service_programs import problems, public_sentence
-from arena.server.operations.contests_model import has_embargoed
+from arena.server.operations.contests_model import embargoed_place, tournament_of
 from arena.site.frame.model import Model
-from arena.store.people.contest import StoredContest
 from arena.store.people.directors import LADDER, DesiredState, DirectorReport, DirectorState, RequestState, Suspension
 from arena.store.people.rates import Rate
 from arena.store.people.values import Permission
@@ -172,8 +171,8 @@ def show_directing(visit: Visit, tournament: str) -> DirectingPage:
     if report is None:
         raise bad_address(f"No service of this site supervises a tournament {tournament!r:.80}.", 404)
     contest = next((one for one in visit.people.contests.all() if tournament in one.contest.tournaments), None)
-    is_hidden = contest is not None and has_embargoed(visit, contest)
-    stored = _tournament(visit, tournament, contest if is_hidden else None)
+    is_hidden = contest is not None and embargoed_place(visit, contest) is not None
+    stored = tournament_of(visit, tournament, contest if is_hidden else None)
     requests = tuple(map(RequestLine.of, visit.people.requests.of(tournament)))
     return DirectingPage(
         kept=_status(visit, report),
@@ -189,13 +188,6 @@ def show_directing(visit: Visit, tournament: str) -> DirectingPage:
         contest=contest.name if contest is not None else "",
         is_hidden=is_hidden,
     )
-
-
-def _tournament(visit: Visit, name: str, embargoed_of: StoredContest | None) -> StoredTournament | None:
-    if embargoed_of is None:
-        return visit.homes.public().store.find_tournament(name)
-    with visit.homes.embargoed(embargoed_of.name) as home:
-        return home.store.find_tournament(name) if home is not None else None
 
 
 def _entrants(tournament: StoredTournament) -> tuple[str, ...]:

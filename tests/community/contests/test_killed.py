@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from arena.community.contests.stages import has_embargoed_home, open_embargoed_home
+from arena.community.contests.contest_places import has_embargoed_home
+from arena.community.contests.stages import open_embargoed_home
 from arena.store.people.contest import ContestPhase
 from arena.store.results.connection import Database
 from tests.community.contests.samples import DEADLINE, FREEZE, SEALED

@@ -166,7 +166,7 @@ def opened(world, monkeypatch):
 
         monkeypatch.setattr(Homes, name, note)
 
-    for name in ("embargoed", "embargoed_place", "has_embargoed"):
+    for name in ("embargoed", "embargoed_place"):
         noted(name, getattr(Homes, name))
     is_file = Path.is_file
 
