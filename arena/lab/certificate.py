@@ -15,8 +15,8 @@ from arena.games.kernels.loading import is_built, kernel_of
 from arena.games.pie import Pie
 from arena.lab.advice import ADVICE, narrowed
 from arena.lab.oracle import PREPARE_SECONDS, ActionWorth, Oracle
-from arena.lab.solving.kernel_tables import FEW_STATES, has_all_values
-from arena.lab.solving.limits import Limits, TimeIsUpError, plan_of, states_text
+from arena.lab.solving.kernel_values import has_all_values
+from arena.lab.solving.limits import FEW_STATES, Limits, TimeIsUpError, plan_of, states_text
 from arena.lab.solving.proofs import strategies_for
 from arena.lab.solving.state_graph import Retrograde, explore
 from arena.lab.solving.worth import SIGNS, Worth

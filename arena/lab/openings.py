@@ -20,8 +20,8 @@ from arena.games.kernels.playouts import BATCHES, PLAYOUTS, PlayoutMargin, playo
 from arena.games.kernels.slips import MOST_STATES, least_states, slip_encounters
 from arena.games.plusminus import Plusminus
 from arena.lab.oracle import Oracle
-from arena.lab.solving.kernel_tables import FEW_STATES, MAX_TABLE_BYTES
-from arena.lab.solving.limits import Limits, count_states, free_memory_bytes, memory_text, states_text
+from arena.lab.solving.kernel_values import MAX_TABLE_BYTES
+from arena.lab.solving.limits import FEW_STATES, Limits, count_states, free_memory_bytes, memory_text, states_text
 from arena.lab.solving.positions import symmetries_of
 from arena.lab.solving.proofs import proof_of
 from arena.lab.solving.worth import OUTCOMES, Outcome, Worth

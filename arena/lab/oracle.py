@@ -11,8 +11,8 @@ from arena.base.errors import KernelError, UsageError
 from arena.games.game import Game
 from arena.games.kernels.loading import has_solver, is_built
 from arena.games.pie import SWAP, Pie
-from arena.lab.solving.kernel_tables import FEW_STATES, KernelValues
-from arena.lab.solving.limits import Limits, count_states
+from arena.lab.solving.kernel_values import KernelValues
+from arena.lab.solving.limits import FEW_STATES, Limits, count_states
 from arena.lab.solving.proofs import proof_of
 from arena.lab.solving.search import Search
 from arena.lab.solving.tables import Table

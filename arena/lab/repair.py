@@ -20,9 +20,9 @@ from arena.games.pie import Pie
 from arena.games.plaid import Plaid
 from arena.games.plusminus import Plusminus
 from arena.lab.oracle import ActionWorth, Oracle
-from arena.lab.solving.kernel_tables import FEW_STATES, values_of
-from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError, count_states
+from arena.lab.solving.limits import FEW_STATES, Limits, TimeIsUpError, TooLargeError, count_states
 from arena.lab.solving.state_graph import Retrograde, explore
+from arena.lab.solving.tables import values_of
 from arena.lab.solving.worth import Known, Outcome, Worth, worth_between
 
 # A repair is tried by the values of the states after the first actions alone, so it costs hardly more than a solution.

@@ -12,8 +12,8 @@ from arena.games.kernels.loading import has_solver, is_built, kernel_status, sol
 from arena.games.pie import Pie
 from arena.lab.oracle import Oracle
 from arena.lab.shares import ShareOracle
-from arena.lab.solving.kernel_tables import FEW_STATES, values_of
 from arena.lab.solving.limits import (
+    FEW_STATES,
     Limits,
     Plan,
     TimeIsUpError,
@@ -27,7 +27,7 @@ from arena.lab.solving.positions import up_to_symmetry
 from arena.lab.solving.proofs import Proof, proof_of
 from arena.lab.solving.search import actions_and_states, search_solution
 from arena.lab.solving.state_graph import Retrograde, StateGraph, explore
-from arena.lab.solving.tables import Table, save_table, table_path
+from arena.lab.solving.tables import Table, save_table, table_path, values_of
 from arena.lab.solving.worth import By, Known, Solution, outcome_text, worth_between
 
 _SHARE_OF_TABLE = 0.5

@@ -7,8 +7,8 @@ from arena.games.kernels import loading
 from arena.games.kernels.build import FLAGS, compile_kernel, find_compiler
 from arena.games.kernels.loading import share_solver_of, solver_of
 from arena.games.kernels.solver import KernelSolver, ShareSolver
-from arena.lab.solving import kernel_tables
-from arena.lab.solving.kernel_tables import KernelValues
+from arena.lab.solving import kernel_values
+from arena.lab.solving.kernel_values import KernelValues
 from arena.lab.solving.limits import Limits
 from tests import needs
 from tests.lab.mutants import ASKS_OFTEN
@@ -54,7 +54,7 @@ def test_a_table_of_values_has_what_the_rules_say_of_them(asking_plaid, asked, m
     game = make_game("plaid", width=6, height=4, lines=5)
     expected = KernelValues(game, Limits()).after_actions(game.initial_state())
     asked.clear()
-    monkeypatch.setattr(kernel_tables, "solver_of", lambda game: KernelSolver(asking_plaid, game))
+    monkeypatch.setattr(kernel_values, "solver_of", lambda game: KernelSolver(asking_plaid, game))
     assert KernelValues(game, Limits()).after_actions(game.initial_state()) == expected
     assert asked
 

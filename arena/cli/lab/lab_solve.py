@@ -171,8 +171,8 @@ def _solved(
     from dataclasses import replace
 
     from arena.lab.solve import Solver
-    from arena.lab.solving.kernel_tables import make_kernel_table, plan_of_kernel_table, saved_path
     from arena.lab.solving.limits import Limits, free_memory_bytes, memory_text, states_text
+    from arena.lab.solving.tables import kernel_table_path, plan_of_kernel_table, save_kernel_table, saved_path
 
     if is_saved and rules.players != 2:
         raise UsageError(f"players = {rules.players}: only tables of games for two can be saved")
@@ -189,7 +189,7 @@ def _solved(
             click.echo(_wrapped(f"{path} {_options_text(rules)}: {takes}; {room}"), err=True)
         looking.states = made.states
         with closing(looking):
-            table = make_kernel_table(rules, limits)
+            table = save_kernel_table(rules, kernel_table_path(rules), limits)
     solver = Solver(rules, path, limits, table)
     if not is_quiet and table is None and by in (None, "kernel", "table") and (by or not solver.is_proved):
         plan = solver.plan(by)
@@ -213,8 +213,7 @@ def _solved(
 
 
 def _saved_table(rules: Game[Any], path: str) -> Table | None:
-    from arena.lab.solving.kernel_tables import saved_table
-    from arena.lab.solving.tables import TableError
+    from arena.lab.solving.tables import TableError, saved_table
 
     try:
         return saved_table(rules, path)

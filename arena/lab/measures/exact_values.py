@@ -15,8 +15,16 @@ from arena.games.kernels.kernel import Profile, observed
 from arena.lab.measures.measure import Cluster, Estimate, Row, Unit, exactly, rows_of, share_of
 from arena.lab.measures.simulation import pick
 from arena.lab.oracle import Oracle
-from arena.lab.solving.kernel_tables import FEW_STATES, has_all_values
-from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError, bytes_per_state, count_states, states_text
+from arena.lab.solving.kernel_values import has_all_values
+from arena.lab.solving.limits import (
+    FEW_STATES,
+    Limits,
+    TimeIsUpError,
+    TooLargeError,
+    bytes_per_state,
+    count_states,
+    states_text,
+)
 from arena.lab.solving.state_graph import Retrograde, explore
 from arena.lab.solving.worth import SIGNS, Known, Worth, worth_between
 

@@ -98,6 +98,10 @@ _MAX_DEPTH = 6
 _MAX_PLIES = 200
 
 
+FEW_STATES = 20_000
+"""With so few, a table by the rules in Python is done before a kernel would be built."""
+
+
 def count_states(game: Game[Any], path: str) -> int | None:
     """Return the number of reachable states; None if that is not known before."""
     if isinstance(game, Pie):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import inspect
 import json
@@ -9,6 +10,7 @@ import mmap
 import struct
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -22,9 +24,13 @@ from arena.base.shipped import TABLES
 from arena.base.stored import from_json_text, from_stored
 from arena.games import GAMES
 from arena.games.game import Game
-from arena.games.kernels.cache import base_directory, make_directory, open_own
+from arena.games.kernels.build import sources_digest
+from arena.games.kernels.cache import base_directory, make_directory, one_at_a_time, open_own
+from arena.games.kernels.loading import has_solver, solver_of
+from arena.games.kernels.solver import KernelSolver, TablePlan, parts_of
 from arena.games.pie import Pie
-from arena.lab.solving.worth import OUTCOME_UNIT, PARTS
+from arena.lab.solving.limits import FEW_STATES, Limits, TimeIsUpError, count_states, states_text
+from arena.lab.solving.worth import OUTCOME_UNIT, PARTS, value_of
 
 # Files of values: a line that names the kind, a line of JSON, the header, and the values, mapped into memory.
 #
@@ -91,8 +97,15 @@ def table_path(game: Game[Any], path: str, directory: Path | None = None, suffix
     return (directory or table_directory()) / f"{as_file_name(path)}-{digest}.{suffix}"
 
 
-def write_table(file: Path, kind: bytes, header: Header, values: bytes | bytearray | mmap.mmap) -> None:
-    """Write a file atomically; TableError if that fails."""
+def write_table(
+    game: Game[Any], path: str, file: Path, kind: bytes, values: bytes | mmap.mmap, states: int, **about: Any
+) -> None:
+    """Write a file atomically; TableError if that fails. ``about`` has what else its header says."""
+    checksum = hashlib.sha256(values).hexdigest()
+    named = {"parts": 1, **about}
+    header = Header(
+        game=path, options=game.options, rules=rules_version(game), states=states, checksum=checksum, **named
+    )
     stated = {name: value for name, value in asdict(header).items() if value != ""}
     head = kind + json.dumps(stated, sort_keys=True).encode()
     head += b" " * (-(len(head) + 1) % _ALIGNED_BYTES) + b"\n"
@@ -204,16 +217,7 @@ def save_table(game: Game[Any], path: str, values: Iterable[tuple[Any, int]], fi
     )
     if len({record[:_KEY_BYTES] for record in records}) < len(records):
         raise TableError(f"a table of {path}: two states have the same observation")
-    body = b"".join(records)
-    header = Header(
-        game=path,
-        options=game.options,
-        rules=rules_version(game),
-        states=len(records),
-        parts=parts,
-        checksum=hashlib.sha256(body).hexdigest(),
-    )
-    write_table(file, KIND, header, body)
+    write_table(game, path, file, KIND, b"".join(records), len(records), parts=parts)
 
 
 class TableFile(MappedTable):
@@ -249,3 +253,128 @@ def _key(game: Game[Any], state: Any) -> bytes:
 
 def _outcome(value: int) -> int:
     return (value > OUTCOME_UNIT // 2) - (value < -OUTCOME_UNIT // 2)
+
+
+# Tables that kernels make: the values of all states that can follow from a root, in memory or in a file.
+#
+# A file is of the first state. Its values lie as the kernel has left them, a byte or a few for each state, so that
+# opening one takes no longer than its checksum.
+
+_KERNEL_KIND = b"arena lab kernel table 1\n"
+
+
+class KernelTable:
+    """The values of all states that can follow from a root."""
+
+    def __init__(self, root: KernelSolver, values: mmap.mmap, begin: int = 0) -> None:
+        """Take the values, which begin at a byte of a map that can be written to."""
+        self.root = root
+        self.bytes = len(values) - begin
+        self._values = values
+        self._address = ctypes.addressof(ctypes.c_char.from_buffer(values, begin))
+
+    def after_actions(self, kernel: KernelSolver) -> list[tuple[int, int]] | None:
+        """Return outcome and margin of the state after each legal action; None if the table does not have the state."""
+        return kernel.look_up(self.root, self._address)
+
+
+class KernelTableFile(MappedTable):
+    """A table of the first state in a file."""
+
+    def __init__(self, game: Game[Any], file: Path) -> None:
+        """Open a table of one of the five games for two, and check all of it; KernelError without a kernel.
+
+        The other errors are those of ``MappedTable``.
+        """
+        self._kernel = solver_of(game)
+        super().__init__(game, game.name, file, _KERNEL_KIND)
+        self.table = KernelTable(solver_of(game), self._map, self._begin)
+
+    def value(self, state: Any) -> int | None:
+        """Return the value of a state; None for one that is not in the table."""
+        game = self._game
+        if game.is_over(state):
+            return value_of(game.scores(state), game.ranks(state))
+        self._kernel.set_state(state)
+        after = self.table.after_actions(self._kernel) or self._kernel.look_up(None, None)
+        if after is None:
+            return None
+        values = values_of(game, after)
+        return max(values) if game.seat_to_act(state) == 0 else min(values)
+
+    def _problem(self) -> str:
+        is_same = self.header.sources == sources_digest(self._game.name)
+        return "" if is_same else f"it was made by another kernel of {self._game.name}"
+
+    def _values_bytes(self) -> int:
+        plan = self._kernel.table_plan()
+        return plan.table_bytes if plan is not None else 0
+
+
+def values_of(game: Game[Any], pairs: list[tuple[int, int]]) -> list[int]:
+    """Return outcomes and margins of a kernel as values."""
+    unit = PARTS // parts_of(game)
+    return [outcome * OUTCOME_UNIT + margin * unit for outcome, margin in pairs]
+
+
+def kernel_table_path(game: Game[Any]) -> Path:
+    """Return the file of the table that a game's kernel has made."""
+    return table_path(game, game.name, suffix="values")
+
+
+def room_for(plan: TablePlan) -> mmap.mmap:
+    """Return the memory that a kernel fills with a table."""
+    return mmap.mmap(-1, plan.table_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+
+
+def save_kernel_table(game: Game[Any], file: Path, limits: Limits) -> KernelTableFile:
+    """Write the table of the first state to a file, unless another process has just done so; return the table.
+
+    KernelError without kernel, memory or lock; TableError if the file can't be written; TimeIsUpError and TooLargeError
+    by the limits.
+    """
+    root = solver_of(game)
+    plan = root.table_plan()
+    if plan is None:
+        raise KernelError(f"the kernel of {game.name} makes no table with {game.options!r:.200}")
+    limits.check_memory(plan.memory_bytes, f"a table of {game.name} of {states_text(plan.states)}")
+    with failing_as(TableError, f"table {file}: can't be written"):
+        make_directory(file.parent)
+    with one_at_a_time(file.parent, game.name):
+        with suppress(FileNotFoundError, TableError):
+            return KernelTableFile(game, file)
+        values = room_for(plan)
+        if not root.fill(values, limits.deadline, limits.watch):
+            raise TimeIsUpError("the time is up, and the table is not full; allow more, or a smaller board")
+        write_table(game, game.name, file, _KERNEL_KIND, values, plan.states, sources=sources_digest(game.name))
+    return KernelTableFile(game, file)
+
+
+# The table that is kept for a game with its options: its kernel's, or one by the rules in Python.
+
+
+def saved_table(game: Game[Any], path: str) -> Table | None:
+    """Return the table that was saved, if any; TableError if it is invalid."""
+    with suppress(FileNotFoundError, KernelError):
+        if has_solver(game) and kernel_table_path(game).exists():
+            return KernelTableFile(game, kernel_table_path(game))
+    with suppress(FileNotFoundError):
+        return TableFile(game, path, table_path(game, path))
+    return None
+
+
+def saved_path(game: Game[Any], path: str) -> Path:
+    """Return the file of the table that was saved."""
+    by_kernel = kernel_table_path(game) if has_solver(game) else None
+    return by_kernel if by_kernel is not None and by_kernel.exists() else table_path(game, path)
+
+
+def plan_of_kernel_table(game: Game[Any], path: str) -> TablePlan | None:
+    """Return what the table takes, if the kernel is to make it."""
+    states = count_states(game, path) if has_solver(game) else 0
+    if states is not None and states <= FEW_STATES:
+        return None
+    try:
+        return solver_of(game).table_plan()
+    except KernelError:
+        return None

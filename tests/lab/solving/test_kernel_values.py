@@ -11,17 +11,11 @@ from arena.games.kernels.loading import load, solver_of
 from arena.games.kernels.option_sets import games_with
 from arena.games.kernels.solver import SOLVED, KernelSolver
 from arena.lab.oracle import Oracle
-from arena.lab.solving import kernel_tables, tables
-from arena.lab.solving.kernel_tables import (
-    KernelTableFile,
-    KernelValues,
-    has_all_values,
-    kernel_table_path,
-    save_kernel_table,
-)
+from arena.lab.solving import kernel_values, tables
+from arena.lab.solving.kernel_values import KernelValues, has_all_values
 from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError
 from arena.lab.solving.search import Search
-from arena.lab.solving.tables import TableError
+from arena.lab.solving.tables import KernelTableFile, TableError, kernel_table_path, save_kernel_table
 from arena.lab.solving.worth import Known
 from tests import needs
 from tests.lab.games import values_by_table
@@ -110,7 +104,7 @@ def test_one_table_answers_for_all_matches(monkeypatch):
 def test_what_is_too_large_becomes_known_as_the_match_goes_on(monkeypatch):
     game, rng = make_game("differences", size=8), random.Random(4)
     plans = []
-    monkeypatch.setattr(kernel_tables, "MAX_TABLE_BYTES", 2000)
+    monkeypatch.setattr(kernel_values, "MAX_TABLE_BYTES", 2000)
     kernel = KernelValues(game, Limits())
     for plies in range(8):
         plans.append(kernel.after_actions(random_state(game, plies, rng)) is not None)
@@ -217,7 +211,7 @@ def test_a_table_that_is_given_up_takes_nothing(how, monkeypatch):
     elif how == "prepared":
         kernel.prepare(soon())
     else:
-        monkeypatch.setattr(kernel_tables, "_MOST_SECONDS", 0.0)
+        monkeypatch.setattr(kernel_values, "_MOST_SECONDS", 0.0)
         while kernel._fillings:
             assert kernel.after_actions(first, soon()) is None
     assert not solving_threads()
@@ -292,7 +286,7 @@ def test_a_table_of_others_is_refused(saved, monkeypatch):
     file.write_bytes(file.read_bytes()[:-1])
     with pytest.raises(TableError, match="bytes, expected"):
         KernelTableFile(game, file)
-    monkeypatch.setattr(kernel_tables, "sources_digest", lambda _name: "0123456789abcdef")
+    monkeypatch.setattr(tables, "sources_digest", lambda _name: "0123456789abcdef")
     with pytest.raises(TableError, match=r"table .*: it was made by another kernel of differences; solve"):
         KernelTableFile(game, file)
     monkeypatch.setattr(tables, "rules_version", lambda _game: "0123456789abcdef")

@@ -1,149 +1,19 @@
-"""Tables that kernels make, in memory and in files, and the values that they give for any state of a game for two."""
+"""What the kernel of a game for two knows of any state, and the tables that it makes in memory for this."""
 
 from __future__ import annotations
 
-import ctypes
-import hashlib
-import mmap
 import time
 import weakref
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-from arena.base.errors import KernelError, failing_as
+from arena.base.errors import KernelError
 from arena.games import Game
-from arena.games.kernels import cache
-from arena.games.kernels.build import sources_digest
-from arena.games.kernels.loading import has_solver, solver_of
-from arena.games.kernels.solver import SOLVED, KernelSolver, TablePlan, parts_of
+from arena.games.kernels.loading import solver_of
+from arena.games.kernels.solver import SOLVED, KernelSolver, TablePlan
 from arena.games.plusminus import Plusminus
-from arena.lab.solving.limits import Limits, TimeIsUpError, count_states, states_text
-from arena.lab.solving.tables import (
-    Header,
-    MappedTable,
-    Table,
-    TableError,
-    TableFile,
-    rules_version,
-    table_path,
-    write_table,
-)
-from arena.lab.solving.worth import OUTCOME_UNIT, PARTS, value_of
-
-# Tables that kernels make: the values of all states that can follow from a root, in memory or in a file.
-#
-# A file is of the first state. Its values lie as the kernel has left them, a byte or a few for each state, so that
-# opening one takes no longer than its checksum.
-
-KIND = b"arena lab kernel table 1\n"
-_SUFFIX = "values"
-
-
-class KernelTable:
-    """The values of all states that can follow from a root."""
-
-    def __init__(self, root: KernelSolver, values: mmap.mmap, begin: int = 0) -> None:
-        """Take the values, which begin at a byte of a map that can be written to."""
-        self.root = root
-        self.bytes = len(values) - begin
-        self._values = values
-        self._address = ctypes.addressof(ctypes.c_char.from_buffer(values, begin))
-
-    def after_actions(self, kernel: KernelSolver, deadline: float = float("inf")) -> list[tuple[int, int]] | None:
-        """Return outcome and margin of the state after each legal action; None if the table does not have the state."""
-        return kernel.look_up(self.root, self._address, deadline)
-
-
-class KernelTableFile(MappedTable):
-    """A table of the first state in a file."""
-
-    def __init__(self, game: Game[Any], file: Path) -> None:
-        """Open a table of one of the five games for two, and check all of it; KernelError without a kernel.
-
-        The other errors are those of ``MappedTable``.
-        """
-        self._kernel = solver_of(game)
-        super().__init__(game, game.name, file, KIND)
-        self.table = KernelTable(solver_of(game), self._map, self._begin)
-
-    def value(self, state: Any) -> int | None:
-        """Return the value of a state; None for one that is not in the table."""
-        game = self._game
-        if game.is_over(state):
-            return value_of(game.scores(state), game.ranks(state))
-        self._kernel.set_state(state)
-        after = self.table.after_actions(self._kernel)
-        if after is None:
-            after = self._kernel.look_up(None, None)
-        if after is None:
-            return None
-        values = values_of(game, after)
-        return max(values) if game.seat_to_act(state) == 0 else min(values)
-
-    def _problem(self) -> str:
-        if self.header.sources != sources_digest(self._game.name):
-            return f"it was made by another kernel of {self._game.name}"
-        return ""
-
-    def _values_bytes(self) -> int:
-        plan = self._kernel.table_plan()
-        return plan.table_bytes if plan is not None else 0
-
-
-def values_of(game: Game[Any], pairs: list[tuple[int, int]]) -> list[int]:
-    """Return outcomes and margins of a kernel as values."""
-    unit = PARTS // parts_of(game)
-    return [outcome * OUTCOME_UNIT + margin * unit for outcome, margin in pairs]
-
-
-def kernel_table_path(game: Game[Any]) -> Path:
-    """Return the file of the table that a game's kernel has made."""
-    return table_path(game, game.name, suffix=_SUFFIX)
-
-
-def _room_for(plan: TablePlan) -> mmap.mmap:
-    return mmap.mmap(-1, plan.table_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-
-
-def save_kernel_table(game: Game[Any], file: Path, limits: Limits) -> None:
-    """Write the table of the first state to a file, unless another process has just done so.
-
-    KernelError without kernel, memory or lock; TableError if the file can't be written; TimeIsUpError and TooLargeError
-    by the limits.
-    """
-    root = solver_of(game)
-    plan = root.table_plan()
-    if plan is None:
-        raise KernelError(f"the kernel of {game.name} makes no table with {game.options!r:.200}")
-    limits.check_memory(plan.memory_bytes, f"a table of {game.name} of {states_text(plan.states)}")
-    with failing_as(TableError, f"table {file}: can't be written"):
-        cache.make_directory(file.parent)
-    with cache.one_at_a_time(file.parent, game.name):
-        if _is_whole(game, file):
-            return
-        values = _room_for(plan)
-        if not root.fill(values, limits.deadline, limits.watch):
-            raise TimeIsUpError("the time is up, and the table is not full; allow more, or a smaller board")
-        header = Header(
-            game=game.name,
-            options=game.options,
-            rules=rules_version(game),
-            states=plan.states,
-            parts=1,
-            checksum=hashlib.sha256(values).hexdigest(),
-            sources=sources_digest(game.name),
-        )
-        write_table(file, KIND, header, values)
-
-
-def _is_whole(game: Game[Any], file: Path) -> bool:
-    try:
-        KernelTableFile(game, file).close()
-    except (FileNotFoundError, TableError):
-        return False
-    return True
-
+from arena.lab.solving.limits import Limits
+from arena.lab.solving.tables import KernelTable, KernelTableFile, TableError, kernel_table_path, room_for, values_of
 
 # What the state after each action is worth, for any state of a game for two, by its kernel.
 #
@@ -182,7 +52,7 @@ class _Filling:
     """A table that is being filled: what is done by a deadline is kept for the next one."""
 
     def __init__(self, root: KernelSolver, plan: TablePlan) -> None:
-        self._root, self._values, self.memory_bytes = root, _room_for(plan), plan.memory_bytes
+        self._root, self._values, self.memory_bytes = root, room_for(plan), plan.memory_bytes
         self._call = root.filling(self._values)
         self.seconds = 0.0
         """How long it has been filled so far."""
@@ -324,45 +194,3 @@ class KernelValues:
 def _end_all(fillings: dict[Any, _Filling]) -> None:
     for filling in fillings.values():
         filling.end()
-
-
-# The table that is kept for a game with its options: its kernel's, or one by the rules in Python.
-
-FEW_STATES = 20_000
-"""With so few, a table by the rules in Python is done before a kernel would be built."""
-
-
-def saved_table(game: Game[Any], path: str) -> Table | None:
-    """Return the table that was saved, if any; TableError if it is invalid."""
-    try:
-        if has_solver(game) and kernel_table_path(game).exists():
-            return KernelTableFile(game, kernel_table_path(game))
-    except (FileNotFoundError, KernelError):
-        pass
-    try:
-        return TableFile(game, path, table_path(game, path))
-    except FileNotFoundError:
-        return None
-
-
-def saved_path(game: Game[Any], path: str) -> Path:
-    """Return the file of the table that was saved."""
-    by_kernel = kernel_table_path(game) if has_solver(game) else None
-    return by_kernel if by_kernel is not None and by_kernel.exists() else table_path(game, path)
-
-
-def plan_of_kernel_table(game: Game[Any], path: str) -> TablePlan | None:
-    """Return what the table takes, if the kernel is to make it."""
-    states = count_states(game, path) if has_solver(game) else 0
-    if states is not None and states <= FEW_STATES:
-        return None
-    try:
-        return solver_of(game).table_plan()
-    except KernelError:
-        return None
-
-
-def make_kernel_table(game: Game[Any], limits: Limits) -> Table:
-    """Save the table of a game's kernel, and return it; errors as in ``save_kernel_table``."""
-    save_kernel_table(game, kernel_table_path(game), limits)
-    return KernelTableFile(game, kernel_table_path(game))
