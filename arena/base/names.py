@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from typing import Protocol
 
-from arena.base.errors import DefinitionError, UsageError
+from arena.base.errors import DefinitionError, UnknownNameError, UsageError
 from arena.base.text import shortened_text
 
 MAX_CHARACTERS = 64
@@ -118,3 +119,11 @@ def check_reason(reason: str) -> None:
     """Raise UsageError for a reason that is empty, too long, or has invisible characters."""
     if not is_reason(reason):
         raise UsageError(f"reason {shortened_text(reason)!r}: {REASON_ACCEPTED}")
+
+
+def find_labels(text: str, known: Sequence[str]) -> list[str]:
+    """Return the bots that ``name`` (all versions) or ``name@version`` means; UnknownNameError without one."""
+    labels = [label for label in known if text in (label, label.rpartition("@")[0])]
+    if not labels:
+        raise UnknownNameError("bot", text, known)
+    return labels

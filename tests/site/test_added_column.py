@@ -5,7 +5,7 @@ import pytest
 from arena.analysis.measures.standings_cache import standings_of
 from arena.analysis.text import notebook, standings_columns
 from arena.analysis.text.standings_columns import StatColumn
-from arena.analysis.text.standings_table import rows_of
+from arena.analysis.text.standings_table import frame_of
 from arena.cli.group import run
 from arena.site.publish.one_file import report_file
 from tests.site.parsed import csv_rows, html_of, model_of
@@ -68,7 +68,7 @@ ROWS = {
     "csv": lambda home, printed: csv_rows(printed("standings", "t", "--format", "csv")),
     "json of the page": lambda home, printed: json.loads(page(home).model_dump_json())["standings"],
     "csv of the page": lambda home, printed: table_of(page(home)).rows,
-    "data frame": lambda home, printed: list(rows_of(standings_of(home.store, "t"))),
+    "data frame": lambda home, printed: list(frame_of(standings_of(home.store, "t")).rows),
 }
 """Outputs for programs, with its key."""
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from dataclasses import dataclass, fields
+from itertools import groupby, permutations
 from math import ceil
 from operator import attrgetter
 from pathlib import Path
@@ -14,7 +14,6 @@ from typing import NamedTuple, TypeVar
 from arena.analysis.measures.leaderboards import history_over_tournaments, points_of
 from arena.analysis.measures.values import RatingPoint, Rival
 from arena.base.enums import FaultKind
-from arena.base.errors import UnknownNameError
 from arena.base.records import TimeControl
 from arena.base.results import StoredResult
 from arena.ratings.consistency import PairScore
@@ -78,6 +77,16 @@ class HeadToHead:
         return self.wins + self.draws + self.losses
 
     @property
+    def score_percent(self) -> float | None:
+        """The score, from 0 to 100."""
+        return None if self.score is None else 100 * self.score
+
+    @property
+    def margin_percent(self) -> float | None:
+        """The margin of that."""
+        return None if self.margin is None else 100 * self.margin
+
+    @property
     def is_clear(self) -> bool:
         """Whether the interval lies on one side of one half."""
         return self.score is not None and self.margin is not None and abs(self.score - 0.5) > self.margin
@@ -102,22 +111,10 @@ def meetings(
         all_results, counting(openings, [result.actions_hash for result in all_results]), strict=True
     ):
         is_rated = counts and len(set(result.bots)) == len(result.bots)
-        for seat, bot in enumerate(result.bots):
-            if bot in bots:
-                met += [
-                    Meeting(
-                        result.tournament,
-                        result.encounter,
-                        result.game,
-                        bot,
-                        rival,
-                        seat,
-                        _share(result, seat, rival_seat),
-                        is_rated,
-                    )
-                    for rival_seat, rival in enumerate(result.bots)
-                    if rival_seat != seat and (rival not in bots if rivals is None else rival in rivals)
-                ]
+        place = (result.tournament, result.encounter, result.game)
+        for (seat, bot), (rival_seat, rival) in permutations(enumerate(result.bots), 2):
+            if bot in bots and (rival not in bots if rivals is None else rival in rivals):
+                met.append(Meeting(*place, bot, rival, seat, _share(result, seat, rival_seat), is_rated))
     return met
 
 
@@ -197,14 +194,6 @@ def known_bots(tournaments: Sequence[StoredTournament]) -> list[str]:
     return list(dict.fromkeys(bot.label for tournament in tournaments for bot in tournament.definition.entrants))
 
 
-def find_labels(text: str, known: Sequence[str]) -> list[str]:
-    """Return the bots that ``name`` (all versions) or ``name@version`` means; UnknownNameError without one."""
-    labels = [label for label in known if text in (label, label.rpartition("@")[0])]
-    if not labels:
-        raise UnknownNameError("bot", text, known)
-    return labels
-
-
 def bot_profile(
     store: Store,
     label: str,
@@ -261,16 +250,9 @@ def _corrections(tournament: StoredTournament, label: str) -> list[Correction]:
 
 def _rivals(store: Store, label: str, scope: Scope) -> list[Rival]:
     met = meetings(store.matches_of([label], within=scope).results(), [label])
+    shown = [part.name for part in fields(Rival)[1:]]
     rivals = [
-        Rival(
-            rival=rival,
-            score_percent=100 * total.score,
-            margin_percent=100 * (total.margin or 0.0),
-            encounters=total.encounters,
-            wins=total.wins,
-            draws=total.draws,
-            losses=total.losses,
-        )
+        Rival(rival=rival, **{name: getattr(total, name) for name in shown})
         for rival, total in grouped(met, attrgetter("rival")).items()
         if total.score is not None
     ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -154,14 +154,10 @@ def _read(path: Path, key: str) -> _ReadSoFar | None:
         return None
     line, columns = parts
     piece = Piece._make(columns)
-    labels, games = (_numbers(names) for names in (line.labels, line.games))
+    labels, games = ({name: number for number, name in enumerate(names)} for names in (line.labels, line.games))
     if not _fits_together(piece, len(labels), len(games)):
         return None
     return _ReadSoFar(key, line.last_match, labels, games, piece, line.matches)
-
-
-def _numbers(names: Sequence[str]) -> dict[str, int]:
-    return {name: number for number, name in enumerate(names)}
 
 
 def _columns_of(line: _Line, key: str) -> Columns | None:

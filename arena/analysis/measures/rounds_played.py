@@ -77,17 +77,17 @@ def bracket_of(knockout: Knockout) -> Bracket:
     seeds = {placing.entrant: placing.values["seed"] for placing in knockout.ranking()}
     names = knockout.field.names
 
+    def name_of(entrant: int | None) -> str | None:
+        return None if entrant is None else names[entrant]
+
     def with_names(duel: Duel) -> BracketDuel:
         upper, lower = duel.entrants
         return BracketDuel(
-            bots=(None if upper is None else names[upper], None if lower is None else names[lower]),
+            bots=(name_of(upper), name_of(lower)),
             seeds=(None if upper is None else seeds[upper], None if lower is None else seeds[lower]),
             score=duel.score,
-            points=(
-                sum(upper_points for upper_points, _ in duel.points),
-                sum(lower_points for _, lower_points in duel.points),
-            ),
-            winner=None if duel.winner is None else names[duel.winner],
+            points=(sum(points for points, _ in duel.points), sum(points for _, points in duel.points)),
+            winner=name_of(duel.winner),
             decided_by=duel.decided_by,
         )
 

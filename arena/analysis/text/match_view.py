@@ -44,19 +44,18 @@ _Point = tuple[Any, Any]
 
 
 def match_view(record: MatchRecord) -> dict[str, Any]:
-    """Return a match as notebooks show it: its shapes, and for each ply which appear and which disappear."""
+    """Return a match as notebooks show it: the shapes of its board at each ply, and what is written beside it."""
     states = list(states_of(record))
     drawings = [drawing_or_reason(game, state) for game, state in states]
     game = states[0][0]
-    drawn = list(owned_shapes([drawing.shapes for drawing in drawings], [seat for seat, _ in record.actions]))
-    shapes, frames = frames_of(drawn)
+    boards = list(owned_shapes([drawing.shapes for drawing in drawings], [seat for seat, _ in record.actions]))
+    shapes, _ = frames_of(boards)
     height = max(drawing.height for drawing in drawings)
     return {
         "height": height,
         "box": board_box(shapes, max(drawing.width for drawing in drawings), height),
         "mono": is_text_board(shapes),
-        "shapes": shapes,
-        "frames": frames,
+        "boards": boards,
         "notes": [list(map(printable, drawing.notes)) for drawing in drawings],
         "scores": [[f"{score:.6g}" for score in game.scores(state)] for game, state in states],
         "actions": [[seat, action_text(game, action)] for seat, action in record.actions],

@@ -6,7 +6,7 @@ lies behind text is translucent: a fragment is readable on light and on dark pap
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any, TypeVar
@@ -130,7 +130,7 @@ def match_html(record: MatchRecord) -> str:
     except ArenaError as error:
         return f"<div>{head}{paragraph(f'It can not be drawn here: {error}')}</div>"
     canvas = Canvas(box=view["box"], height=view["height"], is_text=view["mono"])
-    boards = list(_boards(view))
+    boards = view["boards"]
     notes = lines_of_text("\n".join(view["notes"][-1]))
     below = f'<pre style="white-space:pre-wrap">{notes}</pre>' if notes else ""
     return f"<div>{head}{canvas.svg(boards[-1], 'board at the end')}{below}{_frames(view, canvas, boards)}</div>"
@@ -187,13 +187,6 @@ def _seats_table(record: MatchRecord) -> str:
 
 def _key(seat: int) -> str:
     return f'<svg width="14" height="14" viewBox="-1.2 -1.2 2.4 2.4" aria-hidden="true">{mark(0, 0, 1, seat)}</svg>'
-
-
-def _boards(view: Mapping[str, Any]) -> Iterator[list[Sequence[Any]]]:
-    visible: dict[int, None] = {}
-    for appearing, disappearing in view["frames"]:
-        visible = {number: None for number in (*visible, *appearing) if number not in disappearing}
-        yield [view["shapes"][number] for number in visible]
 
 
 def _frames(view: Mapping[str, Any], canvas: Canvas, boards: Sequence[Sequence[Sequence[Any]]]) -> str:

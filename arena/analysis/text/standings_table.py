@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from functools import singledispatch
 from importlib import import_module
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from arena.analysis.measures.game_statistics import Crosstable, Score
 from arena.analysis.measures.standings import Standings
@@ -121,72 +121,59 @@ Types = Mapping[str, Any]
 _PANDAS_TYPES = {int: "int64", float: "float64", bool: "bool", str: "str"}
 
 
-@singledispatch
-def column_types(value: Any) -> Types:
-    """Return the columns of a table, with the type of each."""
-    raise NotImplementedError(type(value).__name__)
+class Frame(NamedTuple):
+    """A table for a data frame: the type of each column, and rows with a value for each column."""
+
+    types: Types
+    rows: Iterable[Mapping[str, Any]]
 
 
 @singledispatch
-def rows_of(value: Any) -> Iterable[Mapping[str, Any]]:
-    """Return the rows of a table, with a value for each column."""
+def frame_of(value: Any) -> Frame:
+    """Return a value as a table for a data frame."""
     raise NotImplementedError(type(value).__name__)
 
 
-@column_types.register
-def _standings_types(value: Standings) -> Types:
-    return {
+@frame_of.register
+def _standings_frame(value: Standings) -> Frame:
+    types = {
         key: int if column.kind is dict else column.kind
         for column in standings_columns(value.players)
         for key in column.flat or (column.key,)
     }
+    return Frame(types, flat_standings_table(value)[1])
 
 
-@rows_of.register
-def _standings_rows(value: Standings) -> Iterable[Mapping[str, Any]]:
-    return flat_standings_table(value)[1]
-
-
-@column_types.register
-def _crosstable_types(value: Crosstable) -> Types:
-    return {"rank": int, "bot": str, "rival": str, "points": float, "matches": int}
-
-
-@rows_of.register
-def _crosstable_rows(value: Crosstable) -> Iterable[Mapping[str, Any]]:
+@frame_of.register
+def _crosstable_frame(value: Crosstable) -> Frame:
     names = value.shown_names
-    for rank, (label, bot) in enumerate(names.items(), 1):
-        for rival, rival_name in names.items():
-            score = value.scores.get((label, rival))
-            if score is not None:
-                yield {"rank": rank, "bot": bot, "rival": rival_name, **score._asdict()}
+    rows = (
+        {"rank": rank, "bot": bot, "rival": rival_name, **score._asdict()}
+        for rank, (label, bot) in enumerate(names.items(), 1)
+        for rival, rival_name in names.items()
+        if (score := value.scores.get((label, rival))) is not None
+    )
+    return Frame({"rank": int, "bot": str, "rival": str, "points": float, "matches": int}, rows)
 
 
-@column_types.register
-def _record_types(value: Records) -> Types:
-    hints = get_type_hints(MatchRecord)
+@frame_of.register
+def _records_frame(value: Records) -> Frame:
     rare = ("left_out", "settled", "shares_cores", "time_controls")
-    return {name: hint for name, hint in hints.items() if not name.startswith(rare)}
-
-
-@rows_of.register
-def _record_rows(value: Records) -> Iterable[Mapping[str, Any]]:
-    return (record.to_json(OPERATOR) for record in value)
+    hints = {name: hint for name, hint in get_type_hints(MatchRecord).items() if not name.startswith(rare)}
+    return Frame(hints, (record.to_json(OPERATOR) for record in value))
 
 
 def to_pandas(value: Any, columns: Sequence[str] | None = None) -> Any:
     """Return a table as a ``pandas.DataFrame``; see ``arena.base.display.Tabular``."""
     pandas = _import("pandas")
-    chosen = _chosen_types(column_types(value), columns)
-    data = _data(value, chosen)
+    chosen, data = _chosen(frame_of(value), columns)
     return pandas.DataFrame({key: pandas.Series(data[key], dtype=_pandas_type(kind)) for key, kind in chosen.items()})
 
 
 def to_polars(value: Any, columns: Sequence[str] | None = None) -> Any:
     """Return a table as a ``polars.DataFrame``; see ``arena.base.display.Tabular``."""
     polars = _import("polars")
-    chosen = _chosen_types(column_types(value), columns)
-    data = _data(value, chosen)
+    chosen, data = _chosen(frame_of(value), columns)
     schema = {key: _polars_type(polars, kind) for key, kind in chosen.items()}
     texts = {key: [as_json(cell) for cell in data[key]] for key, kind in chosen.items() if _is_open(kind)}
     return polars.DataFrame(data | texts, schema=schema)
@@ -199,20 +186,16 @@ def _import(package: str) -> Any:
         raise UsageError(f"{package} is not installed here; install it with: pip install {package}") from error
 
 
-def _chosen_types(known: Types, columns: Sequence[str] | None) -> Types:
+def _chosen(frame: Frame, columns: Sequence[str] | None) -> tuple[Types, dict[str, list[Any]]]:
     for column in columns or ():
-        if column not in known:
-            raise UnknownNameError("column", column, known)
-    return known if columns is None else {column: known[column] for column in columns}
-
-
-def _data(value: Any, chosen: Types) -> dict[str, list[Any]]:
-    data: dict[str, list[Any]] = {key: [] for key in chosen}
-    for row in rows_of(value):
+        if column not in frame.types:
+            raise UnknownNameError("column", column, frame.types)
+    types = frame.types if columns is None else {column: frame.types[column] for column in columns}
+    data: dict[str, list[Any]] = {key: [] for key in types}
+    for row in frame.rows:
         for key, cells in data.items():
-            cell = row[key]
-            cells.append(_plain(cell))
-    return data
+            cells.append(_plain(row[key]))
+    return types, data
 
 
 def _plain(cell: Any) -> Any:

@@ -104,7 +104,8 @@ def show_command(bot: str, comparisons: bool, as_json: bool) -> None:
     latest faults, each with the command that reproduces it. Comparisons count for ratings and rivals on request, and
     for faults always.
     """
-    from arena.analysis.measures.bot_profile import bot_profile, find_labels, known_bots
+    from arena.analysis.measures.bot_profile import bot_profile, known_bots
+    from arena.base.names import find_labels
     from arena.store.results.scope import Scope
 
     with open_home(must_exist=True) as arena_home:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from arena.analysis.text.tables import printable
@@ -52,11 +53,7 @@ class Reading:
 
     def readable(self, tournaments: Iterable[StoredTournament]) -> list[StoredTournament]:
         """Return the tournaments whose definitions can be read."""
-        return [
-            tournament
-            for tournament in tournaments
-            if self.attempt(lambda tournament=tournament: tournament.definition) is not None  # type: ignore[misc]
-        ]
+        return [one for one in tournaments if self.attempt(partial(getattr, one, "definition")) is not None]
 
     def scope(self, store: Store, scope: Scope = ALL_TOURNAMENTS) -> Scope:
         """Return a scope without tournaments whose definitions are unreadable; the same if there are none.
@@ -75,24 +72,15 @@ class Reading:
 
     def leaderboard(self, home: ArenaHome, tournaments: Sequence[StoredTournament], game: str) -> Leaderboard:
         """Return the leaderboard of a game, without the tournaments whose results can't be read."""
-        from arena.analysis.measures.leaderboards import (
-            Leaderboard,  # the web process, which reads rows, rates nothing
-        )
+        from arena.analysis.measures.leaderboards import Leaderboard, leaderboard  # the web process rates nothing
 
-        board = self._leaderboard(home, tournaments, game)
-        if board is not None:
+        def read(counting: Sequence[StoredTournament]) -> Leaderboard | None:
+            return self.attempt(lambda: leaderboard(home.store, counting, game, home.cache_directory))
+
+        if (board := read(tournaments)) is not None:
             return board
-        readable = [
-            tournament
-            for tournament in tournaments
-            if self.attempt(lambda tournament=tournament: _read_all(home.store, tournament, game))  # type: ignore[misc]
-        ]
-        return self._leaderboard(home, readable, game) or Leaderboard(matches=0, lines=())
-
-    def _leaderboard(self, home: ArenaHome, tournaments: Sequence[StoredTournament], game: str) -> Leaderboard | None:
-        from arena.analysis.measures.leaderboards import leaderboard
-
-        return self.attempt(lambda: leaderboard(home.store, tournaments, game, home.cache_directory))
+        readable = [one for one in tournaments if self.attempt(partial(_read_all, home.store, one, game))]
+        return read(readable) or Leaderboard(matches=0, lines=())
 
 
 def _read_all(store: Store, tournament: StoredTournament, game: str) -> bool:

@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from arena.analysis.measures.bot_profile import BotProfile, bot_profile, find_labels
+from arena.analysis.measures.bot_profile import BotProfile, bot_profile
 from arena.analysis.measures.game_statistics import bot_times
 from arena.analysis.measures.leaderboards import history_of_rounds, leaderboard, points_of
 from arena.analysis.measures.values import RatingPoint
 from arena.analysis.text.corrections_table import correction_text
 from arena.base.enums import FaultKind
 from arena.base.errors import UnknownNameError
+from arena.base.names import find_labels
 from arena.base.records import Bot, MatchRecord
 from arena.base.text import all_of, counted
 from arena.lab.matches.annotation import annotation_of

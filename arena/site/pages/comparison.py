@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from arena.analysis.measures.bot_profile import HeadToHead as Counted
-from arena.analysis.measures.bot_profile import find_labels, grouped, head_to_head, known_bots, meetings
+from arena.analysis.measures.bot_profile import grouped, head_to_head, known_bots, meetings
 from arena.analysis.measures.rank_explanation import against_rivals, rated_matches_of, rivals_in, surprises
 from arena.analysis.measures.standings import Standing, Standings
 from arena.analysis.text.standings_columns import interval_text
 from arena.base.errors import UnknownNameError
+from arena.base.names import find_labels
 from arena.base.text import all_of, counted
 from arena.site.frame.building import Reading, marked, sentence
 from arena.site.pages.comparison_model import (
@@ -60,7 +61,7 @@ def build_head_to_head(home: ArenaHome, parameters: HeadToHeadParameters) -> Hea
         method=METHOD,
         better=sentences.better(total),
         encounters_to_go=total.encounters_to_go,
-        total=HeadToHead.of(total, **_percents(total)),
+        total=HeadToHead.of(total),
         games=tuple(_part(game, counts) for game, counts in by_game.items()),
         tournaments=tuple(_part(tournaments[k].name, counts) for k, counts in reversed(by_tournament.items())),
         seats=tuple(_part(str(seat), counts) for seat, counts in sorted(by_seat.items())),
@@ -72,15 +73,8 @@ def build_head_to_head(home: ArenaHome, parameters: HeadToHeadParameters) -> Hea
     )
 
 
-def _percents(found: Counted) -> dict[str, float | None]:
-    return {
-        "score_percent": None if found.score is None else 100 * found.score,
-        "margin_percent": None if found.margin is None else 100 * found.margin,
-    }
-
-
 def _part(part: str, found: Counted) -> HeadToHeadPart:
-    return HeadToHeadPart.of(found, part=part, **_percents(found))
+    return HeadToHeadPart.of(found, part=part)
 
 
 class _Sentences:

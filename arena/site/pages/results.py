@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from hashlib import blake2b
 
 from arena.base.errors import UnknownNameError
+from arena.base.names import find_labels
 from arena.base.records import MatchRecord
 from arena.site.frame.building import authors_of, marked, sentence
 from arena.site.pages.bot_profile_model import BotProfilePage
@@ -62,36 +63,29 @@ def tournament_feed(home: ArenaHome, name: str) -> Feed:
     """Return the latest results of a tournament; UnknownNameError if it does not exist."""
     tournament = home.store.tournament(name)
     last = home.store.records(tournament).last(MAX_ENTRIES) if tournament.recorded else []
-    entries = _latest_first(_entry(tournament, record) for record in last)
-    return Feed(
-        id=tag_uri(tournament.created_at, "tournament", _identity(tournament)),
-        title=f"Results of {tournament.name}",
-        at=entries[0].at if entries else tournament.created_at,
-        entries=entries,
-    )
+    id_text = tag_uri(tournament.created_at, "tournament", _identity(tournament))
+    return _feed(id_text, tournament.name, tournament.created_at, ((tournament, record) for record in last))
 
 
 def bot_feed(home: ArenaHome, bot: str) -> Feed:
     """Return the latest results of a bot (NAME or NAME@VERSION); UnknownNameError if it does not exist."""
-    labels = _labels(home.store, bot)
-    numbered = {tournament.number: tournament for tournament in home.store.tournaments()}
-    latest = [(numbered[k], record) for k, record in home.store.matches_of(labels).latest(MAX_ENTRIES) if k in numbered]
-    entries = _latest_first(_entry(tournament, record) for tournament, record in latest)
-    return Feed(
-        id=tag_uri(_BEGINNING, "bot", blake2b(bot.encode(), digest_size=8).hexdigest()),
-        title=f"Results of {bot}",
-        at=entries[0].at if entries else _BEGINNING,
-        entries=entries,
+    tournaments = home.store.tournaments()
+    entered = {label for tournament in tournaments for label in tournament.definition.shown_names}
+    labels = find_labels(bot, sorted(entered | {submitted.label for submitted in home.store.submitted_bots()}))
+    numbered = {tournament.number: tournament for tournament in tournaments}
+    latest = home.store.matches_of(labels).latest(MAX_ENTRIES)
+    id_text = tag_uri(_BEGINNING, "bot", blake2b(bot.encode(), digest_size=8).hexdigest())
+    return _feed(id_text, bot, _BEGINNING, ((numbered[k], record) for k, record in latest if k in numbered))
+
+
+def _feed(id_text: str, of: str, begun_at: str, matches: Iterable[tuple[StoredTournament, MatchRecord]]) -> Feed:
+    latest_first = sorted(
+        (_entry(tournament, record) for tournament, record in matches),
+        key=lambda entry: (entry.at, entry.result.match),
+        reverse=True,
     )
-
-
-def _labels(store: Store, bot: str) -> list[str]:
-    entered = {label for tournament in store.tournaments() for label in tournament.definition.shown_names}
-    known = sorted(entered | {submitted.label for submitted in store.submitted_bots()})
-    labels = [label for label in known if bot in (label, label.rpartition("@")[0])]
-    if not labels:
-        raise UnknownNameError("bot", bot, known)
-    return labels
+    at = latest_first[0].at if latest_first else begun_at
+    return Feed(id=id_text, title=f"Results of {of}", at=at, entries=tuple(latest_first))
 
 
 def _entry(tournament: StoredTournament, record: MatchRecord) -> FeedEntry:
@@ -108,10 +102,6 @@ def _entry(tournament: StoredTournament, record: MatchRecord) -> FeedEntry:
 def _identity(tournament: StoredTournament) -> str:
     """Return what a tournament keeps when it is renamed."""
     return blake2b(f"{tournament.number} {tournament.created_at}".encode(), digest_size=8).hexdigest()
-
-
-def _latest_first(entries: Iterable[FeedEntry]) -> tuple[FeedEntry, ...]:
-    return tuple(sorted(entries, key=lambda entry: (entry.at, entry.result.match), reverse=True))
 
 
 # Ratings of newcomers by the directors of running ladders take a few look-ups; a leaderboard would take all records.

@@ -141,7 +141,9 @@ class Contents:
 
     def _file_of(self, page: Page, values: Values, query: Values) -> str | None:
         """Return the file of a page; ``query`` are the fields of its query that are not at their default."""
-        if page.name in NOT_IN_FOLDERS or (page.name == "versus" and not self._has_pair(values)):
+        if page.name in NOT_IN_FOLDERS:
+            return None
+        if page.name == "versus" and (not self._has_pairs or values["bot"] == values["rival"]):
             return None
         files = {"tournament": self.tournaments, "bot": self._bots, "rival": self._bots, "game": self._games}
         path_values = {field: files[field].get(values[field]) for field in page.path_fields if field in files}
@@ -156,9 +158,6 @@ class Contents:
         if page.name in OF_ONE_FILE:
             return None if query else path
         return _list(f"{path}/" if path else "", query)
-
-    def _has_pair(self, values: Values) -> bool:
-        return self._has_pairs and values["bot"] != values["rival"]
 
 
 def _list(directory: str, query: Values) -> str | None:

@@ -87,26 +87,6 @@ def read_manifest(data: bytes, where: str) -> Manifest:
     return manifest
 
 
-def require_size(size_bytes: int, where: str) -> None:
-    """Raise UsageError if a manifest is too long to be read."""
-    if size_bytes > MAX_MANIFEST_BYTES:
-        raise UsageError(f"{where}: it is longer than {size_text(MAX_MANIFEST_BYTES)}")
-
-
-def head_of(manifest: Manifest) -> str:
-    """Return the text of a manifest up to its files."""
-    head = manifest.model_dump(mode="json", exclude={"files"})
-    return json.dumps(head, indent=1)[:-2] + ',\n "files": {'
-
-
-def line_of(path: str, entry: FileEntry) -> str:
-    """Return the text of a file in a manifest."""
-    return f"\n  {json.dumps(path)}: {json.dumps(entry.model_dump())}"
-
-
-END = "\n }\n}\n"
-
-
 # A published folder may be hostile, so every read is bounded.
 
 PIECE_BYTES = 2**20
@@ -134,7 +114,8 @@ class FolderReader(Folder):
         """Return the bytes of the manifest; UsageError if it is missing or too long."""
         try:
             with self.open(MANIFEST) as file:
-                require_size(os.fstat(file.fileno()).st_size, self._where)
+                if os.fstat(file.fileno()).st_size > MAX_MANIFEST_BYTES:
+                    raise UsageError(f"{self._where}: it is longer than {size_text(MAX_MANIFEST_BYTES)}")
                 return file.read(MAX_MANIFEST_BYTES)
         except OSError as error:
             raise UsageError(f"{self._where}: can't be read: {error.strerror or error}") from error
@@ -179,7 +160,8 @@ class FolderWriter:
         self._directory = directory
         self._directories_made: set[Path] = set()
         self._manifest = (directory / MANIFEST).open("x", encoding="utf-8", newline="\n")
-        self._manifest.write(head_of(manifest))
+        head = manifest.model_dump(mode="json", exclude={"files"})
+        self._manifest.write(f'{json.dumps(head, indent=1)[:-2]},\n "files": {{')
 
     def write(self, path: str, content: Iterable[bytes]) -> None:
         """Write a file; its path has "/" and begins at the folder."""
@@ -192,14 +174,14 @@ class FolderWriter:
             for piece in content:
                 size_bytes += file.write(piece)
                 digest.update(piece)
-        line = line_of(path, FileEntry(bytes=size_bytes, sha256=digest.hexdigest()))
-        self._manifest.write(f",{line}" if self.files else line)
+        entry = json.dumps({"bytes": size_bytes, "sha256": digest.hexdigest()})
+        self._manifest.write(f"{',' if self.files else ''}\n  {json.dumps(path)}: {entry}")
         self.files += 1
         self.size_bytes += size_bytes
 
     def finish(self, key: SigningKey | None = None) -> None:
         """Write the end of the manifest, and sign it with the key if there is one."""
-        self._manifest.write(END)
+        self._manifest.write("\n }\n}\n")
         self._manifest.close()
         if key is not None:
             signature = key.sign((self._directory / MANIFEST).read_bytes())

@@ -7,10 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from arena.analysis.measures.bot_profile import bot_profile, find_labels, known_bots
+from arena.analysis.measures.bot_profile import bot_profile, known_bots
 from arena.analysis.measures.leaderboards import history_of_tournament, history_over_tournaments
 from arena.analysis.measures.standings_cache import standings_of
 from arena.analysis.text.verdict import standings_footer
+from arena.base.names import find_labels
 from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament

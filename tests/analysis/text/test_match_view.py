@@ -28,7 +28,7 @@ def played(game, options, texts):
 
 
 def assert_no_board(message):
-    ((_, _, _, _, text, _),) = match_view(played("differences", {"size": 3}, ()))["shapes"]
+    ((_, _, _, _, text, _),) = match_view(played("differences", {"size": 3}, ()))["boards"][0]
     assert re.search(rf"^\(no board: the game 'differences' is at fault: drawing returned .*({message})", text)
 
 
@@ -43,10 +43,7 @@ def last_board(game, options):
 
 
 def shown(view, ply):
-    there = {}
-    for come, gone in view["frames"][: ply + 1]:
-        there = {number: None for number in (*there, *come) if number not in gone}
-    return [view["shapes"][number] for number in there]
+    return view["boards"][ply]
 
 
 def corners(shape):
