@@ -194,6 +194,21 @@ def port():
         yield number
 
 
+@pytest.fixture(scope="module")
+def shared_kernels(tmp_path_factory):
+    """Let tests use kernels that are built once for all of them, by whichever worker needs one first."""
+    from arena.games.kernels import loading
+
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(shared / "kernel-cache"))
+        patch.delenv("CC", raising=False)
+        loading.load.cache_clear()
+        yield
+    loading.load.cache_clear()
+
+
 @pytest.fixture
 def write_definition(tmp_path):
     """Return a function that writes a tournament file and returns its path."""

@@ -31,8 +31,7 @@ def directory(tmp_path_factory):
 
 
 @pytest.fixture
-def lab(directory, capsys, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(directory / "cache"))
+def lab(directory, capsys, shared_kernels):
     call = calling(directory / "home", capsys)
     return lambda *arguments: call("lab", *arguments)
 

@@ -115,7 +115,7 @@ def test_a_game_without_mistakes_passes_also_with_a_cache_made_in_prepare(kind):
     assert found_in(kind) == ()
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_a_game_named_by_its_path_may_read_any_digits_as_a_number():
     """``parse_action`` of this one is ``int``, and ``apply`` refuses what is too high."""
     assert check("tests.mistaken_games:Counting", matches=6) == ()

@@ -1,20 +1,11 @@
-import os
-
 import pytest
 
 from arena.games.kernels import loading
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _shared_cache(tmp_path_factory):
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(shared / "kernel-cache"))
-        patch.delenv("CC", raising=False)
-        loading.load.cache_clear()
-        yield
-    loading.load.cache_clear()
+@pytest.fixture(scope="module", autouse=True)
+def _kernels(shared_kernels):
+    """Tests of the lab use the kernels of all."""
 
 
 @pytest.fixture

@@ -78,6 +78,7 @@ def exact(game, state, slips):
     return worth, [(1 - slip) * good + slip * any_ for good, any_ in zip(mean(best), every, strict=True)]
 
 
+@pytest.mark.slow(only=("multiplication-options1-6",))
 @pytest.mark.parametrize(
     ("name", "options", "plies"),
     [

@@ -149,7 +149,7 @@ def test_of_equal_observations_it_is_said_how_many_others_may_differ(n, share):
     assert difference(found, found).differing == found.differing
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_intervals_have_the_truth_in_95_of_100_simulated_repetitions():
     shares = coverage(300)  # of six numbers, of which one alone may be off by chance
     assert 0.93 <= fmean(shares.values()) <= 0.97, shares

@@ -170,7 +170,7 @@ def test_random_play_is_exact_on_a_small_board_and_millions_of_playouts_on_a_lar
         assert report.measure("draws_and_margins").row("draws", "greedy").known == ""
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_without_a_kernel_random_play_is_simulated_on_the_rules(monkeypatch):
     monkeypatch.setattr("arena.lab.measures.survey.kernel_of", lambda _: KernelError("no compiler"))
     few = Plan(encounters=10, doublings=0, within_seconds=20.0)

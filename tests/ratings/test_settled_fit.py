@@ -35,7 +35,7 @@ def assert_equal_to_nine_digits(fitted, other):
     assert fitted.draws / scale == pytest.approx(other.draws / scale, abs=1e-9)
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None)
 @given(RESULTS, RESULTS, RESULTS)
 def test_where_a_fit_begins_makes_no_difference_to_nine_digits(both, before, after):

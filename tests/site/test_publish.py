@@ -78,7 +78,7 @@ def test_published_again_it_is_the_same_where_clocks_and_languages_are_others(ho
     assert content(tmp_path / "again") == content(folder)
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_without_names_all_are_published_in_files_of_their_own_and_as_many_matches_as_are_wanted(tmp_path):
     with ArenaHome(tmp_path / "home") as home:
         for name in ("Same", "same"):  # in the order of names, if both begin in the same second

@@ -602,7 +602,7 @@ class Rounds(RunControl):
         return [after - before for before, after in zip(self.rows, self.rows[1:], strict=False)]
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_neither_who_enters_nor_a_run_after_another_reads_a_row_of_earlier_matches(store, rows_read):
     """The first of each list is of the round in which somebody entered, the others of those in which nobody did."""
     control = Rounds(rows_read)

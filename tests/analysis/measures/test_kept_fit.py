@@ -72,7 +72,7 @@ def sealed(line, data):
     return text + data + digest_of(text, data)
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_whatever_the_file_holds_the_table_is_right(home):
     table(home)
     path = path_of(home)

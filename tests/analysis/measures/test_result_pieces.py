@@ -132,6 +132,7 @@ def assert_right(home, game=None):
     assert tables == [values(read_results(home.store, "t", game, cache_directory=home.cache_directory))] * 2
 
 
+@pytest.mark.slow(only=("1",))
 @pytest.mark.parametrize("seed", range(2))
 def test_results_are_those_that_are_read_afresh(going_on, seed):
     """Matches end in any order, some of them long after later ones."""

@@ -157,6 +157,7 @@ def test_corrections_are_named_above_and_listed_below(home):
     assert_sound(page)
 
 
+@pytest.mark.slow(only=("game0-fields0", "game1-fields1"))
 @pytest.mark.parametrize(
     ("game", "fields"),
     [

@@ -89,7 +89,7 @@ def test_a_sealed_contest_is_nowhere_until_it_is_revealed(world):
     world.verify()
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_frozen_results_stay_as_they_were_and_are_revealed_by_the_clock(world):
     world.announce(reveal_at="2027-01-22T12:00:00")
     world.three_authors()

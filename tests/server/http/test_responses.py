@@ -272,6 +272,7 @@ async def test_a_page_never_shown_without_a_store_is_a_sentence(client, director
 ROOMS = ["bots", "games", "guide", "leaderboards", "play", "tournaments"]
 
 
+@pytest.mark.slow(only=("/qqq-rooms3",))
 @pytest.mark.parametrize(
     ("address", "rooms"),
     [

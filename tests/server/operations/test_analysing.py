@@ -95,7 +95,7 @@ async def test_somebody_may_ask_for_ten_a_day_and_only_so_many_wait(world, duel,
     assert "11 matches wait for their analysis" in (await ask(ann, 12)).json()["error"]
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 async def test_what_the_page_does_not_show_is_not_there_and_what_it_can_t_is_refused(world, home, duel):
     play(home, "three", ["a", "b", "c"], [("coprimality", {"size": 3, "players": 3})])
     play(home, "elsewhere", ["a", "b"], [("tests.mistaken_games:Counting", {})])

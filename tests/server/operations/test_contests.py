@@ -94,7 +94,7 @@ async def test_a_contest_is_made_of_toml(world):
     assert world.store.contests.get("spring").contest == reading_of(text).check()
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 async def test_a_template_with_a_title_and_times_is_a_contest(world, dora):
     page = await dora.get("/contests/new?template=league", headers={"accept": JSON})
     fields = page.json()["fields"] | {"house_bots": page.json()["chosen_house_bots"]}
@@ -124,7 +124,7 @@ def test_a_template_is_the_same_contest_from_the_form_and_from_the_command_line(
     assert template.text == template_text(name, "spring", "UTC", now)
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 async def test_the_options_of_a_game_are_fields_of_the_form(world, dora, quick, monkeypatch):
     monkeypatch.setitem(FIRST_SECONDS, Lane.BOARDS, 60.0)
     page = await dora.get("/contests/new?template=class&game=plusminus", headers={"accept": "text/html"})
@@ -451,7 +451,7 @@ async def test_a_question_is_between_who_asks_and_directors_until_it_is_answered
     assert "ann" not in str(world.store.log.lines(hidden=())[0])
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 async def test_an_announcement_is_new_until_it_was_seen_in_a_browser(world, contest):
     dora = world.browser("dora")
     assert (await dora.post(f"/contests/{contest}/announce", data={"message": f"{NEWS}\r\nline 2"})).status_code == 303

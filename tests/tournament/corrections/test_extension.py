@@ -60,6 +60,7 @@ def holds(home):
     return found.problems == [] and found.checked == home.store.tournament("t").scheduled
 
 
+@pytest.mark.slow(only=("round robin", "some groups of three"))
 @pytest.mark.parametrize(
     "fields",
     [{}, {"format": "gauntlet", "settings": {"challengers": ["bob"]}}, {"players": 3, "settings": {"groups": 3}}],
