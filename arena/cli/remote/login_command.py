@@ -103,8 +103,7 @@ def _list(table_format: str) -> int:
         except (SiteError, SiteAwayError) as error:
             rows.append(_row(client, None, table_format))
             failures.append(str(error))
-    hint = "" if rows else "You are signed in nowhere; sign in with: arena site login URL"
-    print_table(COLUMNS, rows, table_format, hint)
+    print_table(COLUMNS, rows, table_format, empty="You are signed in nowhere; sign in with: arena site login URL")
     for failure in failures:
         click.echo(f"arena: {printable(failure)}", err=True)
     return FAILED if failures else OK

@@ -49,7 +49,7 @@ def bots_command(remove: str | None, is_confirmed: bool, table_format: str) -> N
         bot._asdict() | {"content": bot.digest, "author": owners.owner(bot.label, bot.digest) or ""} for bot in bots
     ]
     columns = [*BOT_COLUMNS, AUTHOR] if owners.by_bot else BOT_COLUMNS
-    print_table(columns, rows, table_format, "" if bots else "No bot has been submitted yet: arena submit PATH")
+    print_table(columns, rows, table_format, empty="No bot has been submitted yet: arena submit PATH")
 
 
 def _remove_bot(label: str, is_confirmed: bool) -> bool:

@@ -52,11 +52,10 @@ def standings_command(tournament: str | None, game: str | None, places: bool, ta
     from arena.tournament.rounds import ranking_of
 
     with open_home(must_exist=True) as arena_home:
-        name = named_or_latest(arena_home, tournament).name
+        name = named_or_latest(arena_home, tournament, game).name
 
         def read() -> tuple[StoredTournament, list[tuple[str, Placing]] | None, Standings]:
             stored = arena_home.store.tournament(name)
-            stored.require_game(game)
             ranking = ranking_of(arena_home.store, stored) if game is None else None
             return stored, ranking, load_standings(arena_home, name, game)
 
@@ -92,8 +91,7 @@ def crosstable_command(tournament: str | None, game: str | None, table_format: s
     from arena.analysis.text.standings_table import crosstable_table
 
     with open_home(must_exist=True) as arena_home:
-        stored = named_or_latest(arena_home, tournament)
-        stored.require_game(game)
+        stored = named_or_latest(arena_home, tournament, game)
         table = crosstable_of(arena_home.store, stored.name, game, cache_directory=arena_home.cache_directory)
     columns, rows = crosstable_table(table.scores, table.shown_names, formatted=table_format != "json")
     footer = ""
@@ -144,8 +142,7 @@ def stats_command(
     if table is None and table_format not in ("text", "json"):
         raise UsageError(f"--format {table_format}: one table at a time; choose one with --table {'|'.join(TABLES)}")
     with open_home(must_exist=True) as arena_home:
-        stored = named_or_latest(arena_home, tournament)
-        stored.require_game(game)
+        stored = named_or_latest(arena_home, tournament, game)
         results = read_results(arena_home.store, stored, game)
         standings = load_standings(arena_home, stored.name, game)
         missing = no_result_sentences(arena_home.store.reasons_without_result(stored))
@@ -189,8 +186,7 @@ def _print_notes(tournament: str | None, game: str | None, by_ply: bool, table_f
     from arena.analysis.measures.noted_numbers import noted_numbers
 
     with open_home(must_exist=True) as arena_home:
-        stored = named_or_latest(arena_home, tournament)
-        stored.require_game(game)
+        stored = named_or_latest(arena_home, tournament, game)
         numbers = noted_numbers(arena_home.store.records(stored, game))
     names = stored.definition.shown_names
     rows = [noted.row() | {"bot": names.get(noted.bot, noted.bot)} for noted in numbers]

@@ -137,8 +137,8 @@ def seasons_command(table_format: str) -> None:
         }
         for season in seasons
     ]
-    hint = "" if seasons else "There is no season yet; begin one with: arena tournament season NAME --add TOURNAMENT"
-    print_table(SEASON_COLUMNS, rows, table_format, hint)
+    empty = "There is no season yet; begin one with: arena tournament season NAME --add TOURNAMENT"
+    print_table(SEASON_COLUMNS, rows, table_format, empty=empty)
 
 
 @click.command("season")

@@ -91,9 +91,7 @@ def list_contests(table_format: str = "text") -> None:
             )
             for stored in people.contests.all()
         ]
-    print_table(
-        COLUMNS, rows, table_format, "" if rows else "There is no contest; begin with: arena site contest new class"
-    )
+    print_table(COLUMNS, rows, table_format, empty="There is no contest; begin with: arena site contest new class")
 
 
 @contest_command.command("new")
@@ -275,9 +273,7 @@ def list_ladders(table_format: str = "text") -> None:
             wish = (desired.state if desired is not None else DesiredState.PLAY).value
             figures = {"recorded": report.figures.recorded, "playing": report.figures.playing}
             rows.append(row_of(LADDER_COLUMNS, report, state=state, wish=wish, **figures))
-    print_table(
-        LADDER_COLUMNS, rows, table_format, "" if rows else "No ladder was kept going here yet; see: arena serve"
-    )
+    print_table(LADDER_COLUMNS, rows, table_format, empty="No ladder was kept going here yet; see: arena serve")
 
 
 @ladder_command.command("pause")

@@ -118,10 +118,8 @@ def list_people(table_format: str = "text") -> None:
         {"name": person.name, "role": person.role.value, "since": person.created_at[:10], "account": _account(person)}
         for person in everybody
     ]
-    hint = (
-        "" if everybody else "Nobody has an account yet; add somebody with: arena site people add NAME --role director"
-    )
-    print_table(COLUMNS, rows, table_format, hint)
+    empty = "Nobody has an account yet; add somebody with: arena site people add NAME --role director"
+    print_table(COLUMNS, rows, table_format, empty=empty)
 
 
 @people_command.command("add")
@@ -275,7 +273,7 @@ def log(table_format: str) -> None:
     with opened_people() as people:
         entries = people.log.lines(hidden=())
     rows = [row_of(LOG_COLUMNS, entry) for entry in entries]
-    print_table(LOG_COLUMNS, rows, table_format, "" if entries else "Nothing was done yet.")
+    print_table(LOG_COLUMNS, rows, table_format, empty="Nothing was done yet.")
 
 
 def _account(person: Person) -> str:

@@ -171,8 +171,7 @@ def plot_command(
     if kind is not None and output is not None and output.suffix not in (".png", ".svg"):
         raise UsageError(f"--output {str(output)!r}: expected names that end in .png or .svg")
     with open_home(must_exist=True) as arena_home:
-        stored = named_or_latest(arena_home, tournament)
-        stored.require_game(game)
+        stored = named_or_latest(arena_home, tournament, game)
         table = load_standings(arena_home, stored.name, game)
         written = []
         for chosen in KINDS if kind is None else (kind,):

@@ -56,13 +56,15 @@ def open_home(must_exist: bool = False) -> ArenaHome:
     return arena_home
 
 
-def named_or_latest(arena_home: ArenaHome, tournament: str | None) -> StoredTournament:
-    """Return the tournament of that name; without a name the latest, and print its name to stderr."""
+def named_or_latest(arena_home: ArenaHome, tournament: str | None, game: str | None = None) -> StoredTournament:
+    """Return the tournament of that name, which must have the game; without a name the latest, named on stderr."""
     if tournament is not None:
-        return arena_home.store.tournament(tournament)
-    latest = arena_home.store.latest_tournament()
-    click.echo(f"The latest tournament is {printable(latest.name)}:", err=True)
-    return latest
+        chosen = arena_home.store.tournament(tournament)
+    else:
+        chosen = arena_home.store.latest_tournament()
+        click.echo(f"The latest tournament is {printable(chosen.name)}:", err=True)
+    chosen.require_game(game)
+    return chosen
 
 
 def load_standings(arena_home: ArenaHome, tournament: str, game: str | None = None) -> Standings:
@@ -186,9 +188,12 @@ def _is_terminal() -> bool:
     return sys.stdout.isatty() or bool(os.environ.get("COLUMNS"))
 
 
-def print_table(columns: Sequence[Column], rows: Sequence[Row], table_format: str, footer: str = "") -> None:
+def print_table(
+    columns: Sequence[Column], rows: Sequence[Row], table_format: str, footer: str = "", empty: str = ""
+) -> None:
+    """Print a table, as text with the sentences under it; those of ``empty`` if it has no rows."""
     if table_format == "text":
-        click.echo(table_text(columns, rows, footer))
+        click.echo(table_text(columns, rows, footer if rows else empty or footer))
     else:
         click.echo(render_table(columns, rows, table_format))
 
