@@ -89,6 +89,11 @@ def total_matches(progress: Progress) -> int:
     return max(progress.scheduled, progress.expected or 0)
 
 
+def last_match(progress: Progress) -> int | None:
+    """Return after how many matches a run ends; None if other limits alone end it."""
+    return total_matches(progress) if progress.stop_limits is None else progress.stop_limits.matches
+
+
 def time_left(progress: Progress, elapsed_seconds: float) -> TimeLeft | None:
     """Return the time until a run ends, for a ladder at the limit that it reaches first; None if unknown.
 
@@ -96,15 +101,14 @@ def time_left(progress: Progress, elapsed_seconds: float) -> TimeLeft | None:
     follows from this was up to twice the true one at the beginning, and within a tenth of it from half-way on.
     """
     rate = progress.played / elapsed_seconds if elapsed_seconds > 0 else 0.0
-    limits = progress.stop_limits
+    limits = progress.stop_limits or StopLimits()
+    last = last_match(progress)
     estimates = []
-    if limits is None and rate:
-        estimates.append(TimeLeft((total_matches(progress) - progress.recorded) / rate))
-    if limits is not None and limits.hours is not None:
+    if last is not None and rate:
+        estimates.append(TimeLeft((last - progress.recorded) / rate))
+    if limits.hours is not None:
         estimates.append(TimeLeft(3600 * limits.hours - elapsed_seconds))
-    if limits is not None and limits.matches is not None and rate:
-        estimates.append(TimeLeft((limits.matches - progress.recorded) / rate))
-    if limits is not None and limits.margin_95 is not None and limits.widest_margin is not None and rate:
+    if limits.margin_95 is not None and limits.widest_margin is not None and rate:
         growth = (limits.widest_margin / limits.margin_95) ** 2
         estimates.append(TimeLeft(progress.recorded * (growth - 1) / rate, is_rough=True))
     return max(min(estimates), TimeLeft(0.0)) if estimates else None

@@ -18,7 +18,7 @@ from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
 from arena.tournament.executors.executor import Executor, JobResult, Played, Void, WorkQueue
 from arena.tournament.fair_scheduling import FairScheduling
-from arena.tournament.formats.format import format_class
+from arena.tournament.formats.format import StopLimits, format_class
 from arena.tournament.progress import LiveWriter, Progress
 from arena.tournament.resumption import create_or_resume
 from arena.tournament.rounds import TournamentRounds
@@ -226,8 +226,8 @@ class Run:
         planned = self._rounds.format
         self.progress.status, self.progress.stop_limits = planned.status(), planned.stop_limits()
         self.progress.least_certain = planned.least_certain()
-        limits = self.progress.stop_limits
-        is_time_up = limits is not None and limits.hours is not None and elapsed_seconds >= 3600 * limits.hours
+        hours = (self.progress.stop_limits or StopLimits()).hours
+        is_time_up = hours is not None and elapsed_seconds >= 3600 * hours
         if not (matches or again) or is_time_up:
             self.progress.is_finished = True
             return

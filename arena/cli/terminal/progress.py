@@ -18,7 +18,8 @@ from arena.analysis.text.tables import Column, fitted_table, printable, row_of
 from arena.analysis.text.text_layout import cell_count, shortened, wrapped
 from arena.base.text import counted, duration_text
 from arena.cli.terminal.streams import USUAL_WIDTH
-from arena.tournament.progress import time_left, total_matches
+from arena.tournament.formats.format import StopLimits
+from arena.tournament.progress import last_match, time_left, total_matches
 
 if TYPE_CHECKING:
     from arena.analysis.measures.standings import Standing
@@ -32,12 +33,10 @@ SEPARATOR = " · "
 
 def share_done(progress: Progress, elapsed_seconds: float) -> float | None:
     """Return how much of a run is done, from 0 to 1: of a ladder, how near its nearest limit is; None if unknown."""
-    limits = progress.stop_limits
-    if limits is None:
-        return progress.recorded / max(1, total_matches(progress))
+    limits, last = progress.stop_limits or StopLimits(), last_match(progress)
     shares = []
-    if limits.matches is not None:
-        shares.append(progress.recorded / limits.matches)
+    if last is not None:
+        shares.append(progress.recorded / max(1, last))
     if limits.margin_95 is not None and limits.widest_margin is not None:
         shares.append((limits.margin_95 / limits.widest_margin) ** 2)
     if limits.hours is not None:
@@ -47,19 +46,15 @@ def share_done(progress: Progress, elapsed_seconds: float) -> float | None:
 
 def run_parts(progress: Progress, elapsed_seconds: float) -> Iterator[str]:
     """Yield the parts of a progress line: the matches, the limits, the rate, and the state of the format."""
-    limits = progress.stop_limits
-    if limits is None:
-        yield f"{progress.recorded:,} of {counted(total_matches(progress), 'match')}"
-    elif limits.matches is not None:
-        yield f"{progress.recorded:,} of {counted(limits.matches, 'match')}"
-    else:
-        yield counted(progress.recorded, "match")
-    if limits is not None and limits.widest_margin is not None:
+    limits, last = progress.stop_limits or StopLimits(), last_match(progress)
+    recorded = progress.recorded
+    yield counted(recorded, "match") if last is None else f"{recorded:,} of {counted(last, 'match')}"
+    if limits.widest_margin is not None:
         stop = "" if limits.margin_95 is None else f", stops at {_limit_text(limits.margin_95)}"
         yield f"widest ± {limits.widest_margin:.2f}{stop}"
-    elif limits is not None and limits.margin_95 is not None:
+    elif limits.margin_95 is not None:
         yield f"stops at {_limit_text(limits.margin_95)}"
-    if limits is not None and limits.hours is not None:
+    if limits.hours is not None:
         yield f"{duration_text(elapsed_seconds)} of {duration_text(3600 * limits.hours)}"
     if progress.played and elapsed_seconds > 0:
         yield f"{progress.played / elapsed_seconds:.1f}/s"
@@ -129,7 +124,7 @@ class Silent:
 class PlainLines(Silent):
     """A line on stderr for each tenth of the matches, and every ten seconds."""
 
-    def __init__(self, definition: Definition, label: str, notes: Sequence[str]) -> None:
+    def __init__(self, definition: Definition, label: str = "", notes: Sequence[str] = ()) -> None:
         self._label = label or definition.name
         self._notes = notes
         self._started = time.monotonic()

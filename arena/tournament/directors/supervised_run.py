@@ -29,6 +29,7 @@ from arena.store.results.values import Correction
 from arena.tournament.corrections.corrected_tournament import undo_correction, void_matches
 from arena.tournament.corrections.entrants import disqualify, replace_bot, withdraw
 from arena.tournament.fair_scheduling import FairScheduling, SuspendedBot
+from arena.tournament.formats.format import StopLimits
 from arena.tournament.progress import Progress, time_left
 from arena.tournament.run import Order, RunControl
 
@@ -161,15 +162,15 @@ class SupervisedRun(RunControl):
 
     def listen(self, progress: Progress) -> None:
         """Report the progress of a run."""
-        limits = progress.stop_limits
+        limits = progress.stop_limits or StopLimits()
         left = time_left(progress, self._now() - self._began_at)
         self._figures = RunFigures(
             recorded=progress.recorded,
             scheduled=progress.scheduled,
             playing=progress.playing,
             status=progress.status,
-            margin_95=limits.widest_margin if limits is not None else None,
-            wanted_margin_95=limits.margin_95 if limits is not None else None,
+            margin_95=limits.widest_margin,
+            wanted_margin_95=limits.margin_95,
             seconds_left=round(left.seconds, 1) if left is not None else None,
             void_in_row=self.scheduling.voids.in_row,
             sitting_out=_listed_suspensions(self.scheduling.suspended()),

@@ -78,10 +78,10 @@ class StopLimits:
         widest_margin: the widest ± 95 % interval after the last round; None before every entrant has played.
     """
 
-    matches: int | None
-    margin_95: float | None
-    hours: float | None
-    widest_margin: float | None
+    matches: int | None = None
+    margin_95: float | None = None
+    hours: float | None = None
+    widest_margin: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

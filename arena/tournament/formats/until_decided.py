@@ -108,9 +108,7 @@ class UntilDecided(Format[Any]):
         self.deciding.advance()
 
     def stop_limits(self) -> StopLimits:
-        return StopLimits(
-            matches=self.until.max_matches, margin_95=None, hours=self.until.max_hours, widest_margin=None
-        )
+        return StopLimits(matches=self.until.max_matches, hours=self.until.max_hours)
 
     def late_pairings(self, entrant: int) -> tuple[Pairing, ...]:
         return self._planned.late_pairings(entrant)
