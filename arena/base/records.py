@@ -74,6 +74,7 @@ class Limits:
         scratch_bytes: all it keeps in its scratch directory and in ``/dev/shm``.
         stderr_bytes: text on stderr in one match; the record keeps its first and last 2 KiB, or 32 KiB after a fault.
         note_bytes: a note, packed.
+        message_bytes: all of a message.
         message_depth: nesting in a message.
         message_nodes: values in a message.
     """

@@ -139,7 +139,8 @@ class EncounterArrays:
         total = np.bincount(kind_of, occurrences, len(example)).astype(np.int64)
         del kinds, kind_of
         kind = np.repeat(np.arange(len(example)), lengths[example])
-        match = np.arange(len(kind)) + np.repeat(starts[example] - _starts_of(lengths[example]), lengths[example])
+        own_lengths = lengths[example]
+        match = np.arange(len(kind)) + np.repeat(starts[example] - np.cumsum(own_lengths) + own_lengths, own_lengths)
         found, result = _canonical(own[match] - 1, ranks[match])
         del own, match
         counts = np.bincount(result, total[kind]).astype(np.int64)
@@ -182,10 +183,6 @@ def numbered(keys: Integers) -> tuple[Integers, Integers]:
     """Return where each distinct key occurs first, in ascending order, and the number of each key among them."""
     _, first, number = np.unique(keys, return_index=True, return_inverse=True)  # a stable sort: quick if nearly sorted
     return first.astype(np.int64, copy=False), number.astype(np.int64, copy=False)
-
-
-def _starts_of(lengths: Integers) -> Integers:
-    return np.cumsum(lengths) - lengths
 
 
 def distinct(keys: Integers) -> tuple[Integers, Integers]:

@@ -10,7 +10,7 @@ alpha) the test errs at most about that often (Wald, "Sequential Analysis", 1947
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import exp, inf, log, log10, sqrt
 
@@ -171,11 +171,3 @@ class SequentialTest:
     def verdict(self) -> Verdict:
         """The verdict so far."""
         return Verdict(self.decision, evidence(self._counted, self._hypotheses), dict(self._counted))
-
-
-def decide(scores: Iterable[float], hypotheses: Hypotheses) -> Verdict:
-    """Return the verdict of a whole test."""
-    test = SequentialTest(hypotheses)
-    for score in scores:
-        test.add(score)
-    return test.verdict

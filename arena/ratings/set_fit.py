@@ -287,9 +287,7 @@ class SetFit:
         hold groups of bots together.
         """
         weight = 1 - self._prior_pi / self._pi
-        self._shift(np.where(weight > 1e-9, (means - self._tau / self._pi) / np.maximum(weight, 1e-9), 0.0))
-
-    def _shift(self, shifts: Floats) -> None:
+        shifts = np.where(weight > 1e-9, (means - self._tau / self._pi) / np.maximum(weight, 1e-9), 0.0)
         self._tau += (self._pi - self._prior_pi) * shifts
         pairs = self._pairwise
         for block in _blocks(len(pairs.count)):

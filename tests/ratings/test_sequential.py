@@ -14,13 +14,21 @@ from arena.ratings.sequential import (
     LEARNT_ENCOUNTERS,
     MIN_ENCOUNTERS,
     Hypotheses,
-    decide,
+    SequentialTest,
+    Verdict,
     elo_of_score,
     evidence,
     score_of_elo,
 )
 from benchmarks.sequential import expected_encounters
 from tests import needs
+
+
+def decide(scores, hypotheses: Hypotheses) -> Verdict:
+    test = SequentialTest(hypotheses)
+    for score in scores:
+        test.add(score)
+    return test.verdict
 
 
 def test_elo_is_the_logistic_scale_and_bounds_are_walds():

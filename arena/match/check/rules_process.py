@@ -304,7 +304,9 @@ def _loaded(game: str, option_texts: tuple[str, ...], printed: Path) -> Game[Any
     try:
         game_class = guarded(lambda: find_game(game), "importing it", game.partition(":")[0], IMPORT_SECONDS)
     except MistakeError as mistake:
-        raise UsageError(_load_problem(game, mistake)) from mistake
+        is_usage = isinstance(mistake.__cause__, UsageError)
+        problem = mistake.__cause__ if is_usage else f"game {game!r} can't be loaded: {mistake.sentence}"
+        raise UsageError(str(problem)) from mistake
     text = _start_and_end(printed, SHOWN_BYTES).strip()
     if text:
         raise UsageError(
@@ -322,12 +324,6 @@ def _loaded(game: str, option_texts: tuple[str, ...], printed: Path) -> Game[Any
             raise mistake.__cause__ from None
         raise GameError(game, "__init__", mistake.sentence.removeprefix("making it ")) from mistake
     return rules
-
-
-def _load_problem(game: str, mistake: MistakeError) -> str:
-    if isinstance(mistake.__cause__, UsageError):
-        return str(mistake.__cause__)
-    return f"game {game!r} can't be loaded: {mistake.sentence}"
 
 
 def _require_readable(game: str) -> None:

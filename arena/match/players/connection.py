@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import select
 import time
-from types import TracebackType
 from typing import NamedTuple, NoReturn
 
 from arena.base.enums import FaultKind
@@ -85,7 +84,7 @@ class BotConnection:
     def __enter__(self) -> BotConnection:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.end()
 
     def begin_match(self, is_idle_off_turn: bool) -> None:
@@ -134,8 +133,7 @@ class BotConnection:
             body = self._wait_for_answer(deadline, seconds)
         answered = time.perf_counter()
         if answered > deadline:
-            detail = f"the answer came after {answered - asked:.3f} s; {seconds:.3f} s were allowed"
-            self._raise_missed_deadline(answered, deadline, seconds, detail)
+            self._raise_late_answer(answered, asked, deadline, seconds)
         wall_seconds = answered - asked
         if on_cpu_clock or wall_seconds >= SAMPLE_SECONDS:
             self._sample()
@@ -222,6 +220,10 @@ class BotConnection:
                         return body
                 elif descriptor == self.process.pidfd and not self._has_more_to_read():
                     raise self._exit_error()
+
+    def _raise_late_answer(self, now: float, asked: float, deadline: float, seconds: float) -> NoReturn:
+        detail = f"the answer came after {now - asked:.3f} s; {seconds:.3f} s were allowed"
+        self._raise_missed_deadline(now, deadline, seconds, detail)
 
     def _wait(self, deadline: float, seconds: float, problem: str) -> list[tuple[int, int]]:
         slice_seconds = FIRST_CHECK_SECONDS if self._cpu_allowance is None else CPU_SLICE_SECONDS

@@ -9,7 +9,6 @@ import select
 import signal
 import time
 from collections.abc import Iterator
-from types import TracebackType
 from typing import NamedTuple
 
 import arena.botkit  # noqa: F401 - compiles it: bots, which import it too, may not write what Python has compiled
@@ -81,7 +80,7 @@ class Subprocess:
     def __enter__(self) -> Subprocess:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.end()
 
     # pipes

@@ -11,13 +11,9 @@ import os
 import signal
 import struct
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from arena.sandbox.isolation.system_calls import SYSTEM_CALLS
-
-if TYPE_CHECKING:
-    from types import TracebackType
-
 
 # The function in machine code that starts a process and has it go through a list of system calls.
 #
@@ -170,7 +166,7 @@ class CallList:
     def __enter__(self) -> CallList:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         for descriptor in self._open:
             os.close(descriptor)
 

@@ -98,23 +98,17 @@ def reap_session(session: int) -> bool:
 # of them can keep the arena from starting, and the time is bounded: the next start continues with whatever remains.
 
 SCRATCH_PREFIX = "arena-bot-"
-"""The start of the names of scratch directories; a process tag follows."""
-
+"""The start of the names of scratch directories; a process tag follows, as with those below."""
 PROBE_PREFIX = "arena-outside-"
-"""The same for the directories that the sandbox probe tries to reach."""
-
+"""Of what the sandbox probe tries to reach."""
 DASK_WORKER_PREFIX = "arena-node-"
-"""The same for the bots that a Dask worker has unpacked."""
-
+"""Of the bots that a Dask worker has unpacked."""
 COPY_PREFIX = "unfinished-"
-"""The same for copies of submitted bots, in the home."""
-
+"""Of copies of submitted bots, in the home."""
 UPLOAD_PREFIX = "arena-upload-"
-"""The same for what was unpacked from an archive."""
-
+"""Of what was unpacked from an archive."""
 RULES_PREFIX = "arena-rules-"
-"""The same for what checks of rules exchange with their process."""
-
+"""Of what checks of rules exchange with their process."""
 CLEANUP_SECONDS = 5.0
 """The time for all directories together."""
 

@@ -119,7 +119,8 @@ def make_launch_spec(bot: Bot, isolation: Isolation, limits: Limits, scratch: st
     if isolation.confines_files or places.submitted:
         _check_program(bot.command[0], places.program.refused, places.submitted)
     mounts = _mounts(places, scratch, limits, isolation, root=root)
-    groups = _control_groups(isolation, limits)
+    parents = find_parent_groups() if isolation.groups else None
+    groups = group_specs(parents, limits) if parents is not None else []
     spec: LaunchSpec = {
         "command": list(bot.command),
         "environment": environment,
@@ -183,11 +184,6 @@ def clean_environment(scratch: str) -> dict[str, str]:
         TAG_VARIABLE: process_tag(),
         **({"PYTHONUSERBASE": base} if base is not None else {}),  # the default is below HOME
     }
-
-
-def _control_groups(isolation: Isolation, limits: Limits) -> list[GroupSpec]:
-    parents = find_parent_groups() if isolation.groups else None
-    return group_specs(parents, limits) if parents is not None else []
 
 
 def _readable_groups(groups: list[GroupSpec]) -> tuple[str, ...]:

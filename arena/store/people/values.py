@@ -30,11 +30,8 @@ _RESERVED = frozenset(
 
 def is_person_name(text: str) -> bool:
     """Return whether a text may be the name of a person; ``ACCEPTED`` is the rule in words."""
-    return 2 <= len(text) <= MAX_CHARACTERS and _NAME.fullmatch(text) is not None and not _is_reserved(text.lower())
-
-
-def _is_reserved(name: str) -> bool:
-    return name in _RESERVED or has_left(name)
+    is_reserved = text.lower() in _RESERVED or has_left(text.lower())
+    return 2 <= len(text) <= MAX_CHARACTERS and _NAME.fullmatch(text) is not None and not is_reserved
 
 
 def has_left(name: str) -> bool:

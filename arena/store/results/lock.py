@@ -59,7 +59,7 @@ class FileLock:
                 return True
         return False
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         os.close(self._descriptor)
 
 

@@ -49,8 +49,7 @@ class Records(Tabular):
 
     def _ordered(self, count: int, *order: Any) -> list[MatchRecord]:
         query = self._chosen(select(records.c.match, records.c.record)).order_by(*order).limit(count)
-        rows = self._database.rows(query)
-        return [record_from(match, text) for match, text in rows]
+        return [record_from(match, text) for match, text in self._database.rows(query)]
 
     def _chosen(self, query: Select[Any]) -> Select[Any]:
         return _of_game(query.where(records.c.tournament_id.in_(self._numbers)), self._game)

@@ -81,12 +81,9 @@ def count_again(connection: Connection) -> None:
 def count_rows_again(connection: Connection) -> None:
     """Set the counters of rows by counting, without looking into any."""
     counters = {"match_count": matches, "record_count": records}
-    values = {name: _rows_of(table).scalar_subquery() for name, table in counters.items()}
-    connection.execute(tournaments.update().values(**values))
-
-
-def _rows_of(table: Any) -> Select[Any]:
-    return select(func.count()).where(table.c.tournament_id == tournaments.c.id)
+    for name, table in counters.items():
+        number = select(func.count()).where(table.c.tournament_id == tournaments.c.id)
+        connection.execute(tournaments.update().values({name: number.scalar_subquery()}))
 
 
 def _sizes(connection: Connection, table: Any, tournament: int) -> Select[Any]:
