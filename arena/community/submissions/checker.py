@@ -327,34 +327,30 @@ def main(arguments: list[str]) -> int:
     return run_service(int(parent), NICENESS, check)
 
 
-class CheckerLock:
+class CheckerLock(contextlib.ExitStack):
     """The lock of the one checker that works on a home; the system releases it when its process ends."""
 
     def __init__(self, directory: str) -> None:
+        super().__init__()
         path = Path(directory, DIRECTORY, "checking.lock")
         self._lock = FileLock(path, f"{directory}: another checker is at work")
-        self._held = contextlib.ExitStack()
         self._is_held = False
 
     def is_held(self) -> bool:
         """Take the lock if it is free; return whether this process has it."""
         if not self._is_held:
             with contextlib.suppress(StoreError):
-                self._held.enter_context(self._lock)
+                self.enter_context(self._lock)
                 self._is_held = True
+                self.callback(setattr, self, "_is_held", False)
         return self._is_held
-
-    def close(self) -> None:
-        """Release the lock."""
-        self._held.close()
-        self._is_held = False
 
 
 def _run(directory: str, note: ProblemNote) -> None:
     with (
         ArenaHome(directory) as home,
         open_people(directory) as people,
-        contextlib.closing(CheckerLock(directory)) as lock,
+        CheckerLock(directory) as lock,
         contextlib.closing(Commits([people.commit_signal()], LOOK_SECONDS)) as commits,
     ):
         uploads = UploadDirectory(uploads_path(directory))

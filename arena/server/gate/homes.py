@@ -90,10 +90,6 @@ class HomeBuilders:
         self._ending: set[asyncio.Task[None]] = set()
         self._cached: dict[tuple[HomePlace, Page, Parameters], _CachedPage] = {}
 
-    async def build(self, place: HomePlace, page: Page, parameters: Parameters) -> Model:
-        """Return what a page of a home shows; raise ProblemError if it can't be built."""
-        return page.model.model_validate_json((await self._value(place, page, parameters)).json)
-
     async def _value(self, place: HomePlace, page: Page, parameters: Parameters) -> BuiltValue:
         builders = self._builders.pop(place, None) or Builders(
             Lane.BOARDS, str(place.directory), place.store, LIMITS, is_apart=place.is_apart
@@ -104,12 +100,15 @@ class HomeBuilders:
         return await builders.build(page, parameters)
 
     async def newest(self, place: HomePlace, page: Page, parameters: Parameters) -> Model:
-        """Return what a page shows; an embargoed page is not built again before its home has changed."""
-        if not place.is_apart:
-            return await self.build(place, page, parameters)
+        """Return what a page shows; an embargoed page is not built again before its home has changed.
+
+        Raises:
+            ProblemError: if it can't be built.
+        """
         cached, stamp = self._cached_page((place, page, parameters)), _stamp(place.directory / DATABASE_FILE)
-        if cached.model is None or cached.stamp != stamp:
-            cached.model, cached.stamp = await self.build(place, page, parameters), stamp
+        if cached.model is None or cached.stamp != stamp or not place.is_apart:
+            value = await self._value(place, page, parameters)
+            cached.model, cached.stamp = page.model.model_validate_json(value.json), stamp
         return cached.model
 
     async def kept(self, place: HomePlace, page: Page, parameters: Parameters, *, is_program: bool) -> Model | None:

@@ -29,12 +29,13 @@ from arena.server.http.page_value import (
     FOR_GOOD,
     PAGE_CACHING,
     Rendered,
+    Snapshots,
+    ValueBuilder,
     rendered,
     response_of,
 )
 from arena.server.http.problems import DEFECT, ENDING, AwayLog, bad_address, problem_of
 from arena.server.http.supervisor import Supervisor
-from arena.server.http.value_builder import Snapshots, ValueBuilder
 from arena.server.http.watcher import Watcher
 from arena.server.operating.service_programs import HOME, WEB
 from arena.site.frame.model import Frozen, Lane, Page

@@ -11,13 +11,12 @@ import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from arena.base.errors import ArenaError, text_of
-from arena.server.http.page_value import LATE_SECONDS, NAMES_END, Value, names_of, rest_seconds
+from arena.server.http.page_value import LATE_SECONDS, NAMES_END, Value, ValueBuilder, names_of, rest_seconds
 from arena.server.http.problems import DEFECT, Problem, problem_of
-from arena.server.http.value_builder import ValueBuilder
 from arena.server.http.watcher import Watcher
 from arena.site.frame.model import Lane, Page, Parameters
 
@@ -166,7 +165,7 @@ class PageCache:
             _log.warning("the page %s is not brought up to date: %s", page.name, text_of(error))
         else:
             if entry.value is value and json != value.json:
-                entry.value = value.saying(json)
+                entry.value = replace(value, json=json, renderings={})
         finally:
             entry.freshening = None
             self._count_bytes(entry)
@@ -283,7 +282,7 @@ class PageCache:
         """Take a value that was built; an equal one keeps its renderings."""
         earlier = entry.value
         if earlier is not None and (earlier.json, earlier.version) == (value.json, value.version):
-            value.take_over(earlier)
+            value.renderings = earlier.renderings
         entry.value, entry.failure, entry.current_at = value, None, value.built_at
 
     def _note_failure(self, entry: _Entry, page: Page, error: Exception, version: str) -> None:

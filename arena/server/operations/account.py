@@ -16,7 +16,7 @@ from arena.server.gate.gate import spend
 from arena.server.gate.operation import Done, Number, Operation, ToShow, Visit, Who
 from arena.server.gate.responses import place_of_ours
 from arena.server.http.addresses import network_of
-from arena.server.http.value_builder import Snapshots
+from arena.server.http.page_value import Snapshots
 from arena.server.operations.bot_logs import audience_of, my_bots, person_pages, reads_bot
 from arena.server.operations.people import (
     AccountPage,

@@ -1,4 +1,3 @@
-import contextlib
 import io
 import sys
 import threading
@@ -207,7 +206,7 @@ def test_a_check_that_is_interrupted_is_begun_again_at_once_however_often_or_lat
 
 
 def test_the_lock_of_the_checker_is_free_when_its_process_has_ended(tmp_path):
-    with contextlib.closing(CheckerLock(tmp_path)) as first, contextlib.closing(CheckerLock(tmp_path)) as second:
+    with CheckerLock(tmp_path) as first, CheckerLock(tmp_path) as second:
         assert (first.is_held(), second.is_held(), first.is_held()) == (True, False, True)
         first.close()
         assert (second.is_held(), first.is_held()) == (True, False)

@@ -2,9 +2,9 @@ import os
 
 import pytest
 
-from arena.server.http import value_builder as snapshots
+from arena.server.http import page_value as snapshots
 from arena.server.http.builder_messages import BuiltValue
-from arena.server.http.value_builder import Snapshots
+from arena.server.http.page_value import Snapshots
 from arena.site.page_table import PAGE_BY_NAME
 
 PAGE = PAGE_BY_NAME["match"]
