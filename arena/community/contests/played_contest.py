@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
 from datetime import datetime
 
 from arena.base.definition import Definition
@@ -49,11 +48,9 @@ def contest_revealed_by(stored: StoredContest, contests: Contests) -> str:
 class StageControl(RunControl):
     """Ends a run when its matches belong in the other home, or when the contest moves on without them."""
 
-    def __init__(
-        self, stored: StoredContest, contests: Contests, home: ContestHome, controls: Sequence[RunControl]
-    ) -> None:
-        """Prepare; of the other controls, the first that does not let the run continue decides."""
-        self._stored, self._contests, self._home, self._controls = stored, contests, home, controls
+    def __init__(self, stored: StoredContest, contests: Contests, home: ContestHome, supervised: SupervisedRun) -> None:
+        """Prepare; the run also follows the orders of ``supervised``."""
+        self._stored, self._contests, self._home, self._supervised = stored, contests, home, supervised
         self._asked_at = time.monotonic()
         self._is_over = self._reveals_embargoed = False
 
@@ -71,7 +68,7 @@ class StageControl(RunControl):
             return Order.ABANDON
         if self._is_over:
             return Order.STOP
-        return next((order for control in self._controls if (order := control.order()) is not Order.PLAY), Order.PLAY)
+        return self._supervised.order()
 
     def _has_moved_on(self) -> bool:
         try:
@@ -101,17 +98,8 @@ PROGRAM = "contest"
 class StageRuns:
     """Plays tournaments of a contest."""
 
-    def __init__(
-        self,
-        homes: ContestHomes,
-        people: PeopleStore,
-        shutdown: Shutdown,
-        controls: Sequence[RunControl] = (),
-        executor: str | None = None,
-    ) -> None:
-        """Prepare; each run asks the controls whether to continue. By default, matches use this machine's cores."""
+    def __init__(self, homes: ContestHomes, people: PeopleStore, shutdown: Shutdown) -> None:
         self._homes, self._people, self._shutdown = homes, people, shutdown
-        self._controls, self._executor = controls, executor
         self._drained = ""
 
     def play(self, stored: StoredContest, definition: Definition, refresh: Refresh | None = None) -> bool:
@@ -133,10 +121,9 @@ class StageRuns:
             home.store,
             workers=workers_that_fit(definition.limits, spare_cores=1),
             log_path=home.log_path(definition.name),
-            executor=self._executor,
             listener=supervised.listen,
             refresh=refresh,
-            control=StageControl(stored, self._people.contests, place, (*self._controls, supervised)),
+            control=StageControl(stored, self._people.contests, place, supervised),
         )
         self._drained = definition.name if desired is DesiredState.DRAIN else ""
         is_stuck = not progress.is_complete and not progress.is_stopped
@@ -164,19 +151,10 @@ REST_SECONDS = 10.0
 class PlayedContest:
     """A contest that is played. Closed with ``close``."""
 
-    def __init__(
-        self,
-        name: str,
-        home: ArenaHome,
-        people: PeopleStore,
-        shutdown: Shutdown,
-        controls: Sequence[RunControl] = (),
-        executor: str | None = None,
-    ) -> None:
-        """Prepare; each run asks the controls whether to continue. By default, matches use this machine's cores."""
+    def __init__(self, name: str, home: ArenaHome, people: PeopleStore, shutdown: Shutdown) -> None:
         self._name, self._home, self._people = name, home, people
         self._homes = ContestHomes(home, people)
-        self._runs = StageRuns(self._homes, people, shutdown, controls, executor)
+        self._runs = StageRuns(self._homes, people, shutdown)
         self._bots: ContestBots | None = None
         self._rated: tuple[str, ...] = ()
 

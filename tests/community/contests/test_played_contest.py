@@ -15,7 +15,7 @@ from arena.store.people.directors import DirectorState, RequestState
 from arena.tournament.directors.supervised_run import Shutdown
 from arena.tournament.run import Order, RunControl
 from tests.community.contests.samples import DEADLINE, FREEZE, OPEN, OPENS, SEALED
-from tests.community.contests.world import Looking
+from tests.community.contests.world import Looking, playing
 from tests.store.results.samples import definition, line
 from tests.tournament.test_director import Scripted
 
@@ -238,7 +238,7 @@ class Sealed:
         world.people.contests.set_stage(self.stored, ContestStage.FINAL)
         self.homes = ContestHomes(world.home, world.people)
         self.executor = Scripted()
-        self.runs = StageRuns(self.homes, world.people, Shutdown(), executor=self.executor)
+        self.runs = StageRuns(self.homes, world.people, Shutdown())
         self.bots = [load_bot(example_bots()[name]) for name in ("greedy", "minimal", "random_legal")]
         assert self.play()
 
@@ -253,7 +253,9 @@ class Sealed:
         return home
 
     def play(self):
-        return self.runs.play(self.stored, definition_of(self.stored, self.stored.contest.final, "spring", self.bots))
+        definition = definition_of(self.stored, self.stored.contest.final, "spring", self.bots)
+        with playing(self.executor):
+            return self.runs.play(self.stored, definition)
 
     def correct(self, kind, **arguments):
         """Ask for a correction and let it be made; return what has become of that."""

@@ -4,9 +4,12 @@ into every file that is not the contest's own.
 
 import subprocess
 import time
+from contextlib import closing
 from secrets import token_hex
+from unittest import mock
 
 from arena.analysis.measures.verification import verify
+from arena.community.contests import played_contest
 from arena.community.contests.played_contest import PlayedContest
 from arena.community.submissions.upload_directory import tell_owners
 from arena.match.players.player import Answer
@@ -14,6 +17,7 @@ from arena.store.home import ArenaHome
 from arena.store.people.contest import phase_of
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.values import Role, SubmissionState
+from arena.tournament.director import run_tournament
 from arena.tournament.directors.supervised_run import Shutdown
 from arena.tournament.run import Order, RunControl
 from tests.community.contests.samples import OPENS, contest_of
@@ -29,6 +33,25 @@ def choose(game, state, clock):
 run(choose)
 """
 CANARY = "canary-[0-9a-f]{16}"
+
+
+class Controls(RunControl):
+    """Lets a run continue as long as all of these do."""
+
+    def __init__(self, controls):
+        self.controls = controls
+
+    def order(self):
+        return next((order for one in self.controls if (order := one.order()) is not Order.PLAY), Order.PLAY)
+
+
+def playing(executor, controls=()):
+    """Let contests be played by an executor, and their runs ask these controls too."""
+
+    def run(*args, control, **options):
+        return run_tournament(*args, executor=executor, control=Controls([control, *controls]), **options)
+
+    return mock.patch.object(played_contest, "run_tournament", run)
 
 
 class Noting(Scripted):
@@ -99,14 +122,12 @@ class World:
             assert verify(self.home, name).problems == []
 
     def play(self, until=lambda stored: False, controls=(), steps=60):
-        played = PlayedContest("spring", self.home, self.people, Shutdown(), controls, executor=self.executor)
-        try:
+        played = PlayedContest("spring", self.home, self.people, Shutdown())
+        with closing(played), playing(self.executor, controls):
             for _ in range(steps):
                 if played.step() is None or until(self.contest()):
                     return
                 self.now.seconds += 1
-        finally:
-            played.close()
         raise AssertionError(f"nothing more to do was expected: {self.contest()}")
 
     def results(self, home=None):
