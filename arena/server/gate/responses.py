@@ -65,13 +65,13 @@ def page_response(
     """
     headers = {"cache-control": NOT_KEPT} | ({"retry-after": "1"} if getattr(model, "is_late", False) else {})
     if wants_json(request) or not operation.template:
-        response = response_of(rendered(model.model_dump_json().encode(), JSON), _request_headers(request), headers)
+        content, kind, status = model.model_dump_json(), JSON, 200
     else:
         setting = Setting(links=links, unseen=unseen)
         if refusal is NO_REFUSAL:
             topics, is_asked_for_again = getattr(model, "live_topics", ()), getattr(model, "is_asked_for_again", False)
             setting = replace(setting, topics=topics, is_asked_for_again=is_asked_for_again)
-        html = render_template(
+        content = render_template(
             operation.template,
             setting,
             room=operation.room,
@@ -84,10 +84,8 @@ def page_response(
             problems=refusal.problem.fields,
             wrong=refusal.wrong,
         )
-        status = refusal.problem.status
-        response = response_of(rendered(html.encode(), HTML), _request_headers(request), headers, status)
-    response.headers["vary"] += ", Cookie, Authorization"
-    return response
+        kind, status = HTML, refusal.problem.status
+    return _personal(request, content, kind, headers, status)
 
 
 def done_response(request: Request, done: Done) -> Response:
@@ -102,28 +100,29 @@ def done_response(request: Request, done: Done) -> Response:
     return response
 
 
+_NOT_SHOWN = {"cache-control": NOT_KEPT, "content-security-policy": "sandbox"}
+
+
+def _plain_name(name: str) -> str:
+    return as_file_name(name).encode("ascii", "replace").decode()
+
+
 def download_response(result: Download) -> Response:
     """Return a file that no browser shows or runs, whatever is in it."""
-    headers = {"cache-control": NOT_KEPT, "content-security-policy": "sandbox"}
-    name = as_file_name(result.name).encode("ascii", "replace").decode()
-    return FileResponse(result.path, headers=headers, media_type="application/octet-stream", filename=name)
+    name, media_type = _plain_name(result.name), "application/octet-stream"
+    return FileResponse(result.path, headers=_NOT_SHOWN, media_type=media_type, filename=name)
 
 
 def document_response(request: Request, result: Document) -> Response:
     """Return bytes as a file that no browser shows or runs."""
-    name = as_file_name(result.name).encode("ascii", "replace").decode()
-    headers = {
-        "cache-control": NOT_KEPT,
-        "content-security-policy": "sandbox",
-        "content-disposition": f'attachment; filename="{name}"',
-    }
+    headers = {**_NOT_SHOWN, "content-disposition": f'attachment; filename="{_plain_name(result.name)}"'}
     return response_of(rendered(result.content, result.media_type), _request_headers(request), headers)
 
 
 def home_page_response(request: Request, result: OfHome) -> Response:
     """Return a page of another home."""
     if wants_json(request):
-        content, kind = result.model.model_dump_json().encode(), JSON
+        content, kind = result.model.model_dump_json(), JSON
     else:
         setting = Setting(
             links=result.links,
@@ -131,8 +130,12 @@ def home_page_response(request: Request, result: OfHome) -> Response:
             notice=result.notice,
             notice_address=result.notice_address,
         )
-        content, kind = render(result.page, result.parameters, result.model, setting).encode(), HTML
-    response = response_of(rendered(content, kind), _request_headers(request), {"cache-control": NOT_KEPT})
+        content, kind = render(result.page, result.parameters, result.model, setting), HTML
+    return _personal(request, content, kind, {"cache-control": NOT_KEPT})
+
+
+def _personal(request: Request, content: str, kind: str, headers: dict[str, str], status: int = 200) -> Response:
+    response = response_of(rendered(content.encode(), kind), _request_headers(request), headers, status)
     response.headers["vary"] += ", Cookie, Authorization"
     return response
 

@@ -28,23 +28,6 @@ HEADERS = {
 }
 
 
-def event_endpoint(hub: Hub) -> Endpoint:
-    """Return the address of the events of a hub."""
-
-    async def answer(request: Request) -> Response:
-        query = request.query_params
-        last_id = request.headers.get("last-event-id")  # newer than the cursor in the address
-        cursor_text = last_id or query.get("cursor")
-        cursor = parse_cursor(cursor_text) if cursor_text else None
-        topics = parse_topics(",".join(query.getlist("topics")))
-        if request.method == "HEAD":
-            return Response(headers=HEADERS)
-        channel, reader = await hub.join(topics, cursor, network_of(address_of(request)))
-        return EventStream(reader.take, reader.end, lambda: hub.leave(channel, reader))
-
-    return Endpoint(path="/events", handler=answer, operation=OPERATION)
-
-
 class EventStream(Response):
     """Sends events until the reader has gone, or there are no more."""
 
@@ -122,12 +105,22 @@ class Events:
         self.watcher = Watcher(home, self._notify, contests=contests)
         self._hub = Hub(self.watcher.state, StoreLogs(home))
         self._home = home
-        self.endpoint = event_endpoint(self._hub)
+        self.endpoint = Endpoint(path="/events", handler=self._answer, operation=OPERATION)
 
     @property
     def readers(self) -> int:
         """How many streams are open."""
         return self._hub.readers
+
+    async def _answer(self, request: Request) -> Response:
+        query = request.query_params
+        cursor = request.headers.get("last-event-id") or query.get("cursor")  # the first one is newer
+        place = parse_cursor(cursor) if cursor else None
+        topics = parse_topics(",".join(query.getlist("topics")))
+        if request.method == "HEAD":
+            return Response(headers=HEADERS)
+        channel, reader = await self._hub.join(topics, place, network_of(address_of(request)))
+        return EventStream(reader.take, reader.end, lambda: self._hub.leave(channel, reader))
 
     async def run(self) -> None:
         """Watch the store and send events, until ``close`` is called."""

@@ -49,13 +49,11 @@ class Answered:
 Observer = Callable[[Answered], None]
 
 
-def observing(
-    app: ASGIApp, observers: Sequence[Observer], now: Callable[[], float] = lambda: time.monotonic()
-) -> ASGIApp:
+def observing(app: ASGIApp, observers: Sequence[Observer]) -> ASGIApp:
     """Return an application that gives each request an id, and calls the observers when its answer begins."""
 
     async def observed(scope: Scope, receive: Receive, send: Send) -> None:
-        request_id, started_at = os.urandom(6).hex(), now()
+        request_id, started_at = os.urandom(6).hex(), time.monotonic()
         REQUEST.set(request_id)
         has_begun = False
 
@@ -63,7 +61,7 @@ def observing(
             method = scope["method"] if scope["method"] in METHODS else OTHER_METHOD
             route, actor = scope.get(ROUTE, UNKNOWN_ROUTE), scope.get(ACTOR)
             for observer in observers:
-                observer(Answered(method, route, status, now() - started_at, actor))
+                observer(Answered(method, route, status, time.monotonic() - started_at, actor))
 
         async def send_and_report(message: Message) -> None:
             nonlocal has_begun

@@ -50,20 +50,15 @@ class Watcher:
         self,
         home: Callable[[], ArenaHome],
         notify: Callable[[Change], None],
-        clock: Callable[[], float] = lambda: time.monotonic(),
         contests: Callable[[], int] = int,
     ) -> None:
         """Read the state of the store; ``notify`` is called with each change, in the watcher's thread."""
         self.state = StoreState(store="")
         self.lost_at: float | None = None
-        self._home = home
-        self._notify = notify
-        self._clock = clock
-        self._contests = contests
+        self._home, self._notify, self._contests = home, notify, contests
         self._opened = home()
         self._signal = self._opened.store.commit_signal()
-        self._signalled = ""
-        self._store_place = ""
+        self._signalled = self._store_place = ""
         self._seqs: Mapping[str, int] = {}
         self._rosters: dict[int, Roster] = {}
         self._submitted: list[StoredBot] = []
@@ -106,7 +101,7 @@ class Watcher:
 
     def look(self) -> float:
         """Look at the store once, and report a change; return how many seconds to pause."""
-        began = self._clock()
+        began = time.monotonic()
         try:
             change = self._look()
         except ArenaError as error:
@@ -120,7 +115,7 @@ class Watcher:
         if change is not None:
             self._notify(change)
         pause = FILE_SECONDS if self._opened.store.server is None else SERVER_SECONDS
-        return max(pause, TIMES_THE_WORK * (self._clock() - began))
+        return max(pause, TIMES_THE_WORK * (time.monotonic() - began))
 
     def _look(self) -> Change | None:
         home = self._home()
