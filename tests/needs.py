@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from arena.community.uploads.containment import can_contain_uploads
+from arena.community.submissions.upload_directory import can_contain_uploads
 from arena.sandbox.isolation.file_access import landlock_abi
 from arena.sandbox.isolation.levels import probe_level
 

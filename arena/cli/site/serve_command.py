@@ -341,7 +341,7 @@ def _directory() -> Path:
 
 def _upload_obstacle(only: str | None) -> Callable[[], str] | None:
     """Return what says why the site takes no uploads: if the checker runs apart, this one can't sandbox anything."""
-    from arena.community.uploads.containment import noted_refusal
+    from arena.community.submissions.upload_directory import noted_refusal
 
     return None if only is None else partial(noted_refusal, _directory())
 

@@ -13,7 +13,7 @@ from arena.base.errors import ArenaError
 from arena.base.programs.service_program import Idleness, ProblemNote, Programs, end_now, keep_trying, run_service
 from arena.base.shipped import PREFIX, example_bots
 from arena.community.play import slot as slot_program
-from arena.community.uploads.containment import can_contain_uploads
+from arena.community.submissions.upload_directory import can_contain_uploads
 from arena.games import GAMES, IntOption, Option, find_game
 from arena.match.players.manifest import load_bot
 from arena.site.matches.games_model import GameOption

@@ -23,8 +23,12 @@ from arena.base.records import MEBIBYTE, Bot
 from arena.base.shipped import example_bots, package_directory
 from arena.base.text import size_text
 from arena.community.submissions.submission import submit
-from arena.community.submissions.upload_directory import UploadDirectory, tell_owners
-from arena.community.uploads.containment import can_contain_uploads, note_containment
+from arena.community.submissions.upload_directory import (
+    UploadDirectory,
+    can_contain_uploads,
+    note_containment,
+    tell_owners,
+)
 from arena.sandbox.isolation.launcher import close_launcher
 from arena.sandbox.isolation.reaper import UPLOAD_PREFIX
 from arena.store.home import CHECKING, ArenaHome, open_people, uploads_path

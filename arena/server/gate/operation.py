@@ -20,7 +20,7 @@ from arena.server.gate.homes import HomePlace, Homes
 from arena.server.gate.request import MAX_BODY_BYTES, Actor
 from arena.server.http.problems import FieldProblem
 from arena.site.frame.model import Model, Page, Parameters
-from arena.site.links import Links
+from arena.site.render import Setting
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.rates import Rate
 from arena.store.people.unrated_match import Shown
@@ -153,14 +153,12 @@ class Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfHome:
-    """A page of another home than the public one, with a notice above it and the address of the page it is about."""
+    """A page of another home than the public one."""
 
     page: Page
     parameters: Parameters
     model: Model
-    links: Links
-    notice: str
-    notice_address: str
+    setting: Setting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

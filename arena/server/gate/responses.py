@@ -124,13 +124,7 @@ def home_page_response(request: Request, result: OfHome) -> Response:
     if wants_json(request):
         content, kind = result.model.model_dump_json(), JSON
     else:
-        setting = Setting(
-            links=result.links,
-            is_asked_for_again=True,
-            notice=result.notice,
-            notice_address=result.notice_address,
-        )
-        content, kind = render(result.page, result.parameters, result.model, setting), HTML
+        content, kind = render(result.page, result.parameters, result.model, result.setting), HTML
     return _personal(request, content, kind, {"cache-control": NOT_KEPT})
 
 

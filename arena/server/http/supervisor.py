@@ -24,7 +24,7 @@ from arena.base.programs.systemd import notify
 from arena.base.shipped import tournament_path
 from arena.community.contests.contest_places import has_work
 from arena.community.contests.visibility import visible
-from arena.community.uploads.containment import NO_CHECKER, noted_refusal
+from arena.community.submissions.upload_directory import NO_CHECKER, noted_refusal
 from arena.sandbox.isolation.reaper import reap_session
 from arena.server.operating.service_programs import (
     ANNOTATOR,

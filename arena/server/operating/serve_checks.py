@@ -19,8 +19,7 @@ from pathlib import Path
 from arena.base.errors import ArenaError, NoHomeError
 from arena.base.records import MEBIBYTE, Limits
 from arena.base.text import counted, short_size_text
-from arena.community.submissions.upload_directory import SPARE_BYTES
-from arena.community.uploads.containment import can_contain_uploads
+from arena.community.submissions.upload_directory import SPARE_BYTES, can_contain_uploads
 from arena.server.operating.service_programs import WEB
 from arena.store.home import DATABASE_FILE, PEOPLE_FILE, ArenaHome, has_people, open_people
 from arena.store.people.values import Role

@@ -42,11 +42,6 @@ def time_value(text: str) -> str:
     return f"{parts[1]}T{parts[2]}{parts[3] or ':00'}" if parts else toml_text(text)
 
 
-def names_value(text: str) -> str:
-    """Return names between commas, spaces and line ends as TOML."""
-    return toml_text([name for name in _BETWEEN_NAMES.split(text) if name])
-
-
 def _number(text: str) -> str:
     """Return a number as TOML; any other text as a string, which the contest then rejects."""
     number = text.strip()
@@ -76,10 +71,6 @@ def read_options(text: str) -> dict[str, Any] | None:
         return None
 
 
-def _flag(text: str) -> str:
-    return text if text in ("", "true", "false") else toml_text(text)
-
-
 class Kind(NamedTuple):
     """A kind of field: what it shows of a value, and what was sent as TOML; "" leaves the key out."""
 
@@ -91,8 +82,8 @@ TEXT = Kind(str, toml_text)
 NUMBER = Kind("{:g}".format, _number)
 TIME = Kind(datetime.isoformat, time_value)
 TIME_IF_ANY = Kind(datetime.isoformat, lambda sent: time_value(sent) if sent else "")
-NAMES = Kind(", ".join, names_value)
-FLAG = Kind(json.dumps, _flag)
+NAMES = Kind(", ".join, lambda sent: toml_text([name for name in _BETWEEN_NAMES.split(sent) if name]))
+FLAG = Kind(json.dumps, lambda sent: sent if sent in ("", "true", "false") else toml_text(sent))
 OPTIONS = Kind(json.dumps, _options)
 
 Texts = Annotated[tuple[str, ...], BeforeValidator(lambda sent: (sent,) if isinstance(sent, str) else sent)]

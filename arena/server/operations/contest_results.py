@@ -29,7 +29,7 @@ from arena.site.links import ServedLinks
 from arena.site.page_table import PAGE_BY_NAME
 from arena.site.pages.tournament_model import TournamentPage
 from arena.site.publish.signature import signing_key
-from arena.site.render import asset_digests
+from arena.site.render import Setting, asset_digests
 from arena.store.people.contest import ContestEntry, StoredContest
 from arena.store.people.values import Permission
 
@@ -72,11 +72,13 @@ def _embargoed(page: Page) -> Operation:
             raise bad_address(f"Nothing of the contest {stored.name!r:.80} is hidden there.", 404)
 
         def finish(models: Sequence[Model]) -> OfHome:
-            links = EmbargoedLinks(stored.name)
-            back = f"/contests/{stored.name}"
-            return OfHome(
-                page=page, parameters=parameters, model=models[0], links=links, notice=NOTICE, notice_address=back
+            setting = Setting(
+                links=EmbargoedLinks(stored.name),
+                is_asked_for_again=True,
+                notice=NOTICE,
+                notice_address=f"/contests/{stored.name}",
             )
+            return OfHome(page=page, parameters=parameters, model=models[0], setting=setting)
 
         return ToShow(home=place, pages=((page, parameters),), finish=finish, are_awaited=True)
 

@@ -8,8 +8,7 @@ from functools import cache
 from types import ModuleType
 
 from arena.base.programs.service_program import HealthProblem
-from arena.community.submissions.upload_directory import UploadDirectory
-from arena.community.uploads.containment import can_contain_uploads
+from arena.community.submissions.upload_directory import UploadDirectory, can_contain_uploads
 from arena.server.gate.gate import Gate
 from arena.server.gate.homes import Homes
 from arena.server.gate.operation import Operation

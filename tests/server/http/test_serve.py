@@ -19,8 +19,7 @@ import pytest
 from arena.base.definition import GameChoice
 from arena.base.errors import UsageError
 from arena.cli.site import serve_command
-from arena.community.submissions.upload_directory import UploadDirectory
-from arena.community.uploads.containment import NO_CHECKER, note_containment, noted_refusal
+from arena.community.submissions.upload_directory import NO_CHECKER, UploadDirectory, note_containment, noted_refusal
 from arena.lab.matches.puzzle import keep_puzzles
 from arena.sandbox.isolation import reaper
 from arena.server.http import server

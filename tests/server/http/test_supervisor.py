@@ -3,7 +3,7 @@ import shutil
 import pytest
 
 from arena.base.programs.service_program import noted_problems
-from arena.community.uploads.containment import note_containment
+from arena.community.submissions.upload_directory import note_containment
 from arena.match.players.manifest import load_bot
 from arena.server.http.supervisor import View, _is_wanted, _Watched
 from arena.server.operating.service_programs import programs

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from arena.cli.group import run
-from arena.community.uploads.containment import Containment
+from arena.community.submissions.upload_directory import Containment
 from arena.server.operating import serve_checks as module
 from arena.server.operating.serve_checks import Machine, Verdict, findings, look_at, must_be_mended
 from arena.server.operating.service_programs import locked_services

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from arena.cli.group import run
-from arena.community.uploads.containment import NO_CHECKER, noted_refusal
+from arena.community.submissions.upload_directory import NO_CHECKER, noted_refusal
 from tests.waiting import wait_until
 
 PLACE = Path("/run/systemd/system")

@@ -2,8 +2,8 @@ import pytest
 
 from arena.base.enums import IsolationLevel
 from arena.base.errors import UsageError
-from arena.community.uploads import containment
-from arena.community.uploads.containment import (
+from arena.community.submissions import upload_directory as containment
+from arena.community.submissions.upload_directory import (
     MAX_CHARACTERS,
     NO_CHECKER,
     can_contain_uploads,
