@@ -126,7 +126,10 @@ def read_results(
 
     ``cache_directory``: where to keep results of tournaments that are being played; None for nowhere.
     """
-    tournaments = store.tournaments(within) if isinstance(within, Scope) else [_stored(store, within)]
+    if isinstance(within, Scope):
+        tournaments: Sequence[StoredTournament] = store.tournaments(within)
+    else:
+        tournaments = [store.tournament(within) if isinstance(within, str) else within]
     read = (_results(store, tournament, game, last_encounter, cache_directory) for tournament in tournaments)
     parts = [results for results in read if results.pieces]
     if not parts:
@@ -148,10 +151,6 @@ def _results(
         return results_of_tournament(store, tournament, game, last_encounter)
     results = results_so_far(store, tournament, cache_directory)
     return results if game is None else results.of_game(game)
-
-
-def _stored(store: RecordReader, within: StoredTournament | str) -> StoredTournament:
-    return store.tournament(within) if isinstance(within, str) else within
 
 
 def _numbered(results: TournamentResults, names: Sequence[str], games: Sequence[str]) -> Iterator[Piece]:

@@ -38,6 +38,9 @@ from arena.store.results.values import Authorship, StoredTournament
 # must fit together.
 
 MAX_COUNT = 2**53
+OF_TABLE = ("players", "matches", "rated", "first_seat_share")
+OF_FIT = ("names", "draw_probability", "prior_width", "encounters")
+"""What the line of a file has of standings and of their fit as it is."""
 
 Key = tuple[str, int, str, str, int, int]
 """From which records and by which code standings were computed."""
@@ -70,26 +73,21 @@ def read_standings(path: Path, key: Key) -> Standings | None:
 
 def _standings(line: _Line, arrays: Sequence[Floats]) -> Standings:
     (draws,) = arrays
-    fitted = FittedEncounters(
-        names=line.names,
-        ratings=tuple(map(_rating, line.ratings)),
-        draw_probability=line.draw_probability,
-        prior_width=line.prior_width,
-        draws=draws,
-        encounters=line.encounters,
-    )
+    ratings = tuple(map(_rating, line.ratings))
+    fitted = FittedEncounters(ratings=ratings, draws=draws, **_values(line, OF_FIT))
     table = Standings(
         lines=tuple(map(standing_from, line.lines)),
-        players=line.players,
-        matches=line.matches,
-        rated=line.rated,
         fitted=fitted,
         consistency=_consistency(line.consistency),
-        first_seat_share=line.first_seat_share,
+        **_values(line, OF_TABLE),
     )
     if not np.isfinite(draws).all() or not _fits_together(table):
         raise StoreError(f"{KEPT_FILE} is malformed: its parts do not fit together")
     return table
+
+
+def _values(source: object, names: Sequence[str]) -> dict[str, Any]:
+    return {name: getattr(source, name) for name in names}
 
 
 def standing_from(stored: object) -> Standing:
@@ -153,21 +151,9 @@ def _are_counts(values: Iterable[object]) -> bool:
 
 def write_standings(path: Path, key: Key, table: Standings) -> None:
     """Write a file that appears only when it is complete; errors in writing it are ignored."""
-    fitted = table.fitted
-    line = _Line(
-        key=key,
-        lines=table.lines,
-        players=table.players,
-        matches=table.matches,
-        rated=table.rated,
-        names=fitted.names,
-        ratings=fitted.ratings,
-        draw_probability=fitted.draw_probability,
-        prior_width=fitted.prior_width,
-        encounters=fitted.encounters,
-        consistency=asdict(table.consistency),
-        first_seat_share=table.first_seat_share,
-    )
+    fitted, consistency = table.fitted, asdict(table.consistency)
+    own: dict[str, Any] = {"lines": table.lines, "ratings": fitted.ratings, "consistency": consistency}
+    line = _Line(key=key, **own, **_values(table, OF_TABLE), **_values(fitted, OF_FIT))
     write_parts(path, line, np.asarray(fitted.draws, dtype="<f8"))
 
 

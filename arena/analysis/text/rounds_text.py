@@ -204,7 +204,8 @@ def _drawing(bracket: Bracket, style: Style) -> list[str] | None:
             max([low, *map(cell_count, _labels(column, shown))]) for low, column in zip(least, columns, strict=True)
         ]
         if sum(widths) + 4 * len(bracket.stages) <= style.room:
-            return [_head(titles, widths), *_lines(bracket, columns, shown, widths, style)]
+            head = "".join(title.ljust(width + 4) for title, width in zip(titles, widths, strict=True)).rstrip()
+            return [head, *_lines(bracket, columns, shown, widths, style)]
     return None
 
 
@@ -232,10 +233,6 @@ def _row(stage: int, index: int) -> int:
 
 def _labels(column: Iterable[_Cell], shown: dict[str, str]) -> list[str]:
     return [f"{cell.seed}{shown[cell.name]}{' ' + cell.score if cell.score else ''}" for cell in column]
-
-
-def _head(titles: Sequence[str], widths: Sequence[int]) -> str:
-    return "".join(title.ljust(width + 4) for title, width in zip(titles, widths, strict=True)).rstrip()
 
 
 def _lines(

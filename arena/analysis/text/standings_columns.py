@@ -86,10 +86,6 @@ def _percent(share: float | None) -> float | None:
     return None if share is None else 100 * share
 
 
-def _count_of(faults: Mapping[str, int], kind: FaultKind) -> int:
-    return faults.get(kind, 0)
-
-
 _BEFORE_FINISH_COUNTS = (
     StatColumn("rank", "rank", "by exposure; equal bots share it", attrgetter("rank")),
     StatColumn("bot", "bot", "the entrant's name; in leaderboards name@version", attrgetter("bot"), kind=str),
@@ -205,7 +201,7 @@ _AFTER_FINISH_COUNTS = (
         kind=dict,
         formatted=lambda faults: ", ".join(f"{count} {kind}" for kind, count in faults.items()),
         drop_order=5,
-        flat={f"faults_{kind}": partial(_count_of, kind=kind) for kind in FaultKind},
+        flat={f"faults_{kind}": partial(lambda kind, faults: faults.get(kind, 0), kind) for kind in FaultKind},
     ),
     StatColumn(
         "author",
@@ -257,15 +253,11 @@ def _finish_columns(players: int) -> list[StatColumn]:
             key=f"place_{rank}",
             title=_ordinal(rank),
             meaning=f"matches finished {_ordinal(rank)}",
-            value=partial(_place_count, place=rank),
+            value=partial(lambda place, line: finish_count(line.finish_counts, place), rank),
             drop_order=6,
         )
         for rank in range(1, min(players, MAX_FINISH_COLUMNS) + 1)
     ]
-
-
-def _place_count(line: Standing, place: int) -> int:
-    return finish_count(line.finish_counts, place)
 
 
 def finish_count(counts: Sequence[int], place: int) -> int:

@@ -65,23 +65,13 @@ def conditions(table: Standings) -> Iterator[str]:
         if line.label in table.odds:
             by_time.setdefault(table.odds[line.label].shown, []).append(line.bot)
     for time, names in by_time.items():
-        yield f"{_listed(names)} {_has(names)} a time of {_possessive(names)}: {time}."
+        yield f"{_listed(names)} {_by_number(names, 'has a time of its', 'have a time of their')} own: {time}."
     if table.cores != DEFAULT_LIMITS.cores:
         yield f"Each match has {counted(table.cores, 'core')}."
     if functions := [line.bot for line in table.lines if line.is_function]:
         who = all_of(functions) if len(functions) <= MAX_FUNCTIONS else counted(len(functions), "bot")
-        yield (
-            f"{who} {'is a Python function' if len(functions) == 1 else 'are Python functions'},"
-            " played without isolation."
-        )
-
-
-def _has(bots: Sequence[str]) -> str:
-    return "has" if len(bots) == 1 else "have"
-
-
-def _possessive(bots: Sequence[str]) -> str:
-    return "its own" if len(bots) == 1 else "their own"
+        are = _by_number(functions, "is a Python function", "are Python functions")
+        yield f"{who} {are}, played without isolation."
 
 
 def _about_the_fit(table: Standings) -> str:
@@ -168,11 +158,12 @@ def verdict(table: Standings, introduction: str = "") -> str:
         clauses = [field.top(), *field.below()]
     unrated = [line.bot for line in table.lines if line.label not in number]
     if unrated:
-        clauses.append(f"{_listed(unrated)} {_has(unrated)} no rated match yet")
+        clauses.append(f"{_listed(unrated)} {_by_number(unrated, 'has', 'have')} no rated match yet")
     begun = introduction or _proviso(table)
     if not begun and not clauses[0].startswith(rated[0].bot):
         clauses[0] = clauses[0][0].upper() + clauses[0][1:]
-    return f"{begun}{'; '.join(clauses)}.{_doubt(table)}{_what_is_decided(table)}"
+    doubt = " But a single rating per bot does not fit the results." if table.consistency.is_flagged else ""
+    return f"{begun}{'; '.join(clauses)}.{doubt}{_what_is_decided(table)}"
 
 
 def _what_is_decided(table: Standings) -> str:
@@ -205,9 +196,9 @@ def ranking_verdict(ranking: Sequence[tuple[str, Placing]], is_finished: bool) -
     """Return what the ranking of a Swiss or a knockout means, as plain text; names and placings, the best first."""
     leaders = [name for name, placing in ranking if placing.rank == 1]
     if not is_finished:
-        return f"So far, {_listed(leaders)} {'leads' if len(leaders) == 1 else 'share the first rank'}."
+        return f"So far, {_listed(leaders)} {_by_number(leaders, 'leads', 'share the first rank')}."
     decided = next((f", {placing.decided}" for _, placing in ranking if placing.decided), "")
-    return f"{_listed(leaders)} {f'wins the tournament{decided}' if len(leaders) == 1 else 'share the first rank'}."
+    return f"{_listed(leaders)} {_by_number(leaders, f'wins the tournament{decided}', 'share the first rank')}."
 
 
 def _alike(field: _Field, rated: Sequence[Standing]) -> str:
@@ -224,10 +215,6 @@ def _below_in_a_large_field(rated: Sequence[Standing]) -> list[str]:
 def _proviso(table: Standings) -> str:
     is_running = table.scheduled is not None and (table.matches < table.scheduled or not table.is_finished)
     return "So far, " if is_running else ""
-
-
-def _doubt(table: Standings) -> str:
-    return " But a single rating per bot does not fit the results." if table.consistency.is_flagged else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +246,8 @@ class _Field:
         first, leaders, rivals = self.names[0], self.leaders(), self.alike_first()[1:]
         better = np.flatnonzero(self.beats[:, 0]).tolist()
         if better:
-            return f"{first} has the highest exposure, but {_listed(self._names(better))} {_is(better)} clearly better"
+            are = _by_number(better, "is", "are")
+            return f"{first} has the highest exposure, but {_listed(self._names(better))} {are} clearly better"
         if len(leaders) > 1:
             return f"{self.described(leaders)} are clearly ahead of the others, but can't be told apart"
         if not rivals:
@@ -312,5 +300,5 @@ def _listed(names: Sequence[str], noun: str = "bot") -> str:
     return all_of(names)
 
 
-def _is(bots: Sequence[int]) -> str:
-    return "is" if len(bots) == 1 else "are"
+def _by_number(things: Sequence[object], one: str, several: str) -> str:
+    return one if len(things) == 1 else several

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from arena.base.errors import ArenaError, IllegalActionError, NothingYetError, StoreError
 from arena.base.text import shortened_text
-from arena.games import Game, Option, find_game, make_game, parse_options
+from arena.games import Game, find_game, make_game, parse_options
 from arena.games.checked_game import checked_game
 from arena.lab.advice import ADVICE, Score
 from arena.lab.matches.puzzle import Puzzle, kept_puzzles, numbered, puzzle_of_the_day
@@ -75,13 +75,17 @@ def build_game(home: ArenaHome, parameters: GameParameters) -> GamePage:
     is_over = game.is_over(trial.state)
     legal = [] if is_over else list(game.legal_actions(trial.state))
     advice = ADVICE.get(parameters.game)
+    defaults = {option.name: option.default for option in rules.OPTIONS}
+    values = defaults | dict(game.options)
     return GamePage(
         name=parameters.game,
         summary=rules.summary[:MAX_TEXT_CHARACTERS],
         rules=rules.rulebook()[:MAX_RULES_CHARACTERS],
         action_format=rules.action_format[:MAX_TEXT_CHARACTERS],
-        options=tuple(_option(option, game.options.get(option.name)) for option in rules.OPTIONS),
-        given=" ".join(f"{name}={value}" for name, value in options.items() if value != _default(rules, name)),
+        options=tuple(
+            GameOption.of(option, type=option.type_name, value=values[option.name]) for option in rules.OPTIONS
+        ),
+        given=" ".join(f"{name}={value}" for name, value in options.items() if value != defaults[name]),
         shown=viewed_match(record, names, most=1),
         actions=" ".join(trial.texts),
         earlier=" ".join(trial.texts[:-1]),
@@ -98,14 +102,6 @@ def build_game(home: ArenaHome, parameters: GameParameters) -> GamePage:
 def _advice_score(score: Score) -> AdviceScore:
     low, high = score.interval
     return AdviceScore.of(score, low=low, high=high)
-
-
-def _default(rules: type[Game[Any]], name: str) -> int | str | None:
-    return next((option.default for option in rules.OPTIONS if option.name == name), None)
-
-
-def _option(option: Option, value: int | str | None) -> GameOption:
-    return GameOption.of(option, type=option.type_name, value=option.default if value is None else value)
 
 
 def _tried(game: Game[Any], texts: Sequence[str], wanted: str) -> _Trial:

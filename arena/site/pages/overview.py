@@ -153,14 +153,13 @@ def build_overview(home: ArenaHome, parameters: OverviewParameters) -> OverviewP
 
 def _running(store: Store, reading: Reading) -> tuple[RunningTournament, ...]:
     names = sorted(store.directors())[:MAX_RUNNING]
-    progress_by_name = ((name, reading.attempt(partial(_progress, store, name))) for name in names)
-    return tuple(
-        RunningTournament(name=name, progress=progress) for name, progress in progress_by_name if progress is not None
-    )
-
-
-def _progress(store: Store, name: str) -> Progress | None:
-    return progress_of(store, store.tournament(name))
+    running = []
+    for name in names:
+        tournament = reading.attempt(partial(store.tournament, name))
+        progress = None if tournament is None else reading.attempt(partial(progress_of, store, tournament))
+        if progress is not None:
+            running.append(RunningTournament(name=name, progress=progress))
+    return tuple(running)
 
 
 def _results(store: Store, listed: Sequence[Listed], reading: Reading) -> Iterator[TournamentResult]:

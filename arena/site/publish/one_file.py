@@ -144,13 +144,10 @@ def _fitting_matches(
 
 def packed(matches: Sequence[ViewedMatch]) -> Markup:
     """Return matches as the viewer unpacks them."""
-    values = [json.loads(match.model_dump_json(exclude_defaults=True), parse_float=_rounded) for match in matches]
+    texts = (match.model_dump_json(exclude_defaults=True) for match in matches)
+    values = [json.loads(one, parse_float=lambda digits: round(float(digits), DECIMALS)) for one in texts]
     text = json.dumps(values, separators=(",", ":"))
     return Markup(base64.b64encode(zlib.compress(text.encode(), 9)).decode())
-
-
-def _rounded(digits: str) -> float:
-    return round(float(digits), DECIMALS)
 
 
 def policy_hash(inline: str) -> Markup:
