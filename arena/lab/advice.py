@@ -62,6 +62,11 @@ class Score:
         return wilson_interval(self.kept / self.matches, self.matches, Z)
 
 
+def _measured(boards: Mapping[str, tuple[int, int]]) -> tuple[Score, ...]:
+    """Return the scores of boards: in how many of 200 matches each was kept, from the beginning and after 2 actions."""
+    return tuple(Score(board, 2 * later, kept[later], 200) for board, kept in boards.items() for later in (0, 1))
+
+
 @dataclass(frozen=True, slots=True)
 class Advice:
     """The list of a game, what was measured of it, and what else is known of it."""
@@ -238,12 +243,7 @@ ADVICE: dict[str, Advice] = {
                 of_marks(lambda step, x, y: -fits(step, x, y, 1 - step.seat)),
             ),
         },
-        (
-            Score("size=8", 0, 200, 200),
-            Score("size=8", 2, 146, 200),
-            Score("size=8 grid_first=2", 0, 0, 200),
-            Score("size=8 grid_first=2", 2, 8, 200),
-        ),
+        _measured({"size=8": (200, 146), "size=8 grid_first=2": (0, 8)}),
         "Seat 1 never loses by the first and the third line, at any size: this is proved. At sizes 3 to 5 neither seat"
         " loses whatever the other does: all replies were tried. With grid_first=2, no list was found by which seat 1"
         " keeps 95 % of its win; the best one kept 20 % of 30 matches.",
@@ -263,12 +263,7 @@ ADVICE: dict[str, Advice] = {
                 "and of such squares the one nearest to a corner.", of_marks(lambda *at: -_from_corner(*at))
             ),
         },
-        (
-            Score("size=8", 0, 200, 200),
-            Score("size=8", 2, 64, 200),
-            Score("size=8 scoring=once", 0, 200, 200),
-            Score("size=8 scoring=once", 2, 67, 200),
-        ),
+        _measured({"size=8": (200, 64), "size=8 scoring=once": (200, 67)}),
         "By the first line alone nobody loses, at any size, in either seat, with both ways of scoring: this is proved.",
     ),
     "multiplication": Advice(
@@ -283,14 +278,7 @@ ADVICE: dict[str, Advice] = {
             ),
             "jump": Feature("When the marks get numbers, take the largest jump.", jump),
         },
-        (
-            Score("size=9", 0, 200, 200),
-            Score("size=9", 2, 110, 200),
-            Score("size=7", 0, 200, 200),
-            Score("size=7", 2, 119, 200),
-            Score("size=9 second_starts=1", 0, 0, 200),
-            Score("size=9 second_starts=1", 2, 14, 200),
-        ),
+        _measured({"size=9": (200, 110), "size=7": (200, 119), "size=9 second_starts=1": (0, 14)}),
         "Seat 0 wins at sizes 7 and 9 whatever seat 1 does: all its replies were tried. With second_starts=1, no list"
         " was found that keeps 95 % of its win; the best one kept 80 % of 30 matches.",
     ),
@@ -310,12 +298,7 @@ ADVICE: dict[str, Advice] = {
             ),
             "inside": Feature("Else go away from the border.", from_border),
         },
-        (
-            Score("size=12", 0, 200, 200),
-            Score("size=12", 2, 200, 200),
-            Score("size=13", 0, 200, 200),
-            Score("size=13", 2, 200, 200),
-        ),
+        _measured({"size=12": (200, 200), "size=13": (200, 200)}),
         "All replies were tried at sizes 4 to 40: by the list the seat that wins with best play wins at 34 of these 37"
         " sizes whatever the other does; at 6, 18 and 39 it may fail.",
     ),
@@ -329,15 +312,13 @@ ADVICE: dict[str, Advice] = {
             "lead": Feature("Draw the line after which you lead by most,", lead),
             "border": Feature("and of such lines the one nearest to the border.", lambda step: -to_border(step)),
         },
-        (
-            Score("width=12 height=12 lines=12", 0, 200, 200),
-            Score("width=12 height=12 lines=12", 2, 125, 200),
-            Score("width=10 height=10 lines=12", 0, 198, 200),
-            Score("width=10 height=10 lines=12", 2, 198, 200),
-            Score("width=14 height=14 lines=12", 0, 0, 200),
-            Score("width=14 height=14 lines=12", 2, 52, 200),
-            Score("width=8 height=8 lines=6", 0, 0, 200),
-            Score("width=8 height=8 lines=6", 2, 53, 200),
+        _measured(
+            {
+                "width=12 height=12 lines=12": (200, 125),
+                "width=10 height=10 lines=12": (198, 198),
+                "width=14 height=14 lines=12": (0, 52),
+                "width=8 height=8 lines=6": (0, 53),
+            }
         ),
         "On 12 by 12 with 12 lines neither seat loses whatever the other does: all replies were tried. By the first two"
         " lines seat 0 never loses on a sheet of even width whose height is odd or at least the number of lines: this"

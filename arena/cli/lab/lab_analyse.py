@@ -53,40 +53,19 @@ def analyse_shares(position: Position, limits: Limits, within_seconds: float, *,
 def _shares_json(position: Position, seat: int, shares: StateShares, line: Sequence[Any]) -> dict[str, Any]:
     from arena.lab.solving.worth import TIE_RULE
 
-    return {
-        "game": position.path,
-        "options": dict(position.game.options),
-        "ply": position.ply,
-        "seat": seat,
-        "shares": shares.shares,
-        "paranoid": shares.paranoid,
-        "known": shares.known,
-        "tie_rule": TIE_RULE,
-        "actions": [
-            {
-                "action": action.action,
-                "text": position.game.format_action(action.action),
-                "shares": action.shares,
-                "paranoid": action.paranoid,
-            }
-            for action in shares.actions
-        ],
-        "best_line": list(line),
-    }
+    known = {"shares": shares.shares, "paranoid": shares.paranoid, "known": shares.known, "tie_rule": TIE_RULE}
+    actions = [(choice.action, {"shares": choice.shares, "paranoid": choice.paranoid}) for choice in shares.actions]
+    return _as_json(position, seat, known, actions, line)
 
 
 def _shares_page(position: Position, seat: int, shares: StateShares, line: Sequence[Any]) -> str:
     from arena.lab.solving.worth import TIE_RULE
 
-    settings = " ".join(f"{name}={value}" for name, value in position.game.options.items())
-    head = f"{position.path} {settings}, ply {position.ply}, seat {seat} to act"
-    lines = [*_wrapped(f"{head}: {_shares_text((shares.shares, shares.paranoid))}; {TIE_RULE}"), ""]
     groups: dict[Group, list[str]] = {}
-    for action in sorted(shares.actions, key=lambda action: (-action.shares[seat], -action.paranoid[seat])):
-        groups.setdefault((action.shares, action.paranoid), []).append(position.game.format_action(action.action))
-    for group, actions in groups.items():
-        lines += _wrapped(f"{' '.join(actions)}: {_shares_text(group)}", indent=4)
-    return "\n".join([*lines, "", *_wrapped(f"Best line: {' '.join(map(position.game.format_action, line))}")])
+    for choice in sorted(shares.actions, key=lambda choice: (-choice.shares[seat], -choice.paranoid[seat])):
+        groups.setdefault((choice.shares, choice.paranoid), []).append(position.game.format_action(choice.action))
+    rows = [_wrapped(f"{' '.join(actions)}: {_shares_text(group)}", indent=4) for group, actions in groups.items()]
+    return _page(position, seat, f"{_shares_text((shares.shares, shares.paranoid))}; {TIE_RULE}", rows, line)
 
 
 def _shares_text(group: Group) -> str:
@@ -147,9 +126,10 @@ def analyse(
             oracle.prepare(PREPARE_SECONDS, chosen.state)
         analysis = analysed(chosen.game, oracle, chosen.state)
     if as_json:
-        print_json(_as_json(chosen, analysis))
+        actions = [(choice.action, {"mark": choice.mark, **choice.worth.to_json()}) for choice in analysis.actions]
+        print_json(_as_json(chosen, analysis.seat, analysis.worth.to_json(), actions, analysis.best_line))
     else:
-        click.echo(_text(chosen, analysis))
+        click.echo(_worth_page(chosen, analysis))
 
 
 def _of_game(name: str, ply: int | None, file: str | None, options: tuple[str, ...]) -> Position:
@@ -183,38 +163,41 @@ def _of_match(text: str, ply: int | None, file: str | None, options: tuple[str, 
     return Position(game=game, path=record.game, state=states[ply], ply=ply)
 
 
-def _as_json(position: Position, analysis: Analysis) -> dict[str, Any]:
-    return {
-        "game": position.path,
-        "options": dict(position.game.options),
-        "ply": position.ply,
-        "seat": analysis.seat,
-        **analysis.worth.to_json(),
-        "actions": [
-            {"action": action.action, "text": action.text, "mark": action.mark, **action.worth.to_json()}
-            for action in analysis.actions
-        ],
-        "best_line": list(analysis.best_line),
-    }
+def _as_json(
+    position: Position,
+    seat: int,
+    known: dict[str, Any],
+    actions: Sequence[tuple[Any, dict[str, Any]]],
+    line: Sequence[Any],
+) -> dict[str, Any]:
+    game = position.game
+    head = {"game": position.path, "options": dict(game.options), "ply": position.ply, "seat": seat}
+    told = [{"action": action, "text": game.format_action(action), **about} for action, about in actions]
+    return {**head, **known, "actions": told, "best_line": list(line)}
 
 
-def _text(position: Position, analysis: Analysis) -> str:
+def _page(position: Position, seat: int, worth: str, rows: Sequence[list[str]], line: Sequence[Any]) -> str:
+    settings = " ".join(f"{name}={value}" for name, value in position.game.options.items())
+    head = f"{position.path} {settings}, ply {position.ply}, seat {seat} to act"
+    lines = [*_wrapped(f"{head}: {worth}"), "", *(text for row in rows for text in row)]
+    if line:
+        lines += ["", *_wrapped(f"Best line: {' '.join(map(position.game.format_action, line))}")]
+    return "\n".join(lines)
+
+
+def _worth_page(position: Position, analysis: Analysis) -> str:
     from arena.lab.solving.worth import KNOWN_TEXT, worth_text
 
-    settings = " ".join(f"{name}={value}" for name, value in position.game.options.items())
-    head = f"{position.path} {settings}, ply {position.ply}, seat {analysis.seat} to act"
-    worth = analysis.worth
-    lines = [*_wrapped(f"{head}: {worth_text(worth)} ({KNOWN_TEXT[worth.known]})"), ""]
-    groups: dict[tuple[str, str], list[AnalysedAction]] = {}
+    groups: dict[tuple[str, str], list[str]] = {}
     for action in sorted(analysis.actions, key=lambda action: _order(action, analysis.seat)):
-        groups.setdefault((worth_text(action.worth), action.mark), []).append(action)
+        groups.setdefault((worth_text(action.worth), action.mark), []).append(action.text)
     width = max(len(text) for text, _ in groups)
-    for (text, mark), actions in groups.items():
-        names = " ".join(action.text for action in actions)
-        lines += _wrapped(f"{mark:2s} {text:{width}s}  {names}", indent=width + 5)
-    if analysis.best_line:
-        lines += ["", *_wrapped(f"Best line: {' '.join(map(position.game.format_action, analysis.best_line))}")]
-    return "\n".join(lines)
+    rows = [
+        _wrapped(f"{mark:2s} {text:{width}s}  {' '.join(names)}", indent=width + 5)
+        for (text, mark), names in groups.items()
+    ]
+    worth = f"{worth_text(analysis.worth)} ({KNOWN_TEXT[analysis.worth.known]})"
+    return _page(position, analysis.seat, worth, rows, analysis.best_line)
 
 
 def _order(action: AnalysedAction, seat: int) -> tuple[float, float, float]:

@@ -90,35 +90,27 @@ def _reflection_seats(game: Any) -> tuple[int, ...]:
     return (0,) if game.width == 1 or game.options["lines"] % 2 else ()
 
 
-def _reflected_side(game: Any, state: Any) -> tuple[str, tuple[int, ...], int]:
-    """Return the direction of the lines that are reflected, those that stand, and the length of their side."""
-    if _is_upright(game):
-        return "v", state.vertical, game.width
-    return "h", state.horizontal, game.height
-
-
-def _other_side(game: Any, state: Any) -> tuple[str, tuple[int, ...], int]:
-    if _is_upright(game):
-        return "h", state.horizontal, game.height
-    return "v", state.vertical, game.width
+def _sides(game: Any, state: Any) -> list[tuple[str, tuple[int, ...], int]]:
+    """Return direction, lines that stand and length of the side that is reflected, and of the other one."""
+    sides = [("v", state.vertical, game.width), ("h", state.horizontal, game.height)]
+    return sides if _is_upright(game) else sides[::-1]
 
 
 def _reflection_reply(game: Any, state: Any) -> Any:
-    direction, places, side = _reflected_side(game, state)
+    (direction, places, side), (other_direction, other_places, other_side) = _sides(game, state)
     unanswered = next((place for place in places if side - place not in places), None)
     if unanswered is not None:
         return direction, side - unanswered
     if side // 2 not in places:
         return direction, side // 2
-    direction, places, side = _other_side(game, state)
-    free = next((place for place in range(1, side) if place not in places), None)
-    return None if free is None else (direction, free)
+    free = next((place for place in range(1, other_side) if place not in other_places), None)
+    return None if free is None else (other_direction, free)
 
 
 def _is_reflected(game: Any, state: Any) -> bool:
-    _, places, side = _reflected_side(game, state)
+    (_, places, side), (_, other_places, _) = _sides(game, state)
     is_symmetric = tuple(side - place for place in reversed(places)) == places
-    return is_symmetric and side // 2 in places and len(_other_side(game, state)[1]) % 2 == 0
+    return is_symmetric and side // 2 in places and len(other_places) % 2 == 0
 
 
 STRATEGIES = (
