@@ -98,10 +98,10 @@ class Solver:
             return self._by_search()
         if by is By.KERNEL:
             return self._by_kernel(self._limits)
-        return (self._perhaps_first() if by is None else None) or self._by_table(by is By.TABLE)
-
-    def _perhaps_first(self) -> Solution | None:
-        return self._with_pie(self._game) if isinstance(self._game, Pie) else self._perhaps_by_kernel()
+        if by is By.TABLE:
+            return self._by_table(True)
+        first = self._with_pie(self._game) if isinstance(self._game, Pie) else self._perhaps_by_kernel()
+        return first or self._by_table(False)
 
     def _with_pie(self, game: Pie) -> Solution | None:
         """Solve by what the states without the pie rule are worth; None with a table, or where they are few."""
@@ -117,15 +117,16 @@ class Solver:
         oracle = Oracle(game, self._path, self._limits)
         oracle.prepare(self._limits.deadline - time.monotonic())
         actions, worth = oracle.actions(self._start), oracle.worth(self._start)
-        value = worth.outcome, worth.margin
-        best = tuple(
-            choice.action
-            for choice in actions
-            if worth.is_exact and (choice.worth.outcome, choice.worth.margin) == value
+        best = (choice.action for choice in actions if worth.is_exact and choice.worth.has_value_of(worth))
+        return replace(
+            self._bare,
+            worth=worth,
+            best=self._classes(tuple(best)),
+            has_all_best=True,
+            proofs=proof_of(game.rules, self._path, self._start.state).names if worth.known is Known.PROVED else (),
+            states=plan.states or 0,
+            memory_bytes=plan.memory_bytes or 0,
         )
-        solution = replace(self._bare, worth=worth, best=self._classes(best), has_all_best=True)
-        names = proof_of(game.rules, self._path, self._start.state).names if worth.known is Known.PROVED else ()
-        return replace(solution, proofs=names, states=plan.states or 0, memory_bytes=plan.memory_bytes or 0)
 
     def _proved(self) -> Solution:
         proof = self._proof
@@ -143,21 +144,19 @@ class Solver:
             plan = inner.plan()
             self.kernel_problem = inner.kernel_problem
             return plan
+        needs = None
         if self._game.players > 2:
             needs = ShareOracle(self._game, self._path, self._limits).needs(self._way_to_share(by))
-            if needs is not None:
-                return Plan(states=needs.states or None, memory_bytes=needs.memory_bytes, by=By.KERNEL)
         elif by is By.KERNEL or (by is None and self._asks_kernel()):
             try:
                 needs = solver_of(self._game).needs()
             except KernelError as error:
                 self.kernel_problem = str(error)
-                needs = None
-            if needs is not None:
-                return Plan(states=needs.states or None, memory_bytes=needs.memory_bytes, by=By.KERNEL)
         elif by is None and self._would_help():
             self.kernel_problem = kernel_status(self._game.name).problem
-        return plan_of(self._game, self._path)
+        if needs is None:
+            return plan_of(self._game, self._path)
+        return Plan(states=needs.states or None, memory_bytes=needs.memory_bytes, by=By.KERNEL)
 
     def _would_help(self) -> bool:
         """Return whether a kernel would solve it sooner."""

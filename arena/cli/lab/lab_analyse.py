@@ -172,8 +172,8 @@ def _as_json(
 ) -> dict[str, Any]:
     game = position.game
     head = {"game": position.path, "options": dict(game.options), "ply": position.ply, "seat": seat}
-    told = [{"action": action, "text": game.format_action(action), **about} for action, about in actions]
-    return {**head, **known, "actions": told, "best_line": list(line)}
+    shown = [{"action": action, "text": game.format_action(action), **about} for action, about in actions]
+    return {**head, **known, "actions": shown, "best_line": list(line)}
 
 
 def _page(position: Position, seat: int, worth: str, rows: Sequence[list[str]], line: Sequence[Any]) -> str:

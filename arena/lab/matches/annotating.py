@@ -236,8 +236,7 @@ def _best_line(
 ) -> tuple[Any, ...]:
     line: list[Any] = []
     while actions and worth.is_exact and len(line) < MAX_LINE:
-        target = (worth.margin, worth.outcome)
-        best = next((choice for choice in actions if (choice.worth.margin, choice.worth.outcome) == target), None)
+        best = next((choice for choice in actions if choice.worth.has_value_of(worth)), None)
         if best is None:  # a search was stopped
             break
         line.append(best.action)

@@ -55,10 +55,7 @@ class Value(NamedTuple):
 class ExactValues:
     """The value of each state of a game for two."""
 
-    def __init__(
-        self, game: Game[Any], worth: Callable[[Any], Worth], worths_after: Callable[[Any], Iterable[Worth]]
-    ) -> None:
-        self._game = game
+    def __init__(self, worth: Callable[[Any], Worth], worths_after: Callable[[Any], Iterable[Worth]]) -> None:
         self._worth = worth
         self._worths_after = worths_after
         self._values_after: dict[Any, tuple[Value, ...]] = {}
@@ -149,10 +146,7 @@ def _by_table(game: Game[Any], path: str, limits: Limits) -> ExactValues:
             raise NoValuesError("a state that the rules led to was not found again")
         return worth_between(value, value, Known.TABLE)
 
-    def worths_after(state: Any) -> Iterable[Worth]:
-        return (worth(game.apply(state, action)) for action in game.legal_actions(state))
-
-    return ExactValues(game, worth, worths_after)
+    return ExactValues(worth, lambda state: (worth(game.apply(state, one)) for one in game.legal_actions(state)))
 
 
 def _by_oracle(game: Game[Any], path: str, limits: Limits, states: int | None) -> ExactValues:
@@ -165,7 +159,7 @@ def _by_oracle(game: Game[Any], path: str, limits: Limits, states: int | None) -
     oracle = Oracle(game, path, replace(limits, deadline=float("inf")), within_seconds=within)
     if not all(oracle.worth(_random_state(game, plies, Random(plies))).is_exact for plies in _TRIED_PLIES):
         raise NoValuesError(f"a table of {shown} takes longer than the time that there is")
-    return ExactValues(game, oracle.worth, lambda state: (choice.worth for choice in oracle.actions(state)))
+    return ExactValues(oracle.worth, lambda state: (choice.worth for choice in oracle.actions(state)))
 
 
 def _value(worth: Worth) -> Value:

@@ -156,7 +156,9 @@ class Search:
         entry = self._table.get(state)
         if entry is not None and entry.settles(depth, alpha, beta):
             return entry.low, entry.high
-        self._tick()
+        if self.states % _CHECK_EVERY == 0:
+            self.limits.check_time(self.states)
+        self.states += 1
         seat = self._game.seat_to_act(state)
         if seat is None:
             value = value_of(self._game.scores(state), self._game.ranks(state))
@@ -211,11 +213,6 @@ class Search:
         middles = [0 if entry is None else entry.low + entry.high for entry in entries]
         order = sorted(range(len(states)), key=middles.__getitem__, reverse=seat == 0)
         return [states[index] for index in order]
-
-    def _tick(self) -> None:
-        if self.states % _CHECK_EVERY == 0:
-            self.limits.check_time(self.states)
-        self.states += 1
 
     def _keep(self, state: Any, entry: Entry) -> None:
         if state in self._table or len(self._table) < self._max_entries:

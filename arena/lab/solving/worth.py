@@ -68,6 +68,10 @@ class Worth:
         """Whether it is more than bounds."""
         return self.margin is not None
 
+    def has_value_of(self, other: Worth) -> bool:
+        """Return whether outcome and margin are those of another, however each is known."""
+        return (self.outcome, self.margin) == (other.outcome, other.margin)
+
     def to_json(self) -> dict[str, Any]:
         """Return it as an object for programs."""
         return {name: getattr(self, name) for name in ("margin", "outcome", "known", "low", "high")}
