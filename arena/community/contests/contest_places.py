@@ -8,6 +8,7 @@ from pathlib import Path
 from arena.store.home import CONTESTS_DIRECTORY, DATABASE_FILE, home_path
 from arena.store.people.contest import ContestPhase, ContestResults, ContestStage, StoredContest, phase_of
 from arena.store.people.people_store import PeopleStore
+from arena.store.results.values import StoredTournament
 
 
 def embargoed_home_path(directory: str | os.PathLike[str] | None, name: str) -> Path:
@@ -26,6 +27,11 @@ RESULTS = "results"
 def result_path(home: Path, contest: str) -> Path:
     """Return where the result of a contest is, or would be."""
     return home / "cache" / RESULTS / f"{contest}.zip"
+
+
+def state_of(tournament: StoredTournament) -> str:
+    """Return a text that changes with the records of a tournament, its end and its corrections."""
+    return f"{tournament.name} {tournament.recorded} {tournament.finished_at} {len(tournament.corrections)}"
 
 
 def is_reveal_due(stored: StoredContest, now: str) -> bool:

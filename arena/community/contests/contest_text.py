@@ -32,7 +32,7 @@ def _lines(contest: Contest) -> Iterator[str]:
     for key in KEYS:
         if contest.uses(key):
             value = getattr(contest, key)
-            yield f"{key} = {_local(contest, value)}" if key in TIMES else _line(key, value)
+            yield f"{key} = {local_text(contest, value)}" if key in TIMES else _line(key, value)
     yield from _table("time_control", asdict(contest.time_control))
     limits, defaults = asdict(contest.limits), asdict(DEFAULT_LIMITS)
     yield from _table("limits", {key: value for key, value in limits.items() if value != defaults[key]})
@@ -41,7 +41,8 @@ def _lines(contest: Contest) -> Iterator[str]:
     yield from _stage("final", contest.final)
 
 
-def _local(contest: Contest, at: str) -> str:
+def local_text(contest: Contest, at: str) -> str:
+    """Return a time (UTC) as the clocks of a contest show it, without their time zone."""
     return contest.local(at).replace(tzinfo=None, fold=0).isoformat(timespec="seconds")
 
 

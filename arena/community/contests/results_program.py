@@ -15,12 +15,11 @@ from pathlib import Path
 from arena.base.errors import ArenaError, DatabaseError
 from arena.base.programs.service_program import Idleness, ProblemNote, end_now, keep_trying, run_service
 from arena.base.version import __version__
-from arena.community.contests.contest_places import result_path
-from arena.community.contests.visibility import visible
+from arena.community.contests.contest_places import result_path, state_of
+from arena.community.contests.visibility import are_results_public
 from arena.site.publish.publishing import publish
 from arena.site.publish.signature import signing_key
 from arena.store.home import ArenaHome, open_people
-from arena.store.people.contest import ContestPhase, StoredContest, phase_of
 from arena.store.people.people_store import PeopleStore
 from arena.store.results.values import StoredTournament
 
@@ -41,11 +40,7 @@ def version_of(path: Path) -> str:
 
 def current_version(tournaments: Sequence[StoredTournament]) -> str:
     """Return the version of a result of these tournaments as they are now."""
-    states = (
-        f"{tournament.name} {tournament.recorded} {tournament.finished_at} {len(tournament.corrections)}"
-        for tournament in tournaments
-    )
-    return "; ".join((f"arena {__version__}", "without what bots wrote", *states))
+    return "; ".join((f"arena {__version__}", "without what bots wrote", *map(state_of, tournaments)))
 
 
 def make_result(home: ArenaHome, contest: str, tournaments: Sequence[StoredTournament]) -> Path:
@@ -130,13 +125,11 @@ class ResultMaker:
     def make_results(self, home: ArenaHome, people: PeopleStore) -> None:
         """Make the results that are missing, or older than what was recorded; one that can't be made stops no other."""
         for stored in people.contests.all():
-            if _are_results_public(stored, people.contests.now()):
+            if are_results_public(stored, people.contests.now()):
                 found = [home.store.find_tournament(name) for name in stored.contest.tournaments]
-                tournaments = [tournament for tournament in found if tournament is not None]
-                if len(tournaments) == len(found) and all(
-                    tournament.finished_at is not None for tournament in tournaments
-                ):
-                    self._make_result(home, stored.name, tournaments)
+                finished = [tournament for tournament in found if tournament is not None and tournament.finished_at]
+                if len(finished) == len(found):
+                    self._make_result(home, stored.name, finished)
 
     def _make_result(self, home: ArenaHome, contest: str, tournaments: list[StoredTournament]) -> None:
         version, failure = current_version(tournaments), self._failures.get(contest)
@@ -158,10 +151,6 @@ class ResultMaker:
         else:
             self._failures.pop(contest, None)
             note.clear()
-
-
-def _are_results_public(stored: StoredContest, now: str) -> bool:
-    return phase_of(stored, now) is ContestPhase.FINISHED and visible(stored, (), now).has_all
 
 
 if __name__ == "__main__":

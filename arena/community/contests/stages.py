@@ -20,10 +20,8 @@ from arena.base.text import counted
 from arena.base.until import Until, first_pairings
 from arena.community.contests.contest_places import embargoed_home_path, has_embargoed_home
 from arena.community.contests.visibility import ContestHome, playing_home
+from arena.community.ladders.open_ladder import built_bot
 from arena.community.submissions.upload_directory import tell_owners
-from arena.match.players.building import build_bots
-from arena.match.players.manifest import claims_problem
-from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.removal import remove_tree
 from arena.store.home import DATABASE_FILE, ArenaHome, move_log
 from arena.store.people.contest import Contest, ContestEntry, StageRules, StoredContest
@@ -94,14 +92,10 @@ class ContestBots:
 
     def _loaded(self, label: str) -> Bot | None:
         try:
-            bot = self._home.bots.find(label)
-            if claims_problem(bot, self._contest.game) is not None:
-                return None
-            build_bots([bot], choose_isolation(ISOLATION))
+            return built_bot(self._home, label, [self._contest.game], ISOLATION)
         except (BotDefinitionError, UnknownNameError) as error:
             _log.warning("contest %s: %s does not enter: %s", self._contest.name, label, error)
             return None
-        return bot
 
 
 def is_ladder(rules: StageRules) -> bool:

@@ -64,6 +64,11 @@ def embargoed_tournaments(
     )
 
 
+def are_results_public(stored: StoredContest, now: str) -> bool:
+    """Return whether a contest is over, and everybody sees all of its results."""
+    return phase_of(stored, now) is ContestPhase.FINISHED and visible(stored, (), now).has_all
+
+
 def playing_home(stored: StoredContest, now: str) -> ContestHome:
     """Return the home for a match that ends now, which only people who may see it can read."""
     return ContestHome.PUBLIC if visible(stored, (), now).has_all else ContestHome.EMBARGOED

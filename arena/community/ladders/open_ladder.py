@@ -90,7 +90,8 @@ class OpenLadder:
         key = (stored.label, stored.digest)
         if key not in self._bots:
             try:
-                self._bots[key] = self._load(stored.label)
+                games = [choice.game for choice in self._file.games]
+                self._bots[key] = built_bot(self._home, stored.label, games, self._file.isolation)
             except BotDefinitionError as error:
                 _log.warning("%s does not enter: %s", stored.label, error)
                 self._bots[key] = None
@@ -99,12 +100,14 @@ class OpenLadder:
                 return None
         return self._bots[key]
 
-    def _load(self, label: str) -> Bot | None:
-        bot = self._home.bots.find(label)
-        if any(claims_problem(bot, choice.game) is not None for choice in self._file.games):
-            return None
-        build_bots([bot], choose_isolation(self._file.isolation))
-        return bot
+
+def built_bot(home: ArenaHome, label: str, games: Iterable[str], isolation: str) -> Bot | None:
+    """Return a submitted bot, built; None if it does not play all of these games. Raise UsageError if it can't be."""
+    bot = home.bots.find(label)
+    if any(claims_problem(bot, game) is not None for game in games):
+        return None
+    build_bots([bot], choose_isolation(isolation))
+    return bot
 
 
 # Bots are suspended from a ladder while a contest hides their results, or after their author has used up a quota.
@@ -274,10 +277,7 @@ class SupervisedLadder:
         return self._wait(DirectorState.SHORT if shortage else DirectorState.IDLE, shortage)
 
     def _shortage_of(self, stored: StoredTournament | None) -> str:
-        """Return how many bots are missing, and what would help; "" if enough can be paired.
-
-        The ladder's file has enough bots, so the missing ones are disqualified or have withdrawn.
-        """
+        """Return how many bots are missing: the ladder's file has enough, so they are disqualified or have withdrawn."""
         definition, players = self._ladder.definition(), self._ladder.players
         gone = {stored.definition.entrants[k].label for k in stored.definition.gone} if stored is not None else set()
         present = sum(bot.label not in gone for bot in definition.entrants)

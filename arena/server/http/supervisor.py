@@ -22,8 +22,8 @@ from arena.base.errors import DatabaseError, UsageError
 from arena.base.programs.service_program import NOTHING_TO_DO, ProblemNote, keep_trying
 from arena.base.programs.systemd import notify
 from arena.base.shipped import tournament_path
-from arena.community.contests.contest_places import has_work
-from arena.community.contests.visibility import visible
+from arena.community.contests.contest_places import has_work, state_of
+from arena.community.contests.visibility import are_results_public
 from arena.community.submissions.upload_directory import NO_CHECKER, noted_refusal
 from arena.sandbox.isolation.reaper import reap_session
 from arena.server.operating.service_programs import (
@@ -38,7 +38,6 @@ from arena.server.operating.service_programs import (
 )
 from arena.server.operating.service_programs import LADDER_SERVICE as LADDER
 from arena.store.home import VISITORS_VARIABLE, ArenaHome, open_people
-from arena.store.people.contest import ContestPhase, phase_of
 from arena.store.people.people_store import PeopleStore
 from arena.store.results.events import Commits
 
@@ -199,13 +198,9 @@ def _contests(view: View, _: Program) -> Look:
 def _results(view: View, _: Program) -> Look:
     states = []
     for stored in view.people.contests.all():
-        if phase_of(stored, view.now) is ContestPhase.FINISHED and visible(stored, (), view.now).has_all:
-            tournaments = (view.home.store.find_tournament(name) for name in stored.contest.tournaments)
-            states += [
-                f"{tournament.name} {tournament.recorded} {tournament.finished_at} {len(tournament.corrections)}"
-                for tournament in tournaments
-                if tournament
-            ]
+        if are_results_public(stored, view.now):
+            tournaments = map(view.home.store.find_tournament, stored.contest.tournaments)
+            states += [state_of(tournament) for tournament in tournaments if tournament]
     return Look("", "; ".join(states))
 
 

@@ -17,7 +17,7 @@ from arena.base.errors import ContestError, DefinitionError, Mistake, UsageError
 from arena.base.records import DEFAULT_LIMITS, LIMITS, MEBIBYTE
 from arena.base.stored import is_plain
 from arena.base.text import toml_text
-from arena.community.contests.contest_text import template_summary, template_text
+from arena.community.contests.contest_text import local_text, template_summary, template_text
 from arena.server.gate.operation import REASON_TITLE, SEVERAL_LINES, Fields
 from arena.server.http.problems import FieldProblem
 from arena.site.matches.games_model import MAX_OPTION_FIELDS, option_fields
@@ -335,14 +335,10 @@ def changeable_fields(contest: Contest) -> dict[str, str]:
     fields = {
         "title": contest.title,
         "description": contest.description,
-        "deadline_at": _local(contest, contest.deadline_at),
+        "deadline_at": local_text(contest, contest.deadline_at),
     }
     if contest.results is not ContestResults.OPEN:
-        fields["reveal_at"] = _local(contest, contest.reveal_at) if contest.reveal_at is not None else ""
+        fields["reveal_at"] = local_text(contest, contest.reveal_at) if contest.reveal_at is not None else ""
     if contest.entrants is ContestEntrants.INVITED:
         fields["invited"] = ", ".join(contest.invited)
     return fields
-
-
-def _local(contest: Contest, at: str) -> str:
-    return contest.local(at).replace(tzinfo=None).isoformat(timespec="seconds")
