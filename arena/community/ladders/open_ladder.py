@@ -277,7 +277,7 @@ class SupervisedLadder:
         return self._wait(DirectorState.SHORT if shortage else DirectorState.IDLE, shortage)
 
     def _shortage_of(self, stored: StoredTournament | None) -> str:
-        """Return how many bots are missing: the ladder's file has enough, so they are disqualified or have withdrawn."""
+        """Return how many bots are missing; the ladder's file has enough, so they are disqualified or have left."""
         definition, players = self._ladder.definition(), self._ladder.players
         gone = {stored.definition.entrants[k].label for k in stored.definition.gone} if stored is not None else set()
         present = sum(bot.label not in gone for bot in definition.entrants)

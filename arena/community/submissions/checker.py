@@ -320,11 +320,11 @@ def main(arguments: list[str]) -> int:
     note = ProblemNote(directory, "checker")
 
     def check() -> None:
-        containment = can_contain_uploads()
-        note_containment(directory, "" if containment.is_enough else containment.reason)
-        if not containment.is_enough:  # the supervisor tries again later
-            _log.error("nothing is checked: %s", containment.reason)
-            note.report(f"nothing is checked: {containment.reason}")
+        refusal = can_contain_uploads().refusal
+        note_containment(directory, refusal)
+        if refusal:  # the supervisor tries again later
+            _log.error("nothing is checked: %s", refusal)
+            note.report(f"nothing is checked: {refusal}")
             return
         keep_trying(lambda: _run(directory, note), _log, "nothing can be checked now", note)
 

@@ -194,6 +194,11 @@ class Containment:
     reason: str
     isolation: Isolation | None
 
+    @property
+    def refusal(self) -> str:
+        """Why nothing is taken from strangers here; "" if it is."""
+        return "" if self.is_enough else self.reason
+
 
 def can_contain_uploads(wanted: str = "auto") -> Containment:
     """Return whether strangers may submit bots: only where files, network and the sum of memory are confined."""

@@ -75,7 +75,7 @@ def look_at(directory: Path, store: str | None, host: str, port: int) -> Machine
     people_problem, operators, invited = _people_state(directory)
     results = directory / DATABASE_FILE
     return Machine(
-        refusal="" if containment.is_enough else containment.reason,
+        refusal=containment.refusal,
         containment=containment.reason,
         missing_packages=tuple(name for name in NEEDED if find_spec(name) is None),
         cores=len(available_cores()),

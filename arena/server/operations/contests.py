@@ -30,6 +30,7 @@ from arena.server.operations.contests_model import (
     final_result,
     grade_lines,
     played_pages,
+    tournament_of,
 )
 from arena.site.frame.model import Model
 from arena.site.pages.tournament_model import TournamentPage
@@ -161,16 +162,13 @@ def _tournaments(visit: Visit, stored: StoredContest, visibility: Visibility) ->
         contest.qualification_name: "Qualification",
         contest.name: "Final" if contest.qualification else "Matches",
     }
-    hidden: set[str] = set()
-    if visibility.home is ContestHome.EMBARGOED:
-        with visit.homes.embargoed(contest.name) as home:
-            hidden = {name for name in contest.tournaments if home and home.store.find_tournament(name) is not None}
+    is_embargoed = visibility.home is ContestHome.EMBARGOED
     tournaments = (
         ContestTournament(
             name=name,
             title=titles[name],
             is_public=public.find_tournament(name) is not None,
-            is_hidden=name in hidden,
+            is_hidden=is_embargoed and tournament_of(visit, name, stored) is not None,
         )
         for name in contest.tournaments
     )

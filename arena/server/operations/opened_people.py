@@ -79,7 +79,9 @@ class OpenedPeople:
         self._home = OpenedHome(directory, store)
         self._directory = home_path(directory)
         self.store = open_visitors(directory) if visitors_only else open_people(directory)
-        uploads = UploadDirectory(uploads_path(directory), upload_obstacle or cache(_refusal))
+        uploads = UploadDirectory(
+            uploads_path(directory), upload_obstacle or cache(lambda: can_contain_uploads().refusal)
+        )
         uploads.remove_unfinished(RECEIVING)
         self.links = ServedLinks(asset_digests(), None if visitors_only else ACCOUNT, PLAY)
         self._homes = Homes(self._home, store)
@@ -101,8 +103,3 @@ class OpenedPeople:
         self.contest_news.close()
         self.store.close()
         self._home.close()
-
-
-def _refusal() -> str:
-    containment = can_contain_uploads()
-    return "" if containment.is_enough else containment.reason
