@@ -18,7 +18,6 @@ from arena.server.operating.service_programs import problems
 from arena.server.operations import (
     account,
     bot_logs,
-    challenges,
     contest_changes,
     contest_results,
     contests,
@@ -52,7 +51,6 @@ OPERATIONS = _declared_in(
     bot_logs,
     playing,
     puzzles,
-    challenges,
     people,
     directing,
 )

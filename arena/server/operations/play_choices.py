@@ -1,10 +1,10 @@
-"""What can be chosen for an unrated match: the game and its options, a bot that may play, a seat, and a time."""
+"""What can be chosen for an unrated match: game and options, a bot that may play, a seat, a time, and variations."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
@@ -20,7 +20,7 @@ from arena.site.matches.games_model import MAX_OPTION_FIELDS, GameOption, option
 from arena.site.matches.playing import MAX_SEATS, SEATS, PlayableBot, PlayableGame, PlayMenu
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.stored_contests import ContestSuspension, suspension_of, suspension_sentence
-from arena.store.people.unrated_match import Choices
+from arena.store.people.unrated_match import Choices, MatchState, UnratedMatch
 
 SECONDS = (0.1, 0.5, 1.0, 2.0, 5.0)
 """Of CPU time, for each action of a bot."""
@@ -221,3 +221,50 @@ def suspended_bots(visit: Visit) -> SuspendedBots:
     person, contests = visit.actor.person, visit.people.contests
     own = visit.people.submissions.names_of(person) if person is not None else ()
     return SuspendedBots(tuple(contests.suspensions()), frozenset(own), contests.now())
+
+
+# Variations of a match: another value of one option of its game. After one, its person says which was enjoyed more.
+
+MIN_ACTIONS = 3
+"""Of a person, and as many of the bot, before a match counts as played."""
+MAX_VALUES = 4
+"""Of an option that is a variation of the rules; more are sizes."""
+TOO_SHORT = f"a match is compared once you and the bot have played {MIN_ACTIONS} actions each, and it is over"
+
+
+def is_played(match: UnratedMatch) -> bool:
+    """Return whether a person has played a match; actions before a position that was played on took no time."""
+    actions = json.loads(match.position.actions)
+    own = sum(seat == match.choices.seat for seat, *_ in actions)
+    answers = sum(seconds is not None for _, _, seconds, *_ in actions)
+    return match.position.state is MatchState.OVER and min(own, answers) >= MIN_ACTIONS
+
+
+def variations_of(visit: Visit, match: UnratedMatch) -> dict[str, Choices]:
+    """Return the choices for each variation of a match, by what it changes: ``NAME=VALUE``."""
+    game = next((game for game in menu_of(visit.people).games if game.name == match.choices.game), None)
+    if game is None or match.choices.challenger or seats_of(match.choices) != SEATS or not is_played(match):
+        return {}
+    options = {option.name: option.default for option in game.options} | json.loads(match.choices.options)
+    changed = {
+        f"{option.name}={value}": json.dumps(options | {option.name: value}, sort_keys=True)
+        for option in game.options
+        if option.name != "players"
+        for value in _values(option)
+        if value != options[option.name]
+    }
+    compared = json.dumps(options, sort_keys=True)
+    return {change: replace(match.choices, options=text, compared=compared) for change, text in changed.items()}
+
+
+def _values(option: GameOption) -> tuple[int | str, ...]:
+    values = option.choices or tuple(range(option.minimum or 0, (option.maximum or 0) + 1))
+    return values if len(values) <= MAX_VALUES else ()
+
+
+def varied(visit: Visit, match: UnratedMatch, change: str) -> Choices:
+    """Return the choices for a variation of a match; raise UsageError for one that it does not have."""
+    offered = variations_of(visit, match)
+    if change not in offered:
+        raise UsageError(f"change {change!r:.80}: expected {any_of(list(offered))}" if offered else TOO_SHORT)
+    return offered[change]

@@ -1,6 +1,7 @@
-"""Playing against bots in the browser, and variations of a match, of which a vote says which was enjoyed more.
+"""Playing against bots in the browser, variations of a match, and challenges, in which one's own bot plays.
 
-The play host runs rules and bots, and requests of people are written here.
+Of a match and its variation, a vote says which was enjoyed more. The play host runs rules and bots, and requests of
+people are written here.
 """
 
 from __future__ import annotations
@@ -12,26 +13,43 @@ from typing import Annotated
 from pydantic import Field, StrictBool
 
 from arena.base.errors import UsageError
-from arena.base.text import any_of
+from arena.base.text import counted
+from arena.server.gate.gate import spend
 from arena.server.gate.operation import Done, Follow, Operation, Visit
 from arena.server.http.addresses import network_of
 from arena.server.http.problems import bad_address
 from arena.server.operations.bot_logs import audience_of, reads_bot
 from arena.server.operations.play_choices import (
     SECONDS,
+    TOO_SHORT,
     NewMatch,
     PlayParameters,
+    SuspendedBots,
     authors_of,
+    bot_name,
     bot_of,
     chosen,
     game_of,
+    is_played,
     menu_of,
     played_on,
     seats_of,
     suspended_bots,
+    variations_of,
+    varied,
 )
-from arena.site.matches.games_model import GameOption
-from arena.site.matches.playing import SEATS, Ballot, OwnMatch, PlayPage, PlayView, UnratedMatchPage
+from arena.site.matches.playing import (
+    SEATS,
+    Ballot,
+    ChallengesPage,
+    OwnChallenge,
+    OwnMatch,
+    PlayableBot,
+    PlayMenu,
+    PlayPage,
+    PlayView,
+    UnratedMatchPage,
+)
 from arena.store.people.answers import Enjoyed
 from arena.store.people.rates import Rate
 from arena.store.people.secret import is_secret
@@ -44,16 +62,11 @@ from arena.store.people.unrated_match import (
     UnratedMatch,
     hinted_action,
 )
-from arena.store.people.values import Permission
+from arena.store.people.values import DAY_SECONDS, Permission
 
 BEGINNINGS = Rate(120, 3600.0)
 ACTIONS = Rate(600, 300.0)
 MAX_PLIES = 1_000_000
-MIN_ACTIONS = 3
-"""Of a person, and as many of the bot, before a match counts as played."""
-MAX_VALUES = 4
-"""Of an option that is a variation of the rules; more are sizes."""
-TOO_SHORT = f"a match is compared once you and the bot have played {MIN_ACTIONS} actions each, and it is over"
 
 
 Plies = Annotated[int, Field(ge=0, le=MAX_PLIES)]
@@ -143,7 +156,7 @@ def show_match(visit: Visit, match: str) -> UnratedMatchPage:
         view=view,
         idle_minutes=round(IDLE_SECONDS / 60),
         authors=authors_of(visit.people, {choices.bot, choices.challenger} - {""}),
-        variations=tuple(_variations_of(visit, own)),
+        variations=tuple(variations_of(visit, own)),
         ballot=_ballot_of(visit, own),
     )
 
@@ -233,7 +246,7 @@ def again(
     """
     own = _own_as_player(visit, match)
     check_plays(visit, own.choices.bot)
-    choices = _varied(visit, own, change) if change else own.choices
+    choices = varied(visit, own, change) if change else own.choices
     step = swap not in (False, "")
     return _begun(visit, replace(choices, seat=(choices.seat + step) % seats_of(choices)))
 
@@ -243,47 +256,10 @@ def vote(visit: Visit, match: str, choice: Enjoyed) -> Done:
     """Say which of a match and its variation one has enjoyed more."""
     own = _own_as_player(visit, match)
     check_plays(visit, own.choices.bot)
-    if not own.choices.compared or not _is_played(own):
+    if not own.choices.compared or not is_played(own):
         raise UsageError(TOO_SHORT if own.choices.compared else "this match is no variation of another one")
     visit.people.votes.cast(own.number, choice)
     return Done(to=address_of(own), sentence="your vote is counted")
-
-
-def _is_played(match: UnratedMatch) -> bool:
-    """Return whether a person has played a match; actions before a position that was played on took no time."""
-    actions = json.loads(match.position.actions)
-    own = sum(seat == match.choices.seat for seat, *_ in actions)
-    answers = sum(seconds is not None for _, _, seconds, *_ in actions)
-    return match.position.state is MatchState.OVER and min(own, answers) >= MIN_ACTIONS
-
-
-def _variations_of(visit: Visit, match: UnratedMatch) -> dict[str, Choices]:
-    """Return the choices for each variation of a match, by what it changes: ``NAME=VALUE``."""
-    game = next((game for game in menu_of(visit.people).games if game.name == match.choices.game), None)
-    if game is None or match.choices.challenger or seats_of(match.choices) != SEATS or not _is_played(match):
-        return {}
-    options = {option.name: option.default for option in game.options} | json.loads(match.choices.options)
-    changed = {
-        f"{option.name}={value}": json.dumps(options | {option.name: value}, sort_keys=True)
-        for option in game.options
-        if option.name != "players"
-        for value in _values(option)
-        if value != options[option.name]
-    }
-    compared = json.dumps(options, sort_keys=True)
-    return {change: replace(match.choices, options=text, compared=compared) for change, text in changed.items()}
-
-
-def _values(option: GameOption) -> tuple[int | str, ...]:
-    values = option.choices or tuple(range(option.minimum or 0, (option.maximum or 0) + 1))
-    return values if len(values) <= MAX_VALUES else ()
-
-
-def _varied(visit: Visit, match: UnratedMatch, change: str) -> Choices:
-    offered = _variations_of(visit, match)
-    if change not in offered:
-        raise UsageError(f"change {change!r:.80}: expected {any_of(list(offered))}" if offered else TOO_SHORT)
-    return offered[change]
 
 
 def _ballot_of(visit: Visit, match: UnratedMatch) -> Ballot | None:
@@ -292,7 +268,7 @@ def _ballot_of(visit: Visit, match: UnratedMatch) -> Ballot | None:
     first, second = (json.loads(text) for text in (match.choices.compared, match.choices.options))
     option = next(name for name, value in second.items() if first[name] != value)
     choice = visit.people.votes.after(match.number)
-    return Ballot(option=option, values=(first[option], second[option]), is_open=_is_played(match), choice=choice)
+    return Ballot(option=option, values=(first[option], second[option]), is_open=is_played(match), choice=choice)
 
 
 def _own(visit: Visit, secret: str) -> UnratedMatch:
@@ -313,3 +289,76 @@ def _own_as_player(visit: Visit, secret: str) -> UnratedMatch:
 def address_of(match: UnratedMatch) -> str:
     """Return the path of the page of a match."""
     return f"/play/{match.secret}"
+
+
+# Challenges: a bot of one's own plays against another, as a person would.
+
+
+CHALLENGES = Rate(20, DAY_SECONDS)
+"""Each a match, or an encounter of two with seats exchanged."""
+
+
+class NewChallenge(NewMatch):
+    """A challenge: one's own bot, another, and what they play; with ``both_seats`` two matches, each seat once."""
+
+    challenger: str = Field(max_length=200)
+    both_seats: StrictBool | str = False
+
+
+@Operation("GET", "/challenges", Permission.SUBMIT, "challenges", room="play")
+def show_challenges(visit: Visit, bot: str = "") -> ChallengesPage:
+    """Which bots can be challenged, and one's own challenges."""
+    suspended, everything = suspended_bots(visit), menu_of(visit.people)
+    menu = suspended.offered(everything)
+    own = visit.people.unrated_matches.of_person(visit.person.number, challenges=True)
+    challengers = _challengers(suspended, everything)
+    bots = tuple(bot for bot in menu.bots if bot not in challengers)
+    chosen_bot = bot_of(bots, bot)
+    shown = {one.name for one in (*bots, *challengers)} | {one.choices.bot for one in own}
+    return ChallengesPage(
+        challengers=challengers,
+        bots=bots,
+        bot=chosen_bot.name if chosen_bot is not None else "",
+        games=tuple(game.name for game in menu.games if chosen_bot is None or chosen_bot.plays(game.name)),
+        seconds=SECONDS,
+        refusal=menu.refusal,
+        remarks=tuple(suspended.remarks(everything.bots)),
+        own=tuple(
+            OwnChallenge.of(one, one.choices, one.position, address=address_of(one), outcome=_outcome(one))
+            for one in own
+        ),
+        authors=authors_of(visit.people, shown),
+    )
+
+
+def _challengers(suspended: SuspendedBots, menu: PlayMenu) -> tuple[PlayableBot, ...]:
+    return tuple(bot for bot in menu.bots if bot.name.rpartition("@")[0] in suspended.own)
+
+
+def _outcome(match: UnratedMatch) -> str:
+    if match.position.state not in ENDED or not match.position.view:
+        return outcome_of(match.position.reason)
+    return outcome_of(match.position.reason) or PlayView.model_validate_json(match.position.view).result
+
+
+@Operation("POST", "/challenges", Permission.SUBMIT, form="/challenges", rate=BEGINNINGS)
+def challenge(visit: Visit, sent: NewChallenge) -> Done:
+    """Let one's own bot play against another, unrated."""
+    menu, suspended = menu_of(visit.people), suspended_bots(visit)
+    own = next((bot for bot in _challengers(suspended, menu) if sent.challenger in (bot.name, bot_name(bot))), None)
+    if own is None:
+        raise UsageError(f"challenger {sent.challenger!r:.80}: expected a bot of yours that can be played here")
+    rival_bot = bot_of(menu.bots, sent.bot)
+    rival = rival_bot.name if rival_bot is not None else sent.bot
+    check_plays(visit, rival)
+    choices = chosen(menu, sent.model_copy(update={"bot": rival}))
+    if seats_of(choices) != SEATS:
+        raise UsageError(f"players = {seats_of(choices)}: expected {SEATS}, the seats of a challenge")
+    if not own.plays(choices.game):
+        raise UsageError(f"challenger {own.name!r:.80}: it does not play {choices.game}")
+    spend(visit.people, f"challenges of {visit.person.number}", CHALLENGES)
+    seats = (0, 1) if sent.both_seats not in (False, "") else (choices.seat,)
+    for seat in seats:
+        choices_of_seat = replace(choices, seat=seat, challenger=own.name)
+        visit.people.unrated_matches.begin(choices_of_seat, visit.person.number, network_of(visit.address))
+    return Done(to="/challenges", sentence=f"{own.name} plays {rival}: {counted(len(seats), 'match')}")
