@@ -100,14 +100,8 @@ class Tries:
         return len(progress.given_up) + len(progress.game_errors) + len(progress.put_off)
 
     def unless_excluded(self, specs: Iterable[MatchSpec]) -> Iterator[MatchSpec]:
-        """Yield matches as they are taken, but hold back those of excluded bots, and put off those of absent bots."""
-        for spec in specs:
-            if self._is_away(spec):
-                self._progress.put_off.add(spec.match)
-            elif self._is_excluded(spec):
-                self._hold_back(spec, "a bot rests")
-            else:
-                yield spec
+        """Yield matches as they are taken, but hold back those of suspended bots, and put off those of absent bots."""
+        return (spec for spec in specs if not self._has_to_wait(spec, "a bot rests"))
 
     def is_again(self, void: Void) -> bool:
         """Note a void match; return whether it is played again at once."""
@@ -116,11 +110,7 @@ class Tries:
             self._progress.game_errors[match] = void.game_error
             return False
         self._tries[match] += 1
-        if self._is_away(void.spec):
-            self._progress.put_off.add(match)
-            return False
-        if self._is_excluded(void.spec):
-            self._hold_back(void.spec, void.reason)
+        if self._has_to_wait(void.spec, void.reason):
             return False
         if self._tries[match] < MAX_TRIES:
             log.warning("match %d is void (%s); it will be played again", match, void.reason)
@@ -143,13 +133,16 @@ class Tries:
                 self._tries[match] = MAX_TRIES - 1
         return due
 
-    def _is_away(self, spec: MatchSpec) -> bool:
-        return self._scheduling is not None and any(bot.label in self._scheduling.away for bot in spec.bots)
-
-    def _is_excluded(self, spec: MatchSpec) -> bool:
-        return self._scheduling is not None and not self._scheduling.excluded().isdisjoint(
-            bot.label for bot in spec.bots
-        )
+    def _has_to_wait(self, spec: MatchSpec, reason: str) -> bool:
+        """Put off the match of an absent bot, and hold back that of a suspended one; return whether it is either."""
+        labels = {bot.label for bot in spec.bots}
+        if self._scheduling is None or labels.isdisjoint(self._scheduling.excluded()):
+            return False
+        if labels.isdisjoint(self._scheduling.away):
+            self._hold_back(spec, reason)
+        else:
+            self._progress.put_off.add(spec.match)
+        return True
 
     def _hold_back(self, spec: MatchSpec, reason: str) -> None:
         before = self._held.get(spec.match)
