@@ -136,12 +136,8 @@ def new_command(name: Path, language: str, games: tuple[str, ...], as_json: bool
     kit = find_language(language)
     written = new_bot(name, kit, games)
     values = {"directory": str(name), "language": language, "main": kit.main, "files": written}
-    print_done(as_json, values, f"{name}: a bot in {kit.title}: {', '.join(written)}")
-    if not as_json:
-        click.echo(
-            f"Your idea goes into {printable(str(name / kit.main))}. To try it out:"
-            f" arena check {shlex.quote(str(name))}"
-        )
+    advice = f"Your idea goes into {name / kit.main}. To try it out: arena check {shlex.quote(str(name))}"
+    print_done(as_json, values, f"{name}: a bot in {kit.title}: {', '.join(written)}", advice)
     return OK
 
 

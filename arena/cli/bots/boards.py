@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 import click
@@ -142,12 +143,9 @@ def beside(board_lines: Sequence[str], notes: Sequence[str], width: int) -> list
     shown = painted(board_lines)
     if not room:
         return [*shown, "", *(_shortened(note, width) for note in notes)]
-    padding = [" " * (board_width - len(line)) for line in board_lines]
-    count = max(len(board_lines), len(notes))
-    left = [text + space for text, space in zip(shown, padding, strict=True)]
-    left += [" " * board_width] * (count - len(board_lines))
-    right = [*(_shortened(note, room) for note in notes), *[""] * (count - len(notes))]
-    return [f"{a}{GAP}{b}".rstrip() for a, b in zip(left, right, strict=True)]
+    left = [text + " " * (board_width - len(line)) for text, line in zip(shown, board_lines, strict=True)]
+    right = [_shortened(note, room) for note in notes]
+    return [f"{a or ' ' * board_width}{GAP}{b}".rstrip() for a, b in zip_longest(left, right, fillvalue="")]
 
 
 def note_text(note: Any) -> str:

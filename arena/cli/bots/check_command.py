@@ -110,9 +110,7 @@ def check_rules_command(
 
 
 def _show_rules_step(number: int, step: RulesStep) -> None:
-    mark = "ok    " if step.is_passed else alarming("FAILED")
-    detail = f": {printable(step.detail)}" if step.detail else ""
-    print_wrapped(f"{number:3d}  {mark}  ", 13, f"{step.name}{detail}")
+    _print_step(number, step.is_passed, f"{step.name}{f': {step.detail}' if step.detail else ''}")
     if step.is_passed:
         return
     if step.line:
@@ -121,6 +119,11 @@ def _show_rules_step(number: int, step: RulesStep) -> None:
     if step.options:
         shown = ", ".join(f"{name} = {value!r}" for name, value in step.options.items())
         print_wrapped(f"{INDENT}options:   ", len(INDENT) + 11, printable(shown))
+
+
+def _print_step(number: int, is_passed: bool, text: str) -> None:
+    mark = "ok    " if is_passed else alarming("FAILED")
+    print_wrapped(f"{number:3d}  {mark}  ", 13, printable(text))
 
 
 class _Result(NamedTuple):
@@ -318,8 +321,7 @@ class _Display:
         self._show_repeated()
         if step.is_passed and not self._shows_passed:
             return
-        mark = "ok    " if step.is_passed else alarming("FAILED")
-        print_wrapped(f"{number:3d}  {mark}  ", 13, f"{printable(step.name)}: {printable(step.detail)}")
+        _print_step(number, step.is_passed, f"{step.name}: {step.detail}")
         if not step.is_passed:
             self._first[step.hint] = number
             self._explain(step)

@@ -218,7 +218,8 @@ def print_overview() -> None:
 
     with open_home(must_exist=True) as arena_home:
         summary = overview(arena_home)
-    click.echo(sentences_text(_counts(summary)))
+    played = f"{counted(summary.tournaments, 'tournament')} with {counted(summary.matches, 'match')}"
+    click.echo(sentences_text(f"{summary.place}: {played}, {counted(summary.submitted_bots, 'submitted bot')}."))
     for listed in summary.running:
         played = f"{listed.tournament.recorded:,} of {counted(listed.tournament.scheduled, 'match')}"
         click.echo(sentences_text(f"Now playing: {listed.tournament.name}, {played} ({listed.director})."))
@@ -236,11 +237,6 @@ def _print_commands(commands: Mapping[str, str]) -> None:
     for command, meaning in commands.items():
         line = printable(f"  {command:{width}}  {meaning}")
         click.echo(line if len(line) <= line_width() else printable(f"  {command}"))
-
-
-def _counts(summary: Overview) -> str:
-    played = f"{counted(summary.tournaments, 'tournament')} with {counted(summary.matches, 'match')}"
-    return f"{summary.place}: {played}, {counted(summary.submitted_bots, 'submitted bot')}."
 
 
 def _overview_row(result: LatestResult) -> dict[str, Any]:

@@ -55,9 +55,7 @@ def make(out: Path, with_logs: bool, as_json: bool) -> None:
         )
     contents = f"{counted(backup.files, 'file')}, {short_size_text(backup.size_bytes)}"
     values = {"files": backup.files, "bytes": backup.size_bytes, "digest": backup.digest}
-    print_done(as_json, values, f"{out} has {contents}. {SECRETS}")
-    if not as_json:
-        click.echo(f"Its digest is {backup.digest}")
+    print_done(as_json, values, f"{out} has {contents}. {SECRETS}", f"Its digest is {backup.digest}")
 
 
 @backup_command.command("verify")
@@ -73,9 +71,8 @@ def verify(folder: Path, as_json: bool) -> int:
         print_done(as_json, {"is_whole": False, "problem": str(error)}, str(error))
         return FAILED
     values = {"is_whole": True, "files": files, "bytes": size_bytes, "digest": digest}
-    print_done(as_json, values, f"{folder} is whole: {counted(files, 'file')}, {short_size_text(size_bytes)}.")
-    if not as_json:
-        click.echo(f"Its digest is {digest}")
+    sentence = f"{folder} is whole: {counted(files, 'file')}, {short_size_text(size_bytes)}."
+    print_done(as_json, values, sentence, f"Its digest is {digest}")
     return OK
 
 

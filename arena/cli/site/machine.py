@@ -161,16 +161,12 @@ def _show_clock(turns: int, as_json: bool) -> None:
         return
     columns = [
         Column("where", "worker and bots", is_number=False),
-        Column("p50", "p50 µs"),
-        Column("p99", "p99 µs"),
-        Column("worst", "max µs"),
-    ]
-    rows = [
-        {"where": row.where, "p50": f"{row.p50_us:.1f}", "p99": f"{row.p99_us:.1f}", "worst": f"{row.max_us:.1f}"}
-        for row in measured
+        Column("p50_us", "p50 µs", 1),
+        Column("p99_us", "p99 µs", 1),
+        Column("max_us", "max µs", 1),
     ]
     click.echo(f"What a bot that answers at once is charged for a turn, over {turns:,} turns:\n")
-    print_table(columns, rows, "text")
+    print_table(columns, [row._asdict() for row in measured], "text")
     worst = max(row.max_us for row in measured) / 1e6
     advice = "is plenty" if worst < 0.1 else f"is not enough here: use at least {2 * worst:.1f}"
     click.echo(f"\nThe default margin_seconds = 0.1 {advice}.")

@@ -96,9 +96,7 @@ def publish_command(
         f"{out}: {counted(len(made.tournaments), 'tournament')}, {counted(made.pages, 'page')},"
         f" {short_size_text(made.size_bytes)}; open {out / 'index.html'}"
     )
-    print_done(as_json, values, summary)
-    if key is not None and not as_json:
-        click.echo(f"signed with the key {key.public.text}")
+    print_done(as_json, values, summary, *([f"signed with the key {key.public.text}"] if key is not None else []))
 
 
 def _frozen_results() -> Callable[[str], Frozen | None]:

@@ -176,12 +176,12 @@ def print_json(value: Any) -> None:
     click.echo(json.dumps(value, indent=2))
 
 
-def print_done(as_json: bool, value: Any, sentence: str) -> None:
-    """Print what a command has done, as JSON or as a sentence for people."""
+def print_done(as_json: bool, value: Any, *sentences: str) -> None:
+    """Print what a command has done, as JSON or as sentences for people, each on a line."""
     if as_json:
         print_json(value)
     else:
-        click.echo(printable(sentence))
+        click.echo("\n".join(map(printable, sentences)))
 
 
 def _is_terminal() -> bool:
