@@ -224,9 +224,6 @@ class RejectedRecordError(StoreError):
         self.match = match
         self.reason = reason
 
-    def __reduce__(self) -> tuple[type[RejectedRecordError], tuple[int, str]]:
-        return type(self), (self.match, self.reason)
-
 
 def checked_row(
     text: str,

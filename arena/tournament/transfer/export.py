@@ -96,9 +96,6 @@ class LineError(StoreError):
         self.number = number
         self.reason = reason
 
-    def __reduce__(self) -> tuple[type[LineError], tuple[int, str]]:
-        return type(self), (self.number, self.reason)
-
 
 class ExportLine(NamedTuple):
     """A line of an export."""
