@@ -178,32 +178,28 @@ def exchange(
 ) -> Reply:
     """Send a request to a site, and return its reply."""
     proxy = proxy_for(site)
-    connection = _connection(site, proxy)
     is_relayed = proxy is not None and site.scheme == "http"
     own = {"Host": site.netloc, "Accept-Encoding": "identity", "Connection": "close"}
     if proxy is not None and is_relayed:
         own |= proxy.headers
-    opened: socket.socket | None = None
+    if isinstance(body, Upload):
+        own["Content-Length"] = str(body.size_bytes)
     try:
-        connection.connect()
-        opened = connection.sock
-        deadline = Deadline(reply_seconds)
-        connection.sock = cast(Any, TimedSocket(opened, deadline))
-        if isinstance(body, Upload):
-            own["Content-Length"] = str(body.size_bytes)
-        data = _pieces(body, deadline) if isinstance(body, Upload) else body
-        with suppress(BrokenPipeError, ConnectionResetError, ssl.SSLEOFError):  # refused early: the reply says why
-            connection.request(method, f"{site}{target}" if is_relayed else target, data, {**own, **headers})
-        deadline.renew(reply_seconds)
-        with closing(connection.getresponse()) as response:
-            return _received(response, site)
+        with closing(_connection(site, proxy)) as connection:
+            connection.connect()
+            with connection.sock as opened:
+                deadline = Deadline(reply_seconds)
+                connection.sock = cast(Any, TimedSocket(opened, deadline))
+                data = _pieces(body, deadline) if isinstance(body, Upload) else body
+                # if it is refused early, the reply says why
+                with suppress(BrokenPipeError, ConnectionResetError, ssl.SSLEOFError):
+                    connection.request(method, f"{site}{target}" if is_relayed else target, data, {**own, **headers})
+                deadline.renew(reply_seconds)
+                with closing(connection.getresponse()) as response:
+                    return _received(response, site)
     except (OSError, http.client.HTTPException, ValueError) as error:
         through = f" (through the proxy {proxy.host}:{proxy.port})" if proxy is not None else ""
         raise _explained(f"{site}{through}", error) from error
-    finally:
-        connection.close()
-        if opened is not None:
-            opened.close()
 
 
 def _pieces(upload: Upload, deadline: Deadline) -> Iterator[bytes]:
