@@ -22,11 +22,6 @@ from arena.site.pages.comparison_model import (
     HeadToHeadPage,
     HeadToHeadParameters,
 )
-from arena.site.pages.leaderboard_model import (
-    LeaderboardPage,
-    LeaderboardParameters,
-    LeaderboardsPage,
-)
 from arena.site.pages.overview_model import (
     BotsPage,
     BotsParameters,
@@ -35,6 +30,11 @@ from arena.site.pages.overview_model import (
     OverviewParameters,
 )
 from arena.site.pages.results_model import MatchesPage, MatchesParameters
+from arena.site.pages.standings_model import (
+    LeaderboardPage,
+    LeaderboardParameters,
+    LeaderboardsPage,
+)
 from arena.site.pages.tournament_model import TournamentPage, TournamentParameters
 
 PAGES: tuple[Page, ...] = (

@@ -11,15 +11,15 @@ from arena.base.errors import UnknownNameError
 from arena.games import GAMES
 from arena.site.frame.building import Reading
 from arena.site.frame.model import Parameters
-from arena.site.pages.leaderboard_model import (
+from arena.site.pages.standings import MAX_HISTORY_MATCHES, findings, standing_line, standings_sentence
+from arena.site.pages.standings_model import (
+    MAX_CHARTED,
     GameLeaders,
     LeaderboardPage,
     LeaderboardParameters,
     LeaderboardsPage,
     ListedSeason,
 )
-from arena.site.pages.standings import MAX_HISTORY_MATCHES, findings, standing_line, standings_sentence
-from arena.site.pages.standings_model import MAX_CHARTED
 from arena.store.home import ArenaHome
 from arena.store.results.scope import ALL_BUT_COMPARISONS, Scope
 from arena.store.results.values import StoredTournament
