@@ -117,13 +117,10 @@ def render(
     """Return a page as HTML; ``featured`` is the match whose board the first page shows."""
     values = parameters.model_dump()
     twin = setting.links.page(page.name, ".json", **values)
-    shown = {"room": page.room, "twin": twin, "feed": _feed(page, values, setting), "featured": featured}
-    return render_template(f"{page.name}", setting, parameters=parameters, model=model, **shown)
-
-
-def _feed(page: Page, values: dict[str, Any], setting: Setting) -> str | None:
-    fields = {name: values[name] for name in page.path_fields}
-    return setting.links.page(page.name, "/feed.atom", **fields) if page.has_feed else None
+    own = {name: values[name] for name in page.path_fields}
+    feed = setting.links.page(page.name, "/feed.atom", **own) if page.has_feed else None
+    shown = {"room": page.room, "twin": twin, "feed": feed, "featured": featured}
+    return render_template(page.name, setting, parameters=parameters, model=model, **shown)
 
 
 def render_template(template: str, setting: Setting, **values: Any) -> str:

@@ -101,14 +101,11 @@ def ratings_plot(
     ranks: Sequence[int] = (),
 ) -> Any:
     """Return mu of each bot with its 95 % interval, the best on top."""
-    figure, axes = _figure(title, height=0.3 * len(bots) + 1.4)
+    figure, axes = _rows(title, bots, ranks, "rating (mu); the bar is its 95 % interval", 1.4)
     rows = range(len(bots))
     spans = [margin or 0.0 for margin in margins]
     axes.errorbar(means, rows, xerr=spans, fmt="none", ecolor=_GREEN, elinewidth=6, alpha=0.4)
     axes.plot(means, rows, "|", color=_GREEN, markersize=11, markeredgewidth=2.2)
-    _name_rows(axes, bots, ranks)
-    axes.set_xlabel("rating (mu); the bar is its 95 % interval")
-    axes.grid(axis="x")
     return figure
 
 
@@ -137,15 +134,10 @@ def numbers_plot(title: str, panels: Mapping[str, Mapping[str, Points]], bots: S
 
     ``panels`` are pairs of ply and mean by number and bot; bots after the first ``MAX_LINES`` of ``bots`` are grey.
     """
-    rows, columns = ceil(len(panels) / 2), min(len(panels), 2)
-    figure, grid = pyplot.subplots(
-        rows, columns, figsize=(5.5 * columns, 2.8 * rows + 1.4), sharex=True, squeeze=False, layout="constrained"
-    )
+    columns = min(len(panels), 2)
     if len(bots) > MAX_LINES:
         title = f"{title} (best {MAX_LINES} of {len(bots)} bots; others grey)"
-    figure.suptitle(printable(title), x=0.01, ha="left", weight="bold", fontsize=13)
-    for axes in grid.flat[len(panels) :]:
-        axes.set_visible(False)
+    figure, grid = _grid(title, len(panels), columns, lambda rows: (5.5 * columns, 2.8 * rows + 1.4), sharey=False)
     for axes in grid.flat[len(panels) - columns : len(panels)]:
         axes.tick_params(labelbottom=True)
         axes.set_xlabel("ply")
@@ -196,21 +188,9 @@ def _name_ends(figure: Any, axes: Any, histories: Mapping[str, Points]) -> None:
 
 
 def _multiples(title: str, histories: Mapping[str, Points], x_label: str, y_label: str) -> Any:
-    rows = ceil(len(histories) / _COLUMNS)
-    figure, grid = pyplot.subplots(
-        rows,
-        _COLUMNS,
-        figsize=(11, 1.65 * rows + 1.1),
-        sharex=True,
-        sharey=True,
-        squeeze=False,
-        layout="constrained",
-    )
-    figure.suptitle(printable(title), x=0.01, ha="left", weight="bold", fontsize=13)
+    figure, grid = _grid(title, len(histories), _COLUMNS, lambda rows: (11, 1.65 * rows + 1.1), sharey=True)
     figure.supxlabel(x_label, fontsize=10, color=_SOFT)
     figure.supylabel(y_label, fontsize=10, color=_SOFT)
-    for axes in grid.flat[len(histories) :]:
-        axes.set_visible(False)
     for number, (axes, name) in enumerate(zip(grid.flat, histories, strict=False), 1):
         for points in histories.values():
             axes.plot(*_columns(points), color="#C9C7C1", linewidth=0.7)
@@ -254,7 +234,7 @@ def seats_plot(
     title: str, bots: Sequence[str], shares: Sequence[Sequence[float | None]], ranks: Sequence[int] = ()
 ) -> Any:
     """Return the score of each bot in each seat, in percent; a line joins the seats of a bot."""
-    figure, axes = _figure(title, height=0.3 * len(bots) + 1.7)
+    figure, axes = _rows(title, bots, ranks, "score in the seat in %")
     seats = max((len(row) for row in shares), default=0)
     for k, row in enumerate(shares):
         known = [100 * share for share in row if share is not None]
@@ -266,10 +246,8 @@ def seats_plot(
         ]
         style = {"marker": MARKERS[seat % 8], "color": PALETTE[seat % 8], "linestyle": "none"}
         axes.plot(*_columns(marks), markersize=7, label=f"seat {seat}", **style)
-    _name_rows(axes, bots, ranks)
-    axes.set(xlabel="score in the seat in %", xlim=(-2, 102), xticks=(0, 25, 50, 75, 100))
+    axes.set(xlim=(-2, 102), xticks=(0, 25, 50, 75, 100))
     axes.axvline(50, color=_SOFT, linewidth=1, zorder=0)
-    axes.grid(axis="x")
     _legend(axes)
     return figure
 
@@ -283,19 +261,16 @@ def times_plot(
     ranks: Sequence[int] = (),
 ) -> Any:
     """Return the mean and the 99th percentile of the milliseconds an action took, on a logarithmic axis."""
-    figure, axes = _figure(title, height=0.3 * len(bots) + 1.7)
+    figure, axes = _rows(title, bots, ranks, "time for an action in ms")
     for k, (mean, p99) in enumerate(zip(means, p99s, strict=True)):
         if mean and p99:
             axes.plot([mean, p99], [k, k], color="#C9C7C1", linewidth=2)
     for values, marker, colour, label in ((means, "o", _GREEN, "mean"), (p99s, "D", _RUST, "99 of 100 are faster")):
         marks = [(value, k) for k, value in enumerate(values) if value]
         axes.plot(*_columns(marks), marker, color=colour, label=label, markersize=6)
-    _name_rows(axes, bots, ranks)
     if any(means):
         axes.set_xscale("log")
         _number_ticks(axes.xaxis)
-    axes.set_xlabel("time for an action in ms")
-    axes.grid(axis="x")
     _legend(axes)
     return figure
 
@@ -345,6 +320,27 @@ def _figure(title: str, width: float = 8.0, height: float = 4.0) -> tuple[Any, A
     figure, axes = pyplot.subplots(figsize=(width, min(height, 40.0)))
     axes.set_title(printable(title))
     return figure, axes
+
+
+def _rows(title: str, bots: Sequence[str], ranks: Sequence[int], x_label: str, room: float = 1.7) -> tuple[Any, Any]:
+    """Return a figure with a row for each bot, the first on top."""
+    figure, axes = _figure(title, height=0.3 * len(bots) + room)
+    _name_rows(axes, bots, ranks)
+    axes.set_xlabel(x_label)
+    axes.grid(axis="x")
+    return figure, axes
+
+
+def _grid(title: str, count: int, columns: int, size: Callable[[int], tuple[float, float]], sharey: bool) -> Any:
+    """Return a figure with a plot for each of ``count``, and the plots; ``size`` is its size by the number of rows."""
+    rows = ceil(count / columns)
+    figure, grid = pyplot.subplots(
+        rows, columns, figsize=size(rows), sharex=True, sharey=sharey, squeeze=False, layout="constrained"
+    )
+    figure.suptitle(printable(title), x=0.01, ha="left", weight="bold", fontsize=13)
+    for axes in grid.flat[count:]:
+        axes.set_visible(False)
+    return figure, grid
 
 
 def _legend(axes: Any) -> None:

@@ -98,10 +98,15 @@ def scores_svg(match: ViewedMatch, ply: int) -> Markup:
         + '"/>'
         for seat in range(len(match.bots))
     )
-    cursor = across(ply - match.first_ply, len(values))
+    return _chart("scores", match, ply, "", lines)
+
+
+def _chart(name: str, match: ViewedMatch, ply: int, below: str, above: str) -> Markup:
+    """Return a chart over the plies; a cursor is at the one shown, between its two layers."""
+    x = across(ply - match.first_ply, len(match.positions))
     return Markup(
-        f'<svg id="scores" viewBox="0 0 {CHART_WIDTH} {CHART_HEIGHT}" preserveAspectRatio="none" aria-hidden="true">'
-        f'<line class="cursor" x1="{cursor}" x2="{cursor}" y1="0" y2="{CHART_HEIGHT}"/>{lines}</svg>'
+        f'<svg id="{name}" viewBox="0 0 {CHART_WIDTH} {CHART_HEIGHT}" preserveAspectRatio="none" aria-hidden="true">'
+        f'{below}<line class="cursor" x1="{x}" x2="{x}" y1="0" y2="{CHART_HEIGHT}"/>{above}</svg>'
     )
 
 
@@ -207,9 +212,6 @@ def worths_svg(match: ViewedMatch, ply: int) -> Markup:
         segments += f'<line class="seat{seat % SEAT_STYLES}{STYLES.get(annotation.mark, "")}" {ends} {heights}/>'
     if not segments:
         return Markup()
-    zero, cursor = down(0.0, low, high), across(ply - match.first_ply, count)
-    return Markup(
-        f'<svg id="worths" viewBox="0 0 {CHART_WIDTH} {CHART_HEIGHT}" preserveAspectRatio="none" aria-hidden="true">'
-        f'<line class="zero" x1="0" x2="{CHART_WIDTH}" y1="{zero}" y2="{zero}"/>'
-        f'<line class="cursor" x1="{cursor}" x2="{cursor}" y1="0" y2="{CHART_HEIGHT}"/>{segments}</svg>'
-    )
+    zero = down(0.0, low, high)
+    axis = f'<line class="zero" x1="0" x2="{CHART_WIDTH}" y1="{zero}" y2="{zero}"/>'
+    return _chart("worths", match, ply, axis, segments)
