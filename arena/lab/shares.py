@@ -138,11 +138,8 @@ class ShareOracle:
         return kernel
 
     def _is_worth_asking(self, limits: Limits) -> bool:
-        if not has_kernel(self._game):
-            return False
-        if is_built(self._game):
-            return True
-        return self._builds_kernel and limits.deadline == float("inf")
+        may_build = self._builds_kernel and limits.deadline == float("inf")
+        return has_kernel(self._game) and (may_build or is_built(self._game))
 
     def _by_kernel(self, kernel: ShareSolver, needs: Needs, state: Any, limits: Limits) -> StateShares:
         limits.check_memory(needs.memory_bytes, f"solving {self._path} of {states_text(needs.states)} by its kernel")
@@ -150,10 +147,13 @@ class ShareOracle:
         if found is None:
             raise TimeIsUpError("the time is up")
         shared, held = ([self._shares(points) for points in rows] for rows in (found.shared, found.held))
-        return self._from_actions(
-            state,
-            shared,
-            held,
+        seat = self._game.seat_to_act(state)
+        assert seat is not None  # nobody asks kernels about other states
+        paranoid = ((max if other == seat else min)(after[other] for after in held) for other in range(len(held[0])))
+        return StateShares(
+            shares=max(shared, key=lambda after: after[seat]),
+            paranoid=tuple(paranoid),
+            actions=self._actions(state, shared, held),
             known=Known.TABLE if needs.states else Known.SEARCH,
             states=found.states,
             edges=found.edges,
@@ -162,19 +162,6 @@ class ShareOracle:
 
     def _shares(self, points: Sequence[int]) -> Shares:
         return tuple(seat_points / (2 * (len(points) - 1)) for seat_points in points)
-
-    def _from_actions(self, state: Any, shared: list[Shares], held: list[Shares], **about: Any) -> StateShares:
-        seat = self._game.seat_to_act(state)
-        assert seat is not None  # nobody asks kernels about other states
-        paranoid = tuple(
-            (max if other == seat else min)(after[other] for after in held) for other in range(self._game.players)
-        )
-        return StateShares(
-            shares=max(shared, key=lambda after: after[seat]),
-            paranoid=paranoid,
-            actions=self._actions(state, shared, held),
-            **about,
-        )
 
     def _by_table(self, state: Any, limits: Limits) -> StateShares:
         game, players = self._game, self._game.players
