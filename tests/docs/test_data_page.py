@@ -274,7 +274,7 @@ def frame_types(table):
     return {column: {"str": "text"}.get(kind, kind) for column, kind in kinds.items()}
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["faulty", "three"])
 def test_columns_of_data_frames_have_the_types_on_the_page(directory, name):
     pytest.importorskip("pandas", reason="needs pandas")
@@ -294,7 +294,7 @@ def test_columns_of_data_frames_have_the_types_on_the_page(directory, name):
     assert {column: kind for columns, kind in rows for column in re.findall(r"`(\w+)`", columns)} == crosstable
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["standings faulty", "leaderboard"])
 def test_csv_of_standings_has_the_columns_on_the_page(printed, command):
     text = PAGE[PAGE.index("### CSV of") :]

@@ -159,7 +159,7 @@ def test_playouts_of_a_kernel_have_the_truth_in_their_intervals(name):
         assert high - low < 0.1
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 @needs_compiler
 def test_random_play_is_exact_on_a_small_board_and_millions_of_playouts_on_a_larger_one():
     few = Plan(encounters=10, doublings=0)

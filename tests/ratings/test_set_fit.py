@@ -134,7 +134,7 @@ def test_order_seats_and_names_make_no_difference(results, rng):
     assert renamed == {"x" + name: rating for name, rating in ratings.items()}
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(RESULTS)
 def test_sigma_never_grows_and_everything_is_finite(results):

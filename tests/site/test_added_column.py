@@ -56,6 +56,7 @@ WAYS = {
 """Outputs for people, with the column's title."""
 
 
+@pytest.mark.slow(only=("report",))
 @pytest.mark.parametrize("way", WAYS)
 def test_people_see_it(home, printed, way):
     shown = WAYS[way](home, printed)

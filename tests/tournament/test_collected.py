@@ -94,6 +94,7 @@ def test_broken_submissions_are_left_out_and_noted_only_where_the_file_says_so(t
     assert not any(str(tmp_path) in one.reason or "\n" in one.reason for one in rejected)
 
 
+@pytest.mark.slow
 def test_a_broken_archive_in_the_folder_of_a_person_is_named_with_the_person(tmp_path, home):
     files = {f"{ANN}/bot.zip": b"", f"{BO}/bot.zip": zipped({"mine/bot.py": PROGRAM, "mine/more.py": PROGRAM})}
     write(tmp_path / "d", files)

@@ -220,6 +220,7 @@ class ComesLater(RunControl):
         return Order.PLAY if self.orders > 0 else Order.STOP
 
 
+@pytest.mark.slow
 def test_a_new_version_enters_within_one_round_and_the_field_stays_connected(store):
     clock = Clock()
     names = ("house", "b", "c", "slow", "new")

@@ -163,7 +163,7 @@ def test_places_of_a_half_played_swiss_count_whole_rounds_only(write_definition,
     assert "the tournament is not complete" in standings_footer(standings_of(home.store, "t"))
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 def test_histories_end_at_the_final_table(write_definition, home):
     for name, encounters in (("a", 5), ("b", 8)):
         path = write_definition(file_name=name, encounters=encounters, options="{size = 5}")

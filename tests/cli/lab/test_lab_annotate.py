@@ -246,6 +246,7 @@ def test_an_annotation_that_does_not_fit_its_record_is_not_shown(arena, home):
     assert "worth" not in printed_alone(arena, "replay", "t/3")
 
 
+@pytest.mark.slow
 def test_bots_whose_accuracy_is_malformed_are_left_out_and_named(arena, home):
     """The others keep their lines; the two that met in the torn match have none until it is annotated once more."""
     seated = {match: ("a@1", "b@1") if match in (3, 5) else ("c@1", "d@1") for match in MATCHES}

@@ -128,6 +128,7 @@ def test_frozen_results_stay_as_they_were_and_are_revealed_by_the_clock(world):
     world.verify()
 
 
+@pytest.mark.slow
 def test_results_can_be_revealed_while_it_is_played_and_it_continues_in_the_open(world):
     world.announce(**SEALED, final="{ encounters = 6 }", qualification=None)
     world.three_authors()
@@ -202,6 +203,7 @@ class Enough(RunControl):
         return Order.STOP if len(self._world.results()) >= self._matches else Order.PLAY
 
 
+@pytest.mark.slow
 def test_an_open_contest_waits_while_it_would_tell_hidden_results_of_another_one(world):
     world.announce(**OPEN, qualification='{ format = "ladder", places = 2, ladder = { margin_95 = 0.5 } }')
     world.announce(**SEALED, name='"autumn"', qualification=None, opens_at="2027-01-15T09:00:00")

@@ -64,6 +64,7 @@ def test_links_and_fifos_are_counted_and_not_followed_and_what_has_gone_is_empty
     assert look(tmp_path / "gone") is None
 
 
+@pytest.mark.slow(only=("1500-True",))
 @pytest.mark.parametrize(("depth", "is_too_deep"), [(MAX_DEPTH - 1, False), (MAX_DEPTH, True), (1500, True)])
 def test_depth_is_a_limit(tmp_path, depth, is_too_deep):
     os.close(nested(tmp_path, ["d"] * depth))

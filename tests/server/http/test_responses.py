@@ -206,6 +206,7 @@ async def test_an_outdated_page_says_as_of_when_and_has_its_age(client, monkeypa
     assert "As of" not in (await client.get("/tournaments/t/matches")).text
 
 
+@pytest.mark.slow(only=("/--0",))
 @pytest.mark.parametrize(
     ("path", "prefer", "expected"),
     [

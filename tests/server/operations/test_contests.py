@@ -140,6 +140,7 @@ async def test_the_options_of_a_game_are_fields_of_the_form(world, dora, quick, 
     assert world.store.contests.get("spring").contest.options == {"size": 5, "grid_first": 2}
 
 
+@pytest.mark.slow
 async def test_another_template_or_game_leaves_what_was_typed(dora):
     """What is as the template of a class had it becomes as that of a cup has it; options belong to their game."""
     first = (await dora.get("/contests/new?template=class", headers={"accept": JSON})).json()
@@ -208,7 +209,7 @@ LEFT_OUT = {
 """What would be left out in silence."""
 
 
-@pytest.mark.slow(sample=True)
+@pytest.mark.slow
 async def test_nothing_that_was_filled_in_is_left_out_in_silence(world, dora):
     filled_in = {field: value for field, (value, _) in LEFT_OUT.items()}
     lines, fields = form_errors(await dora.post("/contests", data=FORM | filled_in | {"results": "open"}))
@@ -267,6 +268,7 @@ async def test_the_form_comes_back_with_all_that_is_wrong_and_what_was_sent(worl
 SEVERAL_WRONG = {"deadline_at": "2027-01-14T00:00:00", "encounters": "0", "invited": "nobody1", "entrants": "invited"}
 
 
+@pytest.mark.slow
 async def test_what_is_wrong_by_itself_and_what_only_the_arena_knows_is_said_at_once(world, dora):
     await announced(dora)
     lines, fields = form_errors(await dora.post("/contests", data=FORM | SEVERAL_WRONG))

@@ -204,6 +204,7 @@ async def test_who_resigns_may_play_again_in_the_other_seat(world, matches):
     assert "isitors from one network have 1 slot at most" in refused.text
 
 
+@pytest.mark.slow
 async def test_a_bot_that_rests_is_played_against_by_its_author_alone(world, matches):
     menu = offer(matches, "annbot@2")
     ann = world.store.accounts.get("ann")
@@ -419,6 +420,7 @@ async def test_a_vote_is_asked_for_once_both_were_played_and_can_be_changed(worl
     assert votes(world) == [(options, options | {"scoring": "once"}, Enjoyed.FIRST)]
 
 
+@pytest.mark.slow
 async def test_a_person_and_a_network_have_one_vote_for_two_variations(world, matches):
     world.add("eve", Role.AUTHOR)
     clients = [world.client(), world.client(), world.client(address="198.51.100.7"), world.browser("ann")]

@@ -183,6 +183,7 @@ def arena(home, capsys):
     return lambda *arguments: printed(calling(home.directory, capsys), *arguments)
 
 
+@pytest.mark.slow
 def test_every_table_of_a_tournament_with_a_disqualified_bot_is_printed(kept, arena):
     for command, *options in SHOWN:
         assert "ann" in arena(command, "t", *options)

@@ -304,6 +304,7 @@ def test_claims_name_the_bot_that_wins_before_the_one_that_loses(home, games, ca
     assert {(claim["bot"], claim["rival"]) for claim in claims} == set(expected)
 
 
+@pytest.mark.slow
 def test_a_large_field_needs_no_budget_for_a_round_robin(tmp_path):
     head = 'game = "differences"\n[until]\nmin_encounters = 0\nmax_matches = {budget}\n'
     entrants = "".join(f'[[entrants]]\nbot = "arena:greedy"\nname = "b{number}"\n' for number in range(201))
