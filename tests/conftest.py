@@ -223,30 +223,28 @@ def write_definition(tmp_path):
     return write
 
 
-@pytest.fixture
-def home(tmp_path):
+def opened_home(directory):
     from arena.store.home import ArenaHome
 
-    with ArenaHome(tmp_path / "home") as opened:
+    with ArenaHome(directory) as opened:
         yield opened
+
+
+@pytest.fixture
+def home(tmp_path):
+    yield from opened_home(tmp_path / "home")
+
+
+@pytest.fixture
+def here(tmp_path):
+    yield from opened_home(tmp_path / "here")
+
+
+@pytest.fixture
+def there(tmp_path):
+    yield from opened_home(tmp_path / "there")
 
 
 @pytest.fixture
 def store(home):
     return home.store
-
-
-@pytest.fixture
-def here(tmp_path):
-    from arena.store.home import ArenaHome
-
-    with ArenaHome(tmp_path / "here") as home:
-        yield home
-
-
-@pytest.fixture
-def there(tmp_path):
-    from arena.store.home import ArenaHome
-
-    with ArenaHome(tmp_path / "there") as home:
-        yield home

@@ -22,6 +22,17 @@ SMALL = {
 """Boards of two that plain recursion solves at once, by name."""
 
 
+def state_after(game, plies, choose):
+    """Return a state that is not the end of a match: the one after so many actions, or the last."""
+    state = game.initial_state()
+    for _ in range(plies):
+        after = game.apply(state, choose(game.legal_actions(state)))
+        if game.is_over(after):
+            break
+        state = after
+    return state
+
+
 class OfATable(Game):
     """Positions by number, each ``(seat, next positions)`` or ``(None, scores)``; an action is a place in the list."""
 

@@ -17,19 +17,16 @@ from arena.lab.solving.limits import Limits, TimeIsUpError, TooLargeError
 from arena.lab.solving.worth import By
 from tests import needs
 from tests.conftest import ROOT
+from tests.lab.games import state_after
 
 pytestmark = needs.program("cc", "gcc", "clang")
 
 
-def random_state(game, data, plies):
-    """Return a state that is not the end of a match, after some of so many actions."""
-    state = game.initial_state()
-    for _ in range(data.draw(st.integers(0, plies))):
-        after = game.apply(state, data.draw(st.sampled_from(list(game.legal_actions(state)))))
-        if game.is_over(after):
-            break
-        state = after
-    return state
+def drawn_state(game, data, plies):
+    """Return a state after some of so many actions."""
+    return state_after(
+        game, data.draw(st.integers(0, plies)), lambda actions: data.draw(st.sampled_from(list(actions)))
+    )
 
 
 def check(game, state):
@@ -46,7 +43,7 @@ def test_coprimality_is_shared_as_a_table_says(players, size, grids, data):
     if players == 5 and size > 4:
         grids = 1  # the table has too many states
     game = make_game("coprimality", players=players, size=size, max_grids=grids)
-    check(game, random_state(game, data, 2 * size))
+    check(game, drawn_state(game, data, 2 * size))
 
 
 SHEETS = [
@@ -63,7 +60,7 @@ SHEETS = [
 @given(options=st.sampled_from(SHEETS), data=st.data())
 def test_plaid_is_shared_as_a_table_says(options, data):
     game = make_game("plaid", **options)
-    check(game, random_state(game, data, options["lines"]))
+    check(game, drawn_state(game, data, options["lines"]))
 
 
 @pytest.mark.soak

@@ -71,14 +71,19 @@ def each_moment(tmp_path, now, kill_at, go_on, check, most=60):
     raise AssertionError("there are more transactions than were expected")
 
 
-@pytest.mark.slow
-def test_a_freeze_that_is_killed_at_each_transaction_shows_nothing_more(tmp_path, kill_at):
+def just_before_the_freeze(tmp_path):
     now = FakeClock()
     (tmp_path / "before").mkdir()
     world = World(tmp_path / "before", now)
     world.announce()
     world.three_authors()
     now.seconds = FREEZE - 10
+    return now, world
+
+
+@pytest.mark.slow
+def test_a_freeze_that_is_killed_at_each_transaction_shows_nothing_more(tmp_path, kill_at):
+    now, world = just_before_the_freeze(tmp_path)
     world.play(lambda stored: len(world.results()) >= 4)
     shown, public = world.results(), world.public_canaries()
     assert public
@@ -101,12 +106,7 @@ def test_a_freeze_that_is_killed_at_each_transaction_shows_nothing_more(tmp_path
 
 @pytest.mark.slow(sample=True)
 def test_results_that_are_revealed_and_killed_at_each_transaction_are_all_there_once(tmp_path, kill_at):
-    now = FakeClock()
-    (tmp_path / "before").mkdir()
-    world = World(tmp_path / "before", now)
-    world.announce()
-    world.three_authors()
-    now.seconds = FREEZE - 10
+    now, world = just_before_the_freeze(tmp_path)
     world.play(lambda stored: now.seconds >= FREEZE - 7)
     now.seconds = DEADLINE + 1
     world.play()

@@ -5,7 +5,6 @@ from functools import partial
 import pytest
 
 from arena.community.ladders import open_ladder
-from arena.store.home import ArenaHome
 from arena.tournament.director import run_tournament
 from arena.tournament.directors import supervised_run
 from tests.community.contests.world import World
@@ -30,12 +29,6 @@ bot = "arena:minimal"
 def no_worker(monkeypatch):
     """Matches of a ladder are played in this process."""
     monkeypatch.setattr(open_ladder, "run_tournament", partial(run_tournament, executor="in-process"))
-
-
-@pytest.fixture
-def home(tmp_path):
-    with ArenaHome(tmp_path / "home") as opened:
-        yield opened
 
 
 @pytest.fixture

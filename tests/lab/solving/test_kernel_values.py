@@ -18,7 +18,7 @@ from arena.lab.solving.search import Search
 from arena.lab.solving.tables import KernelTableFile, TableError, kernel_table_path, save_kernel_table
 from arena.lab.solving.worth import Known
 from tests import needs
-from tests.lab.games import values_by_table
+from tests.lab.games import state_after, values_by_table
 
 pytestmark = needs.program("cc", "gcc", "clang")
 
@@ -37,16 +37,6 @@ SMALL = [
 
 def after_by(values, game, state):
     return [values[game.apply(state, action)] for action in game.legal_actions(state)]
-
-
-def random_state(game, plies, rng):
-    state = game.initial_state()
-    for _ in range(plies):
-        after = game.apply(state, rng.choice(game.legal_actions(state)))
-        if game.is_over(after):
-            break
-        state = after
-    return state
 
 
 def is_predicting(game, state):
@@ -85,7 +75,7 @@ def test_random_states_of_larger_boards_are_worth_what_a_search_says(name, optio
     game, rng = make_game(name, **options), random.Random(2)
     kernel, search = KernelValues(game, Limits()), Search(game, Limits())
     for _ in range(3):
-        state = random_state(game, plies, rng)
+        state = state_after(game, plies, rng.choice)
         found = kernel.after_actions(state)
         for action, value in zip(game.legal_actions(state), found, strict=True):
             after = search.bounds(game.apply(state, action))
@@ -95,10 +85,10 @@ def test_random_states_of_larger_boards_are_worth_what_a_search_says(name, optio
 def test_one_table_answers_for_all_matches(monkeypatch):
     game, rng = make_game("differences", size=6), random.Random(3)
     kernel = KernelValues(game, Limits())
-    kernel.after_actions(random_state(game, 3, rng))
+    kernel.after_actions(state_after(game, 3, rng.choice))
     monkeypatch.setattr(KernelSolver, "filling", None)
     for plies in (0, 1, 2, 3, 4, 5):
-        assert kernel.after_actions(random_state(game, plies, rng))
+        assert kernel.after_actions(state_after(game, plies, rng.choice))
 
 
 def test_what_is_too_large_becomes_known_as_the_match_goes_on(monkeypatch):
@@ -107,7 +97,7 @@ def test_what_is_too_large_becomes_known_as_the_match_goes_on(monkeypatch):
     monkeypatch.setattr(kernel_values, "MAX_TABLE_BYTES", 2000)
     kernel = KernelValues(game, Limits())
     for plies in range(8):
-        plans.append(kernel.after_actions(random_state(game, plies, rng)) is not None)
+        plans.append(kernel.after_actions(state_after(game, plies, rng.choice)) is not None)
     assert plans == [False] * 3 + [True] * 5  # of five free columns there are 1,546 grids
     assert KernelValues(game, Limits(memory_bytes=100)).after_actions(game.initial_state()) is None
 
@@ -192,7 +182,7 @@ def test_an_oracle_keeps_deadlines_of_a_clock_that_leaves_pauses_out():
 
 def test_a_smaller_table_is_tried_before_one_that_takes_long():
     game, rng = make_game("differences", size=10), random.Random(5)
-    kernel, state = KernelValues(game, Limits()), random_state(game, 8, rng)
+    kernel, state = KernelValues(game, Limits()), state_after(game, 8, rng.choice)
     begin(kernel, game.initial_state())
     while (found := kernel.after_actions(state, soon())) is None:
         pass
@@ -224,9 +214,9 @@ def test_a_smaller_table_takes_the_room_of_one_that_takes_long():
     begin(kernel, first)
     [filling] = solving_threads()
     while filling.is_alive():
-        assert kernel.after_actions(random_state(game, 1, rng), soon()) is None
+        assert kernel.after_actions(state_after(game, 1, rng.choice), soon()) is None
     assert len(solving_threads()) == 1
-    assert kernel.after_actions(random_state(game, 8, rng))
+    assert kernel.after_actions(state_after(game, 8, rng.choice))
     assert kernel.after_actions(first) is None
 
 
