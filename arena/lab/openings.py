@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import count, takewhile
 from math import hypot
 from typing import Any
@@ -48,42 +49,34 @@ class OpeningBalance:
         return self.won + self.drawn + self.lost
 
 
-class OpeningWorth:
-    """Finds out who wins from an opening on, until a deadline."""
-
-    def __init__(self, game: Game[Any], path: str, deadline: float) -> None:
-        """Judge openings of a game for two until a deadline of ``time.monotonic``."""
-        is_fast = isinstance(game, Game) and has_kernel(game) and is_built(game)
-        self._game = game
-        self._deadline = deadline
-        self._most_states = MOST_STATES if is_fast else _MOST_STATES_BY_RULES
-        self._oracle = Oracle(game, path, Limits(deadline=deadline))
-
-    def outcome(self, opening: Sequence[Any]) -> Outcome | None:
-        """Return how matches end from an opening on; None if that is not known in time."""
-        if time.monotonic() >= self._deadline:
-            return None
-        if self._most_states:
-            solved = slip_encounters(
-                self._game, opening, seed=0, count=0, slips_permille=(0, 0), most_states=self._most_states
-            )
-            if solved is not None:
-                return OUTCOMES[solved.outcome]
-            self._most_states = 0
-        state = self._game.initial_state()
-        for action in opening:
-            state = self._game.apply(state, action)
-        return self._oracle.worth(state).outcome
-
-
 def opening_balance(game: Game[Any], path: str, openings: Iterable[Sequence[Any]], deadline: float) -> OpeningBalance:
     """Return what openings of a game for two are worth, by a deadline of ``time.monotonic``."""
-    worth = OpeningWorth(game, path, deadline)
-    outcomes = [worth.outcome(opening) for opening in openings]
+    outcomes = list(_outcomes(game, path, openings, deadline))
     counts = Counter(outcomes)
     return OpeningBalance(
         openings=len(outcomes), won=counts[Outcome.WIN], drawn=counts[Outcome.DRAW], lost=counts[Outcome.LOSS]
     )
+
+
+def _outcomes(
+    game: Game[Any], path: str, openings: Iterable[Sequence[Any]], deadline: float
+) -> Iterator[Outcome | None]:
+    """Yield how matches end from each opening on; None where that is not known in time."""
+    is_fast = isinstance(game, Game) and has_kernel(game) and is_built(game)
+    most_states = MOST_STATES if is_fast else _MOST_STATES_BY_RULES
+    oracle = Oracle(game, path, Limits(deadline=deadline))
+    for opening in openings:
+        if time.monotonic() >= deadline:
+            yield None
+            continue
+        solved = None
+        if most_states:
+            solved = slip_encounters(game, opening, seed=0, count=0, slips_permille=(0, 0), most_states=most_states)
+        if solved is not None:
+            yield OUTCOMES[solved.outcome]
+        else:
+            most_states = 0
+            yield oracle.worth(reduce(game.apply, opening, game.initial_state())).outcome
 
 
 def judged_margins(game: Game[Any], openings: Iterable[Sequence[Any]], deadline: float) -> list[PlayoutMargin]:
