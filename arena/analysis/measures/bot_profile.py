@@ -105,17 +105,20 @@ def meetings(
 ) -> list[Meeting]:
     """Return every meeting of bots with rivals (None: all others); results come in schedule order, by tournament."""
     all_results = list(results)
-    openings = [f"{result.opening_hash} {result.bots}" for result in all_results]
     met = []
-    for result, counts in zip(
-        all_results, counting(openings, [result.actions_hash for result in all_results]), strict=True
-    ):
-        is_rated = counts and len(set(result.bots)) == len(result.bots)
+    for result, is_rated in zip(all_results, are_rated(all_results), strict=True):
         place = (result.tournament, result.encounter, result.game)
         for (seat, bot), (rival_seat, rival) in permutations(enumerate(result.bots), 2):
             if bot in bots and (rival not in bots if rivals is None else rival in rivals):
                 met.append(Meeting(*place, bot, rival, seat, _share(result, seat, rival_seat), is_rated))
     return met
+
+
+def are_rated(results: Sequence[StoredResult]) -> list[bool]:
+    """Return for each match of some bots whether it counts for ratings: no duplicate, and no bot against itself."""
+    openings = [f"{result.opening_hash} {result.bots}" for result in results]
+    flags = counting(openings, [result.actions_hash for result in results])
+    return [bool(counts) and len({*one.bots}) == len(one.bots) for one, counts in zip(results, flags, strict=True)]
 
 
 def _share(result: StoredResult, seat: int, rival_seat: int) -> float:

@@ -89,7 +89,6 @@ def _leaderboard_without_authors(
 
 
 def _read_or_compute(path: Path, key: str, compute: Callable[[], Leaderboard]) -> Leaderboard:
-    """Return a leaderboard from its file, or compute and write it."""
     try:
         return _read(path, key)
     except _CacheMissError:

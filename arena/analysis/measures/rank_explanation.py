@@ -16,13 +16,13 @@ from itertools import groupby
 
 import numpy as np
 
+from arena.analysis.measures.bot_profile import are_rated
 from arena.analysis.measures.result_table import ResultTable
 from arena.ratings.consistency import expected_scores
 from arena.ratings.distributions import Floats
 from arena.ratings.environment import BETA, cdf, ppf
 from arena.ratings.ep_messages import JointGaussian
 from arena.ratings.field_fit import FittedEncounters
-from arena.ratings.result_arrays import counting
 from arena.ratings.set_fit import MAX_DENSE_BOTS, SetFit
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
@@ -76,12 +76,10 @@ class Surprise:
 def rated_matches_of(store: Store, tournament: StoredTournament, bot: str) -> list[RatedMatch]:
     """Return the matches of a bot (``name@version``) that count for ratings, in order."""
     numbered = list(store.matches_of([bot], within=tournament).numbered_results())
-    openings = [f"{result.opening_hash} {result.bots}" for _, result in numbered]
-    is_rated = counting(openings, [result.actions_hash for _, result in numbered])
     return [
         RatedMatch(match=match, encounter=result.encounter, bots=result.bots, ranks=result.ranks)
-        for (match, result), counts in zip(numbered, is_rated, strict=True)
-        if counts and len({*result.bots}) == len(result.bots)
+        for (match, result), is_rated in zip(numbered, are_rated([result for _, result in numbered]), strict=True)
+        if is_rated
     ]
 
 

@@ -127,7 +127,6 @@ class _Line:
     seats: int
 
     def columns(self) -> Columns:
-        """Return the types and shapes of the columns of the piece."""
         single, by_seat, words = (self.matches,), (self.matches, self.seats), (self.matches, HASH_BYTES // 4)
         return list(zip(_TYPES, (single, by_seat, by_seat, single, words, words), strict=True))
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from arena.analysis.text.tables import printable
 from arena.base.errors import GameError
@@ -240,8 +239,7 @@ def _target_among(new: Sequence[Sequence[Any]], before: Drawing) -> Sequence[Any
 # Which matches of a tournament its report can replay: those that a reader looks for first.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Candidate:
+class _Candidate(NamedTuple):
     match: int
     pairing: frozenset[str]
     has_fault: bool
@@ -251,14 +249,11 @@ class MatchChoice:
     """Collects the matches of a tournament, and orders them by how much a reader wants to see them."""
 
     def __init__(self) -> None:
-        """Begin with no match."""
         self._candidates: list[_Candidate] = []
 
     def add(self, record: MatchRecord) -> None:
         """Add a match, in the order of the schedule."""
-        self._candidates.append(
-            _Candidate(match=record.match, pairing=frozenset(record.bots), has_fault=bool(record.faults))
-        )
+        self._candidates.append(_Candidate(record.match, frozenset(record.bots), bool(record.faults)))
 
     def ordered(self) -> list[int]:
         """Return the numbers of all matches: the last of each pairing, those with faults, then the latest."""

@@ -45,7 +45,6 @@ def standings_table(table: Standings, formatted: bool = True) -> tuple[list[Colu
 
 
 def _decided_of(decided: Decided, label: str) -> Row:
-    """Return what is decided, with the claims about a bot."""
     about = {
         key: [dataclasses.asdict(claim) for claim in claims if label in (claim.bot, claim.rival)]
         for key, claims in (("claims", decided.claims), ("open", decided.open))

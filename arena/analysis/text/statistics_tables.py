@@ -87,14 +87,8 @@ def _games(games: Sequence[GameStatistics], formatted: bool) -> _Table:
     ]
     rows: list[Row] = []
     for game in games:
-        row: Row = {
-            "game": game.game,
-            "matches": game.matches,
-            "encounters": game.encounters,
-            "repeats": game.repeats,
-            "decisive_percent": 100 * game.decisive,
-            "draws": _share(game.draws, game, formatted),
-        }
+        shares = {"decisive_percent": 100 * game.decisive, "draws": _share(game.draws, game, formatted)}
+        row = row_of(columns[: len(columns) - seats], game, **shares)
         for seat in range(seats):
             row[f"seat_{seat}"] = _share(game.seats[seat], game, formatted) if seat < len(game.seats) else None
         rows.append(row)

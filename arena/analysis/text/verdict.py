@@ -229,7 +229,6 @@ class _Field:
     beats: NDArray[np.bool_]
 
     def is_alike(self, bots: Sequence[int]) -> bool:
-        """Return whether all of the bots are tied."""
         return not self.beats[np.ix_(bots, bots)].any()
 
     def alike_first(self) -> list[int]:
@@ -259,7 +258,6 @@ class _Field:
         return f"{first} leads, but can't be told apart from {_listed(self._names(rivals), 'other bot')}"
 
     def below(self) -> list[str]:
-        """Return which of the bots below the leaders are tied."""
         lower = [bot for bot in range(len(self.names)) if bot not in self.leaders()]
         groups = [group for group in self._connected(lower) if len(group) > 1]
         if len(groups) > MAX_GROUPS or any(not self._can_be_named(group) for group in groups):

@@ -86,7 +86,6 @@ def _so_far(before: MatchRecord, live: LiveMatch) -> MatchRecord:
 
 
 def _before_its_first_question(tournament: StoredTournament, line: ScheduledMatch) -> MatchRecord:
-    """Return a match before its first answer, in the form of a record."""
     definition = tournament.definition
     choice = definition.games[line.game]
     entrants = [definition.entrants[seat] for seat in line.seats]

@@ -263,7 +263,6 @@ def _fault(
 
 
 def _latest_of_each_group(faults: Iterable[SeenFault]) -> tuple[SeenFault, ...]:
-    """Return the latest of each group of similar faults."""
     groups: dict[tuple[object, ...], list[SeenFault]] = {}
     for fault in faults:
         groups.setdefault((fault.bot, fault.kind, fault.detail, fault.stderr), []).append(fault)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from arena.analysis.measures.bot_profile import HeadToHead as Counted
 from arena.analysis.measures.bot_profile import grouped, head_to_head, known_bots, meetings
@@ -77,23 +78,22 @@ def _part(part: str, found: Counted) -> HeadToHeadPart:
     return HeadToHeadPart.of(found, part=part)
 
 
-class _Sentences:
+class _Sentences(NamedTuple):
     """Two bots and how they did, for the sentences about them."""
 
-    def __init__(self, bot: str, rival: str, total: Counted, by_game: Mapping[str, Counted]) -> None:
-        self._bot = bot
-        self._rival = rival
-        self._total = total
-        self._by_game = by_game
+    bot: str
+    rival: str
+    total: Counted
+    by_game: Mapping[str, Counted]
 
     def better(self, counted_part: Counted) -> str | None:
         """Return the one that is better in some matches; None while that is open."""
         if not counted_part.is_clear or counted_part.score is None:
             return None
-        return self._bot if counted_part.score > 0.5 else self._rival
+        return self.bot if counted_part.score > 0.5 else self.rival
 
     def verdict(self) -> Iterator[str]:
-        bot, rival, total = marked(self._bot), marked(self._rival), self._total
+        bot, rival, total = marked(self.bot), marked(self.rival), self.total
         if not total.matches:
             yield from (bot, " and ", rival, " have not met.")
             return
@@ -115,9 +115,9 @@ class _Sentences:
 
     def _elsewhere(self) -> Iterator[str]:
         """Yield sentences for games in which another one is better than in all matches together."""
-        for side in (self._bot, self._rival):
-            games = [game for game, counts in self._by_game.items() if self.better(counts) == side]
-            if games and side != self.better(self._total):
+        for side in (self.bot, self.rival):
+            games = [game for game, counts in self.by_game.items() if self.better(counts) == side]
+            if games and side != self.better(self.total):
                 yield from (f" In {all_of(games)}, ", marked(side), " is better.")
 
 

@@ -116,7 +116,6 @@ class ReportBuilder:
     """
 
     def __init__(self, home: ArenaHome, tournament: StoredTournament, audience: Audience) -> None:
-        """Read the records, for an audience."""
         self._audience = audience
         self._home, self._tournament = home, tournament
         self.table = rated_tournament(home, tournament).table

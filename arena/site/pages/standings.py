@@ -45,7 +45,6 @@ class RatedTournament:
     """The standings and the results of a tournament, as its records stood at the first request."""
 
     def __init__(self, home: ArenaHome, tournament: StoredTournament) -> None:
-        """Prepare to read the results, when they are needed."""
         self._home = home
         self.tournament = tournament
 

@@ -143,7 +143,6 @@ class _Scale:
         return _TOP + (_HEIGHT - _TOP - _BOTTOM) * (self._high - value) / (self._high - self._low)
 
     def dots(self, rows: Sequence[Row], places: Sequence[str], number: int, count: int) -> Markup:
-        """Return a dot and a stroke for each number of a series."""
         shift = _APART * (2 * number - count + 1)
         drawn = []
         for row in rows:
@@ -154,7 +153,6 @@ class _Scale:
         return Markup(f'<g class="seat{number}">{"".join(drawn)}</g>')
 
     def axes(self, places: Sequence[str]) -> Markup:
-        """Return the lines behind the dots, and the texts around them."""
         grid = "".join(
             f'<path class="grid" d="M{_LEFT} {self._y(tick):.1f}H{_WIDTH - _RIGHT}"/>'
             f'<text class="end" x="{_LEFT - 6}" y="{self._y(tick) + 4:.1f}">{self._tick_text(tick)}</text>'
