@@ -23,7 +23,7 @@ from arena.base.programs.service_program import (
 )
 from arena.community.contests.contest_places import has_work
 from arena.community.contests.played_contest import PlayedContest
-from arena.community.contests.stages import remove_embargoed_home_of
+from arena.community.contests.stages import remove_embargoed_home
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.contest import ContestPhase, phase_of
 from arena.tournament.directors.supervised_run import Shutdown
@@ -69,7 +69,7 @@ def _remove_revealed_homes(directory: str) -> None:
     with ArenaHome(directory) as home, open_people(directory) as people:
         for stored in people.contests.all():
             if phase_of(stored, people.contests.now()) is ContestPhase.FINISHED:
-                remove_embargoed_home_of(home, stored.contest)
+                remove_embargoed_home(home, stored.contest)
 
 
 class _Processes:

@@ -14,7 +14,7 @@ from typing import Any
 
 from arena.analysis.measures.standings_cache import standings_of
 from arena.base.definition import Definition, GameChoice, GameOpenings, gone
-from arena.base.errors import BotDefinitionError, StoreError, UnknownNameError, UsageError
+from arena.base.errors import BotDefinitionError, StoreError, UnknownNameError, UsageError, failing_as
 from arena.base.records import Bot
 from arena.base.text import counted
 from arena.base.until import Until, first_pairings
@@ -200,16 +200,14 @@ MODE = 0o700
 def open_embargoed_home(directory: str | os.PathLike[str] | None, name: str) -> ArenaHome:
     """Open the embargoed home of a contest; create it if it does not exist."""
     path = embargoed_home_path(directory, name)
-    try:
+    with failing_as(StoreError, f"{path}: can't be written"):
         for folder in (path.parent, path):
             folder.mkdir(MODE, parents=True, exist_ok=True)
             folder.chmod(MODE)
-    except OSError as error:
-        raise StoreError(f"{path}: can't be written: {error.strerror}") from error
     return ArenaHome(path, store=path / DATABASE_FILE)
 
 
-def hide(home: ArenaHome, embargoed: ArenaHome, stored: StoredContest, tournament: str) -> None:
+def _hide(home: ArenaHome, embargoed: ArenaHome, stored: StoredContest, tournament: str) -> None:
     """Copy a tournament and its matches into the embargoed home, all or nothing, unless it is there already."""
     if _contest_tournament(home, stored, tournament) is None or embargoed.store.find_tournament(tournament) is not None:
         return
@@ -219,7 +217,7 @@ def hide(home: ArenaHome, embargoed: ArenaHome, stored: StoredContest, tournamen
             NewTournament(home.store.as_source(), shown).copy(embargoed.store)
 
 
-def take_back(home: ArenaHome, embargoed: ArenaHome, stored: StoredContest) -> None:
+def _take_back(home: ArenaHome, embargoed: ArenaHome, stored: StoredContest) -> None:
     """Move the tournaments of the embargoed home into the public home, replacing the copies there.
 
     Each tournament moves in one transaction, and a second call changes nothing.
@@ -231,11 +229,8 @@ def take_back(home: ArenaHome, embargoed: ArenaHome, stored: StoredContest) -> N
             played = _contest_tournament(embargoed, stored, name)
             if played is None:
                 continue
-            copy, shown = NewTournament(embargoed.store.as_source(), played), _contest_tournament(home, stored, name)
-            if shown is None:
-                copy.copy(home.store)
-            else:
-                copy.copy(home.store, in_place_of=shown)
+            shown = _contest_tournament(home, stored, name)
+            NewTournament(embargoed.store.as_source(), played).copy(home.store, in_place_of=shown)
 
 
 def _contest_tournament(home: ArenaHome, stored: StoredContest, tournament: str) -> StoredTournament | None:
@@ -248,19 +243,13 @@ def _contest_tournament(home: ArenaHome, stored: StoredContest, tournament: str)
     return found
 
 
-def remove_embargoed_home_of(home: ArenaHome, contest: Contest) -> None:
-    """Remove what is left of the embargoed home of a contest whose results are public."""
+def remove_embargoed_home(home: ArenaHome, contest: Contest) -> None:
+    """Remove what is left of an embargoed home whose tournaments have moved back; its logs go to the public home."""
     if has_embargoed_home(home.directory, contest.name):
-        remove_embargoed_home(home, open_embargoed_home(home.directory, contest.name), contest)
+        with open_embargoed_home(home.directory, contest.name) as embargoed:
+            for name in contest.tournaments:
+                move_log(embargoed.log_path(name), home.log_path(name))
     remove_tree(str(embargoed_home_path(home.directory, contest.name)))
-
-
-def remove_embargoed_home(home: ArenaHome, embargoed: ArenaHome, contest: Contest) -> None:
-    """Remove an embargoed home whose tournaments have moved back; its logs are appended to those of the public home."""
-    for name in contest.tournaments:
-        move_log(embargoed.log_path(name), home.log_path(name))
-    embargoed.close()
-    remove_tree(str(embargoed.directory))
 
 
 class ContestHomes:
@@ -286,18 +275,17 @@ class ContestHomes:
             return ContestHome.PUBLIC, self.public
         embargoed = self._opened(stored)
         for tournament in stored.contest.tournaments:
-            hide(self.public, embargoed, stored, tournament)
+            _hide(self.public, embargoed, stored, tournament)
         tell_owners(self._people, self.public.store, [embargoed.store])
         return ContestHome.EMBARGOED, embargoed
 
     def reveal(self, stored: StoredContest) -> None:
         """Make all results public. If the process is killed meanwhile, the next call completes it."""
         if self._has_embargoed(stored):
-            take_back(self.public, self._opened(stored), stored)
+            _take_back(self.public, self._opened(stored), stored)
         self._people.contests.set_revealed(stored)
-        if self._embargoed is not None:
-            remove_embargoed_home(self.public, self._embargoed, stored.contest)
-            self._embargoed = None
+        self.close()
+        remove_embargoed_home(self.public, stored.contest)
 
     def _has_embargoed(self, stored: StoredContest) -> bool:
         return has_embargoed_home(self.public.directory, stored.name)

@@ -10,6 +10,7 @@ import secrets
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -82,7 +83,7 @@ class UploadDirectory:
             )
         if len(self._receiving) >= MAX_RECEIVING:
             raise UsageError("uploads can't be taken now: too many come in at once; try again in a minute")
-        try:
+        with cannot_be_taken():
             self._directory.mkdir(parents=True, exist_ok=True)
             disks = [
                 os.statvfs(place) for place in (self._directory, tempfile.gettempdir())
@@ -90,8 +91,6 @@ class UploadDirectory:
             if any(disk.f_bavail * disk.f_frsize < SPARE_BYTES for disk in disks):
                 raise UsageError("uploads can't be taken now: the disk of the arena is nearly full")
             descriptor, name = tempfile.mkstemp(prefix=RECEIVING, dir=self._directory)
-        except OSError as error:
-            raise _cannot_be_taken(error) from error
         self._receiving.append(person)
         return Receiving(self._directory, descriptor, Path(name), lambda: self._receiving.remove(person))
 
@@ -142,28 +141,25 @@ class Receiving:
         if self._size_bytes > MAX_UPLOAD_BYTES:
             raise UploadError(f"the upload is larger than {size_text(MAX_UPLOAD_BYTES)}")
         self._digest.update(data)
-        try:
+        with cannot_be_taken():
             self._file.write(data)
-        except OSError as error:
-            raise _cannot_be_taken(error) from error
 
     def keep(self) -> Received:
         """Keep the upload for good; raise UploadError if it is empty, UsageError if the disk is full."""
         if not self._size_bytes:
             raise UploadError("the upload is empty")
-        try:
+        with cannot_be_taken():
             self._file.flush()
             os.fsync(self._file.fileno())
-        except OSError as error:
-            raise _cannot_be_taken(error) from error
         digest = self._digest.hexdigest()
         received = Received(f"{digest[:16]}-{secrets.token_hex(8)}", digest, self._size_bytes)
         self._path.replace(self._directory / received.name)
         return received
 
 
-def _cannot_be_taken(error: OSError) -> UsageError:
-    return UsageError(f"uploads can't be taken now: {error.strerror}")
+def cannot_be_taken() -> AbstractContextManager[None]:
+    """Raise UsageError for an error of the disk to which uploads are written."""
+    return failing_as(UsageError, "uploads can't be taken now")
 
 
 # Homes get the owners of their bots from the database of people, because pages read only the homes.

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from arena.base.errors import BotDefinitionError, StoreError, UploadError, UsageError
+from arena.base.errors import BotDefinitionError, StoreError, UploadError, UsageError, failing_as
 from arena.base.names import is_printable
 from arena.base.records import MEBIBYTE, Bot, Limits
 from arena.base.shipped import bot_path, package_directory
@@ -61,10 +61,8 @@ def packed(path: str | os.PathLike[str]) -> Iterator[PackedBot]:
             archive.seek(0)
             yield PackedBot(archive, f"{bot_file.resolve().name}.tar.gz", size_bytes)
         return
-    try:
+    with failing_as(BotDefinitionError, f"bot {str(path)!r}: can't be read"):
         file = open(bot_file, "rb", opener=open_at_once)  # noqa: SIM115 - closed below
-    except OSError as error:
-        raise BotDefinitionError(f"bot {str(path)!r}: can't be read: {error.strerror}") from error
     with file:
         yield PackedBot(file, bot_file.name, os.fstat(file.fileno()).st_size)
 

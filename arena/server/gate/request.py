@@ -13,10 +13,16 @@ from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
-from arena.base.errors import UploadError, UsageError
+from arena.base.errors import UploadError
 from arena.base.machine import is_loopback
 from arena.base.text import size_text
-from arena.community.submissions.upload_directory import MAX_UPLOAD_BYTES, Received, Receiving, UploadDirectory
+from arena.community.submissions.upload_directory import (
+    MAX_UPLOAD_BYTES,
+    Received,
+    Receiving,
+    UploadDirectory,
+    cannot_be_taken,
+)
 from arena.server.http.endpoint import content_type_of, not_taken, read_body
 from arena.server.http.problems import Problem, ProblemError
 from arena.store.people.people_store import PeopleStore
@@ -249,11 +255,10 @@ async def _file_of_form(request: Request, upload: Receiving) -> tuple[dict[str, 
     )
     with upload as receiving:
         try:
-            form = await parser.parse()
+            with cannot_be_taken():  # into a temporary file
+                form = await parser.parse()
         except MultiPartException:
             raise not_taken(400, "The form that was sent can't be read.") from None
-        except OSError as error:  # of the temporary file
-            raise UsageError(f"uploads can't be taken now: {error.strerror}") from error
         try:
             file = form.get("file")
             if not isinstance(file, UploadFile) or not file.filename:
