@@ -1,5 +1,6 @@
 """A stranger that has nothing but the rules and the description of certificates agrees about decision lists."""
 
+import zlib
 from functools import cache
 from itertools import pairwise
 from math import sqrt
@@ -122,17 +123,30 @@ CASES = {
 }
 
 
+def read(text):
+    """Return game, options and claims of a certificate."""
+    body, end = text[:-13], text[-13:]
+    assert end == f"end {zlib.crc32(body.encode()):08x}\n"
+    version, game, *lines = body.splitlines()
+    assert version == "arena certificate 1"
+    words = [line.split() for line in lines]
+    options = {line[1]: int(line[2]) for line in words if line[0] == "option"}
+    claims = [(int(line[1]), int(line[3]), line[5]) for line in words if line[0] == "seat"]
+    return game.removeprefix("game "), options, claims
+
+
 @pytest.mark.slow(only=("plaid, upright", "coprimality 5", "coprimality 6"), sample=("coprimality 5",))
 @pytest.mark.parametrize(("name", "options"), CASES.values(), ids=CASES)
 def test_what_a_list_holds_is_what_a_stranger_finds(name, options):
     certificate = prove(make_game(name, **options), name, Limits(), by_advice=True)
-    listed = [
-        line.split() for line in certificate.text().splitlines() if " holds " in line and " by table " not in line
-    ]
+    game, stated, claims = read(certificate.text())
+    assert game == name
+    assert {**stated, **options} == stated
+    listed = [claim for claim in claims if claim[2] != "table"]
     assert listed
-    for _, seat, _, holds, _, lines in listed:
-        found = least(name, options, int(seat), lines.split(","))
-        assert found == int(holds) if "," in lines else found >= int(holds)
+    for seat, holds, lines in listed:
+        found = least(name, options, seat, lines.split(","))
+        assert found == holds if "," in lines else found >= holds
     if name != "coprimality":
         margin = margin_after(name, options)
         assert certificate.value == ((margin > 0) - (margin < 0) if name == "plaid" else margin)
