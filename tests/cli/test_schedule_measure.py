@@ -6,7 +6,7 @@ import time
 import pytest
 
 from arena.store.home import ArenaHome
-from arena.tournament import measurement
+from arena.tournament import director
 from tests.cli.calls import as_json, printed_alone, refusal
 from tests.conftest import BOTS
 from tests.written_bots import kit_bot
@@ -54,7 +54,7 @@ def test_a_few_matches_say_how_long_all_of_them_take(arena, written, tmp_path):
 
 @pytest.mark.slow
 def test_matches_that_do_not_end_are_stopped(arena, written, tmp_path, monkeypatch):
-    monkeypatch.setattr(measurement, "MAX_SECONDS", 0.5)
+    monkeypatch.setattr(director, "MEASURE_SECONDS", 0.5)
     patient = "[time_control]\nper_action_seconds = 600"
     path = written(bot_that(tmp_path, "asleep", "time.sleep(300)"), BOTS / "minimal", text=patient)
     started = time.monotonic()

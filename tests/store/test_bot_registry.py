@@ -11,7 +11,7 @@ from arena.base.errors import StoreError, UsageError
 from arena.match.players.manifest import load_bot
 from arena.store.results.lock import director_file_lock
 from arena.store.results.values import StoredTournament
-from arena.tournament.executors.log_file import JoinedLog
+from arena.tournament.executors.worker_start import JoinedLog
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from arena.analysis.measures.schedule import GameTimes, bound_seconds, estimate
 from arena.analysis.text.tables import Column, Row
 from arena.base.records import TimeControl
 from arena.base.text import counted
-from arena.tournament.measurement import MAX_SECONDS, BotFailures, Measurement
+from arena.tournament.director import MEASURE_SECONDS, BotFailures, Measurement
 
 MEASURED_COLUMNS = [
     Column("game", "game", is_number=False),
@@ -95,7 +95,9 @@ def failure_sentences(measurement: Measurement) -> list[str]:
         voids = counted(len(measurement.voids), "match")
         lines.append(f"{voids} without a result, the first one: {measurement.voids[0]}")
     if measurement.is_cut:
-        lines.append(f"some matches did not end within {MAX_SECONDS:.0f} s and are not counted: it will take longer")
+        lines.append(
+            f"some matches did not end within {MEASURE_SECONDS:.0f} s and are not counted: it will take longer"
+        )
     return lines
 
 

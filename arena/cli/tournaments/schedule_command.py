@@ -132,7 +132,7 @@ def schedule_command(
 def _measure(definition: Definition, counts: _Counts, slots: int, table_format: str) -> int:
     from arena.analysis.measures.schedule import times_of
     from arena.analysis.text.duration_text import MEASURED_COLUMNS, failure_sentences, measured_rows
-    from arena.tournament.measurement import measure
+    from arena.tournament.director import measure
 
     if not counts.first:
         raise UsageError(f"tournament {definition.name!r}: no match is scheduled")

@@ -24,11 +24,11 @@ from arena.base.records import MatchSpec
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.reaper import end_tracers
 from arena.tournament.executors.executor import Executor, Job, JobResult, Playing, Void, WorkQueue
-from arena.tournament.executors.log_file import JoinedLog
 from arena.tournament.executors.worker import Notice, WorkerSettings, run_worker
 from arena.tournament.executors.worker_start import (
     MAX_FAILED_STARTS,
     CoreLocks,
+    JoinedLog,
     StartedWorkers,
     end_if_importing,
     workers_that_fit,

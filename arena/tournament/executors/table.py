@@ -20,9 +20,8 @@ from arena.match.players.building import build_bots
 from arena.match.players.function_player import isolation_for
 from arena.sandbox.isolation.launcher import kept_on
 from arena.tournament.executors.executor import Executor, Job, JobResult, Playing, WorkQueue
-from arena.tournament.executors.log_file import JoinedLog
 from arena.tournament.executors.worker import LiveWeight, play_spec
-from arena.tournament.executors.worker_start import CoreLocks, workers_that_fit
+from arena.tournament.executors.worker_start import CoreLocks, JoinedLog, workers_that_fit
 
 
 class ExecutorKind(NamedTuple):
