@@ -8,9 +8,10 @@ from math import sqrt
 import pytest
 
 from arena.games import make_game
-from arena.lab.advice import ADVICE
+from arena.lab.advice import ADVICE, Step
 from arena.lab.certificate import _LISTS, prove
 from arena.lab.solving.limits import Limits
+from tests.best_play import positions
 from tests.games.reference import reference_of
 from tests.lab.brute_force import margin_after
 
@@ -156,3 +157,14 @@ def test_what_a_list_holds_is_what_a_stranger_finds(name, options):
 def test_a_list_of_a_certificate_begins_the_list_of_advice(name):
     _, keys = _LISTS[name]
     assert tuple(ADVICE[name].lines)[: len(keys)] == keys
+
+
+@pytest.mark.parametrize(("width", "height", "lines"), [(8, 6, 6), (6, 9, 7)])
+def test_by_how_much_a_seat_leads_on_a_sheet_is_what_a_stranger_finds(width, height, lines):
+    game = make_game("plaid", width=width, height=height, lines=lines)
+    rules = reference_of("plaid", {"width": width, "height": height, "lines": lines})
+    for state, seat in positions(game, 1, 20):
+        before = [("v", x) for x in state.vertical] + [("h", y) for y in state.horizontal]
+        for action in game.legal_actions(state):
+            step = Step(game, state, action, game.apply(state, action), seat)
+            assert ADVICE["plaid"].lines["lead"].value(step) == pytest.approx(lead(rules, seat, before, action))
