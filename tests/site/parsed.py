@@ -2,7 +2,6 @@ import csv
 import io
 import re
 from html.parser import HTMLParser
-from importlib import import_module
 
 import html5lib
 
@@ -16,15 +15,15 @@ VOID = {"meta", "input", "br", "link", "img", "hr", "wbr"}
 def model_of(home, name, **parameters):
     """Return the value of a page, as it comes back from JSON."""
     page = PAGE_BY_NAME[name]
-    module, _, function = page.builder.partition(":")
-    built = getattr(import_module(module), function)(home, page.parameters.model_validate(parameters))
+    built = page.function()(home, page.parameters.model_validate(parameters))
     return page.model.model_validate_json(built.model_dump_json())
 
 
 def html_of(home, name, links=None, **parameters):
     page = PAGE_BY_NAME[name]
     model = model_of(home, name, **parameters)
-    return rendered(name, model, page.parameters.model_validate(parameters), links=links, topics=page.topics)
+    values = page.parameters.model_validate(parameters)
+    return rendered(name, model, values, links=links, topics=page.topics_of(values))
 
 
 def checked(home, name, links=None, **parameters):

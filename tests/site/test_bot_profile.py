@@ -65,7 +65,7 @@ def test_a_newcomer_is_rated_by_its_living_director_until_a_leaderboard_has_it(h
 
 def test_a_page_is_brought_up_to_date_without_its_leaderboards(home, newcomer, monkeypatch):
     parameters = BotParameters(bot="c")
-    old = builder.build_bot_profile(home, parameters).model_copy(update={"first_ratings": ()})
+    old = builder.build_bot(home, parameters).model_copy(update={"first_ratings": ()})
     monkeypatch.setattr(builder, "leaderboard", lambda *_: pytest.fail("a leaderboard was computed"))
     page = PAGE_BY_NAME["bot"]
     new = page.freshened(home, old)

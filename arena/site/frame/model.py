@@ -178,9 +178,6 @@ class Sentence(Model):
 
 # A page of the site: a line in the table of pages, from which addresses, JSON, permissions and OpenAPI follow.
 
-AUTHORS = "arena.site.frame.building:with_authors"
-"""Imported when a page is built."""
-
 _FIELD = re.compile(r"\{(\w+)\}")
 
 
@@ -197,16 +194,16 @@ class Lane(StrEnum):
     """By the server, about itself; nobody else can."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Page:
     """A page of the site; the first line of its model's docstring says what it shows.
 
     Attributes:
         path: its address, with fields of ``parameters`` in braces.
-        builder: the function that builds the model, as ``module:function``; imported when it is used. Empty in the
-            lane of the server.
+        builder: the function that builds the model, as ``module:function`` below ``arena.site``, or a module that has
+            ``build_NAME``; imported when it is used. Empty in the lane of the server.
+        topic: what must have changed for the page to change, as a path with fields in braces; empty for nothing.
         room: the page in the site's navigation that it belongs to.
-        topics: what must have changed for the page to change, as paths with fields in braces.
         freshener: the function that brings a model up to date by a few look-ups, as ``module:function``; empty without
             one. While a page rests, readers see it with these.
         has_feed: whether there is a feed of its results, at ``feed.atom`` below its address.
@@ -216,10 +213,10 @@ class Page:
     path: str
     parameters: type[Parameters]
     model: type[Model]
-    builder: str = ""
     lane: Lane
+    builder: str = ""
+    topic: str = "arena"
     room: str = "overview"
-    topics: tuple[str, ...] = ("arena",)
     freshener: str = ""
     has_feed: bool = False
 
@@ -235,33 +232,33 @@ class Page:
 
     def topics_of(self, parameters: Parameters) -> tuple[str, ...]:
         """Return the topics of the page at an address; names are quoted in them as they are in addresses."""
-        return _topics_of(self.topics, parameters)
+        return _topics_of(self.topic, parameters)
 
     def build(self, home: ArenaHome, parameters: Parameters) -> Model:
         """Return what the page shows at an address."""
         model = self.function()(home, parameters)
         if isinstance(model, ModelOfBots):
-            with_authors: Callable[[ArenaHome, Parameters, Model], Model] = _named(AUTHORS)
+            with_authors: Callable[[ArenaHome, Parameters, Model], Model] = _imported("frame.building:with_authors")
             return with_authors(home, parameters, model)
         return model
 
     def function(self) -> Callable[[ArenaHome, Parameters], Model]:
         """Return the function that builds the page."""
-        function: Callable[[ArenaHome, Parameters], Model] = _named(self.builder)
+        function: Callable[[ArenaHome, Parameters], Model] = _imported(self.builder, f"build_{self.name}")
         return function
 
     def freshened(self, home: ArenaHome, model: Model) -> Model:
         """Return what the page shows, brought up to date by a few look-ups; the same model if nothing is new."""
-        function: Callable[[ArenaHome, Model], Model] = _named(self.freshener)
+        function: Callable[[ArenaHome, Model], Model] = _imported(self.freshener)
         return function(home, model)
 
 
-def _named(path: str) -> Any:
+def _imported(path: str, usual: str = "") -> Any:
     module, _, name = path.partition(":")
-    return getattr(import_module(module), name)
+    return getattr(import_module(f"arena.site.{module}"), name or usual)
 
 
 @lru_cache(maxsize=2000)
-def _topics_of(topics: tuple[str, ...], parameters: Parameters) -> tuple[str, ...]:
+def _topics_of(topic: str, parameters: Parameters) -> tuple[str, ...]:
     values = {name: quote(str(value), safe="") for name, value in parameters.model_dump().items()}
-    return tuple(topic.format(**values) for topic in topics)
+    return (topic.format(**values),) if topic else ()

@@ -61,7 +61,7 @@ LADDER = "ladder"
 """The format of tournaments whose ratings are shown round by round."""
 
 
-def build_bot_profile(home: ArenaHome, parameters: BotParameters) -> BotProfilePage:
+def build_bot(home: ArenaHome, parameters: BotParameters) -> BotProfilePage:
     """Return the page of a bot; UnknownNameError if it does not exist."""
     store = home.store
     reading = Reading()
