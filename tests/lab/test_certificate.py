@@ -15,6 +15,7 @@ from arena.lab.solving.limits import Limits, TimeIsUpError
 from tests import needs
 from tests.cli.calls import calling
 from tests.lab.brute_force import coprimality, margin_after
+from tests.lab.test_decision_lists import least
 
 pytestmark = needs.program("cc", "gcc", "clang")
 
@@ -118,6 +119,18 @@ def test_rules_for_people_are_checked_against_all_replies(check, name, options, 
     code, said = check(text, name)
     assert (code, said.splitlines()[-1]) == (0, f"proved: the value for seat 0 is exactly {value}")
     assert_no_more(check, text, value)
+
+
+@pytest.mark.parametrize(("width", "height", "lines"), [(4, 3, 3), (5, 4, 2), (3, 4, 4), (6, 2, 3)])
+def test_a_list_that_does_not_keep_the_value_holds_what_a_stranger_finds(check, width, height, lines):
+    options = {"width": width, "height": height, "lines": lines}
+    head = "".join(f"option {name} {value}\n" for name, value in options.items())
+    for seat in (0, 1):
+        holds = least("plaid", options, seat, ["lead"])
+        for more in (0, 1):
+            claim = f"seat {seat} holds {holds + more} by lead\n"
+            code, _ = check(sealed(f"arena certificate 1\ngame plaid\n{head}search 0\n{claim}end "))
+            assert code == more
 
 
 @pytest.mark.parametrize("lines", ["safe,way", "way"])
