@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 from urllib.parse import parse_qsl, unquote_to_bytes
@@ -38,7 +39,8 @@ class Hosts:
         A host that stands for all addresses of the machine allows any address, and no name.
         """
         self._names = {_normal(name) for name in (*LOCAL, host, *allowed)}
-        self._takes_any_address = _is_address(host) and ipaddress.ip_address(host).is_unspecified
+        address = _address(host)
+        self._takes_any_address = address is not None and address.is_unspecified
 
     def has(self, header: str) -> bool:
         """Return whether the site answers to the value of a ``Host`` header; any port will do."""
@@ -46,7 +48,7 @@ class Hosts:
         if match is None:
             return False
         name = _normal(match["v6"] or match["name"])
-        return name in self._names or (self._takes_any_address and _is_address(name))
+        return name in self._names or (self._takes_any_address and _address(name) is not None)
 
     def guarding(self, app: ASGIApp, problem_response: Callable[[Request, Problem], Response]) -> ASGIApp:
         """Return an application that passes requests for allowed names on, and answers others with a problem."""
@@ -70,19 +72,14 @@ def _refusal(host_headers: list[str]) -> Problem:
     return Problem(status=421, title="Not this host", error=error)
 
 
+def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    with suppress(ValueError):
+        return ipaddress.ip_address(name)
+    return None
+
+
 def _normal(name: str) -> str:
-    try:
-        return str(ipaddress.ip_address(name))
-    except ValueError:
-        return name.rstrip(".").lower()
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
+    return str(_address(name) or name.rstrip(".").lower())
 
 
 # The address of a client, which its person sees, and its network, whose requests are counted.
@@ -97,13 +94,10 @@ NETWORK_BITS = 64
 
 def address_of(request: Request) -> str:
     """Return the address of the client in canonical form; "" if a proxy has sent no valid one."""
-    try:
-        address = ipaddress.ip_address(request.client.host if request.client is not None else "")
-    except ValueError:
-        return ""
+    address = _address(request.client.host if request.client is not None else "")
     if isinstance(address, ipaddress.IPv6Address):
         address = address.ipv4_mapped or ipaddress.IPv6Address(int(address))  # without its zone
-    return str(address)
+    return str(address or "")
 
 
 def network_of(address: str) -> str:

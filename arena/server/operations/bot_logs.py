@@ -7,6 +7,7 @@ whether there is any or not.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import NoReturn
 
 from arena.analysis.measures.values import RatingPoint
@@ -110,10 +111,9 @@ def _raise_nothing_here() -> NoReturn:
 def _match_logs(home: ArenaHome, sent: MatchParameters, audience: Audience, address: str) -> MatchLogs:
     if audience == Audience():
         _raise_nothing_here()
-    try:
+    record = None
+    with suppress(UnknownNameError):
         record = home.store.find_record(sent.tournament, sent.match)
-    except UnknownNameError:
-        record = None
     if record is None or not any(map(audience.may_read, record.bots)):
         _raise_nothing_here()
     return _logs(record, sent.tournament, audience, address, record.bots)

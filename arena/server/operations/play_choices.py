@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -119,12 +120,10 @@ def played_on(menu: PlayMenu, sent: NewMatch, record: MatchRecord | None) -> tup
 def menu_of(people: PeopleStore) -> PlayMenu:
     """Return what can be chosen now."""
     body = people.unrated_matches.menu()
-    if body is None:
-        return PlayMenu(games=(), bots=(), slots=0, refusal=NOBODY_PLAYS)
-    try:
-        return PlayMenu.model_validate_json(body)
-    except ValidationError:  # of another version, whose play host has just ended
-        return PlayMenu(games=(), bots=(), slots=0, refusal=NOBODY_PLAYS)
+    with suppress(ValidationError):  # of another version, whose play host has just ended
+        if body is not None:
+            return PlayMenu.model_validate_json(body)
+    return PlayMenu(games=(), bots=(), slots=0, refusal=NOBODY_PLAYS)
 
 
 def bot_of(bots: Sequence[PlayableBot], name: str) -> PlayableBot | None:
