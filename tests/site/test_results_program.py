@@ -21,7 +21,7 @@ class World:
         stored = [SimpleNamespace(name=name, contest=SimpleNamespace(tournaments=(name,))) for name in NAMES]
         self.people = SimpleNamespace(contests=SimpleNamespace(all=lambda: stored, now=lambda: ""))
         self.maker = ResultMaker(lambda: self.seconds)
-        monkeypatch.setattr(results_program, "_are_results_public", lambda stored, now: True)
+        monkeypatch.setattr(results_program, "are_results_public", lambda stored, now: True)
         monkeypatch.setattr(results_program, "make_result", self._make_result)
 
     def _make_result(self, home, contest, tournaments):
