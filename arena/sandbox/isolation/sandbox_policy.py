@@ -85,6 +85,7 @@ class Isolation:
         return self.level in (IsolationLevel.LANDLOCK, IsolationLevel.BUBBLEWRAP)
 
 
+@functools.cache
 def is_root() -> bool:
     """Return whether the arena runs as root; bots then run under uids of their own, on Linux."""
     return HAS_PROC and os.geteuid() == 0
