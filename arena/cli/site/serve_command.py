@@ -208,6 +208,10 @@ def serve_command(
         _refuse_addresses(context)
         site = site._replace(host=inherited.getsockname()[0])
     site.check_reach()
+    if open_to != AUTHORS and site.ladders and site.chosen_ladders():
+        raise UsageError(
+            f"--ladder {site.ladders[0]}: bots enter ladders where authors submit them; add --open-to authors"
+        )
     from arena.sandbox.isolation.control_groups import divide_delegated_group
     from arena.server.http.addresses import checked_proxies
     from arena.server.http.app import Site

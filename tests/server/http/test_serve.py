@@ -288,6 +288,7 @@ REFUSED = {
     ("--only", "work", "--port", "8000"): "--port: --only work has no use for it",
     ("--only", "work", "--open-to", "authors"): "--open-to: --only work has no use for it",
     ("--open-to", "authors", "--ladder", "none", "--ladder", "x"): "--ladder none: no ladder is played, so leave out",
+    ("--ladder", "x.toml"): "--ladder x.toml: bots enter ladders where authors submit them; add --open-to authors",
     ("--only", "work", "--ladder", "missing.toml"): "missing.toml: there is no such file",
     ("--only", "checker"): "'checker' is not one of 'web', 'work'.",
 }
