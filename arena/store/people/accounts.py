@@ -128,11 +128,12 @@ class Accounts(TimedRepository):
         for table in (unrated_matches, votes, puzzle_tries):
             connection.execute(delete(table).where(table.c.person_id == person.number))
         connection.execute(submissions.update().where(theirs).values(nothing))
-        left: dict[str, Any] = {
+        left = {
             "name": f"{LEFT}{person.number}",
             "look_alike_key": digest_of(look_alike_key(person.name)),
+            "password_hash": None,
+            "closed_at": self._clock.text(),
         }
-        left |= {"password_hash": None, "closed_at": self._clock.text()}
         connection.execute(people.update().where(people.c.id == person.number).values(left))
         return list(connection.execute(select(submissions.c.upload).where(theirs)).scalars())
 

@@ -142,8 +142,16 @@ class ContestMessages(TimedRepository):
         if count_rows(connection, contest_messages.c.contest_id == contest) >= MAX_MESSAGES:
             raise UsageError(f"a contest has at most {MAX_MESSAGES} announcements and questions")
         is_question = person is not None
-        row: dict[str, Any] = {"contest_id": contest, "person_id": person, "text": text, "at": self._clock.text()}
-        row |= {"is_question": int(is_question), "is_for_all": int(not is_question), "answer": "", "news": news}
+        row = {
+            "contest_id": contest,
+            "person_id": person,
+            "is_question": int(is_question),
+            "text": text,
+            "at": self._clock.text(),
+            "answer": "",
+            "is_for_all": int(not is_question),
+            "news": news,
+        }
         connection.execute(contest_messages.insert(), row)
 
 

@@ -230,8 +230,16 @@ class Requests(TimedRepository):
             raise UsageError(f"{MAX_WAITING} requests about tournament {tournament!r} wait already")
         now, about = self._clock.text(), (f"{subject} in {tournament}" if subject else tournament)
         add_line(connection, now, by, f"asked to {kind}", about[:MAX_SUBJECT_CHARACTERS], reason, tournament)
-        row = {"tournament": tournament, "kind": kind, "arguments": body, "reason": reason, "by": by, "made_at": now}
-        row |= {"state": RequestState.WAITING, "outcome": ""}
+        row = {
+            "tournament": tournament,
+            "kind": kind,
+            "arguments": body,
+            "reason": reason,
+            "by": by,
+            "made_at": now,
+            "state": RequestState.WAITING,
+            "outcome": "",
+        }
         return _request_of(connection.execute(requests.insert().returning(requests), row).one())
 
     def next(self, tournament: str) -> TournamentRequest | None:
@@ -338,8 +346,8 @@ class Directors(TimedRepository):
     ) -> None:
         """Replace the status of a program ("ladder" or "contest") of a supervised run; the sentence may be empty."""
         now = self._clock.text()
-        values = {"program": program, "state": state, "seen_at": now, "sentence": sentence}
-        values |= {"figures": as_json(asdict(figures))}
+        text = as_json(asdict(figures))
+        values = {"program": program, "state": state, "seen_at": now, "sentence": sentence, "figures": text}
         changed = {**values, "since": case((reports.c.state == state, reports.c.since), else_=now)}
         new = insert_into(connection, reports).values(tournament=tournament, since=now, **values)
         connection.execute(new.on_conflict_do_update(index_elements=[reports.c.tournament], set_=changed))
