@@ -262,6 +262,17 @@ def test_pair_scores_are_means_over_encounters():
     assert [three[pair].score for pair in (("a", "b"), ("a", "c"), ("b", "c"))] == [1.0, 1.0, 0.5]
 
 
+def test_pair_scores_count_matches_of_two_and_of_three_alike():
+    """By hand: each pair meets once in twos, and twice in threes, where b beats c beats a, then a beats b beats c."""
+    twos = [((pair, ranks),) for pair, ranks in ((("a", "b"), (1, 2)), (("b", "c"), (1, 1)), (("a", "c"), (2, 1)))]
+    threes = [((("a", "b", "c"), ranks),) for ranks in ((3, 1, 2), (1, 2, 3))]
+    scores = pair_scores(EncounterArrays.of([(met, 1) for met in (*twos, *threes)]))
+    assert {pair: 3 * score.score for pair, score in scores.items()} == pytest.approx(
+        {("a", "b"): 2.0, ("b", "c"): 2.5, ("a", "c"): 1.0}
+    )
+    assert {score.encounters for score in scores.values()} == {3}
+
+
 BASEBALL = {
     "Milwaukee": {"Detroit": 7, "Toronto": 9, "New York": 7, "Boston": 7, "Cleveland": 9, "Baltimore": 11},
     "Detroit": {"Milwaukee": 6, "Toronto": 7, "New York": 5, "Boston": 11, "Cleveland": 9, "Baltimore": 9},
