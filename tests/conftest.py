@@ -5,6 +5,7 @@ import gc
 import importlib
 import os
 import sys
+import tempfile
 from collections import Counter
 from pathlib import Path
 
@@ -158,6 +159,14 @@ def room_of(nodeid):
 def no_terminal(monkeypatch):
     """Tables are as wide as they want unless a test says otherwise; pytest-xdist sets COLUMNS for its workers."""
     monkeypatch.delenv("COLUMNS", raising=False)
+
+
+@pytest.fixture
+def open_path():
+    """A directory for bots of another uid; pytest closes those of all runs when the next one begins beside them."""
+    with tempfile.TemporaryDirectory(prefix="open-to-bots-", ignore_cleanup_errors=True) as directory:
+        Path(directory).chmod(0o755)
+        yield Path(directory)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from arena.store import bot_registry
 from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
 from tests.conftest import ROOT
-from tests.open_places import nested
+from tests.deep_places import nested
 
 MANIFEST = 'name = "b"\ncommand = ["python3", "bot.py"]\ngames = ["differences"]\n'
 

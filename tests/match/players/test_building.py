@@ -18,7 +18,7 @@ from arena.sandbox.isolation.levels import choose_isolation
 from arena.tournament.executors.dask_worker import pack_bot, unpack_bot
 from tests import needs
 from tests.cli.calls import calling
-from tests.open_places import nested
+from tests.deep_places import nested
 
 COPY = "cp program.sh build/bot"
 

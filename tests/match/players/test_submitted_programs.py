@@ -27,7 +27,7 @@ from arena.tournament.resumption import create_or_resume
 from tests import needs
 from tests.cli.calls import calling, shown, told
 from tests.conftest import ROOT
-from tests.open_places import nested
+from tests.deep_places import nested
 
 PATH = "/usr/bin:/bin"
 DEPLOY = "#!/bin/sh\nKEY=s3cret\n. ./helper.sh\n"

@@ -12,7 +12,6 @@ from arena.base.shipped import CACHE_VARIABLE, KERNELS, bot_path
 from arena.sandbox.isolation import bot_places
 from arena.sandbox.isolation.bot_places import find_places
 from tests import needs
-from tests.open_places import open_to_everybody
 
 
 class Place:
@@ -45,9 +44,8 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch):
-    open_to_everybody(tmp_path)
-    return Place(tmp_path, monkeypatch)
+def place(open_path, monkeypatch):
+    return Place(open_path, monkeypatch)
 
 
 CHANGES = {

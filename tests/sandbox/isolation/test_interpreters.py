@@ -22,7 +22,6 @@ from arena.sandbox.isolation.reaper import make_scratch
 from arena.sandbox.isolation.sandbox_policy import Isolation, make_launch_spec
 from arena.store import home
 from tests import needs
-from tests.open_places import open_to_everybody
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
@@ -280,12 +279,6 @@ def run_bot(directory, file, isolation):
     return levels.run_test_program(
         Bot(name="b", version="1", command=command, directory=str(directory), own_files=(str(directory),)), isolation
     )
-
-
-@pytest.fixture
-def open_path(tmp_path):
-    open_to_everybody(tmp_path)
-    return tmp_path
 
 
 @pytest.mark.parametrize("is_closed", [False, pytest.param(True, marks=needs.root)])

@@ -15,7 +15,7 @@ from arena.sandbox.isolation.procfs import is_dead, process_tag
 from arena.sandbox.isolation.reaper import remove_stale, remove_stale_directories
 from arena.sandbox.isolation.removal import remove_made_by, remove_tree
 from tests import needs
-from tests.open_places import nested
+from tests.deep_places import nested
 
 DEAD = "999999999.5"
 """The tag of a process that there can't be: process numbers end at 4,194,304 (proc_sys_kernel(5))."""

@@ -17,7 +17,6 @@ from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.rulesets import MAX_USES, take_ruleset
 from arena.sandbox.isolation.sandbox_policy import has_own_file_systems
 from tests import needs
-from tests.open_places import open_to_everybody
 
 READ_FILE, WRITE_FILE = 1 << 2, 1 << 1
 
@@ -118,12 +117,11 @@ def ask(connection, paths):
     return json.loads(connection.ask(len(question).to_bytes(HEADER_BYTES, "big") + question, 20.0).body)
 
 
-def test_a_bot_reads_what_is_its_own_and_nothing_of_the_bots_before_and_beside_it(tmp_path):
+def test_a_bot_reads_what_is_its_own_and_nothing_of_the_bots_before_and_beside_it(open_path):
     needs.isolation(IsolationLevel.LANDLOCK)
-    open_to_everybody(tmp_path)
-    (tmp_path / "bot.py").write_text(LOOKS)
-    command = (arena_interpreter(), "-I", "-S", str(tmp_path / "bot.py"), *places_of(choose_isolation("landlock")))
-    bot = Bot(name="b", version="1", command=command, directory=str(tmp_path))
+    (open_path / "bot.py").write_text(LOOKS)
+    command = (arena_interpreter(), "-I", "-S", str(open_path / "bot.py"), *places_of(choose_isolation("landlock")))
+    bot = Bot(name="b", version="1", command=command, directory=str(open_path))
     isolation, before, made = choose_isolation("landlock"), [], set()
     close_launcher()  # the next one has no ruleset
     for _ in range(3):
@@ -175,14 +173,13 @@ if sys.argv[1] != "bubblewrap" and os.fork() == 0:  # there the arena would be k
 
 
 @pytest.mark.parametrize("level", IsolationLevel)
-def test_the_next_launch_finds_everything_as_the_first_one_did(level, tmp_path):
+def test_the_next_launch_finds_everything_as_the_first_one_did(level, open_path):
     """But for the limit of processes, which an ordinary user's other processes raise as they come and go."""
     needs.isolation(level)
-    open_to_everybody(tmp_path)
-    (tmp_path / "bot.py").write_text(FINDS)
+    (open_path / "bot.py").write_text(FINDS)
     isolation = choose_isolation(level)
-    command = (arena_interpreter(), "-I", "-S", str(tmp_path / "bot.py"), level, *places_of(isolation))
-    bot = Bot(name="b", version="1", command=command, directory=str(tmp_path))
+    command = (arena_interpreter(), "-I", "-S", str(open_path / "bot.py"), level, *places_of(isolation))
+    bot = Bot(name="b", version="1", command=command, directory=str(open_path))
     found = [levels.run_test_program(bot, isolation) for _ in range(3)]
     groups, homes = ([one.pop(name) for one in found] for name in ("group", "home"))
     assert len(set(homes)) == 3

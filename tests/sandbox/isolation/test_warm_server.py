@@ -26,7 +26,6 @@ from benchmarks.traces import traces, traces_since
 from benchmarks.zoo_bots import judge, play_zoo_bot
 from tests import needs
 from tests.matches import small_match
-from tests.open_places import open_to_everybody
 
 FORKED_LEVELS = [IsolationLevel.NONE, IsolationLevel.LIMITS, IsolationLevel.LANDLOCK]
 """At bubblewrap a program has to be executed, so that bots are launched as if they were not warm."""
@@ -42,11 +41,9 @@ def isolation(request):
 
 
 @pytest.fixture
-def run(tmp_path):
-    open_to_everybody(tmp_path)
-
+def run(open_path):
     def run_program(text, isolation, *arguments, name="bot.py"):
-        file = tmp_path / name
+        file = open_path / name
         file.write_text(text)
         file.chmod(0o644)
         return levels.run_test_program(warm_bot(file, *arguments), isolation)
@@ -76,9 +73,9 @@ print(json.dumps({
 """
 
 
-def test_a_warm_bot_finds_itself_as_if_it_had_been_started_alone(run, isolation, tmp_path):
+def test_a_warm_bot_finds_itself_as_if_it_had_been_started_alone(run, isolation, open_path):
     warm, another = (run(ACCOUNT, isolation, "one", "two") for _ in range(2))
-    cold = levels.run_test_program(replace(warm_bot(tmp_path / "bot.py", "one", "two"), warm=False), isolation)
+    cold = levels.run_test_program(replace(warm_bot(open_path / "bot.py", "one", "two"), warm=False), isolation)
     assert (warm["botkit"], cold["botkit"]) == (True, False)
     assert warm["cpu"] < 0.1
     assert len({one["random"] for one in (warm, another, cold)}) == 3
@@ -143,9 +140,8 @@ def test_bad_bots_come_no_further_when_they_are_warm(name, level):
     assert not verdict.startswith("WRONG"), verdict
 
 
-def test_an_uncaught_exception_is_shown_as_by_python_and_a_missing_file_is_the_bots_fault(isolation, tmp_path):
-    open_to_everybody(tmp_path)
-    file = tmp_path / "bot.py"
+def test_an_uncaught_exception_is_shown_as_by_python_and_a_missing_file_is_the_bots_fault(isolation, open_path):
+    file = open_path / "bot.py"
     file.write_text("def fail():\n    raise ValueError('no idea')\n\n\nfail()\n")
     texts = []
     for is_warm in (True, False):
@@ -156,14 +152,13 @@ def test_an_uncaught_exception_is_shown_as_by_python_and_a_missing_file_is_the_b
             texts.append(process.stderr_text.take())
     assert texts[0] == texts[1]
     assert "no idea" in str(texts[0])
-    bot = warm_bot(tmp_path / "missing.py")
+    bot = warm_bot(open_path / "missing.py")
     with pytest.raises(BotError, match="exit status 1"), BotConnection(bot, isolation, DEFAULT_LIMITS) as connection:
         connection.ask(encode_frame({"type": "hello"}), 20.0)
 
 
-def test_a_killed_warm_server_is_replaced_and_bots_play_on(tmp_path):
-    open_to_everybody(tmp_path)
-    file = tmp_path / "bot.py"
+def test_a_killed_warm_server_is_replaced_and_bots_play_on(open_path):
+    file = open_path / "bot.py"
     file.write_text("from arena.botkit import run\n\nrun(lambda game, state, clock: game.legal_actions(state)[0])\n")
     bot = warm_bot(file)
     spec = small_match(bot, bot, time_control=TimeControl(per_action_seconds=20.0))

@@ -17,7 +17,7 @@ from arena.sandbox.metering import memory, scratch
 from arena.sandbox.metering.scratch import MAX_DEPTH, MAX_FILES, ScratchMonitor, nameless_bytes, walk
 from benchmarks.zoo_bots import is_safe_inline, play_zoo_bot
 from tests import needs
-from tests.open_places import nested
+from tests.deep_places import nested
 
 ME = os.getpid()
 
