@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from arena.base.shipped import package_directory
-from arena.sandbox.isolation.interpreters import SYSTEM, arena_interpreter, arena_python, is_below, resolve_program
+from arena.sandbox.isolation.interpreters import SYSTEM, is_below, resolve_program
 from arena.sandbox.isolation.launch_spec import LandlockRules
 
 # Landlock: the files a bot may use, as numbers for the fork server (landlock(7), linux/landlock.h).
@@ -117,8 +117,6 @@ def readable_paths(
 ) -> tuple[str, ...]:
     """Return what a bot needs beyond ``READ_ONLY_SYSTEM``; ``own`` is its directory, or the single program."""
     needed = {*own, *resolve_program(command[0], own, path, submitted).paths, _arena_directory()}
-    if command[0] == arena_interpreter():
-        needed |= {*arena_python()}
     return outside_the_system(tuple(sorted(needed)))
 
 
