@@ -39,7 +39,7 @@ def choices(record, label):
         yield ("opening", "middle", "end")[phase], kept, given
 
 
-@pytest.mark.slow
+@pytest.mark.slow(sample=True)
 def test_the_share_of_value_that_is_kept_is_counted_by_thirds_and_three_matches_are_worth_a_look(home):
     expected = defaultdict(list)
     for record in home.store.records(home.store.tournament("t")):
