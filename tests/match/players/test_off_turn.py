@@ -125,7 +125,7 @@ def test_a_bot_that_is_kept_for_its_next_match_does_not_work_meanwhile():
     busy, good, slow = (load_bot(zoo.bad_bot(name)) for name in names)
     control = TimeControl(per_action_seconds=20.0)
     with BotPool(choose_isolation("auto")) as pool:
-        pool.play(small_match(busy, good, time_control=control))
+        pool.play(small_match(busy, slow, time_control=control))
         kept = pool.players[busy, 0].connection
         before = kept.process.monitor.possible_cpu_seconds()
         pool.play(small_match(slow, good, match=2, time_control=control))
