@@ -173,7 +173,7 @@ def _cells(row: Repaired) -> dict[str, Any]:
 
 
 def _worth_text(known: Any) -> str:
-    """Return outcome and margin of a form or a worth, as far as they are known."""
+    """Return what is known of the outcome and the margin of a form or a worth."""
     from arena.lab.solving.worth import number_text
 
     if known is None or known.outcome is None:

@@ -29,8 +29,8 @@ def conditions(
 ) -> Definition:
     """Return the conditions under which the command plays, as a definition without entrants.
 
-    The command's other options are read from its context, as far as it has them: ``OF_OPTIONS``. With ``like``, only
-    those count that were given.
+    The function reads the command's other options (``OF_OPTIONS``) from the click context. With ``like``, it ignores
+    options that the user has not given.
 
     Args:
         like: a tournament file, or the name of a stored tournament; None for the defaults.

@@ -74,7 +74,7 @@ class ProblemError(Exception):
 
 
 def unavailable(title: str, error: str, retry_after_seconds: int | None = None) -> Problem:
-    """Return the problem of what can't be answered now."""
+    """Return a problem with status 503: the server can't answer now."""
     return Problem(status=503, title=title, error=error, retry_after_seconds=retry_after_seconds)
 
 
