@@ -54,10 +54,9 @@ def room(path):
 
 
 class Source(NamedTuple):
-    """What tests ask of a module: all that it imports, what of it at once or for type checking, whether it prints."""
+    """What tests ask of a module: what it imports, at once or in a function, and whether it prints."""
 
     imports: list[ast.Import | ast.ImportFrom]
-    first_imports: list[ast.Import | ast.ImportFrom]
     does_print: bool
 
 
@@ -66,11 +65,8 @@ def source(path):
     """Return what a module does; each is read and searched once for all tests."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     nodes = list(ast.walk(tree))
-    first = [each for node in tree.body for each in (node.body if isinstance(node, ast.If) else [node])]
     called = [node.func for node in nodes if isinstance(node, ast.Call)]
-    return Source(
-        imports_in(nodes), imports_in(first), any(isinstance(f, ast.Name) and f.id == "print" for f in called)
-    )
+    return Source(imports_in(nodes), any(isinstance(f, ast.Name) and f.id == "print" for f in called))
 
 
 def imports_in(nodes):
@@ -105,8 +101,8 @@ def test_the_table_has_every_room_and_nothing_else():
 
 
 def imported_modules(path):
-    """Yield the modules of the package that a module imports when it is imported, or for type checking."""
-    for node in source(path).first_imports:
+    """Yield the modules of the package that a module imports, at once or in a function."""
+    for node in source(path).imports:
         if isinstance(node, ast.ImportFrom) and node.module.startswith("arena."):
             for alias in node.names:
                 name = f"{node.module}.{alias.name}"

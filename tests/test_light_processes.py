@@ -71,8 +71,7 @@ PROCESSES = {
         set(),
     ),
     "unpacker": Process(
-        "import arena.community.uploads.upload_file, arena.community.uploads.tar_reader,"
-        " arena.community.uploads.zip_reader",
+        "import arena.community.uploads.unpacker",
         EVERYTHING | {"subprocess", "arena.sandbox.isolation", "arena.store.home"},
         set(),
     ),

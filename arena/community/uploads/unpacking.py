@@ -23,7 +23,7 @@ from arena.base.shipped import bot_path, package_directory
 from arena.base.stored import from_json_text, from_stored
 from arena.base.text import size_text
 from arena.community.uploads.entry import DEFAULT_LIMITS, PROGRAM_STARTS, RejectedError, UnpackLimits, shown, split_path
-from arena.community.uploads.upload_file import MEMORY_BYTES, SUFFIXES, TREE, ArchiveFormat, format_by_name
+from arena.community.uploads.unpacker import MEMORY_BYTES, SUFFIXES, TREE, ArchiveFormat, format_by_name
 from arena.match.players.bot_files import SUBMITTED, bot_files, left_out_as, open_at_once, read_file
 from arena.match.players.manifest import ARCHIVES, LEAST, MANIFEST, load_bot
 from arena.match.players.subprocess import EXIT_SECONDS, Subprocess
@@ -90,7 +90,7 @@ import importlib.util, sys
 package = sys.argv.pop(1)
 spec = importlib.util.spec_from_file_location("arena", f"{package}/__init__.py", submodule_search_locations=[package])
 sys.modules["arena"] = importlib.util.module_from_spec(spec)
-from arena.community.uploads.upload_file import main
+from arena.community.uploads.unpacker import main
 main()
 """
 """It needs only this package and the standard library: other packages are not loaded, and need not be readable."""
