@@ -11,6 +11,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any
 
 from arena.base.enums import OpeningChoice
@@ -77,7 +78,7 @@ class Rejected:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Definition:
     """A checked tournament definition.
 
@@ -143,8 +144,8 @@ class Definition:
             increment_seconds=max(time_control.increment_seconds for time_control in own),
         )
 
-    @property
-    def shown_names(self) -> dict[str, str]:
+    @cached_property
+    def shown_names(self) -> Mapping[str, str]:
         """What tables call each entrant, by ``name@version``: its name, if no other version takes part."""
         names = Counter(bot.name for bot in self.entrants)
         return {bot.label: bot.name if names[bot.name] == 1 else bot.label for bot in self.entrants}

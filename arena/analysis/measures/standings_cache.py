@@ -268,9 +268,11 @@ def with_authors(lines: Iterable[Standing], tournaments: Iterable[StoredTourname
     credited = []
     for line in lines:
         authorship, is_function = authors.get(line.label, (Authorship(), line.is_function))
-        credited.append(
-            replace(line, author=authorship.author, is_author_claimed=authorship.is_claimed, is_function=is_function)
-        )
+        credit = (authorship.author, authorship.is_claimed, is_function)
+        if credit != (line.author, line.is_author_claimed, line.is_function):
+            author, is_claimed, _ = credit
+            line = replace(line, author=author, is_author_claimed=is_claimed, is_function=is_function)
+        credited.append(line)
     return tuple(credited)
 
 

@@ -189,7 +189,22 @@ class Annotated:
 
 def annotation_of(store: Store, tournament: StoredTournament, record: MatchRecord) -> Annotation | None:
     """Return the annotation of a recorded match; None if it has none, or one that does not fit the record."""
-    text = store.annotations.find(tournament, record.match)
+    return _annotation_from(store.annotations.find(tournament, record.match), record)
+
+
+def annotations_of(store: Store, matches: Sequence[tuple[StoredTournament, MatchRecord]]) -> list[Annotation | None]:
+    """Return what ``annotation_of`` returns of each match, by one query for each tournament."""
+    by_number = {tournament.number: tournament for tournament, _ in matches}
+    texts = {
+        number: store.annotations.find_all(
+            tournament, [record.match for own, record in matches if own.number == number]
+        )
+        for number, tournament in by_number.items()
+    }
+    return [_annotation_from(texts[tournament.number].get(record.match), record) for tournament, record in matches]
+
+
+def _annotation_from(text: str | None, record: MatchRecord) -> Annotation | None:
     if text is None:
         return None
     try:

@@ -17,7 +17,7 @@ from arena.base.errors import UnknownNameError
 from arena.base.names import find_labels
 from arena.base.records import Bot, MatchRecord
 from arena.base.text import all_of, counted
-from arena.lab.matches.annotation import annotation_of
+from arena.lab.matches.annotation import annotations_of
 from arena.site.frame.building import Reading, marked, sentence
 from arena.site.frame.model import Sentence
 from arena.site.pages.bot_profile_model import (
@@ -87,8 +87,8 @@ def build_bot(home: ArenaHome, parameters: BotParameters) -> BotProfilePage:
         kinds.update(profile.fault_kinds)
     entered = versions.tournaments()
     annotated = [
-        AnnotatedMatch(tournament.name, record, annotation_of(store, tournament, record))
-        for tournament, record in latest
+        AnnotatedMatch(tournament.name, record, annotation)
+        for (tournament, record), annotation in zip(latest, annotations_of(store, latest), strict=True)
     ]
     page = BotProfilePage(
         bot=parameters.bot,
@@ -101,7 +101,9 @@ def build_bot(home: ArenaHome, parameters: BotParameters) -> BotProfilePage:
         steps=tuple(_steps(home, tournaments, labels[: MAX_PROFILES + 1])),
         rivals=shown.rivals if shown else (),
         fault_counts=dict(sorted(kinds.items())),
-        faults=_latest_of_each_group(_fault(home, fault, label, latest) for fault, label in faults[:MAX_FAULTS]),
+        faults=_latest_of_each_group(
+            _fault(home, fault, label, latest, tournaments) for fault, label in faults[:MAX_FAULTS]
+        ),
         times=tuple(_times((record for _, record in latest), labels)),
         tournaments=tuple(entered_tournament(home, one, label) for one, label in entered[:MAX_RANKED]),
         entered=len({one.number for one, _ in entered}),
@@ -245,11 +247,16 @@ def _steps(
 
 
 def _fault(
-    home: ArenaHome, stored: StoredFault, label: str, latest: Sequence[tuple[StoredTournament, MatchRecord]]
+    home: ArenaHome,
+    stored: StoredFault,
+    label: str,
+    latest: Sequence[tuple[StoredTournament, MatchRecord]],
+    tournaments: Sequence[StoredTournament],
 ) -> SeenFault:
     match_key = (stored.tournament, stored.match)
     loaded = (record for tournament, record in latest if (tournament.name, record.match) == match_key)
-    record = next(loaded, None) or home.store.record_of(*match_key)
+    own = next((tournament for tournament in tournaments if tournament.name == stored.tournament), stored.tournament)
+    record = next(loaded, None) or home.store.record_of(own, stored.match)
     fault = next((candidate for candidate in record.faults if candidate.seat == stored.seat), None)
     return SeenFault.of(
         stored,

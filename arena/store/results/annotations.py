@@ -18,7 +18,7 @@ from arena.store.results.match_line import MatchKey
 from arena.store.results.match_records import rows_by_match
 from arena.store.results.schema import analysis_requests as requests
 from arena.store.results.schema import is_same_match, match_annotations, records, tournaments, writes
-from arena.store.results.statements import CHUNK_ROWS, insert_many, record_from, stored_bots_and_ranks
+from arena.store.results.statements import CHUNK_ROWS, chunks, insert_many, record_from, stored_bots_and_ranks
 from arena.store.results.values import StoredTournament
 
 _COLUMNS = ("match", "actions_hash", "accuracy", "body")
@@ -71,6 +71,13 @@ class Annotations(Repository):
         query = select(match_annotations.c.body).join(records, _is_of_record())
         query = query.where(records.c.tournament_id == tournament.number, records.c.match == match)
         return self._database.scalar(query)
+
+    def find_all(self, tournament: StoredTournament, matches: Sequence[int]) -> dict[int, str]:
+        """Return the annotations of those of some matches that have one, as JSON, by match."""
+        query = select(records.c.match, match_annotations.c.body).join(match_annotations, _is_of_record())
+        query = query.where(records.c.tournament_id == tournament.number)
+        pieces = (self._database.rows(query.where(records.c.match.in_(chunk))) for chunk in chunks(matches))
+        return {match: body for piece in pieces for match, body in piece}
 
     def count(self, tournament: StoredTournament) -> int:
         """Return how many matches of a tournament are annotated."""

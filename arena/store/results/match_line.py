@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import merge
-from itertools import groupby, islice
+from itertools import groupby, islice, repeat
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Integer, Text, case, func, select, tuple_, type_coerce
@@ -16,6 +16,7 @@ from arena.base.records import MatchRecord
 from arena.base.results import StoredResult
 from arena.base.stored import from_json_text, is_text, is_whole
 from arena.store.results.connection import Database
+from arena.store.results.match_records import RESULT_COLUMNS, result_columns
 from arena.store.results.schema import is_same_match, matches, records, seats
 from arena.store.results.statements import CHUNK_ROWS, chunks, record_from, stored_bots_and_ranks
 
@@ -156,9 +157,6 @@ def _is_fault(stored: Any, seats: int) -> bool:
 FIRST_PIECE_ROWS = 200
 PIECE_ROWS = 10_000
 
-_RESULT = (records.c.encounter, records.c.game, records.c.bots, records.c.ranks)
-_HASHES = (records.c.opening_hash, records.c.actions_hash)
-
 
 class MeetingCount(NamedTuple):
     """How often a bot (``name@version``) in one seat came out ahead of its rivals, tied, or came out behind."""
@@ -192,11 +190,12 @@ class BotMatches:
         """Yield the number of each match and its result, as ``results`` does."""
         for number, keys in groupby(self._keys(), key=lambda key: key.tournament):
             for chunk in chunks(key.match for key in keys):
-                columns = select(records.c.match, *_RESULT, *_HASHES).where(records.c.tournament_id == number)
-                chosen = columns.where(records.c.match.in_(chunk)).order_by(records.c.match)
-                for match, encounter, game, bots, ranks, *hashes in self._database.rows(chosen):
-                    seated = stored_bots_and_ranks(bots, ranks)
-                    yield match, StoredResult(number, encounter, game, *seated, *hashes)
+                chosen = select(*RESULT_COLUMNS).where(records.c.tournament_id == number)
+                rows = self._database.tuples(chosen.where(records.c.match.in_(chunk)).order_by(records.c.match))
+                if rows:
+                    _, matches, encounters, games, labels, *others = result_columns(number, rows)
+                    results = map(StoredResult, repeat(number), encounters, games, map(tuple, labels), *others)
+                    yield from zip(matches, results, strict=True)
 
     def latest(self, count: int) -> list[tuple[int, MatchRecord]]:
         """Return the number of the tournament and the record of the latest matches, the last first."""
