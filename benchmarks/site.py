@@ -25,6 +25,8 @@ from benchmarks.site_client import Reader, ask, ask_at_a_rate, ms, percentile, r
 HOST = "127.0.0.1"
 NAME = "season"
 TICKS = os.sysconf("SC_CLK_TCK")
+LATE_SECONDS = 0.3
+"""The goal for 99 % of the requests for new pages."""
 
 TOURNAMENT = """
 game = "plusminus"
@@ -177,6 +179,15 @@ def _print_load(answers, readers, cpu_share, _beside, which, options):
     print(f"{len(answers)} requests for {which} pages at {options.rate:g}/s beside {len(readers)} readers:", end=" ")
     print(f"p50 {p50}, p99 {p99}; {refused} refused, {pending} times 'being computed'")
     print(f"  {100 * cpu_share:.0f} % of a core; readers heard {min(heard)} to {max(heard)} events")
+    names = list(PAGES)
+    for number, name in enumerate(names):  # the answers are in the order of the requests, which ask for each in turn
+        own = answers[number :: len(names)]
+        p50, p99 = (ms(percentile([answer.seconds for answer in own], share)) for share in (0.5, 0.99))
+        late = sum(answer.seconds > LATE_SECONDS for answer in own)
+        pending = sum(answer.status == 202 for answer in own)
+        print(
+            f"  {name:18} p50 {p50:>9}, p99 {p99:>9}; {late} of {len(own)} after {ms(LATE_SECONDS)}, {pending} pending"
+        )
 
 
 async def _load(server, name, options):
