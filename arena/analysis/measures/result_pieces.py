@@ -17,12 +17,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.ratings.result_arrays import padded
+from arena.ratings.result_arrays import combined, counting_numbers, numbered, padded
 from arena.store.results.match_records import ResultColumns
 from arena.store.results.record_reader import RecordReader
 from arena.store.results.values import StoredTournament
 
 HASH_BYTES = 12
+NO_HASHES = np.zeros((0, HASH_BYTES // 4), dtype=np.uint32)
 
 MIN_KEPT_MATCHES = 10_000
 MAX_KEPT_MATCHES = 2_500_000
@@ -67,6 +68,8 @@ class Piece(NamedTuple):
     @classmethod
     def joined(cls, pieces: Sequence[Piece]) -> Piece:
         """Return the results of pieces whose bots and games have the same numbers."""
+        if len(pieces) == 1:
+            return pieces[0]
         seats = max(piece.bots.shape[1] for piece in pieces)
         wide = [
             piece._replace(bots=widened(piece.bots, seats, -1), ranks=widened(piece.ranks, seats, 0))
@@ -74,8 +77,8 @@ class Piece(NamedTuple):
         ]
         return cls._make(map(np.concatenate, zip(*wide, strict=True)))
 
-    def part(self, chosen: slice) -> Piece:
-        """Return the results of neighbouring matches."""
+    def part(self, chosen: slice | NDArray[np.bool_]) -> Piece:
+        """Return the results of some of its matches, with all seats."""
         return Piece._make(column[chosen] for column in self)
 
     def where(self, chosen: NDArray[np.bool_]) -> Piece:
@@ -86,12 +89,16 @@ class Piece(NamedTuple):
 
 
 class TournamentResults(NamedTuple):
-    """The results of a tournament in schedule order, with its bots (``name@version``) and games by their numbers."""
+    """The results of a tournament in schedule order, with its bots (``name@version``) and games by their numbers.
+
+    ``counts``: whether each match counts for ratings; None if that is not known.
+    """
 
     tournament: int
     labels: tuple[str, ...]
     games: tuple[str, ...]
     pieces: tuple[Piece, ...]
+    counts: NDArray[np.bool_] | None = None
 
     def of_game(self, game: str) -> TournamentResults:
         """Return the results of one game, with the bots that have played it."""
@@ -107,6 +114,39 @@ class TournamentResults(NamedTuple):
         new_number = np.where(played, np.cumsum(played) - 1, -1).astype(np.int32)
         renumbered = (piece._replace(bots=new_number[piece.bots], games=np.zeros_like(piece.games)) for piece in pieces)
         return TournamentResults(self.tournament, labels, (game,), tuple(renumbered))
+
+
+NONE_COUNT = np.zeros(0, dtype=np.bool_)
+
+
+def counting(pieces: Sequence[Piece], known: NDArray[np.bool_] = NONE_COUNT) -> NDArray[np.bool_]:
+    """Return whether each match of pieces counts for ratings; bots have the same numbers in all pieces.
+
+    ``known`` is that of the first matches when there were no others. Only those from an opening that was played again
+    can have changed. Sixteen bits of its hash find them, and a few more, without sorting a million openings.
+    """
+    if not len(known):
+        return _counting(Piece.joined(pieces))
+    bits = [_bits_of(piece.openings) for piece in pieces]
+    counts = np.concatenate([known, np.ones(sum(map(len, bits)) - len(known), dtype=np.bool_)])
+    is_later = np.zeros(2**16, dtype=np.bool_)
+    is_later[np.concatenate(bits)[len(known) :]] = True
+    again = [is_later[own] for own in bits]
+    counts[np.concatenate(again)] = _counting(
+        Piece.joined([piece.part(own) for piece, own in zip(pieces, again, strict=True)])
+    )
+    return counts
+
+
+def _counting(piece: Piece) -> NDArray[np.bool_]:
+    words = piece.openings.astype(np.int64)
+    half = numbered(words[:, 0] << 32 | words[:, 1])[1]
+    return counting_numbers(combined([half, *words[:, 2:].T, *(piece.bots + 1).T]), piece.actions)
+
+
+def _bits_of(hashes: NDArray[np.uint32]) -> NDArray[np.uint16]:
+    mixed = np.bitwise_xor.reduce(hashes, axis=1)
+    return np.asarray(mixed ^ (mixed >> 16)).astype(np.uint16)
 
 
 class _RecentResults(OrderedDict[tuple[object, ...], TournamentResults]):

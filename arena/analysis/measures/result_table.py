@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.analysis.measures.result_pieces import Piece, TournamentResults, results_of_tournament
+from arena.analysis.measures.result_pieces import NO_HASHES, Piece, TournamentResults, counting, results_of_tournament
 from arena.analysis.measures.results_so_far import results_so_far
 from arena.ratings.result_arrays import (
     Encounter,
     EncounterArrays,
     Integers,
-    combined,
-    counting_numbers,
-    numbered,
     padded,
 )
 from arena.store.results.record_reader import RecordReader, Within
@@ -137,7 +135,7 @@ def read_results(
     labels = tuple(sorted({label for results in parts for label in results.labels}))
     games = tuple(sorted({name for results in parts for name in results.games}))
     pieces = [(results.tournament, piece) for results in parts for piece in _numbered(results, labels, games)]
-    return _table(pieces, labels, games)
+    return _table(pieces, labels, games, parts[0].counts if len(parts) == 1 else None)
 
 
 def _results(
@@ -161,12 +159,18 @@ def _numbered(results: TournamentResults, names: Sequence[str], games: Sequence[
         yield piece._replace(bots=number[piece.bots], games=game_number[piece.games])
 
 
-def _table(pieces: list[tuple[int, Piece]], names: tuple[str, ...], games: tuple[str, ...]) -> ResultTable:
+def _table(
+    pieces: list[tuple[int, Piece]], names: tuple[str, ...], games: tuple[str, ...], counts: NDArray[np.bool_] | None
+) -> ResultTable:
     """Return the table of pieces, each with the number of its tournament; empties the list to save memory."""
-    tournament = np.concatenate([np.full(len(piece.bots), number) for number, piece in pieces])
+    ends = np.cumsum([len(piece.bots) for _, piece in pieces]).tolist()
+    begins = [end for end, ((one, _), (other, _)) in zip(ends, pairwise(pieces), strict=False) if one != other]
+    if counts is not None:  # nobody else asks for hashes
+        pieces = [(one, piece._replace(openings=NO_HASHES, actions=NO_HASHES)) for one, piece in pieces]
     joined = Piece.joined([piece for _, piece in pieces])
     pieces.clear()  # a million matches take fifty megabytes
-    is_start = (np.diff(joined.encounters, prepend=-1) != 0) | (np.diff(tournament, prepend=-1) != 0)
+    is_start = np.diff(joined.encounters, prepend=-1) != 0
+    is_start[begins] = True
     starts = np.flatnonzero(is_start)
     return ResultTable(
         labels=names,
@@ -174,16 +178,10 @@ def _table(pieces: list[tuple[int, Piece]], names: tuple[str, ...], games: tuple
         game=joined.games,
         bots=joined.bots,
         ranks=joined.ranks,
-        rated=counting_numbers(_opening_numbers(joined.openings, joined.bots), joined.actions),
+        rated=counting([joined]) if counts is None else counts,
         starts=starts,
         occurrences=np.ones(len(starts), dtype=np.int64),
     )
-
-
-def _opening_numbers(openings: NDArray[np.uint32], bots: NDArray[np.integer]) -> Integers:
-    words = openings.astype(np.int64)
-    half = numbered(words[:, 0] << 32 | words[:, 1])[1]
-    return combined([half, *words[:, 2:].T, *(bots + 1).T])
 
 
 def _has_repeated_bot(bots: NDArray[np.integer]) -> NDArray[np.bool_]:

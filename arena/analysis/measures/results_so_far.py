@@ -18,14 +18,17 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from arena.analysis.measures.kept_files import Columns, bytes_of, read_parts, write_parts
 from arena.analysis.measures.result_pieces import (
     HASH_BYTES,
     MAX_KEPT_MATCHES,
     MIN_KEPT_MATCHES,
+    NONE_COUNT,
     Piece,
     TournamentResults,
+    counting,
 )
 from arena.base.shipped import code_digest
 from arena.base.stored import is_text, is_whole
@@ -39,15 +42,22 @@ MIN_STEADY_MATCHES = 1_000
 LATEST_MATCHES = 200
 """The last matches, which are not kept: matches do not end in the order of the schedule."""
 
+MAX_COPIED = 500
+"""For each later match, as many earlier ones are copied; reading a few again is quicker than copying a million."""
+
 
 class _ReadSoFar(NamedTuple):
-    """What was read of a tournament, up to ``last_match``; the first ``in_file`` matches of it are in a file."""
+    """What was read of a tournament, up to ``last_match``; the first ``in_file`` matches of it are in a file.
+
+    ``counts``: whether each match counts for ratings as long as there are no others.
+    """
 
     key: str
     last_match: int
     labels: Mapping[str, int]
     games: Mapping[str, int]
     piece: Piece
+    counts: NDArray[np.bool_]
     in_file: int
 
 
@@ -76,19 +86,24 @@ def results_so_far(
         later += columns.matches
     if not pieces:
         return TournamentResults(tournament.number, (), (), ())
-    joined = Piece.joined(pieces)
     until_match = max(last_match, later[-1] - LATEST_MATCHES if later else 0)
-    steady = len(joined.bots) - len(later) + bisect_right(later, until_match)
-    if steady >= MIN_STEADY_MATCHES:
-        in_file = earlier.in_file if earlier else 0
-        read = _ReadSoFar(key, until_match, labels, games, joined.part(slice(steady)), in_file)
-        if path is not None and steady - in_file >= MIN_KEPT_MATCHES:
+    steady = sum(len(piece.bots) for piece in pieces) - len(later) + bisect_right(later, until_match)
+    known = len(earlier.piece.bots) if earlier else 0
+    read = earlier
+    if steady >= MIN_STEADY_MATCHES and (steady - known) * MAX_COPIED > steady:
+        pieces = [Piece.joined(pieces)]
+        part = pieces[0].part(slice(steady))
+        counts = counting([part], earlier.counts if earlier else NONE_COUNT)
+        read = _ReadSoFar(key, until_match, labels, games, part, counts, earlier.in_file if earlier else 0)
+        if path is not None and steady - read.in_file >= MIN_KEPT_MATCHES:
             _write(path, read)
             read = read._replace(in_file=steady)
+    if read is not None:
         kept[identity] = read
         while sum(len(other.piece.bots) for other in kept.values()) > MAX_KEPT_MATCHES:
             kept.popitem(last=False)
-    return TournamentResults(tournament.number, tuple(labels), tuple(games), (joined,))
+    counts = counting(pieces, read.counts if read else NONE_COUNT)
+    return TournamentResults(tournament.number, tuple(labels), tuple(games), tuple(pieces), counts)
 
 
 def _key_of(tournament: StoredTournament) -> str:
@@ -108,12 +123,12 @@ def _is_right(earlier: _ReadSoFar, store: RecordReader, tournament: StoredTourna
     return True
 
 
-# The file: behind its line are the arrays of a piece, one after the other.
+# The file: behind its line are the arrays of a piece, one after the other, and whether each match counts.
 
 MAX_FILE_BYTES = 60 * MAX_KEPT_MATCHES
 
-_TYPES = ("<i4", "<i4", "<i2", "<i8", "<u4", "<u4")
-"""The types of a piece's columns."""
+_TYPES = ("<i4", "<i4", "<i2", "<i8", "<u4", "<u4", "|u1")
+"""The types of a piece's columns, and of what counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +143,7 @@ class _Line:
 
     def columns(self) -> Columns:
         single, by_seat, words = (self.matches,), (self.matches, self.seats), (self.matches, HASH_BYTES // 4)
-        return list(zip(_TYPES, (single, by_seat, by_seat, single, words, words), strict=True))
+        return list(zip(_TYPES, (single, by_seat, by_seat, single, words, words, single), strict=True))
 
 
 def _write(path: Path, read: _ReadSoFar) -> None:
@@ -143,7 +158,7 @@ def _write(path: Path, read: _ReadSoFar) -> None:
         seats=seats,
     )
     if bytes_of(line.columns()) <= MAX_FILE_BYTES:
-        write_parts(path, line, *map(np.asarray, read.piece, _TYPES))
+        write_parts(path, line, *map(np.asarray, (*read.piece, read.counts), _TYPES))
 
 
 def _read(path: Path, key: str) -> _ReadSoFar | None:
@@ -152,11 +167,11 @@ def _read(path: Path, key: str) -> _ReadSoFar | None:
     if parts is None:
         return None
     line, columns = parts
-    piece = Piece._make(columns)
+    piece, counts = Piece._make(columns[:-1]), columns[-1]
     labels, games = ({name: number for number, name in enumerate(names)} for names in (line.labels, line.games))
-    if not _fits_together(piece, len(labels), len(games)):
+    if not _fits_together(piece, len(labels), len(games)) or counts.max() > 1:
         return None
-    return _ReadSoFar(key, line.last_match, labels, games, piece, line.matches)
+    return _ReadSoFar(key, line.last_match, labels, games, piece, counts.astype(np.bool_), line.matches)
 
 
 def _columns_of(line: _Line, key: str) -> Columns | None:
@@ -177,6 +192,7 @@ def _fits_together(piece: Piece, labels: int, games: int) -> bool:
         and piece.bots.min() >= -1
         and piece.bots.max() < labels
         and (0 <= piece.games.min() <= piece.games.max() < games)
-        and ((piece.ranks >= sits) & (piece.ranks <= sits * seats)).all()
+        and ((piece.ranks > 0) == sits).all()
+        and (0 <= piece.ranks.min() <= piece.ranks.max() <= seats)
         and piece.encounters.min() >= 0
     )

@@ -105,9 +105,10 @@ class RecordReader(TournamentReader):
         return self._database.number(select(func.count()).select_from(recorded).where(*later))
 
     def count_records(self, tournament: StoredTournament, last_match: int) -> int:
-        """Count the records of the matches up to this one."""
-        of_tournament = records.c.tournament_id == tournament.number
-        query = select(func.count()).where(of_tournament, records.c.match <= last_match)
+        """Count the records of the matches up to this one: the counter of all, without those of later matches."""
+        later = (records.c.tournament_id == tournament.number, records.c.match > last_match)
+        of_later = select(func.count()).where(*later).scalar_subquery()
+        query = select(tournaments.c.record_count - of_later).where(tournaments.c.id == tournament.number)
         return self._database.number(query)
 
     def last_encounter(self, tournament: StoredTournament | str) -> int:

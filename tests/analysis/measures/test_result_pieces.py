@@ -119,7 +119,8 @@ def play(home, numbers, rng):
     for match in numbers:
         bots = rng.sample(["a@1", "b@1"], 2)
         ranks = rng.choice([[1, 2], [2, 1], [1, 1]])
-        rows.append(record(match, encounter=(match + 1) // 2, bots=bots, ranks=ranks, actions=[[0, (match, 1)]]))
+        actions = [[0, (rng.randrange(12), 1)], [1, (rng.randrange(2), 2)]]  # of which the first one is the opening
+        rows.append(record(match, encounter=(match + 1) // 2, bots=bots, ranks=ranks, actions=actions, opening_plies=1))
     home.store.record(home.store.tournament("t"), rows)
 
 
@@ -205,6 +206,23 @@ def test_a_file_is_not_used_when_earlier_records_are_others(going_on, in_file, r
     assert read_after == [0, 0, 0]
 
 
+def test_matches_that_are_there_no_more_do_not_decide_what_counts(going_on, read_after):
+    """Twenty times the same match counts, because the last one differs, until a copy without it is restored."""
+    openings = {match: match if 20 < match < 41 else 0 for match in range(1, 42)}
+    played = [
+        record(match, bots=["a@1", "b@1"], actions=[[0, (opening, 1)], [1, (match // 41, 2)]], opening_plies=1)
+        for match, opening in openings.items()
+    ]
+    going_on.store.record(going_on.store.tournament("t"), played)
+    assert read_results(going_on.store, "t", cache_directory=going_on.cache_directory).rated.all()
+    with closing(sqlite3.connect(going_on.directory / "arena.sqlite3")) as connection, connection:
+        connection.execute("DELETE FROM records WHERE match = 41")
+        connection.execute("UPDATE tournaments SET record_count = 40")
+    assert_right(going_on)
+    assert read_after == [0, 0, 41 - LATEST, 41 - LATEST]
+    assert read_results(going_on.store, "t").rated.sum() == 21
+
+
 def finish(home):
     home.store.set_finished(home.store.tournament("t"), True)
     standings_of(home.store, "t", cache_directory=home.cache_directory)
@@ -229,15 +247,15 @@ def sealed(line, data):
     [
         *(({name: value}, None) for name, value in {"seats": 3, "matches": 10**9, "last_match": 0}.items()),
         *(({name: value}, None) for name, value in {"labels": ["a@1", "a@1"], "games": [1], "code": "x"}.items()),
-        *((None, column) for column in ("games", "bots", "ranks", "encounters")),
+        *((None, column) for column in ("games", "bots", "ranks", "encounters", "counts")),
     ],
 )
 def test_a_file_of_somebody_else_does_no_harm(going_on, in_file, read_after, harm, column):
     text, _, data = in_file.read_bytes()[:-16].partition(b"\n")
     line = json.loads(text)
-    assert len(data) == line["matches"] * 48
+    assert len(data) == line["matches"] * 49
     if column is not None:
-        start = {"games": 0, "bots": 4, "ranks": 12, "encounters": 16}[column] * line["matches"]
+        start = {"games": 0, "bots": 4, "ranks": 12, "encounters": 16, "counts": 48}[column] * line["matches"]
         data = data[:start] + b"\xf0" * 8 + data[start + 8 :]
     in_file.write_bytes(sealed({**line, **(harm or {})}, data))
     assert_right(going_on)
