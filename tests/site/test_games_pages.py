@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from arena.analysis.text import match_view as action_targets_module
 from arena.analysis.text.match_view import action_targets
 from arena.base.errors import OptionError, UnknownNameError, UsageError
-from arena.games import make_game
+from arena.games import GAMES, make_game
 from arena.lab.advice import ADVICE
 from arena.site.frame.model import Parameters
 from arena.site.matches import game as module
@@ -39,8 +39,7 @@ def html_of(name, model, parameters):
 
 def test_the_list_has_the_games_of_the_arena_and_of_tournaments_and_no_other_is_imported(home):
     listed = build_games(home, Parameters()).games
-    names = ["plusminus", "plaid", "coprimality", "differences", "multiplication", "domineering:Domineering"]
-    assert [game.name for game in listed] == names
+    assert [game.name for game in listed] == [*GAMES, "domineering:Domineering"]
     assert [game.players for game in listed][:3] == ["2", "2 or more", "2 or more"]
     for name, message in (("antigravity:Game", "antigravity"), ("diferences", "did you mean 'differences'")):
         with pytest.raises(UnknownNameError, match=message):
@@ -51,7 +50,7 @@ def test_the_list_has_the_games_of_the_arena_and_of_tournaments_and_no_other_is_
 def test_a_game_that_cannot_be_loaded_says_why_in_the_list_and_on_its_page(home, monkeypatch):
     monkeypatch.setattr("arena.site.matches.positions.external_games", lambda home: ["no_such_module:Game", "Chess"])
     listed = build_games(home, Parameters())
-    assert "no_such_module" in listed.games[5].problem
+    assert "no_such_module" in listed.games[len(GAMES)].problem
     assert "can’t be loaded here" in text_in(html_of("games", listed, Parameters()))
     for name, problem in (("no_such_module:Game", "there is no module 'no_such_module'"), ("Chess", "unknown game")):
         page = game_page(home, game=name)
