@@ -143,7 +143,8 @@ def _submit(path: Path, games: tuple[str, ...], as_json: bool) -> int:
         if submission.refusal is not None:
             click.echo(f"arena: {printable(submission.refusal)}", err=True)
             show_stderr(submission.bot.label, submission.stderr)
-            click.echo(f"to fix it: {printable(submission.hint)}", err=True)
+            for fact in submission.facts:
+                click.echo(printable(fact), err=True)
             return FAILED
         if not as_json:
             click.echo(f"{printable(submission.bot.label)} is {'already ' if submission.is_old else ''}submitted")

@@ -34,7 +34,7 @@ from arena.sandbox.isolation.reaper import UPLOAD_PREFIX
 from arena.store.home import CHECKING, ArenaHome, open_people, uploads_path
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.submission_rows import CLAIM_SECONDS, Claim
-from arena.store.people.values import HINT, SubmissionState, look_alike_key
+from arena.store.people.values import SubmissionState, look_alike_key
 from arena.store.results.events import Commits
 from arena.store.results.lock import FileLock
 from arena.store.results.values import OwnedBot
@@ -201,7 +201,8 @@ class Checker:
             refusal = report.shown(result.refusal)
             if result.stderr:
                 report.add(f"what it wrote to stderr:\n{result.stderr}")
-            report.add(f"{HINT}{result.hint}")
+            for fact in result.facts:
+                report.add(fact)
             return SubmissionState.REJECTED, refusal
         report.is_listed = not result.is_old
         report.add(f"{result.bot.label} is {'already ' if result.is_old else ''}accepted")

@@ -19,7 +19,7 @@ from arena.match.players.diagnosis import Failure, hint_for
 from arena.match.players.manifest import resolved_bot_path
 from arena.match.single_match import play_match
 from arena.store.home import ArenaHome
-from arena.store.people.values import is_timeout
+from arena.store.people.values import HINT, is_timeout
 
 TRIAL_TIME = TimeControl(per_action_seconds=1.0)
 
@@ -41,6 +41,11 @@ class Submission:
     refusal: str | None = None
     stderr: str = ""
     hint: str = ""
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What the author of a rejected bot reads after its stderr, in lines; the site shows the last as the hint."""
+        return () if self.refusal is None else (f"{HINT}{self.hint}",)
 
 
 def submit(
