@@ -334,7 +334,7 @@ class ValueBuilder:
         """Raise UnknownNameError for a tournament that does not exist: a builder may take long for that."""
         name = getattr(parameters, "tournament", None)
         if isinstance(name, str):
-            self._home().store.tournament(name)
+            self._home().store.require_tournament(name)
 
     def _build_from_rows(self, page: Page, parameters: Parameters) -> BuiltValue:
         started, cpu_started = time.monotonic(), time.thread_time()

@@ -125,19 +125,20 @@ MAX_VERSIONS = 20
 
 def build_match(home: ArenaHome, parameters: MatchParameters) -> MatchPage:
     """Build the page of a match; StoreError if its record is malformed."""
-    tournament = home.store.tournament(parameters.tournament)
-    last = home.store.last_match(tournament)
-    if parameters.match > last:
-        raise UnknownNameError("match", str(parameters.match), [f"1 to {last}"] if last else [])
-    names = tournament.definition.shown_names
-    record = home.store.find_record(tournament, parameters.match)
-    is_recorded, analysis = record is not None, None
+    store = home.store
+    with store.one_transaction():  # without the rules of the game, which may take long
+        tournament = store.tournament(parameters.tournament)
+        last = store.last_match(tournament)
+        if parameters.match > last:
+            raise UnknownNameError("match", str(parameters.match), [f"1 to {last}"] if last else [])
+        record = store.find_record(tournament, parameters.match)
+        annotation = annotation_of(store, tournament, record) if record is not None else None
+        analysis = analysis_of(store, tournament, record, annotation) if record is not None else None
+    is_recorded, names = record is not None, tournament.definition.shown_names
     if record is not None:
-        annotation = annotation_of(home.store, tournament, record)
-        analysis = analysis_of(home.store, tournament, record, annotation)
         shown = viewed_match(record, names, parameters.ply, annotation=annotation, audience=home.audience)
     else:
-        unfinished = unfinished_match(home, tournament, home.store.scheduled_match(tournament, parameters.match))
+        unfinished = unfinished_match(home, tournament, store.scheduled_match(tournament, parameters.match))
         record = unfinished.record
         shown = viewed_match(
             record,

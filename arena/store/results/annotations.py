@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, and_, func, select
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, select
 
 from arena.base.enums import AnalysisState, EventKind
 from arena.base.errors import StoreError, UsageError
@@ -48,6 +48,18 @@ class StoredAccuracy(NamedTuple):
     accuracy: str
 
 
+def _is_of_record() -> ColumnElement[bool]:
+    same_actions = match_annotations.c.actions_hash == records.c.actions_hash
+    return is_same_match(match_annotations, records) & same_actions
+
+
+_BODY = (
+    select(match_annotations.c.body)
+    .join(records, _is_of_record())
+    .where(records.c.tournament_id == bindparam("number"), records.c.match == bindparam("played"))
+)
+
+
 class Annotations(Repository):
     """The annotations in a database. Those of records that do not count any more are not seen."""
 
@@ -68,9 +80,7 @@ class Annotations(Repository):
 
     def find(self, tournament: StoredTournament, match: int) -> str | None:
         """Return the annotation of a match, as JSON; None if it has none."""
-        query = select(match_annotations.c.body).join(records, _is_of_record())
-        query = query.where(records.c.tournament_id == tournament.number, records.c.match == match)
-        return self._database.scalar(query)
+        return self._database.scalar(_BODY, {"number": tournament.number, "played": match})
 
     def find_all(self, tournament: StoredTournament, matches: Sequence[int]) -> dict[int, str]:
         """Return the annotations of those of some matches that have one, as JSON, by match."""
@@ -115,11 +125,6 @@ class Annotations(Repository):
             yield StoredAccuracy(match, encounter, played, stored_bots_and_ranks(bots, ranks)[0], accuracy)
 
 
-def _is_of_record() -> ColumnElement[bool]:
-    same_actions = match_annotations.c.actions_hash == records.c.actions_hash
-    return is_same_match(match_annotations, records) & same_actions
-
-
 MAX_WAITING = 100
 
 
@@ -134,6 +139,13 @@ class AnalysisRequest(NamedTuple):
     place: int
     waiting: int
     searched_seconds: int
+
+
+_REQUEST = (
+    select(requests)
+    .join(records, is_same_match(requests, records) & (requests.c.actions_hash == records.c.actions_hash))
+    .where(requests.c.tournament_id == bindparam("number"), requests.c.match == bindparam("played"))
+)
 
 
 class AnalysisRequests(Repository):
@@ -164,8 +176,7 @@ class AnalysisRequests(Repository):
     def find(self, tournament: StoredTournament, match: int) -> AnalysisRequest | None:
         """Return what became of the request for a match; None without one, or if another version searched it."""
         asked = AskedMatch(tournament.number, match)
-        content = _actions_hash(asked).scalar_subquery()
-        row = self._database.row(select(requests).where(_is_about(asked), requests.c.actions_hash == content))
+        row = self._database.row(_REQUEST, {"number": tournament.number, "played": match})
         if row is None or (row.state is AnalysisState.DONE and row.arena != __version__):
             return None
         waiting = self.waiting()

@@ -7,11 +7,11 @@ correction is undone.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Integer, and_, func, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Integer, Select, and_, func, select, tuple_
 
 from arena.base.definition import Definition
 from arena.base.enums import CorrectionKind, EventKind, FaultKind
@@ -19,7 +19,7 @@ from arena.base.errors import StoreError
 from arena.base.records import ScheduledMatch
 from arena.base.stored import from_json_text, from_stored_text, is_text, is_whole, list_of
 from arena.base.text import shortened_text
-from arena.store.results.connection import Repository
+from arena.store.results.connection import NO_VALUES, Repository
 from arena.store.results.events import about_matches, add_event
 from arena.store.results.rows import as_json, details_json
 from arena.store.results.schema import corrections, faults, matches, records, set_aside, skipped, tournaments, value_of
@@ -127,13 +127,20 @@ class CorrectionLog(Repository):
 
 def corrections_of(connection: Connection, tournament: int) -> tuple[Correction, ...]:
     """Return the log of a tournament, the oldest first; StoreError if it is malformed, or a newer arena's."""
-    return tuple(all_corrections(connection, corrections.c.tournament_id == tournament)[tournament])
+    return tuple(logs_from(connection, logs_query(corrections.c.tournament_id == tournament))[tournament])
 
 
-def all_corrections(connection: Connection, condition: ColumnElement[bool]) -> defaultdict[int, list[Correction]]:
-    """Return the logs of the tournaments that fulfil a condition, by their number; see ``corrections_of``."""
+def logs_query(condition: ColumnElement[bool]) -> Select[Any]:
+    """Return the query for the logs of the tournaments that fulfil a condition."""
+    return select(corrections).where(condition).order_by(corrections.c.number)
+
+
+def logs_from(
+    connection: Connection, query: Select[Any], values: Mapping[str, Any] = NO_VALUES
+) -> defaultdict[int, list[Correction]]:
+    """Return the logs of a ``logs_query``, by the number of the tournament; see ``corrections_of``."""
     logs: defaultdict[int, list[Correction]] = defaultdict(list)
-    for row in connection.execute(select(corrections).where(condition).order_by(corrections.c.number)):
+    for row in connection.execute(query, values):
         logs[row.tournament_id].append(_correction(row))
     return logs
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from itertools import repeat
 
-from sqlalchemy import Integer, exists, func, select
+from sqlalchemy import Integer, bindparam, exists, func, select
 
 from arena.base.enums import FaultKind, Termination
 from arena.base.errors import StoreError
@@ -31,6 +31,9 @@ RESULTS_CHUNK_ROWS = 10_000
 Within = StoredTournament | Scope | str
 
 HASHES = (records.c.opening_hash, records.c.actions_hash)
+_RECORD = select(records.c.record).where(
+    records.c.tournament_id == bindparam("number"), records.c.match == bindparam("played")
+)
 
 
 class RecordReader(TournamentReader):
@@ -199,8 +202,8 @@ class RecordReader(TournamentReader):
     def find_record(self, tournament: StoredTournament | str, match: int) -> MatchRecord | None:
         """Return the record of one match, as ``record_of`` does; None if it has none."""
         number = self._number(tournament)
-        query = select(records.c.record).where(records.c.tournament_id == number, records.c.match == match)
-        return next((record_from(match, text) for (text,) in self._database.rows(query)), None)
+        rows = self._database.rows(_RECORD, {"number": number, "played": match})
+        return next((record_from(match, text) for (text,) in rows), None)
 
     def count_adjudicated(self, tournament: StoredTournament) -> int:
         """Return how many matches of a tournament ended at the limit of plies."""

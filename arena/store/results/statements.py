@@ -222,10 +222,12 @@ def _are_whole(values: object, count: int, least: int, most: int) -> bool:
     return isinstance(values, list) and len(values) == count and all(is_whole(value, least, most) for value in values)
 
 
+_OWNERS = select(owners.c.bot, owners.c.digest, owners.c.person)
+
+
 def read_owners(connection: Connection) -> Owners:
     """Return the owners of bots."""
-    rows = connection.execute(select(owners.c.bot, owners.c.digest, owners.c.person))
-    return Owners({row.bot: OwnedBot(*row) for row in rows})
+    return Owners({row.bot: OwnedBot(*row) for row in connection.execute(_OWNERS)})
 
 
 def owner_row(connection: Connection, owned: OwnedBot) -> Executable:

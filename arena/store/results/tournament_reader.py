@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import cache
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from sqlalchemy import Column, ColumnElement, Connection, Integer, Select, exists, func, select
+from sqlalchemy import Column, ColumnElement, Connection, Integer, Select, bindparam, exists, func, select
 
 from arena.base.errors import ChangedMeanwhileError, StoreError, UnknownNameError
 from arena.base.records import ScheduledMatch, Seating
 from arena.base.stored import from_json_text, list_of, mapping_of
 from arena.base.text import any_of
-from arena.store.results.connection import Repository
-from arena.store.results.correction_log import all_corrections
+from arena.store.results.connection import NO_VALUES, Repository
+from arena.store.results.correction_log import logs_from, logs_query
 from arena.store.results.events import EventLog
 from arena.store.results.schema import (
     OptionalInteger,
@@ -75,6 +76,34 @@ def _mappings(value: object) -> Iterable[Mapping[str, Any]]:
 SEATINGS_CHUNK_ROWS = 10_000
 
 
+class _Selection(NamedTuple):
+    """The queries for some tournaments, and for the logs of their corrections."""
+
+    tournaments: Select[Any]
+    logs: Select[Any]
+
+
+def _selection(chosen: Select[Any]) -> _Selection:
+    of_this = skipped.c.tournament_id == tournaments.c.id
+    has_record = exists().where(is_same_match(records, skipped))
+    left_out = select(func.count(skipped.c.match.distinct())).where(of_this, ~has_record).scalar_subquery()
+    return _Selection(
+        chosen.add_columns(left_out.label("left_out")).order_by(tournaments.c.id),
+        logs_query(corrections.c.tournament_id.in_(chosen.with_only_columns(tournaments.c.id))),
+    )
+
+
+_NAMED = (tournaments.c.name == bindparam("name"), tournaments.c.deleted_at.is_(None))
+_SELECTION_BY_NAME = _selection(select(tournaments).where(*_NAMED))
+_NUMBER_BY_NAME = select(tournaments.c.id).where(*_NAMED)
+
+
+@cache
+def _highest_query(column: Column[int]) -> Select[Any]:
+    highest = select(func.max(column, type_=OptionalInteger))
+    return highest.where(column.table.c.tournament_id == bindparam("number"))
+
+
 class TournamentReader(Repository):
     """The tournaments in a database. A method that takes one also takes its name, or raises ``UnknownNameError``."""
 
@@ -85,14 +114,14 @@ class TournamentReader(Repository):
             UnknownNameError: if the scope names a tournament or a season that does not exist.
             StoreError: if the season has no tournament any more.
         """
-        return self._select_tournaments(select(tournaments).where(tournaments.c.id.in_(self._numbers(scope))))
+        return self._selected(_selection(select(tournaments).where(tournaments.c.id.in_(self._numbers(scope)))))
 
     def newest_tournaments(self, limit: int, before: int | None = None) -> list[StoredTournament]:
         """Return at most ``limit`` tournaments with numbers below ``before``, those that were stored last first."""
         query = select(tournaments.c.id).where(tournaments.c.deleted_at.is_(None))
         query = query.where(tournaments.c.id < before) if before is not None else query
         numbers = self._database.scalars(query.order_by(tournaments.c.id.desc()).limit(limit))
-        return self._select_tournaments(select(tournaments).where(tournaments.c.id.in_(numbers)))[::-1]
+        return self._selected(_selection(select(tournaments).where(tournaments.c.id.in_(numbers))))[::-1]
 
     def totals(self) -> tuple[int, int]:
         """Return the number of tournaments and of their records, without deleted ones."""
@@ -102,7 +131,7 @@ class TournamentReader(Repository):
 
     def deleted_tournaments(self) -> list[StoredTournament]:
         """Return the tournaments in the trash, under the names they had, the oldest first."""
-        return self._select_tournaments(select(tournaments).where(tournaments.c.deleted_at.is_not(None)))
+        return self._selected(_selection(select(tournaments).where(tournaments.c.deleted_at.is_not(None))))
 
     def deleted_tournament(self, name: str) -> StoredTournament:
         """Return a tournament in the trash, by the name it had or the one it has there.
@@ -153,17 +182,16 @@ class TournamentReader(Repository):
         """The seasons."""
         return Seasons(self._database)
 
-    def _select_tournaments(self, chosen: Select[Any]) -> list[StoredTournament]:
-        of_this = skipped.c.tournament_id == tournaments.c.id
-        has_record = exists().where(is_same_match(records, skipped))
-        left_out = select(func.count(skipped.c.match.distinct())).where(of_this, ~has_record).scalar_subquery()
-        query = chosen.add_columns(left_out.label("left_out")).order_by(tournaments.c.id)
-        numbers = chosen.with_only_columns(tournaments.c.id)
+    def one_transaction(self) -> AbstractContextManager[None]:
+        """Have what this thread reads within share a transaction; see ``Database.one_transaction``."""
+        return self._database.one_transaction()
 
+    def _selected(self, selection: _Selection, values: Mapping[str, Any] = NO_VALUES) -> list[StoredTournament]:
         def read(connection: Connection) -> list[StoredTournament]:
-            logs = all_corrections(connection, corrections.c.tournament_id.in_(numbers))
+            logs = logs_from(connection, selection.logs, values)
             owners = read_owners(connection)
-            return [stored_tournament(row, tuple(logs[row.id]), owners) for row in connection.execute(query)]
+            rows = connection.execute(selection.tournaments, values)
+            return [stored_tournament(row, tuple(logs[row.id]), owners) for row in rows]
 
         return self._database.read(read)
 
@@ -173,8 +201,7 @@ class TournamentReader(Repository):
 
     def find_tournament(self, name: str) -> StoredTournament | None:
         """Return a tournament by its name; None if it does not exist."""
-        chosen = select(tournaments).where(tournaments.c.name == name, tournaments.c.deleted_at.is_(None))
-        return next(iter(self._select_tournaments(chosen)), None)
+        return next(iter(self._selected(_SELECTION_BY_NAME, {"name": name})), None)
 
     def tournament(self, name: str) -> StoredTournament:
         """Return a tournament by its name, or raise UnknownNameError."""
@@ -182,6 +209,11 @@ class TournamentReader(Repository):
         if found is None:
             raise UnknownNameError("tournament", name, self.names())
         return found
+
+    def require_tournament(self, name: str) -> None:
+        """Raise UnknownNameError unless there is a tournament of this name, without reading it."""
+        if self._database.scalar(_NUMBER_BY_NAME, {"name": name}) is None:
+            raise UnknownNameError("tournament", name, self.names())
 
     def _stored(self, tournament: StoredTournament | str) -> StoredTournament:
         return self.tournament(tournament) if isinstance(tournament, str) else tournament
@@ -271,8 +303,7 @@ class TournamentReader(Repository):
         return [RoundEnd(*row[:3], total) for row, total in zip(rows, totals, strict=True)]
 
     def _highest(self, column: Column[int], tournament: StoredTournament | str) -> int:
-        query = select(func.max(column, type_=OptionalInteger))
-        return self._database.scalar(query.where(column.table.c.tournament_id == self._number(tournament))) or 0
+        return self._database.scalar(_highest_query(column), {"number": self._number(tournament)}) or 0
 
     def unplayed(self, tournament: StoredTournament | str, after_round: int = 0) -> Iterator[ScheduledMatch]:
         """Yield the matches of later rounds that are still to be played, in order, reading them piece by piece."""

@@ -1,9 +1,13 @@
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
+from sqlalchemy import text
 
-from arena.base.errors import ChangedMeanwhileError, StoreError, UnknownNameError
+from arena.base.errors import ChangedMeanwhileError, DatabaseError, StoreError, UnknownNameError
 from arena.base.records import Bot, Fault
+from arena.store.results.store import Store
 from arena.store.results.tournament_reader import Roster, roster_of
 from arena.store.results.values import MAX_READINGS, read_whole
 from tests.databases import on_both
@@ -164,3 +168,21 @@ def test_a_home_in_the_place_of_its_store_leads_there(home):
     with pytest.raises(AttributeError, match=r"arena\.standings_of\(home\.store, NAME\)"):
         home.standings_of("league")
     assert not hasattr(home, "_repr_html_")
+
+
+def test_reads_that_share_a_transaction_see_one_instant_and_fail_as_alone(tmp_path):
+    with closing(Store(tmp_path / "a.sqlite3")) as store, closing(Store(tmp_path / "a.sqlite3")) as other:
+        with store.one_transaction():
+            assert store.names() == []
+            other.create_tournament(definition(name="later"), [])
+            assert store.names() == []
+            with ThreadPoolExecutor(1) as thread:
+                assert thread.submit(store.names).result() == ["later"]
+            with pytest.raises(DatabaseError, match=r"a.sqlite3: the database refuses: no such table: missing"):
+                store._database.rows(text("SELECT * FROM missing"))
+        assert store.names() == ["later"]
+        with pytest.raises(UnknownNameError, match=r"unknown tournament 'none'.*later"), store.one_transaction():
+            store.require_tournament("none")
+        store.require_tournament("later")
+        store.rename(store.tournament("later"), "renamed")
+        assert store.names() == ["renamed"]
