@@ -71,9 +71,8 @@ class JointGaussian:
         self.shift = np.zeros(bots)
 
     def add_pairs(self, pairs: PairwiseMessages, precision: Floats, shift: Floats) -> None:
-        """Multiply by the terms of matches of two, each in the difference of their strengths, shape (results,)."""
+        """Multiply by the terms of matches of two, in the difference of their strengths, each times its occurrences."""
         size, first, second = self._size, pairs.first, pairs.second
-        precision, shift = precision * pairs.count, shift * pairs.count
         between = np.bincount(first * size + second, precision, size * size).reshape(size, size)
         self.precision[:] -= between
         self.precision[:] -= between.T
@@ -109,8 +108,7 @@ class SparseJoint:
     def add_pairs(self, pairs: PairwiseMessages, precision: Floats, shift: Floats) -> None:
         """Multiply by the terms of matches of two, before all others; see ``JointGaussian``."""
         size = self._graph.bots
-        self._weight += np.bincount(next(self._pair_of), precision * pairs.count, len(self._weight))
-        shift = shift * pairs.count
+        self._weight += np.bincount(next(self._pair_of), precision, len(self._weight))
         self._shift += np.bincount(pairs.first, shift, size) - np.bincount(pairs.second, shift, size)
 
     def add(self, members: NDArray[np.intp], precision: Floats, shift: Floats, count: Floats) -> None:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from math import ceil
+from math import ceil, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -100,7 +100,7 @@ class FittedEncounters:
 
     def los_between(self, bot: int, rival: int, by: float = 0.0) -> float:
         """Return the likelihood that a bot is better than a rival ``by`` points of mu; numbers in ``names``."""
-        spread = max(float(np.std(self.draws[:, bot] - self.draws[:, rival])), 1e-6)
+        spread = max(_deviation(self.draws[:, bot] - self.draws[:, rival]), 1e-6)
         return cdf((self.ratings[bot].mu - self.ratings[rival].mu - by) / spread)
 
     def gap(self, bot: int, rival: int) -> tuple[float, float]:
@@ -108,13 +108,16 @@ class FittedEncounters:
 
         Both are rated in one field, so that rivals whom both have met tell it, even if they never met each other.
         """
-        margin = CONFIDENCE_95 * float(np.std(self.draws[:, bot] - self.draws[:, rival]))
+        margin = CONFIDENCE_95 * _deviation(self.draws[:, bot] - self.draws[:, rival])
         return self.ratings[bot].mu - self.ratings[rival].mu, margin
 
     def rank_intervals(self) -> list[tuple[int, int]]:
         """Return the 95 % interval of each bot's rank by mean, from the draws."""
         means = np.array([rating.mu for rating in self.ratings])
-        order = np.argsort(-(means + self.draws), axis=1, kind="stable")
+        losses = -(means + self.draws)
+        in_order = np.sort(losses, axis=1)
+        has_ties = bool((in_order[:, 1:] == in_order[:, :-1]).any())
+        order = np.argsort(losses, axis=1, kind="stable" if has_ties else None)  # stable takes five times as long
         ranks = np.empty(order.shape[::-1], dtype=np.int32)
         np.put_along_axis(ranks.T, order, np.arange(1, len(means) + 1, dtype=np.int32)[None, :], axis=1)
         low, high = _in_order(ranks, *(ceil(len(self.draws) * share) - 1 for share in (0.025, 0.975)))
@@ -124,6 +127,12 @@ class FittedEncounters:
 def _in_order(rows: NDArray[Any], *places: int) -> NDArray[Any]:
     """Return what is at two places of each row in ascending order; np.quantile imports modules, which takes 40 ms."""
     return np.asarray(np.partition(rows, places, axis=1)[:, places].T)
+
+
+def _deviation(values: Floats) -> float:
+    """Return the standard deviation; for a thousand pairs of bots np.std takes four times as long."""
+    deviations = values - np.add.reduce(values) / len(values)
+    return sqrt(np.add.reduce(deviations * deviations) / len(values))
 
 
 def draws_of(bots: int) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.ratings.distributions import Floats
-from arena.ratings.result_arrays import DistinctResults
+from arena.ratings.result_arrays import DistinctResults, distinct
 
 MAX_GROUPS = 400
 """Groups of bots of similar strength, whose common shifts are solved for exactly."""
@@ -41,7 +41,7 @@ class PairGraph:
                 left, right = own.members[:, a], own.members[:, b]
                 keys.append(np.minimum(left, right) * bots + np.maximum(left, right))
         lengths = [len(key) for key in keys[1:]]
-        met, number = np.unique(np.concatenate(keys), return_inverse=True)
+        met, number = distinct(np.concatenate(keys))
         del keys
         self.bots = bots
         self.first, self.second = (ends.astype(np.int32) for ends in np.divmod(met, max(bots, 1)))

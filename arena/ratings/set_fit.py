@@ -170,7 +170,8 @@ class SetFit:
         """Multiply a Gaussian by the likelihood terms of all results."""
         pairs = self._pairwise
         if len(pairs.count):
-            joint.add_pairs(pairs, *self.pair_terms())
+            precision, shift = self.pair_terms()
+            joint.add_pairs(pairs, precision * pairs.count, shift * pairs.count)
         for messages in self._multiway:
             terms = self._terms_of_more(messages)
             joint.add(terms.members, terms.precision, terms.shift, terms.occurrences)
@@ -190,8 +191,8 @@ class SetFit:
         for block in _blocks(len(pairs.count)):
             (mean, other_mean), (variance, other_variance) = self._cavities_of_pairs(block)
             own, pull = self._terms_in(block, mean, other_mean, variance + other_variance)
-            precision[block], shift[block] = own, pull
             count = pairs.count[block]
+            precision[block], shift[block] = own * count, pull * count
             for side, members, rival_mean, rival_variance, rival_pull in (
                 (0, pairs.first[block], other_mean, other_variance, pull),
                 (1, pairs.second[block], mean, variance, -pull),

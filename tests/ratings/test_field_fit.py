@@ -12,9 +12,9 @@ import trueskill
 from arena.ratings import BETA, SIGMA, field_fit, fit_counted
 from arena.ratings.alternatives import bradley_terry, kendall_tau, nash_average
 from arena.ratings.consistency import consistency, pair_scores
-from arena.ratings.environment import Environment, cdf, pdf, ppf
+from arena.ratings.environment import Environment, Rating, cdf, pdf, ppf
 from arena.ratings.ep_messages import corrections, gaussian_terms
-from arena.ratings.field_fit import fit_encounters
+from arena.ratings.field_fit import FittedEncounters, fit_encounters
 from arena.ratings.result_arrays import EncounterArrays
 from tests import needs
 
@@ -164,6 +164,15 @@ def assert_order_makes_no_difference():
     first, second = (fit_encounters(Counter(e).items()) for e in (encounters, shuffled))
     assert first.ratings == second.ratings
     assert np.array_equal(first.draws, second.draws)
+
+
+def test_equal_bots_are_ranked_by_name_in_every_draw():
+    names = tuple(f"{number:03}" for number in range(100))
+    fitted = FittedEncounters(
+        names=names, ratings=(Rating(25.0, 1.0),) * 100, draw_probability=0.1, prior_width=1.0,
+        draws=np.zeros((20, 100)), encounters=1,
+    )  # fmt: skip
+    assert fitted.rank_intervals() == [(rank, rank) for rank in range(1, 101)]
 
 
 def test_margins_and_rank_intervals_are_quantiles_of_the_draws():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -185,5 +185,7 @@ def _table(
 
 
 def _has_repeated_bot(bots: NDArray[np.integer]) -> NDArray[np.bool_]:
-    ordered = np.sort(bots, axis=1)
-    return np.asarray(((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)).any(axis=1))
+    is_repeated = np.zeros(len(bots), dtype=np.bool_)
+    for one, other in combinations(bots.T, 2):
+        is_repeated |= (one == other) & (one >= 0)
+    return is_repeated

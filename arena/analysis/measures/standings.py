@@ -256,11 +256,12 @@ def _lines(
     shown_names: Mapping[str, str],
 ) -> tuple[Standing, ...]:
     ratings = dict(zip(fitted.names, fitted.ratings, strict=True))
-    margins = dict(zip(fitted.names, fitted.margins().tolist(), strict=True))
+    by_bot = _by_bot(fitted)
+    margins = dict(zip(fitted.names, by_bot.margins().tolist(), strict=True))
     rank_intervals = dict(zip(fitted.names, fitted.rank_intervals(), strict=True))
     exposures = {label: round(ratings.get(label, UNRATED).exposure, EXPOSURE_DECIMALS) for label in counted}
     labels = sorted(counted, key=lambda label: (-exposures[label], label))
-    los = _los_function(fitted)
+    los = _los_function(by_bot)
     ranks = competition_ranks([-exposures[label] for label in labels])
     groups = _groups(labels, los)
     return tuple(
@@ -282,8 +283,13 @@ def _lines(
 def _los_function(fitted: FittedEncounters, by: float = 0.0) -> Callable[[str, str], float]:
     """Return a function from two bots to the likelihood that the first is better; 1/2 where one has no rating."""
     index = {label: number for number, label in enumerate(fitted.names)}
-    fitted = replace(fitted, draws=np.asfortranarray(fitted.draws))  # columns are read
+    fitted = _by_bot(fitted)
     return lambda a, b: fitted.los_between(index[a], index[b], by) if a in index and b in index else 0.5
+
+
+def _by_bot(fitted: FittedEncounters) -> FittedEncounters:
+    """Return the same fit with the draws of each bot side by side in memory, for readers of columns."""
+    return replace(fitted, draws=np.asfortranarray(fitted.draws))
 
 
 def with_decided(table: Standings, decided: Decided | None) -> Standings:
