@@ -13,13 +13,15 @@ from typing import Any, NamedTuple
 from arena.base.bot_text import Audience, BotText, LeftOut, author_of, digest_of, is_digest, left_out
 from arena.base.display import Displayed
 from arena.base.enums import ClockKind, OffTurn, Termination
+from arena.base.limits import DEFAULT_LIMITS as DEFAULT_LIMITS
+from arena.base.limits import LIMITS as LIMITS
+from arena.base.limits import MEBIBYTE as MEBIBYTE
+from arena.base.limits import Limits as Limits
 from arena.base.seat_report import Fault as Fault
 from arena.base.seat_report import SeatReport as SeatReport
-from arena.base.seat_report import Unit, checks_of_play, fields_of, limit, require, table_of_limits
+from arena.base.seat_report import checks_of_play, fields_of, require
 from arena.base.stored import from_stored, is_whole
 from arena.base.text import shortened_text
-
-MEBIBYTE = 1024 * 1024
 
 FUNCTION_PROGRAM = "python-function"
 """Stands in place of the program in the command of a bot that is a Python function."""
@@ -59,46 +61,6 @@ class TimeControl:
             parts.append(f"{self.bank_seconds:g} s a match{increment}")
         return f"{', '.join(parts) or 'no time limit'} ({self.clock} time)"
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What a bot may use, with all it starts. Breaking one is a fault of the kind ``limit``.
-
-    Attributes:
-        memory_bytes: memory of all its processes together.
-        cpu_seconds: CPU time in one match, on turn and off turn, of all its processes; None for no such limit.
-        processes: processes and threads at a time.
-        cores: on which its processes run in a match; those of its rivals run on the same ones.
-        open_files: descriptors of one process.
-        file_bytes: size of a file it writes.
-        scratch_bytes: all it keeps in its scratch directory and in ``/dev/shm``.
-        stderr_bytes: text on stderr in one match; the record keeps its first and last 2 KiB, or 32 KiB after a fault.
-        note_bytes: a note, packed.
-        message_bytes: all of a message.
-        message_depth: nesting in a message.
-        message_nodes: values in a message.
-    """
-
-    memory_bytes: int = limit(2048 * MEBIBYTE, minimum=16 * MEBIBYTE, use="{} of memory")
-    cpu_seconds: float | None = limit(
-        None, minimum=0, maximum=86_400, unit=Unit.SECONDS, use="{} of CPU time in this match"
-    )
-    processes: int = limit(256, minimum=1, maximum=100_000, unit=Unit.ITEMS, use="{} processes and threads")
-    cores: int = limit(1, minimum=1, maximum=1024, unit=Unit.ITEMS)
-    open_files: int = limit(256, minimum=16, maximum=100_000, unit=Unit.ITEMS, use="{} open files")
-    file_bytes: int = limit(64 * MEBIBYTE, minimum=4096, use="a file of {}")
-    scratch_bytes: int = limit(256 * MEBIBYTE, minimum=64 * 1024, use="{} in the scratch directory and in /dev/shm")
-    stderr_bytes: int = limit(16 * MEBIBYTE, minimum=1, use="{} on stderr in one match")
-    note_bytes: int = limit(4096, minimum=1, maximum=64 * 1024)
-    message_bytes: int = limit(64 * 1024, minimum=256, maximum=16 * MEBIBYTE)
-    message_depth: int = limit(16, minimum=3, maximum=64, unit=Unit.ITEMS)
-    message_nodes: int = limit(4096, minimum=16, maximum=1_000_000, unit=Unit.ITEMS)
-
-
-LIMITS = table_of_limits(Limits)
-"""By name. Tournament files, their reference, and the messages about broken limits are made from this table."""
-
-DEFAULT_LIMITS = Limits()
 
 DEFAULT_PLY_LIMIT = 10_000
 """Five times the longest match that the options of the games here prescribe, of 1,998 lines in plaid. Coprimality has

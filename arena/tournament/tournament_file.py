@@ -14,8 +14,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from arena.base.checked import without_nul
 from arena.base.enums import ClockKind, OffTurn
 from arena.base.errors import DefinitionError
+from arena.base.limits import Limit, Unit
 from arena.base.records import DEFAULT_PLY_LIMIT, LIMITS, MAX_PLY_LIMIT, MEBIBYTE
-from arena.base.seat_report import Limit, Unit
 from arena.base.text import shortened_text
 from arena.base.until import RANGES
 from arena.tournament.formats.format import DEFAULT_FORMAT, FORMATS, table_key
