@@ -1,4 +1,4 @@
-"""What this system has: confinement of bots needs Linux, and the level ``none`` any POSIX system; and its addresses."""
+"""What this machine has: ``/proc``, which confinement of bots needs; its cores; whether an address is its own."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from arena.base.checked import check_model, read_toml
+from arena.base.checked_files import check_model, read_toml
 from arena.base.definition import Definition, GameChoice, Rejected
 from arena.base.errors import BotDefinitionError, DefinitionError, OptionError, UnknownNameError, UsageError
 from arena.base.names import check_tournament_name, in_latin

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from arena.base.checked import check_model, read_toml
+from arena.base.checked_files import check_model, read_toml
 from arena.base.definition import GameChoice
 from arena.base.errors import DefinitionError, IllegalActionError, UsageError
 from arena.base.seeds import derived_seed, pick_below

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_type_hints
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
 
-from arena.base.checked import without_nul
+from arena.base.checked_files import without_nul
 from arena.base.enums import ClockKind, OffTurn
 from arena.base.errors import DefinitionError
 from arena.base.limits import Limit, Unit
@@ -170,7 +170,7 @@ else:
     LimitsTable = create_model(
         "LimitsTable",
         __base__=_Strict,
-        __doc__="``[limits]``: see ``arena.base.records.Limits``. Sizes are numbers of bytes, or texts such as"
+        __doc__="``[limits]``: see ``arena.base.limits.Limits``. Sizes are numbers of bytes, or texts such as"
         ' "512 MiB".',
         **{name: _key_of(limit) for name, limit in LIMITS.items()},
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from arena.analysis.text.tables import Column, printable, render_table, row_of
-from arena.base.checked import check_model, read_file, read_toml
+from arena.base.checked_files import check_model, read_file, read_toml
 from arena.base.errors import UsageError
 from arena.base.grades import Grade, GradeState, Scheme, Student, TableLine, grades_of
 from arena.base.names import is_printable_text

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from arena.analysis.text.tables import Column, printable, render_table, row_of
-from arena.base.checked import read_file
+from arena.base.checked_files import read_file
 from arena.base.errors import RosterError, UsageError, failing_as
 from arena.base.text import counted
 from arena.cli.terminal.common import check_directories, print_table

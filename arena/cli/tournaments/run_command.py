@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.base.checked import check_model
+from arena.base.checked_files import check_model
 from arena.base.errors import DefinitionError, UsageError
 from arena.base.shipped import tournament_path
 from arena.base.text import counted

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import ValidationError
 
-from arena.base.checked import mistakes_of, parse_toml, read_toml
+from arena.base.checked_files import mistakes_of, parse_toml, read_toml
 from arena.base.definition import GameChoice
 from arena.base.enums import OpeningChoice
 from arena.base.errors import DefinitionError, Mistake, OptionError, UsageError

@@ -17,7 +17,7 @@ from arena.community.submissions.upload_directory import can_contain_uploads
 from arena.games import GAMES, IntOption, Option, find_game
 from arena.match.players.manifest import load_bot
 from arena.site.matches.games_model import GameOption
-from arena.site.matches.playing import MAX_SEATS, PlayableBot, PlayableGame, PlayMenu
+from arena.site.matches.playing_model import MAX_SEATS, PlayableBot, PlayableGame, PlayMenu
 from arena.site.matches.positions import MAX_EXTERNAL_GAMES, MAX_TEXT_CHARACTERS, external_games
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.unrated_match import MENU_SECONDS

@@ -53,7 +53,7 @@ from arena.match.players.player import (
 from arena.match.single_match import ask_bot
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.sandbox_policy import Isolation
-from arena.site.matches.playing import MAX_SEATS, SEATS
+from arena.site.matches.playing_model import MAX_SEATS, SEATS
 from arena.store.bot_registry import BotRegistry
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.unrated_match import (

@@ -18,7 +18,7 @@ from arena.match.replay import final_ranks
 from arena.site.matches.boards import shapes_at
 from arena.site.matches.match_model import Board, Shape, Turning
 from arena.site.matches.match_sentences import result_sentence
-from arena.site.matches.playing import Place, PlayedAction, PlayView
+from arena.site.matches.playing_model import Place, PlayedAction, PlayView
 from arena.site.matches.positions import record_of_nobody
 from arena.site.matches.viewed_match import note_text, viewed_match
 

@@ -13,7 +13,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
-from arena.base.checked import check_model, parse_toml, without_nul
+from arena.base.checked_files import check_model, parse_toml, without_nul
 from arena.base.errors import BotDefinitionError, failing_as
 from arena.base.names import ACCEPTED, VERSION_ACCEPTED, is_name, is_version
 from arena.base.records import Bot

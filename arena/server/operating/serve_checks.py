@@ -1,4 +1,4 @@
-"""A machine and a home on which a site is to run, and what is to be mended before."""
+"""Checks of a machine and a home before a site runs on them: what would fail, and how to mend it."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from arena.server.gate.operation import Fields, Visit, has_controls
 from arena.server.http.problems import bad_address
 from arena.site.frame.model import MAX_NAME_CHARACTERS
 from arena.site.matches.games_model import MAX_OPTION_FIELDS, GameOption, option_fields
-from arena.site.matches.playing import MAX_SEATS, SEATS, PlayableBot, PlayableGame, PlayMenu
+from arena.site.matches.playing_model import MAX_SEATS, SEATS, PlayableBot, PlayableGame, PlayMenu
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.stored_contests import ContestSuspension, suspension_of, suspension_sentence
 from arena.store.people.unrated_match import Choices, MatchState, UnratedMatch

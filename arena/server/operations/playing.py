@@ -38,7 +38,7 @@ from arena.server.operations.play_choices import (
     variations_of,
     varied,
 )
-from arena.site.matches.playing import (
+from arena.site.matches.playing_model import (
     SEATS,
     Ballot,
     ChallengesPage,

@@ -12,7 +12,7 @@ from arena.analysis.text.match_view import DRAWING_ORDER, SEAT_SHAPES, SEAT_STYL
 from arena.analysis.text.tables import text
 from arena.site.matches.games_model import LegalAction
 from arena.site.matches.match_model import Board, Clock, Position, ViewedMatch
-from arena.site.matches.playing import Place
+from arena.site.matches.playing_model import Place
 
 # Boards and charts get their colours from the style sheet.
 

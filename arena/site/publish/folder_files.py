@@ -15,7 +15,7 @@ from typing import Annotated, NamedTuple
 from annotated_types import Ge, Le
 from pydantic import BaseModel, ConfigDict, Field
 
-from arena.base.checked import check_json
+from arena.base.checked_files import check_json
 from arena.base.errors import UsageError
 from arena.base.folder import Folder
 from arena.base.text import shortened_text, size_text

@@ -14,7 +14,7 @@ from typing import IO, Annotated, Literal, TypeVar
 from annotated_types import Ge, Le
 from pydantic import BaseModel, ConfigDict, Field
 
-from arena.base.checked import check_json
+from arena.base.checked_files import check_json
 from arena.base.errors import UsageError
 from arena.base.known_server import FILES, IDENTITY_FILE
 from arena.base.text import size_text

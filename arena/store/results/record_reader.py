@@ -1,4 +1,4 @@
-"""What has been played: results, faults and records."""
+"""Reads what has been played: results, faults and records; ``tournament_reader.py`` reads the tournaments."""
 
 from __future__ import annotations
 

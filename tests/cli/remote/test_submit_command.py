@@ -10,7 +10,7 @@ from arena.cli.remote import submit_command
 from arena.community.play.host_program import playable_game
 from arena.community.submissions.checker import Checker
 from arena.community.submissions.upload_directory import Containment, UploadDirectory
-from arena.site.matches.playing import PlayableBot, PlayMenu
+from arena.site.matches.playing_model import PlayableBot, PlayMenu
 from arena.store.home import ArenaHome
 from tests.cli.calls import called, printed_alone, refusal, shown
 from tests.cli.remote.conftest import hostile, response

@@ -3,7 +3,7 @@ import contextlib
 import pytest
 
 from arena.community.play.host_program import LOOK_SECONDS, NEWS_SECONDS, SHUTDOWN_SECONDS, Host, MenuMaker
-from arena.site.matches.playing import PlayMenu
+from arena.site.matches.playing_model import PlayMenu
 from arena.store.home import ArenaHome
 from arena.store.people.unrated_match import MENU_SECONDS
 from arena.store.results.events import Commits

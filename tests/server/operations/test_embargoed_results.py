@@ -13,7 +13,7 @@ import pytest
 from arena.community.play.host_program import playable_game
 from arena.server.gate.homes import Homes
 from arena.server.operations.opened_people import OPERATIONS
-from arena.site.matches.playing import PlayableBot, PlayMenu
+from arena.site.matches.playing_model import PlayableBot, PlayMenu
 from arena.store.people import submissions
 from arena.store.people.contest import ContestPhase, ContestStage
 from arena.store.people.values import Permission, Scope, SubmissionState

@@ -12,7 +12,7 @@ from arena.server.gate import gate
 from arena.server.gate.operation import Who
 from arena.server.operations import contest_changes
 from arena.server.operations.opened_people import OPERATIONS
-from arena.site.matches.playing import PlayableBot, PlayMenu
+from arena.site.matches.playing_model import PlayableBot, PlayMenu
 from arena.store.home import ArenaHome
 from arena.store.people.directors import DirectorState
 from arena.store.people.rates import Rates

@@ -11,7 +11,7 @@ from arena.games.checked_game import checked_game
 from arena.server.gate import followed_matches
 from arena.server.gate.followed_matches import FollowedMatches
 from arena.server.http.problems import ProblemError
-from arena.site.matches.playing import PlayableBot, PlayMenu
+from arena.site.matches.playing_model import PlayableBot, PlayMenu
 from arena.store.home import ArenaHome
 from arena.store.people.answers import Enjoyed
 from arena.store.people.unrated_match import MatchState, PlayRequest, Position, hint_sentence

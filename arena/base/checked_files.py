@@ -1,4 +1,8 @@
-"""Reading TOML files strictly: every fault of a file at once, each with its place, value and what is accepted."""
+"""Reads TOML and JSON files that people wrote, and checks them against a model.
+
+Every mistake in a file is reported at once, with its place, value and what is accepted. ``stored.py`` reads what the
+arena itself has stored.
+"""
 
 from __future__ import annotations
 

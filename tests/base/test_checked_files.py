@@ -8,7 +8,7 @@ import typing
 import pytest
 from pydantic import BaseModel
 
-from arena.base.checked import MAX_BYTES, accepted_at, check_model, read_toml
+from arena.base.checked_files import MAX_BYTES, accepted_at, check_model, read_toml
 from arena.base.errors import UsageError
 from arena.match.players.manifest import _Manifest
 from arena.tournament.tournament_file import TournamentFile

@@ -1,4 +1,4 @@
-"""What the pages show on which people play against bots."""
+"""What the pages show on which people play against bots; ``server/operations/playing.py`` has their operations."""
 
 from __future__ import annotations
 
