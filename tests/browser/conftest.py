@@ -158,4 +158,4 @@ def submit_bot(page, site, path, name):
     path.write_text(kit_bot(action=f"game.{name}(state)[0]"))
     page.goto(f"{site}/submissions")
     page.get_by_label("Your bot").set_input_files(path)
-    page.get_by_role("button", name="Hand it in").click()
+    page.get_by_role("button", name="Submit it").click()

@@ -104,7 +104,7 @@ def _read(client: SiteClient, number: int, answer: dict[str, object]) -> tuple[O
 
 @click.command("submit")
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("--to", "url", metavar="URL", help="Hand it in at the site of an arena, where you are signed in.")
+@click.option("--to", "url", metavar="URL", help="Submit it to the site of an arena, where you are signed in.")
 @click.option("--note", default="", metavar="TEXT", help="A note for yourself, with --to.")
 @games_option("Load this external game, which the bot claims")
 @plain_http_option
@@ -121,8 +121,8 @@ def submit_command(
     \b
     arena submit mybot --to https://arena.example.org
 
-    hands it in at an arena elsewhere, after `arena site login`, and shows what becomes of it. The same files again are
-    the same submission, so a command that was interrupted can be repeated.
+    submits it to an arena elsewhere, after `arena site login`, and shows what becomes of it. The same files again are
+    the same submission, so you can repeat a command that was interrupted.
     """
     if url is not None:
         if games:

@@ -89,7 +89,7 @@ BOT_NAME = re.compile(r"[A-Za-z0-9]+(?:[ ._-][A-Za-z0-9]+)*")
 NAME_RULE = "expected letters a-z or A-Z and digits, with single spaces, '.', '_' or '-' between them"
 
 _NAME_TAKEN = "this name, or one that looks like it, belongs to another author"
-_OUR_FAILURE = "the arena could not check it; that is no fault of the bot, so hand it in again"
+_OUR_FAILURE = "the arena could not check it; that is no fault of the bot, so submit it again"
 
 _TOO_LONG = f"the check took longer than {MAX_CHECK_SECONDS / 60:.0f} minutes and was stopped"
 
