@@ -166,13 +166,20 @@ def assert_order_makes_no_difference():
     assert np.array_equal(first.draws, second.draws)
 
 
-def test_equal_bots_are_ranked_by_name_in_every_draw():
-    names = tuple(f"{number:03}" for number in range(100))
+def test_bots_that_are_equal_in_a_draw_are_ranked_by_name():
+    draws = np.random.default_rng(1).integers(0, 2, size=(20, 100)).astype(float)
     fitted = FittedEncounters(
-        names=names, ratings=(Rating(25.0, 1.0),) * 100, draw_probability=0.1, prior_width=1.0,
-        draws=np.zeros((20, 100)), encounters=1,
-    )  # fmt: skip
-    assert fitted.rank_intervals() == [(rank, rank) for rank in range(1, 101)]
+        names=tuple(f"{number:03}" for number in range(100)),
+        ratings=(Rating(25.0, 1.0),) * 100,
+        draw_probability=0.1,
+        prior_width=1.0,
+        draws=draws,
+        encounters=1,
+    )
+    better = [[(-own[other], other) < (-own[bot], bot) for other in range(100)] for own in draws for bot in range(100)]
+    ranks = 1 + np.sum(better, axis=1).reshape(20, 100)
+    quantiles = np.quantile(ranks, (0.025, 0.975), axis=0, method="inverted_cdf")
+    assert fitted.rank_intervals() == list(zip(*quantiles.tolist(), strict=True))
 
 
 def test_margins_and_rank_intervals_are_quantiles_of_the_draws():
