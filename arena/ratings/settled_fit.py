@@ -7,6 +7,7 @@ results. More digits are settled than the nine that have to be equal.
 
 The matrix of all strengths is inverted where its entries have nearly settled. From there means are moved by Newton
 steps with this inverse, and the traces of later inverses are the first two terms of their series in what has changed.
+Before, the trace is that of the beliefs, and what an earlier fit had beyond that of its own.
 """
 
 from __future__ import annotations
@@ -105,6 +106,7 @@ class _Settling:
     def __init__(self, fit: SetFit, prior_width: float | None, start: Start | None) -> None:
         self._fit, self._prior_width = fit, prior_width
         self._probability, self._width = fit.tied_share(), prior_width or SIGMA
+        self._beyond: float | None = None
         if start is not None:
             self._probability, self._width = start.draw_probability, prior_width or start.prior_width
             number = {name: k for k, name in enumerate(start.names)}
@@ -112,6 +114,7 @@ class _Settling:
             means = np.where(known < 0, MU, start.means[known])
             precisions = np.where(known < 0, start.prior_width**-2, start.precisions[known])
             fit.begin_with(means, precisions, start.prior_width)
+            self._beyond = _trace_of(start) - float((1.0 / start.precisions).sum())
         self._near: Posterior | None = None
         self._diagonal: Floats | None = None
         self._trace: float | None = None
@@ -149,8 +152,9 @@ class _Settling:
         before, self._diagonal = self._diagonal, diagonal.copy()
         is_early = self._near is None and len(diagonal) > FEW_BOTS
         if is_early and (before is None or not _are_near(diagonal, before)):
-            if not self._is_continued:  # a rough trace is better than none
-                self._trace = float(self._fit.variances.sum())
+            # beliefs lack the variance of a common shift, which is the prior's
+            beyond = self._width**2 if self._beyond is None else self._beyond
+            self._trace = max(0.0, float(self._fit.variances.sum()) + beyond)
             return joint.mean()
         if self._near is None or not _are_near(diagonal, self._near.diagonal):
             self._near = Posterior(self._fit, joint)
@@ -166,6 +170,12 @@ def estimated_width(fit: SetFit, trace: float) -> float:
     """Return the width by a step of expectation maximisation, with a few imaginary bots of the usual width."""
     spread = float((fit.means**2).sum()) + trace
     return max(MIN_WIDTH, float(np.sqrt((IMAGINARY_BOTS * SIGMA**2 + spread) / (IMAGINARY_BOTS + len(fit.names)))))
+
+
+def _trace_of(start: Start) -> float:
+    """Return the trace for which ``estimated_width`` gives the width of an earlier fit."""
+    spread = (IMAGINARY_BOTS + len(start.names)) * start.prior_width**2 - IMAGINARY_BOTS * SIGMA**2
+    return spread - float(((start.means - MU) ** 2).sum())
 
 
 def _settle_large(fit: SetFit, prior_width: float | None) -> Settled:
