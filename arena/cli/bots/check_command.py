@@ -169,17 +169,17 @@ def check_command(
     as_json: bool,
     **_conditions: Any,
 ) -> int:
-    """Try out each BOT as a tournament would: every claimed game in every seat, odd sizes, three players, every option
-    at its bounds, match after match, on a busy machine. BOT is a path, an archive such as bot.zip, an example such as
+    """Test each BOT as a tournament would: every claimed game in every seat, odd sizes, three players, every option at
+    its bounds, match after match, on a busy machine. BOT is a path, an archive such as bot.zip, an example such as
     arena:greedy, a submitted bot or git:PATH@REF; in a folder or an archive of submissions, a download from Moodle, or
-    submitted:PATTERN, each bot is tried. With --like, only the games and options of that tournament are tried, under
-    its conditions, and from its first opening. With --rules, try out the rules of a game, for their author: each
-    mistake is shown with the shortest line of play that leads to it.
+    submitted:PATTERN, it tests each bot. With --like, it tests only the games and options of that tournament, under its
+    conditions, and from its first opening. With --rules, it tests the rules of a game, for their author, and shows each
+    mistake with the shortest line of play that leads to it.
 
-    The exit code is 1 if a step fails. A failed step is shown with the bot's stderr and a hint how to fix it; for a bot
-    without botkit, also with the last question and the bytes that came back, as text and in hexadecimal. Steps that
-    fail in the same way are shown as one. Of several bots, only the steps that fail are shown, and at the end a table
-    of all bots. With --json, each step is a line.
+    The exit code is 1 if a step fails. A failed step has the bot's stderr and a hint how to fix it; for a bot without
+    botkit, also the last question and the bytes that came back, as text and in hexadecimal. The command shows steps
+    that fail in the same way as one; for several bots, only the steps that fail, and at the end a table of all bots.
+    With --json, each step is a line.
     """
     if rules is not None:
         flags: dict[str, object] = {"--game": games, "--bytes": shows_bytes, "--in-place": in_place, "--like": like}

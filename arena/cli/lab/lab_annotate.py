@@ -105,12 +105,12 @@ def annotate(tournament: str, game: str | None, again: bool, within_seconds: flo
     arena lab annotate quickstart
     arena lab annotate quickstart/1
 
-    `?` marks an action that loses margin for certain, `??` one that changes the outcome. Of each bot: the share of
-    value that it keeps in decisions, which is 100 % with perfect play, and its luck-adjusted points and the others.
-    Where only bounds are known, an action has a mark only if they prove it.
+    `?` marks an action that loses margin for certain, `??` one that changes the outcome. For each bot it prints the
+    share of value that it keeps in decisions, which is 100 % with perfect play, and its luck-adjusted points and the
+    others. Where only bounds are known, an action has a mark only if they prove it.
 
-    Annotations are kept beside the records, which stay as they are, and are shown by arena replay, arena stats, the
-    report and the site. Matches that are annotated already are left alone.
+    The arena keeps annotations apart from the records, which stay as they are; arena replay, arena stats, the report
+    and the site show them. Matches that have an annotation keep it.
     """
     from arena.lab.matches.annotating import Annotator, TournamentAnnotator
     from arena.lab.solving.limits import Limits, free_memory_bytes

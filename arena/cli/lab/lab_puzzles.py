@@ -77,14 +77,15 @@ def puzzles(
     """Find puzzles in the matches of TOURNAMENT: positions in which exactly one action keeps the win, or the draw, and
     the bot that had to act has missed it.
 
-    Where again exactly one action keeps it after a reply, the puzzle continues: it has 1, 3, 5 or 7 plies; longer ones
-    are preferred. The theme says what the solution does to the scores at once: sacrifice, greed fails, quiet or gain.
+    Where again exactly one action keeps it after a reply, the puzzle continues: it has 1, 3, 5 or 7 plies, and the
+    command prefers longer ones. The theme says what the solution does to the scores at once: sacrifice, greed fails,
+    quiet or gain.
 
-    What each action leads to with best play is exact. Positions that are the same up to symmetry are one puzzle. They
-    are in the order of how many lines of play there are from the position: from easy to hard. They are kept in the
-    home, and the site shows them, to be solved: arena serve.
+    What each action leads to with best play is exact. Positions that are the same up to symmetry are one puzzle. The
+    list goes from easy to hard, by the number of lines of play from the position. The home keeps puzzles, and you can
+    solve them on the site: arena serve.
 
-    With --json, everything is printed, with solutions.
+    --json prints everything, with solutions.
     """
     from arena.lab.matches.puzzle import keep_puzzles
     from arena.lab.matches.puzzle_search import find_puzzles

@@ -77,10 +77,10 @@ def quality(
     arena lab quality differences -o size=6
     arena lab quality differences -o size=6 --compare scoring=distinct,once --html quality.html
 
-    Eleven measures, each number with its 95 % interval and the number of observations, from matches that are simulated
-    on the rules, without bots, or by the game's kernel, and from exact values where a table has them. The same seed
-    gives the same numbers, on any machine with a compiler, unless --within ends before all observations are made.
-    --compare also counts the votes of visitors of this arena's site who have played both there.
+    Eleven measures, each number with its 95 % interval and the number of observations. They come from matches that the
+    command simulates by the rules or the game's kernel, without bots, and from exact values where a table has them. The
+    same seed gives the same numbers, on any machine with a compiler, unless --within ends before all observations are
+    made. --compare also counts the votes of visitors of this arena's site who have played both there.
     """
     from arena.games import parse_options
     from arena.lab.measures.answers import Comparison, count_votes

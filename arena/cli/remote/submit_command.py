@@ -115,8 +115,8 @@ def submit_command(
     """Copy the bot at PATH into the arena, after a match against itself of every game it claims. PATH is a directory, a
     single program, or an archive: .zip, .tar, .tar.gz, .tar.xz or .tar.bz2.
 
-    It can then be entered in tournaments by its name, or as name@version. A name and version can be submitted once;
-    give changed files a new version in bot.toml.
+    Tournaments can then enter it by its name, or as name@version. You can submit a name and version once; give changed
+    files a new version in bot.toml.
 
     \b
     arena submit mybot --to https://arena.example.org

@@ -58,9 +58,10 @@ def grades_command(
 ) -> None:
     """Grade everybody who takes part in TOURNAMENT (by default the latest), or everybody on a roster.
 
-    Bots that can't be told apart (the groups of arena stats) share a grade. Who has submitted what could not play, or
-    nothing, has a line, too. By default the first group gets 10 points and the last 0, at equal distances; the keys of
-    a scheme are best, worst, yardstick, without_faults, rejected, absent, disqualified, decimals and names.
+    Bots that the results do not separate (a group of arena stats) share a grade. Students whose bot was rejected, or
+    who submitted nothing, have a line, too. By default the first group gets 10 points and the last 0, at equal
+    distances; the keys of a scheme are best, worst, yardstick, without_faults, rejected, absent, disqualified, decimals
+    and names.
 
     A roster has a student on each line, and behind a comma or a semicolon the bot, if it has another name. --output
     writes CSV, or JSON into a file that ends in .json.

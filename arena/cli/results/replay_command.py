@@ -44,10 +44,10 @@ def replay_command(match: str, as_json: bool) -> None:
     """Step through MATCH, written TOURNAMENT/NUMBER as `arena matches` lists it.
 
     Enter, n or the right arrow step forward, b or the left arrow back; a number and Enter jump to that ply, g and G to
-    the start and the end; p plays until a key is pressed. The actions with their times and the bots' notes are beside
-    the board, on which A is seat 0, B seat 1 and so on, and the last action is in brackets. Without a terminal, every
-    position is printed. Of a match that arena lab annotate has annotated, actions have their marks, ? or ??, and
-    positions say what they are worth.
+    the start and the end; p plays until a key is pressed. The actions with their times and the bots' notes are next to
+    the board, on which A is seat 0, B seat 1 and so on, and the last action is in brackets. Without a terminal, it
+    prints every position. In a match that arena lab annotate has annotated, actions have their marks, ? or ??, and
+    positions their worth.
     """
     from arena.lab.matches.annotation import annotation_of
 

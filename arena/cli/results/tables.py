@@ -250,9 +250,8 @@ def leaderboard_command(
     A new version of a bot is a new player. A bot's rating over all games is fitted to all its matches together, and
     means most where all bots play the same games.
 
-    Tournaments named by --tournament are added to those of --season; of these, --since leaves out what was begun
-    earlier. Comparisons count if they are named, belong to the season, or with --comparisons. Deleted tournaments never
-    count.
+    --tournament adds tournaments to those of --season; --since leaves out those that began earlier. Comparisons count
+    if you name them, if they belong to the season, or with --comparisons. Deleted tournaments never count.
     """
     from arena.analysis.measures.leaderboards import history_over_tournaments
     from arena.analysis.measures.standings_cache import standings_of

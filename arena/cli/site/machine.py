@@ -46,8 +46,8 @@ def doctor_command(
 ) -> int:
     """Show what bots can and can't do on this machine, and what to install.
 
-    Every level is tested by a program that really tries to escape; nothing is inferred from version numbers. With
-    `--serve` the exit code is 1 if something must be mended before strangers enter.
+    For every level, a program really tries to escape; the command infers nothing from version numbers. With `--serve`
+    the exit code is 1 if something must be mended before strangers enter.
     """
     for name in ("host", "port"):
         if not serves and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
@@ -182,9 +182,9 @@ _OF_SYSTEMD = Path("/etc/systemd/system")
 def units_command(directory: str, user: str, site: SiteOptions) -> int:
     """Write systemd units, by which this installation serves a home to authors.
 
-    There is a socket, a service for the site, one for what checks and plays, a slice and a target. DIRECTORY is
-    /etc/systemd/system, or any other to look at them first; units that are there are replaced, and those removed that
-    an earlier arena has written and this one does not need.
+    They are a socket, a service for the site, one for what checks and plays, a slice and a target. DIRECTORY is
+    /etc/systemd/system, or any other to look at them first. The command replaces units that are there, and removes
+    those of earlier versions that this one does not need.
     """
     site.check_reach()
     if site.port == 0:

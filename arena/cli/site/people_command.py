@@ -102,7 +102,7 @@ def people_command(context: click.Context) -> None:
     arena serve --open-to authors
 
     People have accounts in a database of their own, in the home's people.sqlite3 or where $ARENA_PEOPLE says. Whoever
-    can run this command there can do all this; everything else is done in the browser.
+    can run this command there can do all this; do everything else in the browser.
     """
     if context.invoked_subcommand is None:
         context.invoke(list_people)

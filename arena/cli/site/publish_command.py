@@ -70,9 +70,9 @@ def publish_command(
     """Write TOURNAMENTs (by default all) as a folder OUT, for any web server or a USB stick.
 
     The pages of arena serve with their tables as JSON and CSV, the records, and a manifest of digests. Nothing in it
-    leads out of it, and it can be opened from the disk: OUT/index.html. arena tournament verify OUT checks it. If OUT
-    was published before, it is replaced. What bots wrote is for their authors, and left out: their stderr, their notes,
-    and the details of their faults; records have a digest of it.
+    leads out of it, and you can open it from the disk: OUT/index.html. arena tournament verify OUT checks it. If OUT
+    was published before, the command replaces it. It leaves out what bots wrote, which only their authors may see:
+    their stderr, their notes, and the details of their faults; records have a digest of it.
     """
     from arena.site.publish.publishing import publish
 
@@ -131,9 +131,9 @@ def report_command(
 ) -> None:
     """Write TOURNAMENT (by default the latest) as one self-contained HTML file.
 
-    Standings, crosstable, a section for each bot, matches to step through, and all statistics. It can be opened from
-    the disk, mailed, or put on any web server: it loads nothing. What bots wrote is for their authors, and left out:
-    their stderr, their notes, and the details of their faults.
+    Standings, crosstable, a section for each bot, matches to step through, and all statistics. You can open it from the
+    disk, mail it, or put it on any web server: it loads nothing. It leaves out what bots wrote, which only their
+    authors may see: their stderr, their notes, and the details of their faults.
     """
     from arena.site.publish.one_file import report_file
 
@@ -209,9 +209,9 @@ COUNTS_A_STEP = 100
 def verify_command(tournament: str | None, external_games: tuple[str, ...], key: str | None, as_json: bool) -> int:
     """Replay every record of TOURNAMENT, or of all, through the rules, and recompute scores, ranks and ratings.
 
-    Of a corrected tournament, the log of corrections has to explain every record and every match that does not count.
-    OUT is a folder that arena publish has made: its digests, its records and every page are checked, from the folder
-    alone; whoever has signed it is named.
+    In a corrected tournament, the log of corrections has to explain every record and every match that does not count.
+    OUT is a folder that arena publish has made: the command checks its digests, its records and every page, from the
+    folder alone, and names who has signed it.
     """
     if tournament is not None and os.path.isfile(os.path.join(tournament, MANIFEST)):  # noqa: PTH113, PTH118 (odd names)
         return _verify_folder(Path(tournament), external_games, key, as_json)

@@ -187,12 +187,12 @@ def serve_command(
 ) -> int:
     """Show tournaments, bots and matches in a browser, live while they are played.
 
-    Looking needs no account, and changes nothing. Everybody who reaches HOST can see everything in the home, so other
+    Visitors need no account, and change nothing. Everybody who reaches HOST can see everything in the home, so other
     machines only reach it with `--public`.
 
-    With `--open-to authors` people sign in, submit bots, and the bots enter the ladders by themselves. The first
-    account is made by `arena site people add`. One process starts everything for that; `--only` runs a part of it
-    alone, as the units do that `arena site units` writes.
+    With `--open-to authors` people sign in and submit bots, which enter the ladders by themselves. Make the first
+    account with `arena site people add`. One process starts all services; `--only` runs a part of them alone, as the
+    units of `arena site units` do.
     """
     if log_format is not None:
         os.environ[FORMAT_VARIABLE] = log_format  # also for the programs that are started

@@ -144,8 +144,8 @@ def disqualify_command(tournament: str, bot: str, rule: str, reason: str, as_jso
 def replace_command(tournament: str, bot: str, new: str, args: str, reason: str, as_json: bool) -> None:
     """Give the entrant BOT of TOURNAMENT the files of NEW: a path, or a submitted bot.
 
-    NEW has to pass its check. The records of BOT's matches are set aside, and the next arena run plays these again;
-    all other results stay. The tournament file may stay as it is.
+    NEW has to pass its check. The arena sets the records of BOT's matches aside, and the next arena run plays these
+    again; all other results stay. You need not change the tournament file.
     """
     from arena.tournament.corrections.entrants import replace_bot
 
@@ -164,8 +164,8 @@ def replace_command(tournament: str, bot: str, new: str, args: str, reason: str,
 def void_command(tournament: str, matches: tuple[int, ...], reason: str, as_json: bool) -> None:
     """Void each MATCH of TOURNAMENT, given by its number: the next arena run plays it again.
 
-    It has the same opening and seats. The record that does not count any more is kept: arena tournament export
-    --set-aside.
+    The new match has the same opening and seats. The arena keeps the record that no longer counts: arena tournament
+    export --set-aside.
     """
     from arena.tournament.corrections.corrected_tournament import void_matches
 

@@ -301,8 +301,8 @@ def extend_command(
     """Let TOURNAMENT play on, a round robin or a gauntlet that is finished.
 
     Each pairing plays the openings that follow those it has played; everything that is recorded stays as it is. With
-    --until-decided, encounters are played where it is open which of two bots is better, and the tournament ends once
-    that is decided, or certain to make no difference. After Ctrl-C or a crash, the same command resumes.
+    --until-decided, pairs play on while it is open which of the two bots is better, and the tournament ends once that
+    is decided, or certain to make no difference. After Ctrl-C or a crash, the same command resumes.
     """
     from arena.tournament.resumption import extended
 

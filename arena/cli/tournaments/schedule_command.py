@@ -84,12 +84,12 @@ def schedule_command(
     the worst imbalance in who plays how often, sits where, meets whom and acts right after whom. Where rounds depend on
     results, that is the first round, or all rounds stored so far.
 
-    Of a tournament that plays until it is decided, it says how many matches that may take, by simulation: of a field
-    as strong as these bots were rated in it, or with strengths of a standard deviation of --spread.
+    For a tournament that plays until it is decided, it estimates the number of matches by simulation: with the
+    strengths that its ratings give these bots, or with strengths of a standard deviation of --spread.
 
-    Of games for two, it also says how many openings are decided, as far as that is found out in time (--within). With
-    --measure, a few matches are played now, with the same isolation and as many at a time as the tournament would
-    have; none of them is stored.
+    For games for two, it also counts the openings that are decided, among those that it can solve in time (--within).
+    With --measure, it plays a few matches now, with the same isolation and as many at a time as the tournament, and
+    stores none of them.
     """
     from arena.analysis.measures.schedule import recorded_times, schedule_balance, seatings_of
     from arena.analysis.text.statistics_tables import BALANCE_COLUMNS

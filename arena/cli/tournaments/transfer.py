@@ -193,9 +193,9 @@ def _matches(count: int, state: str) -> str:
 def import_command(file: BinaryIO, name: str | None, external_games: tuple[str, ...], as_json: bool) -> int:
     """Take the records in FILE, which arena tournament export has printed; - reads them from the standard input.
 
-    An export made with --whole brings its tournament along. Any other fills in the matches that a tournament of this
-    home lacks. Every record is compared with the schedule and replayed by the rules first; where a match has a record
-    here, that stays. A file that was cut off or edited changes nothing. It does no harm to import again.
+    An export made with --whole has its tournament with it. Any other fills in the matches that a tournament of this
+    home lacks. The arena first compares every record with the schedule and replays it by the rules; records here stay.
+    A file that was cut off or edited changes nothing. You can safely import again.
     """
     from arena.tournament.transfer.export import LineError
     from arena.tournament.transfer.merging import import_records
@@ -216,9 +216,9 @@ def import_command(file: BinaryIO, name: str | None, external_games: tuple[str, 
 def merge_command(other_home: str, tournaments: tuple[str, ...], external_games: tuple[str, ...], as_json: bool) -> int:
     """Take the tournaments in OTHER_HOME, or only those named, with all that was played there.
 
-    A tournament that is here as well gets the matches that it lacks; where a match was played on both sides, the record
-    here stays. Every record is compared with the schedule and replayed by the rules first. OTHER_HOME is only read, may
-    be in use, and may have been made by an earlier version. Bots' programs are not taken. It does no harm to merge
+    A tournament that is here as well gets the matches that it lacks; where both sides have played a match, the record
+    here stays. The arena first compares every record with the schedule and replays it by the rules. It only reads
+    OTHER_HOME, which may be in use or from an earlier version, and takes no programs of bots. You can safely merge
     again.
     """
     from arena.tournament.transfer.merging import merge_home
