@@ -1,6 +1,6 @@
-"""Tournament definitions: a TOML file, checked whole before anything is played.
+"""Reads a tournament file into its definition (``base/definition.py``), checked whole before anything is played.
 
-The keys, with their defaults, are documented on ``TournamentFile``; ``arena run --help`` and README.md show an example.
+``TournamentFile`` (``tournament_file.py``) documents the keys with their defaults; README.md shows an example.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an arena's home has, at a glance."""
+"""What a home has, at a glance: the numbers of tournaments and matches, and who leads in the latest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is here: the first page, all bots, and how the server is."""
+"""The first page, the list of all bots, and the health of the server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contests: what directors announced, who enters, and how far they are."""
+"""The contests of a home: announced, changed and cancelled, with their entries and stages; rows in ``stored_contests``."""
 
 from __future__ import annotations
 
