@@ -1,4 +1,4 @@
-"""The contests of a home: announced, changed and cancelled, with their entries and stages; rows in ``stored_contests``."""
+"""The contests of a home, with their entries and stages; ``stored_contests`` has their tables and rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plain values that the store returns: tournaments, their corrections, and owners of bots; and a consistent reading of them."""
+"""The plain values that the store returns: tournaments, corrections, owners of bots; and reading them consistently."""
 
 from __future__ import annotations
 
