@@ -297,6 +297,12 @@ class PageCache:
         entry.failure, entry.failed_version = problem, version
         entry.failed_until = self._now() + (SLOW_FAILURE_SECONDS if is_slow else FAILURE_SECONDS)
 
+    def count(self, page: Page, parameters: Parameters) -> None:
+        """Count how much memory a page takes now, such as after it was rendered."""
+        entry = self._entries.get((page.name, parameters))
+        if entry is not None:
+            self._count_bytes(entry)
+
     def _count_bytes(self, entry: _Entry) -> None:
         size_bytes = ENTRY_BYTES + (entry.value.size_bytes if entry.value is not None else 0)
         self.size_bytes += size_bytes - entry.size_bytes

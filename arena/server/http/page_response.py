@@ -170,6 +170,7 @@ class PageResponses:
                 else ""
             )
             rendering = await found.value.rendered(suffix, table, make, f"{notice} {setting.as_of}")
+            self._cache.count(page, parameters)
             late = {"cache-control": NOT_KEPT, "retry-after": str(ceil(found.ready_seconds)), **aged}
             is_current = found.is_current and not (board and board.is_late)
             headers = {"cache-control": PAGE_CACHING} if is_current else late

@@ -39,25 +39,26 @@ NOT_KEPT = "no-store"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendered:
-    """The bytes of a response, and the same compressed by gzip; None if that is not shorter."""
+    """The bytes of a response: only compressed by gzip if that is shorter, for hardly a reader asks for others."""
 
-    body: bytes
-    compressed: bytes | None
+    content: bytes
+    is_compressed: bool
     digest: str
     content_type: str
 
     @property
-    def size_bytes(self) -> int:
-        """How much memory it takes."""
-        return len(self.body) + len(self.compressed or b"")
+    def body(self) -> bytes:
+        """The bytes without compression."""
+        return gzip.decompress(self.content) if self.is_compressed else self.content
 
 
 def rendered(body: bytes, content_type: str) -> Rendered:
-    """Return bytes with their compressed form and digest."""
-    compressed = gzip.compress(body, GZIP_LEVEL, mtime=0) if len(body) >= MIN_COMPRESSED_BYTES else None
+    """Return bytes for a response, with their digest."""
+    compressed = gzip.compress(body, GZIP_LEVEL, mtime=0) if len(body) >= MIN_COMPRESSED_BYTES else body
+    is_compressed = len(compressed) < len(body)
     return Rendered(
-        body=body,
-        compressed=compressed if compressed is not None and len(compressed) < len(body) else None,
+        content=compressed if is_compressed else body,
+        is_compressed=is_compressed,
         digest=blake2b(body, digest_size=12).hexdigest(),
         content_type=content_type,
     )
@@ -65,16 +66,16 @@ def rendered(body: bytes, content_type: str) -> Rendered:
 
 def response_of(rendering: Rendered, request_headers: Headers, headers: dict[str, str], status: int = 200) -> Response:
     """Return the response to a request: compressed if the reader takes that, and empty if it has the same already."""
-    compressed = rendering.compressed if _takes_gzip(request_headers.get("accept-encoding", "")) else None
-    tag = f'"{rendering.digest}-gzip"' if compressed is not None else f'"{rendering.digest}"'
+    is_compressed = rendering.is_compressed and _takes_gzip(request_headers.get("accept-encoding", ""))
+    tag = f'"{rendering.digest}-gzip"' if is_compressed else f'"{rendering.digest}"'
     own = {"content-type": rendering.content_type, "vary": "Accept, Accept-Encoding"}
     if status == 200:
         own["etag"] = tag
         if _has_one_of(request_headers.getlist("if-none-match"), rendering.digest):
             return Response(status_code=304, headers={**headers, "etag": tag, "vary": own["vary"]})
-    if compressed is not None:
+    if is_compressed:
         own["content-encoding"] = "gzip"
-    return Response(rendering.body if compressed is None else compressed, status, {**headers, **own})
+    return Response(rendering.content if is_compressed else rendering.body, status, {**headers, **own})
 
 
 def _takes_gzip(accepted: str) -> bool:
@@ -154,7 +155,7 @@ class Value:
     def size_bytes(self) -> int:
         """How much memory it takes."""
         done = [task.result() for task in self.renderings.values() if task.done() and not task.cancelled()]
-        return len(self.json) + sum(rendering.size_bytes for rendering in done)
+        return len(self.json) + sum(len(rendering.content) for rendering in done)
 
     async def rendered(
         self, suffix: str, table: str | None, render: Callable[[], Coroutine[None, None, Rendered]], notice: str = ""

@@ -1,15 +1,26 @@
 import asyncio
+import os
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
+from starlette.requests import Request
 
 from arena.base.errors import ChangedMeanwhileError, StoreAwayError, StoreError, UnknownNameError
 from arena.server.http.builder_messages import BuiltValue
 from arena.server.http.builders import BUSY
-from arena.server.http.page_cache import CURRENT_SECONDS, FAILURE_SECONDS, QUIET_CURRENT_SECONDS, PageCache
+from arena.server.http.page_cache import (
+    CURRENT_SECONDS,
+    ENTRY_BYTES,
+    FAILURE_SECONDS,
+    QUIET_CURRENT_SECONDS,
+    PageCache,
+)
+from arena.server.http.page_response import PageResponses
 from arena.server.http.page_value import MAX_CROWDING, MAX_REST_SECONDS, rendered, rest_seconds
 from arena.server.http.problems import ProblemError
 from arena.site.frame.model import Lane
+from arena.site.links import ServedLinks
 from arena.site.page_table import PAGE_BY_NAME
 from arena.site.pages.overview_model import OverviewParameters
 from tests.server.conftest import FakeVersions
@@ -389,6 +400,20 @@ async def test_the_oldest_pages_make_room(pages):
     assert pages.builder.built == before
     await pages.cache.find(match, match.parameters(tournament="t", match=1), 1.0)
     assert pages.builder.built == before + 1
+
+
+async def test_pages_that_are_asked_for_once_make_room_for_what_is_made_of_them(pages, monkeypatch):
+    match, links = PAGE_BY_NAME["match"], ServedLinks({})
+    responses = PageResponses(pages.cache, links, Mock())
+    monkeypatch.setattr(pages.builder, "answer", lambda: b'"' + os.urandom(400).hex().encode() + b'"')
+    for number in range(1, 21):
+        request = Request({"type": "http", "method": "GET", "path": "/", "headers": [], "query_string": b""})
+        fields = {"tournament": "t", "match": str(number)}
+        response = await responses.page(request, match, fields, {}, ".json")
+        assert len(response.body) == 802
+        held = [entry.value.size_bytes for entry in pages.cache._entries.values()]
+        assert sum(held) + ENTRY_BYTES * len(held) == pages.cache.size_bytes <= 5000
+        assert max(held) > 1100
 
 
 async def test_what_an_earlier_server_kept_is_shown_first(pages):
