@@ -131,8 +131,14 @@ def idle(server, seconds=10):
     before = server.cpu_seconds()
     time.sleep(seconds)
     share = (server.cpu_seconds() - before) / seconds
-    memory = ", ".join(f"{one:.0f}" for one in server.memory_mib())
-    print(f"idle: {100 * share:.1f} % of a core; processes of {memory} MiB")
+    print(f"idle: {100 * share:.1f} % of a core")
+    memory_now(server, "when idle")
+
+
+def memory_now(server, when):
+    """Print the memory of each process of the server, the web process first."""
+    memory = server.memory_mib()
+    print(f"memory {when}: {sum(memory):.0f} MiB, in processes of {', '.join(f'{one:.0f}' for one in memory)}")
 
 
 class Tournament:
@@ -160,7 +166,9 @@ def under_load(server, home, options):
     try:
         time.sleep(5)
         alone = _rate(server, name, 10)
+        memory_now(server, "before both loads")
         loads = [asyncio.run(_load(server, name, options)) for _ in range(2)]
+        memory_now(server, "after both loads")
         again = _rate(server, name, 10)
     finally:
         tournament.end()
