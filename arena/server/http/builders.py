@@ -36,6 +36,9 @@ MAX_WAITING = 256
 FIRST_PER_LATER = 3
 """How many pages that nobody has seen yet go before one that is only out of date."""
 
+LAST_TURNS = 8
+"""A queue knows how long about this number of turns took on average."""
+
 BUSY = unavailable(
     "Too many pages are being built", f"More than {MAX_WAITING} pages wait to be built; try again in a few seconds.", 5
 )
@@ -44,18 +47,27 @@ BUSY = unavailable(
 class FairQueue:
     """Admits a few builds at a time; the others wait, each kind in the order of arrival."""
 
-    def __init__(self, at_once: int, max_waiting: int = MAX_WAITING) -> None:
+    def __init__(
+        self, at_once: int, max_waiting: int = MAX_WAITING, now: Callable[[], float] = lambda: time.monotonic()
+    ) -> None:
         self.refused = 0
+        self._now = now
         self._at_once = self._free = at_once
         self._max_waiting = max_waiting
         self._first: deque[asyncio.Future[None]] = deque()
         self._later: deque[asyncio.Future[None]] = deque()
         self._first_in_a_row = 0
+        self._turn_seconds = 0.0
 
     @property
     def is_busy(self) -> bool:
         """Whether a page would have to wait."""
         return self._free <= 0
+
+    @property
+    def expected_seconds(self) -> float:
+        """How long a page that nobody has seen yet would wait for its turn, if turns take as long as the last few."""
+        return 0.0 if self._free > 0 else self._turn_seconds * (len(self._first) + 1) / self._at_once
 
     @property
     def busy(self) -> int:
@@ -74,9 +86,11 @@ class FairQueue:
             self._free -= 1
         else:
             await self._wait(self._first if is_first else self._later)
+        began = self._now()
         try:
             yield
         finally:
+            self._turn_seconds += (self._now() - began - self._turn_seconds) / LAST_TURNS
             self._give_next_turn()
 
     async def _wait(self, queue: deque[asyncio.Future[None]]) -> None:

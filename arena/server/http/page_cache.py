@@ -111,6 +111,10 @@ class PageCache:
         """Start a builder for a page that may be asked for next."""
         self._builder.prepare(lane)
 
+    def worth_waiting(self, lane: Lane, seconds: float) -> float:
+        """Return how long a person waits for a page that was never built: not at all where others are built longer."""
+        return seconds if self._builder.expected_seconds(lane) <= seconds else 0.0
+
     async def find(
         self, page: Page, parameters: Parameters, first_seconds: float, late_seconds: float = LATE_SECONDS
     ) -> Found:

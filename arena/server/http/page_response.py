@@ -110,7 +110,7 @@ HTML, JSON, CSV = "text/html; charset=utf-8", "application/json", "text/csv; cha
 
 FIRST_SECONDS = {Lane.ROWS: 5.0, Lane.RATINGS: 0.3, Lane.BOARDS: 10.0}
 """How long a person waits for a page that was never built, before a page says that it is being built: only where
-ratings are computed is that likely.
+ratings are computed is that likely. Where others wait longer than that, it is said at once.
 """
 
 PROGRAM_SECONDS = 20.0
@@ -177,7 +177,8 @@ class PageResponses:
         return response_of(rendering, request.headers, headers)
 
     async def _find(self, request: Request, page: Page, parameters: Parameters, *, is_program: bool) -> Found:
-        first_seconds = PROGRAM_SECONDS if is_program else FIRST_SECONDS[page.lane]
+        seconds = FIRST_SECONDS[page.lane]
+        first_seconds = PROGRAM_SECONDS if is_program else self._cache.worth_waiting(page.lane, seconds)
         late_seconds = LATE_SECONDS if is_program or _prefers_to_wait(request) else HURRIED_SECONDS
         return await self._cache.find(page, parameters, first_seconds, late_seconds)
 

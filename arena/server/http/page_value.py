@@ -55,13 +55,9 @@ class Rendered:
 def rendered(body: bytes, content_type: str) -> Rendered:
     """Return bytes for a response, with their digest."""
     compressed = gzip.compress(body, GZIP_LEVEL, mtime=0) if len(body) >= MIN_COMPRESSED_BYTES else body
-    is_compressed = len(compressed) < len(body)
-    return Rendered(
-        content=compressed if is_compressed else body,
-        is_compressed=is_compressed,
-        digest=blake2b(body, digest_size=12).hexdigest(),
-        content_type=content_type,
-    )
+    is_compressed, digest = len(compressed) < len(body), blake2b(body, digest_size=12).hexdigest()
+    content = compressed if is_compressed else body
+    return Rendered(content=content, is_compressed=is_compressed, digest=digest, content_type=content_type)
 
 
 def response_of(rendering: Rendered, request_headers: Headers, headers: dict[str, str], status: int = 200) -> Response:
@@ -316,6 +312,10 @@ class ValueBuilder:
     def is_busy(self, lane: Lane) -> bool:
         """Return whether a value has to wait until others have been built."""
         return self._rows.is_busy if lane is Lane.ROWS else self._builders[lane].queue.is_busy
+
+    def expected_seconds(self, lane: Lane) -> float:
+        """Return how long a value that nobody has seen yet would wait until its build begins."""
+        return (self._rows if lane is Lane.ROWS else self._builders[lane].queue).expected_seconds
 
     async def build(self, page: Page, parameters: Parameters, is_first: bool = True) -> BuiltValue:
         """Return the value of a page, sooner if nobody has seen it yet."""

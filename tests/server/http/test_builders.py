@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from arena.base.definition import GameChoice
 from arena.base.live_match import LiveMatch
 from arena.server.http.builder_messages import MAX_FRAME_BYTES, FrameError, framed, read_frame, receive_frame
-from arena.server.http.builders import BUSY, CRASHED, FIRST_PER_LATER, Builders, FairQueue, LaneLimits
+from arena.server.http.builders import BUSY, CRASHED, FIRST_PER_LATER, LAST_TURNS, Builders, FairQueue, LaneLimits
 from arena.server.http.problems import ProblemError
 from arena.site.frame.model import Lane
 from arena.site.matches.match_model import MatchParameters
@@ -271,6 +271,22 @@ async def test_as_many_are_built_at_a_time_as_may_be():
     await line.ask("c")
     assert sorted(await line.finish()) == ["a", "b", "c"]
     assert not queue.is_busy
+
+
+async def test_it_is_known_how_long_those_wait_who_come_first():
+    now = 0.0
+    queue = FairQueue(2, now=lambda: now)
+    async with queue.turn(is_first=True):
+        now += 0.5 * LAST_TURNS
+        assert queue.expected_seconds == 0.0
+    line = Line(queue)
+    for name in "abcd":
+        assert queue.expected_seconds == {"c": 0.25, "d": 0.5}.get(name, 0.0)
+        await line.ask(name)
+    await line.ask("late", is_first=False)
+    assert queue.expected_seconds == 0.75
+    await line.finish()
+    assert queue.expected_seconds == 0.0
 
 
 async def test_those_beyond_the_bound_are_refused_and_nobody_else():

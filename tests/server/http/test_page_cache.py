@@ -14,15 +14,17 @@ from arena.server.http.page_cache import (
     ENTRY_BYTES,
     FAILURE_SECONDS,
     QUIET_CURRENT_SECONDS,
+    Found,
     PageCache,
 )
-from arena.server.http.page_response import PageResponses
+from arena.server.http.page_response import FIRST_SECONDS, PROGRAM_SECONDS, PageResponses
 from arena.server.http.page_value import MAX_CROWDING, MAX_REST_SECONDS, rendered, rest_seconds
 from arena.server.http.problems import ProblemError
 from arena.site.frame.model import Lane
 from arena.site.links import ServedLinks
 from arena.site.page_table import PAGE_BY_NAME
 from arena.site.pages.overview_model import OverviewParameters
+from arena.site.render import asset_digests
 from tests.server.conftest import FakeVersions
 
 PAGE = PAGE_BY_NAME["overview"]
@@ -40,6 +42,9 @@ class FakeBuilder:
 
     def is_busy(self, lane):
         return lane in self.busy_lanes
+
+    def expected_seconds(self, lane):
+        return 1.5 if lane in self.busy_lanes else 0.0
 
     async def build(self, page, parameters, is_first):
         self.built += 1
@@ -71,6 +76,10 @@ class Pages:
     async def built(self):
         """Wait for what is being built."""
         await asyncio.gather(*(entry.building for entry in self.cache._entries.values() if entry.building))
+
+
+def request_with(headers=()):
+    return Request({"type": "http", "method": "GET", "path": "/", "headers": list(headers), "query_string": b""})
 
 
 @pytest.fixture
@@ -402,14 +411,30 @@ async def test_the_oldest_pages_make_room(pages):
     assert pages.builder.built == before + 1
 
 
+async def test_nobody_but_a_program_waits_for_a_page_that_can_not_be_there_by_then(pages, monkeypatch):
+    page, json = PAGE_BY_NAME["bot"], [(b"accept", b"application/json")]
+    waited = []
+
+    async def find(page, parameters, first_seconds, late_seconds):
+        waited.append(first_seconds)
+        return Found(value=None)
+
+    monkeypatch.setattr(pages.cache, "find", find)
+    responses = PageResponses(pages.cache, ServedLinks(asset_digests()), Mock())
+    for busy_lanes in (set(), {page.lane}):
+        pages.builder.busy_lanes = busy_lanes
+        for headers in ((), json):
+            await responses.page(request_with(headers), page, {"bot": "a"}, {}, "")
+    assert waited == [FIRST_SECONDS[page.lane], PROGRAM_SECONDS, 0.0, PROGRAM_SECONDS]
+
+
 async def test_pages_that_are_asked_for_once_make_room_for_what_is_made_of_them(pages, monkeypatch):
     match, links = PAGE_BY_NAME["match"], ServedLinks({})
     responses = PageResponses(pages.cache, links, Mock())
     monkeypatch.setattr(pages.builder, "answer", lambda: b'"' + os.urandom(400).hex().encode() + b'"')
     for number in range(1, 21):
-        request = Request({"type": "http", "method": "GET", "path": "/", "headers": [], "query_string": b""})
         fields = {"tournament": "t", "match": str(number)}
-        response = await responses.page(request, match, fields, {}, ".json")
+        response = await responses.page(request_with(), match, fields, {}, ".json")
         assert len(response.body) == 802
         held = [entry.value.size_bytes for entry in pages.cache._entries.values()]
         assert sum(held) + ENTRY_BYTES * len(held) == pages.cache.size_bytes <= 5000
