@@ -208,7 +208,7 @@ def _counted(results: ResultTable) -> dict[str, Standing]:
         players += results.bots[:, seat] >= 0
         firsts += results.ranks[:, seat] == 1
     top_is_shared = firsts > 1
-    finishes, by_seat, wins, draws = (np.zeros(shape) for shape in ((bots, seats), (bots, seats), bots, bots))
+    finishes, by_seat, draws = (np.zeros(shape) for shape in ((bots, seats), (bots, seats), bots))
     points, seats_of = np.zeros((bots, seats)), np.zeros(bots, dtype=np.int64)
     for seat in range(seats):
         is_seated = results.bots[:, seat] >= 0
@@ -225,11 +225,11 @@ def _counted(results: ResultTable) -> dict[str, Standing]:
             beaten = np.bincount(bot[of_size], count[of_size] * twice_beaten[of_size], bots)
             points[:, seat] += beaten / (2 * max(size - 1, 1))
             seats_of[bot[of_size]] = np.maximum(seats_of[bot[of_size]], size)
-        by_seat[:, seat] = np.bincount(bot, count, bots)
-        finishes += np.bincount(bot * seats + rank - 1, count, bots * seats).reshape(bots, seats)
-        of_first, is_shared = count * (rank == 1), top_is_shared[seated]
-        wins += np.bincount(bot, of_first * ~is_shared, bots)
-        draws += np.bincount(bot, of_first * is_shared, bots)
+        finished = np.bincount(bot * seats + rank - 1, count, bots * seats).reshape(bots, seats)
+        finishes += finished
+        by_seat[:, seat] = finished.sum(axis=1)
+        draws += np.bincount(bot, count * ((rank == 1) & top_is_shared[seated]), bots)
+    wins = finishes[:, 0] - draws
     columns = (finishes.astype(int), wins.astype(int), draws.astype(int), by_seat.astype(int), points, seats_of)
     return {
         label: Standing(
