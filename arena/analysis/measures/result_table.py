@@ -107,6 +107,8 @@ class ResultTable:
     def rated_encounters(self) -> EncounterArrays:
         """Return the results that count for ratings; a bot that plays itself shows nothing about its strength."""
         chosen = self.rated & ~_has_repeated_bot(self.bots)
+        if chosen.all():  # as nearly always: nothing is copied
+            return EncounterArrays.of_matches(self.labels, self.bots, self.ranks, self.starts, self.occurrences)
         encounter = self._encounter_of_matches()[chosen]
         starts = np.flatnonzero(np.diff(encounter, prepend=-1))
         occurrences = self.occurrences[encounter[starts]]
