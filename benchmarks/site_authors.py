@@ -124,7 +124,7 @@ async def part(arena, options, has_load, has_authors):
     stop, readers = asyncio.Event(), [Reader() for _ in range(options.readers if has_load else 0)]
     topics = f"tournaments/{arena.ladder}"
     tasks = [asyncio.create_task(read_events(HOST, arena.server.port, topics, one, stop)) for one in readers]
-    authors = Authors.join(arena.store.home, options.authors if has_authors else 0, options.pause_seconds)
+    authors = Authors.join(arena.home, options.authors if has_authors else 0, options.pause_seconds)
     tasks.append(asyncio.create_task(authors.work(HOST, arena.server.port, arena.ladder)))
     await asyncio.sleep(SETTLE_SECONDS)
     counts, cpu, began = (arena.recorded(), arena.late()), arena.cpu_seconds(), time.monotonic()
@@ -249,11 +249,11 @@ def main():
         time.sleep(SETTLE_SECONDS)
         idle(arena.server)
         arena.direct("resume")
-        first_event(arena.server, arena.store.home)
+        first_event(arena.server, arena.home)
         measure(arena, options)
     finally:
         print(f"ended in {arena.server.end():.2f} s")
-        remove_bots(arena.store.home)
+        remove_bots(arena.home)
 
 
 if __name__ == "__main__":
