@@ -141,6 +141,7 @@ def test_no_descriptors_left_is_reported_and_nothing_is_lost(tmp_path):
     for descriptors in (10, 14, 18, 24):
         done = limited(["run", path, "--home", tmp_path / "h", "-q"], limits.format(descriptors))
         assert "Traceback" not in done.stderr, done.stderr
+        assert "defect" not in done.stderr, done.stderr
         assert done.returncode in (0, 1, 2)
     done = arena("run", path, "--home", tmp_path / "h", "-q")
     assert done.returncode == 0, done.stderr

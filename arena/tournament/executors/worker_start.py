@@ -239,8 +239,9 @@ class JoinedLog:
         """
         if self._file is None:
             return
-        handler = MultiProcessingHandler("arena-log", self._file)
-        handler.queue = self.queue = self._context.Queue(-1)
+        with failing_as(StoreError, f"log file {self._path}: workers can't write to it"):
+            handler = MultiProcessingHandler("arena-log", self._file)
+            handler.queue = self.queue = self._context.Queue(-1)
         self._handlers.append(handler)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
