@@ -268,9 +268,8 @@ def with_authors(lines: Iterable[Standing], tournaments: Iterable[StoredTourname
     credited = []
     for line in lines:
         authorship, is_function = authors.get(line.label, (Authorship(), line.is_function))
-        credit = (authorship.author, authorship.is_claimed, is_function)
-        if credit != (line.author, line.is_author_claimed, line.is_function):
-            author, is_claimed, _ = credit
+        author, is_claimed = authorship.author, authorship.is_claimed
+        if (author, is_claimed, is_function) != (line.author, line.is_author_claimed, line.is_function):
             line = replace(line, author=author, is_author_claimed=is_claimed, is_function=is_function)
         credited.append(line)
     return tuple(credited)

@@ -117,9 +117,9 @@ def cycle_text(cycle: Sequence[str], names: Mapping[str, str]) -> str:
 
 # The verdict names the best bot, and the bots that the results do not tell apart.
 #
-# It uses the likelihood of superiority of every pair of bots, not only of neighbours in the table, whose order is by
-# exposure. "Can't be told apart" means that the results separate no pair of these bots, "not all can be told apart"
-# that they separate some pairs only.
+# It uses the likelihood of superiority of every pair of bots, not only of neighbours in the table, which orders bots by
+# exposure. It writes "can't be told apart" where the results separate no pair of these bots, and
+# "not all can be told apart" where they separate only some pairs.
 
 MAX_NAMES = 4
 """More bots are counted instead of named."""

@@ -110,7 +110,7 @@ HTML, JSON, CSV = "text/html; charset=utf-8", "application/json", "text/csv; cha
 
 FIRST_SECONDS = {Lane.ROWS: 5.0, Lane.RATINGS: 0.3, Lane.BOARDS: 10.0}
 """How long a person waits for a page that was never built, before a page says that it is being built: only where
-ratings are computed is that likely. Where others wait longer than that, it is said at once.
+ratings are computed is that likely. Where a queue for the builder takes longer, the page says so at once.
 """
 
 PROGRAM_SECONDS = 20.0
