@@ -15,9 +15,13 @@ ROOM_VARIABLE, ROOM_BYTES = "_", 8192
 
 
 class GroupSpec(TypedDict):
-    """A control group to create: its directory, values to write by file name, and those for files some kernels lack."""
+    """A control group to create: its directory, values to write by file name, and those for files some kernels lack.
+
+    A process with one thread joins it by writing into ``join_file``.
+    """
 
     directory: str
+    join_file: str
     settings: dict[str, str]
     optional_settings: dict[str, str]
 

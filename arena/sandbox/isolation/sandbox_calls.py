@@ -66,7 +66,7 @@ def add_confinement(
         calls.add("close_range", _FIRST_DESCRIPTOR, LAST_DESCRIPTOR, _CLOSE_RANGE_CLOEXEC, skipped=0)
     _add_niceness(calls, os.getpriority(os.PRIO_PROCESS, 0))
     for group in spec["control_groups"]:
-        _write_file(calls, os.path.join(group["directory"], "cgroup.procs"), "0", step="control group")
+        _write_file(calls, os.path.join(group["directory"], group["join_file"]), "0", step="control group")
     if spec["mounts"] is not None:
         _add_mounts(calls, spec["mounts"], uid)
     if spec["landlock"] is not None:

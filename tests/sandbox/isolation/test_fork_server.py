@@ -268,7 +268,7 @@ def test_a_step_that_fails_before_the_exec_is_our_failure_and_no_fault_of_the_bo
     def spec_with(**changes):
         return make_launch_spec(GOOD, choose_isolation("none"), DEFAULT_LIMITS, make_scratch()) | changes
 
-    group = {"directory": str(tmp_path / "group"), "settings": {}, "optional_settings": {}}
+    group = {"directory": str(tmp_path / "group"), "join_file": "tasks", "settings": {}, "optional_settings": {}}
     null = os.open(os.devnull, os.O_RDWR)
     broken = {
         "control group": spec_with(control_groups=[group]),  # not the kernel's directory: there is nothing to join
@@ -293,7 +293,7 @@ def test_a_control_group_whose_processes_take_long_to_die_is_removed_later(tmp_p
     scratch, *groups = (tmp_path / name for name in ("scratch", "memory", "pids"))
     for directory in (scratch, *groups, *(group / "member" for group in groups)):
         directory.mkdir()
-    settings = {"settings": {}, "optional_settings": {}}
+    settings = {"join_file": "tasks", "settings": {}, "optional_settings": {}}
     outline = {
         "scratch": str(scratch),
         "other_uid": False,

@@ -232,6 +232,8 @@ def test_groups_of_both_versions_carry_the_limits():
     parents = ParentGroups(version=1, directories={"memory": "/m", "pids": "/p", "cpuacct": "/c"})
     (*_, accounting) = group_specs(parents, limits)
     assert accounting["directory"].startswith("/c/arena-bot-")
+    # of itself alone a process moves without waiting; version 2 would refuse it
+    assert [group["join_file"] for group in (one, memory, pids, accounting)] == ["cgroup.procs", *["tasks"] * 3]
 
 
 @pytest.fixture

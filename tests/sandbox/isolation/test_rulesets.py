@@ -24,7 +24,7 @@ READ_FILE, WRITE_FILE = 1 << 2, 1 << 1
 def spec_with(directory, rules=(), **changes):
     lasting = [["/usr", READ_FILE], [str(directory), READ_FILE], ["/proc/meminfo", READ_FILE]]
     landlock = {"handled": [READ_FILE], "rules": list(rules), "own": [str(directory)], "lasting": lasting, "stamp": 1}
-    groups = [{"directory": "/group", "settings": {}, "optional_settings": {}}]
+    groups = [{"directory": "/group", "join_file": "tasks", "settings": {}, "optional_settings": {}}]
     mounts = {"private": {"/dev/shm": 1}, "replace": {"/closed": []}}
     return {"scratch": "/scratch", "control_groups": groups, "mounts": mounts, "landlock": landlock | changes}
 
