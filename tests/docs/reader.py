@@ -70,10 +70,10 @@ class Reader:
 
 
 def build(directory, target):
-    """Build the "wheel" or the "sdist" into a directory, and return it."""
+    """Build a "wheel", also one for an editable installation, or the "sdist" into a directory, and return it."""
     command = [sys.executable, "-m", "hatchling", "build", "--target", target, "--directory", str(directory)]
     subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-    (built,) = directory.glob("*.whl" if target == "wheel" else "*.tar.gz")
+    (built,) = directory.glob("*.tar.gz" if target == "sdist" else "*.whl")
     return built
 
 

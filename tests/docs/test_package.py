@@ -66,6 +66,21 @@ def test_the_metadata_says_whose_it_is_and_under_which_license(wheel):
     assert all(link.startswith("https://") for link in re.findall(r"\]\(([^)]+)\)", readme)), "an index has no files"
 
 
+def test_an_editable_installation_makes_arena_importable_alone_and_starts_like_a_bare_python(tmp_path):
+    pytest.importorskip("hatchling", reason="needs hatchling")
+    with zipfile.ZipFile(build(tmp_path, "wheel:editable")) as archive:
+        archive.extractall(tmp_path / "site")
+    lines = [line for path in (tmp_path / "site").glob("*.pth") for line in path.read_text().splitlines()]
+    assert not [line for line in lines if not line.startswith("import ") and Path(line).exists()]
+    code = "import importlib.util, site, sys\nbefore = {*sys.modules}\nsite.addsitedir(sys.argv[1])\n"
+    code += "print(*({*sys.modules} - before), *{*sys.path} & {sys.argv[2]})\nimport arena.base.errors\n"
+    code += "print(arena.__file__, *(importlib.util.find_spec(name) for name in ('tests', 'bots', 'benchmarks')))"
+    command = [sys.executable, "-I", "-S", "-c", code, str(tmp_path / "site"), str(ROOT)]
+    started, found = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    assert started == "_editable_impl_grid_arena"
+    assert found == f"{ROOT / 'arena' / '__init__.py'} None None None"
+
+
 @pytest.mark.soak
 def test_what_is_installed_is_the_wheel_whose_help_begins_with_what_works(installed, tmp_path):
     done = installed.paste('python3 -c "import arena; print(arena.__file__)"', tmp_path)
