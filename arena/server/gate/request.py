@@ -257,7 +257,7 @@ async def _file_of_form(request: Request, upload: Receiving) -> tuple[dict[str, 
         try:
             with cannot_be_taken():  # into a temporary file
                 form = await parser.parse()
-        except MultiPartException:
+        except (MultiPartException, UnicodeError):  # the sender chooses the codec, such as idna
             raise not_taken(400, "The form that was sent can't be read.") from None
         try:
             file = form.get("file")

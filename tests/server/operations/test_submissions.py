@@ -19,6 +19,7 @@ from tests.server.operations.conftest import HTML, JSON
 
 FORM = "multipart/form-data; boundary=x"
 FILE = "application/octet-stream"
+HEAD_OF_FILE = b'--x\r\nContent-Disposition: form-data; name="file"; filename="xn--\\ud800.py"\r\n\r\n'
 
 
 @pytest.fixture
@@ -96,6 +97,10 @@ async def test_too_large_an_upload_is_rejected_while_it_comes(ann, tmp_path, mon
         (FORM, b"print()", 400),
         (FORM, b"--x\r\nContent-Disposition: form-data; name=note\r\n\r\na\r\n--x--\r\n", 400),
         (FORM, b"--x\r\nContent-Disposition: form-data; name=file\r\n\r\na\r\n--x--\r\n", 400),
+        *(  # codecs that raise another error than UnicodeDecodeError
+            (f"{FORM}; charset={codec}", HEAD_OF_FILE + b"a\r\n--x--\r\n", 400)
+            for codec in ("idna", "punycode", "undefined")
+        ),
     ],
 )
 async def test_what_is_no_upload_is_rejected(world, ann, tmp_path, content_type, content, status):
