@@ -21,7 +21,7 @@ from arena.lab.matches.puzzle import keep_puzzles, may_have_puzzles
 from arena.lab.matches.puzzle_search import find_puzzles
 from arena.lab.solving.limits import Limits, free_memory_bytes
 from arena.sandbox.isolation.procfs import queued_seconds
-from arena.store.home import ArenaHome
+from arena.store.home import ANNOTATOR_LOCK, ArenaHome
 from arena.store.results.annotations import AskedMatch
 from arena.store.results.events import Commits
 from arena.store.results.lock import FileLock
@@ -223,7 +223,6 @@ PAUSE_SECONDS = 1.0
 LOOK_SECONDS = 5.0
 NICENESS = 19
 """Matches and pages come first."""
-LOCK_FILE = "annotator.lock"
 
 
 def main(arguments: list[str]) -> int:
@@ -242,7 +241,7 @@ def run_until_idle(directory: str, note: ProblemNote) -> None:
     with contextlib.ExitStack() as opened:
         home = opened.enter_context(ArenaHome(directory, must_exist=True))  # never creates a home that is away
         try:
-            opened.enter_context(FileLock(Path(directory, LOCK_FILE), "another arena serve annotates"))
+            opened.enter_context(FileLock(Path(directory, ANNOTATOR_LOCK), "another arena serve annotates"))
         except StoreError:
             return  # another annotator is at work, or the home can't be written to
         home.store.analysis_requests.forget_claimed()

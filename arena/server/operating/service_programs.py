@@ -18,7 +18,7 @@ from arena.base.errors import ArenaError, StoreError, UsageError
 from arena.base.programs.service_program import HealthProblem, noted_problems
 from arena.base.shipped import PREFIX, package_directory
 from arena.base.text import counted
-from arena.store.home import DATABASE_FILE, has_people
+from arena.store.home import DATABASE_FILE, VISITORS_LOCK, has_people
 from arena.store.people.contest import ContestPhase, ContestResults, phase_of
 from arena.store.people.directors import LADDER, DirectorState
 from arena.store.people.people_store import PeopleStore
@@ -26,10 +26,6 @@ from arena.store.results.lock import FileLock, is_file_locked
 
 WEB, WORK = "web", "work"
 """What ``arena serve --only`` takes, and the names of locks: the web process, and the supervisor of all services."""
-
-
-VISITORS_LOCK = "visitors.lock"
-"""Held by the process that works for visitors of a home: others only show it."""
 
 
 @dataclass(frozen=True, slots=True)

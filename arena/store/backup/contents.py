@@ -21,7 +21,16 @@ from arena.base.text import size_text
 from arena.base.version import __version__
 from arena.match.players.bot_files import BUILD_DIRECTORY
 from arena.sandbox.isolation.reaper import COPY_PREFIX
-from arena.store.home import CHECKING, CONTESTS_DIRECTORY, DATABASE_FILE, PEOPLE_FILE, RECEIVING
+from arena.store.home import (
+    ANNOTATOR_LOCK,
+    CHECKING,
+    CONTESTS_DIRECTORY,
+    DATABASE_FILE,
+    PEOPLE_FILE,
+    RECEIVING,
+    VISITORS_FILE,
+    VISITORS_LOCK,
+)
 
 # Which files of a home are in a backup, and which are not.
 #
@@ -33,7 +42,7 @@ from arena.store.home import CHECKING, CONTESTS_DIRECTORY, DATABASE_FILE, PEOPLE
 PEOPLE, RESULTS = PEOPLE_FILE, DATABASE_FILE
 DATABASES = (PEOPLE, RESULTS)
 
-NOT_KEPT = ("cache", "locks", "parts", "repro", IDENTITY_FILE, *FILES.values())
+NOT_KEPT = ("cache", "locks", "parts", "repro", ANNOTATOR_LOCK, VISITORS_LOCK, IDENTITY_FILE, *FILES.values())
 """Left out: what the arena can make again, what belongs to running processes, and where the databases are."""
 
 MAX_DEPTH = 80
@@ -121,7 +130,8 @@ def _require_utf_8(path: str) -> None:
 
 def other_entries(home: Path) -> list[str]:
     """Return the entries of a home that the arena does not know, and that no backup has."""
-    arena_names = {*TREES, *NOT_KEPT, *(f"{name}{ending}" for name in DATABASES for ending in ("", "-wal", "-shm"))}
+    databases = (*DATABASES, VISITORS_FILE)  # a backup is without matches and votes of visitors
+    arena_names = {*TREES, *NOT_KEPT, *(f"{name}{ending}" for name in databases for ending in ("", "-wal", "-shm"))}
     try:
         return sorted(entry.name for entry in os.scandir(home) if entry.name not in arena_names)
     except FileNotFoundError:  # all of it is on a server

@@ -122,6 +122,7 @@ def test_rows_bots_and_uploads_come_with_their_permissions_and_only_the_owner_ca
 def test_what_is_made_again_or_unfinished_is_left_out(directory, tmp_path):
     for path in (
         *("cache/standings", "locks/t", "parts/web.lock", "repro/x.stdin", "logs/t.log", "my notes.txt"),
+        *("annotator.lock", "visitors.lock", "visitors.sqlite3", "visitors.sqlite3-wal", "visitors.sqlite3-shm"),
         *("bots/unfinished-1-a/bot/x.py", "bots/.0123456789abcdef.built", "bots/0123456789abcdef/build/program"),
         *("uploads/receiving-abc", "uploads/checking-abc/x.py", "bots/fedcba9876543210/build/data.txt"),
     ):
