@@ -78,7 +78,7 @@ AGAIN_SECONDS = 60.0
 NICENESS = 10
 """Matches and pages come first."""
 
-_log = logging.getLogger("arena.base.results")
+_log = logging.getLogger("arena.contest")
 
 
 def main(arguments: list[str]) -> int:
