@@ -56,6 +56,31 @@ def home_path(directory: str | os.PathLike[str] | None = None) -> Path:
     return Path(directory or os.environ.get(HOME_VARIABLE) or DEFAULT_HOME)
 
 
+def resolved_home(directory: str | os.PathLike[str] | None = None) -> Path:
+    """Return where a home is, without links; StoreError if it can be nowhere."""
+    chosen = home_path(directory)
+    try:
+        return chosen.resolve()
+    except (OSError, ValueError, RuntimeError) as error:  # too long a name, a NUL, a loop of links
+        raise _no_home(chosen, error) from error
+
+
+def has_file(home: Path, name: str) -> bool:
+    """Return whether a home has a file; StoreError if that can't be seen, as in the directory of another user."""
+    try:
+        (home / name).stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except (OSError, ValueError) as error:
+        raise _no_home(home, error) from error
+    return True
+
+
+def _no_home(directory: Path, error: Exception) -> StoreError:
+    reason = getattr(error, "strerror", None) or "this is no path"
+    return StoreError(f"home {shortened_text(str(directory))!r}: {reason}")
+
+
 def store_url() -> str | None:
     """Return the URL of the database of results from $ARENA_STORE or a credential; None for a file in the home."""
     return os.environ.get(STORE_VARIABLE) or credential(STORE_CREDENTIAL) or None
@@ -76,11 +101,11 @@ def open_people(directory: str | os.PathLike[str] | None = None) -> PeopleStore:
 
     if os.environ.get(VISITORS_VARIABLE):
         return open_visitors(directory)
-    home = home_path(directory).resolve()
-    url, file = people_url(), home / PEOPLE_FILE
-    if url is None and not file.exists() and (server := noted_server(home, PEOPLE)):
+    home = resolved_home(directory)
+    url = people_url()
+    if url is None and not has_file(home, PEOPLE_FILE) and (server := noted_server(home, PEOPLE)):
         raise StoreError(reminder(home, PEOPLE, server))
-    people = PeopleStore(url or file)
+    people = PeopleStore(url or home / PEOPLE_FILE)
     if people.server is not None:
         note_server(home, PEOPLE, people.server)
     return people
@@ -90,13 +115,13 @@ def open_visitors(directory: str | os.PathLike[str] | None = None) -> PeopleStor
     """Open the database of who only looks, on this machine: it has no accounts, and the home has no people by it."""
     from arena.store.people.people_store import PeopleStore
 
-    return PeopleStore(home_path(directory).resolve() / VISITORS_FILE)
+    return PeopleStore(resolved_home(directory) / VISITORS_FILE)
 
 
 def votes_between(game: str, directory: str | os.PathLike[str] | None = None) -> list[Vote]:
     """Return the votes between variations of a game in a home: those of its people and of its visitors."""
     opens = [open_people] if has_people(directory) else []
-    opens += [open_visitors] if (home_path(directory) / VISITORS_FILE).exists() else []
+    opens += [open_visitors] if has_file(home_path(directory), VISITORS_FILE) else []
     votes = []
     for opening in opens:
         with opening(directory) as people:
@@ -114,7 +139,7 @@ def own_databases(
     """
     from arena.store.results.whole_database import Owner
 
-    path = home_path(directory).resolve()
+    path = resolved_home(directory)
     with contextlib.ExitStack() as opened:
         stores: list[Store | PeopleStore] = [opened.enter_context(ArenaHome(path, store=store)).store]
         if has_people(path):
@@ -128,14 +153,18 @@ def own_databases(
 
 
 def has_people(directory: str | os.PathLike[str] | None = None) -> bool:
-    """Return whether a home has people; if not, ``open_people`` would create their database."""
+    """Return whether a home has people; if not, ``open_people`` would create their database.
+
+    Raises:
+        StoreError: if this user can't see it.
+    """
     home = home_path(directory)
-    return people_url() is not None or (home / PEOPLE_FILE).exists() or noted_server(home, PEOPLE) != ""
+    return people_url() is not None or has_file(home, PEOPLE_FILE) or noted_server(home, PEOPLE) != ""
 
 
 def uploads_path(directory: str | os.PathLike[str] | None = None) -> Path:
     """Return where a home keeps what authors have submitted."""
-    return home_path(directory).resolve() / "uploads"
+    return resolved_home(directory) / "uploads"
 
 
 def kept_path(cache_directory: Path, tournament: str, kind: Literal["standings", "results", "fit"]) -> Path:
@@ -174,14 +203,9 @@ class ArenaHome:
         from arena.store.results.store import Store
 
         self._audience = audience
-        chosen = home_path(directory)
-        try:
-            self.directory = chosen.resolve()
-            path = self.directory / DATABASE_FILE
-            is_there = path.exists()
-        except (OSError, ValueError, RuntimeError) as error:  # too long a name, a NUL, a loop of links
-            reason = getattr(error, "strerror", None) or "this is no path"
-            raise StoreError(f"home {shortened_text(str(chosen))!r}: {reason}") from error
+        self.directory = resolved_home(directory)
+        path = self.directory / DATABASE_FILE
+        is_there = has_file(self.directory, DATABASE_FILE)
         server = store or store_url()
         known = "" if server else noted_server(self.directory, RESULTS)
         if known and not is_there:

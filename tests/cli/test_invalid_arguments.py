@@ -123,7 +123,8 @@ def test_an_invalid_word_is_answered_in_a_sentence(arena, line, invalid):
 @pytest.mark.parametrize("invalid", ["directory/../empty", "x" * 300, "/dev/null", "/proc/x", "loop"])
 def test_an_invalid_home_is_answered_in_a_sentence(home, capfd, monkeypatch, invalid):
     monkeypatch.chdir(home.parent)
-    for arguments in (["standings"], ["run", "t.toml", "-q"], ["bots"]):
+    of_people = (["site", "people", "list"], ["site", "people", "adopt"])
+    for arguments in (["standings"], ["run", "t.toml", "-q"], ["bots"], ["serve", "--port", "0"], *of_people):
         assert run([*arguments, "--home", invalid]) == 2
         errors = capfd.readouterr().err
         assert errors.startswith("arena: ")

@@ -28,7 +28,7 @@ from arena.sandbox.isolation.control_groups import divide_delegated_group
 from arena.sandbox.isolation.levels import PREFERRED, ProbeResult, groups_problem, probe_level
 from arena.sandbox.isolation.sandbox_policy import has_own_file_systems
 from arena.server.operating.service_programs import FIRST_LINE, Installation, units
-from arena.store.home import home_path, store_url
+from arena.store.home import resolved_home, store_url
 
 
 @click.command("doctor")
@@ -72,7 +72,7 @@ def _show_what_can_be_served(host: str, port: int, as_json: bool) -> int:
     from arena.server.operating.serve_checks import findings, look_at, must_be_mended
 
     divide_delegated_group()  # as the services do
-    directory = home_path(global_option("home")).resolve()
+    directory = resolved_home(global_option("home"))
     all_findings = findings(look_at(directory, global_option("store") or store_url(), host, port))
     to_mend = len(list(must_be_mended(all_findings)))
     if as_json:
@@ -199,7 +199,7 @@ def units_command(directory: str, user: str, site: SiteOptions) -> int:
         named.append(("--metrics-address", site.metrics_address))
     text_of_unit = units(
         Installation(
-            home=home_path(global_option("home")).resolve(),
+            home=resolved_home(global_option("home")),
             user=user,
             address=f"[{site.host}]:{site.port}" if ":" in site.host else f"{site.host}:{site.port}",
             is_public=site.public,

@@ -30,7 +30,7 @@ from arena.server.operating.service_programs import (
     locked_services,
     programs,
 )
-from arena.store.home import STORE_VARIABLE, home_path, open_people, open_visitors, own_databases
+from arena.store.home import STORE_VARIABLE, open_people, open_visitors, own_databases, resolved_home
 
 if TYPE_CHECKING:
     import socket
@@ -340,7 +340,7 @@ def _pass_store_on() -> None:
 
 
 def _directory() -> Path:
-    return home_path(global_option("home")).resolve()
+    return resolved_home(global_option("home"))
 
 
 def _upload_obstacle(only: str | None) -> Callable[[], str] | None:

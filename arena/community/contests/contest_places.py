@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from arena.store.home import CONTESTS_DIRECTORY, DATABASE_FILE, home_path
+from arena.store.home import CONTESTS_DIRECTORY, DATABASE_FILE, resolved_home
 from arena.store.people.contest import ContestPhase, ContestResults, ContestStage, StoredContest, phase_of
 from arena.store.people.people_store import PeopleStore
 from arena.store.results.values import StoredTournament
@@ -13,7 +13,7 @@ from arena.store.results.values import StoredTournament
 
 def embargoed_home_path(directory: str | os.PathLike[str] | None, name: str) -> Path:
     """Return where the embargoed home of a contest is, or would be."""
-    return home_path(directory).resolve() / CONTESTS_DIRECTORY / name
+    return resolved_home(directory) / CONTESTS_DIRECTORY / name
 
 
 def has_embargoed_home(directory: str | os.PathLike[str] | None, name: str) -> bool:

@@ -73,7 +73,7 @@ def look_at(directory: Path, store: str | None, host: str, port: int) -> Machine
     """Inspect this machine and a home, without changing either."""
     containment = can_contain_uploads()
     people_problem, operators, invited = _people_state(directory)
-    results = directory / DATABASE_FILE
+    home, results = _status(directory), _status(directory / DATABASE_FILE)
     return Machine(
         refusal=containment.refusal,
         containment=containment.reason,
@@ -85,21 +85,28 @@ def look_at(directory: Path, store: str | None, host: str, port: int) -> Machine
         is_root=os.geteuid() == 0,
         home_problem=_home_problem(directory, store),
         home_mode=_mode(directory),
-        is_home_own=not directory.exists() or directory.stat().st_uid == os.geteuid(),
+        is_home_own=home is None or home.st_uid == os.geteuid(),
         people_problem=people_problem,
         people_mode=_mode(directory / PEOPLE_FILE),
         operators=operators,
         invited_operators=invited,
         is_clock_kept=_is_clock_kept(),
-        clock_behind_seconds=max(0.0, results.stat().st_mtime - time.time()) if results.exists() else 0.0,
+        clock_behind_seconds=max(0.0, results.st_mtime - time.time()) if results is not None else 0.0,
         is_served=is_file_locked(directory / "parts" / f"{WEB}.lock"),
         port_problem=_port_problem(host, port),
         has_https=_answers(443),
     )
 
 
+def _status(path: Path) -> os.stat_result | None:
+    with contextlib.suppress(OSError):  # of a home that this user can't enter, what opens it says more
+        return path.stat()
+    return None
+
+
 def _mode(path: Path) -> int | None:
-    return stat.S_IMODE(path.stat().st_mode) if path.exists() else None
+    status = _status(path)
+    return stat.S_IMODE(status.st_mode) if status is not None else None
 
 
 def _home_problem(directory: Path, store: str | None) -> str:
@@ -135,7 +142,7 @@ def _memory_bytes() -> int | None:
 
 
 def _free_bytes(directory: Path) -> int:
-    existing = next(path for path in (directory, *directory.parents) if path.exists())
+    existing = next(path for path in (directory, *directory.parents) if _status(path) is not None)
     disk = os.statvfs(existing)
     return disk.f_bavail * disk.f_frsize
 

@@ -18,7 +18,7 @@ from arena.base.errors import ArenaError, StoreError, UsageError
 from arena.base.programs.service_program import HealthProblem, noted_problems
 from arena.base.shipped import PREFIX, package_directory
 from arena.base.text import counted
-from arena.store.home import DATABASE_FILE, VISITORS_LOCK, has_people
+from arena.store.home import DATABASE_FILE, VISITORS_LOCK, has_file, has_people
 from arena.store.people.contest import ContestPhase, ContestResults, phase_of
 from arena.store.people.directors import LADDER, DirectorState
 from arena.store.people.people_store import PeopleStore
@@ -89,9 +89,10 @@ def locked_for_visitors(directory: Path, play_slots: int, has_store_elsewhere: b
 
     There are none where nothing can be kept, or where another process has started them: it holds the lock.
     """
-    home, is_there = os.fspath(directory), has_store_elsewhere or (directory / DATABASE_FILE).exists()
+    home = os.fspath(directory)
     with ExitStack() as locks:
         try:
+            is_there = has_store_elsewhere or has_file(directory, DATABASE_FILE)
             if not is_there or unwritable_reason(directory):
                 raise StoreError(f"{directory}: nothing can be kept here")
             locks.enter_context(FileLock(directory / VISITORS_LOCK, "another arena serve works for visitors"))

@@ -102,6 +102,12 @@ def test_a_home_that_is_not_there_is_not_made(tmp_path, contained):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_home_that_this_user_cannot_enter_is_a_problem(tmp_path, contained):
+    seen = looked(tmp_path / ("x" * 300))  # which no system lets anybody look into
+    assert (seen.home_mode, seen.operators) == (None, None)
+    assert seen.home_problem == seen.people_problem != ""
+
+
 def test_a_home_is_looked_at(tmp_path, contained):
     with ArenaHome(tmp_path), open_people(tmp_path) as people:
         tmp_path.chmod(0o750)
