@@ -189,9 +189,9 @@ def units_command(directory: str, user: str, site: SiteOptions) -> int:
     site.check_reach()
     if site.port == 0:
         raise UsageError("--port 0: the socket unit needs one that stays the same, such as 8000")
-    from arena.server.http.addresses import checked_proxies
+    from arena.server.http.addresses import checked_hosts, checked_proxies
 
-    named = [("--allowed-host", name) for name in site.allowed_hosts]
+    named = [("--allowed-host", name) for name in checked_hosts(site.allowed_hosts)]
     named += [("--trusted-proxy", proxy) for proxy in checked_proxies(site.trusted_proxies)]
     if site.metrics_address is not None:
         if site.metrics_place(site.metrics_address)[1] == 0:

@@ -201,7 +201,6 @@ def serve_command(
         if only == WORK:
             return _run_work(site)
     _require_packages(NEEDED)
-    from arena.server.http.addresses import Hosts
 
     inherited = take_inherited_socket()
     if inherited is not None:
@@ -213,7 +212,7 @@ def serve_command(
             f"--ladder {site.ladders[0]}: bots enter ladders where authors submit them; add --open-to authors"
         )
     from arena.sandbox.isolation.control_groups import divide_delegated_group
-    from arena.server.http.addresses import checked_proxies
+    from arena.server.http.addresses import Hosts, checked_hosts, checked_proxies
     from arena.server.http.app import Site
     from arena.server.http.events import Events
     from arena.server.http.observation import Observer, let_requests_be_logged, log_request
@@ -228,7 +227,7 @@ def serve_command(
         let_requests_be_logged()
         observers.append(log_request)
     store = global_option("store")
-    proxies = checked_proxies(site.trusted_proxies)
+    proxies, hosts = checked_proxies(site.trusted_proxies), Hosts(site.host, checked_hosts(site.allowed_hosts))
     is_open = open_to == AUTHORS
     programs = _programs(site) if is_open and only is None else ()
     with ExitStack() as opened:
@@ -264,7 +263,7 @@ def serve_command(
         served = Site(
             home,
             versions=events.watcher,
-            hosts=Hosts(site.host, site.allowed_hosts),
+            hosts=hosts,
             store=store,
             events=events,
             endpoints=people.gate.endpoints if people is not None else (),

@@ -64,6 +64,21 @@ class Hosts:
         return guarded
 
 
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+def checked_hosts(names: Iterable[str]) -> tuple[str, ...]:
+    """Return names and addresses of the site; raise UsageError if one of them could be in no ``Host`` header."""
+    checked = tuple(names)
+    for name in checked:
+        if len(name) > MAX_HOST_CHARACTERS or not (_NAME.fullmatch(name) or _address(name)):
+            raise UsageError(
+                f"--allowed-host {shortened_text(name)!r}: expected a name or an address without https:// and port,"
+                " such as arena.example.org"
+            )
+    return checked
+
+
 def _refusal(host_headers: list[str]) -> Problem:
     if len(host_headers) != 1:
         return Problem(status=400, title="Which host?", error="The request needs one Host header.")

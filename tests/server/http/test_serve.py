@@ -284,6 +284,7 @@ def test_the_loop_is_let_on_ten_times_as_soon_as_by_python(monkeypatch):
 
 REFUSED = {
     ("--only", "web", "--ladder", "x.toml"): "--ladder: --only web has no use for it",
+    ("--allowed-host", "a.example:80"): "--allowed-host 'a.example:80': expected a name or an address without https://",
     ("--only", "web", "--play-slots", "2"): "--play-slots: --only web has no use for it",
     ("--only", "work", "--port", "8000"): "--port: --only work has no use for it",
     ("--only", "work", "--open-to", "authors"): "--open-to: --only work has no use for it",

@@ -161,6 +161,10 @@ def test_the_command_writes_them_and_says_how_to_start(tmp_path, capsys):
         (["--ladder", "missing.toml"], "--ladder 'missing.toml': there is no such file"),
         (["--ladder", "arena:missing"], "unknown tournament"),
         (["--trusted-proxy", "x"], "--trusted-proxy 'x'"),
+        *(
+            (["--allowed-host", name], f"--allowed-host {name!r}: expected a name or an address without https://")
+            for name in ("https://arena.example.org", "arena.example.org:8000", "", "a b", "*.example.org", "[::1]")
+        ),
         (["--port", "0"], "--port 0: the socket unit needs one that stays the same"),
         (["--user", "no one"], "--user 'no one'"),
         (["--metrics-address", "0.0.0.0:9100"], "metrics are for operators; add --public to allow it"),
