@@ -10,20 +10,23 @@ import mmap
 import os
 import signal
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from arena.sandbox.isolation.system_calls import SYSTEM_CALLS
 
-# The function in machine code that starts a process and has it go through a list of system calls.
+# The function in machine code that goes through a list of system calls, in a process that it starts or in this one.
 #
 # Python can't run in a process that shares the stack and the memory of its parent; this function can, because it uses
 # neither a stack nor the C library. Standard library only.
 
 _MACHINE_CODE = {
     "x86_64": """
-        4989f9        mov r9, rdi           # the list
+        53            push rbx
+        4889fb        mov rbx, rdi          # the list
         4889f7        mov rdi, rsi          # the flags
+        4885ff        test rdi, rdi
+        7418          jz next               # in this process
         31f6          xor esi, esi          # the same stack, which the new process does not touch
         31d2          xor edx, edx
         4531d2        xor r10d, r10d
@@ -31,10 +34,12 @@ _MACHINE_CODE = {
         b838000000    mov eax, 56           # clone
         0f05          syscall
         4885c0        test rax, rax
-        7401          jz new
-        c3            ret                   # in the parent, after the exec or the exit of the new process
-        4c89cb        new: mov rbx, r9
+        7402          jz next
+        5b            pop rbx               # in the parent, after the exec or the exit of the new process
+        c3            ret
         488b03        next: mov rax, [rbx]
+        4883f8ff      cmp rax, -1
+        742f          je done
         488b7b08      mov rdi, [rbx + 8]
         488b7310      mov rsi, [rbx + 16]
         488b5318      mov rdx, [rbx + 24]
@@ -45,15 +50,19 @@ _MACHINE_CODE = {
         488903        mov [rbx], rax        # the result replaces the number
         4883c340      add rbx, 64
         483d01f0ffff  cmp rax, -4095
-        72d4          jb next
+        72ce          jb next
         48035bf8      add rbx, [rbx - 8]    # after an error: how far to go on from here
-        ebce          jmp next
+        ebc8          jmp next
+        4889d8        done: mov rax, rbx
+        5b            pop rbx
+        c3            ret
     """
 }
-"""A function of the address of a list and of the flags of clone(2), by machine.
+"""A function of the address of a list and of the flags of clone(2), by machine; without flags, no process is started.
 
 An entry of the list has eight words: the number of the call, six arguments, and how many bytes of the list are left out
-if the call fails. The last call is an exit, so that the new process never leaves the loop."""
+if the call fails. Before and after the calls there is an exit, so that a new process never leaves the loop, or the
+number -1, at which the function returns its address."""
 
 libc = ctypes.PyDLL(None, use_errno=True)
 """PyDLL keeps the interpreter's lock, so a cloned child holds it."""
@@ -85,6 +94,7 @@ def load_machine_code() -> Callable[[int, int], int] | None:
 _CLONE_VM, _CLONE_VFORK, CLONE_PARENT = 0x00000100, 0x00004000, 0x00008000
 
 _NUMBERS = SYSTEM_CALLS | {
+    "capset": (126, 91),
     "chdir": (80, 49),
     "close": (3, 57),
     "dup3": (292, 24),
@@ -116,7 +126,11 @@ LAST_DESCRIPTOR = 2**32 - 1
 
 _memory = mmap.mmap(-1, _TEXT_AT + _TEXT_BYTES, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 _address = ctypes.addressof(ctypes.c_char.from_buffer(_memory))
-"""The address of the calls of one list, between two exits, and of what their arguments point to."""
+"""The address of the calls of one list, between two ends, and of what their arguments point to."""
+
+LIST_BYTES = _TEXT_AT + _TEXT_BYTES
+_RETURN = _CALL.pack(-1, 0, 0, 0, 0, 0, 0, 0)
+"""The end of a list whose calls this process makes."""
 
 AT_WORKING_DIRECTORY = -100
 """AT_FDCWD."""
@@ -128,12 +142,16 @@ Argument = int | str | bytes | list[Any]
 class StepError(Exception):
     """A step before the exec failed: the report says which, its errno, and what it was applied to.
 
-    ``pid`` is the process that failed, which its parent has to reap; None without one.
+    ``pid`` is the process that failed, which its parent has to reap; None without one. ``results`` are of its calls, if
+    only who has made the list of them can say which step it was.
     """
 
-    def __init__(self, step: str, number: int, subject: str = "", pid: int | None = None) -> None:
+    def __init__(
+        self, step: str, number: int, subject: str = "", pid: int | None = None, results: Sequence[int] = ()
+    ) -> None:
         super().__init__(step)
         self.report = {"step": step, "errno": number, "subject": subject}
+        self.results = results
         self.pid = pid
 
 
@@ -156,8 +174,10 @@ class CallList:
         free_from: the descriptor of the next file that they open, if none above is open; None if that is unknown.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, address: int = _address) -> None:
+        """Begin a list that will be at an address."""
         self.free_from: int | None = None
+        self._text_at = address + _TEXT_AT
         self._calls = bytearray()
         self._text = bytearray()
         self._steps: list[_Step] = []
@@ -204,11 +224,16 @@ class CallList:
                 raise StepError(f"{argument!r} has a null character", 0)
         at = len(self._text)
         self._text += argument + bytes(8 - len(argument) % 8)
-        return _address + _TEXT_AT + at
+        return self._text_at + at
+
+    @property
+    def count(self) -> int:
+        """The number of calls."""
+        return len(self._steps)
 
     def start(self, flags: int = 0) -> int:
         """Make the calls in a new process; return its pid as soon as it has executed its program or exited."""
-        self._write()
+        self._place(_CALL.pack(number_of("exit_group"), _EXIT_STATUS, 0, 0, 0, 0, 0, 0))
         run = load_machine_code()
         if run is None:
             pid = self._start_copy(flags)
@@ -216,55 +241,53 @@ class CallList:
             pid = run(_address + _CALL.size, flags | _CLONE_VM | _CLONE_VFORK | signal.SIGCHLD)
             if pid < 0:
                 raise StepError("clone", -pid)
-        self._check(pid)
+        self.check(results(_address, self.count), pid)
         return pid
 
     def _start_copy(self, flags: int) -> int:
         """Make the calls in a copy of this process, which writes their results into a pipe if it executes nothing."""
         read_end, write_end = map(_moved_away, os.pipe())  # the list has the numbers of the next files
-        with open(read_end, "rb") as results:
+        with open(read_end, "rb") as file:
             pid = libc.syscall(number_of("clone"), ctypes.c_ulong(flags | signal.SIGCHLD), 0, 0, 0, 0)
             if pid == 0:
-                self._make_all()
+                _make_by_python(_address, self.count)
                 os.write(write_end, _memory[: len(self._calls) + _CALL.size])
                 os._exit(_EXIT_STATUS)
             os.close(write_end)
             if pid < 0:
                 raise StepError("clone", ctypes.get_errno())
-            returned = results.read()
+            returned = file.read()
         _memory[: len(returned)] = returned
         return int(pid)
 
     def make_here(self) -> None:
         """Make the calls in this process."""
-        self._write()
-        self._make_all()
-        self._check(None)
+        self._place(_RETURN)
+        if not make_calls(_address, self.count):
+            self.check(results(_address, self.count), None)
 
-    def _write(self) -> None:
-        """Write the calls to where the new process finds them, with an exit before and after them."""
-        if len(self._steps) > _MAX_CALLS - 2:
-            raise StepError(f"{len(self._steps)} system calls before the exec; {_MAX_CALLS - 2} are possible", 0)
-        if len(self._text) > _TEXT_BYTES:
-            raise StepError(f"{len(self._text)} bytes of arguments before the exec; {_TEXT_BYTES} are possible", 0)
-        leave = _CALL.pack(number_of("exit_group"), _EXIT_STATUS, 0, 0, 0, 0, 0, 0)
-        _memory[: len(self._calls) + 2 * _CALL.size] = leave + self._calls + leave
+    def write(self, file: int) -> None:
+        """Write the calls into a file, which another process maps at the list's address to make them."""
+        os.pwrite(file, self._framed(_RETURN), 0)
+        os.pwrite(file, self._text, _TEXT_AT)
+
+    def _place(self, end: bytes) -> None:
+        """Put the calls where a process finds them that shares the memory of this one."""
+        calls = self._framed(end)
+        _memory[: len(calls)] = calls
         _memory[_TEXT_AT : _TEXT_AT + len(self._text)] = bytes(self._text)
 
-    def _make_all(self) -> None:
-        """Make the calls one after another in this process, as the machine code does, up to one of the exits."""
-        at = 1
-        while 0 < at <= len(self._steps):
-            number, *arguments, left_out = _CALL.unpack_from(_memory, at * _CALL.size)
-            result = libc.syscall(ctypes.c_long(number), *map(ctypes.c_long, arguments))
-            has_failed = result < 0
-            struct.pack_into("=q", _memory, at * _CALL.size, -ctypes.get_errno() if has_failed else result)
-            at += 1 + has_failed * left_out // _CALL.size
+    def _framed(self, end: bytes) -> bytes:
+        """Return the calls with an end before and after them."""
+        if self.count > _MAX_CALLS - 2:
+            raise StepError(f"{self.count} system calls before the exec; {_MAX_CALLS - 2} are possible", 0)
+        if len(self._text) > _TEXT_BYTES:
+            raise StepError(f"{len(self._text)} bytes of arguments before the exec; {_TEXT_BYTES} are possible", 0)
+        return end + self._calls + end
 
-    def _check(self, pid: int | None) -> None:
-        """Raise if a call failed that may not, or no program could be executed."""
-        words = struct.unpack_from(f"={len(self._calls) // 8}q", _memory, _CALL.size)
-        failed = [(self._steps[at], -word) for at, word in enumerate(words[::8]) if -_MAX_ERRNO <= word < 0]
+    def check(self, returned: Sequence[int], pid: int | None) -> None:
+        """Raise if a call of a process failed that may not, or no program could be executed."""
+        failed = [(step, -word) for step, word in zip(self._steps, returned, strict=True) if -_MAX_ERRNO <= word < 0]
         for step, number in failed:
             if not step.may_fail:
                 raise StepError(step.step, number, step.subject, pid)
@@ -272,6 +295,30 @@ class CallList:
             numbers = [number for step, number in failed if step.name == "execve"]
             worst = next((number for number in reversed(numbers) if number != errno.ENOENT), errno.ENOENT)
             raise StepError("exec", worst, self._steps[-1].subject, pid)
+
+
+def make_calls(address: int, count: int) -> bool:
+    """Make the calls of a list in this process; return whether none failed that may not."""
+    run = load_machine_code()
+    return run(address + _CALL.size, 0) > address if run is not None else _make_by_python(address, count)
+
+
+def _make_by_python(address: int, count: int) -> bool:
+    """Make the calls of a list one after another, as the machine code does, up to one of its ends."""
+    memory = (ctypes.c_char * ((count + 2) * _CALL.size)).from_address(address)
+    at = 1
+    while 0 < at <= count:
+        number, *arguments, left_out = _CALL.unpack_from(memory, at * _CALL.size)
+        result = libc.syscall(ctypes.c_long(number), *map(ctypes.c_long, arguments))
+        has_failed = result < 0
+        struct.pack_into("=q", memory, at * _CALL.size, -ctypes.get_errno() if has_failed else result)
+        at += 1 + has_failed * left_out // _CALL.size
+    return at > count
+
+
+def results(address: int, count: int) -> tuple[int, ...]:
+    """Return what the calls of a list have returned, and the numbers of those that were not made."""
+    return struct.unpack(f"={8 * count}q", ctypes.string_at(address + _CALL.size, count * _CALL.size))[::8]
 
 
 def _moved_away(descriptor: int) -> int:

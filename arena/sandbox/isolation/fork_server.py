@@ -28,7 +28,7 @@ from arena.sandbox.isolation.call_list import CLONE_PARENT, CallList, StepError
 from arena.sandbox.isolation.procfs import note_session, remove_note
 from arena.sandbox.isolation.removal import IPC_RMID, objects_of_uid, remove_tree
 from arena.sandbox.isolation.rulesets import Ruleset, take_ruleset
-from arena.sandbox.isolation.sandbox_calls import add_confinement, add_program, add_user
+from arena.sandbox.isolation.sandbox_calls import add_confinement, add_files, add_program, add_user
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -157,7 +157,8 @@ def start_bot(spec: LaunchSpec, pipes: list[int], user: LockedUid | None) -> tup
         prepare(running)
         running.ruleset = take_ruleset(spec)
         file = running.ruleset.file if running.ruleset is not None else None
-        add_confinement(calls, spec, pipes, user and user.uid, file, closes_files=True)
+        filter_file, file = add_files(calls, spec, pipes, file)
+        add_confinement(calls, spec, user and user.uid, ruleset=file, filter_file=filter_file)
         add_program(calls, spec["command"], spec["environment"])
         return calls.start(CLONE_PARENT), running
 
@@ -202,8 +203,11 @@ def remove_system_v_of_uid(uid: int) -> None:
         os.waitpid(calls.start(), 0)
 
 
-def clean_up(running: RunningBot, *, has_failed: bool = False) -> None:
-    """End and remove everything that a dead bot has left; groups whose processes die slowly are ``_lingering``."""
+def clean_up(running: RunningBot, *, has_failed: bool = False) -> bool:
+    """End and remove everything that a dead bot has left, and return whether all that was made for it is gone.
+
+    Groups whose processes die slowly are ``_lingering``.
+    """
     slow = [
         group["directory"]
         for group in running.outline["control_groups"]
@@ -216,11 +220,12 @@ def clean_up(running: RunningBot, *, has_failed: bool = False) -> None:
         if not running.outline["leaves_no_ipc"]:
             remove_system_v_of_uid(running.user.uid)
         running.user.lock.close()
-    is_gone = remove_tree(running.outline["scratch"])
+    is_all_gone = remove_tree(running.outline["scratch"]) and not slow and not has_failed
     if running.ruleset is not None:
-        running.ruleset.give_back(is_all_gone=is_gone and not slow and not has_failed)
+        running.ruleset.give_back(is_all_gone=is_all_gone)
     if running.outline["needs_note"]:
         remove_note(running.outline["scratch"])
+    return is_all_gone
 
 
 def remove_control_group(directory: str, seconds: float | None = None) -> bool:
@@ -299,14 +304,12 @@ def handle_request(
             return {"pid": pid}
         if "ended" in request:
             running = alive.pop(request["ended"], None)
-            if running is not None:
-                clean_up(running)
-        else:  # it was launched by a fork server that died
-            alive[request["pid"]] = RunningBot(request["adopt"], user)
+            return {"is_all_gone": running is not None and clean_up(running)}
+        alive[request["pid"]] = RunningBot(request["adopt"], user)  # it was launched by a fork server that died
     except StepError as error:
-        return {"failed": error.report, "pid": error.pid}
+        return {"failed": error.report, "pid": error.pid, "results": [*error.results]}
     except Exception as error:  # our own failure: the match will be void
-        return {"failed": {"step": f"{type(error).__name__}: {error}", "errno": 0, "subject": ""}, "pid": None}
+        return {"failed": StepError(f"{type(error).__name__}: {error}", 0).report, "pid": None, "results": []}
     return {}
 
 

@@ -18,6 +18,7 @@ from arena.sandbox.isolation.launch_spec import LaunchSpec
 from arena.sandbox.isolation.launcher_client import OUR_ERRNOS, LaunchedBot, LauncherClient
 from arena.sandbox.isolation.reaper import remove_stale
 from arena.sandbox.isolation.removal import remove_tree
+from arena.sandbox.isolation.rulesets import leave_rulesets
 
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -118,10 +119,11 @@ def close_launcher() -> None:
 
 
 def _forget_launcher() -> None:
-    """Leave the fork server and spare uids to the process of which this one is a copy."""
+    """Leave the fork server, spare uids and rulesets to the process of which this one is a copy."""
     global _launcher
     _launcher = None
     leave_uids()
+    leave_rulesets()
 
 
 os.register_at_fork(after_in_child=_forget_launcher)

@@ -19,14 +19,16 @@ from typing import Any
 from arena.base.enums import FaultKind
 from arena.base.errors import BotError, VoidMatchError
 from arena.base.shipped import package_directory
-from arena.sandbox.isolation.call_list import StepError
+from arena.sandbox.isolation.call_list import CallList, StepError
 from arena.sandbox.isolation.fork_server import LockedUid, release_uid, reserve_uid
 from arena.sandbox.isolation.interpreters import arena_interpreter
 from arena.sandbox.isolation.launch_spec import ROOM_BYTES, ROOM_VARIABLE, TAG_VARIABLE, LaunchSpec, outline_of
 from arena.sandbox.isolation.procfs import environment
 from arena.sandbox.isolation.reaper import children, descendants
 from arena.sandbox.isolation.removal import may_leave_shared_memory
+from arena.sandbox.isolation.rulesets import Ruleset, take_ruleset
 from arena.sandbox.isolation.sandbox_policy import clean_environment
+from arena.sandbox.isolation.warm_launch import write_launch
 
 ANSWER_SECONDS = 20.0
 """A fork server that takes longer must have been stopped, and is replaced."""
@@ -52,13 +54,14 @@ OUR_ERRNOS = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOS
 class LaunchedBot:
     """A bot that has been launched; its pid is that of the wrapping program, if there is one.
 
-    ``exit_descriptor`` is a pipe that ends with it, where there are no pidfds.
+    ``exit_descriptor`` is a pipe that ends with it, where there are no pidfds. ``ruleset`` is that of a warm bot.
     """
 
     pid: int
     user: LockedUid | None
     spec: LaunchSpec
     exit_descriptor: int | None = None
+    ruleset: Ruleset | None = None
 
     @property
     def uid(self) -> int | None:
@@ -91,36 +94,39 @@ class LauncherClient:
             BotError: of kind start, if its program can't be executed, or too many of its files have to be listed.
             VoidMatchError: if this machine has no room for a process, or a step of confining it failed.
         """
+        user, ruleset = None, None
         try:
             user = reserve_uid() if spec["other_uid"] else None
-        except StepError as error:
-            raise _failure(error.report) from error
-        try:
-            reply = (
-                self._launch_warm(spec, descriptors, user)
-                if spec["is_warm"]
-                else self._ask(spec, {"launch": spec}, descriptors, user)
-            )
-            if "failed" in reply:
-                if reply["pid"] is not None:
-                    os.waitpid(reply["pid"], 0)
-                raise _failure(reply["failed"])
-        except BaseException:
+            ruleset = take_ruleset(spec) if spec["is_warm"] else None
+            pid = self._launch(spec, descriptors, user, ruleset)
+        except BaseException as error:
             if user is not None:
                 user.lock.close()
-            raise
-        launched = LaunchedBot(pid=reply["pid"], user=user, spec=spec)
-        self.alive[launched.pid] = launched
+            if ruleset is not None:
+                ruleset.close()
+            if not isinstance(error, StepError):
+                raise
+            if error.pid is not None:
+                os.waitpid(error.pid, 0)
+            raise _failure(error.report) from error
+        self.alive[pid] = launched = LaunchedBot(pid=pid, user=user, spec=spec, ruleset=ruleset)
         return launched
 
-    def _launch_warm(self, spec: LaunchSpec, descriptors: Sequence[int], user: LockedUid | None) -> dict[str, Any]:
-        """Launch a bot that reads its spec from a file: the server, of which it is a copy, knows nothing of it."""
+    def _launch(
+        self, spec: LaunchSpec, descriptors: Sequence[int], user: LockedUid | None, ruleset: Ruleset | None
+    ) -> int:
+        """Launch a bot, and return its pid.
+
+        A warm bot has a file that its server doesn't read: that server, of which it is a copy, knows nothing of it.
+        """
+        if not spec["is_warm"]:
+            return _pid_of(self._ask(spec, {"launch": spec}, descriptors, user))
         if True not in self._servers:
             self._servers[True] = _Server(is_warm=True)
-        file = os.memfd_create("spec")
+        file, calls = write_launch(spec, user and user.uid, has_ruleset=ruleset is not None)
+        files = [*descriptors, file, *([] if ruleset is None else [ruleset.file])]
         try:
-            os.write(file, _message({"launch": spec}))
-            return self._ask(spec, {"launch": outline_of(spec)}, [*descriptors, file], user)
+            return _pid_of(self._ask(spec, {"launch": outline_of(spec)}, files, user), calls)
         finally:
             os.close(file)
 
@@ -138,8 +144,11 @@ class LauncherClient:
         launched = self.alive.get(pid)
         if launched is None:
             return
+        is_all_gone = False
         with contextlib.suppress(VoidMatchError):
-            self._ask(launched.spec, {"ended": pid})
+            is_all_gone = self._ask(launched.spec, {"ended": pid})["is_all_gone"]
+        if launched.ruleset is not None:
+            launched.ruleset.give_back(is_all_gone=is_all_gone)
         del self.alive[pid]
         if launched.user is not None:
             release_uid(launched.user)
@@ -227,9 +236,11 @@ class LauncherClient:
         for server in self._servers.values():
             server.close()
         while self.alive:
-            user = self.alive.popitem()[1].user
-            if user is not None:
-                release_uid(user)
+            launched = self.alive.popitem()[1]
+            if launched.user is not None:
+                release_uid(launched.user)
+            if launched.ruleset is not None:
+                launched.ruleset.close()
 
 
 class _Server:
@@ -291,6 +302,21 @@ def _message(request: dict[str, Any]) -> bytes:
     if "launch" in request and len(message) > MAX_SPEC_BYTES:
         raise BotError(FaultKind.START, _TOO_MANY_FILES.format(request["launch"]["directory"]))
     return message
+
+
+def _pid_of(reply: dict[str, Any], calls: CallList | None = None) -> int:
+    """Return the pid in the reply to a launch.
+
+    Raises:
+        StepError: if it says that a step has failed, by the results of ``calls`` or by name.
+    """
+    if "failed" in reply:
+        failed = reply["failed"]
+        if calls is not None and reply["results"]:
+            calls.check(reply["results"], reply["pid"])
+        raise StepError(failed["step"], failed["errno"], failed["subject"], reply["pid"])
+    pid: int = reply["pid"]
+    return pid
 
 
 def _failure(report: dict[str, Any]) -> BotError | VoidMatchError:

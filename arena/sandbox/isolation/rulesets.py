@@ -72,6 +72,12 @@ class Ruleset:
         os.close(self.file)
 
 
+def leave_rulesets() -> None:
+    """Leave the spare rulesets to the process of which this one is a copy."""
+    while _spare:
+        _spare.pop().close()
+
+
 def take_ruleset(spec: LaunchSpec) -> Ruleset | None:
     """Return a ruleset that no bot has, for a launch; None if the launch needs none."""
     landlock = spec["landlock"]

@@ -1,6 +1,6 @@
 """The system calls by which a new process confines itself and executes a bot.
 
-The steps, in this order: session, niceness, control groups, the three pipes, mount namespace, Landlock ruleset,
+The steps, in this order: the three pipes, session, niceness, control groups, mount namespace, Landlock ruleset,
 resource limits, uid, no_new_privs, Landlock, seccomp filter. Standard library only.
 """
 
@@ -42,28 +42,31 @@ BOT_NICENESS = 5
 """Where both compete for a core, a bot gets a third of what the arena gets, so that many bots can't delay the arena."""
 
 
+def add_files(
+    calls: CallList, spec: LaunchSpec, pipes: Iterable[int], ruleset: int | None
+) -> tuple[int | None, int | None]:
+    """Add opening the pipes as the standard files, and closing all others but those that the confinement needs.
+
+    Return the numbers that these have then: of the file with the filter of system calls, and of a Landlock ruleset.
+    """
+    filter_file = _make_filter_file(calls, spec)  # before the numbers of later files are known
+    for number, descriptor in enumerate(pipes):
+        calls.add("dup3", descriptor, number, 0)
+    if can_close_files():
+        return _close_files(calls, filter_file, ruleset)
+    # none should be inheritable anyway
+    calls.add("close_range", _FIRST_DESCRIPTOR, LAST_DESCRIPTOR, _CLOSE_RANGE_CLOEXEC, skipped=0)
+    return filter_file, ruleset
+
+
 def add_confinement(
-    calls: CallList,
-    spec: LaunchSpec,
-    pipes: Iterable[int],
-    uid: int | None,
-    ruleset: int | None = None,
-    *,
-    closes_files: bool = False,
+    calls: CallList, spec: LaunchSpec, uid: int | None, *, ruleset: int | None = None, filter_file: int | None = None
 ) -> None:
     """Add the calls that give up every right that the bot must not have. Until the last step, the next ones need some.
 
-    A Landlock ruleset that is given has the lasting rules already; without one it is created. ``closes_files`` says
-    whether the files of the process may be closed before its program is executed.
+    A Landlock ruleset that is given has the lasting rules already; without one it is created.
     """
-    filter_file = _make_filter_file(calls, spec)  # before the numbers of later files are known
     calls.add("setsid")
-    for number, descriptor in enumerate(pipes):
-        calls.add("dup3", descriptor, number, 0)
-    if closes_files and can_close_files():
-        filter_file, ruleset = _close_files(calls, filter_file, ruleset)
-    else:  # none should be inheritable anyway
-        calls.add("close_range", _FIRST_DESCRIPTOR, LAST_DESCRIPTOR, _CLOSE_RANGE_CLOEXEC, skipped=0)
     _add_niceness(calls, os.getpriority(os.PRIO_PROCESS, 0))
     for group in spec["control_groups"]:
         _write_file(calls, os.path.join(group["directory"], group["join_file"]), "0", step="control group")

@@ -2,8 +2,8 @@
 
 It runs nothing of a bot: a copy confines itself in the same way as any other bot before it runs the bot's file. What is
 different is that no program is executed after that. So the copy closes what it has inherited and drops its
-capabilities, and it reads its launch spec from a file by itself: in the memory of this server there is nothing about
-any bot but the name of its scratch directory and of its control groups.
+capabilities, and it has its system calls and the bot's command from a file that the server never reads: in the memory
+of this server there is nothing about any bot but the name of its scratch directory and of its control groups.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import sys
 import types
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from arena.sandbox.isolation.call_list import CallList, StepError, libc
+from arena.sandbox.isolation.call_list import StepError, libc, load_machine_code
 from arena.sandbox.isolation.fork_server import (
     LockedUid,
     RunningBot,
@@ -28,35 +28,35 @@ from arena.sandbox.isolation.fork_server import (
     serve_standard_input,
 )
 from arena.sandbox.isolation.launch_spec import ROOM_BYTES, ROOM_VARIABLE
-from arena.sandbox.isolation.sandbox_calls import add_confinement
+from arena.sandbox.isolation.warm_launch import REPORT, RULESET, WarmFailureError, become_confined
 
 if TYPE_CHECKING:
-    from arena.sandbox.isolation.launch_spec import LaunchOutline, LaunchSpec
-
-_MAX_DESCRIPTORS = 1 << 20
-_PR_SET_DUMPABLE = 4
-_CAPABILITY_VERSION_3 = 0x20080522
+    from arena.sandbox.isolation.launch_spec import LaunchOutline
+    from arena.sandbox.isolation.warm_launch import WarmLaunch
 
 
 class _BecomesBot(BaseException):
     """This process is a confined copy, and runs the bot's file."""
 
-    def __init__(self, spec: LaunchSpec) -> None:
+    def __init__(self, launch: WarmLaunch) -> None:
         super().__init__()
-        self.spec = spec
+        self.launch = launch
 
 
 def main() -> None:
     """Serve the socket that is standard input; in a copy, run a bot."""
     room = _address_of_room()
+    load_machine_code()
+    while os.dup(0) < RULESET:  # these numbers are for files of copies, so none that a request brings may have them
+        pass
     gc.freeze()
     try:
         serve_standard_input(start_warm_bot)
     except _BecomesBot as bot:
-        spec = bot.spec
+        launch = bot.launch
     else:
         return
-    _run(spec["command"][1:], spec["environment"], room)
+    _run(launch["command"][1:], launch["environment"], room)
 
 
 def start_warm_bot(outline: LaunchOutline, descriptors: list[int], user: LockedUid | None) -> tuple[int, RunningBot]:
@@ -69,7 +69,7 @@ def start_warm_bot(outline: LaunchOutline, descriptors: list[int], user: LockedU
         read_end, write_end = os.pipe()
         between = os.fork()
         if between == 0:
-            _fork_bot(descriptors, user and user.uid, write_end)
+            _fork_bot(descriptors, write_end)
         os.close(write_end)
         os.waitpid(between, 0)
         with open(read_end, "rb") as file:
@@ -79,49 +79,36 @@ def start_warm_bot(outline: LaunchOutline, descriptors: list[int], user: LockedU
         (pid,) = struct.unpack_from("=i", report)
         if report[4:]:
             failed = json.loads(report[4:])
-            raise StepError(failed["step"], failed["errno"], failed["subject"], pid)
+            raise StepError(failed["step"], failed["errno"], pid=pid, results=failed["results"])
         return pid, running
 
 
-def _fork_bot(descriptors: list[int], uid: int | None, report_to: int) -> NoReturn:
-    """Write the pid of another copy, which becomes the bot, and exit."""
+def _fork_bot(descriptors: list[int], report_to: int) -> NoReturn:
+    """Make another copy, which becomes the bot, and exit."""
     try:
         pid = os.fork()
-        if pid:
-            os.write(report_to, struct.pack("=i", pid))
     except BaseException:
         os._exit(1)
     if pid:
         os._exit(0)
-    _become_bot(descriptors, uid, report_to)
+    _become_bot(descriptors, report_to)
 
 
-def _become_bot(descriptors: list[int], uid: int | None, report_to: int) -> NoReturn:
-    """Confine this copy, and leave the server's loop; a failure is reported."""
+def _become_bot(descriptors: list[int], report_to: int) -> NoReturn:
+    """Report the pid of this copy, confine it, and leave the server's loop; a failure is reported, too."""
     try:
-        with open(descriptors[3], "rb", closefd=False) as file:
-            file.seek(0)
-            spec: LaunchSpec = json.load(file)["launch"]
-        with CallList() as calls:
-            add_confinement(calls, spec, descriptors[:3], uid)
-            calls.make_here()
-        _drop_capabilities()
-        libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)  # as after an exec
-        os.closerange(3, report_to)
-        os.closerange(report_to + 1, _MAX_DESCRIPTORS)
-        os.close(report_to)
+        os.write(report_to, struct.pack("=i", os.getpid()))
+        report_to = os.dup2(report_to, REPORT)
+        launch = become_confined(descriptors[:3], descriptors[3], descriptors[4:])
     except BaseException as error:
-        number = getattr(error, "errno", None) or 0
-        report = {"step": f"{type(error).__name__}: {error}", "errno": number, "subject": ""}
-        os.write(report_to, json.dumps(error.report if isinstance(error, StepError) else report).encode())
+        failed = {
+            "step": f"{type(error).__name__}: {error}",
+            "errno": getattr(error, "errno", None) or 0,
+            "results": error.results if isinstance(error, WarmFailureError) else [],
+        }
+        os.write(report_to, json.dumps(failed).encode())
         os._exit(127)
-    raise _BecomesBot(spec)
-
-
-def _drop_capabilities() -> None:
-    header = struct.pack("=Ii", _CAPABILITY_VERSION_3, 0)
-    if libc.capset(header, bytes(24)) < 0:
-        raise StepError("capabilities", ctypes.get_errno())
+    raise _BecomesBot(launch)
 
 
 def _run(arguments: list[str], environment: dict[str, str], room: int) -> None:

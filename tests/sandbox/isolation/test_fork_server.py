@@ -264,24 +264,26 @@ def test_a_note_of_a_session_harms_no_later_process(tmp_path, monkeypatch):
         assert [path.name for path in tmp_path.iterdir()] == [f"arena-bot-{process_tag()}-x.session"]
 
 
-def test_a_step_that_fails_before_the_exec_is_our_failure_and_no_fault_of_the_bots(tmp_path):
+@pytest.mark.parametrize("is_warm", [False, True])
+def test_a_step_that_fails_before_the_exec_is_our_failure_and_no_fault_of_the_bots(tmp_path, is_warm):
     def spec_with(**changes):
-        return make_launch_spec(GOOD, choose_isolation("none"), DEFAULT_LIMITS, make_scratch()) | changes
+        spec = make_launch_spec(GOOD, choose_isolation("none"), DEFAULT_LIMITS, make_scratch())
+        return spec | changes | {"is_warm": is_warm}
 
     group = {"directory": str(tmp_path / "group"), "join_file": "tasks", "settings": {}, "optional_settings": {}}
     null = os.open(os.devnull, os.O_RDWR)
     broken = {
         "control group": spec_with(control_groups=[group]),  # not the kernel's directory: there is nothing to join
-        "no such directory": spec_with(directory=str(tmp_path / "missing")),
-        "no such limit": spec_with(rlimits=[[99, 1, 1]]),
-        "no such filter": spec_with(seccomp="00" * 8, no_new_privs=True),
+        "chdir": spec_with(directory=str(tmp_path / "missing")),
+        "resource limit": spec_with(rlimits=[[99, 1, 1]]),
+        "seccomp": spec_with(seccomp="00" * 8, no_new_privs=True),
     }
     try:
-        for what, made in broken.items():
-            with pytest.raises(VoidMatchError, match="no bot can be launched"):
+        for step, made in broken.items():
+            with pytest.raises(VoidMatchError, match=f"no bot can be launched: {step}"):
                 open_launcher().launch(made, (null, null, null))
-            assert open_launcher().alive == {}, what
-            assert not Path(made["scratch"]).exists(), what
+            assert open_launcher().alive == {}, step
+            assert not Path(made["scratch"]).exists(), step
     finally:
         os.close(null)
 
@@ -307,9 +309,13 @@ def test_a_control_group_whose_processes_take_long_to_die_is_removed_later(tmp_p
         server = threading.Thread(target=fork_server.serve, args=(theirs, None))
         server.start()
         left = []
-        for request in ({"adopt": outline, "pid": 1 << 30}, {"ended": 1 << 30}, {"ended": 0}):
+        for request, reply in (
+            ({"adopt": outline, "pid": 1 << 30}, {}),
+            ({"ended": 1 << 30}, {"is_all_gone": False}),
+            ({"ended": 0}, {"is_all_gone": False}),
+        ):
             ours.send(json.dumps(request).encode())
-            assert json.loads(ours.recv(1000)) == {}
+            assert json.loads(ours.recv(1000)) == reply
             left.append([group.exists() for group in groups])
             if not scratch.exists() and groups[0].exists():
                 (groups[0] / "member").rmdir()

@@ -1,6 +1,7 @@
 """What launches after each other share, and don't: each bot finds what is its own, and nothing of those before it."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -106,9 +107,13 @@ def places_of(isolation):
     return [SHARED_MEMORY] if has_own_file_systems(isolation) else []
 
 
-def rulesets_of_the_server():
-    files = Path(f"/proc/{open_launcher().pid}/fd").iterdir()
-    return sum("landlock" in str(file.readlink()) for file in files)
+def rulesets_of(pid):
+    return sum("landlock" in str(file.readlink()) for file in Path(f"/proc/{pid}/fd").iterdir() if file.is_symlink())
+
+
+def python_bot(file, *arguments, is_warm):
+    command = (arena_interpreter(), *(() if is_warm else ("-I", "-S")), str(file), *arguments)
+    return Bot(name="b", version="1", command=command, directory=str(file.parent), warm=is_warm)
 
 
 def ask(connection, paths):
@@ -117,19 +122,19 @@ def ask(connection, paths):
     return json.loads(connection.ask(len(question).to_bytes(HEADER_BYTES, "big") + question, 20.0).body)
 
 
-def test_a_bot_reads_what_is_its_own_and_nothing_of_the_bots_before_and_beside_it(open_path):
-    needs.isolation(IsolationLevel.LANDLOCK)
+@pytest.mark.parametrize("is_warm", [False, True])
+def test_a_bot_reads_what_is_its_own_and_nothing_of_the_bots_before_and_beside_it(open_path, spare, is_warm):
+    """The fork server keeps the rulesets of bots, but the warm one may not know them: they are kept here."""
     (open_path / "bot.py").write_text(LOOKS)
-    command = (arena_interpreter(), "-I", "-S", str(open_path / "bot.py"), *places_of(choose_isolation("landlock")))
-    bot = Bot(name="b", version="1", command=command, directory=str(open_path))
     isolation, before, made = choose_isolation("landlock"), [], set()
+    bot = python_bot(open_path / "bot.py", *places_of(isolation), is_warm=is_warm)
     close_launcher()  # the next one has no ruleset
     for _ in range(3):
         with (
             BotConnection(bot, isolation, DEFAULT_LIMITS) as one,
             BotConnection(bot, isolation, DEFAULT_LIMITS) as other,
         ):
-            made.add(rulesets_of_the_server())
+            made.add(rulesets_of(os.getpid() if is_warm else open_launcher().pid))
             for connection in (one, other):
                 own = ask(connection, [])
                 assert set(own.values()) == {True}, own
@@ -172,14 +177,14 @@ if sys.argv[1] != "bubblewrap" and os.fork() == 0:  # there the arena would be k
 """
 
 
+@pytest.mark.parametrize("is_warm", [False, True])
 @pytest.mark.parametrize("level", IsolationLevel)
-def test_the_next_launch_finds_everything_as_the_first_one_did(level, open_path):
+def test_the_next_launch_finds_everything_as_the_first_one_did(level, open_path, is_warm):
     """But for the limit of processes, which an ordinary user's other processes raise as they come and go."""
     needs.isolation(level)
     (open_path / "bot.py").write_text(FINDS)
     isolation = choose_isolation(level)
-    command = (arena_interpreter(), "-I", "-S", str(open_path / "bot.py"), level, *places_of(isolation))
-    bot = Bot(name="b", version="1", command=command, directory=str(open_path))
+    bot = python_bot(open_path / "bot.py", level, *places_of(isolation), is_warm=is_warm)
     found = [levels.run_test_program(bot, isolation) for _ in range(3)]
     groups, homes = ([one.pop(name) for one in found] for name in ("group", "home"))
     assert len(set(homes)) == 3
