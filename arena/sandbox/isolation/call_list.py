@@ -68,10 +68,20 @@ libc = ctypes.PyDLL(None, use_errno=True)
 """PyDLL keeps the interpreter's lock, so a cloned child holds it."""
 
 
+_executed: list[mmap.mmap] = []
+"""Memory with machine code, which would be unmapped with the last reference to it."""
+
+
 @functools.cache
 def load_machine_code() -> Callable[[int, int], int] | None:
     """Return the function; None without code for this machine, or where no memory may be executed."""
-    lines = _MACHINE_CODE.get(os.uname().machine, "").split("\n")
+    address = executable(_MACHINE_CODE.get(os.uname().machine, ""))
+    return None if address is None else ctypes.PYFUNCTYPE(ctypes.c_long, ctypes.c_void_p, ctypes.c_ulong)(address)
+
+
+def executable(listing: str) -> int | None:
+    """Return where the code of a listing can be executed, for ever; None without code, or where none may be."""
+    lines = listing.split("\n")
     code = bytes.fromhex("".join(line.split()[0] for line in lines if line.strip()))
     if not code:
         return None
@@ -80,9 +90,8 @@ def load_machine_code() -> Callable[[int, int], int] | None:
     address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
     if libc.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(mmap.PAGESIZE), mmap.PROT_READ | mmap.PROT_EXEC):
         return None
-    function = ctypes.PYFUNCTYPE(ctypes.c_long, ctypes.c_void_p, ctypes.c_ulong)(address)
-    function.memory = memory  # type: ignore[attr-defined]  # which is unmapped with the last reference to it
-    return function
+    _executed.append(memory)
+    return address
 
 
 # Running Python between clone and exec costs more than the calls themselves: each page that the
@@ -91,7 +100,7 @@ def load_machine_code() -> Callable[[int, int], int] | None:
 # through the list by a few instructions of machine code. On machines without such code a copy of the process does it
 # in Python, which is the same in all other respects. Standard library only.
 
-_CLONE_VM, _CLONE_VFORK, CLONE_PARENT = 0x00000100, 0x00004000, 0x00008000
+CLONE_VM, CLONE_VFORK, CLONE_PARENT = 0x00000100, 0x00004000, 0x00008000
 
 _NUMBERS = SYSTEM_CALLS | {
     "capset": (126, 91),
@@ -238,7 +247,7 @@ class CallList:
         if run is None:
             pid = self._start_copy(flags)
         else:
-            pid = run(_address + _CALL.size, flags | _CLONE_VM | _CLONE_VFORK | signal.SIGCHLD)
+            pid = run(_address + _CALL.size, flags | CLONE_VM | CLONE_VFORK | signal.SIGCHLD)
             if pid < 0:
                 raise StepError("clone", -pid)
         self.check(results(_address, self.count), pid)

@@ -9,12 +9,10 @@ of this server there is nothing about any bot but the name of its scratch direct
 from __future__ import annotations
 
 import ctypes
-import errno
 import gc
 import json
 import os
 import signal
-import struct
 import sys
 import types
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -28,6 +26,7 @@ from arena.sandbox.isolation.fork_server import (
     serve_standard_input,
 )
 from arena.sandbox.isolation.launch_spec import ROOM_BYTES, ROOM_VARIABLE
+from arena.sandbox.isolation.orphan import fork_orphan
 from arena.sandbox.isolation.warm_launch import REPORT, RULESET, WarmFailureError, become_confined
 
 if TYPE_CHECKING:
@@ -62,42 +61,31 @@ def main() -> None:
 def start_warm_bot(outline: LaunchOutline, descriptors: list[int], user: LockedUid | None) -> tuple[int, RunningBot]:
     """Start a copy of this process that becomes a bot, and return its pid with what to clean up after it.
 
-    A process in between exits at once, so that the bot becomes a child of the arena's process, which adopts orphans.
+    It is an orphan, so that it becomes a child of the arena's process, which adopts orphans.
     """
     with cleaned_up_on_failure(RunningBot(outline, user)) as running:
         prepare(running)
         read_end, write_end = os.pipe()
-        between = os.fork()
-        if between == 0:
-            _fork_bot(descriptors, write_end)
+        try:
+            pid = fork_orphan()
+        except OSError as error:
+            os.close(read_end)
+            os.close(write_end)
+            raise StepError("fork", error.errno or 0) from error
+        if pid == 0:
+            _become_bot(descriptors, write_end)
         os.close(write_end)
-        os.waitpid(between, 0)
         with open(read_end, "rb") as file:
             report = file.read()
-        if not report:
-            raise StepError("fork", errno.EAGAIN)
-        (pid,) = struct.unpack_from("=i", report)
-        if report[4:]:
-            failed = json.loads(report[4:])
+        if report:
+            failed = json.loads(report)
             raise StepError(failed["step"], failed["errno"], pid=pid, results=failed["results"])
         return pid, running
 
 
-def _fork_bot(descriptors: list[int], report_to: int) -> NoReturn:
-    """Make another copy, which becomes the bot, and exit."""
-    try:
-        pid = os.fork()
-    except BaseException:
-        os._exit(1)
-    if pid:
-        os._exit(0)
-    _become_bot(descriptors, report_to)
-
-
 def _become_bot(descriptors: list[int], report_to: int) -> NoReturn:
-    """Report the pid of this copy, confine it, and leave the server's loop; a failure is reported, too."""
+    """Confine this copy, and leave the server's loop; a failure is reported."""
     try:
-        os.write(report_to, struct.pack("=i", os.getpid()))
         report_to = os.dup2(report_to, REPORT)
         launch = become_confined(descriptors[:3], descriptors[3], descriptors[4:])
     except BaseException as error:
