@@ -10,7 +10,7 @@ from arena.site.pages.charts import RatingChart
 from arena.store.results.live_state import RunProgress
 from arena.store.results.values import StoredBot
 from arena.tournament.corrections.corrected_tournament import void_matches
-from tests.analysis.measures.test_ladder_history import fill
+from tests.analysis.measures.test_rating_history import fill
 from tests.site.duels import bot, duels, tell
 from tests.site.parsed import Parsed, checked, csv_rows, html_of, model_of
 

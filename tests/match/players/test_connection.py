@@ -33,7 +33,7 @@ from benchmarks import zoo_bots as zoo
 from tests.conftest import BOTS
 from tests.leftovers import no_process_left
 from tests.matches import paper_bots, small_match
-from tests.protocol.test_frames import VALUES
+from tests.protocol.test_messages import VALUES
 
 GOOD = BOTS / "minimal"
 

@@ -13,7 +13,7 @@ from arena.store.people.directors import DirectorState
 from arena.store.people.values import Role, Scope, SubmissionState, is_timeout
 from arena.store.results.live_state import RunProgress
 from arena.store.results.values import OwnedBot
-from tests.analysis.measures.test_ladder_history import fill as fill_ladder
+from tests.analysis.measures.test_rating_history import fill as fill_ladder
 from tests.server.conftest import answered, client_of
 from tests.server.operations.conftest import HTML, JSON
 

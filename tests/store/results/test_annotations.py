@@ -1,7 +1,9 @@
 import pytest
 import sqlalchemy as sa
 
-from arena.base.enums import EventKind
+from arena.base.enums import AnalysisState, EventKind
+from arena.base.errors import StoreError, UsageError
+from arena.store.results import annotations
 from arena.store.results.annotations import AnnotationRow, StoredAccuracy
 from arena.store.results.schema import match_annotations
 from tests.databases import on_both
@@ -81,3 +83,68 @@ def test_it_stays_with_a_tournament_that_is_renamed_or_in_the_trash_and_goes_whe
     store.delete(back)
     store.erase(store.deleted_tournament("other"))
     assert stored_rows(store) == 0
+
+
+WAITING, RUNNING, DONE = AnalysisState.WAITING, AnalysisState.RUNNING, AnalysisState.DONE
+
+
+@pytest.fixture
+def scheduled(store):
+    scheduled = store.create_tournament(definition(), [line(match) for match in (1, 2, 3, 4)])
+    store.record(scheduled, [record(1), record(2), record(3)])
+    return scheduled
+
+
+@pytest.fixture
+def requests(store, scheduled):
+    for match in (3, 1, 2, 3):
+        store.analysis_requests.add(scheduled, match)
+    return store.analysis_requests
+
+
+@on_both
+def test_they_are_taken_in_the_order_they_came_each_once_and_all_whose_place_changes_hear_of_it(
+    store, requests, scheduled
+):
+    assert requests.find(scheduled, 1) == (WAITING, 2, 3, 0)
+    first = requests.claim()
+    assert (first.match, requests.find(scheduled, 3), requests.find(scheduled, 1).place) == (3, (RUNNING, 0, 2, 0), 1)
+    requests.finish(first, 31)
+    assert requests.find(scheduled, 3) == (DONE, 0, 2, 31)
+    told = [one.details.matches for one in store.events.last(f"tournament/{scheduled.number}", 5)]
+    assert sorted(told) == [(1, 2, 3), (1, 2, 3), (1, 2, 3), (1, 3), (3,)]
+    assert [requests.claim().match, requests.claim().match, requests.claim()] == [1, 2, None]
+
+
+def test_only_so_many_wait_and_what_has_no_record_does_not(store, scheduled, monkeypatch):
+    monkeypatch.setattr(annotations, "MAX_WAITING", 2)
+    for match in (1, 2, 2):
+        store.analysis_requests.add(scheduled, match)
+    with pytest.raises(UsageError, match="2 matches wait for their analysis; ask again when some are done"):
+        store.analysis_requests.add(scheduled, 3)
+    store.analysis_requests.claim()
+    store.analysis_requests.add(scheduled, 3)
+    store.analysis_requests.claim()
+    with pytest.raises(StoreError, match="match 4 of tournament 't' has no record"):
+        store.analysis_requests.add(scheduled, 4)
+
+
+def test_a_search_whose_program_has_ended_may_be_asked_for_again(requests, scheduled):
+    assert requests.claim().match == 3
+    requests.forget_claimed()
+    assert (requests.find(scheduled, 3), [one.match for one in requests.waiting()]) == (None, [1, 2])
+
+
+def test_another_record_and_another_version_may_be_asked_for_again(store, requests, scheduled, monkeypatch):
+    requests.finish(requests.claim(), 1)
+    void(store, scheduled, 1)
+    store.record(scheduled, [record(1, ranks=[1, 2])])
+    monkeypatch.setattr(annotations, "__version__", "99")
+    assert [requests.find(scheduled, match) for match in (1, 3)] == [None, None]
+
+
+def test_those_of_a_tournament_in_the_trash_wait_for_it(store, requests, scheduled):
+    store.delete(scheduled)
+    assert (requests.waiting(), requests.claim()) == ([], None)
+    store.restore(store.deleted_tournament("t"), "t")
+    assert requests.claim().match == 3

@@ -1,3 +1,5 @@
+"""What is stored beside each record: rows of pairs, points, and bots, without a parser where no text needs one."""
+
 import json
 import random
 import sqlite3
@@ -5,10 +7,15 @@ from contextlib import closing
 
 import pytest
 import sqlalchemy as sa
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from arena.base.enums import CorrectionKind
+from arena.base.errors import StoreError
 from arena.store.results.correction_log import Change
+from arena.store.results.match_records import result_columns
 from arena.store.results.schema import records, seats
+from arena.store.results.states import Leaders, first_by_points
 from arena.store.results.store import Store
 from arena.store.results.values import CorrectionDetails
 from tests.databases import on_both
@@ -119,3 +126,63 @@ def test_counters_of_another_home_are_not_believed_and_a_wrong_one_is_named(tmp_
             connection.execute("UPDATE tournaments SET record_count = 3")
             connection.commit()
         assert store.counter_problems(store.tournament("t")) == ["the counter record_count is 3, but should be 0"]
+
+
+A, B, BOTH = [1, 2], [2, 1], [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("ranks", "leaders"),
+    [
+        ([], Leaders(bots=())),
+        ([A, A, A, B], Leaders(bots=("a",), score_share=0.75)),
+        ([B, BOTH, BOTH, BOTH, BOTH], Leaders(bots=("b",), score_share=0.6)),
+        ([A, B, BOTH], Leaders(bots=("a", "b"), score_share=0.5)),
+    ],
+)
+def test_the_leaders_have_the_most_points_a_match(store, ranks, leaders):
+    numbers = range(1, len(ranks) + 1)
+    tournament = store.create_tournament(definition(), [line(match) for match in numbers])
+    store.record(tournament, [record(match, ranks=each) for match, each in zip(numbers, ranks, strict=True)])
+    assert first_by_points(store, store.tournament("t")) == leaders
+
+
+ODD = st.sampled_from(["a@1", "b@1", "", "é@2", '"', "\\", "\n", '","', '"]\n["'])
+LABELS = st.lists(st.one_of(ODD, st.text(max_size=4)), max_size=3)
+TEXTS = st.one_of(
+    LABELS.map(lambda labels: json.dumps(labels, separators=(",", ":"))),
+    LABELS.map(lambda labels: json.dumps(labels, ensure_ascii=False)),
+    LABELS.map(lambda labels: '["' + '","'.join(labels) + '"]'),
+    st.sampled_from(['["a"]\n["b"]', '["', '"]', '["]', "[]", '["a",1]', "null", ' ["a"]', '["a"', "x"]),
+)
+
+
+def bots_of(text):
+    """Return the bots of one text, by the parser."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return None
+    is_right = isinstance(found, list) and found and all(isinstance(label, str) for label in found)
+    return found if is_right and all(label.isascii() or label.encode() for label in found) else None
+
+
+def columns_of(texts):
+    ranks = [json.dumps([1] * len(bots_of(text) or "?")) for text in texts]
+    return result_columns(1, [(k, 1, "surds", *both, "", "") for k, both in enumerate(zip(texts, ranks, strict=True))])
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(TEXTS, min_size=1, max_size=4))
+def test_bots_are_those_that_a_parser_finds(texts):
+    expected = [bots_of(text) for text in texts]
+    if None in expected:
+        with pytest.raises(StoreError):
+            columns_of(texts)
+    else:
+        assert columns_of(texts).bots == expected
+
+
+def test_most_texts_need_no_parser(monkeypatch):
+    monkeypatch.setattr("arena.store.results.match_records.from_json_text", None)
+    assert columns_of(['["a@1","b@1"]', '["c@1"]']).bots == [["a@1", "b@1"], ["c@1"]]
