@@ -16,8 +16,7 @@ from arena.match.players.manifest import load_bot
 from arena.sandbox.isolation.sandbox_policy import Isolation, make_launch_spec
 from tests import needs
 from tests.best_play import brute_force, positions, result_of
-from tests.bots.test_bots import COUNTED, bot, play
-from tests.bots.test_many_actions import chooser
+from tests.bots.test_bots import COUNTED, bot, chooser, play
 from tests.bots.test_thinking import TINY, forever, loaded
 from tests.conftest import BOTS
 from tests.lab.games import after

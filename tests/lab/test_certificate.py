@@ -15,7 +15,7 @@ from arena.lab.solving.limits import Limits, TimeIsUpError
 from tests import needs
 from tests.cli.calls import calling
 from tests.lab.brute_force import coprimality, margin_after
-from tests.lab.test_decision_lists import least
+from tests.lab.test_advice import least
 
 pytestmark = needs.program("cc", "gcc", "clang")
 

@@ -1,10 +1,16 @@
+from contextlib import contextmanager
+
 import pytest
+from sqlalchemy import event
 
 from arena.analysis.measures.standings_cache import standings_of
 from arena.base.errors import UnknownNameError
 from arena.base.results import EntrantRating
+from arena.site.matches.match import build_match
+from arena.site.matches.match_model import MatchParameters
 from arena.site.page_table import PAGE_BY_NAME
 from arena.site.pages import bot_profile as builder
+from arena.site.pages.bot_profile import build_bot
 from arena.site.pages.bot_profile_model import BotParameters
 from arena.site.pages.charts import RatingChart
 from arena.store.results.live_state import RunProgress
@@ -280,3 +286,34 @@ def test_the_page_of_two_is_well_formed_and_leads_on_also_if_they_have_not_met(h
     assert "a and c have not met." in checked(home, "versus", bot="a", rival="c").text
     with pytest.raises(UnknownNameError, match="unknown bot 'd'"):
         head_to_head_of(home, "a", "d")
+
+
+@contextmanager
+def statements(home):
+    asked = []
+    engine = home.store._database._engine
+
+    def note(_connection, _cursor, statement, *_):
+        asked.append(statement)
+
+    event.listen(engine, "before_cursor_execute", note)
+    try:
+        yield asked
+    finally:
+        event.remove(engine, "before_cursor_execute", note)
+
+
+@pytest.mark.parametrize("matches", [2, 12])
+def test_a_bot_costs_no_more_statements_the_more_matches_it_has_played(home, matches):
+    tell(home, duels("a@1", "b@1", "w" * matches))
+    build_bot(home, BotParameters(bot="a"))
+    with statements(home) as asked:
+        assert len(build_bot(home, BotParameters(bot="a")).results) == matches
+    assert sum(one.startswith("SELECT") for one in asked) == 28
+
+
+def test_a_match_costs_seven_statements_in_one_transaction(home):
+    tell(home, duels("a@1", "b@1", "wl"))
+    with statements(home) as asked:
+        assert build_match(home, MatchParameters(tournament="t", match=2)).is_recorded
+    assert [one.split()[0] for one in asked] == ["BEGIN", *["SELECT"] * 7]

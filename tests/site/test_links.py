@@ -1,15 +1,20 @@
 import re
 import unicodedata
-from urllib.parse import urljoin
+from urllib.parse import parse_qs, unquote, urljoin, urlsplit
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from arena.analysis.text.tables import printable
+from arena.base.names import is_name
 from arena.site.links import MAX_PATH_BYTES, FolderLinks, ServedLinks
 from arena.site.page_table import PAGES
 from arena.site.publish.contents import file_names
+from arena.store.home import ArenaHome
 from tests.analysis.text.test_tables import HOSTILE
+from tests.site.duels import bot, duels, tell
+from tests.site.parsed import Parsed, checked, html_of
 
 
 def test_every_page_has_a_name_and_an_address_of_its_own_also_for_the_longest_names():
@@ -99,3 +104,62 @@ def test_names_stay_readable_and_a_name_that_is_another_s_file_name_does_not_get
 @given(st.text(min_size=1), st.sets(st.text(min_size=1)))
 def test_a_name_has_the_same_file_whatever_else_is_there(name, others):
     assert file_names([name])[name] == file_names({name, *others})[name]
+
+
+NAMES = [
+    '"><script>alert(1)<', "&lt;b&gt; &#64; ]]>", "100% %2F%00", "?a=b&c=d#e", "{{ 7 * 7 }} {% raw %}", "=1+1",
+    "\u05e9\u05dc\u05d5\u05dd abc (1)", "Z\u0351\u036b\u0357q\u0300\u0301\u0302\u0303lgo", "w" * 64, "a-b_c.json",
+]  # fmt: skip
+GAME = "package.module:Game"
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def told(request, tmp_path_factory):
+    """A bot with this name beats one that ends with it, in a tournament and a season of the same name."""
+    name = request.param
+    assert is_name(name)
+    rival = f"b{name}"[:64].strip()
+    with ArenaHome(tmp_path_factory.mktemp("hostile")) as home:
+        for tournament in (name, "second"):
+            entrants = (bot(f"{name}@{name}", author=name), f"{rival}@1")
+            matches = duels(f"{name}@{name}", f"{rival}@1", "wwwl")
+            tell(home, matches, tournament, entrants, games=(GAME,), faults={(4, 0): "exit"})
+        home.store.seasons.add(name, home.store.tournaments())
+        yield home, name, rival
+
+
+WITH_NAMES = {
+    "bot": lambda name, rival: {"bot": name},
+    "versus": lambda name, rival: {"bot": name, "rival": f"{rival}@1"},
+    "leaderboard": lambda name, rival: {"game": GAME, "season": name},
+    "leaderboards": lambda name, rival: {},
+    "bots": lambda name, rival: {"search": name},
+}
+
+
+@pytest.mark.parametrize("page", WITH_NAMES)
+def test_pages_are_well_formed_and_links_lead_where_they_should(told, page):
+    home, name, rival = told
+    parsed = checked(home, page, **WITH_NAMES[page](name, rival))
+    bots = {name, rival, f"{name}@{name}", f"{rival}@1"}
+    known = {"bots": bots, "tournaments": {name, "second"}, "leaderboards": {GAME}}
+    seen = set()
+    for link in parsed.all("a"):
+        if link["href"].startswith("#"):
+            continue
+        parts = urlsplit(link["href"])
+        room, *fields = map(unquote, parts.path.removesuffix(".json").removesuffix(".csv").split("/")[1:])
+        if fields and room in known:
+            assert fields[0] in known[room] or f"{fields[0]}.json" in known[room], link
+            seen.add(room)
+            assert set(parse_qs(parts.query).get("season", [name])) == {name}
+    assert seen >= ({"bots", "leaderboards"} if page != "bots" else {"bots"})
+    assert printable(name) in parsed.text or len(name) > 16 or "  " in name
+
+
+def test_what_the_rating_chart_says_is_only_text(told):
+    home, name, _ = told
+    parsed = Parsed(html_of(home, "leaderboard", game=GAME))
+    (chart,) = parsed.all("svg", **{"class": "ratings"})
+    assert f"{printable(name)}@{printable(name)} " in chart["aria-label"]
+    assert not parsed.all("script", src=None)

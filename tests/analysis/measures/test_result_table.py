@@ -10,11 +10,15 @@ from itertools import groupby
 import numpy as np
 import pytest
 
+from arena.analysis.measures.bot_profile import head_to_head, meetings
 from arena.analysis.measures.game_statistics import Score, crosstable_of, game_statistics, pair_scores
+from arena.analysis.measures.noted_numbers import MAX_KEYS, noted_numbers
 from arena.analysis.measures.result_table import read_results
 from arena.analysis.measures.standings import standings
 from arena.base.errors import StoreError
+from arena.base.results import StoredResult
 from arena.store.results.scope import ALL_TOURNAMENTS
+from tests.site.matches import record as noted_record
 from tests.store.results.samples import definition, line, record
 
 BOTS = [f"{letter}@1" for letter in "cabde"]
@@ -225,3 +229,59 @@ def test_a_seat_that_some_matches_lack_counts_in_those_that_have_it(store):
     assert (found.matches, found.draws.value) == (3, pytest.approx(1 / 3))
     assert [seat.value for seat in found.seats] == pytest.approx([1.5 / 3, 1 / 3, 1])
     assert (found.seats[2].low, found.seats[2].high) == (1, 1)
+
+
+def played(encounter, bots, ranks, opening="o", actions="x", tournament=1, game="g"):
+    return StoredResult(tournament, encounter, game, tuple(bots), tuple(ranks), opening, actions)
+
+
+RESULTS = [
+    played(1, ["a", "b"], [1, 2], "o1", "m1"),
+    played(1, ["b", "a"], [1, 2], "o1", "m2"),
+    played(2, ["a", "b"], [1, 2], "o2", "m3"),
+    played(2, ["b", "a"], [2, 1], "o2", "m4"),
+    played(3, ["a", "b"], [1, 2], "o2", "m3"),  # the same match again
+    played(3, ["b", "a"], [2, 1], "o2", "m4"),
+]
+
+
+def test_matches_are_counted_encounters_are_scored_and_several_versions_are_one_side():
+    """Encounters 0.5 and 1: mean 0.75, variance 0.125, error sqrt((0.125 + 0.25) / 4), 1.96 of it 0.6001."""
+    found = head_to_head(meetings(RESULTS, ["a"], ["b"]))
+    assert (found.wins, found.draws, found.losses, found.matches) == (5, 0, 1, 6)
+    assert (found.encounters, found.score) == (2, 0.75)
+    assert found.margin == pytest.approx(0.600114, abs=1e-5)
+    assert not found.is_clear
+    results = [played(1, ["a@1", "a@2"], [1, 2], "o1", "m1"), played(2, ["a@2", "b", "a@1"], [1, 2, 2], "o2", "m2")]
+    found = head_to_head(meetings(results, ["a@1", "a@2"]))
+    assert (found.wins, found.draws, found.losses, found.encounters, found.score) == (1, 1, 0, 1, 0.75)
+    versions = head_to_head(meetings(results, ["a@1", "a@2"], ["a@1"]))
+    assert (versions.wins, versions.losses, versions.score) == (1, 1, 0.5)
+    found = head_to_head(meetings([played(1, ["a", "a"], [1, 2])], ["a"], ["a"]))
+    assert (found.matches, found.encounters, found.score, found.margin) == (2, 0, None, None)
+
+
+def noted(notes):
+    """Return a record of eight plies, two of them the opening, in which a@1 and b@1 act in turn."""
+    actions = [[ply % 2, "+"] for ply in range(8)]
+    return noted_record(actions, opening_plies=2, notes=list(notes.items()), bots=("a@1", "b@1"))
+
+
+def test_means_are_by_bot_ply_and_phase_and_what_is_no_number_does_not_count():
+    first = noted({2: {"depth": 1, "nodes": 10}, 4: {"depth": 3}, 6: {"depth": 5}, 7: {"depth": -2.5}})
+    second = noted({2: {"depth": 2}, 3: {"depth": 0}})
+    depth, nodes, rivals = noted_numbers([first, second])
+    assert (depth.bot, depth.key, nodes.key, rivals.bot) == ("a@1", "depth", "nodes", "b@1")
+    assert (depth.all.count, depth.all.value, depth.least, depth.most) == (4, 11 / 4, 1, 5)
+    assert [mean.value for mean in depth.phases] == [1.5, 3.0, 5.0]  # plies 2–3, 4–5 and 6–7 of those after the opening
+    assert {ply: mean.value for ply, mean in depth.plies.items()} == {3: 1.5, 5: 3.0, 7: 5.0}
+    assert [mean.value for mean in rivals.phases] == [0.0, None, -2.5]
+    assert [one.bot for one in noted_numbers([first, second], ["b@1"])] == ["b@1"]
+    strange = {2: "depth 9", 3: ["x", 1], 4: {"on": True, "name": "x", "in": {"a": 1}, "none": None, "x" * 500: 1}}
+    (line,) = noted_numbers([noted(strange)])
+    assert len(line.key) <= 80
+    assert list(noted_numbers([noted({2: {"nan": float("nan"), "whole": 10**400, "inf": float("inf")}})])) == []
+    (large,) = noted_numbers([noted({2: {"k": 1e300}, 4: {"k": 1e300}, 6: {"k": 1.7e308}})])
+    assert (large.all.value, large.most) == (1e300, 1e300)
+    many = noted({ply: {f"k{ply} {k}": k for k in range(MAX_KEYS)} for ply in (2, 4, 6)})
+    assert len(noted_numbers([many])) == MAX_KEYS

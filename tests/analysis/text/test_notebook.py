@@ -11,7 +11,7 @@ from arena.analysis.text.notebook import BAD, GOOD
 from arena.games import Drawing
 from tests.analysis.text.test_tournament_page import NAMES, Page
 from tests.analysis.text.tournaments import FOUR, play
-from tests.site.test_colours import contrast, mixed, rgb
+from tests.site.test_parts import contrast, mixed, rgb
 
 GAMES = {
     "plusminus": {"size": 5},

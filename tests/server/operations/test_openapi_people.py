@@ -24,7 +24,7 @@ from arena.store.people.values import Role
 from tests.analysis.text.tournaments import play
 from tests.community.contests.samples import contest_of
 from tests.lab.made_puzzles import made_puzzle
-from tests.server.http.test_openapi import check_openapi
+from tests.server.http.test_addresses import check_openapi
 from tests.server.operations.conftest import HTML, JSON, PASSWORD
 from tests.server.operations.test_permissions import named
 
