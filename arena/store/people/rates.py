@@ -62,21 +62,25 @@ def take(connection: Connection, clock: Clock, key: str, rate: Rate) -> float:
     now = int(clock.now() * 1000)
     cost = rate.cost_milliseconds
     free_at = rates.c.free_at_milliseconds
-    after = case((free_at > now, free_at), else_=now) + cost
+    most = cost * rate.times
+    # a right clock leaves no more than the most, also if it is set back a little; what one has left that was far ahead
+    # would keep everybody out until that time
+    is_owed = (free_at > now) & (free_at <= now + 2 * most)
+    after = case((is_owed, free_at), else_=now) + cost
     statement = (
         insert_into(connection, rates)
         .values(key=key, free_at_milliseconds=now + cost)
         .on_conflict_do_update(
             index_elements=[rates.c.key],
             set_={"free_at_milliseconds": after},
-            where=after - now <= cost * rate.times,
+            where=after - now <= most,
         )
         .returning(free_at)
     )
     if connection.execute(statement).one_or_none() is not None:
         return 0.0
     owed = int(connection.execute(select(free_at).where(rates.c.key == key)).scalar_one()) - now
-    return max(0.001, (owed + cost - cost * rate.times) / 1000)
+    return max(0.001, (owed + cost - most) / 1000)
 
 
 # How much the bots of each author have said today: text on stderr, notes and details of faults in records.

@@ -280,6 +280,16 @@ def test_a_rate_holds_exactly_when_all_come_at_once(place, now):
     assert all(0 < wait <= 60 / 7 + 0.01 for wait in waits if wait)
 
 
+def test_after_a_clock_that_was_ahead_nobody_waits_for_its_time(store, now):
+    rate = Rate(3, 60.0)
+    now.seconds += 1_000_000
+    assert [store.rates.take("key", rate) == 0.0 for _ in range(4)] == [True] * 3 + [False]
+    now.seconds -= 1_000_000
+    assert [store.rates.take("key", rate) == 0.0 for _ in range(4)] == [True] * 3 + [False]
+    now.seconds -= 10  # a correction by some seconds forgives nothing
+    assert store.rates.take("key", rate) > 0
+
+
 def test_after_the_wait_it_is_allowed_and_not_before(store, now):
     rate = Rate(3, 60.0)
     assert [store.rates.take("key", rate) for _ in range(3)] == [0.0] * 3
