@@ -36,10 +36,10 @@ ROOT = Path(__file__).parents[1]
 ROOMS = {
     "games": (
         "games",
-        "protocol match/test_game_mistakes.py site/test_viewed_match.py"
+        "protocol match/test_game_mistakes.py site/test_match_page.py"
         " lab/solving lab/test_kernels.py lab/test_solver.py",
     ),
-    "ratings": ("ratings", "analysis tournament/test_until_simulation.py tournament/test_tuning.py"),
+    "ratings": ("ratings", "analysis tournament/test_schedule.py tournament/test_tuning.py"),
     "protocol": ("protocol", "botkit match"),
     "store": ("store", "tournament/corrections"),
     "sandbox": ("sandbox", "tournament/executors match"),

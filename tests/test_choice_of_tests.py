@@ -82,7 +82,7 @@ def test_a_shared_fixture_is_divided_and_each_wrong_marker_is_listed():
         ("arena/DESIGN.md", {"tests/docs"}),
         ("docs/index.md", {"tests/docs"}),
         ("bots/minimal/bot.py", {"tests/bots"}),
-        ("tests/games/test_render_after.py", {"tests/games/test_render_after.py"}),
+        ("tests/games/test_plaid_exactness.py", {"tests/games/test_plaid_exactness.py"}),
         ("tests/lab/conftest.py", {"tests/lab"}),
         ("arena/no_such_room/x.py", set()),
     ],

@@ -20,7 +20,7 @@ from arena.tournament.definition import load_definition
 from arena.tournament.formats.format import StopLimits
 from arena.tournament.progress import Progress, TimeLeft, time_left
 from arena.tournament.resumption import create_or_resume
-from tests.cli.test_tune import played_at_once
+from tests.cli.test_lab_tools import played_at_once
 from tests.store.results.samples import record
 
 

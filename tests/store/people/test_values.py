@@ -1,9 +1,20 @@
 import re
+from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 
 import pytest
 
 from arena.base.errors import UsageError
+from arena.store.people.directors import (
+    MAX_WAITING,
+    SILENT_SECONDS,
+    DesiredState,
+    DirectorState,
+    RequestState,
+    RunFigures,
+    Suspension,
+)
+from arena.store.people.people_store import PeopleStore
 from arena.store.people.secret import (
     check_password,
     hash_password,
@@ -13,17 +24,25 @@ from arena.store.people.secret import (
     new_secret,
     new_token,
 )
+from arena.store.people.stored_contests import suspension_of, suspension_sentence
 from arena.store.people.values import (
     MEMBER_ROLES,
     PERMISSIONS,
+    Clock,
+    EmbargoedTournament,
     Permission,
     Role,
     Scope,
+    SubmissionState,
     is_person_name,
     look_alike_key,
     permissions_of_token,
     scopes_of,
 )
+from tests.community.contests.samples import DEADLINE, FREEZE, OPEN, OPENS, SEALED, contest_of
+from tests.databases import on_both
+from tests.store.people.test_contests import accept, log_of, submit_bot
+from tests.store.people.test_people_store import PARALLEL
 
 
 def test_each_role_may_do_all_that_the_one_below_may_and_operators_alone_manage_people():
@@ -100,3 +119,215 @@ def test_the_right_password_and_no_other():
     assert not is_right("correct hors", stored)
     assert not is_right("correct horse", None)
     assert not is_right("correct horse", "no hash at all")
+
+
+@pytest.fixture
+def supervised(store):
+    """A database in which a program supervises the tournament "open"."""
+    store.directors.report_state("open", "ladder", DirectorState.PLAYING)
+    return store
+
+
+def ask(store, kind="disqualify", reason="It cheats.", tournament="open", **arguments):
+    return store.requests.add(tournament, kind, arguments, subject="a@1", reason=reason, by="dora")
+
+
+def test_the_desired_state_stays_and_is_in_the_log_and_one_that_holds_changes_nothing(supervised, place, now):
+    def set_state(state):
+        supervised.directors.set_desired_state("open", state, reason="An upgrade.", by="dora")
+
+    assert supervised.directors.desired_state("open") is None
+    with pytest.raises(UsageError, match="nothing was changed"):
+        set_state(DesiredState.PLAY)
+    for state in (DesiredState.PAUSE, DesiredState.DRAIN, DesiredState.PLAY):
+        set_state(state)
+        with PeopleStore(place, now) as again:
+            desired = again.directors.desired_state("open")
+        assert (desired.state, desired.by, desired.reason) == (state, "dora", "An upgrade.")
+        with pytest.raises(UsageError, match="nothing was changed"):
+            set_state(state)
+    logged = ("resumed", "asked to drain", "paused")
+    assert log_of(supervised) == [("dora", action, "open", "An upgrade.") for action in logged]
+
+
+@pytest.mark.slow(only=("postgresql",), sample=True)
+@on_both
+def test_of_many_parallel_pauses_one_counts(supervised):
+    def pause(number):
+        try:
+            supervised.directors.set_desired_state("open", DesiredState.PAUSE, reason=f"Pause {number}.", by="dora")
+        except UsageError as error:
+            assert "is paused already" in str(error)
+            return False
+        return True
+
+    with ThreadPoolExecutor(16) as pool:
+        assert sum(pool.map(pause, range(PARALLEL))) == 1
+    assert len(log_of(supervised)) == 1
+
+
+@pytest.mark.parametrize("reason", ["", "  ", "x" * 501, "two\nlines", "hidden\u202e"])
+def test_a_reason_that_nobody_can_read_is_refused(supervised, reason):
+    with pytest.raises(UsageError, match="reason"):
+        ask(supervised, reason=reason)
+    with pytest.raises(UsageError, match="reason"):
+        supervised.directors.set_desired_state("open", DesiredState.PAUSE, reason=reason, by="dora")
+    assert log_of(supervised) == []
+
+
+def test_so_many_requests_wait_and_none_of_a_tournament_that_nobody_supervises(supervised):
+    with pytest.raises(UsageError, match="'other': no program of this site supervises it"):
+        ask(supervised, tournament="other")
+    with pytest.raises(UsageError, match="'other': no program of this site supervises it"):
+        supervised.directors.set_desired_state("other", DesiredState.PAUSE, reason="Why.", by="dora")
+    for number in range(MAX_WAITING):
+        ask(supervised, reason=f"Request {number}.")
+    with pytest.raises(UsageError, match="wait already"):
+        ask(supervised)
+    assert len(supervised.requests.of("open")) == len(log_of(supervised)) == MAX_WAITING
+
+
+@on_both
+def test_requests_are_done_in_the_order_in_which_they_came_and_once(supervised):
+    first, second = ask(supervised, bot="a"), ask(supervised, kind="void", matches=[3, 4])
+    assert supervised.requests.next("open") == first
+    assert (first.arguments, second.arguments) == ({"bot": "a"}, {"matches": [3, 4]})
+    supervised.requests.begin(first.number, 7)
+    begun = supervised.requests.next("open")
+    assert (begun.number, begun.state, begun.corrections_before) == (first.number, RequestState.BEGUN, 7)
+    supervised.requests.finish(first.number, "correction 8 was made", is_done=True)
+    supervised.requests.finish(first.number, "again", is_done=False)
+    assert supervised.requests.next("open").number == second.number
+    supervised.requests.finish(second.number, "no such match", is_done=False)
+    assert supervised.requests.next("open") is None
+    found = [(one.state, one.outcome) for one in supervised.requests.of("open")]
+    assert found == [(RequestState.REFUSED, "no such match"), (RequestState.DONE, "correction 8 was made")]
+
+
+def test_what_could_not_be_done_is_in_the_log_with_its_reason_once(supervised):
+    asked = ask(supervised, bot="a@1")
+    before = len(supervised.log.lines(hidden=()))
+    supervised.requests.finish(asked.number, "'a@1' is not in tournament 'open'", is_done=False)
+    supervised.requests.finish(asked.number, "again", is_done=False)
+    line, *others = supervised.log.lines(hidden=())
+    assert len(others) == before
+    assert (line.by, line.action, line.subject) == ("the arena", f"could not {asked.kind}", "a@1 in open")
+    assert (line.details, line.reason) == ("'a@1' is not in tournament 'open'", asked.reason)
+    assert supervised.log.lines(hidden={EmbargoedTournament("open", asked.made_at)}) == []
+
+
+def test_a_program_that_says_nothing_for_long_is_silent_and_since_when_it_is_doing_something_stays(supervised, now):
+    assert not supervised.directors.is_silent(supervised.directors.report("open"))
+    now.seconds += SILENT_SECONDS + 1
+    assert supervised.directors.is_silent(supervised.directors.report("open"))
+    before = supervised.directors.report("open").since
+    now.seconds += 5
+    figures = RunFigures(recorded=3, sitting_out=(Suspension(bot="slow@1", reason="slow"),))
+    supervised.directors.report_state("open", "ladder", DirectorState.PLAYING, "round 2", figures)
+    report = supervised.directors.report("open")
+    assert (report.since, report.sentence, report.figures) == (before, "round 2", figures)
+    supervised.directors.report_state("open", "ladder", DirectorState.IDLE)
+    assert supervised.directors.report("open").since > before
+    assert [one.tournament for one in supervised.directors.reports("ladder")] == ["open"]
+    assert supervised.directors.reports("contest") == []
+
+
+LADDERS = {"ladders": "true"}
+INVITED = {"entrants": '"invited"', "invited": '["ada"]'}
+CASES = {
+    "before it opens": (SEALED, OPENS - 1, False),
+    "sealed, from the opening on": (SEALED, OPENS, True),
+    "frozen, but not yet": ({}, FREEZE - 1, False),
+    "frozen": ({}, FREEZE, True),
+    "frozen, played": ({}, DEADLINE + 1e6, True),
+    "always shown": (OPEN, DEADLINE, False),
+    "sealed, but not for ladders": (SEALED | LADDERS, DEADLINE, False),
+    "frozen, but not for ladders": (LADDERS, DEADLINE, False),
+}
+
+
+@pytest.fixture
+def suspended(store, now):
+    def labels(*asked, games=("differences",)):
+        text = Clock(now).text()
+        return {bot for bot in asked if suspension_of(store.contests.suspensions(), bot, games, text) is not None}
+
+    return labels
+
+
+@on_both
+@pytest.mark.parametrize("case", CASES)
+def test_from_when_on(store, now, ada, suspended, case):
+    changed, seconds, is_resting = CASES[case]
+    now.seconds = OPENS - 3600
+    store.contests.add("dora", contest_of(**changed))
+    submit_bot(store, ada)
+    accept(store, "ada bot@1")
+    now.seconds = seconds
+    assert suspended("ada bot@1") == ({"ada bot@1"} if is_resting else set())
+
+
+def test_until_they_are_revealed_or_it_is_cancelled(store, now, ada, suspended):
+    now.seconds = OPENS - 3600
+    spring = store.contests.add("dora", contest_of(**SEALED))
+    submit_bot(store, ada)
+    accept(store, "ada bot@1")
+    autumn = store.contests.add("dora", contest_of(name='"autumn"', **SEALED, reveal_at="2027-02-01T00:00:00"))
+    now.seconds = DEADLINE + 1
+    for one in (spring, autumn):
+        assert suspended("ada bot@1") == {"ada bot@1"}
+        now.seconds += 1e7  # also if nobody reveals them in time
+        store.contests.set_revealed(one) if one is spring else store.contests.cancel("dora", "autumn", "Too few.")
+    assert suspended("ada bot@1") == set()
+
+
+def test_until_when_is_said_in_the_zone_of_the_contest(store, now, ada):
+    now.seconds = OPENS - 3600
+    store.contests.add("dora", contest_of(**SEALED, reveal_at="2027-02-01T08:00:00"))
+    [suspension] = store.contests.suspensions()
+    hidden = "rests while results of the contest spring are hidden, until"
+    assert suspension_sentence(suspension, store.contests.now()) == f"{hidden} 2027-02-01 08:00 (Europe/Berlin)"
+    assert suspension_sentence(suspension, "2027-02-01T07:00:00+00:00") == f"{hidden} everything is played"
+
+
+def test_all_versions_of_what_an_author_could_enter_and_nobody_else_s(store, now, ada, eve, suspended):
+    """Of another author, of other games, submitted too late or rejected: those play on."""
+    now.seconds = OPENS - 3600
+    store.contests.add("dora", contest_of(**SEALED, **INVITED))
+    for content, (person, bot, state, seconds) in zip(
+        "abcdef",
+        (
+            (ada, "ada bot@1", SubmissionState.ACCEPTED, OPENS - 3000),
+            (eve, "eve bot@1", SubmissionState.ACCEPTED, OPENS),
+            (ada, "bad@1", SubmissionState.REJECTED, OPENS + 1),
+            (ada, "second@1", SubmissionState.ACCEPTED, DEADLINE),
+            (ada, "ada bot@2", SubmissionState.ACCEPTED, DEADLINE + 1),
+            (ada, "late@1", SubmissionState.ACCEPTED, DEADLINE + 2),
+        ),
+        strict=True,
+    ):
+        now.seconds = seconds
+        submit_bot(store, person, content)
+        assert store.submissions.claim().finish(state, "", "", bot)
+    theirs = {"ada bot@1", "ada bot@2", "ada bot@0", "second@1"}
+    assert suspended(*theirs, "eve bot@1", "bad@1", "late@1") == theirs
+    assert suspended(*theirs, games=()) == theirs
+    assert suspended(*theirs, games=("plaid",)) == set()
+    store.accounts.close("ada", "dora", "a test")
+    assert suspended(*theirs) == theirs
+
+
+def test_a_bot_rests_before_it_can_be_listed_and_nobody_lets_those_of_others_rest(store, now, ada, suspended):
+    now.seconds = OPENS
+    store.contests.add("dora", contest_of(**SEALED))
+    submit_bot(store, ada)
+    claim = store.submissions.claim()
+    assert store.submissions.own_bot_name(ada.number, "ada bot")
+    claim.keep("", "ada bot@1")
+    assert suspended("ada bot@1") == {"ada bot@1"}
+    store.accounts.add("bob", Role.OPERATOR, "test")
+    claim.finish(SubmissionState.REJECTED, "", "")
+    bob = store.accounts.get("bob")
+    submit_bot(store, bob, "b")
+    store.submissions.claim().keep("", "ada bot@1")
+    assert suspended("ada bot@1") == set()
