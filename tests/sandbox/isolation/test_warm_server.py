@@ -157,6 +157,73 @@ def test_an_uncaught_exception_is_shown_as_by_python_and_a_missing_file_is_the_b
         connection.ask(encode_frame({"type": "hello"}), 20.0)
 
 
+LEAVES = """
+import atexit, ctypes, os, sys, threading, time, weakref
+import helper
+
+class Speaks:
+    def __init__(self, name):
+        self.name = name
+    def __del__(self):
+        os.write(2, f"{self.name} is gone\\n".encode())
+
+def wait():
+    time.sleep(0.3)
+    os.write(2, b"thread has ended\\n")
+
+atexit.register(lambda: os.write(2, b"exit function\\n"))
+own, _private = Speaks("own"), Speaks("private")
+helper.theirs, cycle = Speaks("theirs"), [Speaks("cycle")]
+cycle.append(cycle)
+del cycle
+file = open(os.dup(2), "w")
+file.write("buffered in a file\\n")
+helper.file = open(os.dup(2), "w")
+helper.file.write("buffered in a file of a module\\n")
+ctypes.CDLL(None).dprintf(2, b"by C\\n")
+print("buffered", file=sys.stderr, end=" ")
+way = eval(sys.argv[1])
+if way in ("thread", "daemon"):
+    threading.Thread(target=wait, daemon=way == "daemon").start()
+elif way == "closed":
+    os.close(1)
+    sys.stdout.write("x")
+elif way != "end":
+    sys.exit(way)
+"""
+
+
+STATUSES = {
+    "end": 0,
+    "thread": 0,
+    "daemon": 0,
+    "closed": 120,
+    "3": 3,
+    "None": 0,
+    str(1 << 70): 255,
+    "-1": 255,
+    "256": 0,
+}
+
+
+@pytest.mark.parametrize(
+    "way", ["end", "thread", "daemon", "closed", 3, None, "for a reason", 1 << 70, -1, 256, [1], True]
+)
+def test_a_warm_bot_leaves_as_python_does(way, open_path):
+    (open_path / "helper.py").write_text("")
+    (open_path / "bot.py").write_text(LEAVES)
+    left = []
+    for is_warm in (True, False):
+        bot = replace(warm_bot(open_path / "bot.py", repr(way)), warm=is_warm)
+        with Subprocess(bot, choose_isolation("none"), DEFAULT_LIMITS) as process:
+            assert process.wait_for_exit(20.0)
+            process.drain_last_stderr()
+            left.append((process.exit_text, sorted(str(process.stderr_text.take()).splitlines())))
+    assert left[0] == left[1]
+    assert {"theirs is gone", "buffered in a file of a module"} <= {*left[0][1]}
+    assert left[0][0] == f"exit status {STATUSES.get(str(way), 1)}"
+
+
 def test_a_killed_warm_server_is_replaced_and_bots_play_on(open_path):
     file = open_path / "bot.py"
     file.write_text("from arena.botkit import run\n\nrun(lambda game, state, clock: game.legal_actions(state)[0])\n")
