@@ -1,4 +1,4 @@
-"""An untrusted folder, of which only ordinary files are opened and no link followed; and writing a file as a whole."""
+"""Untrusted files and folders, of which only ordinary files are read; and writing a file as a whole."""
 
 from __future__ import annotations
 
@@ -33,6 +33,19 @@ def replace_file(path: Path, *parts: Any, mode: int = 0o600, is_synced: bool = F
         except BaseException:
             Path(file.name).unlink(missing_ok=True)
             raise
+
+
+def read_ordinary(path: Path, most_bytes: int) -> bytes:
+    """Return the first bytes of a file; OSError if it is no ordinary one, such as a pipe, which might never end."""
+    with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:  # noqa: PTH123
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError("it is no ordinary file")
+        return file.read(most_bytes)
+
+
+def read_note(path: Path, most_characters: int) -> str:
+    """Return the beginning of a file in UTF-8 as text; OSError if it is no ordinary one."""
+    return read_ordinary(path, 4 * most_characters).decode("utf-8", "replace")[:most_characters]
 
 
 class Folder:

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from arena.base.errors import StoreError, failing_as
-from arena.base.folder import replace_file
+from arena.base.folder import read_note, replace_file
 
 RESULTS, PEOPLE = "results", "people"
 FILES = {RESULTS: "results-server", PEOPLE: "people-server"}
@@ -38,8 +38,9 @@ def note_server(directory: Path, database: str, shown: str) -> None:
 
 def noted_server(directory: Path, database: str) -> str:
     """Return the noted server of a database; "" if it was never on one."""
-    with contextlib.suppress(OSError), (directory / FILES[database]).open(encoding="utf-8", errors="replace") as file:
-        return "".join(letter for letter in file.read(MAX_CHARACTERS) if letter.isprintable())
+    with contextlib.suppress(OSError):
+        text = read_note(directory / FILES[database], MAX_CHARACTERS)
+        return "".join(letter for letter in text if letter.isprintable())
     return ""
 
 
@@ -69,8 +70,7 @@ def _digits_of_home(path: Path, length: int, purpose: str) -> str:
                 file.write(secrets.token_hex(length // 2))
                 file.flush()
                 path.hardlink_to(file.name)  # never half a file, and the first program wins
-        with path.open(errors="replace") as file:
-            text = file.read(MAX_CHARACTERS).strip()
+        text = read_note(path, MAX_CHARACTERS).strip()
     if re.fullmatch(f"[0-9a-f]{{{length}}}", text) is None:
         raise StoreError(f"{path}: it is not {length} hexadecimal digits; remove it to {purpose}")
     return text

@@ -1,6 +1,7 @@
 """Whatever is given on the command line, the answer is a sentence: no traceback, and no "defect of the arena"."""
 
 import os
+import shutil
 import subprocess
 import sys
 from itertools import product
@@ -9,6 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
+from arena.base.programs.service_program import noted_problems
 from arena.cli.command_table import COMMANDS
 from arena.cli.group import LazyGroup, run
 from arena.cli.terminal.options import Number, WholeNumber
@@ -129,6 +131,28 @@ def test_an_invalid_home_is_answered_in_a_sentence(home, capfd, monkeypatch, inv
         errors = capfd.readouterr().err
         assert errors.startswith("arena: ")
         assert "defect" not in errors
+
+
+def test_pipes_in_a_home_from_elsewhere_keep_nobody_waiting(home, tmp_path):
+    copy = shutil.copytree(home, tmp_path / "home")
+    pipes = ("results-server", "people-server", "keys/left_out_key", "keys/signing_key.pem", "locks/t.lock")
+    for name in (*pipes, "parts/web.lock", "parts/checker-away.trouble"):
+        (copy / name).parent.mkdir(exist_ok=True)
+        (copy / name).unlink(missing_ok=True)
+        os.mkfifo(copy / name)
+    for arguments, code in (
+        (["standings"], 0),
+        (["tournament", "list"], 0),
+        (["home", "doctor", "--serve", "--port", "0"], 1),
+        (["publish", "t", str(tmp_path / "out")], 2),
+        (["publish", "t", "--with-logs", "--sign", str(tmp_path / "out")], 2),
+        (["tournament", "rename", "t", "u"], 2),
+    ):
+        command = [*ARENA, *arguments, "--home", str(copy)]
+        ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+        assert ended.returncode == code, (arguments, ended)
+        assert b"defect" not in ended.stderr
+    assert list(noted_problems(copy)) == []
 
 
 @pytest.mark.parametrize("variable", ["TMPDIR", "TEMP", "TMP"])

@@ -22,6 +22,7 @@ from types import FrameType
 from typing import Generic, NoReturn, TypeVar
 
 from arena.base.errors import UsageError
+from arena.base.folder import read_note
 from arena.base.names import as_file_name
 from arena.base.programs.log_lines import set_up_logging
 
@@ -76,8 +77,9 @@ class ProblemNote:
 def noted_problems(directory: str | os.PathLike[str]) -> Iterator[HealthProblem]:
     """Yield the problems that the services of a home have noted, for operators."""
     for path in sorted(Path(directory, DIRECTORY).glob(f"*{SUFFIX}"))[:MAX_NOTES]:
-        with contextlib.suppress(OSError), path.open(encoding="utf-8", errors="replace") as file:
-            yield HealthProblem(path.name.removesuffix(SUFFIX).partition("-")[0], file.read(MAX_CHARACTERS))
+        with contextlib.suppress(OSError):
+            sentence = read_note(path, MAX_CHARACTERS)
+            yield HealthProblem(path.name.removesuffix(SUFFIX).partition("-")[0], sentence)
 
 
 # A program that another process started, and that ends with it.

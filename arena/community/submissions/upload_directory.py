@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Self
 
 from arena.base.errors import UploadError, UsageError, failing_as
-from arena.base.folder import replace_file
+from arena.base.folder import read_note, replace_file
 from arena.base.names import as_file_name
 from arena.base.records import MEBIBYTE
 from arena.base.text import size_text
@@ -230,8 +230,8 @@ def note_containment(directory: str | os.PathLike[str], refusal: str) -> None:
 
 def noted_refusal(directory: str | os.PathLike[str]) -> str:
     """Return why the checker of a home checks nothing; "" if it does."""
-    with contextlib.suppress(OSError), _note_path(directory).open(encoding="utf-8", errors="replace") as file:
-        return file.read(MAX_CHARACTERS)
+    with contextlib.suppress(OSError):
+        return read_note(_note_path(directory), MAX_CHARACTERS)
     return NO_CHECKER
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.base.errors import StoreError, UsageError
+from arena.base.folder import read_ordinary
 from arena.base.text import shortened_text
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def signing_key(directory: Path) -> SigningKey:
             _make_key(path)
         data = _read(path)
     except OSError as error:
-        raise StoreError(f"{path}: the key can't be kept here: {error.strerror}") from error
+        raise StoreError(f"{path}: the key can't be kept here: {error.strerror or error}") from error
     return SigningKey(_private_key(path, data))
 
 
@@ -164,8 +165,7 @@ def pem_key(data: bytes) -> PublicKey | None:
 
 
 def _read(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(MAX_KEY_BYTES)
+    return read_ordinary(path, MAX_KEY_BYTES)
 
 
 def _require_cryptography() -> None:

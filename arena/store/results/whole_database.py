@@ -12,6 +12,7 @@ from urllib.parse import quote
 from sqlalchemy import Column, Connection, MetaData, Table, func, inspect, select, text
 
 from arena.base.errors import StoreError
+from arena.base.folder import read_note
 from arena.base.known_server import IDENTITY_FILE, MAX_CHARACTERS, session_name
 from arena.store.results.connection import (
     FEW_ROWS,
@@ -116,8 +117,9 @@ class Owner(NamedTuple):
         (path, _, host), (other, _, its_host) = (owner.place.rpartition(" on ") for owner in (self, home))
         if host != its_host:
             return bool(connection.scalar(_HAS_SESSION, {"name": session_name(host)}))
-        with suppress(OSError), (Path(path) / IDENTITY_FILE).open(errors="replace") as file:
-            return file.read(MAX_CHARACTERS).strip() == self.identity and not Path(path).samefile(other)
+        with suppress(OSError):
+            identity = read_note(Path(path) / IDENTITY_FILE, MAX_CHARACTERS).strip()
+            return identity == self.identity and not Path(path).samefile(other)
         return False
 
 
