@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.store.people.people_store import PeopleStore
 from tests.cli.calls import as_json, calling, played_in, printed, refusal, shown
 
 BOTS = Path(__file__).parents[2] / "bots"
@@ -197,9 +198,10 @@ def test_a_report_is_written_with_as_many_matches_as_are_asked_for(arena, tmp_pa
     assert "can't be written" in refusal(arena, "report", "two_games", "-o", tmp_path / "no" / "few.html")
 
 
-def without(package, *arguments):
-    """Run a command where a package can't be imported."""
-    code = f"import sys; sys.modules[{package!r}] = None; from arena.cli.group import run; sys.exit(run(sys.argv[1:]))"
+def without(packages, *arguments):
+    """Run a command where packages can't be imported; their names are separated by spaces."""
+    absent = dict.fromkeys(packages.split())
+    code = f"import sys; sys.modules.update({absent}); from arena.cli.group import run; sys.exit(run(sys.argv[1:]))"
     command = [sys.executable, "-c", code, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
 
@@ -213,3 +215,20 @@ def test_what_needs_an_extra_says_which(directory, tmp_path):
     assert (done.returncode, "try: pip install 'grid-arena[dask]'" in done.stderr) == (2, True)
     done = without("psycopg", "--store", "postgresql://x@127.0.0.1:1/y", "run", directory / "two_games.toml", *home)
     assert (done.returncode, "try: pip install 'grid-arena[postgres]'" in done.stderr) == (2, True)
+
+
+OF_SERVING = "starlette uvicorn anyio httptools argon2 python_multipart cryptography"
+
+
+@pytest.mark.slow
+def test_a_home_with_people_is_published_without_what_serves_it(directory, tmp_path):
+    with PeopleStore(tmp_path / "home" / "people.sqlite3"):
+        pass
+    shutil.copytree(directory / "home", tmp_path / "home", dirs_exist_ok=True)
+    home = ["--home", tmp_path / "home"]
+    done = without(OF_SERVING, "publish", "small_swiss", tmp_path / "out", "--max-matches", "1", *home)
+    assert (done.returncode, done.stderr) == (0, "")
+    done = without(OF_SERVING, "units", tmp_path / "units", *home)
+    sentence = "arena: arena serve needs the package starlette; try: pip install 'grid-arena[web]'\n"
+    assert (done.returncode, done.stderr) == (2, sentence)
+    assert not (tmp_path / "units").exists()

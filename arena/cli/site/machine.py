@@ -18,7 +18,7 @@ from arena.base.enums import IsolationLevel
 from arena.base.errors import UsageError, failing_as
 from arena.base.shipped import PREFIX, tournament_path
 from arena.base.text import counted
-from arena.cli.site.serve_command import SiteOptions, host_option, port_option, site_options
+from arena.cli.site.serve_command import NEEDED, SiteOptions, host_option, port_option, require_packages, site_options
 from arena.cli.terminal.common import print_table, print_wrapped
 from arena.cli.terminal.global_options import global_option
 from arena.cli.terminal.options import WholeNumber, json_option
@@ -189,6 +189,7 @@ def units_command(directory: str, user: str, site: SiteOptions) -> int:
     site.check_reach()
     if site.port == 0:
         raise UsageError("--port 0: the socket unit needs one that stays the same, such as 8000")
+    require_packages(NEEDED)
     from arena.server.http.addresses import checked_hosts, checked_proxies
 
     named = [("--allowed-host", name) for name in checked_hosts(site.allowed_hosts)]
@@ -229,7 +230,7 @@ def _remove_earlier(directory: Path, names: Mapping[str, str]) -> Iterator[str]:
 
 
 def _ladder_file(ladder: str) -> str:
-    if not tournament_path(ladder).is_file():
+    if not os.path.isfile(tournament_path(ladder)):  # noqa: PTH113 - False also for a name that is too long
         raise UsageError(f"--ladder {ladder!r}: there is no such file")
     return ladder if ladder.startswith(PREFIX) else str(Path(ladder).resolve())
 

@@ -102,7 +102,7 @@ def publish_command(
 def _frozen_results() -> Callable[[str], Frozen | None]:
     if not has_people(global_option("home")):
         return lambda _: None
-    from arena.server.operations.contest_view import frozen_results
+    from arena.community.contests.visibility import frozen_results
 
     with closing(opened_people()) as people:
         contests, now = people.contests.all(), people.contests.now()

@@ -200,7 +200,7 @@ def serve_command(
         _refuse_options_of_the_other(context, only)
         if only == WORK:
             return _run_work(site)
-    _require_packages(NEEDED)
+    require_packages(NEEDED)
 
     inherited = take_inherited_socket()
     if inherited is not None:
@@ -319,7 +319,7 @@ def _run_work(site: SiteOptions) -> int:
     from arena.server.http.supervisor import run_work
 
     divide_delegated_group()
-    _require_packages(NEEDED_BY_WORK)
+    require_packages(NEEDED_BY_WORK)
     open_home().close()
     own_databases(_directory(), global_option("store"))
     started = _programs(site)
@@ -360,7 +360,7 @@ def _checked_ladders(files: Sequence[str]) -> list[tuple[str, str]]:
     ]
 
 
-def _require_packages(names: Sequence[str]) -> None:
+def require_packages(names: Sequence[str]) -> None:
     from importlib.util import find_spec
 
     missing = [name for name in names if find_spec(name) is None]

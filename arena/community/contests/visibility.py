@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from arena.store.people.contest import ContestPhase, ContestResults, StoredContest, phase_of
+from arena.store.people.contest import Contest, ContestPhase, ContestResults, StoredContest, phase_of
 from arena.store.people.values import EmbargoedTournament, Permission
+
+if TYPE_CHECKING:
+    from arena.site.frame.model import Frozen
 
 
 class ContestHome(StrEnum):
@@ -81,3 +86,49 @@ def _embargoed_since(stored: StoredContest, now: str) -> str | None:
         return stored.contest.opens_at
     since = stored.freeze_at
     return since if since is not None and since <= now else None
+
+
+def frozen_results(contests: Iterable[StoredContest], tournament: str, now: str) -> Frozen | None:
+    """Return whether results of a tournament are hidden, and the address of its contest; None outside contests."""
+    from arena.site.frame.model import Frozen  # loads pydantic, without which others ask what is visible
+
+    stored = next((candidate for candidate in contests if tournament in candidate.contest.tournaments), None)
+    if stored is None:
+        return None
+    return Frozen(sentence=_frozen_sentence(stored, now), address=f"/contests/{stored.name}")
+
+
+def _frozen_sentence(stored: StoredContest, now: str) -> str:
+    if stored.revealed_at is not None or stored.contest.results is ContestResults.OPEN:
+        return ""
+    since = visible(stored, (), now).hidden_since
+    return f"Frozen since {_moment(stored, since)}; {_until(stored, now)}." if since is not None else ""
+
+
+def _until(stored: StoredContest, now: str) -> str:
+    reveal_at = stored.contest.reveal_at
+    if stored.cancelled_at is not None:
+        return "the contest was cancelled, and they stay hidden"
+    if reveal_at is None:
+        return "results return when a director reveals them"
+    if reveal_at <= now:
+        return "results return when everything is played"
+    return f"results return on {_moment(stored, reveal_at)}"
+
+
+def _moment(stored: StoredContest, at: str) -> str:
+    local, zone = local_texts(stored.contest, at)
+    return f"{local} ({zone})"
+
+
+def local_texts(contest: Contest, at: str) -> tuple[str, str]:
+    """Return a stored time as the people of a contest read it, and its time zone."""
+    local = contest.local(at)
+    zone = f"{contest.time_zone}, {_offset_text(local)}" if contest.time_zone != "UTC" else "UTC"
+    return f"{local:%a} {local.day} {local:%b %Y, %H:%M:%S}", zone
+
+
+def _offset_text(local: datetime) -> str:
+    offset = local.utcoffset() or timedelta()
+    hours, minutes = divmod(abs(int(offset.total_seconds())) // 60, 60)
+    return f"UTC{'−' if offset < timedelta() else '+'}{hours:02}:{minutes:02}"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import asdict
-from datetime import datetime, timedelta
+from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from arena.base.errors import StoreError
 from arena.base.records import DEFAULT_LIMITS
 from arena.base.shipped import PREFIX
 from arena.base.text import counted, score_text, size_text
-from arena.community.contests.visibility import visible, visible_phase
+from arena.community.contests.visibility import frozen_results, local_texts, visible, visible_phase
 from arena.server.operations.contests_model import ContestLine, ContestRule, ContestTime
 from arena.site.frame.model import Frozen
 from arena.store.people.contest import Contest, ContestEntrants, ContestPhase, ContestResults, StageRules, StoredContest
@@ -28,20 +28,14 @@ CAN_BE_ENTERED = (ContestPhase.ANNOUNCED, ContestPhase.ENTERING)
 
 def contest_time(contest: Contest, at: str, now: str) -> ContestTime:
     """Return a stored time as the people of a contest read it."""
-    local = contest.local(at)
+    local, zone = local_texts(contest, at)
     left = (datetime.fromisoformat(at) - datetime.fromisoformat(now)).total_seconds()
     return ContestTime(
         at=at,
-        local=f"{local:%a} {local.day} {local:%b %Y, %H:%M:%S}",
-        zone=f"{contest.time_zone}, {_offset_text(local)}" if contest.time_zone != "UTC" else "UTC",
+        local=local,
+        zone=zone,
         seconds_left=left if left > 0 else None,
     )
-
-
-def _offset_text(local: datetime) -> str:
-    offset = local.utcoffset() or timedelta()
-    hours, minutes = divmod(abs(int(offset.total_seconds())) // 60, 60)
-    return f"UTC{'−' if offset < timedelta() else '+'}{hours:02}:{minutes:02}"
 
 
 def contest_line(
@@ -203,31 +197,3 @@ class ContestNews:
             self._rows.entries.get(stored.number),
             hidden_since is None and self._result_path(contest.name).is_file(),
         ]
-
-
-def frozen_results(contests: Iterable[StoredContest], tournament: str, now: str) -> Frozen | None:
-    """Return whether results of a tournament are hidden, and the address of its contest; None outside contests."""
-    stored = next((candidate for candidate in contests if tournament in candidate.contest.tournaments), None)
-    if stored is None:
-        return None
-    if stored.revealed_at is not None or stored.contest.results is ContestResults.OPEN:
-        return Frozen(sentence="", address=f"/contests/{stored.name}")
-    since = visible(stored, (), now).hidden_since
-    sentence = f"Frozen since {_moment(stored, since, now)}; {_until(stored, now)}." if since is not None else ""
-    return Frozen(sentence=sentence, address=f"/contests/{stored.name}")
-
-
-def _moment(stored: StoredContest, at: str, now: str) -> str:
-    time = contest_time(stored.contest, at, now)
-    return f"{time.local} ({time.zone})"
-
-
-def _until(stored: StoredContest, now: str) -> str:
-    reveal_at = stored.contest.reveal_at
-    if stored.cancelled_at is not None:
-        return "the contest was cancelled, and they stay hidden"
-    if reveal_at is None:
-        return "results return when a director reveals them"
-    if reveal_at <= now:
-        return "results return when everything is played"
-    return f"results return on {_moment(stored, reveal_at, now)}"

@@ -166,6 +166,7 @@ def test_the_command_writes_them_and_says_how_to_start(tmp_path, capsys):
     [
         (["--host", "0.0.0.0"], "add --public"),
         (["--ladder", "missing.toml"], "--ladder 'missing.toml': there is no such file"),
+        (["--ladder", "x" * 300], "x': there is no such file"),
         (["--ladder", "arena:missing"], "unknown tournament"),
         (["--trusted-proxy", "x"], "--trusted-proxy 'x'"),
         *(
