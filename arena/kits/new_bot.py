@@ -11,7 +11,7 @@ import tempfile
 from importlib.resources import files
 from pathlib import Path
 
-from arena.base.errors import BotDefinitionError, UsageError
+from arena.base.errors import BotDefinitionError, UsageError, failing_as
 from arena.games import GAMES, find_game
 from arena.kits.languages import Language
 from arena.match.players.game_location import find_external_game
@@ -29,7 +29,7 @@ def new_bot(directory: Path, language: Language, games: tuple[str, ...]) -> list
         UnknownNameError: if there is no such game.
         UsageError: if the name is invalid or taken, the directory can't be written, or a program is not installed.
     """
-    name = directory.name if directory.name == ".." else directory.resolve().name
+    name = directory.name if directory.name == ".." else Path(os.path.realpath(directory)).name  # a link to itself
     check_name("name", name)
     if any(sign in name for sign in "\"'*`$"):
         raise BotDefinitionError(f"name = {name!r}: accepted here are names without quotes, '*', '`' and '$'")
@@ -41,11 +41,11 @@ def new_bot(directory: Path, language: Language, games: tuple[str, ...]) -> list
                 f"language {language.name!r}: the program {tool!r} is not installed;"
                 f" on Debian: apt install {language.packages}"
             )
-    is_there = directory.is_dir() and not any(directory.iterdir())  # such as ".", in which its author stands
-    if directory.exists() and not is_there:
-        raise UsageError(f"bot {str(directory)!r}: it exists already; expected a new name")
     contents = _contents(name, language, games)
-    try:
+    with failing_as(UsageError, f"bot {str(directory)!r}: it can't be written"):
+        is_there = directory.is_dir() and not any(directory.iterdir())  # such as ".", in which its author stands
+        if not is_there and os.path.lexists(directory):
+            raise UsageError(f"bot {str(directory)!r}: it exists already; expected a new name")
         directory.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".new-", dir=directory.parent) as unfinished:
             whole = Path(unfinished) / "bot"
@@ -57,8 +57,6 @@ def new_bot(directory: Path, language: Language, games: tuple[str, ...]) -> list
                     (whole / file).rename(directory / file)
             else:
                 whole.rename(directory)
-    except OSError as error:
-        raise UsageError(f"bot {str(directory)!r}: it can't be written: {error.strerror}") from error
     return sorted(contents)
 
 

@@ -219,6 +219,7 @@ REFUSED = [
     ("repair plusminus small -o size=4", "plays plusminus with {'size': 3, 'grid_first': 1}, not with"),
     ("repair plusminus --outcome draw", "it chooses lines for a book; expected --book FILE"),
     ("repair differences -o size=3 --book .", "'.' can't be written: expected a file in a directory that exists"),
+    (f"repair differences -o size=3 --book {'x' * 300}", "x' can't be written: File name too long"),
     ("repair multiplication -o size=13 --plies 2", "size = 13: 983,921,632,882 states follow 2 actions, a table of"),
     ("repair differences --plies 0", "--plies"),
     ("puzzles cups", "unknown tournament 'cups'"),

@@ -186,10 +186,16 @@ def test_nothing_half_is_left(tmp_path, failure):
 
 
 @pytest.mark.parametrize(
-    ("place", "message"), [("no/out", "there is no directory"), ("file", "expected a directory, or nothing there")]
+    ("place", "message"),
+    [
+        ("no/out", "there is no directory"),
+        ("file", "expected a directory, or nothing there"),
+        ("loop", "expected a directory, or nothing there"),
+    ],
 )
 def test_a_place_where_no_folder_can_be(tmp_path, place, message):
     (tmp_path / "file").write_text("")
+    (tmp_path / "loop").symlink_to("loop")
     with pytest.raises(UsageError, match=message):
         write(tmp_path / place, {})
 

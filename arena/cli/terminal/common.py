@@ -325,8 +325,9 @@ def waiting(text: str, is_quiet: bool = False) -> Iterator[None]:
 def check_directories(*files: Path | None) -> None:
     """Check that files can be written before anything is computed."""
     for file in files:
-        if file is not None and (file.is_dir() or not file.parent.is_dir()):
-            raise UsageError(f"{str(file)!r} can't be written: expected a file in a directory that exists")
+        with failing_as(UsageError, f"{str(file)!r} can't be written"):  # a name may be too long
+            if file is not None and (file.is_dir() or not file.parent.is_dir()):
+                raise UsageError(f"{str(file)!r} can't be written: expected a file in a directory that exists")
 
 
 def write_file(file: Path, content: str | bytes) -> None:

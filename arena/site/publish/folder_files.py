@@ -206,7 +206,7 @@ def new_folder(out: Path, manifest: Manifest, key: SigningKey | None = None) -> 
         UsageError: if something else is there, or it is not writable.
     """
     try:
-        out = out.resolve()
+        out = Path(os.path.realpath(out))  # also of a link to itself
         require_replaceable(out)
         with tempfile.TemporaryDirectory(prefix=f".{out.name[:40]}.", dir=out.parent) as beside:
             new = Path(beside, "new")
