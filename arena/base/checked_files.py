@@ -72,13 +72,15 @@ def _contents(path: Path, error: type[UsageError], expected: str) -> bytes:
 
 def parse_toml(data: bytes, path: Path, error: type[UsageError]) -> dict[str, Any]:
     """Return the values in a TOML text, or raise a UsageError of the class ``error``."""
+    data = data.removeprefix(codecs.BOM_UTF8)  # editors of Windows write the mark
     try:
-        text = data.removeprefix(codecs.BOM_UTF8).decode()  # editors of Windows write the mark
+        text = data.decode()
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as failure:
         raise error(f"{path}: not valid TOML: {_toml_problem(text, failure)}") from failure
     except UnicodeDecodeError as failure:
-        raise error(f"{path}: not valid TOML: {failure}") from failure
+        line, byte = data.count(b"\n", 0, failure.start) + 1, data[failure.start]
+        raise error(f"{path}: line {line}: the byte {byte:#04x} is not UTF-8: save the file as UTF-8") from failure
     except RecursionError as failure:
         raise error(f"{path}: not valid TOML: it is nested too deeply") from failure
     except ValueError as failure:  # Python refuses to read thousands of digits

@@ -144,7 +144,7 @@ WORDS = ["True", "no", "round quotes", "a path of Windows", "a comma"]
     ("contents", "message"),
     [
         (b"n = " + b"9" * 5000, "not valid TOML: a whole number of more than 64 bits"),
-        (b"\xff\xfe", "not valid TOML: 'utf-8' codec"),
+        (b"a = 1\n# caf\xe9", "f.toml: line 2: the byte 0xe9 is not UTF-8: save the file as UTF-8"),
         (b"x = " + b"[" * 100_000, "nested too deeply"),
         (b"#" * (MAX_BYTES + 1), "more than 4 MiB"),
         (b"\x7fELF\0\0", "not valid TOML"),

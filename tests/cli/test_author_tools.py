@@ -79,6 +79,23 @@ def test_steps_of_several_bots_as_json_name_their_bots(arena, tmp_path):
     assert steps[1]["name"] == "can be launched"
 
 
+def test_an_unknown_game_is_reported_with_the_bot_that_claims_it(arena, tmp_path):
+    (tmp_path / "bot.toml").write_text('name = "odd"\ncommand = ["python3", "bot.py"]\ngames = ["plaid", "chess"]\n')
+    assert "arena: odd@1: games: unknown game 'chess': expected one of: " in told(arena, 2, "check", tmp_path)
+
+
+def test_a_link_to_itself_is_no_place_for_a_new_bot(arena, tmp_path):
+    (tmp_path / "loop").symlink_to("loop")
+    assert refusal(arena, "new", tmp_path / "loop").endswith("loop': it exists already; expected a new name")
+    assert refusal(arena, "new", tmp_path / ("x" * 300) / "a").endswith("it can't be written: File name too long")
+
+
+def test_a_submitted_bot_without_a_match_is_known(arena):
+    assert arena("submit", zoo.BOTS / "minimal")[0] == 0
+    assert refusal(arena, "show", "minimal") == "bot 'minimal': it has not been in a tournament yet"
+    assert refusal(arena, "show", "minimul") == "unknown bot 'minimul': did you mean 'minimal@1'?"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

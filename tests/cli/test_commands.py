@@ -5,10 +5,12 @@ import io
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from arena.store.home import ArenaHome
 from tests.cli.calls import as_json, called, played_in, printed, refusal, told
 from tests.databases import change
 
@@ -162,14 +164,28 @@ def test_a_defect_of_ours_is_one_sentence_with_a_file_to_report(arena, monkeypat
     Path(re.search(r"with the file (\S+)", errors)[1]).unlink()
 
 
-def test_ctrl_c_before_the_schedule_is_written_is_told_too(arena, home, monkeypatch):
-    def interrupted(*_, **__):
+@pytest.fixture
+def interrupted(monkeypatch):
+    def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("arena.tournament.director.run_tournament", interrupted)
+    monkeypatch.setattr("arena.tournament.director.run_tournament", interrupt)
     monkeypatch.setattr("sys.argv", ["/somewhere/arena", "run", "my file.toml"])
+
+
+@pytest.mark.usefixtures("interrupted")
+def test_ctrl_c_before_the_schedule_is_written_is_told_too(arena, home):
     errors = told(arena, 130, "run", home.parent / "tiny.toml", "--name", "new", "-q")
     assert errors == "Stopped with nothing recorded. To resume: arena run 'my file.toml'\n"
+
+
+@pytest.mark.usefixtures("interrupted")
+def test_ctrl_c_in_a_long_tournament_counts_in_one_style(arena, home, monkeypatch):
+    with ArenaHome(home) as opened:
+        long = replace(opened.store.find_tournament("tiny"), recorded=1234, scheduled=5678)
+    monkeypatch.setattr("arena.store.results.store.Store.find_tournament", lambda *_: long)
+    errors = told(arena, 130, "run", home.parent / "tiny.toml", "-q")
+    assert errors.startswith("Stopped with 1,234 of 5,678 matches recorded.")
 
 
 COMMANDS_WITH_A_TABLE = ["standings", "crosstable", "stats", "matches", "matches --times", "leaderboard"]

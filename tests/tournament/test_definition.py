@@ -162,6 +162,10 @@ BAD_MANIFESTS = {
     "bad name": ('name = "a@b"\ncommand = ["y"]', "name = 'a@b': expected 1 to 64"),
     "control characters": ('name = "a\\u001bb"\ncommand = ["y"]', "expected 1 to 64"),
     "no such program": ('name = "x"\ncommand = ["./run"]', "there is no such file in the bot's directory"),
+    "no built program": (
+        'name = "x"\ncommand = ["./run"]\nbuild = ["make"]',
+        "; a file that its build makes is in b",
+    ),
     "not executable": ('name = "x"\ncommand = ["./bot.toml"]', "the file is not executable"),
     "other games": ('name = "shy"\ncommand = ["python3"]\ngames = ["plaid"]', "'shy' does not play differences; it cl"),
 }

@@ -9,6 +9,7 @@ import click
 
 from arena.analysis.text.corrections_table import correction_text
 from arena.analysis.text.tables import Column, printable, row_of
+from arena.base.errors import UnknownNameError, UsageError
 from arena.base.text import minute_text
 from arena.cli.terminal.common import open_home, print_done, print_json, print_table, sentences_text, table_text
 from arena.cli.terminal.options import comparisons_option, confirm, format_options, json_option, wide_option, yes_option
@@ -109,7 +110,12 @@ def show_command(bot: str, comparisons: bool, as_json: bool) -> None:
     from arena.store.results.scope import Scope
 
     with open_home(must_exist=True) as arena_home:
-        labels = find_labels(bot, known_bots(arena_home.store.tournaments()))
+        known = known_bots(arena_home.store.tournaments())
+        try:
+            labels = find_labels(bot, known)
+        except UnknownNameError:
+            find_labels(bot, [*known, *arena_home.bots.labels()])
+            raise UsageError(f"bot {bot!r}: it has not been in a tournament yet") from None
         scope, directory = Scope(comparisons=comparisons), arena_home.cache_directory
         profiles = [bot_profile(arena_home.store, label, scope, cache_directory=directory) for label in labels]
     if as_json:

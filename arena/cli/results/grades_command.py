@@ -175,7 +175,7 @@ def read_roster(path: Path) -> list[Student]:
         faults.append(f"{path}: nobody is in it; expected a student on each line")
     if faults:
         more = [f"… and {len(faults) - MAX_FAULTS} more"] if len(faults) > MAX_FAULTS else []
-        raise UsageError("\n".join([*faults[:MAX_FAULTS], *more]))
+        raise UsageError("; ".join(faults), [*faults[:MAX_FAULTS], *more])
     return students
 
 

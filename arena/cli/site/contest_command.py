@@ -100,6 +100,12 @@ def list_contests(table_format: str = "text") -> None:
 @click.option("--time-zone", default="UTC", show_default=True, metavar="ZONE", help="Such as Europe/Berlin.")
 def new(template: str, name: str, time_zone: str) -> None:
     """Print a contest to begin with: class, cup or league. It opens tomorrow, and lasts a week."""
+    from arena.community.contests.contest_keys import check_contest_name
+
+    try:
+        check_contest_name(name)
+    except ValueError as error:
+        raise UsageError(f"--name {name!r}: {error}") from None
     try:
         today = datetime.now(ZoneInfo(time_zone))
     except (ZoneInfoNotFoundError, ValueError, OSError):

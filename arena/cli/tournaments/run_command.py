@@ -182,7 +182,7 @@ def play_and_show(
             )
     except KeyboardInterrupt:
         stored = arena_home.store.find_tournament(definition.name)
-        recorded = f"{stored.recorded} of {counted(stored.scheduled, 'match')}" if stored is not None else "nothing"
+        recorded = f"{stored.recorded:,} of {counted(stored.scheduled, 'match')}" if stored is not None else "nothing"
         again = shlex.join(["arena", *sys.argv[1:]])
         click.echo(f"Stopped with {recorded} recorded. To resume: {again}", err=True)
         return INTERRUPTED

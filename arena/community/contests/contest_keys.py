@@ -51,7 +51,8 @@ def _line(value: str) -> str:
     return value
 
 
-def _name(value: str) -> str:
+def check_contest_name(value: str) -> str:
+    """Return the name of a contest; ValueError, with what is accepted, for one that it can't have."""
     if len(value) > MAX_NAME_CHARACTERS or _NAME.fullmatch(value) is None or value in RESERVED:
         raise ValueError(
             f"expected 1 to {MAX_NAME_CHARACTERS} lower-case letters a-z and digits, with single '.', '_' or '-'"
@@ -141,7 +142,7 @@ QualificationTable: type[_QualificationKeys] = create_model(
 class ContestKeys(_Strict):
     """The whole text of a contest."""
 
-    name: Annotated[str, AfterValidator(_name)]
+    name: Annotated[str, AfterValidator(check_contest_name)]
     title: Line
     description: Annotated[str, Field(max_length=10_000), AfterValidator(_text)] = ""
     game: Annotated[str, AfterValidator(_game)]

@@ -13,7 +13,7 @@ from typing import Any
 from arena.base.bot_text import BotText
 from arena.base.definition import GameChoice
 from arena.base.enums import FaultKind, Termination
-from arena.base.errors import ArenaError, BotDefinitionError, BotError, LateError
+from arena.base.errors import ArenaError, BotDefinitionError, BotError, LateError, UnknownNameError
 from arena.base.machine import HAS_PROC, available_cores, run_on
 from arena.base.records import (
     DEFAULT_LIMITS,
@@ -109,12 +109,14 @@ def check_bot(
 
 
 def check_claimed_game(bot: Bot, game: str, command: str) -> None:
-    """Raise BotDefinitionError for a game from outside the package: a program, which no bot can have loaded."""
+    """Raise BotDefinitionError for a game that is unknown or from outside the package, a program that no bot loads."""
     if ":" in game:
         raise BotDefinitionError(
             f"{bot.label}: games: {game!r} is a game from outside the package, which is loaded only where you name it:"
             f" {command} … --game {game}"
         )
+    if game not in GAMES:
+        raise BotDefinitionError(f"{bot.label}: games: {UnknownNameError('game', game, GAMES)}")
 
 
 @dataclass

@@ -267,7 +267,8 @@ def _program(program: str, directory: Path, manifest: Path, is_built: bool) -> s
     mode = _mode_of(local, context)
     if "/" in program or (mode is not None and stat.S_ISREG(mode)):
         if mode is None or not stat.S_ISREG(mode):
-            raise BotDefinitionError(f"{context}: there is no such file in the bot's directory")
+            of_build = f"; a file that its build makes is in {BUILD_DIRECTORY}/" if is_built else ""
+            raise BotDefinitionError(f"{context}: there is no such file in the bot's directory{of_build}")
         if not os.access(local, os.X_OK):
             raise BotDefinitionError(f"{context}: the file is not executable")
         return str(local)

@@ -42,7 +42,7 @@ def test_every_wrong_line_of_a_roster_has_a_sentence(tmp_path):
     path.write_bytes(b"ann\nbob,b\nann\ncy,b\nd\xffn\n,x\na,b,c\nx\x1b[2J\n")
     with pytest.raises(UsageError) as raised:
         read_roster(path)
-    faults = str(raised.value).split("\n")
+    faults = raised.value.lines
     starts = ["3: 'ann' stands in line 1", "4: 'b' stands in line 2", "5: not UTF-8"]
     starts += ["6: ',x'", "7: 'a,b,c'", "8: 'x\\x1b"]
     assert all(fault.startswith(f"{path}, line {start}") for fault, start in zip(faults, starts, strict=True))

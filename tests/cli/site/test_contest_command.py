@@ -101,6 +101,7 @@ def test_without_a_contest_it_says_how_to_begin(arena):
         (("add", "nowhere.toml"), "nowhere.toml: there is no such file"),
         (("show", "autum"), "unknown contest 'autum': did you mean 'autumn'?"),
         (("new", "clas"), "unknown template 'clas': did you mean 'class'?"),
+        (("new", "class", "--name", 'a"b'), "--name 'a\"b': expected 1 to 48 lower-case letters a-z"),
         (("new", "class", "--time-zone", "Berlin"), "expected one such as Europe/Berlin"),
         (("cancel", "autumn"), "--reason"),
         (("cancel", "autumn", "--reason", " ", "--yes"), "expected 1 to 500 visible characters"),
