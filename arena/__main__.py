@@ -6,7 +6,8 @@ import gc
 import os
 import sys
 
-OBJECTS_PER_COLLECTION = 50_000
+OBJECTS_PER_COLLECTION = 200_000
+"""More than most commands make: modules make many objects, of which none is garbage."""
 
 BLAS_THREADS_VARIABLE = "OPENBLAS_NUM_THREADS"
 """Read by numpy's OpenBLAS when it is loaded. Its threads wait for each other by using their cores, which bots need:
@@ -16,7 +17,7 @@ beside other work, rating 116 bots took seven times the processor time with two 
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    gc.set_threshold(OBJECTS_PER_COLLECTION)  # modules make many objects, of which none is garbage
+    gc.set_threshold(OBJECTS_PER_COLLECTION)
     os.environ.setdefault(BLAS_THREADS_VARIABLE, "1")  # also for the programs that are started
     from arena.cli.group import run
     from arena.cli.terminal.streams import WRONG_USE, fill_closed_streams, watch_output

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import gc
 import logging
 import os
 import signal
@@ -40,6 +41,9 @@ page that is being rendered delays every request meanwhile several times.
 
 DATE_SECONDS = 1.0
 """Between two updates of the date in responses."""
+
+OBJECTS_PER_COLLECTION = 50_000
+"""Fewer than a command that ends soon: garbage takes memory meanwhile."""
 
 LOW_PORTS = 1024
 MAX_BESIDE = 20
@@ -179,6 +183,8 @@ def serve(
     """
     _log.setLevel(logging.ERROR)  # "Invalid HTTP request received."
     sys.setswitchinterval(SWITCH_SECONDS)
+    gc.freeze()  # what was made until now stays, and no request waits while it is searched for garbage
+    gc.set_threshold(OBJECTS_PER_COLLECTION)
     return asyncio.run(_serve(site, listening, when_ready, proxies, beside, is_inherited))
 
 
