@@ -11,10 +11,11 @@ import functools
 import itertools
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from arena.base.records import Limits
+from arena.sandbox.isolation.call_list import CallList, StepError
 from arena.sandbox.isolation.fork_server import remove_control_group
 from arena.sandbox.isolation.launch_spec import GroupSpec
 from arena.sandbox.isolation.procfs import is_dead, process_tag
@@ -27,16 +28,43 @@ _numbers = itertools.count()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParentGroups:
-    """Where groups can be created, by controller; in version 1 "cpuacct" is optional."""
+    """Where groups can be created, by controller; in version 1 "cpuacct" is optional.
+
+    ``starts_inside``: whether processes can be started in a group.
+    """
 
     version: int
     directories: dict[str, str]
+    starts_inside: bool = False
 
 
 @functools.lru_cache(maxsize=1)
 def find_parent_groups() -> ParentGroups | None:
     """Find where this process may create groups that limit memory and processes, by creating one."""
-    return next(filter(_can_create_groups, itertools.chain(_version_2(), _version_1())), None)
+    found = next(filter(_can_create_groups, itertools.chain(_version_2(), _version_1())), None)
+    if found is None or found.version == 1:
+        return found
+    return replace(found, starts_inside=can_start_inside(f"{found.directories['memory']}/{_name_of_group()}"))
+
+
+def can_start_inside(directory: str) -> bool:
+    """Create a group of version 2, and return whether a process can be started in it: from Linux 5.7 on.
+
+    Containers may refuse clone3(2), which does it.
+    """
+    with contextlib.suppress(OSError, StepError), CallList() as calls:
+        os.mkdir(directory)
+        try:
+            group = calls.keep_open(os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+            os.waitpid(calls.start(0, group), 0)
+            return True
+        finally:
+            remove_control_group(directory)
+    return False
+
+
+def _name_of_group() -> str:
+    return f"arena-bot-{process_tag()}-{next(_numbers)}"
 
 
 def divide_delegated_group() -> bool:
@@ -61,12 +89,15 @@ def divide_delegated_group() -> bool:
 
 def group_specs(parents: ParentGroups, limits: Limits) -> list[GroupSpec]:
     """Return the groups of one bot."""
-    name = f"arena-bot-{process_tag()}-{next(_numbers)}"
+    name = _name_of_group()
     memory, processes = str(limits.memory_bytes), str(limits.processes)
 
-    # A thread that moves itself need not wait until no process of the machine is starting or ending, as a whole process
-    # must, which takes 8 to 15 ms where none was moved before. Version 2 moves threads only within a threaded subtree.
+    # A process that joins a group waits until no process of the machine is starting or ending, which takes 8 to 15 ms
+    # where none was moved before. A thread that moves itself need not, but version 2 moves none without its process.
+    # There a process need not that is started in the group, or two of them, for a warm bot has another one before it.
     join_file = "tasks" if parents.version == 1 else "cgroup.procs"
+    if parents.starts_inside and limits.processes > 1:
+        join_file = ""
 
     def group(controller: str, settings: dict[str, str], optional_settings: dict[str, str]) -> GroupSpec:
         return {

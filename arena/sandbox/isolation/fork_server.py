@@ -160,7 +160,16 @@ def start_bot(spec: LaunchSpec, pipes: list[int], user: LockedUid | None) -> tup
         filter_file, file = add_files(calls, spec, pipes, file)
         add_confinement(calls, spec, user and user.uid, ruleset=file, filter_file=filter_file)
         add_program(calls, spec["command"], spec["environment"])
-        return calls.start(CLONE_PARENT), running
+        group = open_starting_group(spec)
+        if group is not None:
+            calls.keep_open(group)
+        return calls.start(CLONE_PARENT, group), running
+
+
+def open_starting_group(outline: LaunchOutline) -> int | None:
+    """Open the directory of the control group in which a bot's process has to be started, if there is one."""
+    directory = next((group["directory"] for group in outline["control_groups"] if not group["join_file"]), None)
+    return None if directory is None else os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
 
 @contextlib.contextmanager

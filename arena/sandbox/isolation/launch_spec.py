@@ -17,7 +17,7 @@ ROOM_VARIABLE, ROOM_BYTES = "_", 8192
 class GroupSpec(TypedDict):
     """A control group to create: its directory, values to write by file name, and those for files some kernels lack.
 
-    A process with one thread joins it by writing into ``join_file``.
+    A process with one thread joins it by writing into ``join_file``; if that is empty, it has to be started in it.
     """
 
     directory: str

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import functools
+import operator
 import os
 import signal
 import stat
@@ -68,7 +69,7 @@ def add_confinement(
     """
     calls.add("setsid")
     _add_niceness(calls, os.getpriority(os.PRIO_PROCESS, 0))
-    for group in spec["control_groups"]:
+    for group in filter(operator.itemgetter("join_file"), spec["control_groups"]):
         _write_file(calls, os.path.join(group["directory"], group["join_file"]), "0", step="control group")
     if spec["mounts"] is not None:
         _add_mounts(calls, spec["mounts"], uid)

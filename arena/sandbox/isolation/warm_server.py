@@ -11,6 +11,7 @@ from __future__ import annotations
 import _thread
 import atexit
 import ctypes
+import errno
 import gc
 import json
 import operator
@@ -26,6 +27,7 @@ from arena.sandbox.isolation.fork_server import (
     LockedUid,
     RunningBot,
     cleaned_up_on_failure,
+    open_starting_group,
     prepare,
     serve_standard_input,
 )
@@ -86,17 +88,19 @@ def start_warm_bot(outline: LaunchOutline, descriptors: list[int], user: LockedU
     with cleaned_up_on_failure(RunningBot(outline, user)) as running:
         prepare(running)
         read_end, write_end = os.pipe()
+        group = open_starting_group(outline)
         try:
-            pid = fork_orphan()
+            pid = fork_orphan(group)
         except OSError as error:
-            os.close(read_end)
-            os.close(write_end)
-            raise StepError("fork", error.errno or 0) from error
+            pid = -(error.errno or errno.EAGAIN)
         if pid == 0:
             _become_bot(descriptors, write_end)
-        os.close(write_end)
+        for descriptor in (write_end, *([] if group is None else [group])):
+            os.close(descriptor)
         with open(read_end, "rb") as file:
             report = file.read()
+        if pid < 0:
+            raise StepError("fork", -pid)
         if report:
             failed = json.loads(report)
             raise StepError(failed["step"], failed["errno"], pid=pid, results=failed["results"])

@@ -87,6 +87,17 @@ def test_of_programs_that_can_not_be_executed_the_reason_of_one_that_is_there_is
     assert failure(calls) == {"step": "exec", "errno": number, "subject": programs[-1]}
 
 
+def test_a_process_starts_in_a_control_group(maker, group_of_version_2, tmp_path):
+    with CallList() as calls:
+        group = calls.keep_open(os.open(group_of_version_2, os.O_RDONLY))
+        output = calls.keep_open(os.open(tmp_path / "output", os.O_CREAT | os.O_WRONLY))
+        calls.add("dup3", output, 1, 0)
+        add_program(calls, shutil.which("cat"), "/proc/self/cgroup")
+        pid = calls.start(0, group)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert f"0::/{group_of_version_2.name}\n" in (tmp_path / "output").read_text()
+
+
 def test_a_list_that_can_not_be_made_is_refused():
     with pytest.raises(StepError, match="null character"):
         CallList().add("chdir", "/tmp\0/etc")

@@ -9,15 +9,18 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from arena.base.errors import VoidMatchError
-from arena.base.records import DEFAULT_LIMITS, TimeControl
+from arena.base.records import DEFAULT_LIMITS, Bot, TimeControl
 from arena.match.bot_pool import BotPool
 from arena.match.players.manifest import load_bot
 from arena.sandbox.isolation import fork_server, launcher, launcher_client, reaper
+from arena.sandbox.isolation.control_groups import can_start_inside
+from arena.sandbox.isolation.interpreters import arena_interpreter
 from arena.sandbox.isolation.launcher import open_launcher
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.procfs import is_dead, process_tag
@@ -345,3 +348,23 @@ def test_a_stopped_fork_server_does_not_hang_the_arena(monkeypatch):
     with BotPool(choose_isolation("limits")) as pool:
         assert play(pool).faults == ()
     assert time.monotonic() - started < launcher_client.ANSWER_SECONDS
+
+
+@pytest.mark.parametrize("is_warm", [False, True])
+def test_a_bot_starts_in_its_control_group_of_version_2(is_warm, group_of_version_2, open_path):
+    (open_path / "bot.py").write_text('print(open("/proc/self/cgroup").read(), flush=True)\n')
+    command = (arena_interpreter(), str(open_path / "bot.py"))
+    bot = Bot(name="b", version="1", command=command, directory=str(open_path), warm=is_warm)
+    assert can_start_inside(str(group_of_version_2 / "below"))
+    group = {"directory": str(group_of_version_2 / "own"), "join_file": "", "settings": {}, "optional_settings": {}}
+    spec = make_launch_spec(bot, replace(choose_isolation("auto"), groups=False), DEFAULT_LIMITS, make_scratch())
+    spec["control_groups"] = [group]
+    read_end, write_end = os.pipe()
+    launched = open_launcher().launch(spec, (read_end, write_end, write_end))
+    os.close(write_end)
+    text = os.read(read_end, 1 << 16).decode()
+    os.close(read_end)
+    os.waitpid(launched.pid, 0)
+    open_launcher().forget(launched.pid)
+    assert f"0::/{group_of_version_2.name}/own\n" in text
+    assert [path.name for path in group_of_version_2.iterdir() if path.is_dir()] == []

@@ -236,8 +236,12 @@ def test_groups_of_both_versions_carry_the_limits():
     parents = ParentGroups(version=1, directories={"memory": "/m", "pids": "/p", "cpuacct": "/c"})
     (*_, accounting) = group_specs(parents, limits)
     assert accounting["directory"].startswith("/c/arena-bot-")
-    # of itself alone a process moves without waiting; version 2 would refuse it
+    # without waiting, a thread moves itself, or a process is started in the group
     assert [group["join_file"] for group in (one, memory, pids, accounting)] == ["cgroup.procs", *["tasks"] * 3]
+    starting = ParentGroups(version=2, directories={"memory": "/m", "pids": "/m"}, starts_inside=True)
+    for processes, join_file in ((2, ""), (1, "cgroup.procs")):  # a warm bot's process is started by another
+        (one,) = group_specs(starting, Limits(processes=processes))
+        assert one["join_file"] == join_file
 
 
 @pytest.fixture
