@@ -8,8 +8,6 @@
 Actions are ``[from x, from y, to x, to y, arrow x, arrow y]``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

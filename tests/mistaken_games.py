@@ -1,7 +1,5 @@
 """Games with one mistake each, all made from a correct one: two seats count up in turns until a number is reached."""
 
-from __future__ import annotations
-
 import math
 import sys
 
@@ -57,33 +55,6 @@ class Counting(Game):
         return f"sum {state[0]}"
 
 
-class ApplyRaises(Counting):
-    def apply(self, state, action):
-        return {0: super().apply(state, action)}[state[0] // 4]
-
-
-class ApplyChokesOnNonsense(Counting):
-    def apply(self, state, action):
-        return super().apply(state, {1: 1, 2: 2}[action])
-
-
-class SeatRaises(Counting):
-    def seat_to_act(self, state):
-        return super().seat_to_act(state if state[0] < 4 else None)
-
-
-class ApplyRefusesALegalAction(Counting):
-    def apply(self, state, action):
-        if state[0] > 3:
-            raise IllegalActionError(action, "no more")
-        return super().apply(state, action)
-
-
-class ApplyExits(Counting):
-    def apply(self, state, action):
-        sys.exit(3)
-
-
 class StrangeError(BaseException):
     """What few programs expect: it is no Exception, and has no text."""
 
@@ -96,6 +67,10 @@ class Unshowable:
         raise ValueError("no repr")
 
 
+def throw(error):
+    raise error
+
+
 def nested(levels):
     value = []
     for _ in range(levels - 1):
@@ -103,43 +78,11 @@ def nested(levels):
     return value
 
 
-class ApplyRaisesNoException(Counting):
-    def apply(self, state, action):
-        raise StrangeError
-
-
-class ApplyRaisesAnErrorOfTheArena(Counting):
-    def apply(self, state, action):
-        raise VoidMatchError("the machine has no memory")
-
-
-class PathRaises(Counting):
-    @classmethod
-    def path(cls):
-        raise StrangeError
-
-
-class SeatIsStaticAndRaises(Counting):
-    @staticmethod
-    def seat_to_act(state):
-        return {0: 0, 1: 1}[state[0]]
-
-
-class ActionsRaise(Counting):
-    def legal_actions(self, state):
-        return super().legal_actions(state) if 12 // (state[0] - 4) else []
-
-
 class ObservationContainsItself(Counting):
     def observation(self, state):
         observation = {"sum": state[0]}
         observation["again"] = observation
         return observation
-
-
-class InitialStateRaises(Counting):
-    def initial_state(self):
-        raise RuntimeError("no board")
 
 
 class WithdrawRaises(Counting):
@@ -150,16 +93,6 @@ class WithdrawRaises(Counting):
 
     def withdraw(self, state):
         raise NotImplementedError("no elimination yet")
-
-
-class PrepareRaises(Counting):
-    def prepare(self):
-        raise ZeroDivisionError("goal")
-
-
-class RenderRaises(Counting):
-    def render(self, state):
-        raise IndexError(state[0])
 
 
 class DrawsOnTheTerminal(Counting):
@@ -181,6 +114,30 @@ class Endless(Counting):
 
 
 WRONG = {
+    "PathRaises": ("path", classmethod(lambda cls: throw(StrangeError()))),
+    "SeatIsStaticAndRaises": ("seat_to_act", staticmethod(lambda state: {0: 0, 1: 1}[state[0]])),
+    "ApplyRaises": ("apply", lambda self, state, action: {0: Counting.apply(self, state, action)}[state[0] // 4]),
+    "ApplyChokesOnNonsense": ("apply", lambda self, state, action: Counting.apply(self, state, {1: 1, 2: 2}[action])),
+    "SeatRaises": ("seat_to_act", lambda self, state: Counting.seat_to_act(self, state if state[0] < 4 else None)),
+    "ApplyExits": ("apply", lambda self, state, action: sys.exit(3)),
+    "ActionsRaise": (
+        "legal_actions",
+        lambda self, state: Counting.legal_actions(self, state) if 12 // (state[0] - 4) else [],
+    ),
+    "ApplyRaisesNoException": ("apply", lambda self, state, action: throw(StrangeError())),
+    "ApplyRaisesAnErrorOfTheArena": (
+        "apply",
+        lambda self, state, action: throw(VoidMatchError("the machine has no memory")),
+    ),
+    "InitialStateRaises": ("initial_state", lambda self: throw(RuntimeError("no board"))),
+    "PrepareRaises": ("prepare", lambda self: throw(ZeroDivisionError("goal"))),
+    "RenderRaises": ("render", lambda self, state: throw(IndexError(state[0]))),
+    "ApplyRefusesALegalAction": (
+        "apply",
+        lambda self, state, action: (
+            throw(IllegalActionError(action, "no more")) if state[0] > 3 else Counting.apply(self, state, action)
+        ),
+    ),
     "SeatCannotBeShown": ("seat_to_act", lambda self, state: Unshowable()),
     "ActionIsTooDeep": ("legal_actions", lambda self, state: [nested(16)]),
     "NoActions": ("legal_actions", lambda self, state: [] if state[0] > 3 else Counting.legal_actions(self, state)),
@@ -218,4 +175,7 @@ WRONG = {
 """Games with one member that is wrong: its name, and what it is."""
 
 for _name, (_method, _wrong) in WRONG.items():
+    _function = getattr(_wrong, "__func__", _wrong)
+    if callable(_function):  # sentences name the function that raised
+        _function.__code__ = _function.__code__.replace(co_name=_method)
     globals()[_name] = type(_name, (Counting,), {_method: _wrong, "__module__": __name__})

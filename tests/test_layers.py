@@ -66,11 +66,8 @@ def source(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
     nodes = list(ast.walk(tree))
     called = [node.func for node in nodes if isinstance(node, ast.Call)]
-    return Source(imports_in(nodes), any(isinstance(f, ast.Name) and f.id == "print" for f in called))
-
-
-def imports_in(nodes):
-    return [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    return Source(imports, any(isinstance(f, ast.Name) and f.id == "print" for f in called))
 
 
 def imported_rooms(path):

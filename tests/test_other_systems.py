@@ -1,7 +1,5 @@
 """Authors on macOS: bots are written, checked and played where nothing is that only Linux has."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

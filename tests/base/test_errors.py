@@ -1,7 +1,5 @@
 """Errors as values: their sentences, where they point, and that they travel between processes."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import re

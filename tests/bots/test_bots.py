@@ -1,7 +1,5 @@
 """The shipped bots: they play every game without a fault, each beats the one below, and all answer in time."""
 
-from __future__ import annotations
-
 import random
 from contextlib import nullcontext
 from dataclasses import asdict, replace

@@ -85,13 +85,9 @@ def test_the_agreement_that_signs_expects_is_the_mean_over_all_ways_to_fill_up_o
     assert signs.expected_score(known, told) == truth  # one free place is known
 
 
-def steps(line):
-    return [abs(a - b) for a, b in pairwise(line)]
-
-
 @given(st.permutations(range(1, 8)))
 def test_stepper_counts_full_lines_exactly(line):
-    lengths = steps(line)
+    lengths = [abs(a - b) for a, b in pairwise(line)]
     assert stepper.expected_score(line, once=False) == len(set(lengths))
     assert stepper.expected_score(line, once=True) == sum(lengths.count(length) == 1 for length in lengths)
 

@@ -1,7 +1,5 @@
 """What people see of a game's mistake: one sentence that names the game, and nothing lost."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -10,8 +10,6 @@ A small game with everything that a game may have, from which tests/games/plante
 Actions are squares ``[x, 1]``, from the left.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 

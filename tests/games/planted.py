@@ -3,8 +3,6 @@
 A mistake that needs a few plies shows as early as it says.
 """
 
-from __future__ import annotations
-
 import itertools
 import random
 import sys
@@ -91,18 +89,26 @@ class Board:
         return hash(self.owners)
 
 
-class MutableState(Claims):
+class Wrapping:
+    """Wraps the states of the rules after it."""
+
+    wrap: Any
+
     def initial_state(self) -> Any:
-        return Board((-1,) * self.options["size"], 0, ())
+        return self.wrap(super().initial_state())
 
     def apply(self, state: Any, action: Any) -> Any:
-        return Board(*super().apply(state, action))
+        return self.wrap(super().apply(state, action))
 
     def withdraw(self, state: Any) -> Any:
-        return Board(*super().withdraw(state))
+        return self.wrap(super().withdraw(state))
 
     def state_from_observation(self, observation: Any) -> Any:
-        return Board(*super().state_from_observation(observation))
+        return self.wrap(super().state_from_observation(observation))
+
+
+class MutableState(Wrapping, Claims):
+    wrap = staticmethod(lambda state: Board(*state))
 
 
 class Cell(tuple[Any, ...]):
@@ -151,7 +157,7 @@ class ChangesItsArgument(Claims):
         return super().render(self._open(state))
 
 
-class IdentityStates(Claims):
+class IdentityStates(Wrapping, Claims):
     class State:
         __slots__ = ("_open",)
 
@@ -167,17 +173,7 @@ class IdentityStates(Claims):
         def __getattr__(self, name: str) -> Any:
             return getattr(object.__getattribute__(self, "_open"), name)
 
-    def initial_state(self) -> Any:
-        return self.State(super().initial_state())
-
-    def apply(self, state: Any, action: Any) -> Any:
-        return self.State(super().apply(state, action))
-
-    def withdraw(self, state: Any) -> Any:
-        return self.State(super().withdraw(state))
-
-    def state_from_observation(self, observation: Any) -> Any:
-        return self.State(super().state_from_observation(observation))
+    wrap = State
 
 
 class StateInTheGame(Claims):

@@ -5,8 +5,6 @@ anew from the first action, and no speed is sought. ``legal(history)`` lists act
 when the match is over and None before.
 """
 
-from __future__ import annotations
-
 from decimal import Decimal, getcontext
 from itertools import count
 from math import gcd

@@ -3,8 +3,6 @@
 A file of them is a table in TOML, because the texts have quotes of all kinds.
 """
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

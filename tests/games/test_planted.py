@@ -3,8 +3,6 @@
 The check and the line of each were written by hand, from what the class in tests/games/planted.py does.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 import random

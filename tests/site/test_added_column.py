@@ -42,10 +42,6 @@ def page(home):
     return model_of(home, "tournament", tournament="t")
 
 
-def table_of(model):
-    return model.tables()["standings"]
-
-
 WAYS = {
     "text": lambda home, printed: printed("standings", "t", "--wide"),
     "notebook": lambda home, printed: notebook.html(standings_of(home.store, "t")),
@@ -68,7 +64,7 @@ ROWS = {
     "json": lambda home, printed: json.loads(printed("standings", "t", "--json")),
     "csv": lambda home, printed: csv_rows(printed("standings", "t", "--format", "csv")),
     "json of the page": lambda home, printed: json.loads(page(home).model_dump_json())["standings"],
-    "csv of the page": lambda home, printed: table_of(page(home)).rows,
+    "csv of the page": lambda home, printed: page(home).tables()["standings"].rows,
     "data frame": lambda home, printed: list(frame_of(standings_of(home.store, "t")).rows),
 }
 """Outputs for programs, with its key."""

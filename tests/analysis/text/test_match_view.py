@@ -42,10 +42,6 @@ def last_board(game, options):
     return board_svg(match, match.plies)
 
 
-def shown(view, ply):
-    return view["boards"][ply]
-
-
 def corners(shape):
     return list(zip(shape[1:-1:2], shape[2:-1:2], strict=True))
 
@@ -62,7 +58,7 @@ def test_hexagons_are_regular_and_share_their_sides():
 
 def test_a_swapped_stone_of_hex_is_a_mark_of_the_seat_that_swapped():
     view = match_view(played("hex:Hex", {"size": 3}, ("a3", "swap", "b2")))
-    marks = [[shape for shape in shown(view, ply) if shape[0] == "mark"] for ply in range(4)]
+    marks = [[shape for shape in view["boards"][ply] if shape[0] == "mark"] for ply in range(4)]
     assert [[(seat, label) for *_, seat, label in there] for there in marks] == [
         *([], [(0, "")], [(1, "")], [(1, ""), (0, "")])
     ]

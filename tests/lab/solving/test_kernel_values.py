@@ -35,10 +35,6 @@ SMALL = [
 ]
 
 
-def after_by(values, game, state):
-    return [values[game.apply(state, action)] for action in game.legal_actions(state)]
-
-
 def is_predicting(game, state):
     """There is one table for all predictions of plusminus, that of the first state."""
     return game.name == "plusminus" and game.is_predicting(state)
@@ -53,7 +49,8 @@ def test_every_state_of_small_boards_is_worth_what_the_rules_say(game):
     values, kernel = values_by_table(game, game.name), KernelValues(game, Limits())
     for state in values:
         if not game.is_over(state):
-            assert kernel.after_actions(state) == after_by(values, game, state)
+            after = [values[game.apply(state, action)] for action in game.legal_actions(state)]
+            assert kernel.after_actions(state) == after
 
 
 LARGER = [

@@ -80,10 +80,6 @@ def preallocate_by_ioctl():
     fcntl.ioctl(a_file(), FS_IOC_RESVSP64, struct.pack("=hhxxxxqqII16x", 0, 0, 0, 1 << 20, 0, 0))
 
 
-def datagram_pair():
-    return socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
-
-
 def descriptors_under_way():
     one, _ = socket.socketpair()
     socket.send_fds(one, [b"x"], [a_file()])
@@ -161,10 +157,6 @@ def changes(deed, look):
         raise PermissionError("it was not changed")
 
 
-def core_cookie():
-    must(libc.prctl(PR_SCHED_CORE, 1, 0, 0, 0))
-
-
 def lease():
     (SCRATCH / "leased").touch()
     fcntl.fcntl(os.open(SCRATCH / "leased", os.O_RDONLY), fcntl.F_SETLEASE, fcntl.F_RDLCK)
@@ -236,10 +228,10 @@ DEEDS = {
     "give a child to its parent": lambda: clone(CLONE_PARENT),
     "hide from /proc": lambda: must(libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)),
     "change what /proc says": lambda: must(libc.prctl(PR_SET_MM, 14, GOT, 4, 0)),  # PR_SET_MM_MAP_SIZE
-    "keep its sibling core idle": core_cookie,
+    "keep its sibling core idle": lambda: must(libc.prctl(PR_SCHED_CORE, 1, 0, 0, 0)),
     "open files in a thread's own table": a_thread_with_files_of_its_own,
     "take a file table of its own": lambda: call("close_range", 1000, 1000, 2),
-    "datagrams by a pair": datagram_pair,
+    "datagrams by a pair": lambda: socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM),
     "bind a name": lambda: socket.socketpair()[0].bind("\0arena-zoo-0"),
     "make an inotify": lambda: must(libc.inotify_init1(0)),
     "make an inotify by the old call": lambda: call("inotify_init"),

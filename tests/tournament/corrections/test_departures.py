@@ -156,10 +156,6 @@ def test_records_of_another_tournament_are_no_records_of_a_match_that_is_left_ou
     assert play(home, definition).is_complete
 
 
-def rivals_to_play(home):
-    return {k for line in home.store.unplayed(home.store.tournament("t")) for k in line.seats}
-
-
 def test_the_files_of_bots_that_were_taken_out_again_or_are_disqualified_are_not_needed(home, bots, newcomer, tmp_path):
     (mended,) = write_bots(tmp_path / "mended", ["bob"], "mended")
     play(home, contest(bots), max_matches=6)
@@ -179,7 +175,7 @@ def test_a_bot_that_entered_a_gauntlet_in_the_wrong_place_enters_again(home, bot
     enter_late(home.store, "t", newcomer, reason="x", is_challenger=first)
     undo_correction(home.store, "t", reason="in the wrong place")
     enter_late(home.store, "t", newcomer, reason="x", is_challenger=not first)
-    assert rivals_to_play(home) == rivals
+    assert {k for line in home.store.unplayed(home.store.tournament("t")) for k in line.seats} == rivals
     challengers = home.store.tournament("t").definition.settings["challengers"]
     assert challengers == (["ann"] if first else ["ann", "eve"])
     assert play(home, definition).is_complete
