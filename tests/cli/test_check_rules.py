@@ -1,6 +1,7 @@
 """``arena check --rules``, as authors of games meet it: good rules, mistakes, and modules that are no rules."""
 
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -11,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from arena.cli.command_table import COMMANDS
 from arena.games import find_game
 from arena.games.conformance.calls import guarded, time_limits
 from arena.games.conformance.finding import MistakeError
 from arena.match.check import rules_process
 from arena.sandbox.isolation.reaper import remove_stale
-from tests.cli.calls import called, refusal, shown
+from tests.cli.calls import called, calling, refusal, shown
 from tests.conftest import ROOT
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
@@ -57,7 +59,7 @@ REFUSED = [
 
 
 @pytest.fixture
-def arena(capfd, monkeypatch, tmp_path):
+def arena_here(capfd, monkeypatch, tmp_path):
     monkeypatch.setenv("ARENA_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(tmp_path)
@@ -75,8 +77,8 @@ def modules(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_mistake_is_shown_with_its_line_of_play(arena):
-    code, out, errors = arena("check", "--rules", "tests.games.planted:ApplyRaises", "-o", "players=3")
+def test_a_mistake_is_shown_with_its_line_of_play(arena_here):
+    code, out, errors = arena_here("check", "--rules", "tests.games.planted:ApplyRaises", "-o", "players=3")
     assert (code, errors) == (1, "")
     failed = out[out.index("FAILED") :].splitlines()
     source = (ROOT / "tests" / "games" / "planted.py").read_text().splitlines()
@@ -94,18 +96,18 @@ def test_a_mistake_is_shown_with_its_line_of_play(arena):
 
 @pytest.mark.slow(sample=[game for game, _ in REFUSED[::4]])
 @pytest.mark.parametrize(("game", "message"), REFUSED, ids=[game for game, _ in REFUSED])
-def test_what_can_not_be_checked_is_refused_in_one_sentence(arena, modules, game, message):
-    sentence = refusal(arena, "check", "--rules", game)
+def test_what_can_not_be_checked_is_refused_in_one_sentence(arena_here, modules, game, message):
+    sentence = refusal(arena_here, "check", "--rules", game)
     assert message in sentence
     assert "\x1b" not in sentence
 
 
-def test_what_rules_write_to_stderr_is_bounded_and_escaped(arena, tmp_path):
+def test_what_rules_write_to_stderr_is_bounded_and_escaped(arena_here, tmp_path):
     (tmp_path / "loud.py").write_text(
         "import os, sys\nsys.stderr.write('first \\x1b[2J\\n')\nos.write(2, b'x' * 79 + b'\\n')\n"
         "sys.stderr.write('many\\n' * 1_000_000)\nsys.stderr.write('last \\a\\n')\nweights = {}['heavy']\n"
     )
-    code, out, errors = arena("check", "--rules", "loud:Game")
+    code, out, errors = arena_here("check", "--rules", "loud:Game")
     assert (code, out) == (2, "")
     *stderr_lines, sentence = errors.splitlines()
     assert stderr_lines[:3] == ["stderr of the rules of loud:Game:", "  first \\x1b[2J", f"  {'x' * 79}"]
@@ -137,20 +139,20 @@ def test_an_import_that_is_out_of_time_is_called_so(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_call_that_can_not_be_interrupted_is_named_with_its_place(arena, tmp_path, monkeypatch):
+def test_a_call_that_can_not_be_interrupted_is_named_with_its_place(arena_here, tmp_path, monkeypatch):
     text = (EXAMPLES / "domineering.py").read_text()
     text = text.replace('"""Return 1 for the winner', 'sum(range(10**13))\n        """Return 1 for the winner')
     (tmp_path / "stuck.py").write_text(text)
     line = next(number for number, line in enumerate(text.splitlines(), 1) if "10**13" in line)
     monkeypatch.setattr(rules_process, "STALL_SECONDS", 3.0)
-    assert refusal(arena, "check", "--rules", "stuck:Domineering") == (
+    assert refusal(arena_here, "check", "--rules", "stuck:Domineering") == (
         "the game 'stuck:Domineering' is at fault: scores did not return within 3 s, and can't be interrupted"
         f" (stuck.py:{line})"
     )
 
 
 @pytest.mark.slow
-def test_an_order_that_differs_from_process_to_process_is_found(arena, tmp_path):
+def test_an_order_that_differs_from_process_to_process_is_found(arena_here, tmp_path):
     text = (EXAMPLES / "domineering.py").read_text()
     text = text.replace(
         "        return self._places(state)\n",
@@ -159,7 +161,7 @@ def test_an_order_that_differs_from_process_to_process_is_found(arena, tmp_path)
         "        return [names[name] for name in set(names)] if state.covered else places\n",
     )
     (tmp_path / "unordered.py").write_text(text)
-    out = shown(arena, 1, "check", "--rules", "unordered:Domineering", "-o", "width=3", "-o", "height=3")
+    out = shown(arena_here, 1, "check", "--rules", "unordered:Domineering", "-o", "width=3", "-o", "height=3")
     words = " ".join(out[out.index("FAILED") :].split())
     assert words.startswith("FAILED answers the same in every process: legal_actions returned [(")
     assert re.search(r" after: ([abc][123]) actions: \[\[[123], [123]\]\] options: ", words)
@@ -167,12 +169,12 @@ def test_an_order_that_differs_from_process_to_process_is_found(arena, tmp_path)
 
 
 @pytest.mark.slow
-def test_what_only_bots_see_otherwise_is_found(arena, tmp_path, monkeypatch):
+def test_what_only_bots_see_otherwise_is_found(arena_here, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", "/")
     text = (EXAMPLES / "domineering.py").read_text().replace("import annotations", "import annotations\nimport os")
     text = text.replace("            return (0, 0)", "            return (len(os.environ['HOME']), 0)")
     (tmp_path / "reads_home.py").write_text(text)
-    out = shown(arena, 1, "check", "--rules", "reads_home:Domineering", "-o", "width=2", "-o", "height=2")
+    out = shown(arena_here, 1, "check", "--rules", "reads_home:Domineering", "-o", "width=2", "-o", "height=2")
     words = " ".join(out[out.index("FAILED") :].split())
     assert words.startswith("FAILED is the same in the processes of bots: at ply 0 scores returned (1, 0), and some")
 
@@ -192,6 +194,111 @@ RULES = ["--rules", "options:Domineering"]
         (["arena:greedy", "-o", "size=3"], "--option size=3: expected only together with --rules"),
     ],
 )
-def test_wrong_options_are_refused(arena, tmp_path, arguments, message):
+def test_wrong_options_are_refused(arena_here, tmp_path, arguments, message):
     shutil.copy(EXAMPLES / "domineering.py", tmp_path / "options.py")
-    assert message in refusal(arena, "check", *arguments)
+    assert message in refusal(arena_here, "check", *arguments)
+
+
+WITHOUT_A_GAME = {
+    "quickstart", "protocol", "completion", "doctor", "serve", "backup", "people", "challenge", "login", "logout",
+    "units", "ladder", "contest", "lab",
+}  # fmt: skip
+"""Commands that play the games of the package, or none, or that do not end by themselves."""
+
+GAME, FLAGS = "reversi:Reversi", "-o players=3 -o size=6"
+UNDECIDED = 3
+
+
+NO_MODULE = "can't be loaded: there is no module 'far_hex' in the working directory, in PYTHONPATH or installed\n"
+
+TOURNAMENT = f"""
+name = "t"
+game = "{GAME}"
+options = {{ players = 3, size = 6 }}
+encounters = 1
+isolation = "none"
+""" + "".join(f'[[entrants]]\nbot = "{bot}"\n' for bot in ("made", "arena:random_legal", "arena:greedy"))
+
+EVERY_COMMAND = """
+games {game}                                                > An action:
+check --rules {game} {flags} --within 1s                    > steps passed.
+new made --language python-plain --game {game}              > made: a bot in
+check made --game {game} --isolation none                   > steps passed.
+submit made --game {game}                                   > made@1 is submitted
+submit made --game {game}                                   > already submitted
+bots                                                        > made
+play {game} made arena:greedy arena:random_legal {flags} --isolation none --quiet     > (normal)
+schedule t.toml                                             > {game}
+run t.toml --workers 1 --quiet                              > matches. Seat 0 scores
+extend t --encounters 2 --workers 1 --quiet                 > matches. Seat 0 scores
+standings t                                                 > greedy
+crosstable t                                                > points
+rounds t                                                    > round 1
+stats t                                                     > Time used.
+grades t                                                    > played
+matches t                                                   > {game}
+replay t/1                                                  > (normal)
+show greedy                                                 > {game}
+leaderboard {game}                                          > greedy
+repro t/1 --isolation none                                  > The same as recorded.
+report t --output t.html                                    > t.html
+publish t pages                                             > pages
+verify pages --external-game {game}                         > hold
+plot t --kind ratings --output t.svg                           > t.svg
+verify t                                                    > all records hold
+export t                                                    > "{game}"
+export t --whole                                            > "definition"
+import whole.jsonl --name again --external-game {game}      > again
+season s --add t                                            > s
+seasons                                                     > s
+void t 1 --reason fan                                       > 1
+undo t --reason no                                          > 1
+enter t arena:minimal --reason late                        > minimal
+withdraw t minimal --reason ill                            > minimal
+disqualify t random_legal --reason copied                   > random_legal
+replace t made made --args x --reason corrected             > made
+corrections t                                               > copied
+compare arena:greedy arena:random_legal --game {game} --max-encounters 1 --workers 1 --quiet --name c  > greedy
+tune arena:random_legal --game {game} --param a=1..2 --encounters 1 --test-encounters 8 --rounds 1 -q  > start
+rename t u                                                  > u
+delete u --yes                                                  > u
+restore u                                                   > u
+tournaments                                                 > finished
+merge other t --external-game {game}                        > new here
+"""
+
+
+@pytest.mark.slow
+def test_a_game_goes_through_every_command(tmp_path, monkeypatch, arena):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    Path("t.toml").write_text(TOURNAMENT)
+    used = set()
+    for line in EVERY_COMMAND.format(game=GAME, flags=FLAGS).strip().splitlines():
+        command, _, message = line.partition(" > ")
+        words = shlex.split(command)
+        code, out, err = arena(*words)
+        code = 0 if (words[0], code) in (("compare", UNDECIDED), ("tune", UNDECIDED)) else code
+        assert (code, message.strip() in out) == (0, True), f"{words}: {code}\n{out}\n{err}"
+        used.add(words[0])
+        if words == ["export", "t", "--whole"]:
+            Path("whole.jsonl").write_text(out)
+            shutil.copytree("home", "other")
+    assert used == set(COMMANDS) - WITHOUT_A_GAME
+
+
+def test_the_kit_of_an_external_game_is_tried_out_as_its_readme_says(tmp_path, monkeypatch, capsys):
+    """In the bot's own directory, where the game is not."""
+    games = tmp_path / "my games"
+    games.mkdir()
+    (games / "far_hex.py").write_text((EXAMPLES / "hex.py").read_text())
+    monkeypatch.syspath_prepend(str(games))
+    monkeypatch.chdir(tmp_path)
+    code, _, err = calling(tmp_path / "home", capsys)("new", "made", "--language", "python", "--game", "far_hex:Hex")
+    assert code == 0, err
+    (line,) = (line for line in Path("made/README.md").read_text().splitlines() if "export PYTHONPATH" in line)
+    test = f"{shlex.quote(sys.executable)} test_bot.py"
+    for commands, expected in ((f"{line}\n{test}", (0, "")), (test, (1, NO_MODULE))):
+        bare = {"PATH": "/usr/bin:/bin"}
+        done = subprocess.run(commands, shell=True, cwd="made", env=bare, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr.removeprefix("test_bot.py: game 'far_hex:Hex' ")) == expected

@@ -2,7 +2,7 @@
 
 The crawl finds a new route by itself, and fails if that has a field without a value here. What bots say in hidden
 matches, what they print and the reasons of corrections are strings that occur nowhere else; so is what only authors
-know, which test_secrets.py looks for, and in a contest whose results are frozen.
+know, which test_embargoed_results.py looks for, and in a contest whose results are frozen.
 """
 
 import re
