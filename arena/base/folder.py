@@ -13,7 +13,7 @@ from arena.base.errors import UsageError, failing_as
 from arena.base.text import shortened_text
 
 MAX_DEPTH = 12
-_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
 def replace_file(path: Path, *parts: Any, mode: int = 0o600, is_synced: bool = False) -> None:
@@ -33,6 +33,15 @@ def replace_file(path: Path, *parts: Any, mode: int = 0o600, is_synced: bool = F
         except BaseException:
             Path(file.name).unlink(missing_ok=True)
             raise
+
+
+def open_ordinary(path: str | Path, flags: int = os.O_RDONLY, *, directory: int | None = None) -> int:
+    """Open a file, also a new one by ``flags``; OSError if it is no ordinary one, or a link. The caller closes it."""
+    descriptor = os.open(path, flags | _FLAGS, 0o666, dir_fd=directory)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError("it is no ordinary file")
+    return descriptor
 
 
 def read_ordinary(path: Path, most_bytes: int) -> bytes:
@@ -78,13 +87,10 @@ class Folder:
             for directory in directories:
                 at = os.open(directory, _FLAGS | os.O_DIRECTORY, dir_fd=at)
                 opened.append(at)
-            descriptor = os.open(name, _FLAGS, dir_fd=at)
+            descriptor = open_ordinary(name, directory=at)
         finally:
             for directory_descriptor in opened:
                 os.close(directory_descriptor)
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            os.close(descriptor)
-            raise OSError("it is no ordinary file")
         return os.fdopen(descriptor, "rb")
 
     def paths(self) -> Iterator[str]:

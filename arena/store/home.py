@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 
 from arena.base.bot_text import EVERYBODY, OPERATOR, Audience
 from arena.base.errors import NoHomeError, StoreError, UsageError, failing_as
-from arena.base.folder import replace_file
+from arena.base.folder import open_ordinary, replace_file
 from arena.base.known_server import PEOPLE, RESULTS, identity_of, note_server, noted_server, reminder
 from arena.base.names import as_file_name, check_tournament_name
 from arena.base.programs.systemd import credential
@@ -367,9 +367,13 @@ def _forget_cached_results(home: ArenaHome, tournament: StoredTournament) -> Non
 def move_log(source: Path, target: Path) -> None:
     """Move a log; if there is a log at the target already, append to it."""
     with failing_as(UsageError, f"{source}: the tournament is stored, but its log can't be moved"):
-        if not source.exists():
+        try:
+            lines = os.fdopen(open_ordinary(source), "rb")
+        except FileNotFoundError:
             return
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with source.open("rb") as lines, target.open("ab") as log:
-            shutil.copyfileobj(lines, log)
+        with lines:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            # in a home from elsewhere a link may lead out of it
+            with os.fdopen(open_ordinary(target, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab") as log:
+                shutil.copyfileobj(lines, log)
         source.unlink()

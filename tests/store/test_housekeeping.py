@@ -1,4 +1,5 @@
 import contextlib
+import os
 import shutil
 import sqlite3
 from dataclasses import replace
@@ -101,6 +102,20 @@ def test_only_what_is_in_the_trash_is_erased(home):
     erase_tournament(home, "deleted/1")
     assert home.store.deleted_tournaments() == []
     assert logs(home) == {}
+
+
+@pytest.mark.parametrize("place", ["t", "deleted/1"])
+@pytest.mark.parametrize("kind", ["a link", "a pipe"])
+def test_a_log_in_a_home_from_elsewhere_leads_nowhere_else(home, tmp_path, place, kind):
+    outside, log = tmp_path / "profile", home.log_path(place)
+    outside.write_text("mine")
+    log.parent.mkdir(exist_ok=True)
+    log.unlink(missing_ok=True)
+    log.symlink_to(outside) if kind == "a link" else os.mkfifo(log)
+    with pytest.raises(UsageError, match="the tournament is stored, but its log can't be moved"):
+        delete_tournament(home, "t")
+    assert outside.read_text() == "mine"
+    assert "mine" not in [path.read_text() for path in home.directory.rglob("*.log") if path.is_file() and path != log]
 
 
 def test_a_log_is_never_overwritten(home):
