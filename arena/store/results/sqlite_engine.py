@@ -15,6 +15,9 @@ from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 from sqlalchemy.util import LRUCache
 
+from arena.base.errors import StoreError
+from arena.base.folder import open_ordinary
+
 BUSY_TIMEOUT_SECONDS = 30
 
 
@@ -51,11 +54,37 @@ class _Dialect(SQLiteDialect_pysqlite):
 
 registry.register("sqlite.arena", __name__, _Dialect.__name__)
 
+_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
+
+
+def _check_journal(path: Path) -> None:
+    """Raise StoreError if the journal beside a database names a file, which SQLite would remove at the first look.
+
+    SQLite writes a name at the end of a journal for transactions over several databases, which the arena never has.
+    """
+    journal = Path(f"{path.resolve()}-journal")
+    try:
+        with os.fdopen(open_ordinary(journal), "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - len(_JOURNAL_MAGIC)))
+            is_naming = file.read() == _JOURNAL_MAGIC
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise StoreError(f"{journal}: can't be read: {error.strerror or error}") from error
+    if is_naming:
+        raise StoreError(f"{journal}: it names a file that SQLite would remove; no arena has written it, so remove it")
+
+
 _COMPILED: MutableMapping[Any, Any] = LRUCache(500)
 
 
 def sqlite_engine(path: Path, max_value_bytes: int | None) -> Engine:
-    """Return an engine for the file at ``path``; on a read-only file system it can still be read."""
+    """Return an engine for the file at ``path``; on a read-only file system it can still be read.
+
+    Raises:
+        StoreError: if the journal beside it is not one of an arena.
+    """
+    _check_journal(path)
     url = f"sqlite+arena:///{path}"
     if path.exists() and not os.access(path.parent, os.W_OK):
         url = f"sqlite+arena:///file:{quote(str(path))}?immutable=1&uri=true"

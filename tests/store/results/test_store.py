@@ -1,5 +1,7 @@
 import contextlib
+import os
 import sqlite3
+import struct
 import subprocess
 import sys
 import time
@@ -11,6 +13,7 @@ import sqlalchemy
 from arena.base.enums import CorrectionKind, FaultKind
 from arena.base.errors import StoreAwayError, StoreError
 from arena.base.records import Fault
+from arena.store.people.people_store import PeopleStore
 from arena.store.results.connection import Database
 from arena.store.results.schema import SCHEMA_VERSION
 from arena.store.results.store import Store
@@ -324,3 +327,29 @@ def test_kinds_are_read_as_members_from_every_database(store, tournament):
     assert store.faults_of("b@1")[0].kind is FaultKind.EXIT
     void(store, tournament, 1)
     assert store.tournament(tournament.name).corrections[0].kind is CorrectionKind.VOID
+
+
+def journal_naming(victim, page_bytes=4096, pages=1):
+    """Return the journal of a transaction over several databases that was interrupted: it changes nothing else."""
+    magic, name = bytes.fromhex("d9d505f920a163d7"), os.fsencode(victim)
+    head = (magic + struct.pack(">5I", 0, 0, pages, 512, page_bytes)).ljust(512, b"\0")
+    number = struct.pack(">I", 2**30 // page_bytes + 1)
+    return head + number + name + struct.pack(">2I", len(name), sum(name)) + magic
+
+
+@pytest.mark.parametrize("kind", [Store, PeopleStore])
+def test_a_journal_from_elsewhere_removes_no_file(tmp_path, kind):
+    victim, place = tmp_path / "thesis", tmp_path / "arena.sqlite3"
+    victim.write_text("years")
+    kind(place).close()
+    journal, pages = tmp_path / "arena.sqlite3-journal", place.stat().st_size // 4096
+    journal.write_bytes(journal_naming(victim, pages=pages))
+    with pytest.raises(StoreError, match="-journal: it names a file that SQLite would remove"):
+        kind(place)
+    assert victim.exists()
+    journal.write_bytes(journal.read_bytes()[:512])  # of one database: SQLite rolls back
+    kind(place).close()
+    journal.unlink(missing_ok=True)
+    os.mkfifo(journal)
+    with pytest.raises(StoreError, match="-journal: can't be read: it is no ordinary file"):
+        kind(place)
