@@ -13,12 +13,10 @@ from types import SimpleNamespace
 import pytest
 from packaging.requirements import Requirement
 
-from tests.conftest import BOTS, name_cases
+from tests.conftest import BOTS, ROOT, name_cases
 from tests.costs import judge
 from tests.held_port import HOST
 from tests.near import paths_near, rooms_that_import
-
-ROOT = Path(__file__).parents[1]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import json
 import re
 from html.parser import HTMLParser
 from http import HTTPStatus
-from pathlib import Path
 from urllib.parse import urldefrag, urljoin, urlsplit
 from xml.etree import ElementTree
 
@@ -12,10 +11,9 @@ import html5lib
 import pytest
 
 from arena.store.home import ArenaHome
+from tests.conftest import ROOT
 from tests.server.http.test_serve import served
 from tests.site.hostile import TEXTS, fill
-
-ROOT = Path(__file__).parents[2]
 
 FEW = (f"=1+1 {TEXTS[1]} {TEXTS[2]}", f"{TEXTS[14]} {TEXTS[15]}", "@\0", "@SUM(1)", "..")
 """A formula with markup, terminal escapes with directions, and names that are no names."""

@@ -12,9 +12,9 @@ import pytest
 
 from arena.store.home import ArenaHome
 from tests.cli.calls import as_json, called, played_in, printed, refusal, told
+from tests.conftest import ROOT
 from tests.databases import change
 
-ROOT = Path(__file__).parents[2]
 BOTS = ROOT / "bots"
 
 FILE = f"""

@@ -5,14 +5,13 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from arena.store.people.people_store import PeopleStore
 from tests.cli.calls import as_json, calling, played_in, printed, refusal, shown
+from tests.conftest import BOTS
 
-BOTS = Path(__file__).parents[2] / "bots"
 ENTRANTS = "".join(f'[[entrants]]\nbot = "{BOTS / name}"\n' for name in ("minimal", "random_legal", "greedy"))
 GAMES_FILE = f"""
 encounters = 6

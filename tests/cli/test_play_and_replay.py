@@ -3,7 +3,6 @@
 import io
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -20,9 +19,8 @@ from arena.match.single_match import play_match
 from benchmarks import zoo_bots as zoo
 from tests.cli.calls import as_json, called, told
 from tests.cli.typed_terminal import arena_at_a_terminal, shown_at_a_terminal
+from tests.conftest import BOTS
 from tests.games.variants import VARIANTS
-
-BOTS = Path(__file__).parents[2] / "bots"
 
 
 @pytest.fixture

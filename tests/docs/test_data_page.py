@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-from pathlib import Path
 
 import click
 import pytest
@@ -20,8 +19,8 @@ from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from arena.tournament.transfer.export import whole_export
 from benchmarks import zoo_bots as zoo
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "data.md").read_text(encoding="utf-8")
 BOTS = {name: ROOT / "bots" / name for name in ("minimal", "random_legal", "greedy")}
 SMALL = 'game = "differences"\noptions = { size = 4 }\nencounters = 2\n'

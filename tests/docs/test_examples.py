@@ -14,6 +14,7 @@ import arena.ratings
 from arena import ArenaHome
 from arena.base.enums import IsolationLevel
 from benchmarks.zoo_bots import ZOO
+from tests.conftest import ROOT
 from tests.docs.reader import FENCE
 from tests.leftovers import own_errors
 
@@ -79,7 +80,6 @@ def test_the_examples_of_docstrings_do_what_they_say(module):
     assert not failed
 
 
-ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "isolation.md").read_text(encoding="utf-8")
 TABLE = [
     [cell.strip() for cell in line.strip("|").split("|")]

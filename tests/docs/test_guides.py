@@ -6,7 +6,6 @@ import shlex
 import shutil
 import subprocess
 from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
 
@@ -18,10 +17,10 @@ from arena.tournament.opening_information import with_openings
 from arena.tournament.schedule import schedule
 from arena.tournament.tournament_file import TournamentFile
 from tests import needs
+from tests.conftest import ROOT
 from tests.docs.reader import FENCE
 from tests.server.operating.test_units import PLAIN
 
-ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "operators.md").read_text(encoding="utf-8")
 CONTAINERFILE = (ROOT / "Containerfile").read_text(encoding="utf-8")
 

@@ -15,10 +15,10 @@ from arena.games import GAMES, make_game
 from arena.match.bot_pool import BotPool
 from arena.protocol import frames, messages
 from arena.protocol.frames import FrameError, decode_body
+from tests.conftest import ROOT
 from tests.matches import small_match
 from tests.written_bots import write_bot
 
-ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "protocol.md").read_text(encoding="utf-8")
 
 

@@ -2,7 +2,6 @@ import json
 import random
 import re
 import tomllib
-from pathlib import Path
 from xml.sax.saxutils import escape
 
 import pytest
@@ -12,9 +11,9 @@ from arena.games import GAMES, make_game
 from arena.tournament.definition import load_definition
 from arena.tournament.schedule import schedule
 from tests import needs
+from tests.conftest import ROOT
 from tests.docs.reader import BARE_PATH
 
-ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 

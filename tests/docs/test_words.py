@@ -1,10 +1,9 @@
 import re
 from functools import cache
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.conftest import ROOT
 
 CODE = sorted(path for path in (ROOT / "arena").rglob("*.py") if "templates" not in path.parts)
 PAGES = [

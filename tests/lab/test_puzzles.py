@@ -10,7 +10,6 @@ from arena.lab.matches.puzzle import keep_puzzles, kept_puzzles
 from arena.lab.matches.puzzle_search import MIN_CHOICES, decisions_by_position, find_puzzles, lines_log2, theme_of
 from arena.lab.solving.limits import Limits
 from arena.lab.solving.worth import Outcome
-from arena.store.home import ArenaHome
 from tests.analysis.text.tournaments import play
 from tests.lab.games import after, plain_value
 from tests.lab.made_puzzles import longer_puzzle, made_puzzle
@@ -175,10 +174,9 @@ def test_a_theme_is_the_first_that_holds_and_the_difficulty_is_exact_where_lines
 
 
 @pytest.fixture
-def home(tmp_path):
-    with ArenaHome(tmp_path / "home") as home:
-        play(home, "t", ["alpha", "beta"])
-        yield home
+def home(home):
+    play(home, "t", ["alpha", "beta"])
+    return home
 
 
 def test_puzzles_are_kept_under_any_name_of_their_tournament(home):

@@ -10,7 +10,6 @@ from arena.server.http.app import Site
 from arena.server.http.connections import Connections
 from arena.server.http.events import Events
 from arena.server.http.opened_home import OpenedHome
-from arena.store.home import ArenaHome
 from tests.server.http.streams import listening, parsed
 from tests.store.results.samples import definition, line, record
 
@@ -72,12 +71,6 @@ class Served:
         await self.site.close()
         self.server.close()
         self.home.close()
-
-
-@pytest.fixture
-def home(tmp_path):
-    with ArenaHome(tmp_path / "home") as home:
-        yield home
 
 
 @pytest.fixture

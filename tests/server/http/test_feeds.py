@@ -8,7 +8,6 @@ from arena.base.records import Fault
 from arena.site.pages.results import bot_feed, tournament_feed
 from arena.site.pages.results_model import MAX_ENTRIES, ListedFault, ListedResult
 from arena.site.render import ATOM, feed_xml, result_title
-from arena.store.home import ArenaHome
 from tests.server.conftest import client_of
 from tests.store.results.samples import definition, line, record
 
@@ -44,11 +43,10 @@ def test_a_title_says_who_beat_whom(of, title):
 
 
 @pytest.fixture
-def home(tmp_path):
-    with ArenaHome(tmp_path / "home") as home:
-        tournament = home.store.create_tournament(definition(name="t"), [line(match) for match in range(1, 71)])
-        home.store.record(tournament, [record(match, tournament="t") for match in range(1, 61)])
-        yield home
+def home(home):
+    tournament = home.store.create_tournament(definition(name="t"), [line(match) for match in range(1, 71)])
+    home.store.record(tournament, [record(match, tournament="t") for match in range(1, 61)])
+    return home
 
 
 def assert_is_atom(xml):

@@ -30,6 +30,7 @@ from arena.store.people.values import Role, SubmissionState
 from arena.store.results.values import OwnedBot
 from tests import needs
 from tests.cli.calls import calling, refusal
+from tests.conftest import ROOT
 from tests.lab.made_puzzles import made_puzzle
 from tests.leftovers import command_line, command_lines, own_errors, wait_for_the_end_of
 from tests.server.conftest import add_tournament
@@ -38,7 +39,6 @@ from tests.test_light_processes import WEB, loaded_too_much
 from tests.waiting import wait_until
 from tests.written_bots import kit_bot
 
-ROOT = Path(__file__).parents[3]
 PLAY_PAGE = b"Choose a game.</p>"  # the guide, which is there in its place, has the words too
 
 
