@@ -1,4 +1,4 @@
-"""Deeds that a bot should be refused, by system calls; run as a bot by ``test_refusals.py``.
+"""Deeds that a bot should be refused, by system calls; run as a bot by ``test_parts.py``.
 
 Prints what succeeded and what failed, as JSON: a deed that is refused raises OSError.
 """
