@@ -170,7 +170,7 @@ def restore_backup(backup: Path, target: Target, expected_digest: str | None = N
     shown = f"home {shortened_text(str(target.directory))!r}"
     with BackupReader(backup) as reader:
         with failing_as(UsageError, f"{shown}: can't be written"):
-            directory = target.directory.resolve()
+            directory = Path(os.path.realpath(target.directory))  # also of a link to itself
             _require_empty(directory, shown)
             directory.mkdir(parents=True, exist_ok=True)
             staging = Path(tempfile.mkdtemp(prefix=STAGING, dir=directory))

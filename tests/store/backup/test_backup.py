@@ -294,6 +294,12 @@ def test_a_home_that_is_not_empty_is_refused(backup, tmp_path, name):
     assert [path.name for path in (tmp_path / "restored").iterdir()] == [name]
 
 
+def test_a_link_to_itself_is_no_place_for_a_home(backup, tmp_path):
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(UsageError, match="loop': expected an empty directory, or nothing there"):
+        restore_backup(backup, Target(tmp_path / "loop"))
+
+
 def test_the_commands_say_what_they_did(directory, tmp_path, capsys):
     call = calling(directory, capsys)
     code, text, error = call("backup", "make", tmp_path / "backup")
