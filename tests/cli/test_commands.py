@@ -141,6 +141,12 @@ MISTAKES = [
     (["run", "nowhere.toml"], "nowhere.toml: there is no such file"),
     (["run", str(ROOT)], "this is a directory"),
     (["run", "x.toml", "--workers", "0"], "0 is not in the range"),
+    (["run", "x.toml", "--workers", "two"], "'--workers': 'two': expected a whole number from 1 to 1,024"),
+    (["play", "plaid", "a", "b", "--seconds", "nan"], "'--seconds': 'nan': expected a number from 0.001 to 86,400"),
+    (
+        ["submit", str(BOTS / "minimal"), "--game", "hx:Hex"],
+        "--game 'hx:Hex': minimal@1 does not claim it; expected one of",
+    ),
     (["submit", "nowhere"], "there is no such file or directory"),
     (["submit", str(ROOT / "tests")], "there is no bot.toml in this directory; it takes at least name = "),
     (["play", "differences", "nobody", "nobody"], "unknown bot 'nobody'"),

@@ -25,6 +25,7 @@ from arena.store.people.unrated_match import ENDED, MatchState
 from arena.store.people.values import FINAL, SubmissionState
 
 if TYPE_CHECKING:
+    from arena.base.records import Bot
     from arena.community.submissions.submission import Submission
 
 
@@ -136,8 +137,19 @@ def submit_command(
 def _submit(path: Path, games: tuple[str, ...], as_json: bool) -> int:
     from arena.community.submissions.submission import submit
 
+    def check_claimed(bot: Bot) -> None:
+        for game in games:
+            if game not in bot.games:
+                raise UsageError(
+                    f"--game {game!r}: {bot.label} does not claim it; expected one of games in its bot.toml"
+                )
+
+    def show(text: str) -> None:
+        if not as_json:
+            click.echo(printable(text))
+
     with open_home() as arena_home:
-        submission = submit(arena_home, path, lambda text: None if as_json else click.echo(printable(text)), games)
+        submission = submit(arena_home, path, show, games, before_trial=check_claimed)
         if as_json:
             print_json(_as_json(submission))
         if submission.refusal is not None:

@@ -51,7 +51,7 @@ def doctor_command(
     """
     for name in ("host", "port"):
         if not serves and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise UsageError(f"--{name}: is for --serve")
+            raise UsageError(f"--{name}: expected only together with --serve")
     if serves and clock:
         raise UsageError("--serve: can't be combined with --clock; expected one of them")
     if serves:

@@ -15,6 +15,7 @@ import click
 
 from arena.analysis.text.tables import FORMATS, printable
 from arena.base.errors import UsageError
+from arena.base.text import shortened_text
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -22,10 +23,19 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 class WholeNumber(click.IntRange):
     """An option that is a whole number within bounds; both are required, as every option has a limit."""
 
-    name = "integer"  # in "'x' is not a valid integer"
+    name = "integer"
 
     def __init__(self, low: int, high: int) -> None:
         super().__init__(low, high)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            int(value)
+        except ValueError:
+            self.fail(
+                f"{shortened_text(str(value))!r}: expected a whole number from {self.min:,} to {self.max:,}", param, ctx
+            )
+        return super().convert(value, param, ctx)
 
 
 class Number(click.FloatRange):
@@ -37,10 +47,15 @@ class Number(click.FloatRange):
         super().__init__(low, high)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        number = super().convert(value, param, ctx)
-        if isnan(number):
-            self.fail(f"{value} is not in the range {self.min}<=x<={self.max}.", param, ctx)
-        return number
+        try:
+            is_number = not isnan(float(value))
+        except ValueError:
+            is_number = False
+        if not is_number:
+            self.fail(
+                f"{shortened_text(str(value))!r}: expected a number from {self.min:,} to {self.max:,}", param, ctx
+            )
+        return super().convert(value, param, ctx)
 
 
 SECONDS = Number(0.001, 86400)

@@ -253,7 +253,7 @@ def test_rounds_are_shown_alone_and_many_are_cut_to_the_latest(arena):
         (["nobody"], "unknown tournament 'nobody'"),
         (["cup", "--round", "99"], "--round 99: tournament 'cup' has rounds 1 to "),
         (["cup", "--round", "0"], "0 is not in the range 1<=x<=2147483647"),
-        (["cup", "--round", "x"], "'x' is not a valid integer"),
+        (["cup", "--round", "x"], "'--round': 'x': expected a whole number from 1 to 2,147,483,647"),
     ],
 )
 def test_wrong_use_is_refused_in_a_sentence(arena, arguments, message):

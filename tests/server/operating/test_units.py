@@ -328,8 +328,8 @@ def test_the_command_says_it_in_lines_of_a_narrow_terminal(tmp_path, capsys, mon
     ("arguments", "sentence"),
     [
         (["--serve", "--clock"], "--serve: can't be combined with --clock; expected one of them"),
-        (["--port", "80"], "--port: is for --serve"),
-        (["--host", "::1"], "--host: is for --serve"),
+        (["--port", "80"], "--port: expected only together with --serve"),
+        (["--host", "::1"], "--host: expected only together with --serve"),
     ],
 )
 def test_what_does_not_belong_together_is_refused(capsys, arguments, sentence):
