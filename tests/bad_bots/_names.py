@@ -25,6 +25,28 @@ def in_a_thread(function):
     threading.Thread(target=function, daemon=True).start()
 
 
+def start_many(start):
+    for _ in range(2000):
+        try:
+            start()
+        except (OSError, RuntimeError):
+            break
+    time.sleep(1000)
+
+
+def burn_cpu(seconds):
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        pass
+
+
+def write_shared_memory(megabytes):
+    for number in range(20):
+        with open(f"/dev/shm/arena-zoo-{number}", "wb") as file:
+            for _ in range(megabytes):
+                file.write(b"x" * 1_000_000)
+
+
 def flood_stderr():
     while True:
         os.write(2, b"x" * 65536)
