@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ctypes
 import errno
 import gc
 import logging
@@ -44,6 +45,8 @@ DATE_SECONDS = 1.0
 
 OBJECTS_PER_COLLECTION = 50_000
 """Fewer than a command that ends soon: garbage takes memory meanwhile."""
+
+_M_ARENA_MAX = -8
 
 LOW_PORTS = 1024
 MAX_BESIDE = 20
@@ -183,9 +186,16 @@ def serve(
     """
     _log.setLevel(logging.ERROR)  # "Invalid HTTP request received."
     sys.setswitchinterval(SWITCH_SECONDS)
+    use_one_heap()
     gc.freeze()  # what was made until now stays, and no request waits while it is searched for garbage
     gc.set_threshold(OBJECTS_PER_COLLECTION)
     return asyncio.run(_serve(site, listening, when_ready, proxies, beside, is_inherited))
+
+
+def use_one_heap() -> None:
+    """Have all threads take memory from one heap: pages that are rendered leave holes in that of each thread."""
+    with contextlib.suppress(AttributeError):  # only glibc has heaps for threads
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
 
 async def _serve(

@@ -1,4 +1,5 @@
 import contextlib
+import ctypes
 import io
 import json
 import os
@@ -269,6 +270,33 @@ def test_in_an_empty_directory_it_waits_for_the_first_tournament(tmp_path):
             add_tournament(home, "first")
         server.get_until("/index.json", lambda answer: json.loads(answer[2])["tournament_count"] == 1)
         assert server.end() == (0, "")
+
+
+HEAPS = """
+import ctypes, os, threading
+libc = ctypes.CDLL(None)
+{setting}
+held, have_allocated = [], threading.Barrier(5)
+def allocate():
+    held.append(bytes(100_000))
+    have_allocated.wait()
+for _ in range(4):
+    threading.Thread(target=allocate).start()
+have_allocated.wait()
+libc.fdopen.restype = ctypes.c_void_p
+file = libc.fdopen(os.dup(1), b"w")
+libc.malloc_info(0, ctypes.c_void_p(file))
+libc.fflush(None)
+"""
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_info"), reason="needs glibc, which has heaps for threads")
+def test_threads_that_render_pages_leave_no_holes_in_heaps_of_their_own():
+    one, several = (
+        subprocess.run([sys.executable, "-c", HEAPS.format(setting=setting)], capture_output=True, check=True).stdout
+        for setting in ("from arena.server.http import server; server.use_one_heap()", "")
+    )
+    assert one.count(b"<heap nr") == 1 < several.count(b"<heap nr")
 
 
 def test_the_loop_is_let_on_ten_times_as_soon_as_by_python(monkeypatch):
