@@ -86,7 +86,7 @@ HOSTILE = {
     "a long number in hexadecimal": (manifest(f"{MANIFEST}x = 0x{'f' * 9000}\n"), "a whole number of more than 64"),
     "deep in bot.toml": (manifest(MANIFEST + "x = " + "[" * 9000), "nested too deeply"),
     "deep keys in bot.toml": (manifest(MANIFEST + "a" + ".a" * 7000 + " = 1"), "nested too deeply"),
-    "no text in bot.toml": (lambda bot: (bot / "bot.toml").write_bytes(b'name = "\xff"'), "not valid TOML"),
+    "no text in bot.toml": (lambda bot: (bot / "bot.toml").write_bytes(b'name = "\xff"'), "the byte 0xff is not UTF-8"),
     "no program": (manifest('name = "b"\ncommand = [""]\n'), "command = '': expected a file of the bot"),
     "the directory as program": (manifest('name = "b"\nbuild = ["make"]\ncommand = ["."]\n'), "command = '.'"),
     "the directory as program, in other words": (manifest('name = "b"\nbuild = ["make"]\ncommand = ["./"]\n'), "'./'"),
