@@ -35,6 +35,13 @@ def replace_file(path: Path, *parts: Any, mode: int = 0o600, is_synced: bool = F
             raise
 
 
+def write_new(path: Path, data: bytes) -> None:
+    """Write a new file in place of what is there: never through a link, which in a folder from elsewhere leads out."""
+    path.unlink(missing_ok=True)
+    with path.open("xb") as file:
+        file.write(data)
+
+
 def open_ordinary(path: str | Path, flags: int = os.O_RDONLY, *, directory: int | None = None) -> int:
     """Open a file, also a new one by ``flags``; OSError if it is no ordinary one, or a link. The caller closes it."""
     descriptor = os.open(path, flags | _FLAGS, 0o666, dir_fd=directory)

@@ -22,6 +22,7 @@ from arena.cli.command_table import COMMANDS, LISTED
 from arena.cli.completion import CANDIDATES, PATHS
 from arena.cli.group import LazyGroup, run
 from arena.store.home import ArenaHome
+from arena.store.results.known_names import KnownNames
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
 from benchmarks import zoo_bots as zoo
@@ -166,6 +167,24 @@ def test_a_home_in_use_is_not_waited_for_and_not_changed(directory, tmp_path):
         assert time.monotonic() - started < 25  # and not the half minute for which other commands wait
         database.execute("ROLLBACK")
     assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("what", ["", "-journal", "view"])
+def test_a_home_from_elsewhere_is_not_waited_for(tmp_path, what):
+    ArenaHome(tmp_path / "home").close()
+    path = tmp_path / "home" / "arena.sqlite3"
+    if what == "view":
+        endless = "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers)"
+        with closing(sqlite3.connect(path)) as database:
+            database.execute("ALTER TABLE tournaments RENAME TO hidden")
+            database.execute(f"CREATE VIEW tournaments AS {endless} SELECT hidden.* FROM hidden, numbers WHERE n < 0")
+    else:
+        if not what:
+            path.unlink()
+        os.mkfifo(f"{path}{what}")
+    started = time.monotonic()
+    assert KnownNames(path).tournaments() == []
+    assert time.monotonic() - started < 5
 
 
 @pytest.mark.parametrize(

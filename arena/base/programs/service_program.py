@@ -22,7 +22,7 @@ from types import FrameType
 from typing import Generic, NoReturn, TypeVar
 
 from arena.base.errors import UsageError
-from arena.base.folder import read_note
+from arena.base.folder import read_note, write_new
 from arena.base.names import as_file_name
 from arena.base.programs.log_lines import set_up_logging
 
@@ -62,7 +62,7 @@ class ProblemNote:
         with contextlib.suppress(OSError):
             self._path.parent.mkdir(exist_ok=True)  # a home that is away for a while is not made again
             unfinished = self._path.with_suffix(".new")
-            unfinished.write_bytes(sentence.encode("utf-8", "replace"))
+            write_new(unfinished, sentence.encode("utf-8", "replace"))
             unfinished.replace(self._path)
             self._reported = sentence
 

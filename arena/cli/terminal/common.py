@@ -19,6 +19,7 @@ from arena.analysis.text.tables import Column, Row, fitted_table, printable, ren
 from arena.analysis.text.text_layout import wrapped
 from arena.base.enums import IsolationLevel
 from arena.base.errors import GameError, UsageError, failing_as
+from arena.base.folder import write_new
 from arena.base.text import counted
 from arena.cli.terminal.global_options import global_option
 from arena.cli.terminal.options import is_wide
@@ -343,7 +344,7 @@ def write_file(file: Path, content: str | bytes) -> None:
             return
         unfinished = target.with_name(f".{target.name[:100]}.{os.getpid()}")
         try:
-            unfinished.write_bytes(data)
+            write_new(unfinished, data)
             if target.exists():
                 unfinished.chmod(target.stat().st_mode & 0o7777)
             unfinished.replace(target)

@@ -7,11 +7,16 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 BUSY_TIMEOUT_SECONDS = 0.2
+QUERY_SECONDS = 1.0
+"""A view in a file from elsewhere may have rows without end."""
+STEPS = 10_000
+"""Of SQLite's, between two looks at the clock."""
 MAX_TOURNAMENTS = 1000
 MAX_MATCHES = 50
 """The most matches of one tournament."""
@@ -54,12 +59,21 @@ class KnownNames:
         return sorted({text for name, version in bots for text in (str(name), f"{name}@{version}")})
 
     def _rows(self, query: str, *values: str | int) -> list[tuple[Any, ...]]:
+        end = time.monotonic() + QUERY_SECONDS
         try:
+            if not all(map(_may_be_opened, (self._path, self._path.with_name(f"{self._path.name}-journal")))):
+                return []
             address = f"{self._path.absolute().as_uri()}?mode=ro"
             with closing(sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT_SECONDS)) as connection:
+                connection.set_progress_handler(lambda: time.monotonic() > end, STEPS)
                 return connection.execute(query, values).fetchall()
         except (sqlite3.Error, OSError, ValueError):
             return []
+
+
+def _may_be_opened(path: Path) -> bool:
+    """Return whether SQLite does not wait for a file, as it would for a pipe."""
+    return path.is_file() or not path.exists()
 
 
 def _entrants(definition: Any) -> list[tuple[Any, ...]]:

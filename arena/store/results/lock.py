@@ -45,6 +45,8 @@ class FileLock:
             opened.callback(os.close, self._descriptor)
             if not self._try_to_lock():
                 raise StoreError(f"{self._refusal} ({_holder(self._descriptor)}); nothing was changed")
+            if (content := os.pread(self._descriptor, 100, 0).strip()) and not content.isdigit():
+                raise StoreError(f"{self._path}: it is no lock of an arena, and stays as it is")
             os.ftruncate(self._descriptor, 0)
             os.write(self._descriptor, f"{os.getpid()}\n".encode())
             opened.pop_all()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.dialects import registry
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
@@ -53,6 +53,7 @@ class _Dialect(SQLiteDialect_pysqlite):
 
 
 registry.register("sqlite.arena", __name__, _Dialect.__name__)
+_DRIVER = "sqlite+arena"
 
 _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 
@@ -85,9 +86,9 @@ def sqlite_engine(path: Path, max_value_bytes: int | None) -> Engine:
         StoreError: if the journal beside it is not one of an arena.
     """
     _check_journal(path)
-    url = f"sqlite+arena:///{path}"
+    url = URL.create(_DRIVER, database=str(path))  # in a text, SQLAlchemy would take a "?" for the end of the path
     if path.exists() and not os.access(path.parent, os.W_OK):
-        url = f"sqlite+arena:///file:{quote(str(path))}?immutable=1&uri=true"
+        url = URL.create(_DRIVER, database=f"file:{quote(str(path))}", query={"immutable": "1", "uri": "true"})
     connect_args = {"timeout": BUSY_TIMEOUT_SECONDS, "isolation_level": None}
     engine = create_engine(
         url,

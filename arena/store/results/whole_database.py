@@ -84,6 +84,8 @@ def _create_or_migrate(connection: Connection, schema: Schema, database: Databas
 
 def _version(connection: Connection, schema: Schema, shown: str) -> int | None:
     """Return the version; None if the database is empty, or its tables are being created."""
+    if connection.dialect.name == "sqlite":
+        _check_active(connection, schema, shown)
     names, meta = inspect(connection).get_table_names(), schema.meta
     if meta.name not in names:
         if names:
@@ -93,6 +95,14 @@ def _version(connection: Connection, schema: Schema, shown: str) -> int | None:
     if text is not None and not (text.isdecimal() and int(text[:9]) > 0):
         raise StoreError(f"{shown}: the database's version is {text[:20]!r}; expected a number")
     return int(text[:9]) if text is not None else None
+
+
+def _check_active(connection: Connection, schema: Schema, shown: str) -> None:
+    """Raise StoreError for a trigger, or a view in place of a table: in a file from elsewhere they may never end."""
+    query = "SELECT type, name FROM sqlite_master WHERE type IN ('view', 'trigger')"
+    for kind, name in connection.exec_driver_sql(query):
+        if kind == "trigger" or str(name).lower() in schema.tables.tables:
+            raise StoreError(f"{shown}: the {kind} {str(name)[:80]!r} is no part of an arena's database")
 
 
 # The home to which a database on a server belongs: programs of its site work there, and none of another home.

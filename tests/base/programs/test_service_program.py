@@ -396,3 +396,12 @@ def test_the_niceness_of_a_service_holds_against_other_sessions_too():
     wrapped = [sys.executable, "-c", f"import subprocess, sys; subprocess.run([sys.executable, '-c', {text!r}])"]
     others = subprocess.run(wrapped, capture_output=True, text=True, start_new_session=True).stdout
     assert others.endswith("nice 0\n"), "a program in the session of others left them as they were"
+
+
+def test_a_note_is_written_through_no_link(tmp_path):
+    (tmp_path / "thesis").write_text("years")
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts/checker.new").symlink_to(tmp_path / "thesis")
+    ProblemNote(tmp_path, "checker").report("the disk is full")
+    assert (tmp_path / "thesis").read_text() == "years"
+    assert noted(tmp_path) == [HealthProblem("checker", "the disk is full")]

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 from collections import defaultdict
 from pathlib import Path
 
@@ -160,6 +161,14 @@ def test_files_are_written_through_links_and_in_place_of_one_to_itself(tmp_path)
     assert (tmp_path / "link").is_symlink()
     assert [(tmp_path / name).read_text() for name in ("file", "loop")] == ["a", "b"]
     assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_a_link_in_the_place_of_the_unfinished_file_leads_nowhere(tmp_path):
+    (tmp_path / "thesis").write_text("years")
+    (tmp_path / f".page.html.{os.getpid()}").symlink_to("thesis")
+    write_file(tmp_path / "page.html", "page")
+    assert [(tmp_path / name).read_text() for name in ("thesis", "page.html")] == ["years", "page"]
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 ENTRANTS = [("greedy", "ada"), ("random_legal", "bob"), ("minimal", "cleo"), ("random_legal", "dan")]

@@ -15,6 +15,7 @@ from arena.base.errors import StoreAwayError, StoreError
 from arena.base.records import Fault
 from arena.store.people.people_store import PeopleStore
 from arena.store.results.connection import Database
+from arena.store.results.lock import director_file_lock
 from arena.store.results.schema import SCHEMA_VERSION
 from arena.store.results.store import Store
 from arena.store.results.values import StoredBot
@@ -353,3 +354,44 @@ def test_a_journal_from_elsewhere_removes_no_file(tmp_path, kind):
     os.mkfifo(journal)
     with pytest.raises(StoreError, match="-journal: can't be read: it is no ordinary file"):
         kind(place)
+
+
+@pytest.mark.parametrize("name", ["what?mode=ro", "why?uri=true", "x%41", "x#y"])
+def test_a_path_is_taken_as_it_is(tmp_path, name):
+    (tmp_path / name).mkdir()
+    Store(tmp_path / name / "arena.sqlite3").close()
+    assert (tmp_path / name / "arena.sqlite3").exists()
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+ENDLESS = "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers)"
+ACTIVE = {
+    "view": f"CREATE VIEW Tournaments AS {ENDLESS} SELECT hidden.* FROM hidden, numbers",
+    "trigger": f"CREATE TRIGGER t AFTER UPDATE ON hidden BEGIN INSERT INTO voids {ENDLESS} SELECT n FROM numbers; END",
+}
+
+
+@pytest.mark.parametrize("kind", ACTIVE)
+def test_a_database_that_acts_when_it_is_read_is_refused(tmp_path, kind):
+    place = tmp_path / "arena.sqlite3"
+    Store(place).close()
+    with contextlib.closing(sqlite3.connect(place)) as database:
+        database.execute("CREATE VIEW mine AS SELECT name FROM tournaments")
+    Store(place).close()
+    with contextlib.closing(sqlite3.connect(place)) as database:
+        database.execute("DROP VIEW mine")
+        database.execute("ALTER TABLE tournaments RENAME TO hidden")
+        database.execute(ACTIVE[kind])
+    with pytest.raises(StoreError, match=f"the {kind} .* is no part of an arena's database"):
+        Store(place)
+
+
+def test_what_is_no_lock_is_not_overwritten(tmp_path):
+    path = tmp_path / "cup.lock"
+    path.write_text("[package]")
+    with pytest.raises(StoreError, match="it is no lock of an arena"), director_file_lock(tmp_path, "cup"):
+        pass
+    assert path.read_text() == "[package]"
+    path.write_text("12345\n")
+    with director_file_lock(tmp_path, "cup"):
+        assert path.read_text() == f"{os.getpid()}\n"
