@@ -136,10 +136,11 @@ def submit_command(
 
 def _submit(path: Path, games: tuple[str, ...], as_json: bool) -> int:
     from arena.community.submissions.submission import submit
+    from arena.games import GAMES
 
     def check_claimed(bot: Bot) -> None:
         for game in games:
-            if game not in bot.games:
+            if game not in bot.games and game not in GAMES:
                 raise UsageError(
                     f"--game {game!r}: {bot.label} does not claim it; expected one of games in its bot.toml"
                 )
