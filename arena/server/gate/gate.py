@@ -141,6 +141,8 @@ class Gate:
                 sent |= fields
             elif operation.method != "GET":
                 sent = await fields_of(request, operation.max_body_bytes)
+            if operation.method != "GET" and operation.who is not Who.ANYBODY:
+                await anyio.to_thread.run_sync(self._admit_again, request, operation, actor, limiter=self._threads)
             sent |= request.path_params
             visit, result = await self._run_operation(request, operation, actor, sent, received)
         except (UsageError, ValidationError) as error:
@@ -244,6 +246,12 @@ class Gate:
             raise ProblemError(Problem(status=401, title="Sign in first", error="Only who has signed in may do this."))
         sentence = _refusal(actor, actor.person.role, operation)
         raise ProblemError(Problem(status=403, title="Not allowed", error=sentence))
+
+    def _admit_again(self, request: Request, operation: Operation, actor: Actor) -> None:
+        """Raise ProblemError if who was admitted may do it no longer: until a body has come can take minutes."""
+        if not self._may_still(request, operation, actor):
+            sentence = "While this was sent, your account, session, token or role has changed."
+            raise ProblemError(Problem(status=403, title="Not allowed any more", error=sentence))
 
     def _may_still(self, request: Request, operation: Operation, actor: Actor) -> bool:
         try:

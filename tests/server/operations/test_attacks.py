@@ -430,6 +430,28 @@ async def test_what_is_too_slow_is_not_waited_for_and_of_who_may_not_nothing_is_
     assert response.status_code == 401
 
 
+@pytest.mark.parametrize("way", ["closed", "token ended", "other role"])
+async def test_who_is_stopped_while_a_body_comes_changes_nothing(world, way):
+    world.add("cleo", Role.DIRECTOR)
+    program, cleo = world.program("cleo", Scope.DIRECT), world.store.accounts.get("cleo")
+    changed = []
+
+    async def slow():
+        yield b"role=author&"
+        if way == "closed":
+            world.store.accounts.close("cleo", "test", "")
+        elif way == "token ended":
+            world.store.tokens.end(cleo, world.store.tokens.all(cleo)[0].number)
+        else:
+            world.store.accounts.set_role("cleo", Role.AUTHOR, "test", "")
+        changed.append(world.contents())
+        yield b"days=3"
+
+    response = await program.post("/people/invitations", content=slow(), headers={"content-type": FORM})
+    assert (response.status_code, response.json()["title"]) == (403, "Not allowed any more")
+    assert world.contents() == changed[0]
+
+
 async def test_fields_of_a_path_are_those_of_the_path_and_of_an_empty_body_it_is_said_what_is_missing(world):
     world.add("bob", Role.AUTHOR)
     dora = world.browser("dora")
