@@ -96,6 +96,17 @@ def test_what_is_kept_for_an_author_and_the_lock_and_log_of_a_director_follow_no
     assert precious.read_text() == "precious"
 
 
+def test_a_pipe_in_the_place_of_a_log_is_not_waited_for(home):
+    path = Path(home.log_path("t"))
+    path.parent.mkdir()
+    os.mkfifo(path)
+    with (
+        pytest.raises(StoreError, match="can't be written: No such device or address"),
+        JoinedLog(path, multiprocessing.get_context("spawn")),
+    ):
+        pass
+
+
 def test_what_can_not_be_kept_is_said(home):
     (home.directory / "repro").write_text("a file in the way")
     with pytest.raises(UsageError, match="can't be written: "):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
+import os
 import socket
 import sys
 import time
@@ -224,6 +225,8 @@ class JoinedLog:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             if self._path.is_symlink():  # it may lead out of the home
                 raise StoreError(f"log file {self._path}: it is a link; remove it")
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
+            os.close(os.open(self._path, flags, 0o666))  # of a pipe that nobody reads, this raises and does not wait
             self._file = _SharedFile(self._path, encoding="utf-8")
         self._file.setFormatter(logging.Formatter(LOG_FORMAT))
         logger = logging.getLogger("arena")
