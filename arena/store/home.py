@@ -361,7 +361,8 @@ def erase_tournament(home: ArenaHome, name: str) -> None:
 
 def _forget_cached_results(home: ArenaHome, tournament: StoredTournament) -> None:
     for kind in ("standings", "results", "fit"):
-        kept_path(home.cache_directory, tournament.name, kind).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # there may be anything in the place of the cache
+            kept_path(home.cache_directory, tournament.name, kind).unlink(missing_ok=True)
 
 
 def move_log(source: Path, target: Path) -> None:

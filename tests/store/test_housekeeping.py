@@ -14,6 +14,7 @@ from arena.store.home import ArenaHome, delete_tournament, erase_tournament, ren
 from arena.store.results.scope import Scope
 from arena.store.results.store import Store
 from arena.store.results.values import StoredBot
+from arena.store.results.whole_database import copy_file
 from tests.conftest import DATA, STORED
 from tests.store.results.samples import definition, line, record
 
@@ -260,3 +261,17 @@ def test_an_unknown_bot_is_not_removed(home):
     submitted(home)
     with pytest.raises(UnknownNameError, match="unknown bot 'bot': did you mean 'bot@1'"):
         home.bots.remove("bot")
+
+
+def test_a_file_in_the_place_of_the_cache_keeps_nothing_from_being_deleted(home):
+    shutil.rmtree(home.cache_directory, ignore_errors=True)
+    home.cache_directory.write_text("no directory")
+    name = next(iter(home.store.names()))
+    delete_tournament(home, name)
+    assert name not in home.store.names()
+
+
+def test_a_pipe_in_the_place_of_a_database_is_not_copied(tmp_path):
+    os.mkfifo(tmp_path / "arena.sqlite3")
+    with pytest.raises(StoreError, match="can't be copied: it is no ordinary file"):
+        copy_file(tmp_path / "arena.sqlite3", tmp_path / "copy.sqlite3")

@@ -231,6 +231,8 @@ def copy_file(path: Path, copy: Path) -> bool:
 
     Without a database there is nothing afterwards.
     """
+    if path.exists() and not path.is_file():  # SQLite would wait for a pipe
+        raise StoreError(f"{path}: can't be copied: it is no ordinary file")
     try:
         back_up(path, copy, BUSY_TIMEOUT_SECONDS)
     except sqlite3.Error as error:
