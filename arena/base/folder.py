@@ -44,19 +44,20 @@ def write_new(path: Path, data: bytes) -> None:
 
 def open_ordinary(path: str | Path, flags: int = os.O_RDONLY, *, directory: int | None = None) -> int:
     """Open a file, also a new one by ``flags``; OSError if it is no ordinary one, or a link. The caller closes it."""
-    descriptor = os.open(path, flags | _FLAGS, 0o666, dir_fd=directory)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise OSError("it is no ordinary file")
-    return descriptor
+    return _ordinary(os.open(path, flags | _FLAGS, 0o666, dir_fd=directory))
 
 
 def read_ordinary(path: Path, most_bytes: int) -> bytes:
     """Return the first bytes of a file; OSError if it is no ordinary one, such as a pipe, which might never end."""
-    with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:  # noqa: PTH123
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError("it is no ordinary file")
+    with os.fdopen(_ordinary(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)), "rb") as file:
         return file.read(most_bytes)
+
+
+def _ordinary(descriptor: int) -> int:
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise OSError("it is no ordinary file")
 
 
 def read_note(path: Path, most_characters: int) -> str:

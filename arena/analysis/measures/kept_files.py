@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from math import prod
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arena.base.errors import StoreError
-from arena.base.folder import replace_file
+from arena.base.folder import open_ordinary, replace_file
 from arena.base.shipped import code_digest
 from arena.base.stored import from_json_text, from_stored, is_text
 from arena.ratings.field_fit import FittedEncounters
@@ -40,15 +39,6 @@ Columns = Sequence[tuple[str, tuple[int, ...]]]
 """The types and shapes of arrays in a file, one behind the other."""
 
 
-def _open_plain(path: Path) -> BinaryIO:
-    """Open a plain file to read; OSError for a link, pipe or directory."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
-        return os.fdopen(descriptor, "rb")
-    os.close(descriptor)
-    raise OSError(f"{path} is no plain file")
-
-
 def read_parts(
     path: Path, line_type: type[T], columns_of: Callable[[T], Columns | None]
 ) -> tuple[T, list[NDArray[Any]]] | None:
@@ -57,7 +47,7 @@ def read_parts(
     ``columns_of`` returns which arrays belong behind a line, and None for a line of another key.
     """
     try:
-        with _open_plain(path) as file:
+        with os.fdopen(open_ordinary(path), "rb") as file:
             size_bytes = os.fstat(file.fileno()).st_size
             text = file.readline(MAX_LINE_BYTES)
             line = from_stored(line_type, from_json_text(text.decode(), KEPT_FILE), KEPT_FILE)

@@ -7,7 +7,6 @@ import contextlib
 import gzip
 import logging
 import os
-import stat
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ from pydantic import Field, ValidationError
 from starlette.datastructures import Headers
 from starlette.responses import Response
 
-from arena.base.folder import replace_file
+from arena.base.folder import open_ordinary, replace_file
 from arena.base.shipped import code_digest
 from arena.server.http.builder_messages import BuiltValue
 from arena.server.http.builders import CRASHED, Builders, FairQueue
@@ -278,11 +277,9 @@ def _files(directory: Path) -> list[tuple[Path, os.stat_result]]:
 
 
 def _read_plain(path: Path) -> bytes:
-    """Return the content of a plain file of a bounded size; nothing for any other."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        return file.read(MAX_FILE_BYTES) if stat.S_ISREG(status.st_mode) and status.st_size <= MAX_FILE_BYTES else b""
+    """Return the content of a plain file; nothing of one that is too large."""
+    with os.fdopen(open_ordinary(path), "rb") as file:
+        return file.read(MAX_FILE_BYTES) if os.fstat(file.fileno()).st_size <= MAX_FILE_BYTES else b""
 
 
 ROWS_AT_ONCE = 2
