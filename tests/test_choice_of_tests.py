@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import tomllib
+from contextlib import suppress
 from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +15,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from tests.conftest import BOTS, ROOT, name_cases
-from tests.costs import judge
+from tests.costs import WRONG_MARKER, Costs, judge
 from tests.held_port import HOST
 from tests.near import paths_near, rooms_that_import
 
@@ -68,6 +69,20 @@ def test_a_shared_fixture_is_divided_and_each_wrong_marker_is_listed():
     ]
     *_, is_beyond_doubt = judge([("t.py::dear", False, 2.1, [])], {})
     assert is_beyond_doubt
+
+
+@pytest.mark.parametrize(("seconds", "failed", "code"), [(1.9, 0, 0), (2.1, 0, WRONG_MARKER), (2.1, 1, 1)])
+def test_a_wrong_marker_has_an_exit_code_that_no_failed_test_has(seconds, failed, code):
+    manager = SimpleNamespace(get_plugin=lambda _: SimpleNamespace(write_line=lambda _: None))
+    costs = Costs(SimpleNamespace(pluginmanager=manager))
+    costs._rows.append(("t.py::dear", False, seconds, []))
+    session = SimpleNamespace(exitstatus=failed)
+    finish = costs.pytest_sessionfinish(session)
+    next(finish)
+    with suppress(StopIteration):
+        finish.send(None)
+    assert session.exitstatus == code
+    assert WRONG_MARKER not in set(pytest.ExitCode)
 
 
 @pytest.mark.parametrize(

@@ -133,6 +133,7 @@ def test_an_invalid_home_is_answered_in_a_sentence(home, capfd, monkeypatch, inv
         assert "defect" not in errors
 
 
+@pytest.mark.slow
 def test_pipes_in_a_home_from_elsewhere_keep_nobody_waiting(home, tmp_path):
     copy = shutil.copytree(home, tmp_path / "home")
     pipes = ("results-server", "people-server", "keys/left_out_key", "keys/signing_key.pem", "locks/t.lock")

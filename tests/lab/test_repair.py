@@ -84,6 +84,7 @@ def test_ctrl_c_leaves_the_forms_that_are_known_by_then(tmp_path, capsys, monkey
     assert (code, sorted(row["repair"] for row in rows)) == (130, ["both_seats=1", "none", "pie=1", "pie=2"]), err
 
 
+@pytest.mark.slow
 def test_it_says_why_forms_are_not_known_if_there_is_no_compiler(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("CC", "nocc")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

@@ -140,6 +140,7 @@ def test_a_refusal_tells_what_is_proved_and_that_there_is_no_compiler(solve, mon
     assert "GiB" not in "".join(sentences)
 
 
+@pytest.mark.slow
 def test_bounds_within_a_time_come_with_a_word_about_the_compiler(solve, tmp_path, monkeypatch):
     monkeypatch.setenv("CC", "nocc")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))

@@ -126,7 +126,7 @@ def answer():
 """
 
 
-@pytest.mark.slow(only=("CPU time",))
+@pytest.mark.slow(only=("CPU time", "many files"))
 @pytest.mark.parametrize("what", HOSTILE_PROGRAMS)
 def test_the_process_that_unpacks_is_not_trusted(what, tmp_path, temporary, monkeypatch):
     code, message = HOSTILE_PROGRAMS[what]

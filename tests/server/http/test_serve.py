@@ -291,6 +291,7 @@ libc.fflush(None)
 
 
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_info"), reason="needs glibc, which has heaps for threads")
+@pytest.mark.slow
 def test_threads_that_render_pages_leave_no_holes_in_heaps_of_their_own():
     one, several = (
         subprocess.run([sys.executable, "-c", HEAPS.format(setting=setting)], capture_output=True, check=True).stdout

@@ -247,6 +247,7 @@ def test_a_server_that_comes_back_is_waited_for_and_nothing_is_lost_or_doubled(p
         refuse_another(store)  # the lock was taken again
 
 
+@pytest.mark.slow
 def test_a_call_without_patience_does_not_cost_the_lock(postgres, at_server):
     """The server comes back between a call that gives up and the next one, which has to acquire the lock again."""
     store, tournament = at_server
