@@ -1,8 +1,8 @@
 """Milliseconds from launching an isolated Python bot until its first answer, beside ``python -c pass``.
 
-The bots are confined at the level that "auto" chooses. One has only msgpack (``bots/minimal``), one uses
-``arena.botkit``, and one does so with ``warm = true``. Medians of 30 starts of each, taken in turn; the times beside
-them are those of the same Python without the arena.
+The bots are confined at the level that "auto" chooses. One imports nothing, one has only msgpack (``bots/minimal``),
+one uses ``arena.botkit``, and one does so with ``warm = true``. Cold bots are also started by the same command without
+the arena: what is above that is the arena's, the rest is the bot's own imports. Medians of 30 starts of each, in turn.
 """
 
 import statistics
@@ -21,6 +21,7 @@ from arena.protocol.frames import encode_frame
 from arena.sandbox.isolation.levels import choose_isolation
 
 RUNS = 30
+READY = encode_frame({"type": "ready", "protocol": 1, "name": "bare"})
 HELLO, QUIT = encode_frame({"type": "hello", "protocol": 1}), encode_frame({"type": "quit"})
 FIND_ARENA = """
 import importlib.util, sys
@@ -29,6 +30,15 @@ sys.modules["arena"] = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(sys.modules["arena"])
 """
 """For bots of a version of the arena that is not the one installed for this Python."""
+
+BARE_BOT = f"""
+import sys
+
+for answer in ({READY!r}, b""):
+    sys.stdin.buffer.read(int.from_bytes(sys.stdin.buffer.read(4), "big"))
+    sys.stdout.buffer.write(answer)
+    sys.stdout.buffer.flush()
+"""
 
 BOTKIT_BOT = """
 from arena.botkit import run
@@ -41,19 +51,29 @@ def measure():
     minimal = Path(__file__).parents[2] / "bots" / "minimal"
     with tempfile.TemporaryDirectory() as directory:
         Path(directory).chmod(0o755)
-        bots = {"with msgpack": load_bot(minimal), "with botkit": _botkit_bot(Path(directory, "cold"))}
+        botkit = _found_arena() + BOTKIT_BOT
+        bots = {
+            "without imports": _bot(Path(directory, "bare"), BARE_BOT),
+            "with msgpack": load_bot(minimal),
+            "with botkit": _bot(Path(directory, "cold"), botkit),
+        }
         if "warm" in Bot.__dataclass_fields__:
-            bots["warm"] = _botkit_bot(Path(directory, "warm"), "warm = true")
+            bots["warm"] = _bot(Path(directory, "warm"), botkit, "warm = true")
         taken = _measure(bots)
     figures = {f"start of a Python bot, {name}, ms": taken.get(name, nan) for name in (*bots, "warm")}
-    for name in ("with msgpack", "with botkit"):
+    for name in _cold(bots):
         figures[f"… {name}, beside python -c pass"] = taken[name] / taken["pass"]
+        figures[f"… {name}, beside the same without the arena"] = taken[name] / taken[f"{name}, alone"]
     return {"python -c pass, ms": taken["pass"], **figures}
 
 
-def _botkit_bot(directory, line=""):
+def _cold(bots):
+    return [name for name in bots if name != "warm"]
+
+
+def _bot(directory, program, line=""):
     directory.mkdir()
-    (directory / "bot.py").write_text(_found_arena() + BOTKIT_BOT)
+    (directory / "bot.py").write_text(program)
     (directory / "bot.toml").write_text(f'name = "{directory.name}"\ncommand = ["python3", "bot.py"]\n{line}\n')
     return load_bot(directory)
 
@@ -67,7 +87,8 @@ def _found_arena():
 
 def _measure(bots):
     isolation = choose_isolation("auto")
-    taken = {name: [] for name in ("pass", *bots)}
+    cold = _cold(bots)
+    taken = {name: [] for name in ("pass", *bots, *(f"{name}, alone" for name in cold))}
     for bot in bots.values():
         _start_ms(bot, isolation)
     for _ in range(RUNS):
@@ -76,7 +97,21 @@ def _measure(bots):
         taken["pass"].append((time.perf_counter() - started) * 1e3)
         for name, bot in bots.items():
             taken[name].append(_start_ms(bot, isolation))
+            if name in cold:
+                taken[f"{name}, alone"].append(_alone_ms(bot))
     return {name: statistics.median(values) for name, values in taken.items()}
+
+
+def _alone_ms(bot):
+    started = time.perf_counter()
+    command = [sys.executable, *bot.command[1:]]
+    with subprocess.Popen(command, cwd=bot.directory, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdin.write(HELLO)
+        process.stdin.flush()
+        process.stdout.read(4)
+        taken = (time.perf_counter() - started) * 1e3
+        process.communicate(QUIT)
+    return taken
 
 
 def _start_ms(bot, isolation):
