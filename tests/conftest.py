@@ -180,7 +180,6 @@ def level(request):
 
 @pytest.fixture(scope="session")
 def postgres():
-    """A PostgreSQL server of our own."""
     from tests.postgres import Server, programs
 
     if programs() is None:
@@ -198,7 +197,6 @@ def postgres_url(postgres):
 
 @pytest.fixture
 def port():
-    """A port for a server, which no other program gets meanwhile."""
     with held_port() as number:
         yield number
 
@@ -220,8 +218,6 @@ def shared_kernels(tmp_path_factory):
 
 @pytest.fixture
 def write_definition(tmp_path):
-    """Return a function that writes a tournament file and returns its path."""
-
     def write(text="", file_name="t", bots=("minimal", "random_legal"), **keys):
         lines = [f"{key} = {value}" for key, value in {"game": '"differences"', **keys}.items() if value is not None]
         lines += [f'[[entrants]]\nbot = "{BOTS / bot}"' for bot in bots]

@@ -108,7 +108,6 @@ class Costs:
 
 
 def used_seconds():
-    """Return the CPU seconds of this process and of all below it."""
     times = os.times()
     seconds = time.process_time() + times.children_user + times.children_system
     for pid in descendants(os.getpid()):

@@ -22,7 +22,6 @@ def own_errors(errors):
 
 
 def command_line(pid):
-    """Return the words of the command line of a process, each ended by a zero byte; none if it has ended."""
     with suppress(OSError):
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     return b""
@@ -35,7 +34,6 @@ def command_lines(processes):
 
 @contextmanager
 def no_process_left():
-    """Check that no process is left; a PostgreSQL server of other tests may start workers whenever it likes."""
     launcher = open_launcher()  # so that the launcher is there before and after
     resource_tracker.ensure_running()  # which Python keeps until it ends
     others = set(reaper.children(os.getpid())) - launcher.server_pids

@@ -1,5 +1,3 @@
-"""Which tests run: the marker ``slow``, its check, what is near to a change, and what a newcomer can run."""
-
 import os
 import re
 import socket
@@ -145,7 +143,6 @@ def test_all_tests_are_collected_with_what_the_second_command_installs(tmp_path)
 
 
 def distributions_of(requirements):
-    """Return the names of what pip brings for requirements, and for theirs."""
     brought, left = set(), [(requirement, "") for requirement in requirements]
     while left:
         text, extra = left.pop()

@@ -1,5 +1,3 @@
-"""Credentials of systemd: read where there are any, and in no message, environment or place that a bot reads."""
-
 import os
 import sys
 
@@ -19,7 +17,6 @@ URL = f"postgresql://ada:{SECRET}@db.example.org/arena"
 
 @pytest.fixture
 def given(tmp_path, monkeypatch):
-    """Write a credential, as systemd does."""
     place = tmp_path / "credentials"
     place.mkdir()
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(place))

@@ -1,5 +1,3 @@
-"""Imports go down only."""
-
 import ast
 import re
 import subprocess
@@ -30,7 +28,6 @@ MODULES = sorted(path for path in PACKAGE.rglob("*.py") if "templates" not in pa
 
 
 def table():
-    """Return the layer of each room, as the table in DESIGN.md has it."""
     rows = re.findall(r"^\| (\d+) \| (.*?) \|", DESIGN.read_text(encoding="utf-8"), re.MULTILINE)
     return {
         room.removesuffix("/").removesuffix(".py").replace("/", "."): int(layer)
@@ -98,7 +95,6 @@ def test_the_table_has_every_room_and_nothing_else():
 
 
 def imported_modules(path):
-    """Yield the modules of the package that a module imports, at once or in a function."""
     for node in source(path).imports:
         if isinstance(node, ast.ImportFrom) and node.module.startswith("arena."):
             for alias in node.names:

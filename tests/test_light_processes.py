@@ -106,7 +106,6 @@ def loaded_too_much(loaded, never):
 
 
 def is_library(name):
-    """Return whether a module belongs to a library: not to Python or the arena."""
     return not (name in sys.stdlib_module_names or name.startswith("_") or name in ("arena", "cython_runtime"))
 
 

@@ -1,5 +1,3 @@
-"""The comparison of what two versions say: it finds what has changed, and nothing else."""
-
 from pathlib import Path
 from urllib.parse import quote
 

@@ -1,5 +1,3 @@
-"""The names that ``from arena import …`` gives: listed once, typed, and complete."""
-
 import ast
 import inspect
 import re
@@ -52,7 +50,6 @@ def classes_in(hint) -> Iterator[type]:
 
 
 def signatures(value) -> Iterator[tuple[str, dict[str, object]]]:
-    """Yield the types in the signature of a function; of a class, those of its fields and public methods."""
     if inspect.isfunction(value):
         yield value.__qualname__, typing.get_type_hints(value)
     if not inspect.isclass(value):

@@ -1,5 +1,3 @@
-"""Waiting in tests for what other threads and processes do."""
-
 import time
 
 

@@ -28,7 +28,6 @@ SMALLEST = {TournamentFile: 'entrants = [{ bot = "a" }, { bot = "b" }]', _Manife
 
 
 def keys_of(model, prefix=()):
-    """Yield the path of every key of a model, through tables and lists of tables."""
     for name, field in model.model_fields.items():
         yield (*prefix, name)
         for inner in models_in(field.annotation):
@@ -55,14 +54,12 @@ KEYS = [(model, path) for model in (TournamentFile, _Manifest) for path in keys_
 
 
 def with_value(path, text):
-    """Return TOML with nothing but one value at a place."""
     for part in reversed(path[1:]):
         text = f"[{text}]" if part == 0 else f"{{ {part} = {text} }}"
     return f"{path[0]} = {text}"
 
 
 def fault_of(model, text, tmp_path):
-    """Return the sentence about a file; None if it is accepted."""
     path = tmp_path / "f.toml"
     path.write_text(text)
     try:

@@ -1,5 +1,3 @@
-"""Definitions as they are stored: what comes back, what counts as the same, and what is refused."""
-
 import json
 from dataclasses import replace
 

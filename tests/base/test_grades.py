@@ -1,5 +1,3 @@
-"""Grades from groups: expected values are computed by hand."""
-
 from arena.base.grades import Scheme, Student, TableLine, grades_of
 
 

@@ -1,5 +1,3 @@
-"""A home whose databases are on a server knows it: whoever forgets to name the server is reminded, in one sentence."""
-
 import json
 import shutil
 

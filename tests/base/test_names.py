@@ -1,5 +1,3 @@
-"""Names: what people can tell apart is accepted, everywhere by the same rule, and what is in use stays in use."""
-
 import shutil
 from pathlib import Path
 

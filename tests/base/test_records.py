@@ -1,5 +1,3 @@
-"""Records as they are stored and exported; errors as values: their sentences, their place, and that they travel."""
-
 import inspect
 import json
 import pickle

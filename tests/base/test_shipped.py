@@ -1,5 +1,3 @@
-"""arena:NAME: what comes with the arena, wherever a bot or a tournament file is named."""
-
 import os
 from importlib.util import find_spec
 from pathlib import Path

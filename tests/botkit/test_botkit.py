@@ -1,5 +1,3 @@
-"""What authors in Python use: the clock, self-play, observations, seeds, the log, games from outside."""
-
 import json
 import math
 import shutil

@@ -1,5 +1,3 @@
-"""The shipped bots: they play every game without a fault, each beats the one below, and all answer in time."""
-
 import random
 from contextlib import nullcontext
 from dataclasses import asdict, replace
@@ -70,14 +68,12 @@ def play(bots, game, options, rng_seed=1, control=PATIENT, level="auto", pool=No
 
 @pytest.fixture(scope="module")
 def pool():
-    """Bots that are launched once for all their games."""
     with BotPool(choose_isolation("auto")) as pool:
         yield pool
 
 
 @cache
 def played_alone(name, game, number, pool):
-    """Return a match of a bot against itself with options of ``SMALL``."""
     options = SMALL[game][number]
     players = options.get("players", 2)
     control = HASTY if players > 2 else PATIENT  # nobody solves a game for three

@@ -1,5 +1,3 @@
-"""The oracle bot never gives away an outcome; and only it may read kernels and tables in its sandbox."""
-
 import random
 from itertools import count
 

@@ -1,5 +1,3 @@
-"""What the bots reckon with, against plain counts: leads, ways, expected scores, and the value of every position."""
-
 import importlib.util
 import random
 from functools import cache
@@ -16,7 +14,6 @@ from tests.conftest import BOTS
 
 
 def loaded(file):
-    """Return a program from ``bots/`` as a module."""
     spec = importlib.util.spec_from_file_location(file.partition("/")[0].removesuffix(".py"), BOTS / file)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -154,7 +154,6 @@ def fresh_parts(chromium, address):
 
 
 def submit_bot(page, site, path, name):
-    """Submit the bot with a name for the method that lists legal actions."""
     path.write_text(kit_bot(action=f"game.{name}(state)[0]"))
     page.goto(f"{site}/submissions")
     page.get_by_label("Your bot").set_input_files(path)

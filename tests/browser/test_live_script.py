@@ -88,7 +88,6 @@ class Live:
         self.page.evaluate("(text) => send(text)", text)
 
     def event(self, seconds, *answers):
-        """Let an event come, these answers for who asks then, and time pass."""
         self.answer(*answers)
         self.send(EVENT)
         self.wait(seconds)

@@ -92,8 +92,6 @@ PAGES = {
 
 
 class People:
-    """A site with people: its address, and what proves who somebody is."""
-
     def __init__(self, directory):
         with open_people(directory) as store:
             self.sessions = {name: self._add(store, name, role) for name, role in ROLES.items()}
@@ -144,7 +142,6 @@ class People:
         store.contest_messages.ask(store.accounts.get("ann"), "spring", REASON)
 
     def _submit_bot(self, store):
-        """Submit a bot that is rejected and one that is accepted; return the number of the first."""
         ann = store.accounts.get("ann")
         numbers = []
         for state, bot, reason in (("refused", f"{LONG}@1", REASON), ("accepted", "alpha@1", "")):

@@ -53,7 +53,6 @@ class Visit:
             self.page.remove_listener(event, listener)
 
     def too_narrow(self):
-        """Return the widths that the page does not fit."""
         usual, narrow = self.page.viewport_size, []
         for width in WIDTHS:
             self.page.set_viewport_size({"width": width, "height": 900})

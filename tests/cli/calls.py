@@ -1,5 +1,3 @@
-"""Commands, run in this process."""
-
 import json
 
 from arena.cli.group import run
@@ -41,20 +39,17 @@ def refusals(call, *arguments):
 
 
 def refusal(call, *arguments):
-    """Return the one sentence with which a command refuses what is asked of it."""
     (sentence,) = refusals(call, *arguments)
     return sentence
 
 
 def printed(call, *arguments):
-    """Return what a command prints that does what is asked."""
     code, out, err = call(*arguments)
     assert code == 0, err
     return out
 
 
 def shown(call, code, *arguments):
-    """Return what a command prints that ends with this exit code."""
     ended, out, err = call(*arguments)
     assert ended == code, err
     return out
@@ -68,12 +63,10 @@ def printed_alone(call, *arguments):
 
 
 def told(call, code, *arguments):
-    """Return what a command says that ends with this exit code."""
     ended, _, err = call(*arguments)
     assert ended == code, err
     return err
 
 
 def as_json(call, *arguments):
-    """Return the value that a command prints as JSON."""
     return json.loads(printed(call, *arguments, "--json"))

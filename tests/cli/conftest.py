@@ -1,5 +1,3 @@
-"""A home of its own for each test, and a function that runs commands in it."""
-
 import pytest
 
 from tests.cli.calls import calling

@@ -1,5 +1,3 @@
-"""``arena check``, ``arena bot repro`` and ``arena home doctor``, as bot authors and directors meet them."""
-
 import json
 import re
 import shlex
@@ -118,7 +116,6 @@ def test_a_mistake_gets_one_sentence(arena, arguments, message):
 
 @pytest.fixture(scope="module")
 def tournament(tmp_path_factory):
-    """A tournament of bots with faults; the directory of the bots, and of the home."""
     place = tmp_path_factory.mktemp("played")
     entrants = ""
     for name in ("wrong_ply", "exits_when_asked", "good_with_note"):
@@ -134,14 +131,12 @@ def played(arena, tournament, monkeypatch):
 
 
 def forfeited(arena, kind):
-    """Return the first match of which a bot had a fault of this kind."""
     matches = [json.loads(line) for line in arena("export", "t")[1].splitlines()]
     return next(f"t/{one['match']}" for one in matches if one["faults"] and one["faults"][0]["kind"] == kind)
 
 
 @pytest.fixture
 def wrong_ply(arena, played):
-    """The first match that wrong_ply forfeits; its files are put back."""
     files = shutil.copytree(played / "wrong_ply", played / "kept")
     yield forfeited(arena, "protocol")
     shutil.rmtree(played / "wrong_ply", ignore_errors=True)

@@ -185,7 +185,6 @@ def test_there_are_colours_where_nobody_minds(monkeypatch, environment, is_red):
 
 
 def failing(kind, detail, ply=4, **seen):
-    """Return a failure as it is seen when a bot commits a fault of this kind."""
     plain = Bot(name="plain", version="1", command=("/bin/cat",), directory="/nowhere")
     return Failure(plain, Fault(seat=0, kind=FaultKind(kind), ply=ply, detail=detail), **seen)
 

@@ -1,5 +1,3 @@
-"""Completion of command lines: click's protocol with the process, and real shells at a terminal."""
-
 import fcntl
 import io
 import os
@@ -44,7 +42,6 @@ name = "some bot"
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory):
-    """A directory with a home, ``.arena``, and a program ``arena``."""
     directory = tmp_path_factory.mktemp("completion")
     program = directory / "bin" / "arena"
     program.parent.mkdir()

@@ -1,5 +1,3 @@
-"""The tools of directors: schedule, compare, stats, plot, report and show."""
-
 import json
 import re
 import shutil

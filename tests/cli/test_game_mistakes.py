@@ -1,5 +1,3 @@
-"""What people see of a game's mistake: one sentence that names the game, and nothing lost."""
-
 import json
 
 import pytest

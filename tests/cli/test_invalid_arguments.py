@@ -53,7 +53,6 @@ def arena(home, capfd, monkeypatch):
 
 
 def parameters():
-    """Yield (command, parameter) for every command."""
     for name in COMMANDS:
         command = LazyGroup().get_command(click.Context(click.Group()), name)
         for parameter in command.params:

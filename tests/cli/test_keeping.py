@@ -1,5 +1,3 @@
-"""Keeping order in a home: the overview, lists, names, the trash and seasons; merging homes, imports and exports."""
-
 import csv
 import io
 import json
@@ -29,7 +27,6 @@ TOO_EARLY = "0001-01-01T00:00+23:00"
 
 @pytest.fixture
 def home(tmp_path):
-    """A home with a finished tournament, a stopped comparison with a fault, and one that is not begun."""
     directory = tmp_path / "home"
     with ArenaHome(directory) as home:
         spring = home.store.create_tournament(definition(name="spring"), [line(1), line(2)])
@@ -65,7 +62,6 @@ def names_in(arena, *arguments):
 
 
 def refused(arena, *arguments, message):
-    """Check that a command answers with one sentence."""
     assert refusal(arena, *arguments) == message
 
 

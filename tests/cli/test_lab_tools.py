@@ -1,5 +1,3 @@
-"""``arena lab repair --plies``, ``kernels``, ``puzzles`` and ``quality``: what they print, write and refuse."""
-
 import json
 
 import pytest

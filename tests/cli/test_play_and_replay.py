@@ -1,5 +1,3 @@
-"""People at the terminal: playing against bots, and stepping through a match."""
-
 import io
 import re
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""``arena tournament schedule --measure``: plays a few matches, stores none, and names bots that fail."""
-
 import re
 import time
 
@@ -16,8 +14,6 @@ GAME = 'game = "differences"\noptions = { size = 4 }\n'
 
 @pytest.fixture
 def written(tmp_path):
-    """Return a function that writes a tournament file between bots, given as paths."""
-
     def write(*bots, text=""):
         entrants = "".join(f'[[entrants]]\nbot = "{bot}"\nname = "b{k}"\n' for k, bot in enumerate(bots))
         path = tmp_path / "t.toml"

@@ -53,6 +53,5 @@ def arena_at_a_terminal(arguments, **environment):
 
 
 def shown_at_a_terminal(arguments, **environment):
-    """Return what a command prints."""
     with arena_at_a_terminal(arguments, **environment) as terminal:
         return terminal.read_until(None)

@@ -17,8 +17,6 @@ BARE_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 @dataclass(frozen=True)
 class Reader:
-    """A reader with a home directory of their own and a virtual environment that has the arena."""
-
     environment: Path
     home: Path
 
@@ -78,7 +76,6 @@ def build(directory, target):
 
 
 def install(wheel, environment):
-    """Install a wheel into a new virtual environment, with the dependencies that the tests themselves have."""
     subprocess.run([sys.executable, "-m", "venv", environment], check=True)
     copy_dependencies(environment / Path(sysconfig.get_path("purelib")).relative_to(sys.prefix))
     pip = [environment / "bin" / "python3", "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", wheel]

@@ -144,7 +144,6 @@ NUMBERED = re.compile(r"^(against|place|seat|than)_\d+")
 
 
 def sections():
-    """The sections of the page: their commands, and the type of each field."""
     found = {}
     for heading, text in re.findall(r"^### (`arena [^\n]*)\n(.*?)(?=^##|\Z)", PAGE, re.MULTILINE | re.DOTALL):
         rows = re.findall(r"^\| (`.*?`) \| (.*?) \| .* \|$", text, re.MULTILINE)
@@ -177,7 +176,6 @@ def is_of(value, kind):
 
 
 def fields_of(value, promised, path=""):
-    """Yield all fields inside a value with their values, as far as the page goes into them."""
     if isinstance(value, list):
         nested = f"{path}[]" if path else ""
         for item in value:
@@ -267,7 +265,6 @@ KINDS = {"i": "integer", "f": "number", "b": "boolean"}
 
 
 def frame_types(table):
-    """Return the columns of a data frame with their types as the page has them."""
     frame = table.to_pandas()
     kinds = {column: KINDS.get(frame[column].dtype.kind, str(frame[column].dtype)) for column in frame.columns}
     return {column: {"str": "text"}.get(kind, kind) for column, kind in kinds.items()}

@@ -127,7 +127,6 @@ CODE = [cell for cell in NOTEBOOK["cells"] if cell["cell_type"] == "code"]
 
 @pytest.fixture
 def execute(tmp_path, monkeypatch):
-    """Return a function that executes the notebook and returns the outputs of each cell."""
     pytest.importorskip("pandas", reason="needs pandas")
     pytest.importorskip("ipykernel", reason="needs ipykernel")
     nbclient = pytest.importorskip("nbclient", reason="needs nbclient")

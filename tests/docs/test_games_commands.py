@@ -70,7 +70,6 @@ ALONE = (
 
 
 def commands_of(page):
-    """Return the commands of a page, in blocks and within sentences, without ``arena lab``."""
     fenced = re.findall(r"^arena lab (.+)$", page, re.MULTILINE)
     inline = re.findall(r"`arena lab ([^`]+)`", " ".join(page.split()))
     return [*fenced, *(command.removesuffix("--out FILE").strip() for command in inline)]

@@ -26,7 +26,6 @@ CONTAINERFILE = (ROOT / "Containerfile").read_text(encoding="utf-8")
 
 
 def block(beginning):
-    """Return the code block of the guide that begins with a text."""
     [text] = [text for text in re.findall(r"```\w*\n(.*?)```", GUIDE, re.DOTALL) if text.startswith(beginning)]
     return text
 
@@ -112,7 +111,6 @@ def test_systemd_understands_each_line(tmp_path):
 
 
 def command_of(service, directory):
-    """Return the command of a service as systemd reads it, with other directories."""
     parser = configparser.ConfigParser(interpolation=None)
     parser.read_string(service)
     text = parser["Service"]["ExecStart"].replace("$$", "$").replace("%%", "%")

@@ -29,7 +29,6 @@ def shipped_files():
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory):
-    """A reader who has installed the wheel, and stands somewhere else."""
     environment = tmp_path_factory.mktemp("installed") / "venv"
     install(wheel, environment)
     return Reader(environment, tmp_path_factory.mktemp("home"))

@@ -70,7 +70,6 @@ NAME_OR_TEXT = re.compile(r"""(\"{3}|'{3})[\s\S]*?\1|(["'])(?:\\.|[^\\\n])*?\2|#
 
 @cache
 def names_in_code():
-    """Return the names in the code as words: "SupervisedRun" and "supervised_run" are "supervised run"."""
     names = {path.stem for path in CODE}
     for path in CODE:
         names |= {name for *_, name in NAME_OR_TEXT.findall(text_of(path))}

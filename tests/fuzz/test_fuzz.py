@@ -1,5 +1,3 @@
-"""Bounded runs of the coverage-guided fuzzer, and tournament and bot files with mutations."""
-
 import importlib.util
 import subprocess
 import sys
@@ -73,7 +71,6 @@ TOKENS = st.sampled_from(PIECES.split())
 
 @st.composite
 def mutated(draw, text):
-    """Replace, drop and double pieces of a text."""
     for _ in range(draw(st.integers(1, 5))):
         start = draw(st.integers(0, len(text)))
         end = min(len(text), start + draw(st.integers(0, 30)))

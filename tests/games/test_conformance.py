@@ -32,7 +32,6 @@ def game(variant):
 
 
 def played(game, seed):
-    """Yield every (state, action taken or None) of one random match."""
     rng = random.Random(seed)
     state = game.initial_state()
     while not game.is_over(state):

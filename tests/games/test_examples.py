@@ -124,7 +124,6 @@ def test_reversi_is_played_as_openspiel_plays_othello(seed):
 
 
 def board_of(game, rows, seat, out=()):
-    """Return the state of a drawn board: a letter for each disc."""
     columns = zip(*reversed(rows.split()), strict=True)
     discs = [["ABCD".find(letter) for letter in column] for column in columns]
     return game.state_from_observation({"columns": discs, "seat": seat, "out": out})

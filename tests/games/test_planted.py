@@ -193,7 +193,6 @@ MISSED = 0.05
 
 
 def finds(path, given):
-    """Return the check that fails; "" if none does."""
     try:
         steps = list(check_rules(RulesCheck(game=path, given=given, within_seconds=10.0)))
     except ArenaError as error:

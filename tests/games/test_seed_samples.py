@@ -8,7 +8,6 @@ from arena.games.plaid import PlaidState
 
 
 def heights_of(drawing):
-    """Read the heights from a drawing of the grid, top row first."""
     rows = [line.split() for line in drawing.strip().splitlines()]
     size = len(rows)
     return tuple(next(size - r for r in range(size) if rows[r][c] in "*x") for c in range(size))

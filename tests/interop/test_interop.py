@@ -1,5 +1,3 @@
-"""The games in other people's tools pass those tools' own tests."""
-
 import copy
 import pickle
 import random

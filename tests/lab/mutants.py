@@ -33,8 +33,6 @@ TOKENS = re.compile(
 
 @dataclass(frozen=True)
 class Mutant:
-    """One mistake in a file, in place of the token that begins there."""
-
     file: str
     at: int
     token: str
@@ -48,7 +46,6 @@ class Mutant:
         return f"{text[begin : self.at]}»{REPLACED[self.token]}«{text[after:end]}".strip()
 
     def write(self, directory):
-        """Copy all sources into a directory, with the mistake in one."""
         for path in SOURCES.glob("*.[ch]"):
             shutil.copy(path, directory)
         text = (SOURCES / self.file).read_text()
@@ -57,7 +54,6 @@ class Mutant:
 
 
 def all_mutants(file):
-    """Return every mutant of a file, in the order of the file."""
     text = (SOURCES / file).read_text()
     found = [Mutant(file, match.start(), match.group()) for match in TOKENS.finditer(text) if match.group() in REPLACED]
     return [mutant for mutant in found if not (mutant.token in "*-+" and _is_unary(text, mutant))]

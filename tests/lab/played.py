@@ -25,17 +25,14 @@ def record_of(name, options, choose, opening_plies=0, **changes):
 
 
 def at_random(seed):
-    """Return a rule that takes any legal action."""
     generator = random.Random(seed)
     return lambda game, state: generator.choice(list(game.legal_actions(state)))
 
 
 def random_record(name, rng_seed, match=1, opening_plies=0, **options):
-    """Return a match of a game for two in which both bots play at random."""
     return record_of(name, options, at_random(rng_seed), opening_plies, match=match)
 
 
 def best(game, state):
-    """Return the first of the best actions, by plain recursion."""
     choose = max if game.seat_to_act(state) == 0 else min
     return choose(game.legal_actions(state), key=lambda action: plain_value(game, game.apply(state, action)))

@@ -30,6 +30,5 @@ def table_game(positions, **options):
 
 
 def played_at_random(game, strategy, rngs):
-    """Return a match for each generator, all seats playing alike."""
     strength = Strength(name="any", strategy=strategy)
     return [simulate(game, [strength.strategy] * game.players, rng, lambda: None) for rng in rngs]

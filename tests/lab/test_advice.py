@@ -234,7 +234,6 @@ CASES = {
 
 
 def read(text):
-    """Return game, options and claims of a certificate."""
     body, end = text[:-13], text[-13:]
     assert end == f"end {zlib.crc32(body.encode()):08x}\n"
     version, game, *lines = body.splitlines()

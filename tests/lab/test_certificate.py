@@ -75,7 +75,6 @@ def test_the_checker_proves_the_value_and_no_more(check, name, options, value):
 
 
 def assert_no_more(check, text, value):
-    """Check that a certificate that says one point more for either seat is refused."""
     for seat, holds in ((0, value), (1, -value)):
         more = text.replace(f"seat {seat} holds {holds} by", f"seat {seat} holds {holds + 1} by")
         assert more != text

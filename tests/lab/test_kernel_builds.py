@@ -44,7 +44,6 @@ def problem():
 
 
 def program(directory, text):
-    """Write a shell script that stands in for a compiler."""
     path = directory / "compiler"
     path.write_text(f"#!/bin/sh\n{text}\n")
     path.chmod(0o755)
@@ -53,7 +52,6 @@ def program(directory, text):
 
 @pytest.fixture(scope="session")
 def whole_build():
-    """The bytes of a build that the compiler has made and that has passed its self-test."""
     assert isinstance(kernel_of(GAME), Kernel)
     return kernel_status("differences").path.read_bytes()
 
@@ -331,7 +329,6 @@ def test_a_link_of_ours_is_followed_also_where_each_may_remove_only_what_is_thei
 
 @pytest.fixture
 def table(tmp_path):
-    """A table, and its game."""
     game = make_game("plusminus", size=2)
     save_table(game, "plusminus", [(game.initial_state(), 0)], tmp_path / "plusminus.table")
     return game, tmp_path / "plusminus.table"

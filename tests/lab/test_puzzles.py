@@ -56,8 +56,6 @@ PLIES = {("plaid", 8, 4, 6): {1, 3, 5}}
 
 
 def assert_line(game, puzzle, state):
-    """Go through a line of a puzzle by the rule in docs/lab.md, one position at a time."""
-
     def is_turn(after):
         outcomes = [plain_value(game, game.apply(after, one))[0] for one in game.legal_actions(after)]
         return game.seat_to_act(after) == puzzle.seat and len(outcomes) >= 3 and outcomes.count(goal) == 1

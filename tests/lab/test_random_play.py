@@ -1,5 +1,3 @@
-"""What random play is like: exactly, by every line of play, by kernels, and how often intervals have the truth."""
-
 from fractions import Fraction
 from functools import cache
 from itertools import islice
@@ -29,7 +27,6 @@ REPETITIONS, MATCHES = 200, 200
 
 
 def numbering():
-    """Return multiplication from when all marks stand."""
     game = make_game("multiplication", size=7)
     state = game.initial_state()
     for place in (1, 2, 3, 4, 5, 6, 0):
@@ -78,8 +75,6 @@ def points_of(ranks):
 
 
 class PlainValues:
-    """The values that plain recursion finds, in place of those of a table."""
-
     def __init__(self, game):
         self._game = game
         self.of = cache(lambda state: Value(*plain_value(game, state)))
@@ -364,7 +359,6 @@ def by_rules(monkeypatch):
 
 
 def exact_mean(game, state):
-    """Return the mean margin of all random lines of play."""
     if game.is_over(state):
         first, second = game.scores(state)
         return Fraction(first - second)

@@ -1,5 +1,3 @@
-"""Solvers against tables by the rules, all lines of play written out, the designer's samples, and published numbers."""
-
 import ctypes
 import random
 import re
@@ -112,7 +110,6 @@ def test_without_a_compiler_the_worth_is_the_same(forget_kernels):
 
 
 def drawn_state(game, data, plies):
-    """Return a state after some of so many actions."""
     return state_after(
         game, data.draw(st.integers(0, plies)), lambda actions: data.draw(st.sampled_from(list(actions)))
     )

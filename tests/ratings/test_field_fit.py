@@ -1,5 +1,3 @@
-"""Errors of ratings: coverage where the truth is known, agreement of independent views, and fields that mislead."""
-
 import math
 import random
 from collections import Counter
@@ -358,7 +356,6 @@ def test_in_a_transitive_field_the_best_has_all_the_weight():
 
 
 def most_even_by_scipy(payoff):
-    """The equilibrium of greatest entropy, by scipy's general optimisers."""
     from scipy.optimize import linprog, minimize
 
     size = len(payoff)

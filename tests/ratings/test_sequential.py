@@ -1,5 +1,3 @@
-"""The sequential test against Wald's formulas, an independent optimiser, and its own promise."""
-
 import random
 from math import erf, exp, inf, log, sqrt
 from statistics import mean, stdev

@@ -1,5 +1,3 @@
-"""Ratings against published numbers, an independent fit, and the properties any rating code must have."""
-
 import math
 import random
 from collections import Counter

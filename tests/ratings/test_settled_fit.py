@@ -1,5 +1,3 @@
-"""Fields that are treated as sparse, against the dense way and known truths; fits that begin with an earlier one."""
-
 import random
 from collections import Counter
 from itertools import combinations, combinations_with_replacement
@@ -24,12 +22,10 @@ from tests.ratings.test_set_fit import RESULTS
 
 @pytest.fixture
 def all_sparse(monkeypatch):
-    """Treat every field as large."""
     monkeypatch.setattr("arena.ratings.set_fit.MAX_DENSE_BOTS", 1)
 
 
 def fits(encounters, monkeypatch):
-    """Return the dense fit and the sparse one."""
     counted = Counter(encounters)
     dense = fit_encounters(counted.items())
     monkeypatch.setattr("arena.ratings.set_fit.MAX_DENSE_BOTS", 1)
@@ -75,7 +71,6 @@ def test_the_order_of_encounters_makes_no_difference_to_the_sparse_way(all_spars
 
 
 def random_gaussian(size, edges):
-    """Return a sparse Gaussian, and the same precision matrix as an array."""
     rng = np.random.default_rng(4)
     pairs = np.array(sorted(rng.choice(list(combinations(range(size), 2)), edges, replace=False).tolist()))
     results = DistinctResults(members=pairs, ranks=np.tile([0, 1], (edges, 1)), counts=np.ones(edges, dtype=np.int64))

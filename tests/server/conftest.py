@@ -1,5 +1,3 @@
-"""A home with a tournament of two matches, and clients of its site."""
-
 import contextlib
 import inspect
 import shutil

@@ -25,8 +25,6 @@ def content(folder):
 
 
 class Links(HTMLParser):
-    """The addresses in a page, and the ids they may lead to."""
-
     def __init__(self, text):
         super().__init__()
         self.addresses, self.ids = [], set()

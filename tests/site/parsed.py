@@ -43,7 +43,6 @@ def rendered(name, model, parameters, links=None, **setting):
 
 
 def tree(html):
-    """Return a page as elements; a mistake in it fails the test."""
     return html5lib.HTMLParser(strict=True, namespaceHTMLElements=False).parse(html)
 
 
@@ -52,8 +51,6 @@ def text_in(element):
 
 
 class Parsed(HTMLParser):
-    """The elements of a page, its texts, and whether all is closed as it was opened."""
-
     def __init__(self, source):
         super().__init__()
         self.source, self.elements, self.texts, self.open, self.mismatches = source, [], [], [], []
@@ -88,7 +85,6 @@ class Parsed(HTMLParser):
         ]  # fmt: skip
 
     def part(self, wanted):
-        """Return the element with this id as a page of its own."""
         found = re.search(rf'<(\w+)[^>]* id="{wanted}"', self.source)
         assert found, f"no element has the id {wanted}"
         depth, tag = 0, found[1]

@@ -206,7 +206,6 @@ GAME = [("plusminus", {"size": 3})]
 
 @pytest.fixture
 def annotated_home(there):
-    """A home with a tournament of two bots, of which one makes faults, all of it annotated."""
     tournament = play(there, "t", ["a", "b"], GAME, failing=["b"], encounters=12, opening_plies=1)
     list(TournamentAnnotator(there.store, tournament, partial(Annotator, limits=Limits())).annotate())
     return there

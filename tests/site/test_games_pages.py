@@ -206,7 +206,6 @@ def numbers(page):
 
 
 def walk(played_home, name, **values):
-    """Return the pages that the links of one direction lead to, each as its numbers."""
     pages, query = [], {}
     for _ in range(50):
         found = html_of_matches(played_home, **values, **query)

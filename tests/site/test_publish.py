@@ -260,7 +260,6 @@ def note_failure(page, request):
 
 @pytest.fixture
 def seen(browser):
-    """A page in a browser without a network; its complaints and requests are collected."""
     context = browser.new_context(offline=True)
     page = context.new_page()
     page.complaints, page.asked = [], []

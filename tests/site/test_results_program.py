@@ -14,8 +14,6 @@ NEEDED = "signatures need the package cryptography"
 
 
 class World:
-    """Three finished contests; which fail, which were tried, and the time."""
-
     def __init__(self, home, monkeypatch):
         self.home, self.failing, self.tried, self.seconds = home, {}, [], 0.0
         stored = [SimpleNamespace(name=name, contest=SimpleNamespace(tournaments=(name,))) for name in NAMES]

@@ -137,7 +137,6 @@ def test_standings_are_not_taken_from_the_cache_of_another_tournament(home, monk
 
 @pytest.fixture(params=["version 1", *HOMES])
 def old_home(request, tmp_path):
-    """A home of an earlier version; the names of two tournaments in it."""
     directory = tmp_path / "old"
     if request.param != "version 1":
         shutil.copytree(STORED / "homes" / request.param, directory)

@@ -1,5 +1,3 @@
-"""Bots as a director collects them: folders, archives, downloads of Moodle, submitted bots and git commits."""
-
 import io
 import subprocess
 import tarfile

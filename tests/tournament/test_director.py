@@ -1,5 +1,3 @@
-"""Tournaments as a whole: the same table however they are played, and nothing lost or counted twice."""
-
 import io
 import json
 import os
@@ -51,7 +49,6 @@ def arena(*arguments, **kwargs):
 
 
 def printed(*arguments):
-    """Return what a command prints, run in this process."""
     with redirect_stdout(io.StringIO()) as out:
         assert run_command([*map(str, arguments)]) == 0
     return out.getvalue()

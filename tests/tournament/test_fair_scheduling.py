@@ -1,5 +1,3 @@
-"""Who is suspended from rounds of a supervised ladder: slow bots for a while, and whoever is behind void matches."""
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,5 +1,3 @@
-"""What visitors see of a run: how often it is written, and that nothing which goes wrong there costs a match."""
-
 import json
 import time
 from itertools import pairwise

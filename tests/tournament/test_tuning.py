@@ -1,5 +1,3 @@
-"""Tuning: with bots whose strength is a formula, it finds the best values, and says so only if they are better."""
-
 import random
 from collections import Counter
 from math import exp, log

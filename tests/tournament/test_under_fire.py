@@ -128,7 +128,6 @@ def small_definition(tmp_path, encounters=2):
 
 
 def limited(arguments, limits):
-    """Run the command line with resource limits of its own."""
     code = f"import resource, sys\n{limits}\nfrom arena.cli.group import run\nsys.exit(run())"
     command = [sys.executable, "-c", code, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False)

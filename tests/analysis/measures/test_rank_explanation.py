@@ -1,5 +1,3 @@
-"""Why a bot has its rank: compared with fits that leave a rival out, and with probabilities counted here."""
-
 from math import erf, sqrt
 
 import numpy as np

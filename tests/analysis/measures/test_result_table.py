@@ -1,5 +1,3 @@
-"""Results as arrays: compared with counts that are made here, match by match, in plain Python."""
-
 import json
 import random
 import sqlite3
@@ -25,7 +23,6 @@ BOTS = [f"{letter}@1" for letter in "cabde"]
 
 
 def story(seed):
-    """Return random records of a tournament: matches of two to four, forfeits, duplicates, self-play and gaps."""
     chance = random.Random(seed)
     rows = []
     for match in range(1, chance.choice([2, 30, 300])):

@@ -87,8 +87,6 @@ def test_what_is_not_kept(kept, monkeypatch, spoil):
 
 
 class Deed:
-    """What a pickle does when it is looked at."""
-
     def __reduce__(self):
         return (Path.touch, (Path("/tmp/pickled-by-" + str(os.getpid())),))
 

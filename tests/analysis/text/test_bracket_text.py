@@ -1,5 +1,3 @@
-"""Brackets, round cards and rounds as text, compared with ones drawn by hand and with a published crosstable."""
-
 import re
 from dataclasses import replace
 
@@ -93,7 +91,6 @@ def test_a_name_can_not_write_to_the_terminal():
 
 
 def published_swiss():
-    """The swiss of nine with a bye in every round, and its published lines."""
     table = published("swiss_lichess_qlmfflbq.txt")
     swiss = named(made("swiss", 9, rounds=9, tie_breaks=("SB",)), [f"bot {k}" for k in range(1, 10)])
     for number in range(9):

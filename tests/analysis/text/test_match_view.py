@@ -37,7 +37,6 @@ def outlines(game, options, *texts):
 
 
 def last_board(game, options):
-    """Return the board at the end of a match, as a page without scripts shows it."""
     match = viewed_match(played(game, options, ()), {})
     return board_svg(match, match.plies)
 

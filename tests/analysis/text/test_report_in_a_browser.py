@@ -24,7 +24,6 @@ def window():
 
 
 def result(window, tmp_path, text, probe, fragment=""):
-    """Return what one more script of a page says in an element ``probe``."""
     path = tmp_path / "page.html"
     open_page = re.sub(r"<meta http-equiv[^>]*>", "", text)
     path.write_text(open_page.replace("</body>", f"<pre id=probe></pre><script>{probe}</script></body>"))

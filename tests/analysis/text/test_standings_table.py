@@ -140,8 +140,6 @@ def test_an_interval_takes_two_encounters(times, has_interval):
 
 
 class DrawnLos(FittedEncounters):
-    """A fit with probabilities that a test has drawn."""
-
     __slots__ = ("matrix",)
 
     def los(self, bots=None):

@@ -58,7 +58,6 @@ def test_what_a_class_reads_comes_first_and_a_bot_s_section_has_its_faults(page,
 
 
 def assert_sound(page):
-    """Everything is closed, ids are unique, and whatever is referred to is there."""
     assert page.mismatches == []
     assert page.open == []
     ids = [found["id"] for _, found in page.elements if "id" in found]

@@ -1,5 +1,3 @@
-"""Tournaments of many bots in a moment: the real director and store, with players in this process."""
-
 from arena.base.definition import Definition, GameChoice
 from arena.base.enums import FaultKind
 from arena.base.errors import BotError

@@ -1,5 +1,3 @@
-"""Lines of a log: one for each event, which a terminal shows as text and a program reads."""
-
 import json
 import logging
 import os

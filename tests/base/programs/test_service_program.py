@@ -1,5 +1,3 @@
-"""A program continues when what it needs was away, and does not fill its log meanwhile."""
-
 import contextlib
 import logging
 import multiprocessing
@@ -134,7 +132,6 @@ end_now(7)
 
 
 def ran(text, *arguments):
-    """Return the exit code of a program, and what it has written to stdout and stderr."""
     done = subprocess.run([sys.executable, "-c", text, *arguments], capture_output=True, text=True)
     return done.returncode, done.stdout, done.stderr
 

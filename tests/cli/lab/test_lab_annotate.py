@@ -1,5 +1,3 @@
-"""``arena lab annotate`` and ``arena lab analyse``: what they print, keep and refuse."""
-
 import json
 import re
 from dataclasses import replace
@@ -33,7 +31,6 @@ def _own_cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def home(tmp_path):
-    """A home with a tournament of plusminus, and one of coprimality for three."""
     directory = tmp_path / "home"
     with ArenaHome(directory) as home:
         games = (GameChoice(game="plusminus", options=OPTIONS, players=2),)
@@ -183,7 +180,6 @@ def test_what_is_not_there_is_named(lab, arguments, sentence):
 
 @pytest.fixture
 def without_kernels(monkeypatch):
-    """A machine without a compiler."""
     monkeypatch.setenv("CC", "nocc")
     load.cache_clear()
     yield

@@ -1,5 +1,3 @@
-"""``arena lab solve``: its sentences, its JSON, and what it refuses."""
-
 import json
 import re
 

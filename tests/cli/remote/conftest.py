@@ -26,8 +26,6 @@ def environment(tmp_path, monkeypatch):
 
 
 class Arena:
-    """A site that answers, its people, and ada, an author."""
-
     def __init__(self, directory, address):
         self.url = f"http://{address}"
         self.people = open_people(directory)
@@ -42,7 +40,6 @@ class Arena:
 
 @contextlib.contextmanager
 def answering(directory, is_open=True):
-    """Yield the address of a site, answered in a thread."""
     import uvicorn
 
     from arena.server.http.app import Site
@@ -119,11 +116,9 @@ def hostile(answer, context=None):
 
 
 def response(body=b"{}", status="200 OK", kind="application/json", headers=()):
-    """Return the bytes of a response."""
     lines = [f"HTTP/1.1 {status}", f"Content-Type: {kind}", f"Content-Length: {len(body)}", *headers, "", ""]
     return "\r\n".join(lines).encode() + body
 
 
 def saying(data):
-    """Return what answers every request with the same bytes."""
     return lambda handler, _: handler.wfile.write(data)

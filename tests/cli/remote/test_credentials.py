@@ -1,5 +1,3 @@
-"""The file with the tokens: who can read it, and what it may be."""
-
 import json
 import os
 import stat

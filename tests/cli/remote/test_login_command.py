@@ -1,5 +1,3 @@
-"""``arena site login`` and ``arena site logout``: what is printed, and with which exit code."""
-
 import io
 import json
 import re
@@ -200,7 +198,6 @@ def command(arena_site, capsys, monkeypatch):
 
 @pytest.fixture
 def checking(arena_site, tmp_path):
-    """A checker at work."""
     directory, is_over = tmp_path / "home", threading.Event()
 
     def check():

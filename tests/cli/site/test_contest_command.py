@@ -1,5 +1,3 @@
-"""``arena site contest``, on a database of people without a server."""
-
 from datetime import datetime, timedelta
 
 import pytest
@@ -29,8 +27,6 @@ def file(arena, tmp_path):
 
 @pytest.fixture
 def tournament(home):
-    """Return a function that begins a tournament of a name."""
-
     def begin(name):
         with ArenaHome(home, store=home / "arena.sqlite3") as opened:
             opened.store.create_tournament(definition(name=name), [line(1)])

@@ -1,5 +1,3 @@
-"""``arena site ladder``, on a database of people in which a program has said what it does."""
-
 import pytest
 
 from arena.store.home import open_people

@@ -1,5 +1,3 @@
-"""``arena site people``: what is printed, and what is refused without a change."""
-
 import csv
 import re
 import sqlite3

@@ -1,5 +1,3 @@
-"""``arena --help``, and the options that belong before the command and are accepted after it."""
-
 import os
 import re
 import subprocess
@@ -183,13 +181,11 @@ def test_a_command_that_lists_without_a_command_of_its_own_takes_wide_as_its_lis
 
 
 def commands():
-    """Yield (name, command) for every command."""
     for name in COMMANDS:
         yield name, LazyGroup().get_command(click.Context(click.Group()), name)
 
 
 def shown_options():
-    """Return, for every spelling of an option, the commands that have it."""
     uses = defaultdict(dict)
     for name, command in commands():
         for parameter in command.params:

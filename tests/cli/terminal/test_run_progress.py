@@ -1,5 +1,3 @@
-"""What is played under the conditions of another tournament, and the progress of a run, worked out by hand."""
-
 import io
 import json
 import re
@@ -158,8 +156,6 @@ def test_the_table_is_as_old_as_the_counter_above_it(monkeypatch):
 
 
 class Terminal(io.StringIO):
-    """A stderr that is a terminal."""
-
     def isatty(self):
         return True
 

@@ -1,5 +1,3 @@
-"""A contest as text, which tests change line by line."""
-
 from datetime import datetime
 
 from arena.community.contests.contest_file import reading_of

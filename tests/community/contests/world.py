@@ -86,7 +86,6 @@ class World:
         return known.get(name) or self.people.accounts.add(name, Role.AUTHOR, "test")
 
     def submit_bot(self, author, name, version="1", index=0, games='["differences"]'):
-        """Submit a bot, which then waits; return what accepts it."""
         place = self._bots / f"{name}-{version}"
         place.mkdir()
         (place / "bot.py").write_text(BOT.format(index=index))

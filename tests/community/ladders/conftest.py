@@ -1,5 +1,3 @@
-"""A home, a world with contests, and a small ladder in a file."""
-
 from functools import partial
 
 import pytest
@@ -27,7 +25,6 @@ bot = "arena:minimal"
 
 @pytest.fixture(autouse=True)
 def no_worker(monkeypatch):
-    """Matches of a ladder are played in this process."""
     monkeypatch.setattr(open_ladder, "run_tournament", partial(run_tournament, executor="in-process"))
 
 

@@ -61,7 +61,6 @@ class Playing:
         return found
 
     def request(self, one, request, action=""):
-        """Do something in a match that is waited for; return it when that is done."""
         self.matches.request(one.number, request, self.ready(one).position.plies, action)
         return self.ready(one)
 

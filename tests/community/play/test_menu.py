@@ -106,8 +106,6 @@ def test_files_that_were_missing_are_looked_for_again(world, tmp_path):
 
 
 class StuckProcess:
-    """The process of a match that does not end; it takes time to wait for it."""
-
     def __init__(self, clock):
         self.clock, self.exitcode = clock, None
 

@@ -86,7 +86,6 @@ def with_checksums(data):
 
 
 def unpacked(data, name):
-    """Return the files in an archive, or None if it is refused; nothing but these may have been written."""
     with TemporaryDirectory() as temporary:
         root = Path(temporary)
         try:

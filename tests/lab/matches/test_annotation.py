@@ -1,7 +1,3 @@
-"""Annotations against plain recursion: values, marks, the share that is kept, luck-adjusted points and the others;
-and bounds.
-"""
-
 import json
 from dataclasses import replace
 

@@ -22,7 +22,6 @@ def annotated(home, name):
 
 
 def told(home):
-    """Return how many events readers were told of."""
     return sum(home.store.events.topics().values())
 
 

@@ -58,7 +58,6 @@ def records_of(game, count=30):
 
 
 def worths_of(decision):
-    """Return what each legal action of a position is worth to the seat that acts: 1, 0 or -1."""
     game, state = one_game(decision.game.name, **decision.game.options), decision.state
     sign = 1 if game.seat_to_act(state) == 0 else -1
     following = [game.apply(state, one) for one in legal_of(decision)]

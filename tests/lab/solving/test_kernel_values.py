@@ -219,7 +219,6 @@ def test_a_smaller_table_takes_the_room_of_one_that_takes_long():
 
 @pytest.fixture
 def saved(tmp_path):
-    """A table of differences in a file, and the game."""
     game, file = make_game("differences", size=5), tmp_path / "differences.values"
     save_kernel_table(game, file, Limits())
     return game, file

@@ -146,7 +146,6 @@ def bad_bot(name, is_warm=False):
 
 
 def is_anything_awake():
-    """Return whether a thread of a bot is neither stopped nor dead (proc_pid_stat(5))."""
     for process in bot_processes():
         for thread in (process / "task").iterdir():
             with contextlib.suppress(OSError):

@@ -41,7 +41,6 @@ HELPER = 'cat "$0" >&2\nset >&2\n'
 
 @pytest.fixture
 def operator(tmp_path):
-    """What the operator has on his machine: a script that reads a file where it is started, tools, and a runtime."""
     for directory in ("tools/bin", "runtime/bin", "keys"):
         (tmp_path / directory).mkdir(parents=True)
     (tmp_path / "runtime/pyvenv.cfg").write_text("home = /usr/bin\n")

@@ -28,7 +28,6 @@ PATH = "/usr/local/bin:/usr/bin:/bin"
 
 @pytest.fixture
 def place(tmp_path):
-    """Somebody's files, and an empty directory for a bot beside them."""
     for directory in ("keys", "victim/bin", "victim/lib", "bot/bin"):
         (tmp_path / directory).mkdir(parents=True)
     for file in ("keys/id", "victim/secret", "victim/lib/secret", "beside"):

@@ -1,5 +1,3 @@
-"""Levels: found by trying, demanded or refused clearly, and honest when something is missing or broken."""
-
 import json
 import os
 import re

@@ -1,5 +1,3 @@
-"""The parts of a confinement: the filter against the kernel's own tables and semantics, paths, sizes, groups."""
-
 import contextlib
 import json
 import os

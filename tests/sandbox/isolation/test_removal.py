@@ -1,5 +1,3 @@
-"""What bots leave is removed, whatever it is; what is not ours stays, and nothing of it stops the arena."""
-
 import ctypes
 import os
 import stat

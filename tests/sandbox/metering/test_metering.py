@@ -1,5 +1,3 @@
-"""The CPU time of processes that come and go, from what /proc would tell at each look; and what a scratch holds."""
-
 import contextlib
 import ctypes
 import mmap

@@ -240,7 +240,6 @@ class ServedSite:
                 self.now += 20.0
 
     async def ask(self):
-        """Ask for the page, and expect that it is as new as what has happened unless it says that it is not."""
         found = await self.cache.find(PAGE, PARAMETERS, 0.0)
         assert not found.is_current or found.value.json == shown(self.versions)
         await asyncio.sleep(0)  # the build begins, and reads: not after a run that begins and ends meanwhile

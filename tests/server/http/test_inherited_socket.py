@@ -69,8 +69,6 @@ class Manager:
 
 
 class Client(threading.Thread):
-    """Asks again and again; what fails is kept."""
-
     def __init__(self, address, keeps_connection):
         super().__init__(daemon=True)
         self.address, self.keeps_connection = address, keeps_connection

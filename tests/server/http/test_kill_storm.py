@@ -64,8 +64,6 @@ def answered(port, path, **headers):
 
 
 class Reader(threading.Thread):
-    """Reads a stream, and asks for a page at each event."""
-
     def __init__(self, port, path, has_cursor):
         super().__init__(daemon=True)
         self.port, self.path, self.has_cursor = port, path, has_cursor

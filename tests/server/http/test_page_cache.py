@@ -74,7 +74,6 @@ class Pages:
         return await self.cache.find(page, PARAMETERS, seconds)
 
     async def built(self):
-        """Wait for what is being built."""
         await asyncio.gather(*(entry.building for entry in self.cache._entries.values() if entry.building))
 
 

@@ -136,7 +136,6 @@ def test_the_web_process_rates_nothing_and_builders_end_with_it(directory):
 
 
 async def every_page(directory):
-    """Ask for every page in every form; those of builders as well."""
     from arena.site.links import ServedLinks
     from arena.site.page_table import PAGES
     from tests.server.conftest import client_of

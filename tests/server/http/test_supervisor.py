@@ -248,7 +248,6 @@ sys.exit({NOTHING_TO_DO})
 
 @pytest.fixture
 def adopting():
-    """Let this process adopt orphans, as one that has launched bots does."""
     set_child_subreaper = functools.partial(ctypes.CDLL(None).prctl, 36)  # linux/prctl.h
     set_child_subreaper(1, 0, 0, 0)
     yield

@@ -1,5 +1,3 @@
-"""The units as a real systemd starts, replaces and ends them: as root on a CI machine where it is the first process."""
-
 import configparser
 import json
 import os

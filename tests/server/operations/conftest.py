@@ -1,5 +1,3 @@
-"""A site with people: somebody in each role, and browsers and programs of theirs."""
-
 import asyncio
 import contextlib
 import json
@@ -43,8 +41,6 @@ def add_person(store, name, role):
 
 
 class World:
-    """The site, its database of people and the clock of that, and who is there."""
-
     def __init__(self, store, now, site):
         self.store, self.now, self.site = store, now, site
         self._clients = contextlib.AsyncExitStack()
@@ -107,7 +103,6 @@ def quick_hashes(monkeypatch):
 
 @pytest.fixture(scope="session")
 def people_database(tmp_path_factory):
-    """The database of people with somebody in each role."""
     path = tmp_path_factory.mktemp("people") / "people.sqlite3"
     with pytest.MonkeyPatch.context() as monkeypatch, PeopleStore(path, FakeClock()) as store:
         hash_quickly(monkeypatch)

@@ -236,7 +236,6 @@ APART = (("reveal_at", "frozen_hours", "qualification", "final"), ("time_zone",)
 
 
 def form_errors(response):
-    """Return what the notice above a form says, a line for each mistake, and the fields that it leads to."""
     assert response.status_code == 400
     alert = re.search(r'role="alert" id="error">(.*?)</div>', response.text, re.S)[1]
     lines = [html.unescape(re.sub("<.*?>", "", one)) for one in re.findall("<li>(.*?)</li>", alert)]

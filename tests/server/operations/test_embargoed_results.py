@@ -297,7 +297,6 @@ NEVER_SEEN = ("said-canary-2",)
 
 
 def listening(crawl, *cookie):
-    """Listen to ``/events`` for as long as a contest lasts."""
     query = b"topics=arena,games/differences,tournaments/spring,tournaments/spring-qualification,bots/adabot"
     headers = [(b"host", HOST.encode()), *((b"cookie", one.encode()) for one in cookie)]
     return Listener(crawl.site, stream_scope("/events", headers, query))

@@ -158,7 +158,6 @@ SENT |= {"game": "differences", "plies": "0", "action": "a1", "choice": "alike",
 
 @pytest.fixture
 async def places(logged_world, directory, monkeypatch):
-    """Fill the site; return what is in addresses, where something is."""
     monkeypatch.setattr(Rates, "take", lambda *_: 0.0)
     monkeypatch.setattr(contest_changes, "read_apart", reading_of)
     monkeypatch.setattr(contest_changes, "time_zones", lambda: ("UTC",))
@@ -188,7 +187,6 @@ def fields_sent(operation):
 
 
 def different(names, fields):
-    """Return the names of fields; where there are many, one for all that are alike."""
     return {repr((fields[name].annotation, fields[name].is_required())): name for name in names}.values()
 
 

@@ -39,13 +39,11 @@ def matches(world):
 
 
 async def begun(client, **choices):
-    """Begin a match; return its address."""
     response = await answered(client.post("/play", data=CHOICES | choices), 303)
     return response.headers["location"]
 
 
 def offer(matches, *labels):
-    """Add bots of differences to the menu; return it."""
     menu = PlayMenu.model_validate_json(matches.menu())
     bots = (*menu.bots, *(PlayableBot(name=label, label=label, games=("differences",)) for label in labels))
     text = menu.model_copy(update={"bots": bots}).model_dump_json()
@@ -383,7 +381,6 @@ async def varied(client, address, change="scoring=once"):
 
 
 async def pair(client, matches, size="8"):
-    """Play a match and a variation of it; return the address of the second."""
     first = await begun(client, option_size=size)
     play(matches, first)
     second = await varied(client, first)

@@ -39,7 +39,6 @@ def lines_of(backup):
 
 
 def write_lines(backup, lines):
-    """Write a manifest whose own digest is right, whatever else is not."""
     body = "".join(json.dumps(line) + "\n" for line in lines)
     end = {"files": len(lines) - 1, "sha256": hashlib.sha256(body.encode()).hexdigest(), "is_whole": True}
     (backup / MANIFEST).write_text(body + json.dumps(end) + "\n")

@@ -1,5 +1,3 @@
-"""A database of people on each kind of database, two authors, and a clock that tests set."""
-
 import pytest
 
 from arena.store.people.people_store import PeopleStore
@@ -8,8 +6,6 @@ from tests.databases import DATABASES
 
 
 class FakeClock:
-    """Stands still until it is moved."""
-
     def __init__(self, seconds=1_800_000_000.0):
         self.seconds = seconds
 

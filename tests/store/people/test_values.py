@@ -123,7 +123,6 @@ def test_the_right_password_and_no_other():
 
 @pytest.fixture
 def supervised(store):
-    """A database in which a program supervises the tournament "open"."""
     store.directors.report_state("open", "ladder", DirectorState.PLAYING)
     return store
 

@@ -1,5 +1,3 @@
-"""A store on each kind of database."""
-
 import pytest
 
 from arena.store.results.store import Store

@@ -1,5 +1,3 @@
-"""A small tournament, for tests of the store."""
-
 from arena.base.definition import Definition, GameChoice
 from arena.base.enums import CorrectionKind
 from arena.base.records import Bot, MatchRecord, ScheduledMatch, SeatReport, TimeControl

@@ -163,7 +163,6 @@ TEXTS = st.one_of(
 
 
 def bots_of(text):
-    """Return the bots of one text, by the parser."""
     try:
         found = json.loads(text)
     except ValueError:

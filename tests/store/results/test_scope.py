@@ -33,7 +33,6 @@ def year(store):
 
 
 def names(store, scope):
-    """Return the tournaments of a scope, by every question that takes one."""
     order = list(BEGUN)
     listed = [tournament.name for tournament in store.tournaments(scope)]
     assert [order[record.rng_seed - 1] for record in store.records(scope)] == [n for n in listed for _ in range(2)]

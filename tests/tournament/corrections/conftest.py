@@ -5,7 +5,6 @@ from tests.tournament.corrections.contest import FOUR, write_bots
 
 @pytest.fixture
 def no_check(monkeypatch):
-    """Let bots enter that are no programs."""
     monkeypatch.setattr("arena.tournament.corrections.entrants.check_entrant", lambda bot, definition: None)
 
 
@@ -21,5 +20,4 @@ def newcomer(tmp_path):
 
 @pytest.fixture
 def mended(tmp_path):
-    """Another bob."""
     return write_bots(tmp_path / "mended", ["bob"], "mended")[0]

@@ -1,5 +1,3 @@
-"""What a correction does in the store: to the matches it names, of its own tournament, once."""
-
 import csv
 import io
 import json

@@ -1,5 +1,3 @@
-"""Finished tournaments that play on, and tournaments that play until they are decided."""
-
 import json
 import random
 import re

@@ -1,5 +1,3 @@
-"""What directors have asked for is done once, between runs, also when the program is killed in the middle."""
-
 import os
 import signal
 import threading

@@ -1,5 +1,3 @@
-"""A tournament on a cluster: the same records and table as on one machine, even when workers or the scheduler fail."""
-
 import contextlib
 import os
 import signal

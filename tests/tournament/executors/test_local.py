@@ -1,5 +1,3 @@
-"""What the local executor gives a worker and learns from it; the worker is played by pipes here."""
-
 import contextlib
 import multiprocessing
 import os

@@ -1,5 +1,3 @@
-"""Tournaments played without processes: every bot plays legal actions that a seed picks."""
-
 from dataclasses import replace
 
 from arena.base.definition import Definition, GameChoice

@@ -40,7 +40,6 @@ def merged(home, other, *names, **options):
 
 
 def tampered(home, statement, *values):
-    """Change another home's database behind the arena's back."""
     change(home.directory / "arena.sqlite3", statement, *values)
 
 
