@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 import unicodedata
 from collections.abc import Sequence
 from typing import Protocol
 
 from arena.base.errors import DefinitionError, UnknownNameError, UsageError
 from arena.base.text import shortened_text
+
+GAMES_DIRECTORY_VARIABLE = "ARENA_GAMES_DIRECTORY"
+"""Set by the command line, also for the programs that it starts: where external games are looked for last."""
 
 MAX_CHARACTERS = 64
 
@@ -35,6 +40,17 @@ class KnownNames(Protocol):
 
     def is_known(self, name: str) -> bool:
         """Return whether a name is in use already; such a name is accepted even if it breaks the rule for names."""
+
+
+def look_in_games_directory() -> None:
+    """Let Python look for modules in the directory of external games as well, last.
+
+    No process does so before it needs such a game: libraries look for plug-ins and optional packages wherever Python
+    looks, and execute them.
+    """
+    directory = os.environ.get(GAMES_DIRECTORY_VARIABLE)
+    if directory and directory not in sys.path:
+        sys.path.append(directory)
 
 
 def is_printable(letter: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import tempfile
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.base.errors import ArenaError, GameError, NoHomeError, UsageError, suggestion
+from arena.base.names import GAMES_DIRECTORY_VARIABLE
 from arena.base.version import __version__
 from arena.cli.command_table import COMMANDS, LISTED, NOUNS
 from arena.cli.terminal.global_options import COMPLETION, HELP_LINE, global_options
@@ -172,12 +174,8 @@ def _check_text(arguments: list[str]) -> None:
 
 
 def _look_for_games_here() -> None:
-    try:
-        here = str(Path.cwd())
-    except OSError:
-        return  # it was removed
-    if here not in sys.path:
-        sys.path.append(here)
+    with contextlib.suppress(OSError):  # it was removed
+        os.environ[GAMES_DIRECTORY_VARIABLE] = str(Path.cwd())  # also for the programs that are started
 
 
 def _complain(sentence: str, code: int) -> int:

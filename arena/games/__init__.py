@@ -81,6 +81,9 @@ def find_game(name: str) -> type[Game[Any]]:
         return GAMES[name]
     if ":" not in name:
         raise UnknownNameError("game", name, GAMES)
+    from arena.base.names import look_in_games_directory  # bots start without it
+
+    look_in_games_directory()
     module_name, _, class_name = name.partition(":")
     try:
         module = importlib.import_module(module_name)

@@ -110,7 +110,7 @@ class Service:
     async def _run_once(self) -> int:
         self._reap_orphans()
         self._process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", self._module, str(os.getpid()), *self._arguments),
+            *(sys.executable, "-P", "-m", self._module, str(os.getpid()), *self._arguments),
             stdin=asyncio.subprocess.DEVNULL,
             env={**os.environ, **self._environment},
             start_new_session=True,  # Ctrl-C is for the web process, also while a program is still starting
