@@ -65,6 +65,15 @@ def read_note(path: Path, most_characters: int) -> str:
     return read_ordinary(path, 4 * most_characters).decode("utf-8", "replace")[:most_characters]
 
 
+def check_unlinked(root: Path, path: Path) -> None:
+    """Raise OSError if a link is on the way from a folder to a path in it: in a folder from elsewhere it leads out."""
+    for place in (path, *path.parents):
+        if place == root:
+            return
+        if place.is_symlink():
+            raise OSError(f"{place} is a link, which may lead out of {root}")
+
+
 class Folder:
     """The files of a folder, read without following links; ``shown`` is its path in messages. A context manager."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.base.errors import BotDefinitionError, StoreError, UnknownNameError, UsageError, failing_as
-from arena.base.names import as_file_name, letters_alike
+from arena.base.names import letters_alike
 from arena.base.records import Bot, Limits
 from arena.match.players.bot_files import SUBMITTED, BotFile, bot_files, copy_files, digest_of, single_file
 from arena.match.players.building import forget_build
@@ -22,6 +23,8 @@ from arena.sandbox.isolation.reaper import CLEANUP_SECONDS, COPY_PREFIX, remove_
 from arena.sandbox.isolation.removal import remove_tree
 from arena.store.results.store import Store
 from arena.store.results.values import StoredBot, StoredTournament
+
+_DIGEST = re.compile(r"[0-9a-f]{16,128}")
 
 
 class RecordedBot(NamedTuple):
@@ -165,7 +168,7 @@ class BotRegistry:
         stored = next((bot for bot in submitted if bot.label == label), None)
         if stored is None:
             raise UnknownNameError("bot", label, [bot.label for bot in submitted])
-        if as_file_name(stored.digest) != stored.digest:  # the list may come from another arena
+        if _DIGEST.fullmatch(stored.digest) is None:  # the list may come from another arena, and lead anywhere
             raise StoreError(f"bot {label!r}: its digest in the database, {stored.digest!r}, is malformed")
         if self._is_only_one_with_files(stored):
             self._require_unneeded(stored)

@@ -9,7 +9,7 @@ import os
 import shutil
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import closing
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 
 from arena.base.bot_text import EVERYBODY, OPERATOR, Audience
 from arena.base.errors import NoHomeError, StoreError, UsageError, failing_as
-from arena.base.folder import open_ordinary, replace_file
+from arena.base.folder import check_unlinked, open_ordinary, replace_file
 from arena.base.known_server import PEOPLE, RESULTS, identity_of, note_server, noted_server, reminder
 from arena.base.names import as_file_name, check_tournament_name
 from arena.base.programs.systemd import credential
@@ -46,8 +46,7 @@ STORE_VARIABLE = "ARENA_STORE"
 PEOPLE_VARIABLE = "ARENA_PEOPLE"
 VISITORS_VARIABLE = "ARENA_VISITORS"
 """Set for the programs of a site without accounts: the matches of its visitors are in a database of their own."""
-STORE_CREDENTIAL = "arena.store-url"
-PEOPLE_CREDENTIAL = "arena.people-url"
+STORE_CREDENTIAL, PEOPLE_CREDENTIAL = "arena.store-url", "arena.people-url"
 """Credentials that systemd passes to services in place of these variables: bots and ``/proc`` can't see them."""
 
 
@@ -291,13 +290,11 @@ def rename_tournament(home: ArenaHome, name: str, new_name: str) -> StoredTourna
     home.store.tournament(name)
     if name == new_name:
         raise UsageError(f"tournament {name!r} has this name already")
-    with ExitStack() as locks:
-        for locked in (name, new_name):
-            locks.enter_context(home.store.lock(locked))
+    with home.store.lock(name), home.store.lock(new_name):
         before = home.store.tournament(name)
         renamed = home.store.rename(before, new_name)
         _forget_cached_results(home, before)
-        move_log(home.log_path(name), home.log_path(new_name))
+        move_log(home, name, new_name)
         return renamed
 
 
@@ -316,7 +313,7 @@ def delete_tournament(home: ArenaHome, name: str) -> StoredTournament:
         tournament = home.store.tournament(name)
         home.store.delete(tournament)
         _forget_cached_results(home, tournament)
-        move_log(home.log_path(name), home.log_path(tournament.trash_name))
+        move_log(home, name, tournament.trash_name)
         return home.store.deleted_tournament(tournament.trash_name)
 
 
@@ -339,7 +336,7 @@ def restore_tournament(home: ArenaHome, name: str, new_name: str | None = None) 
     restored_name = deleted.name if new_name is None else new_name
     with home.store.lock(deleted.trash_name), home.store.lock(restored_name):
         restored = home.store.restore(home.store.deleted_tournament(deleted.trash_name), restored_name)
-        move_log(home.log_path(deleted.trash_name), home.log_path(restored_name))
+        move_log(home, deleted.trash_name, restored_name)
         return restored
 
 
@@ -356,6 +353,7 @@ def erase_tournament(home: ArenaHome, name: str) -> None:
         home.store.erase(home.store.deleted_tournament(deleted.trash_name))
     log = home.log_path(deleted.trash_name)
     with failing_as(UsageError, f"{log}: the tournament is erased, but its log can't be"):
+        check_unlinked(home.directory, log.parent)
         log.unlink(missing_ok=True)
 
 
@@ -365,16 +363,18 @@ def _forget_cached_results(home: ArenaHome, tournament: StoredTournament) -> Non
             kept_path(home.cache_directory, tournament.name, kind).unlink(missing_ok=True)
 
 
-def move_log(source: Path, target: Path) -> None:
-    """Move a log; if there is a log at the target already, append to it."""
+def move_log(home: ArenaHome, name: str, new_name: str, into: ArenaHome | None = None) -> None:
+    """Move a log, by default within a home; if there is one at its new place already, append to it."""
+    source, target = home.log_path(name), (into or home).log_path(new_name)
     with failing_as(UsageError, f"{source}: the tournament is stored, but its log can't be moved"):
         try:
+            check_unlinked(home.directory, source.parent)
+            check_unlinked((into or home).directory, target.parent)
             lines = os.fdopen(open_ordinary(source), "rb")
         except FileNotFoundError:
             return
         with lines:
             target.parent.mkdir(parents=True, exist_ok=True)
-            # in a home from elsewhere a link may lead out of it
             with os.fdopen(open_ordinary(target, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab") as log:
                 shutil.copyfileobj(lines, log)
         source.unlink()

@@ -9,12 +9,14 @@ import pytest
 from arena.analysis.measures.standings_cache import standings_of
 from arena.analysis.measures.verification import verify
 from arena.base.errors import DefinitionError, StoreError, UnknownNameError, UsageError
-from arena.community.contests.stages import open_embargoed_home
+from arena.community.contests.results_program import make_result
+from arena.community.contests.stages import open_embargoed_home, remove_embargoed_home
 from arena.store.home import ArenaHome, delete_tournament, erase_tournament, rename_tournament, restore_tournament
 from arena.store.results.scope import Scope
 from arena.store.results.store import Store
 from arena.store.results.values import StoredBot
 from arena.store.results.whole_database import copy_file
+from tests.community.contests.samples import contest_of
 from tests.conftest import DATA, STORED
 from tests.store.results.samples import definition, line, record
 
@@ -117,6 +119,38 @@ def test_a_log_in_a_home_from_elsewhere_leads_nowhere_else(home, tmp_path, place
         delete_tournament(home, "t")
     assert outside.read_text() == "mine"
     assert "mine" not in [path.read_text() for path in home.directory.rglob("*.log") if path.is_file() and path != log]
+
+
+def test_a_linked_folder_of_logs_in_a_home_from_elsewhere_keeps_its_files(home, tmp_path):
+    shutil.rmtree(home.directory / "logs")
+    (tmp_path / "deleted").mkdir()
+    files = [tmp_path / "t.log", tmp_path / "deleted" / "1.log"]
+    for file in files:
+        file.write_text("mine")
+    (home.directory / "logs").symlink_to(tmp_path)
+    with pytest.raises(UsageError, match=r"its log can't be moved: .*logs is a link, which may lead out of"):
+        delete_tournament(home, "t")
+    with pytest.raises(UsageError, match=r"is erased, but its log can't be: .*logs is a link"):
+        erase_tournament(home, "deleted/1")
+    assert [file.read_text() for file in files] == ["mine", "mine"]
+
+
+@pytest.mark.parametrize("linked", ["contests", "contests/spring"])
+def test_a_linked_folder_of_contests_in_a_home_from_elsewhere_stays_as_it_is(home, tmp_path, linked):
+    outside = tmp_path / "mine"
+    (outside / "spring").mkdir(parents=True)
+    (home.directory / linked).parent.mkdir(exist_ok=True)
+    (home.directory / linked).symlink_to(outside)
+    modes = [path.stat().st_mode for path in (outside, outside / "spring")]
+    with pytest.raises(StoreError, match=r"can't be written: .* is a link, which may lead out of"):
+        open_embargoed_home(home.directory, "spring")
+    with pytest.raises(StoreError, match=r"can't be removed: .* is a link"):
+        remove_embargoed_home(home, contest_of())
+    with pytest.raises(UsageError, match=r"can't be written: .*cache is a link"):
+        (home.directory / "cache").symlink_to(outside)
+        make_result(home, "spring", [])
+    assert modes == [path.stat().st_mode for path in (outside, outside / "spring")]
+    assert [path.name for path in outside.rglob("*")] == ["spring"]
 
 
 def test_a_log_is_never_overwritten(home):
@@ -250,9 +284,11 @@ def test_files_that_two_submissions_share_stay_until_the_last_goes(home):
 
 def test_nothing_outside_of_the_home_is_removed(home, tmp_path):
     (tmp_path / "precious").write_text("")
-    home.store.add_bot(StoredBot("bot", "1", "../../precious", "bot.py", "2026-01-01"))
-    with pytest.raises(StoreError, match=r"its digest in the database, '../../precious', is malformed"):
-        home.bots.remove("bot@1")
+    (home.directory / "bots").symlink_to(tmp_path)
+    for version, digest in enumerate(("../../precious", "precious")):
+        home.store.add_bot(StoredBot("bot", str(version), digest, "bot.py", "2026-01-01"))
+        with pytest.raises(StoreError, match=f"its digest in the database, '{digest}', is malformed"):
+            home.bots.remove(f"bot@{version}")
     assert (tmp_path / "precious").exists()
 
 

@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from arena.base.errors import ArenaError, DatabaseError
+from arena.base.errors import ArenaError, DatabaseError, UsageError, failing_as
+from arena.base.folder import check_unlinked
 from arena.base.programs.service_program import Idleness, ProblemNote, end_now, keep_trying, run_service
 from arena.base.version import __version__
 from arena.community.contests.contest_places import result_path, state_of
@@ -46,7 +47,9 @@ def current_version(tournaments: Sequence[StoredTournament]) -> str:
 def make_result(home: ArenaHome, contest: str, tournaments: Sequence[StoredTournament]) -> Path:
     """Write the result of a contest, all at once; raise UsageError if it can't be written."""
     path = result_path(home.directory, contest)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    with failing_as(UsageError, f"{path}: can't be written"):
+        check_unlinked(home.directory, path.parent)
+        path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="arena-result-") as directory:
         folder, packed = Path(directory, "folder"), path.with_suffix(".new")
         names = [tournament.name for tournament in tournaments]

@@ -15,6 +15,7 @@ from typing import Any
 from arena.analysis.measures.standings_cache import standings_of
 from arena.base.definition import Definition, GameChoice, GameOpenings, gone
 from arena.base.errors import BotDefinitionError, StoreError, UnknownNameError, UsageError, failing_as
+from arena.base.folder import check_unlinked
 from arena.base.records import Bot
 from arena.base.text import counted
 from arena.base.until import Until, first_pairings
@@ -23,7 +24,7 @@ from arena.community.contests.visibility import ContestHome, playing_home
 from arena.community.ladders.open_ladder import built_bot
 from arena.community.submissions.upload_directory import tell_owners
 from arena.sandbox.isolation.removal import remove_tree
-from arena.store.home import DATABASE_FILE, ArenaHome, move_log
+from arena.store.home import DATABASE_FILE, ArenaHome, move_log, resolved_home
 from arena.store.people.contest import Contest, ContestEntry, StageRules, StoredContest
 from arena.store.people.people_store import PeopleStore
 from arena.store.results.store import Store
@@ -201,6 +202,7 @@ def open_embargoed_home(directory: str | os.PathLike[str] | None, name: str) -> 
     """Open the embargoed home of a contest; create it if it does not exist."""
     path = embargoed_home_path(directory, name)
     with failing_as(StoreError, f"{path}: can't be written"):
+        check_unlinked(resolved_home(directory), path)
         for folder in (path.parent, path):
             folder.mkdir(MODE, parents=True, exist_ok=True)
             folder.chmod(MODE)
@@ -248,8 +250,11 @@ def remove_embargoed_home(home: ArenaHome, contest: Contest) -> None:
     if has_embargoed_home(home.directory, contest.name):
         with open_embargoed_home(home.directory, contest.name) as embargoed:
             for name in contest.tournaments:
-                move_log(embargoed.log_path(name), home.log_path(name))
-    remove_tree(str(embargoed_home_path(home.directory, contest.name)))
+                move_log(embargoed, name, name, home)
+    path = embargoed_home_path(home.directory, contest.name)
+    with failing_as(StoreError, f"{path}: can't be removed"):
+        check_unlinked(home.directory, path)
+    remove_tree(str(path))
 
 
 class ContestHomes:

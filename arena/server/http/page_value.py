@@ -19,7 +19,7 @@ from pydantic import Field, ValidationError
 from starlette.datastructures import Headers
 from starlette.responses import Response
 
-from arena.base.folder import open_ordinary, replace_file
+from arena.base.folder import check_unlinked, open_ordinary, replace_file
 from arena.base.shipped import code_digest
 from arena.server.http.builder_messages import BuiltValue
 from arena.server.http.builders import CRASHED, Builders, FairQueue
@@ -230,15 +230,15 @@ class Snapshots:
         if len(line) > MAX_HEAD_BYTES or len(line) + len(value.json) > MAX_FILE_BYTES:
             return
         with contextlib.suppress(OSError):
+            check_unlinked(self._directory.parent.parent, self._directory)
             self._directory.mkdir(parents=True, exist_ok=True)
-            if self._directory.is_symlink() or self._directory.parent.is_symlink():  # a link may lead out of the home
-                return
             self._make_room(len(line) + len(value.json))
             replace_file(self._path(page, parameters), line, value.json)
 
     def clear(self) -> None:
         """Remove all files, such as after a person has left whose name may be in them."""
         with contextlib.suppress(OSError):
+            check_unlinked(self._directory.parent.parent, self._directory)
             for path, _ in _files(self._directory):
                 path.unlink(missing_ok=True)
 

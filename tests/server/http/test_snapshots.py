@@ -84,6 +84,10 @@ def test_a_directory_that_leads_elsewhere_is_not_written(tmp_path):
     (tmp_path / "cache" / "pages").symlink_to(tmp_path / "elsewhere")
     Snapshots(tmp_path / "cache").write(PAGE, parameters(), "1", BuiltValue(b"1", 2.5))
     assert list((tmp_path / "elsewhere").iterdir()) == []
+    mine = tmp_path / "elsewhere" / f"mine{snapshots._SUFFIX}"
+    mine.touch()
+    Snapshots(tmp_path / "cache").clear()
+    assert mine.exists()
 
 
 def test_where_nothing_can_be_written_and_of_what_is_too_large_nothing_is_kept(files, tmp_path):
