@@ -12,6 +12,7 @@ from pathlib import Path
 from arena.sandbox.isolation.control_groups import find_parent_groups
 from arena.sandbox.isolation.fork_server import FIRST_UID, LAST_UID
 from arena.sandbox.isolation.launch_spec import TAG_VARIABLE
+from arena.sandbox.isolation.launcher import open_launcher
 from arena.sandbox.isolation.procfs import is_dead
 
 MARKS = ("arena-bot-", "arena-zoo-0", "arena-zoo-1", "arena-escape-")
@@ -19,7 +20,10 @@ MARKS = ("arena-bot-", "arena-zoo-0", "arena-zoo-1", "arena-escape-")
 
 
 def traces() -> set[str]:
-    """Return what bots of this process, or of its child processes, have left on this machine so far."""
+    """Return what bots of this process, or of its child processes, have left on this machine so far.
+
+    Scratch directories that are kept for the next bots count if anything is in them.
+    """
     found = {f"process {path.name}: {_command(path)}" for path in bot_processes()}
     places = [Path("/dev/shm"), Path(tempfile.gettempdir()), Path("/var/tmp")]
     home = find_parent_groups()
@@ -31,6 +35,7 @@ def traces() -> set[str]:
                 for path in place.iterdir()
                 if path.name.startswith(MARKS) and not _is_of_another_arena(path.name)
             }
+    found -= {path for path in open_launcher().spare_scratch if not any(Path(path).iterdir())}
     for kind in ("shm", "msg", "sem"):
         with contextlib.suppress(OSError):
             header, *rows = (line.split() for line in Path(f"/proc/sysvipc/{kind}").read_text().splitlines())

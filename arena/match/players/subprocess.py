@@ -20,7 +20,6 @@ from arena.protocol.frames import HEADER_BYTES
 from arena.sandbox.isolation import procfs, reaper
 from arena.sandbox.isolation.launcher import open_launcher
 from arena.sandbox.isolation.launcher_client import LaunchedBot
-from arena.sandbox.isolation.reaper import make_scratch
 from arena.sandbox.isolation.removal import may_leave_shared_memory, remove_made_by, remove_tree
 from arena.sandbox.isolation.sandbox_policy import Isolation, make_launch_spec
 from arena.sandbox.metering.resource_monitor import ResourceMonitor
@@ -317,7 +316,7 @@ def _launch(bot: Bot, isolation: Isolation, limits: Limits, input_file: int | No
     descriptors: list[int] = []
     scratch = ""
     try:
-        scratch = make_scratch()
+        scratch = launcher.take_scratch()
         for _ in range(3):
             descriptors += os.pipe()
         stdin_read, stdin_write, stdout_read, stdout_write, stderr_read, stderr_write = descriptors

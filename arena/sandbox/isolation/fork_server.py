@@ -125,6 +125,11 @@ def leave_uids() -> None:
         _spare_uids.pop().lock.close()
 
 
+MAX_SPARE_SCRATCH = 16
+_spare_scratch: set[str] = set()
+"""Scratch directories of bots that have ended, for the next bots of the arena's process; the end removes them."""
+
+
 atexit.register(leave_uids)  # Python 3.13 warns of sockets that are still open at the end
 
 
@@ -184,6 +189,7 @@ def cleaned_up_on_failure(running: RunningBot) -> Iterator[RunningBot]:
 
 def prepare(running: RunningBot) -> None:
     """Make what a bot needs before its process starts."""
+    _spare_scratch.discard(running.outline["scratch"])
     create_control_groups(running.outline["control_groups"])
     if running.user is not None and not running.outline["covers_scratch"]:
         os.chown(running.outline["scratch"], running.user.uid, running.user.uid)
@@ -215,7 +221,7 @@ def remove_system_v_of_uid(uid: int) -> None:
 def clean_up(running: RunningBot, *, has_failed: bool = False) -> bool:
     """End and remove everything that a dead bot has left, and return whether all that was made for it is gone.
 
-    Groups whose processes die slowly are ``_lingering``.
+    A scratch directory that no bot has seen is kept. Groups whose processes die slowly are ``_lingering``.
     """
     slow = [
         group["directory"]
@@ -229,12 +235,26 @@ def clean_up(running: RunningBot, *, has_failed: bool = False) -> bool:
         if not running.outline["leaves_no_ipc"]:
             remove_system_v_of_uid(running.user.uid)
         running.user.lock.close()
-    is_all_gone = remove_tree(running.outline["scratch"]) and not slow and not has_failed
+    is_all_gone = not slow and not has_failed
+    if is_all_gone and _may_keep_scratch(running.outline):
+        _spare_scratch.add(running.outline["scratch"])
+    else:
+        is_all_gone &= remove_tree(running.outline["scratch"])
     if running.ruleset is not None:
         running.ruleset.give_back(is_all_gone=is_all_gone)
     if running.outline["needs_note"]:
         remove_note(running.outline["scratch"])
     return is_all_gone
+
+
+def _may_keep_scratch(outline: LaunchOutline) -> bool:
+    """Return whether the next bot may have a scratch directory, which takes as long to make and remove as an exec.
+
+    The last bot never saw the directory itself, but a file system of its own in its place. Nor can a process of that
+    bot be taken for one of the next bot, which has the same HOME: none is left, or its uid shows whose it is.
+    """
+    is_told_apart = outline["is_contained"] or outline["other_uid"]
+    return outline["covers_scratch"] and is_told_apart and len(_spare_scratch) < MAX_SPARE_SCRATCH
 
 
 def remove_control_group(directory: str, seconds: float | None = None) -> bool:
@@ -293,6 +313,8 @@ def serve(connection: socket.socket, start: Starter) -> None:
             os.killpg(pid, signal.SIGKILL)
     for running in alive.values():
         clean_up(running)
+    for directory in _spare_scratch:
+        remove_tree(directory)
     _remove_lingering(LAST_SECONDS)
 
 
@@ -313,7 +335,9 @@ def handle_request(
             return {"pid": pid}
         if "ended" in request:
             running = alive.pop(request["ended"], None)
-            return {"is_all_gone": running is not None and clean_up(running)}
+            is_all_gone = running is not None and clean_up(running)
+            is_kept = running is not None and running.outline["scratch"] in _spare_scratch
+            return {"is_all_gone": is_all_gone, "is_scratch_kept": is_kept}
         alive[request["pid"]] = RunningBot(request["adopt"], user)  # it was launched by a fork server that died
     except StepError as error:
         return {"failed": error.report, "pid": error.pid, "results": [*error.results]}

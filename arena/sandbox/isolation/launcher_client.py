@@ -24,8 +24,8 @@ from arena.sandbox.isolation.fork_server import LockedUid, release_uid, reserve_
 from arena.sandbox.isolation.interpreters import arena_interpreter
 from arena.sandbox.isolation.launch_spec import ROOM_BYTES, ROOM_VARIABLE, TAG_VARIABLE, LaunchSpec, outline_of
 from arena.sandbox.isolation.procfs import environment
-from arena.sandbox.isolation.reaper import children, descendants
-from arena.sandbox.isolation.removal import may_leave_shared_memory
+from arena.sandbox.isolation.reaper import children, descendants, make_scratch
+from arena.sandbox.isolation.removal import may_leave_shared_memory, remove_tree
 from arena.sandbox.isolation.rulesets import Ruleset, take_ruleset
 from arena.sandbox.isolation.sandbox_policy import clean_environment
 from arena.sandbox.isolation.warm_launch import write_launch
@@ -70,12 +70,17 @@ class LaunchedBot:
 
 
 class LauncherClient:
-    """A fork server, and the bots that it has launched."""
+    """A fork server, and the bots that it has launched.
+
+    Attributes:
+        spare_scratch: scratch directories of bots that have ended, for the next bots.
+    """
 
     def __init__(self, launches_only_bots: bool) -> None:
         self.launches_only_bots = launches_only_bots
         self.alive: dict[int, LaunchedBot] = {}
         self._servers = {False: _Server(is_warm=False)}
+        self.spare_scratch: list[str] = []
 
     @property
     def pid(self) -> int:
@@ -86,6 +91,14 @@ class LauncherClient:
     def server_pids(self) -> set[int]:
         """The pids of the fork server and, if a warm bot has been launched, of the warm one."""
         return {server.process.pid for server in self._servers.values()}
+
+    def take_scratch(self) -> str:
+        """Return a scratch directory for a bot: one that was kept after the end of another bot, or a new one."""
+        while self.spare_scratch:
+            path = self.spare_scratch.pop(0)
+            if os.path.isdir(path):  # programs that tidy /tmp may have removed it
+                return path
+        return make_scratch()
 
     def launch(self, spec: LaunchSpec, descriptors: Sequence[int]) -> LaunchedBot:
         """Launch a bot.
@@ -144,11 +157,13 @@ class LauncherClient:
         launched = self.alive.get(pid)
         if launched is None:
             return
-        is_all_gone = False
+        reply = {"is_all_gone": False, "is_scratch_kept": False}
         with contextlib.suppress(VoidMatchError):
-            is_all_gone = self._ask(launched.spec, {"ended": pid})["is_all_gone"]
+            reply = self._ask(launched.spec, {"ended": pid})
+        if reply["is_scratch_kept"]:
+            self.spare_scratch.append(launched.spec["scratch"])
         if launched.ruleset is not None:
-            launched.ruleset.give_back(is_all_gone=is_all_gone)
+            launched.ruleset.give_back(is_all_gone=reply["is_all_gone"])
         del self.alive[pid]
         if launched.user is not None:
             release_uid(launched.user)
@@ -235,6 +250,8 @@ class LauncherClient:
         """End the fork servers, which end all bots that are left."""
         for server in self._servers.values():
             server.close()
+        while self.spare_scratch:
+            remove_tree(self.spare_scratch.pop())  # of a server that was killed
         while self.alive:
             launched = self.alive.popitem()[1]
             if launched.user is not None:

@@ -5,8 +5,9 @@ put into one once. Each launch adds what is there for it alone: files of its pro
 control group. A process has what was granted when it was restricted, and nothing that is added later (landlock(7)).
 
 So one bot at a time has a ruleset, and the next one when all that was added for it is gone: its process has been
-reaped, its group and its scratch directory have been removed. No path leads to these files any more, and as long as the
-ruleset holds them, the kernel gives their place to no others: what the last bot was granted is nothing to the next one.
+reaped, and with it its file systems; its group has been removed, and so has a scratch directory on the disk. No path
+leads to these files any more, and as long as the ruleset holds them, the kernel gives their place to no others: what
+the last bot was granted is nothing to the next one.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from arena.sandbox.isolation.launcher import open_launcher
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.procfs import is_dead, process_tag
 from arena.sandbox.isolation.reaper import make_scratch, remove_stale
-from arena.sandbox.isolation.sandbox_policy import make_launch_spec
+from arena.sandbox.isolation.sandbox_policy import has_own_file_systems, make_launch_spec
 from benchmarks import zoo_bots as zoo
 from benchmarks.traces import traces, traces_since
 from tests.conftest import BOTS
@@ -115,16 +115,18 @@ from pathlib import Path
 import pytest
 from arena.sandbox.isolation.procfs import is_dead, process_tag
 from arena.sandbox.isolation.levels import choose_isolation
-from arena.sandbox.isolation.sandbox_policy import make_launch_spec
+from arena.sandbox.isolation.sandbox_policy import has_own_file_systems, make_launch_spec
 from arena.match.bot_pool import BotPool, PoolKey
 from arena.match.players.manifest import load_bot
 from arena.base.records import DEFAULT_LIMITS, MatchSpec, TimeControl
 bots = (load_bot(Path(sys.argv[1])), load_bot(Path(sys.argv[1])))
 with BotPool(choose_isolation(sys.argv[2])) as pool:
-    player = pool.take(PoolKey(bots[0], 0))
     from arena.protocol.messages import Seating
     time_control = TimeControl(per_action_seconds=600.0)
-    player.begin(Seating(1, "differences", {"size": 4, "scoring": "distinct"}, 2, 0, 1, time_control))
+    players = [pool.take(PoolKey(bot, copy)) for copy, bot in enumerate(bots)]
+    for seat, player in enumerate(players):
+        player.begin(Seating(1, "differences", {"size": 4, "scoring": "distinct"}, 2, seat, 1, time_control))
+    players[1].close()  # its scratch directory is kept
     print("up", flush=True)
     sys.stdin.read()
 """
@@ -314,8 +316,8 @@ def test_a_control_group_whose_processes_take_long_to_die_is_removed_later(tmp_p
         left = []
         for request, reply in (
             ({"adopt": outline, "pid": 1 << 30}, {}),
-            ({"ended": 1 << 30}, {"is_all_gone": False}),
-            ({"ended": 0}, {"is_all_gone": False}),
+            ({"ended": 1 << 30}, {"is_all_gone": False, "is_scratch_kept": False}),
+            ({"ended": 0}, {"is_all_gone": False, "is_scratch_kept": False}),
         ):
             ours.send(json.dumps(request).encode())
             assert json.loads(ours.recv(1000)) == reply
@@ -368,3 +370,26 @@ def test_a_bot_starts_in_its_control_group_of_version_2(is_warm, group_of_versio
     open_launcher().forget(launched.pid)
     assert f"0::/{group_of_version_2.name}/own\n" in text
     assert [path.name for path in group_of_version_2.iterdir() if path.is_dir()] == []
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_scratch_directories_that_are_kept_for_the_next_bots_are_removed_at_the_end(is_killed):
+    """Also those of a fork server that was killed, so that the next one does not know of them."""
+    launcher.close_launcher()
+    isolation = choose_isolation("auto")
+    with BotPool(isolation) as pool:
+        play(pool)
+        homes = {bot.spec["scratch"] for bot in open_launcher().alive.values()}
+    kept = {*open_launcher().spare_scratch}
+    assert kept == (homes if has_own_file_systems(isolation) else set())
+    assert not any(map(os.listdir, kept))
+    if is_killed:
+        os.kill(open_launcher().pid, signal.SIGKILL)
+    launcher.close_launcher()
+    assert not any(map(os.path.exists, homes))
+
+
+def test_a_kept_scratch_directory_that_somebody_has_removed_is_not_used(tmp_path):
+    open_launcher().spare_scratch[:] = [str(tmp_path / "removed"), str(tmp_path)]
+    assert open_launcher().take_scratch() == str(tmp_path)
+    assert open_launcher().spare_scratch == []
