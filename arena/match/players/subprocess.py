@@ -297,9 +297,7 @@ class Subprocess:
         self.monitor.close()
         for descriptor in (self.stdin, self.stdout, self.stderr, self.pidfd):
             os.close(descriptor)
-        launcher = open_launcher()
-        launcher.forget(self.pid)
-        launcher.reap_orphans(self._members, self.pid)
+        open_launcher().forget(self.pid, self._members)
         if may_leave_shared_memory(self._launched.spec):
             remove_made_by(self._members)
         return exited_by_itself

@@ -218,10 +218,11 @@ def remove_system_v_of_uid(uid: int) -> None:
         os.waitpid(calls.start(), 0)
 
 
-def clean_up(running: RunningBot, *, has_failed: bool = False) -> bool:
+def clean_up(running: RunningBot, *, has_failed: bool = False, has_left: bool = True) -> bool:
     """End and remove everything that a dead bot has left, and return whether all that was made for it is gone.
 
-    A scratch directory that no bot has seen is kept. Groups whose processes die slowly are ``_lingering``.
+    ``has_left``: it may have left processes. A scratch directory that no bot has seen is kept. Groups whose processes
+    die slowly are ``_lingering``.
     """
     slow = [
         group["directory"]
@@ -230,7 +231,7 @@ def clean_up(running: RunningBot, *, has_failed: bool = False) -> bool:
     ]
     _lingering.extend(slow)
     if running.user is not None:
-        if not running.outline["is_contained"]:
+        if has_left and not running.outline["is_contained"]:
             kill_uid(running.user.uid)
         if not running.outline["leaves_no_ipc"]:
             remove_system_v_of_uid(running.user.uid)
@@ -335,7 +336,7 @@ def handle_request(
             return {"pid": pid}
         if "ended" in request:
             running = alive.pop(request["ended"], None)
-            is_all_gone = running is not None and clean_up(running)
+            is_all_gone = running is not None and clean_up(running, has_left=request["has_left"])
             is_kept = running is not None and running.outline["scratch"] in _spare_scratch
             return {"is_all_gone": is_all_gone, "is_scratch_kept": is_kept}
         alive[request["pid"]] = RunningBot(request["adopt"], user)  # it was launched by a fork server that died

@@ -63,14 +63,11 @@ class PlainLauncher(LauncherClient):
         """Return False: without /proc, only the group of a bot is known."""
         return False
 
-    def forget(self, pid: int) -> None:
-        """Remove the scratch directory of a bot."""
+    def forget(self, pid: int, known: set[int]) -> None:
+        """Remove the scratch directory of a bot; orphans are adopted by the first process of the system."""
         launched = self.alive.pop(pid, None)
         if launched is not None:
             remove_tree(launched.spec["scratch"])
-
-    def reap_orphans(self, known: set[int], session: int) -> None:
-        """Do nothing: orphans are adopted by the first process of the system."""
 
 
 _launcher: LauncherClient | None = None

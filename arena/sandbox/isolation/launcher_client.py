@@ -152,14 +152,19 @@ class LauncherClient:
         spec = launched.spec
         return may_leave_shared_memory(spec) or not (self.launches_only_bots or spec["seccomp"] is not None)
 
-    def forget(self, pid: int) -> None:
-        """Remove everything that a bot has left, after its group was killed and the bot was reaped."""
+    def forget(self, pid: int, known: set[int]) -> None:
+        """Remove everything that a bot has left, after its group was killed and the bot was reaped.
+
+        Args:
+            known: the descendants that it had when it was ended.
+        """
         launched = self.alive.get(pid)
         if launched is None:
             return
+        left = self._strangers()
         reply = {"is_all_gone": False, "is_scratch_kept": False}
         with contextlib.suppress(VoidMatchError):
-            reply = self._ask(launched.spec, {"ended": pid})
+            reply = self._ask(launched.spec, {"ended": pid, "has_left": left is None or bool(left)})
         if reply["is_scratch_kept"]:
             self.spare_scratch.append(launched.spec["scratch"])
         if launched.ruleset is not None:
@@ -167,6 +172,8 @@ class LauncherClient:
         del self.alive[pid]
         if launched.user is not None:
             release_uid(launched.user)
+        if left is None or left:
+            self.reap_orphans(known, pid)
 
     def reap_orphans(self, known: set[int], session: int) -> None:
         """Kill and reap the orphans of bots that this process has adopted; bots that are alive are left alone.
@@ -191,10 +198,10 @@ class LauncherClient:
                     os.waitpid(pid, 0)
 
     def _orphans(self, known: set[int], session: int) -> list[int]:
-        strange = set(children(os.getpid())).difference(self.server_pids, self.alive)
+        strange = self._strangers()
         own_session = os.getsid(0) if strange else None
         orphans = []
-        for pid in strange:
+        for pid in strange or ():
             with contextlib.suppress(OSError):
                 its_session = os.getsid(pid)
                 if its_session == session or (
@@ -203,6 +210,15 @@ class LauncherClient:
                 ):
                     orphans.append(pid)
         return orphans
+
+    def _strangers(self) -> set[int] | None:
+        """Return the children of this process but for bots and their servers; None where the system lists none.
+
+        Without any, the bots that have been reaped have left no process: what they started is a descendant of theirs,
+        or of a child of this process, which adopts orphans.
+        """
+        listed = set(children(os.getpid()))
+        return listed.difference(self.server_pids, self.alive) if self.pid in listed else None
 
     def _ask(
         self,
@@ -241,7 +257,7 @@ class LauncherClient:
         with contextlib.suppress(OSError):
             server = self._servers[spec["is_warm"]]
             server.exchange({"adopt": outline_of(spec), "pid": 0}, (), user)
-            server.exchange({"ended": 0})
+            server.exchange({"ended": 0, "has_left": True})
             os.mkdir(spec["scratch"], 0o700)
         if begun:
             raise VoidMatchError("the fork server was killed while it launched a bot")

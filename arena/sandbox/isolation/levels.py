@@ -249,8 +249,7 @@ def run_test_program(bot: Bot, isolation: Isolation) -> Any:
             with contextlib.suppress(OSError):
                 os.killpg(launched.pid, signal.SIGKILL)
             os.waitpid(launched.pid, 0)
-            launcher.forget(launched.pid)
-            launcher.reap_orphans(set(), launched.pid)
+            launcher.forget(launched.pid, set())
     lines = output.decode(errors="replace").strip().splitlines()
     try:
         return json.loads(lines[-1])

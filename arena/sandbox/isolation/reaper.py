@@ -22,7 +22,8 @@ from arena.sandbox.isolation.removal import remove_entry, uids_with_objects
 #
 # 1. Every bot leads a session and a process group of its own, and its group is killed when it is ended. From the level
 #    ``landlock`` on, no process of a bot can leave that group.
-# 2. As root, all processes of the bot's uid are killed; with control groups, all processes in them.
+# 2. As root, all processes of the bot's uid are killed, unless the next net shows that its end has left none; with
+#    control groups, all processes in them.
 # 3. This process adopts orphans (PR_SET_CHILD_SUBREAPER): a process in another group becomes our child when its parent
 #    dies, and ``LauncherClient.reap_orphans`` kills and reaps it. No process can join our session, so a child of ours
 #    in another session is an orphan of a bot. A worker launches nothing but bots, so there every such child is one; in

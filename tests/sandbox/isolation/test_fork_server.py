@@ -22,7 +22,7 @@ from arena.sandbox.isolation import fork_server, launcher, launcher_client, reap
 from arena.sandbox.isolation.control_groups import can_start_inside
 from arena.sandbox.isolation.interpreters import arena_interpreter
 from arena.sandbox.isolation.launcher import open_launcher
-from arena.sandbox.isolation.levels import choose_isolation
+from arena.sandbox.isolation.levels import choose_isolation, run_test_program
 from arena.sandbox.isolation.procfs import is_dead, process_tag
 from arena.sandbox.isolation.reaper import make_scratch, remove_stale
 from arena.sandbox.isolation.sandbox_policy import has_own_file_systems, make_launch_spec
@@ -114,7 +114,7 @@ from pathlib import Path
 
 import pytest
 from arena.sandbox.isolation.procfs import is_dead, process_tag
-from arena.sandbox.isolation.levels import choose_isolation
+from arena.sandbox.isolation.levels import choose_isolation, run_test_program
 from arena.sandbox.isolation.sandbox_policy import has_own_file_systems, make_launch_spec
 from arena.match.bot_pool import BotPool, PoolKey
 from arena.match.players.manifest import load_bot
@@ -199,7 +199,7 @@ import os, signal, subprocess, sys, time
 from pathlib import Path
 from arena.sandbox.isolation import reaper, sandbox_policy
 from arena.sandbox.isolation.launcher import open_launcher
-from arena.sandbox.isolation.levels import choose_isolation
+from arena.sandbox.isolation.levels import choose_isolation, run_test_program
 from arena.sandbox.isolation.sandbox_policy import Isolation
 from arena.match.players.manifest import load_bot
 from arena.match.players.subprocess import Subprocess
@@ -316,8 +316,8 @@ def test_a_control_group_whose_processes_take_long_to_die_is_removed_later(tmp_p
         left = []
         for request, reply in (
             ({"adopt": outline, "pid": 1 << 30}, {}),
-            ({"ended": 1 << 30}, {"is_all_gone": False, "is_scratch_kept": False}),
-            ({"ended": 0}, {"is_all_gone": False, "is_scratch_kept": False}),
+            ({"ended": 1 << 30, "has_left": True}, {"is_all_gone": False, "is_scratch_kept": False}),
+            ({"ended": 0, "has_left": True}, {"is_all_gone": False, "is_scratch_kept": False}),
         ):
             ours.send(json.dumps(request).encode())
             assert json.loads(ours.recv(1000)) == reply
@@ -367,7 +367,7 @@ def test_a_bot_starts_in_its_control_group_of_version_2(is_warm, group_of_versio
     text = os.read(read_end, 1 << 16).decode()
     os.close(read_end)
     os.waitpid(launched.pid, 0)
-    open_launcher().forget(launched.pid)
+    open_launcher().forget(launched.pid, set())
     assert f"0::/{group_of_version_2.name}/own\n" in text
     assert [path.name for path in group_of_version_2.iterdir() if path.is_dir()] == []
 
@@ -393,3 +393,21 @@ def test_a_kept_scratch_directory_that_somebody_has_removed_is_not_used(tmp_path
     open_launcher().spare_scratch[:] = [str(tmp_path / "removed"), str(tmp_path)]
     assert open_launcher().take_scratch() == str(tmp_path)
     assert open_launcher().spare_scratch == []
+
+
+@pytest.mark.parametrize("listed", [[], ["server"], ["server", "other"]])
+def test_processes_of_a_bot_are_looked_for_unless_its_end_has_left_nobody_a_child(listed, monkeypatch):
+    """A system that lists no children shows nothing: there they are looked for, too."""
+    requests, isolation = [], choose_isolation("none")
+    exchange = launcher_client._Server.exchange
+
+    def note(server, request, *rest):
+        requests.append(request)
+        return exchange(server, request, *rest)
+
+    pids = {"server": open_launcher().pid, "other": os.getpid()}
+    monkeypatch.setattr(launcher_client._Server, "exchange", note)
+    monkeypatch.setattr(launcher_client, "children", lambda _: [pids[name] for name in listed])
+    bot = Bot(name="prints", version="1", command=("echo", "0"), directory="/")
+    assert run_test_program(bot, isolation) == 0
+    assert [request["has_left"] for request in requests if "ended" in request] == [listed != ["server"]]
