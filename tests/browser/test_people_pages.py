@@ -137,7 +137,7 @@ class People:
         for name in ("spring", "cancelled"):
             store.contests.add("dora", reading_of(CONTEST.format(name, REASON[:100], REASON, *times)).check())
         store.contests.cancel("dora", "cancelled", REASON)
-        for text in (REASON, f"May a bot read files?\n{'unbroken' * 40}"):
+        for text in (REASON, f"May a bot read files?\n{'unbroken' * 60}"):
             store.contest_messages.announce("dora", "spring", text)
         store.contest_messages.ask(store.accounts.get("ann"), "spring", REASON)
 
@@ -260,6 +260,7 @@ def test_nothing_bars_anybody(visit, scheme):
 def test_a_page_fits_every_width_and_asks_for_nothing_elsewhere(visit, people):
     assert visit.too_narrow_closed == []
     assert visit.too_narrow() == []
+    assert visit.spills() == []
     assert {urlsplit(url).netloc for url in visit.asked} == {urlsplit(people.site).netloc}
     # of a page that says what is wrong
     assert [text for text in visit.console if "Failed to load resource" not in text] == []

@@ -13,6 +13,13 @@ BREAKS_A_NUMBER = """[...document.querySelectorAll('.facts dd')].some(one => {
     const lines = text.getBoundingClientRect().height / parseFloat(getComputedStyle(one).lineHeight);
     return one.checkVisibility() && one.innerText.length <= 8 && lines > 1.5;
 })"""
+SPILLS = """[...document.querySelectorAll('main *')].filter(one => {
+    const style = getComputedStyle(one);
+    return one.checkVisibility() && one.scrollHeight > one.clientHeight + 1
+        && style.maxHeight !== 'none' && style.overflowY === 'visible';
+}).map(one => one.innerText.slice(0, 80))"""
+"""The texts of elements that are lower than what is in them, so that it lies over what follows."""
+
 OF_COLOURS = ["color-contrast", "link-in-text-block"]
 """The rules of axe whose answer depends on the scheme."""
 
@@ -51,6 +58,14 @@ class Visit:
     def end(self):
         for event, listener in self._listeners.items():
             self.page.remove_listener(event, listener)
+
+    def spills(self, width=320):
+        """Return the texts that lie over what follows them."""
+        usual = self.page.viewport_size
+        self.page.set_viewport_size({"width": width, "height": 900})
+        found = self.page.evaluate(SPILLS)
+        self.page.set_viewport_size(usual)
+        return found
 
     def too_narrow(self):
         usual, narrow = self.page.viewport_size, []
