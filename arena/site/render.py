@@ -82,6 +82,7 @@ def _shown(text: str) -> str:
 # be markup nor turn round what is beside it.
 
 _NOT_IN_SCRIPT = re.compile("[<>&]|[^ -~]")
+_DOCUMENT = re.compile(r"\bdocs/[a-z_/]{1,60}\.md\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +146,7 @@ def environment() -> Environment:
     made.filters |= {
         "bot_name": lambda shown: Markup(name_html(shown)),
         "lines_of_text": lambda text: Markup(lines_of_text(text)),
+        "with_guide_links": with_guide_links,
         "counted": counted,
         "minute": minute_text,
         "places_svg": places_svg,
@@ -181,6 +183,18 @@ def _printable(value: Any) -> Any:
     if isinstance(value, str) and not isinstance(value, Markup):
         return printable(value)
     return value
+
+
+def with_guide_links(text: str) -> Markup:
+    """Return a sentence as HTML in which a path such as docs/time.md leads to that page of the guide."""
+    return Markup(_DOCUMENT.sub(_link_to_guide, _shown(text)))
+
+
+def _link_to_guide(match: re.Match[str]) -> str:
+    from arena.site.guide import guide_address
+
+    address = guide_address(match[0])
+    return match[0] if address is None else f'<a href="{address}">{match[0]}</a>'
 
 
 def script_data(model: Model) -> Markup:

@@ -197,6 +197,7 @@ JAVA = (
     'Exception in thread "main" java.lang.ArrayIndexOutOfBoundsException: Index 5 out of bounds for length 5\n'
     "\tat java.base/java.util.Arrays.get(Arrays.java:99)\n\tat Bot.choose(Bot.java:12)\n\tat Bot.main(Bot.java:40)\n"
 )
+NO_PROGRAM = "python3: can't open file '/nowhere/bot.py': [Errno 2] No such file or directory"
 NOTHING_YET, TORCH = {"cpu_seconds": 0.0, "waited_seconds": 1.1}, "ModuleNotFoundError: No module named 'torch'"
 CAUSES = [
     ("start", NOT_READY, {"cpu_seconds": 0.02, "waited_seconds": 10.0}, "it hardly used the processor, so it waits"),
@@ -209,6 +210,8 @@ CAUSES = [
     ("exit", "…", {"stderr": f"ModuleNotFoundError: No module named '{'x' * 5000}'"}, "Install it there"),
     ("exit", "…", {"stderr": TORCH, "is_submitted": True}, "Submit it with the bot, as docs/dependencies.md says"),
     ("exit", "…", {"stderr": "FileNotFoundError: 'a\0b'"}, "there is no file"),
+    ("start", "…", {"stderr": NO_PROGRAM}, "there is no file 'bot.py' in /nowhere: correct the command"),
+    ("start", "…", {"stderr": NO_PROGRAM, "is_submitted": True}, "no file 'bot.py' among the bot's files: correct"),
     ("timeout", "no answer", {}, "flush after every message"),
     ("timeout", f"{NO_ANSWER}; it waited 0.900 s of that for the processor", NOTHING_YET, "other programs of this"),
     ("start", "…", {"stderr": NODE.format("SyntaxError: Unexpected token ';'")}, "bot.js, line 3 is not JavaScript"),

@@ -204,10 +204,10 @@ def _not_allowed(failure: Failure) -> str | None:
 
 
 def _no_program_file(failure: Failure) -> str | None:
-    match = re.search(r"can't open file '([^']+)'", failure.stderr)
-    if match is None:
+    if (match := re.search(r"can't open file '([^']+)'", failure.stderr)) is None:
         return None
-    return f"there is no file {Path(match[1]).name!r} in {failure.bot.directory}: correct the command in bot.toml"
+    where = "among the bot's files" if failure.is_submitted else f"in {failure.bot.directory}"
+    return f"there is no file {Path(match[1]).name!r} {where}: correct the command in bot.toml"
 
 
 def _files(failure: Failure) -> str | None:

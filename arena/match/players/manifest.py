@@ -104,7 +104,10 @@ def load_bot(
             " expected .zip, .tar, .tar.gz, .tar.xz or .tar.bz2 there"
         )
     else:
-        raise BotDefinitionError(f"bot {str(path)!r}: not executable; try chmod +x, or give it a {MANIFEST}")
+        raise BotDefinitionError(
+            f"bot {str(path)!r}: no program, for it is not executable; expected a .py file, a file with chmod +x, or a"
+            f" directory with a {MANIFEST}"
+        )
     name = unicodedata.normalize("NFC", path.stem)
     check_name(f"bot {str(path)!r}: name", name, is_known)
     digest = digest_of([single_file(path, bounds)])

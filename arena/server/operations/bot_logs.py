@@ -151,7 +151,8 @@ MAX_BOTS = 20
 _NEXT = {
     SubmissionState.WAITING: "Wait a moment: it is checked in its turn.",
     SubmissionState.CHECKING: "Wait a moment: it is being checked.",
-    SubmissionState.REJECTED: "Mend it, try it with arena check, and submit it again as it is or under a new version.",
+    SubmissionState.REJECTED: "Mend it, try it with arena check, and submit it again: under a new version if this one"
+    " was accepted before.",
     SubmissionState.FAILED: "Submit it again: the arena could not check it.",
     SubmissionState.WITHDRAWN: "Submit it again when it is ready.",
 }
@@ -168,13 +169,19 @@ def person_pages(visit: Visit) -> tuple[tuple[Page, PersonParameters], ...]:
 def my_bots(visit: Visit, page: PersonPage | None) -> tuple[MyBot, ...]:
     """Return the bots of whoever asks, the latest submitted first; ``page`` is the public one, if it is there."""
     newest: dict[str, Submission] = {}
+    accepted: dict[str, str] = {}
     for submission in visit.people.submissions.of(visit.person):
         name = submission.bot.rpartition("@")[0] if submission.bot else submission.file_name
         newest.setdefault(name, submission)
-    return tuple(_my_bot(visit, name, submission, page) for name, submission in list(newest.items())[:MAX_BOTS])
+        if submission.bot and submission.state is SubmissionState.ACCEPTED:
+            accepted.setdefault(name, submission.bot)
+    return tuple(
+        _my_bot(visit, name, submission, accepted.get(name, ""), page)
+        for name, submission in list(newest.items())[:MAX_BOTS]
+    )
 
 
-def _my_bot(visit: Visit, name: str, submission: Submission, page: PersonPage | None) -> MyBot:
+def _my_bot(visit: Visit, name: str, submission: Submission, accepted: str, page: PersonPage | None) -> MyBot:
     details = details_of(submission, visit)
     ratings = tuple(_ratings(visit, name, page)) if page is not None else ()
     return MyBot(
@@ -187,7 +194,8 @@ def _my_bot(visit: Visit, name: str, submission: Submission, page: PersonPage | 
         has_logs=page is not None and any(bot.name == name and bot.tournaments for bot in page.bots),
         next_step=_next_step(
             visit, submission, ratings, details.may_check_again, is_known=page is not None or not person_pages(visit)
-        ),
+        )
+        + (f" Until then {accepted} plays." if accepted and submission.state is not SubmissionState.ACCEPTED else ""),
     )
 
 

@@ -297,6 +297,25 @@ async def test_of_the_lines_of_a_failed_build_the_account_has_the_first_and_the_
     assert "\\n" not in submission
 
 
+async def test_a_document_that_a_hint_names_is_a_page_of_the_guide(world):
+    world.store.submissions.add(world.store.accounts.get("ann"), "d" * 16, "c" * 64, 100, "new.py", "")
+    hint = "<b> Submit it with the bot, as docs/dependencies.md says; docs/other.md does not"
+    world.store.submissions.claim().finish("refused", f"new@1: copied\nto fix it: {hint}", "no module", "new@1")
+    number, client = world.store.submissions.latest()[0].number, world.browser("ann")
+    for path in (f"/submissions/{number}", "/account"):
+        text = (await client.get(path)).text
+        assert 'as <a href="/guide/dependencies">docs/dependencies.md</a> says; docs/other.md does' in text
+        assert "&lt;b&gt; Submit" in text
+    assert (await client.get("/guide/dependencies")).status_code == 200
+
+
+async def test_a_rejected_version_leaves_the_accepted_one_in_its_place(world, submission):
+    world.store.submissions.add(world.store.accounts.get("ann"), "d" * 16, "c" * 64, 100, "new.py", "")
+    world.store.submissions.claim().finish("refused", "", "new@1 has been submitted with other files", "new@1")
+    bots = (await world.browser("ann").get("/account", headers={"accept": JSON})).json()["bots"]
+    assert bots[0]["next_step"].endswith("under a new version if this one was accepted before. Until then new@1 plays.")
+
+
 async def test_an_account_is_late_until_the_ratings_of_its_bots_are_there(world, submission, store, monkeypatch):
     async def nothing(*_, **__):
         return None
