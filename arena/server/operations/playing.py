@@ -13,7 +13,7 @@ from typing import Annotated
 from pydantic import Field, StrictBool
 
 from arena.base.errors import UsageError
-from arena.base.text import counted
+from arena.base.text import any_of, counted
 from arena.server.gate.gate import spend
 from arena.server.gate.operation import Done, Follow, Operation, Visit
 from arena.server.http.addresses import network_of
@@ -314,12 +314,15 @@ def show_challenges(visit: Visit, bot: str = "") -> ChallengesPage:
     challengers = _challengers(suspended, everything)
     bots = tuple(bot for bot in menu.bots if bot not in challengers)
     chosen_bot = bot_of(bots, bot)
+    games = [game.name for game in menu.games if chosen_bot is None or chosen_bot.plays(game.name)]
+    games = [game for game in games if any(one.plays(game) for one in challengers)] or games
     shown = {one.name for one in (*bots, *challengers)} | {one.choices.bot for one in own}
     return ChallengesPage(
         challengers=challengers,
         bots=bots,
         bot=chosen_bot.name if chosen_bot is not None else "",
-        games=tuple(game.name for game in menu.games if chosen_bot is None or chosen_bot.plays(game.name)),
+        games=tuple(games),
+        game=next((game for game in games if challengers and challengers[0].plays(game)), ""),
         seconds=SECONDS,
         refusal=menu.refusal,
         remarks=tuple(suspended.remarks(everything.bots)),
@@ -355,7 +358,7 @@ def challenge(visit: Visit, sent: NewChallenge) -> Done:
     if seats_of(choices) != SEATS:
         raise UsageError(f"players = {seats_of(choices)}: expected {SEATS}, the seats of a challenge")
     if not own.plays(choices.game):
-        raise UsageError(f"challenger {own.name!r:.80}: it does not play {choices.game}")
+        raise UsageError(f"challenger {own.name!r:.80}: it does not play {choices.game}; expected {any_of(own.games)}")
     spend(visit.people, f"challenges of {visit.person.number}", CHALLENGES)
     seats = (0, 1) if sent.both_seats not in (False, "") else (choices.seat,)
     for seat in seats:

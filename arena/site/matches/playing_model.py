@@ -241,6 +241,8 @@ class ChallengesPage(Model):
         challengers: the reader's bots.
         bots: those of others that can be challenged; a game is played by both.
         bot: the one that is proposed.
+        games: those that some bot of the reader plays.
+        game: the one that is proposed, which the first of the reader's bots plays; "" for none.
         refusal: why nothing can be played now, as a sentence; "" if it can.
         authors: owners of the submitted bots on it, by ``name@version``.
     """
@@ -249,6 +251,7 @@ class ChallengesPage(Model):
     bots: tuple[PlayableBot, ...]
     bot: str
     games: tuple[str, ...]
+    game: str
     seconds: tuple[float, ...]
     refusal: str
     remarks: tuple[str, ...]

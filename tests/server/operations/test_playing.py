@@ -261,11 +261,14 @@ async def test_a_bot_of_ones_own_challenges_any_that_can_be_played_against(world
     page = (await ann.get("/challenges?bot=evebot")).text
     assert page.count('<option value="annbot@2">') == 1  # not as its own rival
     assert '<option value="evebot@1" selected>' in page
+    assert ">annbot@2 (differences)</option>" in page
+    offered = (await ann.get("/challenges", headers={"accept": JSON})).json()
+    assert (offered["games"], offered["game"]) == (["differences"], "differences")  # which is not the first of all
     for wrong, sentence in (
         ({"challenger": "evebot@1"}, "challenger 'evebot@1': expected a bot of yours"),
         ({"challenger": "arena:greedy"}, "expected a bot of yours"),
         ({"bot": "nobody"}, "bot 'nobody': it does not play differences here"),
-        ({"game": "plusminus", "bot": "signs"}, "'annbot@2': it does not play plusminus"),
+        ({"game": "plusminus", "bot": "signs"}, "'annbot@2': it does not play plusminus; expected 'differences'"),
         ({"game": "chess"}, "game 'chess'"),
         ({"seconds": 99}, "seconds = 99"),
     ):
