@@ -17,6 +17,7 @@ from arena.base.text import counted
 from arena.cli.terminal.common import find_bots, open_home, print_json, warn_of_given_up, warn_of_weak_isolation
 from arena.cli.terminal.conditions import conditions, like_option
 from arena.cli.terminal.options import (
+    Number,
     RenamedOption,
     WholeNumber,
     json_option,
@@ -97,6 +98,10 @@ def report_stopped() -> None:
     click.echo("Stopped. The same command resumes where it stopped.", err=True)
 
 
+ELO = Number(-2000, 2000)
+ERROR_RATE = Number(0, 0.5)
+"""Bounds that a line of help can show; ``SequentialTest`` also rejects the two bounds of an error rate."""
+
 ACCEPTED, REJECTED, UNDECIDED = 0, 1, 3
 CODES = {Decision.ACCEPTED: ACCEPTED, Decision.REJECTED: REJECTED, Decision.OPEN: UNDECIDED}
 
@@ -106,13 +111,13 @@ CODES = {Decision.ACCEPTED: ACCEPTED, Decision.REJECTED: REJECTED, Decision.OPEN
 @click.argument("old")
 @experiment_options
 @click.option(
-    "--elo0", type=float, default=0.0, show_default=True, help="Rejected if NEW is at most this many Elo better."
+    "--elo0", type=ELO, default=0.0, show_default=True, help="Rejected if NEW is at most this many Elo better."
 )
 @click.option(
-    "--elo1", type=float, default=10.0, show_default=True, help="Accepted if NEW is at least this many Elo better."
+    "--elo1", type=ELO, default=10.0, show_default=True, help="Accepted if NEW is at least this many Elo better."
 )
-@click.option("--alpha", type=float, default=0.05, show_default=True, help="Probability of accepting NEW wrongly.")
-@click.option("--beta", type=float, default=0.05, show_default=True, help="Probability of rejecting NEW wrongly.")
+@click.option("--alpha", type=ERROR_RATE, default=0.05, show_default=True, help="Probability of accepting NEW wrongly.")
+@click.option("--beta", type=ERROR_RATE, default=0.05, show_default=True, help="Probability of rejecting NEW wrongly.")
 @click.option(
     "--max-encounters",
     cls=RenamedOption,
