@@ -8,7 +8,7 @@ import os
 from hashlib import blake2b
 from pathlib import Path
 
-from arena.base.errors import UnknownNameError
+from arena.base.errors import UnknownNameError, UsageError
 from arena.base.version import __version__
 
 # The files of the arena: its code, and the example bots, example tournaments and pages of documentation with it.
@@ -107,6 +107,8 @@ def _files(name: str) -> Path:
 
 def _path(kind: str, text: str | os.PathLike[str], path_of_example: dict[str, Path]) -> Path:
     name = os.fspath(text)
+    if not name:
+        raise UsageError(f"{kind} '': expected a path, such as . for this directory, or {PREFIX}NAME")
     if not name.startswith(PREFIX):
         return Path(name)
     if name.removeprefix(PREFIX) not in path_of_example:

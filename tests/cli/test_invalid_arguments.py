@@ -13,7 +13,7 @@ import pytest
 from arena.base.programs.service_program import noted_problems
 from arena.cli.command_table import COMMANDS
 from arena.cli.group import LazyGroup, run
-from arena.cli.terminal.options import Number, WholeNumber
+from arena.cli.terminal.options import FilePath, Number, WholeNumber
 from benchmarks import zoo_bots as zoo
 from tests.cli.calls import called, told
 
@@ -118,6 +118,29 @@ def test_an_invalid_word_is_answered_in_a_sentence(arena, line, invalid):
     is_fine = (arguments[0], invalid) in (("verify", ""), ("export", ""))
     assert code == 2 or is_fine
     assert errors.replace("The latest tournament is t:\n", "").startswith("arena: ") or is_fine
+
+
+OF_PATHS = ["submit @", "check @", "play differences @ BOT", "run @", "publish t @", "new @", "report t --output @"]
+OF_PATHS += ["home backup make @", "site units @", "tournament merge @", "correct enter t @ --reason x"]
+
+
+@pytest.mark.parametrize("line", OF_PATHS)
+def test_an_empty_path_is_not_the_directory(arena, home, monkeypatch, line):
+    """A variable of the shell that is not set is an empty argument."""
+    here = home.parent / "bot here"
+    shutil.copytree(MINIMAL, here, dirs_exist_ok=True)
+    monkeypatch.chdir(here)
+    before = sorted(here.iterdir())
+    arguments = [MINIMAL if part == "BOT" else part.replace("@", "") for part in line.split()]
+    code, _, errors = arena(*arguments)
+    assert (code, sorted(here.iterdir())) == (2, before)
+    assert "'': expected a path, such as . for this directory" in errors
+
+
+def test_every_path_is_of_the_type_that_refuses_an_empty_one():
+    paths = [(name, parameter) for name, parameter in parameters() if isinstance(parameter.type, click.Path)]
+    assert [(name, one.name) for name, one in paths if not isinstance(one.type, FilePath)] == []
+    assert len(paths) >= 10
 
 
 @pytest.mark.parametrize("invalid", ["directory/../empty", "x" * 300, "/dev/null", "/proc/x", "loop"])

@@ -19,6 +19,7 @@ from arena.base.text import counted
 from arena.cli.bots.boards import rulebook_text
 from arena.cli.terminal.common import match_of, open_home, print_done, print_json, print_table
 from arena.cli.terminal.options import (
+    A_PATH,
     MAX_COUNT,
     RenamedOption,
     WholeNumber,
@@ -121,7 +122,7 @@ def protocol_command() -> None:
 
 
 @click.command("new")
-@click.argument("name", type=click.Path(path_type=Path))
+@click.argument("name", type=A_PATH)
 @click.option(
     "-l", "--language", default="python", show_default=True, metavar="LANGUAGE", help=f"One of {', '.join(LANGUAGES)}."
 )
@@ -152,7 +153,7 @@ def new_command(name: Path, language: str, games: tuple[str, ...], as_json: bool
     "--bot-path",
     cls=RenamedOption,
     earlier="--bot",
-    type=click.Path(path_type=Path),
+    type=A_PATH,
     help="Where the bot is, if it has moved.",
 )
 @isolation_option

@@ -191,6 +191,8 @@ def check_command(
         return check_rules_command(rules, options, isolation, within_seconds, as_json)
     if not bots:
         raise UsageError("arena check: expected a bot, or the rules of a game: --rules module:Class")
+    if "" in bots:
+        raise UsageError("bot '': expected a path, such as . for this directory, or the name of a bot")
     if options:
         raise UsageError(f"--option {options[0]}: expected only together with --rules")
     if within_seconds is not None:

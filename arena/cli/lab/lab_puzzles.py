@@ -23,7 +23,15 @@ from arena.cli.terminal.common import (
     show_line,
     write_file,
 )
-from arena.cli.terminal.options import MAX_COUNT, WholeNumber, json_option, quiet_option, wide_option, within_option
+from arena.cli.terminal.options import (
+    A_PATH,
+    MAX_COUNT,
+    WholeNumber,
+    json_option,
+    quiet_option,
+    wide_option,
+    within_option,
+)
 
 if TYPE_CHECKING:
     from arena.base.definition import GameChoice
@@ -58,7 +66,7 @@ STEPS_SHOWN = 100
 @click.option("--game", metavar="GAME", help="Only from matches of this game.")
 @click.option("--max-matches", type=WholeNumber(1, MAX_COUNT), help="Only from the first matches.")
 @within_option("Stop after 60s, 5m or 2h, with what was found by then.", default="5m")
-@click.option("--html", "html_path", type=click.Path(path_type=Path), help="Write them as one HTML file.")
+@click.option("--html", "html_path", type=A_PATH, help="Write them as one HTML file.")
 @click.option("--solutions", is_flag=True, help="Print the solutions as well.")
 @quiet_option
 @json_option

@@ -14,6 +14,7 @@ from arena.base.errors import UsageError
 from arena.cli.terminal.common import check_directories, write_file
 from arena.cli.terminal.global_options import global_option
 from arena.cli.terminal.options import (
+    A_PATH,
     WholeNumber,
     options_option,
     quiet_option,
@@ -56,8 +57,8 @@ _NARROW = 34
 )
 @rng_seed_option
 @within_option("Stop after 60s, 5m or 2h for each set of options, with fewer observations.")
-@click.option("--json", "json_file", metavar="FILE", type=click.Path(path_type=Path), help="Write it as JSON.")
-@click.option("--html", "html_file", metavar="FILE", type=click.Path(path_type=Path), help="Write it as a page.")
+@click.option("--json", "json_file", metavar="FILE", type=A_PATH, help="Write it as JSON.")
+@click.option("--html", "html_file", metavar="FILE", type=A_PATH, help="Write it as a page.")
 @quiet_option
 def quality(
     game: str,

@@ -15,6 +15,7 @@ from arena.base.errors import UsageError
 from arena.base.text import all_of, counted
 from arena.cli.terminal.common import check_directories, open_home, print_table, waiting, write_file
 from arena.cli.terminal.options import (
+    A_PATH,
     WholeNumber,
     json_option,
     options_option,
@@ -60,7 +61,7 @@ _PLIES = 2
 @click.option(
     "--top", type=WholeNumber(1, 10_000), default=8, show_default=True, help="Show this many actions of each state."
 )
-@click.option("--book", type=click.Path(path_type=Path), help="Write the lines of --plies actions as an opening book.")
+@click.option("--book", type=A_PATH, help="Write the lines of --plies actions as an opening book.")
 @click.option(
     "--outcome",
     "outcomes",

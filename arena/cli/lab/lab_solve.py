@@ -18,7 +18,7 @@ from arena.analysis.text.tables import printable
 from arena.base.errors import OptionError, UsageError
 from arena.base.text import all_of, counted, duration_text, short_size_text
 from arena.cli.terminal.common import check_directories, print_json, print_wrapped, show_line, waiting, write_file
-from arena.cli.terminal.options import json_option, options_option, quiet_option, within_option
+from arena.cli.terminal.options import A_PATH, json_option, options_option, quiet_option, within_option
 from arena.cli.terminal.streams import INTERRUPTED, OK
 
 if TYPE_CHECKING:
@@ -290,7 +290,7 @@ def _best(rules: Game[Any], solution: Solution) -> str:
 @click.command("prove")
 @click.argument("game")
 @options_option
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write.")
+@click.option("--out", type=A_PATH, required=True, help="The file to write.")
 @click.option("--advice", "by_advice", is_flag=True, help="By the rules for people, where they hold as much as tables.")
 @within_option("Write what can be proved within 60s, 5m or 2h.")
 @quiet_option

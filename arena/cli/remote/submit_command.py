@@ -18,7 +18,7 @@ from arena.base.text import counted, size_text
 from arena.cli.remote.exchange import printable_line, printable_sentence, printable_text
 from arena.cli.remote.site_client import Fields, SiteClient, for_site
 from arena.cli.terminal.common import open_home, print_json, print_table, show_stderr
-from arena.cli.terminal.options import format_options, games_option, json_option, plain_http_option
+from arena.cli.terminal.options import A_PATH, format_options, games_option, json_option, plain_http_option
 from arena.cli.terminal.streams import FAILED, OK
 from arena.match.players.bot_files import describe_left_out
 from arena.store.people.unrated_match import ENDED, MatchState
@@ -104,7 +104,7 @@ def _read(client: SiteClient, number: int, answer: dict[str, object]) -> tuple[O
 
 
 @click.command("submit")
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=A_PATH)
 @click.option("--to", "url", metavar="URL", help="Submit it to the site of an arena, where you are signed in.")
 @click.option("--note", default="", metavar="TEXT", help="A note for yourself, with --to.")
 @games_option("Load this external game, which the bot claims")

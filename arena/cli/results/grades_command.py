@@ -17,7 +17,7 @@ from arena.base.grades import Grade, GradeState, Scheme, Student, TableLine, gra
 from arena.base.names import is_printable_text
 from arena.base.text import counted, shortened_text
 from arena.cli.terminal.common import load_standings, named_or_latest, open_home, print_table, write_file
-from arena.cli.terminal.options import output_option, wide_option
+from arena.cli.terminal.options import A_PATH, output_option, wide_option
 from arena.store.results.values import StoredTournament, disqualified
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ COLUMNS = (
 
 @click.command("grades")
 @click.argument("tournament", required=False)
-@click.option("--scheme", type=click.Path(path_type=Path), metavar="FILE", help="How groups become grades (TOML).")
-@click.option("--roster", type=click.Path(path_type=Path), metavar="FILE", help="Who gets a grade (CSV).")
+@click.option("--scheme", type=A_PATH, metavar="FILE", help="How groups become grades (TOML).")
+@click.option("--roster", type=A_PATH, metavar="FILE", help="Who gets a grade (CSV).")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV, and nothing else.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else.")
 @output_option("the terminal")

@@ -12,7 +12,7 @@ from arena.base.errors import UsageError
 from arena.base.text import counted, short_size_text
 from arena.cli.terminal.common import open_home, print_done
 from arena.cli.terminal.global_options import Subcommands, global_option
-from arena.cli.terminal.options import json_option
+from arena.cli.terminal.options import A_PATH, json_option
 from arena.cli.terminal.streams import FAILED, OK
 from arena.store.home import home_path, people_url, store_url
 
@@ -35,7 +35,7 @@ def backup_command() -> None:
 
 
 @backup_command.command("make")
-@click.argument("out", metavar="OUT", type=click.Path(path_type=Path))
+@click.argument("out", metavar="OUT", type=A_PATH)
 @click.option("--logs", "with_logs", is_flag=True, help="The logs of runs as well.")
 @json_option
 def make(out: Path, with_logs: bool, as_json: bool) -> None:
@@ -59,7 +59,7 @@ def make(out: Path, with_logs: bool, as_json: bool) -> None:
 
 
 @backup_command.command("verify")
-@click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="FOLDER", type=A_PATH)
 @json_option
 def verify(folder: Path, as_json: bool) -> int:
     """Read the backup in FOLDER, and compare every file with its digest."""
@@ -77,7 +77,7 @@ def verify(folder: Path, as_json: bool) -> int:
 
 
 @backup_command.command("restore")
-@click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="FOLDER", type=A_PATH)
 @click.option("--digest", metavar="DIGEST", help="That of the backup, as `arena home backup make` printed it.")
 @json_option
 def restore(folder: Path, digest: str | None, as_json: bool) -> None:

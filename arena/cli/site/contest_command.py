@@ -17,7 +17,7 @@ from arena.base.text import counted
 from arena.cli.site.people_command import COMMAND_LINE, opened_people, required_reason_option
 from arena.cli.terminal.common import print_table
 from arena.cli.terminal.global_options import Subcommands, global_option
-from arena.cli.terminal.options import WholeNumber, confirm, format_options, wide_option, yes_option
+from arena.cli.terminal.options import A_PATH, WholeNumber, confirm, format_options, wide_option, yes_option
 from arena.cli.terminal.streams import FAILED, OK
 from arena.community.contests.contest_text import announce, contest_text, template_text
 from arena.community.contests.contest_text import change as change_contest
@@ -114,7 +114,7 @@ def new(template: str, name: str, time_zone: str) -> None:
 
 
 @contest_command.command("add")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=A_PATH)
 def add(file: Path) -> None:
     """Announce the contest of FILE."""
     from arena.community.contests.contest_file import reading_of_file
@@ -142,7 +142,7 @@ def show(contest: str, is_toml: bool) -> None:
 
 @contest_command.command("change")
 @click.argument("contest")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=A_PATH)
 @required_reason_option
 def change(contest: str, file: Path, reason: str) -> None:
     """Change what can still be changed of CONTEST, as FILE says.

@@ -21,7 +21,7 @@ from arena.base.text import counted
 from arena.cli.site.serve_command import NEEDED, SiteOptions, host_option, port_option, require_packages, site_options
 from arena.cli.terminal.common import print_table, print_wrapped
 from arena.cli.terminal.global_options import global_option
-from arena.cli.terminal.options import WholeNumber, json_option
+from arena.cli.terminal.options import FilePath, WholeNumber, json_option
 from arena.cli.terminal.streams import FAILED, OK
 from arena.games.kernels.loading import kernels_sentence
 from arena.sandbox.isolation.control_groups import divide_delegated_group
@@ -176,7 +176,7 @@ _OF_SYSTEMD = Path("/etc/systemd/system")
 
 
 @click.command("units")
-@click.argument("directory", metavar="DIRECTORY")
+@click.argument("directory", metavar="DIRECTORY", type=FilePath())
 @click.option("--user", default="arena", show_default=True, metavar="NAME", help="The user who runs the arena.")
 @site_options
 def units_command(directory: str, user: str, site: SiteOptions) -> int:

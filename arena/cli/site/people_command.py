@@ -16,7 +16,7 @@ from arena.base.errors import RosterError, UsageError, failing_as
 from arena.base.text import counted
 from arena.cli.terminal.common import check_directories, print_table
 from arena.cli.terminal.global_options import Subcommands, global_option
-from arena.cli.terminal.options import WholeNumber, confirm, format_options, wide_option, yes_option
+from arena.cli.terminal.options import A_PATH, WholeNumber, confirm, format_options, wide_option, yes_option
 from arena.cli.terminal.streams import FAILED, OK, WRONG_USE
 from arena.store.home import open_people, own_databases
 from arena.store.people.roster import counted_people, roster_of
@@ -141,13 +141,13 @@ def add(name: str, role: str, site: str, days: int) -> None:
 
 
 @people_command.command("import")
-@click.argument("roster", type=click.Path(path_type=Path))
+@click.argument("roster", type=A_PATH)
 @click.option(
     "--invitations",
     "out",
     required=True,
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=A_PATH,
     help="The CSV file to write, with a link for each person.",
 )
 @site_option

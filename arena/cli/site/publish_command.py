@@ -27,6 +27,7 @@ from arena.cli.terminal.common import (
 )
 from arena.cli.terminal.global_options import global_option
 from arena.cli.terminal.options import (
+    A_PATH,
     RenamedOption,
     WholeNumber,
     game_option,
@@ -48,7 +49,7 @@ PAGES_A_STEP = 50
 
 @click.command("publish")
 @click.argument("tournaments", nargs=-1, metavar="[TOURNAMENT]...")
-@click.argument("out", type=click.Path(path_type=Path))
+@click.argument("out", type=A_PATH)
 @click.option(
     "--max-matches",
     type=WholeNumber(0, 10_000_000),

@@ -58,6 +58,17 @@ class Number(click.FloatRange):
         return super().convert(value, param, ctx)
 
 
+class FilePath(click.Path):
+    """A path; an empty one, such as of a variable of the shell that is not set, is refused: it is not the directory."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("'': expected a path, such as . for this directory", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+A_PATH = FilePath(path_type=Path)
+
 SECONDS = Number(0.001, 86400)
 """The type of a time limit."""
 
@@ -156,7 +167,7 @@ def output_option(default: str) -> Callable[[Function], Function]:
         "--output",
         cls=RenamedOption,
         earlier="-o",
-        type=click.Path(path_type=Path),
+        type=A_PATH,
         help=f"Where to write it [default: {default}].",
     )
 

@@ -31,6 +31,7 @@ from arena.cli.terminal.common import (
 )
 from arena.cli.terminal.global_options import global_option
 from arena.cli.terminal.options import (
+    A_PATH,
     MAX_COUNT,
     WholeNumber,
     format_options,
@@ -87,7 +88,7 @@ def _parsed_value(text: str) -> str | int | float:
 
 
 @click.command("run")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=A_PATH)
 @workers_option
 @executor_option
 @click.option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster with the scheduler at tcp://HOST:8786.")
@@ -96,7 +97,7 @@ def _parsed_value(text: str) -> str | int | float:
 @until_options
 @quiet_option
 @click.option("-v", "--verbose", is_flag=True, help="Show the log on stderr as well.")
-@click.option("--log-file", type=click.Path(path_type=Path), help="Where to write the log.")
+@click.option("--log-file", type=A_PATH, help="Where to write the log.")
 @format_options
 def run_command(
     file: Path,

@@ -16,7 +16,7 @@ from arena.base.enums import OpeningChoice
 from arena.base.errors import UsageError
 from arena.base.text import counted
 from arena.cli.terminal.common import open_home, print_table, sentences_text, warn_of_rejected, warn_of_weak_isolation
-from arena.cli.terminal.options import Number, format_options, within_option, workers_option
+from arena.cli.terminal.options import A_PATH, Number, format_options, within_option, workers_option
 from arena.cli.terminal.streams import FAILED, OK
 from arena.tournament.executors.worker_start import workers_that_fit
 
@@ -50,7 +50,7 @@ MATCH_COLUMNS = [
 
 
 @click.command("schedule")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=A_PATH)
 @click.option("--matches", "lists_matches", is_flag=True, help="List every match instead of the summary.")
 @click.option("--audit", "only_audit", is_flag=True, help="Only the table of the schedule balance.")
 @click.option(

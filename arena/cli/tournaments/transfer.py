@@ -16,7 +16,7 @@ from arena.base.errors import UsageError
 from arena.base.stored import from_json_text
 from arena.base.text import counted
 from arena.cli.terminal.common import open_home, print_done, print_json
-from arena.cli.terminal.options import confirm, json_option, name_option, yes_option
+from arena.cli.terminal.options import FilePath, confirm, json_option, name_option, yes_option
 from arena.cli.terminal.streams import OK, WRONG_USE
 from arena.store.home import ArenaHome, delete_tournament, erase_tournament, rename_tournament, restore_tournament
 
@@ -209,7 +209,7 @@ def import_command(file: BinaryIO, name: str | None, external_games: tuple[str, 
 
 
 @click.command("merge")
-@click.argument("other_home")
+@click.argument("other_home", type=FilePath())
 @click.argument("tournaments", metavar="[TOURNAMENT]...", nargs=-1)
 @external_game_option
 @json_option

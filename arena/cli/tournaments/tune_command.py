@@ -24,7 +24,7 @@ from arena.cli.terminal.common import (
     write_file,
 )
 from arena.cli.terminal.conditions import conditions
-from arena.cli.terminal.options import WholeNumber, json_option, quiet_option
+from arena.cli.terminal.options import A_PATH, WholeNumber, json_option, quiet_option
 from arena.cli.terminal.streams import INTERRUPTED
 from arena.cli.tournaments.compare_command import check_programs, experiment_options, played, report_stopped
 
@@ -126,7 +126,7 @@ BETTER, WORSE, OPEN = 0, 1, 3
     show_default=True,
     help="Fresh encounters of the result with the start.",
 )
-@click.option("--plot", "plot_path", type=click.Path(path_type=Path), help="Draw it into a .svg or .png file.")
+@click.option("--plot", "plot_path", type=A_PATH, help="Draw it into a .svg or .png file.")
 @quiet_option
 @json_option
 def tune_command(
