@@ -212,7 +212,7 @@ def serve_command(
             f"--ladder {site.ladders[0]}: bots enter ladders where authors submit them; add --open-to authors"
         )
     from arena.sandbox.isolation.control_groups import divide_delegated_group
-    from arena.server.http.addresses import Hosts, checked_hosts, checked_proxies
+    from arena.server.http.addresses import Hosts, checked_hosts, checked_proxies, warn_of_plain_http
     from arena.server.http.app import Site
     from arena.server.http.events import Events
     from arena.server.http.observation import Observer, let_requests_be_logged, log_request
@@ -236,6 +236,7 @@ def serve_command(
         if is_open or (global_option("home") is None and store is None):
             open_home().close()  # so that there is one, which waits for its first tournament
         if is_open:
+            warn_of_plain_http(site.host, proxies)
             own_databases(_directory(), store)
             opened.enter_context(locked_services(_directory(), [WEB, WORK] if programs else [WEB]))
         elif only is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import logging
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -16,12 +17,15 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from arena.analysis.text.tables import printable
 from arena.base.errors import UsageError, nearest, suggestion
+from arena.base.machine import is_loopback
 from arena.base.text import shortened_text
 from arena.server.http.problems import Problem, bad_address
 from arena.site.links import MAX_PATH_BYTES, MAX_QUERY_BYTES, SUFFIXES
 
 # The site answers only to names that its director allows: else a page elsewhere could let its own name point to our
 # address, and read the responses (DNS rebinding).
+
+_log = logging.getLogger("arena.server")
 
 LOCAL = ("localhost", "127.0.0.1", "::1")
 
@@ -181,6 +185,15 @@ def checked_proxies(addresses: Iterable[str]) -> tuple[str, ...]:
                 f"--trusted-proxy {address!r}: expected an address or a network, such as 127.0.0.1 or 10.0.0.0/8"
             ) from None
     return tuple(checked)
+
+
+def warn_of_plain_http(host: str, proxies: Iterable[str]) -> None:
+    """Log that nobody can sign in over the network where no proxy is named that speaks https."""
+    if not is_loopback(host) and not list(proxies):
+        _log.warning(
+            "over the network nobody can sign in, for accounts need https: put a web server with a certificate in"
+            " front, and name its address with --trusted-proxy (docs/operators.md, TLS)"
+        )
 
 
 def as_accepted(proxies: Iterable[str]) -> list[str]:

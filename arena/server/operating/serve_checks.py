@@ -20,6 +20,7 @@ from arena.base.errors import ArenaError, NoHomeError
 from arena.base.records import MEBIBYTE, Limits
 from arena.base.text import counted, short_size_text
 from arena.community.submissions.upload_directory import SPARE_BYTES, can_contain_uploads
+from arena.sandbox.isolation.levels import NO_CONTROL_GROUPS
 from arena.server.operating.service_programs import WEB
 from arena.store.home import DATABASE_FILE, PEOPLE_FILE, ArenaHome, has_people, open_people
 from arena.store.people.values import Role
@@ -31,6 +32,11 @@ NEEDED = ("starlette", "uvicorn", "httptools", "argon2", "python_multipart", "cr
 _TIME_ERROR = 5
 """What ``adjtimex`` returns if nothing keeps the clock right."""
 _TIMEX_BYTES = 512
+
+
+TO_GET_GROUPS = (
+    "As this user: systemd-run --user --scope -p Delegate=yes arena serve …, or by units (arena site units)."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,7 +237,8 @@ def _user(machine: Machine) -> _Result:
 
 def _isolation(machine: Machine) -> _Result:
     if machine.refusal:
-        return Verdict.MEND, f"none are taken from strangers, for they {machine.refusal.removeprefix('uploads ')}."
+        way = f" {TO_GET_GROUPS}" if NO_CONTROL_GROUPS in machine.refusal else ""
+        return Verdict.MEND, f"none are taken from strangers, for they {machine.refusal.removeprefix('uploads ')}.{way}"
     return Verdict.OK, f"they {machine.containment.removeprefix('uploads ')}."
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from arena.base.machine import is_loopback
 from arena.match.players.manifest import load_bot
-from arena.server.http.addresses import Addresses, Hosts, query_of
+from arena.server.http.addresses import Addresses, Hosts, query_of, warn_of_plain_http
 from arena.server.http.openapi import document
 from arena.server.http.problems import ProblemError
 from arena.site import guide
@@ -117,6 +117,15 @@ def test_our_names_are_answered_to_and_where_all_addresses_are_listened_on_any_a
         assert [Hosts(host).has(name) for name in ("192.168.0.7:8000", "[fe80::1]:8000", "evil.example")] == [
             True, True, False,
         ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("host", "proxies", "warns"),
+    [("0.0.0.0", [], True), ("0.0.0.0", ["10.88.0.1"], False), ("127.0.0.1", [], False), ("localhost", [], False)],
+)
+def test_whoever_serves_accounts_to_a_network_hears_that_they_need_https(caplog, host, proxies, warns):
+    warn_of_plain_http(host, proxies)
+    assert ("--trusted-proxy" in caplog.text) == warns
 
 
 def test_only_this_machine_reaches_a_loopback_address():

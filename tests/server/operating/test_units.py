@@ -13,6 +13,7 @@ import pytest
 from arena.base.errors import UsageError
 from arena.cli.group import run
 from arena.community.submissions.upload_directory import Containment
+from arena.sandbox.isolation.levels import NO_CONTROL_GROUPS
 from arena.server.operating import serve_checks as checks
 from arena.server.operating import service_programs as module
 from arena.server.operating.serve_checks import Machine, Verdict, findings, look_at, must_be_mended
@@ -224,6 +225,7 @@ def test_of_a_good_machine_nothing_is_said_to_be_mended():
         ({"missing_packages": ("argon2",)}, "mend", "packages", "missing: argon2; try: pip install"),
         ({"is_root": True}, "note", "user", "this is root"),
         ({"refusal": "uploads can't be contained: no"}, "mend", "uploads", "for they can't be contained: no."),
+        ({"refusal": f"uploads can't be contained: {NO_CONTROL_GROUPS}"}, "mend", "uploads", "arena serve …"),
         ({"cores": 1}, "note", "cores", "one core"),
         ({"memory_bytes": None}, "note", "memory", "unknown"),
         ({"memory_bytes": GIB}, "mend", "memory", "one bot can take all of it"),
