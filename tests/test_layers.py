@@ -40,7 +40,6 @@ LAYER = table()
 
 
 def room_of(module):
-    """Return the innermost room of a dotted name below ``arena``."""
     parts = module.split(".")
     rooms = [".".join(parts[:length]) for length in range(len(parts), 0, -1)]
     return next((room for room in rooms if room in LAYER), module)
@@ -60,8 +59,7 @@ class Source(NamedTuple):
 @cache
 def source(path):
     """Return what a module does; each is read and searched once for all tests."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    nodes = list(ast.walk(tree))
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
     called = [node.func for node in nodes if isinstance(node, ast.Call)]
     imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
     return Source(imports, any(isinstance(f, ast.Name) and f.id == "print" for f in called))
@@ -89,8 +87,7 @@ def is_module(name):
 
 def test_the_table_has_every_room_and_nothing_else():
     inner = {".".join(path.parent.relative_to(PACKAGE).parts) for path in MODULES if path.name != "__init__.py"} - {""}
-    loose = {path.stem for path in PACKAGE.glob("*.py")}
-    assert set(LAYER) == inner | loose
+    assert set(LAYER) == inner | {path.stem for path in PACKAGE.glob("*.py")}
     assert {*ALLOWED_FOR, *FORBIDDEN, *set().union(*ALLOWED_FOR.values())} <= {*LAYER}
 
 

@@ -105,10 +105,6 @@ def loaded_too_much(loaded, never):
     return sorted(name for name in loaded if any(name == one or name.startswith(f"{one}.") for one in never))
 
 
-def is_library(name):
-    return not (name in sys.stdlib_module_names or name.startswith("_") or name in ("arena", "cython_runtime"))
-
-
 @pytest.mark.parametrize("name", sorted(set.union(*(process.never for process in PROCESSES.values()))))
 def test_what_must_not_be_loaded_exists(name):
     assert find_spec(name) is not None
@@ -133,4 +129,5 @@ def test_a_process_loads_no_more_than_it_needs(process):
     loaded = set(done.stdout.splitlines()[-1].split())
     assert not loaded_too_much(loaded, never)
     if libraries is not None:
-        assert {name for name in {one.partition(".")[0] for one in loaded} if is_library(name)} <= libraries
+        roots = {name.partition(".")[0] for name in loaded if not name.startswith("_")}
+        assert roots - sys.stdlib_module_names - {"arena", "cython_runtime"} <= libraries

@@ -16,8 +16,7 @@ def grades(scheme, students=CLASS, lines=TABLE):
 
 
 def test_bots_of_a_group_share_a_grade_and_everybody_has_a_line():
-    scheme = Scheme(best=9, worst=1, rejected=0.5, absent=0.25, disqualified=-1, decimals=2)
-    found = grades(scheme)
+    found = grades(Scheme(best=9, worst=1, rejected=0.5, absent=0.25, disqualified=-1, decimals=2))
     assert found == {
         **{"ann": 9.0, "bob": 9.0, "cy": 5.0, "dan": 1.0},
         **{"eva": None, "fay": -1.0, "gus": 0.5, "hal": 0.25},

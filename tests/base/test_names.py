@@ -134,8 +134,7 @@ def test_names_that_were_accepted_earlier_are_shown_and_go_on(home, tmp_path, mo
         run_tournament(load_definition(path, home.bots), home.store, workers=1)
     with pytest.raises(UsageError, match="expected 1 to 64"):
         load_definition(path)
-    progress = run_tournament(load_definition(path, home.bots), home.store, workers=1)
-    assert progress.is_complete
+    assert run_tournament(load_definition(path, home.bots), home.store, workers=1).is_complete
     assert old in [line.bot for line in standings_of(home.store, "an old\u3164cup").lines]
     assert home.bots.find(old).name == old
     assert home.bots.find(f"{old}@1").version == "1"

@@ -99,8 +99,7 @@ def test_in_an_installed_package_the_files_are_inside_it(tmp_path, monkeypatch):
 
 
 def test_the_package_is_found_from_any_room():
-    package = Path(arena.__file__).parent
-    assert package_directory() == package
+    assert package_directory() == Path(arena.__file__).parent
     for name in ("arena.games", "arena.base.shipped", "arena.sandbox.isolation.fork_server"):
         spec = find_spec(name)
         found = spec.submodule_search_locations[0] if spec.submodule_search_locations else spec.origin

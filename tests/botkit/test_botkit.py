@@ -228,6 +228,5 @@ def test_a_process_kept_from_another_game_is_launched_anew_for_one_from_outside(
     bot = load_bot(BOTS / "random_legal")
     with BotPool(choose_isolation("auto")) as pool:
         for game in ("differences", "outside_dominoes:Domineering", "differences", "outside_dominoes:Domineering"):
-            rules = make_game(game)
-            record = pool.play(small_match(bot, bot, game=game, options=rules.options))
+            record = pool.play(small_match(bot, bot, game=game, options=make_game(game).options))
             assert record.faults == (), record.faults

@@ -72,8 +72,7 @@ def test_where_shares_are_not_known_in_time_it_goes_for_the_lead():
     game = make_game("multiplication", players=3, size=10)
     state = after(game, enumerate((2, 4, 6, 8, 10, 1, 3, 5, 7, 9), 1))
     assert oracle.shares_after(game, state, 0.0) == ()
-    chosen = oracle.choose(game, state, Clock(0.0, None, 0.0))
-    state = game.apply(state, chosen)
+    state = game.apply(state, oracle.choose(game, state, Clock(0.0, None, 0.0)))
     assert game.scores(state)[0] > 0
 
 

@@ -1,5 +1,3 @@
-"""``arena check`` for authors of first bots: what it says of the mistakes that people make, in 80 columns."""
-
 import json
 import os
 import sys

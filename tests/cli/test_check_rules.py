@@ -1,5 +1,3 @@
-"""``arena check --rules``, as authors of games meet it: good rules, mistakes, and modules that are no rules."""
-
 import re
 import shlex
 import shutil
@@ -68,14 +66,6 @@ def arena_here(capfd, monkeypatch, tmp_path):
     return partial(called, capfd)
 
 
-@pytest.fixture
-def modules(tmp_path):
-    for name, text in MODULES.items():
-        (tmp_path / f"{name}.py").write_text(text)
-    (tmp_path / "space").mkdir()
-    shutil.copy(EXAMPLES / "domineering.py", tmp_path / "space")
-
-
 @pytest.mark.slow
 def test_a_mistake_is_shown_with_its_line_of_play(arena_here):
     code, out, errors = arena_here("check", "--rules", "tests.games.planted:ApplyRaises", "-o", "players=3")
@@ -96,7 +86,11 @@ def test_a_mistake_is_shown_with_its_line_of_play(arena_here):
 
 @pytest.mark.slow(sample=[game for game, _ in REFUSED[::4]])
 @pytest.mark.parametrize(("game", "message"), REFUSED, ids=[game for game, _ in REFUSED])
-def test_what_can_not_be_checked_is_refused_in_one_sentence(arena_here, modules, game, message):
+def test_what_can_not_be_checked_is_refused_in_one_sentence(arena_here, tmp_path, game, message):
+    for name, text in MODULES.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    (tmp_path / "space").mkdir()
+    shutil.copy(EXAMPLES / "domineering.py", tmp_path / "space")
     sentence = refusal(arena_here, "check", "--rules", game)
     assert message in sentence
     assert "\x1b" not in sentence

@@ -1,5 +1,3 @@
-"""The command line as its users run it: outputs, exit codes, and one sentence for every mistake."""
-
 import csv
 import io
 import json
@@ -7,6 +5,7 @@ import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -161,10 +160,7 @@ def test_a_mistake_gets_one_sentence_and_exit_code_2(arena, arguments, message):
 
 
 def test_a_defect_of_ours_is_one_sentence_with_a_file_to_report(arena, monkeypatch):
-    def fail(*_):
-        raise RuntimeError("oops")
-
-    monkeypatch.setattr("arena.cli.results.tables.load_standings", fail)
+    monkeypatch.setattr("arena.cli.results.tables.load_standings", Mock(side_effect=RuntimeError("oops")))
     errors = told(arena, 1, "standings", "tiny")
     assert "this is a defect of the arena (RuntimeError: oops)" in errors
     Path(re.search(r"with the file (\S+)", errors)[1]).unlink()
@@ -172,10 +168,7 @@ def test_a_defect_of_ours_is_one_sentence_with_a_file_to_report(arena, monkeypat
 
 @pytest.fixture
 def interrupted(monkeypatch):
-    def interrupt(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("arena.tournament.director.run_tournament", interrupt)
+    monkeypatch.setattr("arena.tournament.director.run_tournament", Mock(side_effect=KeyboardInterrupt))
     monkeypatch.setattr("sys.argv", ["/somewhere/arena", "run", "my file.toml"])
 
 

@@ -50,8 +50,7 @@ def directory(tmp_path_factory):
     (directory / "tiny.toml").write_text(FILE)
     (directory / "empty").mkdir()
     with ArenaHome(directory / ".arena") as home:
-        definition = load_definition(directory / "tiny.toml")
-        run_tournament(definition, home.store, executor="in-process")
+        run_tournament(load_definition(directory / "tiny.toml"), home.store, executor="in-process")
     with closing(sqlite3.connect(directory / ".arena" / "arena.sqlite3")) as database:
         columns = "definition, created_at, format"
         for name in ("two words", TRICKS, "a:b", "*", "deleted", *HOSTILE):
@@ -194,8 +193,7 @@ def test_an_invalid_line_is_no_error(directory, line):
 def test_every_argument_is_completed_or_is_a_word_of_its_own():
     own = {"matches", "name", "number", "path", "ply", "shell", "url"}
     for name in COMMANDS:
-        command = LazyGroup().get_command(click.Context(click.Group()), name)
-        for parameter in command.params:
+        for parameter in LazyGroup().get_command(click.Context(click.Group()), name).params:
             if isinstance(parameter, click.Argument) and not isinstance(parameter.type, click.Choice):
                 assert parameter.name in own | CANDIDATES.keys() | PATHS.keys(), f"{name} {parameter.name}"
 

@@ -57,8 +57,7 @@ def test_nothing_is_played_and_nothing_stored_by_looking(arena, directory, tmp_p
 
 
 def test_a_swiss_is_shown_by_score_and_tie_breaks(arena):
-    out = printed(arena, "standings", "small_swiss")
-    sentence, first, _, second = out.split("\n\n")[:4]
+    sentence, first, _, second = printed(arena, "standings", "small_swiss").split("\n\n")[:4]
     assert sentence == "minimal, random_legal and greedy share the first rank."
     assert first.splitlines()[0].split() == ["place", "bot", "score", "BH-C1", "BH", "SB", "DE", "WON"]
     assert second.splitlines()[0].split()[:3] == ["rank", "bot", "exposure"]

@@ -308,8 +308,7 @@ def arena_here(here, capsys):
 
 def test_a_new_tournament_and_its_missing_programs_are_named(arena_here, there):
     play(there.store, CUP, lambda match: match <= 4)
-    out = printed(arena_here, "merge", there.directory)
-    assert out == (
+    assert printed(arena_here, "merge", there.directory) == (
         "cup: new here, with 4 records of 24 matches\n"
         "cup: 20 matches still to be played: arena run FILE\n"
         "cup: the programs of a@1, b@1, c@1 and 1 more were not taken;"

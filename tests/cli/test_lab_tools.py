@@ -131,8 +131,7 @@ def test_without_a_compiler_a_sentence_says_so(anew, monkeypatch):
 
 @pytest.mark.slow
 def test_puzzles_are_listed_without_their_solutions_and_kept(lab, directory):
-    out = printed_alone(lab, "puzzles", "cup", "--count", "2")
-    lines = out.splitlines()
+    lines = printed_alone(lab, "puzzles", "cup", "--count", "2").splitlines()
     assert lines[0].startswith("cup: ")
     assert "of which 2 are kept" in lines[0]
     heads = "puzzle game match/ply seat goal plies theme choices lines, log2 missed by"

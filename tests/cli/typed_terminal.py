@@ -1,5 +1,3 @@
-"""Commands, run in a process of their own at a terminal of 80 columns."""
-
 import os
 import pty
 import re
@@ -9,8 +7,6 @@ import sys
 
 
 class Terminal:
-    """A command at a terminal: a person types, and reads what comes."""
-
     def __init__(self, command, options=(), **environment):
         self._ours, theirs = pty.openpty()
         settings = {"COLUMNS": "80", "LINES": "24", "TERM": "xterm"} | environment

@@ -1,5 +1,3 @@
-"""One suite over the table of games: what every game promises (arena/games/game.py), and which options it refuses."""
-
 import random
 import re
 from functools import cache

@@ -69,8 +69,7 @@ def test_spaces_hold_every_action_and_tell_every_state_apart(case):
 
 def test_the_vector_of_coprimality_says_where_the_path_ends():
     game = make_game("coprimality", size=3)
-    state = game.apply(game.initial_state(), (2, 3))
-    vector = space_of(game).encode(state).tolist()
+    vector = space_of(game).encode(game.apply(game.initial_state(), (2, 3))).tolist()
     numbers, head = vector[2:11], vector[11:20]  # row by row from the bottom
     assert numbers == pytest.approx([0, 0, 0, 0, 0, 0, 1 / 9, 2 / 9, 0])
     assert head == [0, 0, 0, 0, 0, 0, 0, 1, 0]

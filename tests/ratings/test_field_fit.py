@@ -68,8 +68,7 @@ def within(hits, trials, share=0.95, probability=1e-3):
     ],
 )
 def test_intervals_hold_the_truth_as_often_as_they_say(kinds):
-    hits = sum(held(*field(seed, **kinds)) for seed in range(40))
-    assert within(hits, 320)
+    assert within(sum(held(*field(seed, **kinds)) for seed in range(40)), 320)
 
 
 @pytest.mark.soak

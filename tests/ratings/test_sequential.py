@@ -160,8 +160,7 @@ def test_the_mean_length_is_what_walds_formulas_say():
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.sampled_from([0.0, 1 / 6, 1 / 3, 0.5, 2 / 3, 5 / 6, 1.0]), min_size=1, max_size=60))
 def test_any_scores_give_a_finite_ratio(scores):
-    counted = {score: scores.count(score) for score in scores}
-    found = evidence(counted, Hypotheses(0, 100))
+    found = evidence({score: scores.count(score) for score in scores}, Hypotheses(0, 100))
     assert abs(found.llr) < 1e6
     assert 0 <= found.los <= 1
     assert exp(-abs(found.llr)) >= 0

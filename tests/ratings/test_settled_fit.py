@@ -292,8 +292,7 @@ def test_the_centre_is_drawn_where_no_point_is_accepted(monkeypatch):
 
 
 def test_samples_that_are_equally_good_keep_their_weight():
-    samples = [Sample((k / 19,), 0.5) for k in range(20)]
-    optimum = LocalOptimum(samples)
+    optimum = LocalOptimum([Sample((k / 19,), 0.5) for k in range(20)])
     assert optimum.effective == pytest.approx(20.0)
     assert optimum.centre == optimum.best == pytest.approx((0.5,))
     assert optimum.score((0.1,)) == pytest.approx(0.5)

@@ -31,12 +31,10 @@ PLAIN = "plain@1"
 
 
 def fill(home, texts=TEXTS):
-    """Tell a tournament of each text, and one in which all of them meet."""
     for one in texts:
         _tell(home, one, one, [one])
     _tell(home, "all", " ".join(texts)[:20_000], texts)
-    tournaments = home.store.tournaments()
-    rows = [{"name": one.name, "tournament_id": one.number} for one in tournaments]
+    rows = [{"name": one.name, "tournament_id": one.number} for one in home.store.tournaments()]
     home.store._database.write(lambda connection: connection.execute(seasons.insert(), rows))
 
 

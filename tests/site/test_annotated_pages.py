@@ -204,13 +204,6 @@ def test_where_people_play_they_try_it_before_the_mistake_or_else_in_the_positio
 GAME = [("plusminus", {"size": 3})]
 
 
-@pytest.fixture
-def annotated_home(there):
-    tournament = play(there, "t", ["a", "b"], GAME, failing=["b"], encounters=12, opening_plies=1)
-    list(TournamentAnnotator(there.store, tournament, partial(Annotator, limits=Limits())).annotate())
-    return there
-
-
 def choices(record, label):
     """Yield each decision of a bot: the third of the match, what was kept, and the outcome that was given away."""
     values = [(plain_value(game, state), game, state) for game, state in states_of(record)]
@@ -228,12 +221,14 @@ def choices(record, label):
 
 
 @pytest.mark.slow(sample=True)
-def test_the_share_of_value_that_is_kept_is_counted_by_thirds_and_three_matches_are_worth_a_look(annotated_home):
+def test_the_share_of_value_that_is_kept_is_counted_by_thirds_and_three_matches_are_worth_a_look(there):
+    tournament = play(there, "t", ["a", "b"], GAME, failing=["b"], encounters=12, opening_plies=1)
+    list(TournamentAnnotator(there.store, tournament, partial(Annotator, limits=Limits())).annotate())
     expected = defaultdict(list)
-    for played in annotated_home.store.records(annotated_home.store.tournament("t")):
+    for played in there.store.records(tournament):
         for phase, kept, given in choices(played, "a@1"):
             expected[phase].append((kept, given))
-    page = model_of(annotated_home, "bot", bot="a")
+    page = model_of(there, "bot", bot="a")
     assert [one.phase for one in page.lost_value] == ["opening", "middle", "end"]
     for one in page.lost_value:
         seen = expected[one.phase]
@@ -242,14 +237,14 @@ def test_the_share_of_value_that_is_kept_is_counted_by_thirds_and_three_matches_
         mean = 100 * sum(kept) / len(kept) if kept else None
         assert one.kept_percent == (mean if mean is None else pytest.approx(mean))
         assert one.blunders == sum(given is not None for _, given in seen)
-    text = checked(annotated_home, "bot", bot="a").text
+    text = checked(there, "bot", bot="a").text
     assert "Where it loses value" in text and "Worth a look: t " in text
-    play(annotated_home, "elsewhere", ["c", "d"], GAME)
-    assert "Where it loses value" not in checked(annotated_home, "bot", bot="c").text, "nothing is annotated"
+    play(there, "elsewhere", ["c", "d"], GAME)
+    assert "Where it loses value" not in checked(there, "bot", bot="c").text, "nothing is annotated"
     rows = csv_rows(page.csv("lost_value"))
     assert [row["phase"] for row in rows] == ["opening", "middle", "end"]
-    records = {record.match: record for record in annotated_home.store.records(annotated_home.store.tournament("t"))}
-    found = model_of(annotated_home, "bot", bot="b").worth_a_look
+    records = {record.match: record for record in there.store.records(tournament)}
+    found = model_of(there, "bot", bot="b").worth_a_look
     assert len(found) == 3
     own_faults = ((one.match, fault) for one in records.values() for fault in one.faults)
     forfeits = {match for match, fault in own_faults if records[match].bots[fault.seat] == "b@1"}

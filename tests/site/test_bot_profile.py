@@ -70,8 +70,7 @@ def test_a_newcomer_is_rated_by_its_living_director_until_a_leaderboard_has_it(h
 
 
 def test_a_page_is_brought_up_to_date_without_its_leaderboards(home, newcomer, monkeypatch):
-    parameters = BotParameters(bot="c")
-    old = builder.build_bot(home, parameters).model_copy(update={"first_ratings": ()})
+    old = builder.build_bot(home, BotParameters(bot="c")).model_copy(update={"first_ratings": ()})
     monkeypatch.setattr(builder, "leaderboard", lambda *_: pytest.fail("a leaderboard was computed"))
     page = PAGE_BY_NAME["bot"]
     new = page.freshened(home, old)
@@ -260,8 +259,7 @@ def test_a_game_in_which_the_other_is_better_is_named(home):
 
 
 def test_duplicates_are_counted_as_matches_only(home):
-    same = [(("a@1", "b@1"), (1, 2), 7)] * 6
-    tell(home, same)
+    tell(home, [(("a@1", "b@1"), (1, 2), 7)] * 6)
     found = head_to_head_of(home)
     assert (found.total.wins, found.total.duplicates, found.total.encounters) == (6, 5, 1)
     assert "5 duplicate matches of 6 count for no score" in Parsed(html_of(home, "versus", bot="a", rival="b")).text

@@ -195,7 +195,6 @@ def test_how_much_a_bot_wrote_is_said_roughly(length, shown):
 
 
 def tell(home):
-    """Play a tournament in which every bot says the word wherever it can."""
     stored = play(home, "cup", ["a", "b"], failing=["a"], encounters=2)
     rows = []
     for one in home.store.records(stored):

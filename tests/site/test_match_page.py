@@ -367,5 +367,4 @@ def test_it_says_who_was_eliminated_when_and_by_whom(seed):
         if any(gcd(number, other) > 1 for other in beside):
             expected = f"{('alpha', 'beta')[seat]} was eliminated at ply {ply}, by its own {'abcdef'[x - 1]}{y}."
             break
-    shown = viewed_match(played, {"a@1": "alpha", "b@1": "beta"}).result
-    assert shown.endswith(f". {expected}")
+    assert viewed_match(played, {"a@1": "alpha", "b@1": "beta"}).result.endswith(f". {expected}")

@@ -163,8 +163,7 @@ def test_a_puzzle_that_contradicts_the_rules_is_refused(home, changed, message):
 
 
 def test_one_file_has_all_puzzles_and_loads_nothing(home):
-    page = build_puzzles(home, PuzzlesParameters(tournament="league"))
-    html = puzzles_file(home, page)
+    html = puzzles_file(home, build_puzzles(home, PuzzlesParameters(tournament="league")))
     html5lib.HTMLParser(strict=True).parse(html)
     assert html.count("<details><summary>Solution of puzzle ") == 2
     assert "default-src 'none'" in html

@@ -13,16 +13,10 @@ from arena.site.publish.one_file import quality_page
 from tests.site.parsed import Parsed
 
 
-@pytest.fixture(scope="module")
-def reports():
-    plan = Plan(encounters=20, doublings=1)
-    return [
-        survey_quality(make_game("differences", size=3, scoring=scoring), "differences", plan, Limits())
-        for scoring in ("distinct", "once")
-    ]
-
-
-def test_a_page_has_three_answers_and_eleven_measures_and_one_of_two_variations_their_differences(reports):
+def test_a_page_has_three_answers_and_eleven_measures_and_one_of_two_variations_their_differences():
+    plan, values = Plan(encounters=20, doublings=1), ("distinct", "once")
+    games = [make_game("differences", size=3, scoring=scoring) for scoring in values]
+    reports = tuple(survey_quality(game, "differences", plan, Limits()) for game in games)
     page = quality_page(reports[0])
     assert re.findall(r"<dt>(.*?)</dt>", page) == ["Is it fair?", "At which size?", "Which variation?"]
     assert "With best play, yes: it is a draw (proved)." in page
@@ -33,7 +27,7 @@ def test_a_page_has_three_answers_and_eleven_measures_and_one_of_two_variations_
     assert "default-src 'none'" in page
     assert not re.findall(r"<(script|link|img|iframe|object|a href=\"(?!#))", page)
     assert not re.findall(r"url\((?!#)", page)
-    page = quality_page(Comparison(option="scoring", values=("distinct", "once"), reports=tuple(reports)))
+    page = quality_page(Comparison(option="scoring", values=values, reports=reports))
     assert "differences: scoring = distinct and scoring = once" in page
     assert "not known without votes (194 for 80% power at 60:40)" in page
     assert page.count('<li class="seat1">') >= 2
@@ -64,10 +58,9 @@ def test_a_plot_has_its_dots_where_the_numbers_are_unless_they_are_few_or_equal(
 
 def test_what_comes_from_a_stranger_is_text_on_the_page():
     row = Row(name="margin of seat 0", at="<script>alert(1)</script>", unit=Unit.SCORE, estimate=exactly(1.0))
-    keys = ("value", "first_seat", "draws_and_margins")
     measures = tuple(
         Measure(key=key, title="<b>", about="&", rows=(row,) * 3 + rows_at(("<i>", 1), ("</svg>", 5), ("c", 7)))
-        for key in keys
+        for key in ("value", "first_seat", "draws_and_margins")
     )
     page = quality_page(QualityReport(game="<img src=x>", options={"a<b": "</style>"}, plan=Plan(), measures=measures))
     for hostile in ("<script", "<img", "<i>", "<b>", "a<b"):

@@ -134,8 +134,7 @@ def test_a_swiss_has_a_card_for_each_entrant(home):
 def test_corrections_are_listed_with_their_reason(home):
     play(home, "t", ["alpha", "beta"], encounters=3)
     void_matches(home.store, "t", [2], reason="the <machine> was asleep")
-    page = page_of(home)
-    row = page.part("corrections").rows()[1]
+    row = page_of(home).part("corrections").rows()[1]
     assert row[1:3] == ["1 match void: 2", "the <machine> was asleep"]
     assert row[4] == "1"
 
@@ -311,8 +310,7 @@ def test_the_bracket_is_a_list_of_duels_for_each_stage_with_unknown_entrants():
 
 def test_round_cards_are_the_published_crosstable():
     swiss, lines = published_swiss()
-    page = cards(swiss, {"bot 2": "disqualified"})
-    rows = page.findall(".//tbody/tr")
+    rows = cards(swiss, {"bot 2": "disqualified"}).findall(".//tbody/tr")
     for number, (row, (_, score, *cells)) in enumerate(zip(rows, lines, strict=True), 1):
         shown = ["".join(cell.itertext()) for cell in row.findall("td")]
         totals = texts(row, "td/small")

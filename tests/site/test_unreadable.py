@@ -1,3 +1,5 @@
+from unittest.mock import Mock
+
 import pytest
 
 from arena.base.errors import DatabaseError, StoreError
@@ -73,13 +75,9 @@ def test_where_all_can_be_read_nothing_is_said(home, name):
 
 def test_of_many_sentences_some_are_shown_and_a_store_that_is_away_is_no_tournament_that_can_not_be_read():
     reading = Reading()
-
-    def fail(error):
-        raise error
-
     with pytest.raises(DatabaseError):
-        reading.attempt(lambda: fail(DatabaseError("away")))
+        reading.attempt(Mock(side_effect=DatabaseError("away")))
     for number in range(MAX_SENTENCES + 5):
-        reading.attempt(lambda number=number: fail(StoreError(f"{number} is malformed")))
+        reading.attempt(Mock(side_effect=StoreError(f"{number} is malformed")))
     assert len(reading.left_out) == MAX_SENTENCES + 1
     assert reading.left_out[-1] == "5 more can’t be read"

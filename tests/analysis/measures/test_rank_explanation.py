@@ -1,4 +1,4 @@
-from math import erf, sqrt
+from math import erf
 
 import numpy as np
 import pytest
@@ -96,13 +96,9 @@ def fitted_as(mus, draw_probability):
     )
 
 
-def normal(x):
-    return (1 + erf(x / sqrt(2))) / 2
-
-
 def test_the_probability_of_an_encounter_is_that_of_its_points_or_worse():
     fitted = fitted_as({"a@1": 30.0, "b@1": 25.0}, 0.0)
-    loss = normal(-5 / (sqrt(2) * BETA))
+    loss = (1 + erf(-5 / (2 * BETA))) / 2  # the normal distribution at -5 / (√2 β)
     seats = (("a@1", "b@1"), ("b@1", "a@1"))
     matches = [
         RatedMatch(match=number + 1, encounter=number // 2 + 1, bots=seats[number % 2], ranks=ranks)

@@ -85,8 +85,7 @@ def test_entrants_come_to_a_ladder_and_leave_it_and_keep_what_they_had(write_def
     assert newcomer
     assert min(newcomer) > 24
     run(without, home)
-    third = state_of(home)
-    late = [bots for match, bots, _, _ in third[1] if match > len(second[1])]
+    late = [bots for match, bots, _, _ in state_of(home)[1] if match > len(second[1])]
     assert late
     assert not any("random_legal@1" in bots for bots in late)
     assert {line.bot for line in standings_of(home.store, "t").lines} == {"minimal", "random_legal", "greedy"}
@@ -121,8 +120,7 @@ def test_a_ladder_reads_its_file_again_while_it_is_running(write_definition, tmp
 def test_a_new_version_is_a_new_entrant_of_a_ladder(write_definition, home, tmp_path):
     bot = tmp_path / "mine"
     bot.mkdir()
-    program = (BOTS / "random_legal" / "bot.py").read_text()
-    (bot / "bot.py").write_text(program)
+    (bot / "bot.py").write_text((BOTS / "random_legal" / "bot.py").read_text())
 
     def definition(version):
         (bot / "bot.toml").write_text(f'name = "mine"\nversion = "{version}"\ncommand = ["python3", "bot.py"]')

@@ -69,8 +69,7 @@ def test_a_withdrawn_entrant_of_a_swiss_is_marked_and_absent(home, bots):
 
 
 def test_the_matches_of_a_disqualified_bot_are_not_played(home, bots):
-    definition = contest(bots, format="swiss", settings={"rounds": 2})
-    play(home, definition, max_matches=7)
+    play(home, contest(bots, format="swiss", settings={"rounds": 2}), max_matches=7)
     disqualify(home.store, "t", "bob", reason="x")
     found = shown(home)
     assert found.departed == {"bob": "disqualified"}
@@ -92,8 +91,7 @@ def test_the_rival_of_a_withdrawn_bot_has_a_walkover(home, bots):
 
 
 def test_a_disqualified_winner_is_named_so(home, bots):
-    definition = contest(bots[:4], format="knockout", settings={"seeding": "entrants"})
-    play(home, definition)
+    play(home, contest(bots[:4], format="knockout", settings={"seeding": "entrants"}))
     winner = shown(home).bracket.winner
     disqualify(home.store, "t", winner, reason="x", matches=DisqualifiedMatches.KEEP)
     assert shown(home).status == f"winner: {winner} (disqualified)"

@@ -97,8 +97,7 @@ def test_a_pickle_is_never_opened_and_what_is_no_plain_file_not_read(kept, tmp_p
     assert not is_kept()[1]
     assert not Path("/tmp/pickled-by-" + str(os.getpid())).exists()
     path, is_kept = kept
-    whole = path.rename(tmp_path / "elsewhere")
-    path.symlink_to(whole)
+    path.symlink_to(path.rename(tmp_path / "elsewhere"))
     assert not is_kept()[1]
     path.unlink()
     os.mkfifo(path)
@@ -109,17 +108,13 @@ def test_a_pickle_is_never_opened_and_what_is_no_plain_file_not_read(kept, tmp_p
     assert list(path.parent.iterdir()) == [path]  # an unfinished file does not stay
 
 
-def content_of(path):
-    return path.read_bytes()[:-16]
-
-
 def sealed(content):
     return content + digest_of(content)
 
 
 def parts(path):
-    line, _, draws = content_of(path).partition(b"\n")
-    return json.loads(line), draws
+    line, _, draws = path.read_bytes()[:-16].partition(b"\n")
+    return line, draws
 
 
 CHANGES = {
@@ -151,7 +146,8 @@ CHANGES = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_file_that_does_not_fit_together_is_made_again(kept, change):
     path, is_kept = kept
-    values, draws = parts(path)
+    line, draws = parts(path)
+    values = json.loads(line)
     CHANGES[change](values)
     path.write_bytes(sealed(json.dumps(values).encode() + b"\n" + draws))
     assert not is_kept()[1]
@@ -173,8 +169,7 @@ def test_a_file_that_does_not_fit_together_is_made_again(kept, change):
 )
 def test_a_file_of_another_size_or_shape_is_made_again(kept, change):
     path, is_kept = kept
-    line, _, draws = content_of(path).partition(b"\n")
-    path.write_bytes(sealed(change(line, draws)))
+    path.write_bytes(sealed(change(*parts(path))))
     assert not is_kept()[1]
 
 

@@ -81,8 +81,7 @@ def test_a_bracket_is_never_wider_than_it_may_be(entrants):
 
 
 def test_a_name_can_not_write_to_the_terminal():
-    names = ("\x1b[2Jada", "bob\nbob")
-    format_ = named(made("knockout", 2, seeding="entrants"), names)
+    format_ = named(made("knockout", 2, seeding="entrants"), ("\x1b[2Jada", "bob\nbob"))
     for width in (80, 40, 20):
         assert not re.search(r"[\x00-\x09\x0b-\x1f]", bracket_text(bracket_of(format_), Style(width=width)))
     text = bracket_text(bracket_of(format_), WIDE)

@@ -17,7 +17,6 @@ from tests.lab.played import record_of
 
 
 def played(game, options, texts):
-    """Return the record of a match with these actions, and then the first legal ones."""
     rest = iter(texts)
 
     def choose(rules, state):
@@ -51,8 +50,7 @@ def test_hexagons_are_regular_and_share_their_sides():
     assert sides == pytest.approx([1 / 3**0.5] * 6, abs=0.002)
     assert max(x for x, _ in here) - min(x for x, _ in here) == 1
     for neighbour in (right, above):
-        shared = [(a, b) for a in here for b in neighbour if dist(a, b) < 0.003]
-        assert len(shared) == 2
+        assert len([(a, b) for a in here for b in neighbour if dist(a, b) < 0.003]) == 2
 
 
 def test_a_swapped_stone_of_hex_is_a_mark_of_the_seat_that_swapped():
@@ -76,8 +74,7 @@ def test_a_swapped_stone_of_hex_is_a_mark_of_the_seat_that_swapped():
     ],
 )
 def test_the_last_action_is_outlined_where_the_drawing_shows_it(game, options, action, outline):
-    last = outlines(game, options, action)[0]
-    assert last == (outline and pytest.approx(outline))
+    assert outlines(game, options, action)[0] == (outline and pytest.approx(outline))
 
 
 @pytest.mark.slow(only=("hex:Hex",))

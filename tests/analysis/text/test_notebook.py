@@ -133,8 +133,7 @@ def test_the_marks_of_a_match_have_owner_and_order_and_a_long_one_shows_its_ends
     monkeypatch.setattr(notebook, "MAX_FRAMES_CHARACTERS", 30_000)
     page = shown(record)
     assert "The board after the first and the last 2 of 9 actions" in page.text
-    plies = re.findall(r"board after action (\d+)", page.source)
-    assert plies == ["1", "2", "8", "9"]
+    assert re.findall(r"board after action (\d+)", page.source) == ["1", "2", "8", "9"]
 
 
 def test_a_game_that_is_not_here_leaves_the_result_and_its_name_is_nothing_but_text(home, league, monkeypatch):

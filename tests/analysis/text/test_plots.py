@@ -20,10 +20,6 @@ def histories(bots):
     return {f"bot{k}": [(10.0, 20.0 + k), (20.0, 25.0 + k / 50)] for k in range(bots)}
 
 
-def history(bots):
-    return plots.history_plot("Course", histories(bots), "matches", "rating (mu)")
-
-
 def names(bots):
     return [f"bot{k}" for k in range(bots)]
 
@@ -62,7 +58,7 @@ def test_the_same_values_give_the_same_picture(kind):
 
 
 def test_few_lines_differ_in_colour_and_in_dashes_or_marker_and_their_names_do_not_cover_each_other():
-    figure = history(plots.MAX_LINES)
+    figure = FIGURES["course"](plots.MAX_LINES)
     (axes,) = figure.axes
     lines = [line for line in axes.lines if len(line.get_xdata()) > 1]
     assert len({line.get_color() for line in lines}) == len(lines) == plots.MAX_LINES
@@ -76,7 +72,7 @@ def test_few_lines_differ_in_colour_and_in_dashes_or_marker_and_their_names_do_n
 
 @pytest.mark.slow(sample=True)
 def test_many_lines_become_a_plot_for_each_with_the_others_in_grey():
-    shown = [axes for axes in history(24).axes if axes.get_visible()]
+    shown = [axes for axes in FIGURES["course"](24).axes if axes.get_visible()]
     assert [axes.get_title(loc="left") for axes in shown] == [f"{k + 1}  bot{k}" for k in range(24)]
     for k, axes in enumerate(shown):
         own = axes.lines[-1]

@@ -1,5 +1,3 @@
-"""The report in a real browser, from a file: nothing is cut at any width, tables sort, the viewer steps and plays."""
-
 import html
 import json
 import re

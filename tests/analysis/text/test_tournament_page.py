@@ -166,8 +166,7 @@ def test_corrections_are_named_above_and_listed_below(home):
     ],
 )
 def test_every_game_and_format_has_a_page(home, game, fields):
-    name = f"t {game[0][0]}"
-    page = Page(report_file(home, play(home, name, FOUR, game, **fields)))
+    page = Page(report_file(home, play(home, f"t {game[0][0]}", FOUR, game, **fields)))
     assert_sound(page)
     for view in page.views:
         owned = [shape for shape in view["board"]["shapes"] if shape[0] == "mark"]

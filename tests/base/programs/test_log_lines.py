@@ -34,8 +34,7 @@ def record(message, *arguments, error=None, **fields):
 @given(st.text())
 def test_an_event_is_one_line_of_what_can_be_seen(text):
     for formatter in (TextLines(), JsonLines()):
-        line = formatter.format(record("%s", text))
-        assert line.isprintable()
+        assert formatter.format(record("%s", text)).isprintable()
     assert len(TextLines().format(record("x" * 10 * MAX_CHARACTERS))) < MAX_CHARACTERS + 100
 
 
@@ -52,8 +51,7 @@ def test_what_a_bot_is_called_forges_no_line_and_a_traceback_is_indented_or_a_fi
     first, *others = TextLines().format(failed).splitlines()
     assert first.endswith("failed")
     assert all(line.startswith("    ") and line.isprintable() for line in others)
-    fields = json.loads(JsonLines().format(failed))
-    assert "ValueError" in fields["traceback"]
+    assert "ValueError" in json.loads(JsonLines().format(failed))["traceback"]
 
 
 def test_json_has_fields_and_the_request():

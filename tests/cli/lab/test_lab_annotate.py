@@ -217,8 +217,7 @@ def test_a_replay_shows_marks_and_worths_of_annotated_matches_only(arena):
     assert "worth" not in plain
     assert {one["worth"] for one in as_json(arena, "replay", "t/1")["positions"]} == {None}
     rows = as_json(arena, "lab", "annotate", "t/1")["actions"]
-    shown = arena("replay", "t/1")[1]
-    lines = shown.splitlines()
+    lines = arena("replay", "t/1")[1].splitlines()
     assert sum(line.startswith("worth: ") for line in lines) == len(rows) + 1
     played = [line for line in lines if " plays " in line]
     marks = [re.search(r" plays \S+( \?\??)?", line)[1] for line in played]

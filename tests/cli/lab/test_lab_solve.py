@@ -1,5 +1,6 @@
 import json
 import re
+from unittest.mock import Mock
 
 import pytest
 
@@ -186,10 +187,7 @@ def test_what_it_refuses(solve, arguments, problem):
 
 
 def test_ctrl_c_is_quiet(solve, monkeypatch):
-    def interrupted(*_arguments):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("arena.lab.solve.explore", interrupted)
+    monkeypatch.setattr("arena.lab.solve.explore", Mock(side_effect=KeyboardInterrupt))
     assert solve("coprimality", "-o", "size=5", "-q", "--by", "table") == (130, "", "\n")
 
 

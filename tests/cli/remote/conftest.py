@@ -1,5 +1,3 @@
-"""A site with people that answers in a thread, and servers that answer whatever a test wants."""
-
 import contextlib
 import socketserver
 import threading
@@ -16,7 +14,6 @@ if any(find_spec(name) is None for name in ("starlette", "uvicorn", "httptools",
 
 @pytest.fixture(autouse=True)
 def environment(tmp_path, monkeypatch):
-    """No credentials, token or proxy of who runs the tests."""
     for name in ("ARENA_TOKEN", "XDG_CONFIG_HOME", "ARENA_PEOPLE", "ARENA_HOME", "NO_PROXY", "no_proxy"):
         monkeypatch.delenv(name, raising=False)
     for scheme in ("http", "https", "all"):

@@ -2,6 +2,7 @@ import json
 import os
 import stat
 import threading
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -19,10 +20,6 @@ HERE, THERE = site_address("http://127.0.0.1:8000"), site_address("https://arena
 @pytest.fixture
 def file():
     return Credentials()
-
-
-def names(directory):
-    return [path.name for path in directory.iterdir()]
 
 
 def test_tokens_are_kept_for_each_site_and_forgotten(file):
@@ -49,21 +46,18 @@ def test_the_file_is_for_its_owner_alone_from_its_first_byte(file, monkeypatch):
     assert modes == [0o600]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-    assert names(path.parent) == ["credentials.json"]
+    assert list(path.parent.iterdir()) == [path]
 
 
 def test_a_failed_write_leaves_what_was_there(file, monkeypatch):
     token = new_token()
     file.put(HERE, token)
 
-    def full(_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", Mock(side_effect=OSError(28, "No space left on device")))
     with pytest.raises(UsageError, match="No space left on device"):
         file.put(THERE, new_token())
     assert (file.find(HERE), file.find(THERE)) == (token, None)
-    assert names(credentials_path().parent) == ["credentials.json"]
+    assert list(credentials_path().parent.iterdir()) == [credentials_path()]
 
 
 def test_programs_that_write_at_once_lose_nothing(file):

@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -143,10 +144,7 @@ def test_what_is_asked_can_not_become_another_header():
 
 
 def test_a_host_that_is_not_there_is_one_sentence(monkeypatch):
-    def unknown(*_):
-        raise socket.gaierror(-2, "Name or service not known")
-
-    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    monkeypatch.setattr(socket, "getaddrinfo", Mock(side_effect=socket.gaierror(-2, "Name or service not known")))
     with pytest.raises(SiteAwayError) as caught:
         asked("https://arena.example.org")
     assert str(caught.value) == ("https://arena.example.org: its host can't be found (Name or service not known)")

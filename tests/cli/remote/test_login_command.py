@@ -8,6 +8,7 @@ import sys
 import threading
 from functools import partial
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 
@@ -88,11 +89,8 @@ def test_a_terminal_is_asked_and_shows_no_token(arena_site):
 
 
 def test_ctrl_c_ends_the_question_quietly(arena_site, arena, monkeypatch):
-    def interrupted(_):
-        raise KeyboardInterrupt
-
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(isatty=lambda: True))
-    monkeypatch.setattr("click.termui.hidden_prompt_func", interrupted)
+    monkeypatch.setattr("click.termui.hidden_prompt_func", Mock(side_effect=KeyboardInterrupt))
     code, out, err = arena("login", arena_site.url)
     assert (code, out, err.splitlines()[1:]) == (130, "", [""])
     assert Credentials().all() == []
@@ -333,8 +331,7 @@ def test_it_waits_for_the_matches_and_prints_how_they_ended(challenge, arena_sit
             matches.end(number, "mine@1 wins 3 : 1.")
 
     monkeypatch.setattr(submit_command.time, "sleep", play)
-    out = printed_alone(challenge, "greedy", *arguments, "--json")
-    rows = json.loads(out)
+    rows = json.loads(printed_alone(challenge, "greedy", *arguments, "--json"))
     assert {row["seat"] for row in rows} == seats
     promised = sections()[("arena challenge",)]
     for row in rows:

@@ -1,5 +1,3 @@
-"""``arena grades``: rosters, schemes and files; ``arena tournament rounds``: it shows what the exported records say."""
-
 import csv
 import io
 import json
@@ -228,8 +226,7 @@ def test_rounds_have_the_points_of_the_records(arena, directory, name):
 
 def test_the_bracket_ends_with_the_winner_of_the_ranking(arena):
     (first, second, third) = as_json(arena, "standings", "cup", "--places")
-    bracket = as_json(arena, "rounds", "cup")["bracket"]
-    semifinals, (final,) = bracket["stages"]
+    semifinals, (final,) = as_json(arena, "rounds", "cup")["bracket"]["stages"]
     assert [duel["bots"] for duel in semifinals] == [["ada", None], ["bob", "cleo"]]
     assert semifinals[0]["decided_by"] == "bye"
     assert final["winner"] == first["bot"]
