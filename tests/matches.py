@@ -1,10 +1,7 @@
-"""The match that tests of processes play: differences on a small grid, over in a few plies."""
-
 from arena.base.records import Bot, MatchSpec
 
 
 def small_match(*bots, match=1, **fields):
-    """Return the spec of a match between bots, with other fields where they matter to the test."""
     fixed = {"tournament": "t", "game": "differences", "options": {"size": 4}, "rng_seed": 5}
     return MatchSpec(match=match, bots=bots, **(fixed | fields))
 

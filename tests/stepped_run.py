@@ -22,7 +22,6 @@ def stepped_run(*arguments, stops, **kwargs):
 
 
 def wait_until_stopped(run):
-    """Wait for the next stop; fail if the run ends instead."""
     state = os.waitid(os.P_PID, run.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
     assert state.si_code == os.CLD_STOPPED, f"the run has ended by itself ({state.si_status})"
 

@@ -22,10 +22,6 @@ def best(turn, children):
     return (min if turn else max)(children)
 
 
-def is_prime(number):
-    return number > 1 and all(number % factor for factor in range(2, isqrt(number) + 1))
-
-
 def coprimality(size, grids, board=None, turn=0):
     """Return the outcome of coprimality. Squares are (row from the top, column): the numbers 1, 2, … in turn."""
     board = board or {(0, 0): 1}
@@ -41,8 +37,8 @@ def coprimality(size, grids, board=None, turn=0):
         if any(gcd(number, other) > 1 for other in around):
             values.append(1 if turn else -1)
             continue
-        after = {**board, square: number}
-        values.append(coprimality(size, grids, after, 1 - turn if is_prime(number) else turn))
+        is_prime = all(number % factor for factor in range(2, isqrt(number) + 1))
+        values.append(coprimality(size, grids, {**board, square: number}, 1 - turn if is_prime else turn))
     if not values:
         return coprimality(size, grids - 1) if grids > 1 else 0
     return best(turn, values)

@@ -1,5 +1,3 @@
-"""A puzzle for pages and files, whose outcomes nobody has computed."""
-
 from dataclasses import replace
 
 from arena.games import make_game
@@ -10,8 +8,7 @@ from arena.lab.solving.worth import Outcome
 def made_puzzle(bot="alpha@1", **changed):
     """Return a puzzle of differences on five squares by five, after a mark on a1: a win for seat 1 with b2 alone."""
     game = make_game("differences", size=5)
-    state = game.apply(game.initial_state(), (1, 1))
-    legal = game.legal_actions(state)
+    legal = game.legal_actions(game.apply(game.initial_state(), (1, 1)))
     worths = [(Outcome.LOSS, -1) if action == (2, 2) else (Outcome.DRAW, 0) for action in legal]
     texts = map(game.format_action, legal)
     choices = [Choice(text=text, outcome=one, margin=margin) for text, (one, margin) in zip(texts, worths, strict=True)]

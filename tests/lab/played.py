@@ -1,5 +1,3 @@
-"""Records of matches that nobody has played: lines of small games, made by a rule for choosing actions."""
-
 import random
 
 from arena.games import make_game

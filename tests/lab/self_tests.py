@@ -30,7 +30,6 @@ def sanitizer_runtime():
 
 
 def complaint(game, directory, sources=SOURCES, *, with_sanitizers=False, more_flags=(), cpu_seconds=CPU_SECONDS):
-    """Compile a game's kernel and return what its self-test complains of; None if it passes."""
     library = directory / f"{game}{'-sanitized' if with_sanitizers else ''}.so"
     flags = (*(SANITIZED if with_sanitizers else QUICK), *more_flags)
     compile_kernel(game, library, find_compiler(), sources=sources, flags=flags)

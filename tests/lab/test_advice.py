@@ -76,8 +76,7 @@ def test_what_else_was_tried_with_all_replies():
 
 
 def test_mirror_images_are_those_of_the_sets_of_marks():
-    game = make_game("differences", size=6)
-    for state, _ in positions(game, 1, 20):
+    for state, _ in positions(make_game("differences", size=6), 1, 20):
         marks = {(x, y) for x, y in enumerate(state.heights, 1) if y}
         assert unpaired(state.heights) == len(marks - {(y, x) for x, y in marks})
         assert unpaired_falling(state.heights) == len(marks - {(7 - y, 7 - x) for x, y in marks})

@@ -129,7 +129,6 @@ def asking_plaid(tmp_path_factory):
 
 @pytest.fixture
 def asked(monkeypatch):
-    """The games and states of which the rules are asked for ranks."""
     found = []
     kind = type(make_game("plaid"))
     ranks = kind.ranks

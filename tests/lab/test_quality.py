@@ -61,8 +61,7 @@ def test_an_edge_of_the_first_seat_a_mirror_draw_and_a_game_without_a_choice_are
 
 @pytest.mark.slow(sample=True)
 def test_a_report_has_eleven_measures_and_no_number_without_an_interval():
-    report = survey_quality(make_game("differences", size=3), "differences", FEW, Limits())
-    shown = report.to_json()
+    shown = survey_quality(make_game("differences", size=3), "differences", FEW, Limits()).to_json()
     assert [one["number"] for one in shown["measures"]] == list(range(1, 12))
     rows = [row for one in shown["measures"] for row in one["rows"]]
     assert len(rows) > 60

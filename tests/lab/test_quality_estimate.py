@@ -100,7 +100,6 @@ def test_a_share_lies_in_its_interval_and_that_between_none_and_all(pairs):
 
 
 def truths(game, state=0, chance=1.0, plies=0, choices=0, forced=0):
-    """Yield (chance, points of seat 0, margin, plies, choices, forced) of each end of random play."""
     actions = game.legal_actions(state)
     if not actions:
         zero, one = game.scores(state)
@@ -125,7 +124,6 @@ def expected(game):
 
 
 def coverage(repetitions):
-    """Return in which share of simulated repetitions, of 100 matches each, an interval had the truth."""
     # Matches of unequal length, so that positions are clusters, and results of three kinds.
     game = table_game((*UNEQUAL[:5], (0, (4, 7, 8)), (0, (7, 5, 8)), UNEQUAL[7], (None, (2, 2))))
     truth = expected(game)

@@ -84,7 +84,6 @@ class PlainValues:
 
 
 def truths(game, values):
-    """Return the means of random play by name, from every line of play."""
     totals = dict.fromkeys(NAMES, 0.0)
     plies = decisions = 0.0
     for chance, states in lines(game, [any_action, any_action]):
@@ -181,7 +180,6 @@ def test_without_a_kernel_random_play_is_simulated_on_the_rules(monkeypatch):
 
 
 def encounter_truth(game):
-    """Return the points that greedy play takes from random play, in both seats."""
     zero = sum(
         chance * points_of(game.ranks(states[-1])) for chance, states in lines(game, [furthest_ahead, any_action])
     )
@@ -192,7 +190,6 @@ def encounter_truth(game):
 
 
 def coverage(game, repetitions=REPETITIONS):
-    """Return by name in which share of repetitions an interval of ``MATCHES`` observations has the truth."""
     values = PlainValues(game)
     truth = truths(game, values) | {"greedy against random": encounter_truth(game)}
     hits = dict.fromkeys(truth, 0)

@@ -2,6 +2,7 @@ import json
 from functools import cache
 from itertools import combinations, product
 from random import Random
+from unittest.mock import Mock
 
 import pytest
 
@@ -75,10 +76,7 @@ def test_the_command_prints_an_object_for_each_form(tmp_path, capsys):
 
 
 def test_ctrl_c_leaves_the_forms_that_are_known_by_then(tmp_path, capsys, monkeypatch):
-    def interrupted(_form, _plain):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("arena.lab.repair._Form._in_pairs", interrupted)
+    monkeypatch.setattr("arena.lab.repair._Form._in_pairs", Mock(side_effect=KeyboardInterrupt))
     code, out, err = calling(tmp_path / "home", capsys)("lab", "repair", "differences", "-o", "size=3", "--json")
     rows = [json.loads(line) for line in out.splitlines()]
     assert (code, sorted(row["repair"] for row in rows)) == (130, ["both_seats=1", "none", "pie=1", "pie=2"]), err

@@ -5,6 +5,7 @@ import threading
 import time
 from statistics import mean
 from unicodedata import numeric
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given, settings
@@ -66,8 +67,7 @@ def test_large_boards_are_solved_without_being_asked_and_what_no_kernel_solves_i
     assert (solution.best, solution.has_all_best) == (((1, 1),), True)
     assert solution.memory_bytes < 2**20 < solution.edges
     for name, options in (("plaid", {}), ("multiplication", {"size": 13}), ("coprimality", {"max_grids": 2})):
-        kernel = solver_of(make_game(name, **options))
-        assert (kernel.needs() is None) == (name != "coprimality")
+        assert (solver_of(make_game(name, **options)).needs() is None) == (name != "coprimality")
     with pytest.raises(UsageError, match="kernels do not solve it"):
         solved(By.KERNEL, "plaid")
 
@@ -86,15 +86,12 @@ def test_the_memory_is_looked_at_before_and_bounds_are_left_when_the_kernel_does
 
 
 def test_it_ends_at_the_deadline_and_with_ctrl_c(monkeypatch):
-    def interrupted():
-        raise KeyboardInterrupt
-
     game = make_game("differences", size=10)
     kernel = solver_of(game)
     assert kernel.solve(deadline=time.monotonic()) is None
     with pytest.raises(TimeIsUpError, match="allow more"):
         Solver(game, "differences", Limits(deadline=time.monotonic())).solve(By.KERNEL)
-    monkeypatch.setattr(time, "monotonic", interrupted)
+    monkeypatch.setattr(time, "monotonic", Mock(side_effect=KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         kernel.solve()
     assert "kernel solver" not in {thread.name for thread in threading.enumerate()}
@@ -208,8 +205,7 @@ def test_the_same_question_looks_at_as_many_states():
 
 def test_what_it_takes_is_said_before_it_begins_and_a_table_is_made_where_no_kernel_is():
     game = make_game("plaid", players=9, width=3, height=3, lines=2)
-    solution = Solver(game, "plaid", Limits()).solve()
-    assert solution.shares_known == "table"
+    assert Solver(game, "plaid", Limits()).solve().shares_known == "table"
     with pytest.raises(UsageError, match="kernels do not solve it; try --by table"):
         Solver(game, "plaid", Limits()).solve(By.KERNEL)
     with pytest.raises(UsageError, match=r"players = 9: .* by a kernel or a table, not by search"):

@@ -4,6 +4,7 @@ import logging
 import multiprocessing
 import os
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -114,11 +115,8 @@ def test_what_can_not_be_kept_is_said(home):
 
 
 def test_a_lock_on_a_full_disk_is_refused_in_a_sentence_and_free_afterwards(home, monkeypatch):
-    def full_disk(*_):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
     with monkeypatch.context() as full:
-        full.setattr(os, "write", full_disk)
+        full.setattr(os, "write", Mock(side_effect=OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))))
         with (
             pytest.raises(StoreError, match=r"t\.lock: can't be written: No space"),
             director_file_lock(home.directory, "t"),

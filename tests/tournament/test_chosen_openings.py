@@ -145,8 +145,7 @@ def test_openings_are_stored_with_the_definition_if_they_were_chosen():
     assert "openings" not in definition(openings=()).to_json()
     assert "openings" not in definition(openings=()).identity()
     chosen = with_openings(definition())
-    again = Definition.from_json("t", json.loads(json.dumps(chosen.to_json())))
-    assert again == chosen
+    assert Definition.from_json("t", json.loads(json.dumps(chosen.to_json()))) == chosen
     with pytest.raises(StoreError, match="expected openings for each of its games"):
         Definition.from_json("t", chosen.to_json() | {"openings": chosen.to_json()["openings"] * 2})
 
@@ -179,21 +178,15 @@ def test_openings_that_tell_more_are_chosen():
 ELEVEN = GameChoice(game="multiplication", options=dict(make_game("multiplication", size=11).options), players=2)
 
 
-@pytest.fixture
-def known_margins(monkeypatch):
-    """Playouts from an opening end as far apart as its first mark is from the middle column; the kernel is there."""
+def test_openings_of_a_board_that_is_too_large_are_those_from_which_playouts_end_even(home, monkeypatch):
     asked = []
 
-    def margin(_game, opening, seed):
+    def margin(_game, opening, seed):  # as far apart as the first mark is from the middle column
         asked.append(seed)
         return PlayoutMargin(mean=opening[0][0] - 6.0, error=0.5)
 
     monkeypatch.setattr(opening_information, "playout_margin", margin)
     monkeypatch.setattr(opening_information, "kernel_of", lambda _game: None)
-    return asked
-
-
-def test_openings_of_a_board_that_is_too_large_are_those_from_which_playouts_end_even(home, known_margins):
     made = definition(games=(ELEVEN,), encounters=5)
     stored, _ = create_or_resume(made, home.store)
     columns = [line[0] for line in stored.openings[0].lines]
@@ -201,10 +194,10 @@ def test_openings_of_a_board_that_is_too_large_are_those_from_which_playouts_end
     drawn = islice(openings(make_game("multiplication", size=11), 2, 0), 40)
     distances = sorted(abs(opening[0][0] - 6) for opening in dict.fromkeys(drawn))
     assert sorted(abs("abcdefghijk".index(column) - 5) for column in columns) == distances[:5]
-    assert len(known_margins) == len(distances) == len(set(known_margins))
-    known_margins.clear()
+    assert len(asked) == len(distances) == len(set(asked))
+    asked.clear()
     assert create_or_resume(made, home.store)[0] == stored
-    assert not known_margins  # what was chosen is stored
+    assert not asked  # what was chosen is stored
     assert with_openings(made).openings == stored.openings
 
 

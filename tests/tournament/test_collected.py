@@ -223,8 +223,7 @@ def test_a_commit_that_is_not_there_is_said_in_a_sentence(tmp_path, home, reposi
 def test_missing_manifests_are_written_where_it_is_clear_what_is_the_program(tmp_path):
     several = {"ben/bot.py": PROGRAM, "ben/x.py": b"", f"{ANN}/only.py": PROGRAM, "cy/x.py": b"", "cy/y.py": b""}
     write(tmp_path / "s", several | {"dan/bot.toml": MANIFEST})
-    written = list(write_manifests(tmp_path / "s"))
-    assert [path.parent.name for path in written] == [ANN, "ben"]
+    assert [path.parent.name for path in list(write_manifests(tmp_path / "s"))] == [ANN, "ben"]
     assert (tmp_path / "s/ben/bot.toml").read_text() == "name = 'ben'\ncommand = ['python3', 'bot.py']\n"
     assert (tmp_path / "s" / ANN / "bot.toml").read_text() == "name = 'Ng Ann'\ncommand = ['python3', 'only.py']\n"
     assert list(write_manifests(tmp_path / "s/ben")) == []

@@ -303,8 +303,7 @@ def test_a_finished_tournament_stays_finished_when_a_run_of_it_is_stopped(home, 
     definition = load_definition(write_definition())
     assert run_tournament(definition, home.store, executor=Scripted()).is_complete
     finished_at = home.store.tournament("t").finished_at
-    progress = run(definition, home, 0, Order.STOP)
-    assert progress.is_stopped
+    assert run(definition, home, 0, Order.STOP).is_stopped
     assert home.store.tournament("t").finished_at == finished_at is not None
 
 

@@ -12,6 +12,7 @@ from arena.analysis.measures.standings_cache import standings_of
 from arena.analysis.measures.verification import verify
 from tests.conftest import STORED
 from tests.databases import change
+from tests.tournament.transfer.played import exported
 
 HOMES = sorted(path.name for path in (STORED / "homes").iterdir())
 TOURNAMENTS = ("round robin", "swiss", "ladder", "faults")
@@ -40,17 +41,13 @@ def play(home, definition):
     return progress
 
 
-def records_of(home, name):
-    return [text for _, text in home.store.record_texts(home.store.tournament(name))]
-
-
 @pytest.mark.slow(only=[f"{home}-{name}" for home in HOMES for name in ("round robin", "swiss")])
 @pytest.mark.parametrize("name", TOURNAMENTS)
 def test_a_stored_tournament_is_played_to_its_end_and_verified(home, name):
-    earlier = records_of(home, name)
+    earlier = exported(home.store, name)
     assert earlier
     play(home, definition_of(home, name))
-    records = records_of(home, name)
+    records = exported(home.store, name)
     assert set(earlier) <= set(records)
     assert len(records) == home.store.tournament(name).scheduled
     assert verify(home, home.store.tournament(name)) == (len(records), [])

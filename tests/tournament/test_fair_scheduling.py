@@ -168,11 +168,9 @@ def test_matches_of_others_go_on_and_the_bot_is_tried_again_and_recovers(store, 
     executor = Broken(clock, seconds_of(NAMES), 1)
     scheduling = FairScheduling(clock)
     progress = run_tournament(ladder_of(NAMES), store, executor=executor, control=UntilThen(clock, 1000.0, scheduling))
-    of_broken = [record for record in store.records("t") if "broken@1" in record.bots]
-    assert of_broken == []
+    assert [record for record in store.records("t") if "broken@1" in record.bots] == []
     assert progress.recorded > 400  # of five hundred that fit in the time
-    voids = len(store.void_tries(store.tournament("t")))
-    assert BOT_VOIDS <= voids <= 80
+    assert BOT_VOIDS <= len(store.void_tries(store.tournament("t"))) <= 80
     assert progress.given_up
     executor.broken = frozenset()
     progress = run_tournament(ladder_of(NAMES), store, executor=executor, control=UntilThen(clock, 3000.0, scheduling))
@@ -201,8 +199,7 @@ def test_a_run_in_which_everything_is_void_ends_soon_and_again_after_one_more(st
 
 
 def test_without_a_control_a_ladder_is_played_as_before(store):
-    clock = Clock()
-    executor = Broken(clock, seconds_of(NAMES), 1)
+    executor = Broken(Clock(), seconds_of(NAMES), 1)
     progress = run_tournament(ladder_of(NAMES, matches=50), store, executor=executor)
     assert not progress.is_complete
     assert set(progress.given_up.values()) == {"the arena failed"}
@@ -235,8 +232,7 @@ def test_a_new_version_enters_within_one_round_and_the_field_stays_connected(sto
     control = ComesLater(scheduling, 400)
     executor = SimulatedExecutor(clock, seconds, 1)
     run_tournament(before, store, executor=executor, refresh=refresh, control=control)
-    first = min(line.round for line in store.schedule("t") if 4 in line.seats)
-    assert first == asked[4] + 1
+    assert min(line.round for line in store.schedule("t") if 4 in line.seats) == asked[4] + 1
     numbers = {f"{name}@1": k for k, name in enumerate(names)}
     pairs = np.array([[numbers[bot] for bot in record.bots] for record in store.records("t")])
     assert set(connected_components(len(names), pairs[:, 0], pairs[:, 1])) == {0}

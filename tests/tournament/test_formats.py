@@ -101,8 +101,7 @@ def history_of(format_, rounds, rng):
 @settings(max_examples=25, deadline=None)
 @given(st.sampled_from(sorted(FORMATS)), st.integers(2, 17), st.integers(0, 2**63), st.sampled_from([2, 3, 4]))
 def test_every_format_keeps_the_contract(name, entrants, seed, players):
-    kind = FORMATS[name]
-    if kind.players == FOR_TWO:
+    if FORMATS[name].players == FOR_TWO:
         players = 2
     if entrants < players + (name == "gauntlet"):
         entrants = players + 1
@@ -336,8 +335,7 @@ def scored(pairing, score):
 
 
 def test_the_cards_of_a_swiss_are_those_published():
-    table = published("swiss_lichess_qlmfflbq.txt")
-    cards = [card for _, _, card in table]
+    cards = [card for _, _, card in published("swiss_lichess_qlmfflbq.txt")]
     swiss = made("swiss", 9, rounds=9)
     for number in range(9):
         lines = [(k, card[number]) for k, card in enumerate(cards) if card[number].rival is not None]
@@ -447,8 +445,7 @@ def test_a_duel_says_what_decided_it():
         after_more.add_results([scored((a, b), points)])
     at_once = made("knockout", 2)
     at_once.add_results([scored((a, b), 1.0)])
-    undecided = made("knockout", 2)
-    ended = (by_points, by_seed, after_more, at_once, undecided)
+    ended = (by_points, by_seed, after_more, at_once, made("knockout", 2))
     assert [[line.decided for line in one.ranking()] for one in ended] == [
         ["by the points of a drawn final, 2.5 : 1.5", ""],
         ["as the better seed, after 1 more encounter of a drawn final", ""],
@@ -612,8 +609,7 @@ def test_neither_who_enters_nor_a_run_after_another_reads_a_row_of_earlier_match
     control.play(store, 6, rounds=120)
     assert store.tournament("t").recorded > 400
     before = rows_read()
-    late = control.play(store, 7, rounds=4)
-    assert max(late) <= 2 * max(early)
+    assert max(control.play(store, 7, rounds=4)) <= 2 * max(early)
     assert rows_read() - before <= 2 * in_first_run
 
 

@@ -1,6 +1,7 @@
 import json
 import time
 from itertools import pairwise
+from unittest.mock import Mock
 
 import pytest
 
@@ -200,7 +201,7 @@ def test_what_the_store_refuses_is_dropped_and_written_later(writer, executor, s
     executor.states = [live(3)]
     writer.update(progress)
     with monkeypatch.context() as patch:
-        patch.setattr(LiveState, "remove", refuse)
+        patch.setattr(LiveState, "remove", Mock(side_effect=StoreError("the disk is full")))
         writer.update(progress, [3])
     executor.states = [live(4)]
     clock.seconds += 4
@@ -212,10 +213,6 @@ def test_what_the_store_refuses_is_dropped_and_written_later(writer, executor, s
     assert (state.live_match(3) is None, state.live_match(4) is None) == (True, False)
 
 
-def refuse(*_):
-    raise StoreError("the disk is full")
-
-
 METHODS = [(LiveState, name) for name in ("clear", "show", "watched", "write_progress")]
 METHODS += [(Scripted, name) for name in ("playing", "watch", "live_matches")]
 
@@ -223,11 +220,8 @@ METHODS += [(Scripted, name) for name in ("playing", "watch", "live_matches")]
 @pytest.mark.parametrize(("kind", "method"), METHODS)
 @pytest.mark.parametrize("error", [StoreError("the disk is full"), ValueError("a defect of ours")])
 def test_no_failure_here_costs_a_match(store, executor, monkeypatch, kind, method, error):
-    def fail(*_):
-        raise error
-
     executor.states = [live(1)]
-    monkeypatch.setattr(kind, method, fail)
+    monkeypatch.setattr(kind, method, Mock(side_effect=error))
     progress = run_tournament(DEFINITION, store, executor=executor)
     assert progress.is_complete
     assert progress.recorded == 6

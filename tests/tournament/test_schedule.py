@@ -72,8 +72,7 @@ def test_every_encounter_is_one_opening_in_all_rotations(entrants, encounters, r
 
 
 def test_games_are_played_in_turn_with_seeds_that_follow_from_the_definition():
-    games = (("differences", {}), ("plaid", {}))
-    matches = list(schedule(definition(2, 2, games)))
+    matches = list(schedule(definition(2, 2, (("differences", {}), ("plaid", {})))))
     assert [line.game for line in matches] == [0, 0, 1, 1, 0, 0, 1, 1]
     first, second, other = (list(schedule(definition(rng_seed=seed))) for seed in (1, 1, 2))
     assert first == second

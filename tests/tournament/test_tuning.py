@@ -27,7 +27,6 @@ from arena.tournament.tuning import (
 
 
 def tuned(strength, *params, seed=1, **plan):
-    """Tune a bot that wins a match against the start with a probability by its strength; return the result."""
     made = TuningPlan(parameters=tuple(map(parse_parameter, params)), rng_seed=seed, **plan)
     rng = random.Random(seed)
 
@@ -257,5 +256,4 @@ def test_scores_are_shares_of_the_points_of_an_encounter():
     won = [result(1, (1, 2), "a", 0), result(1, (2, 1), "b", 1)]
     drawn = [result(2, (1, 1), "c", 0), result(2, (1, 2), "d", 1)]
     assert scores_of([*won, *drawn], [bot]) == [[1.0, 0.25]]
-    repeated = [one._replace(encounter=2) for one in won]
-    assert scores_of([*won, *repeated], [bot]) == [[1.0]]
+    assert scores_of([*won, *[one._replace(encounter=2) for one in won]], [bot]) == [[1.0]]

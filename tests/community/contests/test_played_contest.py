@@ -260,7 +260,6 @@ class Sealed:
             return self.runs.play(self.stored, definition)
 
     def correct(self, kind, **arguments):
-        """Ask for a correction and let it be made; return what has become of that."""
         self.people.requests.add("spring", kind, arguments, subject="it", reason=REASON, by="dora")
         self.runs.carry_out_requests(self.stored)
         return self.people.requests.of("spring")[0]

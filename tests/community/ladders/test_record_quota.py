@@ -54,8 +54,7 @@ def test_its_bots_are_suspended_from_the_ladder_and_come_back(world, file):
     ladder.step()
     assert len(world.results()) >= most
     assert not any("adabot@1" in bots for match, (bots, _) in world.results().items() if match not in first)
-    sentence = world.people.directors.report("open").sentence
-    assert sentence.startswith(
+    assert world.people.directors.report("open").sentence.startswith(
         "adabot@1 is suspended until 00:00 UTC: their author's bots wrote more than 100 bytes today"
     )
     before, most = world.results(), len(world.results()) + 8

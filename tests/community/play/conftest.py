@@ -1,5 +1,3 @@
-"""A play host as a program of its own, and people who play there."""
-
 import contextlib
 import json
 import os

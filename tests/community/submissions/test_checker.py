@@ -5,6 +5,7 @@ import time
 import zipfile
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -110,8 +111,7 @@ def test_the_author_of_a_broken_bot_sees_the_line_and_no_place_of_the_machine(ar
     ],
 )
 def test_what_is_no_bot_is_rejected_in_a_sentence(arena, data, name, sentence):
-    one = arena.rejected(data, name)
-    assert sentence in one.reason
+    assert sentence in arena.rejected(data, name).reason
     assert arena.bots() == []
 
 
@@ -127,8 +127,7 @@ def test_an_archive_is_unpacked_and_what_is_wrong_with_it_is_said(arena):
     manifest = b'name = "packed"\nversion = "3"\ncommand = ["python3", "bot.py"]\ngames = ["plaid"]\n'
     good = zipped(**{"packed/bot.py": GOOD, "packed/bot.toml": manifest})
     assert arena.checked(good, "mine.zip").bot == "packed@3"
-    evil = zipped(**{"packed/bot.py": GOOD, "../evil.py": GOOD})
-    refused = arena.rejected(evil, "mine.zip")
+    refused = arena.rejected(zipped(**{"packed/bot.py": GOOD, "../evil.py": GOOD}), "mine.zip")
     assert "mine.zip" in refused.reason
     assert "../evil.py" in refused.reason
     assert arena.bots() == ["packed@3"]
@@ -146,10 +145,7 @@ def test_the_names_of_the_house_are_nobodys(arena, tmp_path):
     "error", [DatabaseError("the disk is full"), UsageError("the disk is full"), OSError(28, "No space left")]
 )
 def test_our_own_failure_is_no_fault_of_the_bot(arena, monkeypatch, error):
-    def fail(*_, **__):
-        raise error
-
-    monkeypatch.setattr(checker_module, "submit", fail)
+    monkeypatch.setattr(checker_module, "submit", Mock(side_effect=error))
     one = arena.checked(GOOD)
     for _ in range(MAX_TRIES - 1):  # it waits for another try, until the claim of the one before has run out
         assert one.state is SubmissionState.CHECKING
@@ -196,11 +192,8 @@ def test_a_check_that_is_interrupted_is_begun_again_at_once_however_often_or_lat
 ):
     def interrupt(*_, **__):
         if is_away:
-            monkeypatch.setattr(Claim, "release", away)
+            monkeypatch.setattr(Claim, "release", Mock(side_effect=DatabaseError("it is away")))
         raise KeyboardInterrupt
-
-    def away(_):
-        raise DatabaseError("it is away")
 
     number = arena.submit_bot(GOOD)
     with monkeypatch.context() as patched:
@@ -234,8 +227,7 @@ def quick_keeper(monkeypatch):
 @pytest.mark.slow
 def test_a_check_has_a_deadline(arena, monkeypatch, quick_keeper):
     monkeypatch.setattr(checker_module, "MAX_CHECK_SECONDS", 0.5)
-    one = arena.rejected(SLOW)
-    assert one.reason == "the check took longer than 30 minutes and was stopped"
+    assert arena.rejected(SLOW).reason == "the check took longer than 30 minutes and was stopped"
     assert arena.bots() == []
     assert list((arena.home.directory / "bots").iterdir()) == []
     monkeypatch.undo()

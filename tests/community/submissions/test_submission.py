@@ -307,8 +307,7 @@ def shown(home):
 @pytest.mark.slow
 def test_the_owner_is_the_author_on_every_page_until_they_leave(arena):
     home, people = arena
-    before = shown(home)
-    assert all("quentin" not in json.dumps(one).split('"') for one in before.values())
+    assert all("quentin" not in json.dumps(one).split('"') for one in shown(home).values())
     tell_owners(people, home.store)
     pages = shown(home)
     for name, one in pages.items():

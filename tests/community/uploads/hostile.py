@@ -324,10 +324,6 @@ def xz_of_memory():
 GZIP_START = b"\x1f\x8b\x08" + bytes(7)
 
 
-def tar_of_zeros(mebibytes):
-    return tar_header(b"evil", mebibytes << 20) + bytes(mebibytes << 20)
-
-
 COMPRESSED = {
     "gzip of zeros": ("b.tar.gz", lambda: GZIP_START + deflated_zeros(1024), "something lies behind its end; expected"),
     "gzip of zeros behind the end": (
@@ -347,10 +343,10 @@ COMPRESSED = {
     "gzip in gzip": ("b.tgz", lambda: gzip.compress(gzip.compress(bot_tar())), NO_END),
     "a zip in gzip": ("b.tgz", lambda: gzip.compress(bot_zip()), NO_END),
     "gzip of nothing": ("b.tgz", lambda: gzip.compress(b""), NO_END),
-    "bzip2 of zeros": ("b.tar.bz2", lambda: bz2.compress(tar_of_zeros(60)), MUCH),
+    "bzip2 of zeros": ("b.tar.bz2", lambda: bz2.compress(tar_file(b"evil", bytes(60 << 20))), MUCH),
     "bzip2 damaged": ("b.tar.bz2", lambda: bz2.compress(bot_tar())[:60] + bytes(99), "its bzip2 is damaged"),
     "bzip2 in the middle": ("b.tbz2", lambda: bz2.compress(bot_tar())[:-9], "its bzip2 ends in the middle"),
-    "xz of zeros": ("b.tar.xz", lambda: lzma.compress(tar_of_zeros(60)), MUCH),
+    "xz of zeros": ("b.tar.xz", lambda: lzma.compress(tar_file(b"evil", bytes(60 << 20))), MUCH),
     "xz of much memory": ("b.tar.xz", xz_of_memory, "unpacking its xz takes more than 80 MiB of memory"),
     "xz in the middle": ("b.txz", lambda: lzma.compress(bot_tar())[:-9], "its xz ends in the middle"),
     "two xz": ("b.txz", lambda: lzma.compress(bot_tar()) * 2, "something lies behind the end of its xz"),
@@ -382,15 +378,11 @@ def by_library():
     yield "LZMA by zipfile", "b.zip", buffer.getvalue(), "compressed by LZMA (14)"
 
 
-def as_tar_path(path):
-    """Return an entry of a tar with any path; a long one in a pax header."""
-    return tar_file(path) if len(path) <= 100 else pax((b"path", path)) + tar_file(b"long")
-
-
 def hostile():
     for what, (path, message) in PATHS.items():
         yield f"zip: {what}", "b.zip", lambda path=path: bot_zip(File(path)), message
-        yield f"tar: {what}", "b.tar", lambda path=path: bot_tar(as_tar_path(path)), message
+        entry = tar_file(path) if len(path) <= 100 else pax((b"path", path)) + tar_file(b"long")
+        yield f"tar: {what}", "b.tar", lambda entry=entry: bot_tar(entry), message
     for what, (paths, message) in CLASHES.items():
         yield f"zip: {what}", "b.zip", lambda paths=paths: bot_zip(*map(File, paths)), message
         yield f"tar: {what}", "b.tar", lambda paths=paths: bot_tar(*map(tar_file, paths)), message

@@ -244,9 +244,8 @@ with unpacking.opened_bot(sys.argv[1]) as path:
 
 @pytest.mark.slow(sample=True)
 def test_what_a_killed_process_has_unpacked_is_removed_by_the_next(tmp_path, temporary):
-    upload = written(tmp_path / "b.zip", bot_zip())
     process = subprocess.Popen(
-        [sys.executable, "-c", KILLED, str(upload)],
+        [sys.executable, "-c", KILLED, str(written(tmp_path / "b.zip", bot_zip()))],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=os.environ | {"TMPDIR": str(temporary)},

@@ -83,8 +83,7 @@ def test_a_match_that_was_not_played_to_its_end_has_marks_and_no_points():
 @pytest.mark.parametrize(("name", "options"), SMALL.values(), ids=SMALL)
 def test_an_annotation_is_read_as_it_was_written(name, options):
     found = annotated(record_of(name, options, at_random(5), opening_plies=1))
-    text = json.dumps(found.annotation.to_json())
-    again = Annotation.from_text(text)
+    again = Annotation.from_text(json.dumps(found.annotation.to_json()))
     assert again == found.annotation
     assert [type(worth.margin) for worth in again.worths] == [type(worth.margin) for worth in found.annotation.worths]
     seats = accuracy_of(found)

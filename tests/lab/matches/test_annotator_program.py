@@ -26,7 +26,6 @@ def told(home):
 
 
 def steps(annotations):
-    """Let it work until it has nothing to do; return how often it did something."""
     count = 0
     while annotations.step():
         count += 1

@@ -60,12 +60,8 @@ def records_of(game, count=30):
 def worths_of(decision):
     game, state = one_game(decision.game.name, **decision.game.options), decision.state
     sign = 1 if game.seat_to_act(state) == 0 else -1
-    following = [game.apply(state, one) for one in legal_of(decision)]
+    following = [game.apply(state, one) for one in game.legal_actions(state)]
     return {after: sign * plain_value(game, after)[0] for after in following}
-
-
-def legal_of(decision):
-    return list(decision.game.legal_actions(decision.state))
 
 
 def gave_away(decision):
@@ -108,7 +104,7 @@ def test_tempting_are_the_other_actions_that_put_the_seat_as_far_ahead_at_once(g
     for puzzle in found:
         one = expected[puzzle.misses[0].match, puzzle.misses[0].ply][0]
         sign = 1 if puzzle.seat == 0 else -1
-        scores = [one.game.scores(one.game.apply(one.state, action)) for action in legal_of(one)]
+        scores = [one.game.scores(one.game.apply(one.state, action)) for action in one.game.legal_actions(one.state)]
         leads = [sign * (scores_of[0] - scores_of[1]) for scores_of in scores]
         others = [lead for number, lead in enumerate(leads) if number != puzzle.solution]
         if len(puzzle.misses) == 1:  # else the first decision may be of a board that was reflected

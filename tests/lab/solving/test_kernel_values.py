@@ -35,11 +35,6 @@ SMALL = [
 ]
 
 
-def is_predicting(game, state):
-    """There is one table for all predictions of plusminus, that of the first state."""
-    return game.name == "plusminus" and game.is_predicting(state)
-
-
 TOO_SMALL = [game for game in games_with("multiplication", "small") if game.players == 2]
 """Smaller than the rules allow: on the smallest of their boards there are too many states for a table by them."""
 
@@ -217,13 +212,6 @@ def test_a_smaller_table_takes_the_room_of_one_that_takes_long():
     assert kernel.after_actions(first) is None
 
 
-@pytest.fixture
-def saved(tmp_path):
-    game, file = make_game("differences", size=5), tmp_path / "differences.values"
-    save_kernel_table(game, file, Limits())
-    return game, file
-
-
 @pytest.mark.parametrize(
     ("name", "options"),
     [("differences", {"size": 5}), ("plusminus", {"size": 3}), ("plaid", {"width": 4, "height": 4, "lines": 4})],
@@ -234,7 +222,7 @@ def test_a_saved_table_has_every_value_of_its_states(name, options, tmp_path):
     values = values_by_table(game, name)
     with KernelTableFile(game, file) as table:
         found = {state: table.value(state) for state in values}
-    has_grid = {state for state in values if name == "plusminus" and not is_predicting(game, state)}
+    has_grid = {state for state in values if name == "plusminus" and not game.is_predicting(state)}
     assert {state: value for state, value in found.items() if state not in has_grid} == {
         state: value for state, value in values.items() if state not in has_grid
     }
@@ -265,8 +253,9 @@ def test_a_table_is_made_once_by_those_who_want_it_at_the_same_time(tmp_path, mo
         assert table.value(game.initial_state()) == 0
 
 
-def test_a_table_of_others_is_refused(saved, monkeypatch):
-    game, file = saved
+def test_a_table_of_others_is_refused(tmp_path, monkeypatch):
+    game, file = make_game("differences", size=5), tmp_path / "differences.values"
+    save_kernel_table(game, file, Limits())
     with pytest.raises(TableError, match=r"it is of differences \{.*\}; solve the game again with --save"):
         KernelTableFile(make_game("differences", size=5, scoring="once"), file)
     file.write_bytes(file.read_bytes()[:-1])

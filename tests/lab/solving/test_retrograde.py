@@ -115,8 +115,7 @@ def test_shares_of_three_seats_are_those_of_plain_recursion(positions):
 
 
 def test_the_rank_of_one_seat_may_not_follow_its_score():
-    game = games.game_of(games.ENDS, games.RanksByThemselves)
-    assert solved(game) == (1, -3)
+    assert solved(games.game_of(games.ENDS, games.RanksByThemselves)) == (1, -3)
     assert not ranks_follow_scores(games.RanksByThemselves())
     assert ranks_follow_scores(make_game("plaid"))
 

@@ -70,8 +70,7 @@ def test_without_room_for_a_table_the_value_is_the_same(positions):
 
 
 def test_worth_says_what_the_bounds_say_also_of_a_match_longer_than_the_search_looks_ahead():
-    game = games.game_of((), games.Endless)
-    found = Search(game, Limits()).bounds(0)
+    found = Search(games.game_of((), games.Endless), Limits()).bounds(0)
     assert (found.low, found.high, found.depth) == (LOWEST, HIGHEST, 200)
     exact = worth_between(value_of((3, 5), (2, 1)), value_of((3, 5), (2, 1)), Known.TABLE)
     assert (exact.margin, exact.outcome, exact.low, exact.high) == (-2, Outcome.LOSS, -2, -2)

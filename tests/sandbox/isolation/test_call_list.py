@@ -93,8 +93,7 @@ def test_a_process_starts_in_a_control_group(maker, group_of_version_2, tmp_path
         output = calls.keep_open(os.open(tmp_path / "output", os.O_CREAT | os.O_WRONLY))
         calls.add("dup3", output, 1, 0)
         add_program(calls, shutil.which("cat"), "/proc/self/cgroup")
-        pid = calls.start(0, group)
-        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+        assert os.waitstatus_to_exitcode(os.waitpid(calls.start(0, group), 0)[1]) == 0
     assert f"0::/{group_of_version_2.name}\n" in (tmp_path / "output").read_text()
 
 
@@ -246,8 +245,7 @@ def test_directories_that_other_users_may_not_enter_are_noticed(place):
 
 
 def test_kernels_that_are_built_later_are_opened_to_an_example_bot(place, monkeypatch):
-    directory = bot_path("arena:oracle")
-    place.bot = place.bot_with(sys.executable, "bot.py", directory=directory)
+    place.bot = place.bot_with(sys.executable, "bot.py", directory=bot_path("arena:oracle"))
     assert place.find().lab == ()
     (place.at / "cache" / KERNELS).mkdir()
     assert place.find().lab == (os.path.realpath(place.at / "cache" / KERNELS),)

@@ -1,5 +1,3 @@
-"""What a bot's own files can't open: by first lines, links, ``pyvenv.cfg`` and directories called ``bin``."""
-
 import os
 import shutil
 import subprocess

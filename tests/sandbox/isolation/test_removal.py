@@ -114,8 +114,7 @@ def test_only_what_is_ours_is_swept_and_a_directory_that_can_not_be_read_is_no_o
 @needs.root
 def test_directories_of_other_users_stay_whatever_their_names(tmp_path):
     of_another = tmp_path / f"arena-bot-{DEAD}-x"
-    of_a_bot = tmp_path / f"arena-bot-{DEAD}-y"
-    for path, uid in ((of_another, 1000), (of_a_bot, 61184)):
+    for path, uid in ((of_another, 1000), (tmp_path / f"arena-bot-{DEAD}-y", 61184)):
         (path / "d").mkdir(parents=True)
         os.chown(path, uid, uid)
     remove_stale_directories(str(tmp_path), 10.0)
@@ -162,8 +161,7 @@ def test_the_self_tests_directory_is_closed_to_others_and_removed_after_a_kill(t
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     assert subprocess.run([sys.executable, "-c", SCRIPT], env=environment).returncode == -9
     (left,) = tmp_path.glob("arena-outside-*")
-    mode = stat.S_IMODE(left.stat().st_mode)
-    assert mode == (0o1707 if os.geteuid() == 0 else 0o700)
+    assert stat.S_IMODE(left.stat().st_mode) == (0o1707 if os.geteuid() == 0 else 0o700)
     remove_stale_directories(str(tmp_path), 10.0)
     assert list(tmp_path.glob("arena-outside-*")) == []
 
@@ -221,8 +219,7 @@ def test_of_an_ordinary_users_own_only_the_shared_memory_of_a_bots_processes_is_
     ours = libc.shmget(0, 4096, 0o1600)
     maker, made = make_all(os.getuid())
     try:
-        of_maker = [row for row in system_v._rows("shm") if row["cpid"] == maker]
-        assert len(of_maker) == 1
+        assert len([row for row in system_v._rows("shm") if row["cpid"] == maker]) == 1
         remove_made_by({maker})
         left = system_v._rows("shm")
         assert [row for row in left if row["cpid"] == maker] == []

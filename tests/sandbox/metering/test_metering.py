@@ -393,8 +393,7 @@ def test_the_memory_of_a_process_that_can_not_be_read_counts_in_full():
 @pytest.mark.slow(sample=("bubblewrap",))
 @pytest.mark.parametrize("level", IsolationLevel, indirect=True)
 def test_a_bot_sees_file_systems_of_its_own_where_they_can_be_had(level, tmp_path):
-    isolation = choose_isolation(level)
-    if not has_own_file_systems(isolation):
+    if not has_own_file_systems(choose_isolation(level)):
         pytest.skip("needs file systems of the bots' own")
     outcome = play_zoo_bot("uses_multiprocessing", level, inline=is_safe_inline(level))
     assert outcome.faults == set(), outcome.details

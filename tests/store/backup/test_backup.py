@@ -4,6 +4,7 @@ import shutil
 import stat
 import threading
 from contextlib import closing
+from unittest.mock import Mock
 
 import pytest
 
@@ -255,20 +256,16 @@ def test_a_backup_is_written_nowhere_where_something_is(directory, tmp_path):
 
 @pytest.mark.parametrize("step", ["_copy_databases", "_measured", "_copied", "other_entries"])
 def test_nothing_is_there_when_a_backup_is_ended(directory, tmp_path, monkeypatch, step):
-    monkeypatch.setattr(writing, step, interrupt)
+    monkeypatch.setattr(writing, step, Mock(side_effect=KeyboardInterrupt))
     before = {path.name for path in tmp_path.iterdir()}
     with ArenaHome(directory) as home, pytest.raises(KeyboardInterrupt):
         make_backup(home, tmp_path / "backup")
     assert {path.name for path in tmp_path.iterdir()} == before
 
 
-def interrupt(*_):
-    raise KeyboardInterrupt
-
-
 @pytest.mark.parametrize("step", ["_take_databases", "check_copy", "_put_into_place"])
 def test_nothing_is_there_when_restoring_is_ended(backup, tmp_path, monkeypatch, step):
-    monkeypatch.setattr(restoring, step, interrupt)
+    monkeypatch.setattr(restoring, step, Mock(side_effect=KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         restore_backup(backup, Target(tmp_path / "restored"))
     assert list((tmp_path / "restored").iterdir()) == []

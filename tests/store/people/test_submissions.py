@@ -28,8 +28,7 @@ def test_the_same_bytes_again_are_the_same_submission_unless_it_failed_or_was_wi
     first = submit_bot(store, ada)
     assert submit_bot(store, ada) == first
     assert submit_bot(store, eve).number != first.number
-    claim = store.submissions.claim()
-    claim.finish(FAILED, "", "the disk was full")
+    store.submissions.claim().finish(FAILED, "", "the disk was full")
     again = submit_bot(store, ada)
     assert again.number != first.number
     store.submissions.withdraw(ada, again.number)

@@ -263,8 +263,7 @@ def test_one_program_at_a_time_plays_a_match_on_and_another_when_it_was_killed(m
     assert matches.claim(one.number) is None
     now.seconds += 2
     assert matches.waiting() == [one.number]
-    other = matches.claim(one.number)
-    assert other is not None
+    assert matches.claim(one.number) is not None
     assert not claim.keep()
     assert claim.read() is None
     assert not claim.write(position(MatchState.OVER), "")
@@ -315,8 +314,7 @@ def test_a_match_that_ends_its_programs_fails_and_can_be_tried_again(matches, no
 def test_what_gets_further_may_be_tried_as_often_again(matches, now):
     one = begin(matches)
     for plies in range(1, 2 * MAX_TRIES):
-        claim = matches.claim(one.number)
-        assert claim.write(position(MatchState.BOT, plies), "")
+        assert matches.claim(one.number).write(position(MatchState.BOT, plies), "")
         later(matches, now, CLAIM_SECONDS + 1)
     assert matches.claim(one.number) is not None
 

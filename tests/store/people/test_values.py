@@ -326,7 +326,6 @@ def test_a_bot_rests_before_it_can_be_listed_and_nobody_lets_those_of_others_res
     assert suspended("ada bot@1") == {"ada bot@1"}
     store.accounts.add("bob", Role.OPERATOR, "test")
     claim.finish(SubmissionState.REJECTED, "", "")
-    bob = store.accounts.get("bob")
-    submit_bot(store, bob, "b")
+    submit_bot(store, store.accounts.get("bob"), "b")
     store.submissions.claim().keep("", "ada bot@1")
     assert suspended("ada bot@1") == set()

@@ -73,8 +73,7 @@ def test_it_stays_with_a_tournament_that_is_renamed_or_in_the_trash_and_goes_whe
     renamed = store.rename(tournament, "other")
     assert store.annotations.find(renamed, 1) == "{}"
     store.delete(renamed)
-    deleted = store.deleted_tournament("other")
-    back = store.restore(deleted, "other")
+    back = store.restore(store.deleted_tournament("other"), "other")
     assert store.annotations.find(back, 1) == "{}"
     store.delete(back)
     store.erase(store.deleted_tournament("other"))

@@ -50,8 +50,7 @@ def test_every_pair_of_a_match_has_a_row_and_a_bot_against_itself_one_for_each_s
     three, twice = ["a@1", "b@1", "c@1"], ["a@1", "a@1"]
     store.record(tournament, [record(1, bots=three, ranks=[2, 1, 2]), record(2, bots=twice, ranks=[1, 2])])
     assert stored(store) == expected(store)
-    found = [(row[2], row[3], row[4], row[6]) for row in stored(store)]
-    assert sorted(found) == [
+    assert sorted([(row[2], row[3], row[4], row[6]) for row in stored(store)]) == [
         *((1, 0, 1, -1), (1, 0, 2, 0), (1, 1, 0, 1), (1, 1, 2, 1), (1, 2, 0, 0), (1, 2, 1, -1)),
         *((2, 0, 1, 1), (2, 1, 0, -1)),
     ]
@@ -306,7 +305,6 @@ def test_a_server_of_version_4_is_brought_up_to_date(postgres_url):
 
 @pytest.fixture
 def opened(monkeypatch):
-    """Return the connections that are opened; each notes in ``is_closed`` whether it was closed."""
     seen, create = [], sqlite_engine.create_engine
 
     class NotedConnection(sqlite3.Connection):

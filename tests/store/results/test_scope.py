@@ -315,8 +315,7 @@ def league(store):
     fault = Fault(kind="exit", seat=1, ply=0, detail="")
     store.record(tournament, [record(number, faults=[fault] if number == 7 else []) for number in range(1, 601)])
     store.note_void(tournament, 3, "a test")
-    cup = store.create_tournament(definition(name="cup"), [line(1), line(2)])
-    store.record(cup, [record(1)])
+    store.record(store.create_tournament(definition(name="cup"), [line(1), line(2)]), [record(1)])
     return store
 
 

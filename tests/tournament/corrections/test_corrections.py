@@ -282,8 +282,7 @@ def test_a_comparison_is_not_corrected_but_for_void_matches(home, bots):
 
 
 def test_a_bot_that_does_not_pass_its_check_does_not_enter(home, tmp_path):
-    bots = write_bots(tmp_path / "bots", FOUR)
-    play(home, contest(bots))
+    play(home, contest(write_bots(tmp_path / "bots", FOUR)))
     before = whole(home)
     broken = write_bots(tmp_path / "broken", ["bob"], "broken")[0]  # a comment is no bot
     with pytest.raises(UsageError, match=r"bot 'bob@1' does not pass its check \(starts .*; nothing was changed"):
@@ -303,8 +302,7 @@ def test_a_tournament_of_an_earlier_version_takes_every_correction(version, tmp_
     shutil.copytree(STORED / "bots", tmp_path / "bots")
     with ArenaHome(tmp_path / "home") as home:
         name = "round robin"
-        stored = home.store.tournament(name)
-        labels = [bot.label for bot in stored.definition.entrants]
+        labels = [bot.label for bot in home.store.tournament(name).definition.entrants]
         void_matches(home.store, name, [1], reason="x")
         withdraw(home.store, name, labels[0], reason="x")
         disqualify(home.store, name, labels[1], reason="x")

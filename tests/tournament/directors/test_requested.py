@@ -101,8 +101,7 @@ def test_what_is_asked_of_a_tournament_that_another_director_runs_waits(home, pe
 def test_a_program_that_was_killed_in_the_middle_does_it_once(home, people, is_made):
     """Killed before the correction, or after it and before it was said: the two are in different databases."""
     void_matches(home.store, "t", [2], reason="Because.")  # an earlier one that looks the same
-    request = ask(people, "void", numbers=[1])
-    people.requests.begin(request.number, 1)
+    people.requests.begin(ask(people, "void", numbers=[1]).number, 1)
     if is_made:
         void_matches(home.store, "t", [1], reason="Because.")
     carry_out_requests(home, people, "t")

@@ -7,6 +7,7 @@ import sys
 import time
 from itertools import count
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -35,6 +36,7 @@ from tests.matches import small_match
 
 RUN = """
 import sys
+from unittest.mock import Mock
 {at_once}
 from arena.base.errors import UsageError
 from arena.store.home import ArenaHome
@@ -87,11 +89,8 @@ def specs_of(path):
 
 def test_a_machine_without_room_for_a_process_stops_the_run(write_definition, monkeypatch):
     monkeypatch.setattr("arena.tournament.executors.local.START_AGAIN_SECONDS", 0.0)
-
-    def no_room(*_):
-        raise BlockingIOError(11, "Resource temporarily unavailable")
-
     with LocalExecutor(Job(workers=1, isolation="limits")) as executor:
+        no_room = Mock(side_effect=BlockingIOError(11, "Resource temporarily unavailable"))
         monkeypatch.setattr(executor, "_start_process", no_room)
         with pytest.raises(UsageError, match="no worker can be started: Resource temporarily unavailable"):
             list(executor.run(WorkQueue(specs_of(write_definition()))))

@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 from arena.base.definition import Definition, GameChoice
+from arena.base.errors import StoreError
 from arena.base.records import Bot, Fault, SeatReport
 from arena.base.seeds import pick_below
 from arena.games import make_game
@@ -20,12 +21,20 @@ def bot(name, **fields):
     )
 
 
+def refusal_of(call, *arguments):
+    try:
+        text = call(*arguments).refusal
+    except StoreError as error:
+        text = str(error)
+    assert text is None or ("\n" not in text and len(text) < 600)
+    return text
+
+
 def definition_of(name="cup", entrants="abcd", **fields):
     return Definition(name=name, games=(GAME,), entrants=tuple(map(bot, entrants)), **fields)
 
 
 def played(definition, line, by="here"):
-    """Return the record of a match that takes no time."""
     spec = spec_of(line, definition)
 
     def choose(request):

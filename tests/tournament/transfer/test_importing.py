@@ -3,6 +3,7 @@ import json
 import random
 import re
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -16,7 +17,7 @@ from arena.tournament.transfer import export
 from arena.tournament.transfer.export import DigestChain, whole_export
 from arena.tournament.transfer.merging import import_records, merge_home
 from tests.conftest import ROOT
-from tests.tournament.transfer.played import begin, bot, definition_of, exported, play, play_rounds
+from tests.tournament.transfer.played import begin, bot, definition_of, exported, play, play_rounds, refusal_of
 
 CUP = definition_of(encounters=2)
 SWISS = definition_of("swiss", "abcd", format="swiss", settings={"rounds": 3})
@@ -40,13 +41,7 @@ def imported(home, lines, **options):
     return result
 
 
-def refusal(home, lines):
-    try:
-        text = imported(home, lines).refusal
-    except StoreError as error:
-        text = str(error)
-    assert text is None or "\n" not in text
-    return text
+refusal = partial(refusal_of, imported)
 
 
 def stored(home, name="cup"):
@@ -69,8 +64,7 @@ def test_a_plain_export_fills_in_what_is_missing(here, there):
 
 
 def test_a_plain_export_of_several_tournaments_goes_to_each(here, there):
-    plate = replace(CUP, name="plate")
-    for definition in (CUP, plate):
+    for definition in (CUP, replace(CUP, name="plate")):
         play(there.store, definition)
         begin(here.store, definition)
     lines = [f"{line}\n".encode() for line in plain(there) + plain(there, "plate")]
@@ -200,8 +194,7 @@ def forged(lines, rng):
 @pytest.mark.parametrize("seed", range(20))
 def test_a_forged_export_is_refused_in_one_sentence_or_still_verified(seed, here, there):
     play(there.store, definition_of())
-    lines = forged(whole(there), random.Random(seed))
-    sentence = refusal(here, lines)
+    sentence = refusal(here, forged(whole(there), random.Random(seed)))
     for tournament in here.store.tournaments():
         assert sentence is None
         assert verify(here, tournament) == (tournament.recorded, [])

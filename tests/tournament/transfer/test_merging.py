@@ -6,6 +6,7 @@ import os
 import shutil
 import sqlite3
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -19,7 +20,16 @@ from arena.store.results.rows import row_of
 from arena.tournament.transfer.merging import merge_home
 from tests.conftest import STORED
 from tests.databases import change
-from tests.tournament.transfer.played import bot, definition_of, exported, forfeited, play, play_rounds, played
+from tests.tournament.transfer.played import (
+    bot,
+    definition_of,
+    exported,
+    forfeited,
+    play,
+    play_rounds,
+    played,
+    refusal_of,
+)
 
 CUP = definition_of(encounters=2)  # 6 pairings, 2 encounters, 2 seat rotations: 24 matches
 SWISS = definition_of("swiss", "abcd", format="swiss", settings={"rounds": 3})
@@ -43,19 +53,11 @@ def tampered(home, statement, *values):
     change(home.directory / "arena.sqlite3", statement, *values)
 
 
-def refusal(home, other):
-    try:
-        text = merged(home, other).refusal
-    except StoreError as error:
-        text = str(error)
-    assert "\n" not in text
-    assert len(text) < 600
-    return text
+refusal = partial(refusal_of, merged)
 
 
 def edited(home, number, **changes):
-    text = exported(home.store, "cup")[number - 1]
-    record = {**json.loads(text), **changes}
+    record = {**json.loads(exported(home.store, "cup")[number - 1]), **changes}
     tampered(home, "UPDATE records SET record = ? WHERE match = ?", json.dumps(record), number)
 
 
