@@ -60,8 +60,8 @@ def _hash(value: Any) -> str:
     return blake2b(msgpack.packb(value), digest_size=12).hexdigest()
 
 
-as_json = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True).encode
-"""Returns a value as compact JSON in ASCII."""
+as_json = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, check_circular=False).encode
+"""Returns a value, which must not contain itself, as compact JSON in ASCII."""
 
 
 def details_json(details: Any) -> str:
