@@ -163,7 +163,7 @@ class Referee:
             self._note_action(seat, action, None, None)
         if self._checked_game.is_over(self._state):
             raise MatchStateError(f"opening {self._spec.opening} ends the match")
-        self._show()
+        self._send_updates()
 
     def _seat_everybody(self) -> None:
         for seat, player in enumerate(self._players):
@@ -204,8 +204,7 @@ class Referee:
             self._question = seat, request, time.perf_counter()
             if self._before_asking is not None:
                 self._before_asking()
-            answer = player.ask(request)
-            action, wall_seconds, cpu_seconds, note, charged_seconds = answer
+            action, wall_seconds, cpu_seconds, note, charged_seconds = player.ask(request)
             self._state = self._game.apply(self._state, action)
         except BotError as error:
             self._check_position()
@@ -250,9 +249,6 @@ class Referee:
     def _send_updates(self) -> None:
         for player in self._listeners:
             player.tell_update(len(self._actions), self._actions[-1:])
-        self._show()
-
-    def _show(self) -> None:
         if self._observer is not None:
             self._observer(self._checked_game, self._state, self._actions)
 

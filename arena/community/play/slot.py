@@ -126,7 +126,7 @@ class Slot:
 
     def _set_deadline(self) -> None:
         seconds = self._control.per_action_seconds or 0.0
-        turn_seconds = MAX_SEATS * self._control.startup_seconds + wall_limit_seconds(seconds, on_cpu_clock=True)
+        turn_seconds = MAX_SEATS * self._control.startup_seconds + wall_limit_seconds(seconds)
         self.busy_until = time.monotonic() + RULES_SECONDS + turn_seconds + SPARE_SECONDS
 
     def _play(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import select
 import time
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 from arena.base.enums import FaultKind
 from arena.base.errors import BotError, LateError
@@ -43,14 +43,6 @@ TAKEN_SHARE = 0.05
 """Beyond this share of what a turn may take, the time that others took is a reason why it was missed."""
 
 _QUESTION, _NOTICE, _ANSWER, _FRAGMENT = Entry.QUESTION, Entry.NOTICE, Entry.ANSWER, Entry.FRAGMENT
-
-
-class Reply(NamedTuple):
-    """A bot's answer, the seconds from the last byte written to the last byte read, and what the clock charges for."""
-
-    body: bytes
-    wall_seconds: float
-    charged_seconds: float
 
 
 class BotConnection:
@@ -87,23 +79,28 @@ class BotConnection:
     def __exit__(self, *_: object) -> None:
         self.end()
 
-    def begin_match(self, is_idle_off_turn: bool) -> None:
-        """Begin a match: what is limited per match counts from here."""
-        self._cpu_at_match = self._monitor.cpu_seconds()
+    def begin_match(self, is_idle_off_turn: bool) -> float:
+        """Begin a match, and return the CPU time that the bot had used before it: limits per match count from there."""
+        self._cpu_at_match = self.off_turn.cpu_at_start = self._monitor.cpu_seconds()
         self.transcript.shrink()
         self.off_turn.is_required = is_idle_off_turn
+        return self._cpu_at_match
 
     def send(self, frame: bytes) -> None:
         """Send a message without waiting; what does not fit is sent with the next one."""
         self.transcript.add((_NOTICE, frame))
         self.process.send(frame)
 
-    def ask(self, frame: bytes, seconds: float, on_cpu_clock: bool = False) -> Reply:
+    def ask(self, frame: bytes, seconds: float, on_cpu_clock: bool = False) -> tuple[bytes, float, float]:
         """Send a message and wait for the answer.
 
         Args:
             seconds: the time for writing and answering together.
             on_cpu_clock: whether they are seconds of CPU time, of the bot and all it starts.
+
+        Returns:
+            The body of the answer, the seconds from the last byte written to the last byte read, and what the clock
+            charges for.
 
         Raises:
             BotError: exit, timeout, protocol or limit.
@@ -117,7 +114,7 @@ class BotConnection:
         self.transcript.add((_QUESTION, frame))
         self._queued_before = None
         asked = time.perf_counter()
-        deadline = asked + wall_limit_seconds(seconds, on_cpu_clock)
+        deadline = asked + (wall_limit_seconds(seconds) if on_cpu_clock else seconds)
         process.send(frame)
         if process.unsent:
             self._wait_to_send(deadline, seconds)
@@ -139,7 +136,7 @@ class BotConnection:
             self._sample()
         elif wall_seconds > WORK_SECONDS:
             self.off_turn.account_for_children(wall_seconds, main_cpu_before)
-        return Reply(body, wall_seconds, self._check_cpu_allowance() if on_cpu_clock else wall_seconds)
+        return body, wall_seconds, self._check_cpu_allowance() if on_cpu_clock else wall_seconds
 
     def wait_until_idle(self, seconds: float) -> None:
         """Wait until the bot has dealt with what it was sent, and keep what it writes to stderr meanwhile.

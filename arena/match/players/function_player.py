@@ -188,7 +188,7 @@ class FunctionPlayer(Player):
         allowed = request.seconds + request.margin_seconds
         started, cpu_started = time.monotonic(), time.thread_time()
         try:
-            limit_seconds = wall_limit_seconds(allowed, self._is_on_cpu_clock)
+            limit_seconds = wall_limit_seconds(allowed) if self._is_on_cpu_clock else allowed
             chosen = call_within(limit_seconds, lambda: self._choose(seat, request, started))
         except OutOfTimeError:
             raise BotError(FaultKind.TIMEOUT, f"no answer within {request.seconds:g} s") from None

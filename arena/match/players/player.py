@@ -19,9 +19,9 @@ WALL_FOR_CPU = 10.0
 """On the CPU clock, a bot without CPU time is ended after this many times its allowance, and a second at least."""
 
 
-def wall_limit_seconds(seconds: float, on_cpu_clock: bool) -> float:
-    """Return how long to wait for a bot that has an allowance of seconds on its clock."""
-    return max(1.0, WALL_FOR_CPU * seconds) if on_cpu_clock else seconds
+def wall_limit_seconds(cpu_seconds: float) -> float:
+    """Return how long to wait for a bot that has an allowance of CPU time."""
+    return max(1.0, WALL_FOR_CPU * cpu_seconds)
 
 
 class Request(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -74,7 +75,7 @@ class ProcessPlayer(Player):
         self._may_work_off_turn = False
         self._cpu_at_begin = 0.0
         self._cpu_on_turn = 0.0
-        self._cpu_after_turn: float | None = None
+        self._cpu_after_turn = math.inf
 
     def begin(self, seating: Seating) -> None:
         """Launch the bot if it is not running, and send it the match."""
@@ -89,16 +90,14 @@ class ProcessPlayer(Player):
         rule = seating.time_control.off_turn
         self._may_work_off_turn = rule == OffTurn.RUN
         self._is_on_cpu_clock = seating.time_control.clock == ClockKind.CPU
-        connection.begin_match(is_idle_off_turn=not self._may_work_off_turn)
-        self._cpu_at_begin = connection.process.monitor.cpu_seconds()
+        self._cpu_at_begin = connection.begin_match(is_idle_off_turn=not self._may_work_off_turn)
         self._cpu_on_turn = 0.0
-        self._cpu_after_turn = None
+        self._cpu_after_turn = math.inf  # before the first turn it may have worked on what it was sent
         self.is_frozen_off_turn |= rule == OffTurn.FREEZE
         if self.is_frozen_off_turn and not self._may_work_off_turn:
             connection.off_turn.freeze()
         elif connection.process.is_frozen:
             connection.process.thaw()
-        connection.off_turn.cpu_at_start = self._cpu_at_begin
         connection.send(_frame(messages.match(seating)))
 
     def _launch(self, startup_seconds: float) -> BotConnection:
@@ -107,9 +106,9 @@ class ProcessPlayer(Player):
         connection = BotConnection(bot, self._isolation, self._limits, self._running_bots, self.transcript)
         self.connection = connection
         try:
-            reply = connection.ask(_frame(messages.hello(__version__, self._limits)), startup_seconds)
+            body, _, _ = connection.ask(_frame(messages.hello(__version__, self._limits)), startup_seconds)
             connection.process.monitor.find_main()
-            self.ready = messages.read_ready(self._decode(reply.body))
+            self.ready = messages.read_ready(self._decode(body))
         except BotError as error:
             kind = FaultKind.START if error.kind in (FaultKind.TIMEOUT, FaultKind.EXIT) else error.kind
             raise BotError(kind, f"before it was ready: {error.detail}") from error
@@ -126,28 +125,24 @@ class ProcessPlayer(Player):
         connection.check_off_turn()
         cpu_before = monitor.cpu_seconds()
         try:
-            reply = connection.ask(frame, seconds + margin_seconds, on_cpu_clock)
+            body, wall_seconds, charged_seconds = connection.ask(frame, seconds + margin_seconds, on_cpu_clock)
         finally:
             cpu_after = monitor.cpu_seconds()
             self._cpu_on_turn += cpu_after - cpu_before
-        connection.off_turn.cpu_at_start = cpu_after
+        off_turn = connection.off_turn
+        off_turn.cpu_at_start = cpu_after
         if not self._may_work_off_turn:
-            self._freeze_if_needed(connection, cpu_before, cpu_after)
-        action, note = messages.common_action(reply.body, ply), None
+            self.is_frozen_off_turn |= off_turn.has_worked or cpu_before - self._cpu_after_turn > WORK_SECONDS
+            self._cpu_after_turn = cpu_after
+            if self.is_frozen_off_turn:
+                off_turn.freeze()
+        action, note = messages.common_action(body, ply), None
         if action is None:
-            action, note = messages.read_action(self._decode(reply.body), ply, self._limits.note_bytes)
-        wall_seconds = _whole_nanoseconds(reply.wall_seconds)
-        cpu_seconds = _whole_nanoseconds(reply.charged_seconds if on_cpu_clock else cpu_after - cpu_before)
+            action, note = messages.read_action(self._decode(body), ply, self._limits.note_bytes)
+        # in whole nanoseconds, as the clocks count: differences have more digits, which only cost space
+        wall_seconds = int(wall_seconds * 1e9 + 0.5) / 1e9
+        cpu_seconds = int((charged_seconds if on_cpu_clock else cpu_after - cpu_before) * 1e9 + 0.5) / 1e9
         return Answer(action, wall_seconds, cpu_seconds, note, cpu_seconds if on_cpu_clock else wall_seconds)
-
-    def _freeze_if_needed(self, connection: BotConnection, cpu_before: float, cpu_after: float) -> None:
-        if connection.off_turn.has_worked or (
-            self._cpu_after_turn is not None and cpu_before - self._cpu_after_turn > WORK_SECONDS
-        ):
-            self.is_frozen_off_turn = True
-        if self.is_frozen_off_turn:
-            connection.off_turn.freeze()
-        self._cpu_after_turn = cpu_after
 
     def tell_update(self, ply: int, actions: Sequence[Any]) -> None:
         """Send an update."""
@@ -214,11 +209,6 @@ class ProcessPlayer(Player):
         if self.connection is None:
             raise MatchStateError(f"{self.bot.label} is not running")
         return self.connection
-
-
-def _whole_nanoseconds(seconds: float) -> float:
-    """Return seconds in the resolution of the clocks: differences have more digits, which only cost space."""
-    return int(seconds * 1e9 + 0.5) / 1e9
 
 
 def _frame(message: Message) -> bytes:

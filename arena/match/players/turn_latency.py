@@ -41,5 +41,5 @@ def _measure(where: str, turns: int) -> TurnTimes:
     with BotConnection(bot, choose_isolation("auto"), DEFAULT_LIMITS) as connection:
         for _ in range(WARM_TURNS):
             connection.ask(b"question", SECONDS)
-        seconds = sorted(connection.ask(b"question", SECONDS).wall_seconds for _ in range(turns))
+        seconds = sorted(connection.ask(b"question", SECONDS)[1] for _ in range(turns))
     return TurnTimes(where, seconds[turns // 2] * 1e6, seconds[turns * 99 // 100] * 1e6, seconds[-1] * 1e6)

@@ -210,7 +210,7 @@ def test_a_first_line_steals_nothing_from_a_running_arena(tmp_path, level, mode)
     (bot / "bot.toml").write_text('name = "thief"\ncommand = ["bin/launch"]\n')
     bot.chmod(mode)
     with BotConnection(load_bot(bot), choose_isolation(level), DEFAULT_LIMITS) as process:
-        assert process.ask(b"hello", 20.0).body == b"no"
+        assert process.ask(b"hello", 20.0)[0] == b"no"
 
 
 def test_the_arenas_own_interpreter_has_no_steps_up_in_its_path(monkeypatch):

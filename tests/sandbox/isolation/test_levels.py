@@ -206,7 +206,7 @@ def test_a_program_works(level, tmp_path, written):
     own = command if written is interpreter_line else ()
     bot = Bot(name="x", version="1", command=command, directory=str(directory), own_files=own)
     with BotConnection(bot, choose_isolation(level), DEFAULT_LIMITS) as process:
-        assert process.ask(b"hello", 20.0).body == SENTENCES
+        assert process.ask(b"hello", 20.0)[0] == SENTENCES
 
 
 def test_a_bot_that_is_a_single_file_can_read_no_other(tmp_path):
@@ -322,7 +322,7 @@ def python_bot(file, *arguments, is_warm):
 def ask(connection, paths):
     """Return which of some paths a bot can read; of its own, without any."""
     question = json.dumps(paths).encode()
-    return json.loads(connection.ask(len(question).to_bytes(HEADER_BYTES, "big") + question, 20.0).body)
+    return json.loads(connection.ask(len(question).to_bytes(HEADER_BYTES, "big") + question, 20.0)[0])
 
 
 @pytest.mark.parametrize("is_warm", [False, True])
