@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena import simulate_until
-from arena.analysis.measures.schedule import schedule_balance, seatings_of
+from arena.analysis.measures.balance import schedule_balance, seatings_of
 from arena.base.definition import Definition, GameChoice
 from arena.base.errors import DefinitionError, UsageError
 from arena.base.records import Bot, ScheduledMatch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from arena.analysis.measures.schedule import GameTimes, bound_seconds, estimate
+from arena.analysis.measures.balance import GameTimes, bound_seconds, estimate
 from arena.analysis.text.tables import Column, Row
 from arena.base.records import TimeControl
 from arena.base.text import counted

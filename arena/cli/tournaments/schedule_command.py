@@ -21,7 +21,7 @@ from arena.cli.terminal.streams import FAILED, OK
 from arena.tournament.executors.worker_start import workers_that_fit
 
 if TYPE_CHECKING:
-    from arena.analysis.measures.schedule import GameTimes
+    from arena.analysis.measures.balance import GameTimes
     from arena.base.definition import Definition
     from arena.base.records import ScheduledMatch
     from arena.store.home import ArenaHome
@@ -91,7 +91,7 @@ def schedule_command(
     With --measure, it plays a few matches now, with the same isolation and as many at a time as the tournament, and
     stores none of them.
     """
-    from arena.analysis.measures.schedule import recorded_times, schedule_balance, seatings_of
+    from arena.analysis.measures.balance import recorded_times, schedule_balance, seatings_of
     from arena.analysis.text.statistics_tables import BALANCE_COLUMNS
     from arena.tournament.definition import load_definition
     from arena.tournament.formats.format import format_class
@@ -130,7 +130,7 @@ def schedule_command(
 
 
 def _measure(definition: Definition, counts: _Counts, slots: int, table_format: str) -> int:
-    from arena.analysis.measures.schedule import times_of
+    from arena.analysis.measures.balance import times_of
     from arena.analysis.text.duration_text import MEASURED_COLUMNS, failure_sentences, measured_rows
     from arena.tournament.director import measure
 

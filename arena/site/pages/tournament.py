@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from arena.analysis.measures.balance import schedule_balance
 from arena.analysis.measures.rounds_played import Bracket, BracketDuel, RoundCard, rounds_played
-from arena.analysis.measures.schedule import schedule_balance
 from arena.analysis.measures.standings import Standings
 from arena.analysis.measures.values import BalanceLine, BotAccuracy
 from arena.analysis.text.corrections_table import corrections_table

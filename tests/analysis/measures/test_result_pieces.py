@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from arena.analysis.measures import result_pieces, results_so_far, standings_cache
+from arena.analysis.measures.balance import seatings_of
 from arena.analysis.measures.kept_files import digest_of
 from arena.analysis.measures.result_table import read_results
-from arena.analysis.measures.schedule import seatings_of
 from arena.analysis.measures.standings_cache import standings_of
 from arena.store.home import ArenaHome, delete_tournament, rename_tournament
 from arena.store.results.record_reader import RecordReader

@@ -2,9 +2,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from arena.analysis.measures.balance import MATCH_OVERHEAD_SECONDS, GameTimes, bound_seconds, estimate, times_of
 from arena.analysis.measures.game_statistics import BotTimes, bot_times
 from arena.analysis.measures.rounds_played import rounds_played
-from arena.analysis.measures.schedule import MATCH_OVERHEAD_SECONDS, GameTimes, bound_seconds, estimate, times_of
 from arena.analysis.text.duration_text import measured_rows, time_sentences
 from arena.base.enums import DisqualifiedMatches
 from arena.base.records import SeatReport, TimeControl
