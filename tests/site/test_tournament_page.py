@@ -6,9 +6,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from arena.analysis.measures.overview import leaders_of
 from arena.analysis.measures.rounds_played import bracket_of, round_cards_of
+from arena.analysis.measures.standings_cache import standings_of
 from arena.base.errors import UnknownNameError
 from arena.base.records import Bot
+from arena.base.until import Until
 from arena.site.pages.tournament import shown_card, shown_stages
 from arena.site.render import Setting, environment
 from arena.store.results.live_state import PlayedNow, RunProgress
@@ -187,6 +190,16 @@ def test_an_empty_home_says_how_to_begin_and_another_lists_tournaments_with_thei
     tell(home, STORY, name="unfinished", missing=2)
     assert model_of(home, "overview").results[0].winners.text == "So far, a has the highest score, 100.0 %."
     assert "6 of 8" in Parsed(html_of(home, "overview")).part("tournaments").text
+
+
+def test_scores_name_no_winner_where_bots_meet_until_it_is_decided(home):
+    """There, who is told apart from its neighbours plays no more, so that scores are of other rivals."""
+    play(home, "decided", ["a", "b", "c"], until=Until(max_matches=24))
+    assert home.store.tournament("decided").finished_at is not None
+    assert model_of(home, "overview").results[0].winners.text == ""
+    (leader,) = leaders_of(home.store, home.store.tournament("decided")).bots
+    assert leader == standings_of(home.store, "decided").lines[0].bot
+    assert leaders_of(home.store, home.store.tournament("decided")).score_share is None
 
 
 def test_what_is_being_played_says_how_far_it_is_and_who_plays(home):

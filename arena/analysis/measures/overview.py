@@ -21,7 +21,8 @@ def leaders_of(
 
     Points decide where all play the same rivals (they are quick to count), else the format's ranking, or the ratings.
     """
-    if tournament.format in EVERYONE_MEETS or not tournament.recorded:
+    meets_alike = tournament.format in EVERYONE_MEETS and tournament.definition.until is None
+    if meets_alike or not tournament.recorded:
         return first_by_points(store, tournament)
     from arena.tournament.rounds import ranking_of  # takes time to import
 
