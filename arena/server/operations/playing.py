@@ -348,9 +348,11 @@ def _outcome(match: UnratedMatch) -> str:
 def challenge(visit: Visit, sent: NewChallenge) -> Done:
     """Let one's own bot play against another, unrated."""
     menu, suspended = menu_of(visit.people), suspended_bots(visit)
-    own = next((bot for bot in _challengers(suspended, menu) if sent.challenger in (bot.name, bot_name(bot))), None)
+    challengers = _challengers(suspended, menu)
+    own = next((bot for bot in challengers if sent.challenger in (bot.name, bot_name(bot))), None)
     if own is None:
-        raise UsageError(f"challenger {sent.challenger!r:.80}: expected a bot of yours that can be played here")
+        names = f", {any_of([bot.name for bot in challengers])}" if challengers else ""
+        raise UsageError(f"challenger {sent.challenger!r:.80}: expected a bot of yours that can be played here{names}")
     rival_bot = bot_of(menu.bots, sent.bot)
     rival = rival_bot.name if rival_bot is not None else sent.bot
     check_plays(visit, rival)

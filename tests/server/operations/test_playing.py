@@ -265,7 +265,7 @@ async def test_a_bot_of_ones_own_challenges_any_that_can_be_played_against(world
     offered = (await ann.get("/challenges", headers={"accept": JSON})).json()
     assert (offered["games"], offered["game"]) == (["differences"], "differences")  # which is not the first of all
     for wrong, sentence in (
-        ({"challenger": "evebot@1"}, "challenger 'evebot@1': expected a bot of yours"),
+        ({"challenger": "evebot@1"}, "expected a bot of yours that can be played here, 'annbot@2'."),
         ({"challenger": "arena:greedy"}, "expected a bot of yours"),
         ({"bot": "nobody"}, "bot 'nobody': it does not play differences here"),
         ({"game": "plusminus", "bot": "signs"}, "'annbot@2': it does not play plusminus; expected 'differences'"),
