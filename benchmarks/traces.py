@@ -9,8 +9,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from arena.sandbox.isolation.bot_uids import FIRST_UID, LAST_UID
 from arena.sandbox.isolation.control_groups import find_parent_groups
-from arena.sandbox.isolation.fork_server import FIRST_UID, LAST_UID
 from arena.sandbox.isolation.launch_spec import TAG_VARIABLE
 from arena.sandbox.isolation.launcher import open_launcher
 from arena.sandbox.isolation.procfs import is_dead

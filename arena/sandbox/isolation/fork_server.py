@@ -13,22 +13,21 @@ left is ended and removed.
 from __future__ import annotations
 
 import array
-import atexit
 import contextlib
-import errno
 import json
 import os
 import signal
 import socket
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from arena.sandbox.isolation.bot_uids import LockedUid, kill_uid, remove_system_v_of_uid
 from arena.sandbox.isolation.call_list import CLONE_PARENT, CallList, StepError
 from arena.sandbox.isolation.procfs import note_session, remove_note
-from arena.sandbox.isolation.removal import IPC_RMID, objects_of_uid, remove_tree
+from arena.sandbox.isolation.removal import remove_tree
 from arena.sandbox.isolation.rulesets import Ruleset, take_ruleset
-from arena.sandbox.isolation.sandbox_calls import add_confinement, add_files, add_program, add_user
+from arena.sandbox.isolation.sandbox_calls import add_confinement, add_files, add_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,9 +43,6 @@ _UNTOUCHED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGTSTP", "SIGPIPE", "SIGXFSZ")
 
 They are blocked rather than ignored, so that a bot, which unblocks all, has each at its default."""
 
-FIRST_UID, LAST_UID = 61184, 65519
-"""Uids that belong to no user: the range that systemd reserves for dynamic users of services (systemd.io/UIDS-GIDS)."""
-
 GROUP_SECONDS = 1.0
 """How long to wait for the processes of a dead bot's control group: with many mappings they take seconds to die."""
 
@@ -55,25 +51,6 @@ LAST_SECONDS = 15.0
 
 _lingering: list[str] = []
 """Control groups of dead bots that still had processes; each request tries again to remove them, and the end does."""
-
-_EVERY_PROCESS = -1
-"""The pid that means to kill(2): every process that the caller may signal, except itself."""
-
-
-class LockedUid(NamedTuple):
-    """A uid that no other bot on this machine has, and the lock on it.
-
-    The arena's process has the lock too: other arenas would take the uid for unused, and kill the bot, if its fork
-    server's death released it.
-    """
-
-    uid: int
-    lock: socket.socket
-
-
-MAX_SPARE_UIDS = 16
-_spare_uids: list[LockedUid] = []
-"""Uids of bots that have ended, for the next bots of this process."""
 
 
 class RunningBot:
@@ -85,52 +62,9 @@ class RunningBot:
         self.user = user
 
 
-def reserve_uid() -> LockedUid:
-    """Return a uid that no other bot on this machine has.
-
-    Raises:
-        StepError: if all are in use.
-    """
-    if _spare_uids:
-        return _spare_uids.pop(0)
-    for uid in range(FIRST_UID, LAST_UID + 1):
-        lock = lock_uid(uid)
-        if lock is not None:
-            return LockedUid(uid, lock)
-    raise StepError("uid", errno.EAGAIN, f"{FIRST_UID} to {LAST_UID} are all in use")
-
-
-def lock_uid(uid: int) -> socket.socket | None:
-    """Return the lock on a uid; None if another bot holds it."""
-    lock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    try:
-        lock.bind(f"\0arena-bot-uid-{uid}")
-    except OSError:
-        lock.close()
-        return None
-    return lock
-
-
-def release_uid(user: LockedUid) -> None:
-    """Keep the uid of a bot that has ended for the next one, or let others have it."""
-    if len(_spare_uids) < MAX_SPARE_UIDS:
-        _spare_uids.append(user)
-    else:
-        user.lock.close()
-
-
-def leave_uids() -> None:
-    """Leave the spare uids to the process of which this one is a copy."""
-    while _spare_uids:
-        _spare_uids.pop().lock.close()
-
-
 MAX_SPARE_SCRATCH = 16
 _spare_scratch: set[str] = set()
 """Scratch directories of bots that have ended, for the next bots of the arena's process; the end removes them."""
-
-
-atexit.register(leave_uids)  # Python 3.13 warns of sockets that are still open at the end
 
 
 def create_control_groups(groups: list[GroupSpec]) -> None:
@@ -193,29 +127,6 @@ def prepare(running: RunningBot) -> None:
     create_control_groups(running.outline["control_groups"])
     if running.user is not None and not running.outline["covers_scratch"]:
         os.chown(running.outline["scratch"], running.user.uid, running.user.uid)
-
-
-def kill_uid(uid: int) -> None:
-    """Kill all processes of a bot's uid at once."""
-    if not FIRST_UID <= uid <= LAST_UID:
-        raise ValueError(f"uid {uid} is not between {FIRST_UID} and {LAST_UID}")
-    with CallList() as calls:
-        calls.add("setresuid", uid, uid, uid)
-        calls.add("kill", _EVERY_PROCESS, int(signal.SIGKILL), skipped=0)
-        os.waitpid(calls.start(), 0)
-
-
-def remove_system_v_of_uid(uid: int) -> None:
-    """Remove the System V objects of a uid, as that user: the root of a container has no power over them."""
-    objects = objects_of_uid(uid)
-    if not objects:
-        return
-    with CallList() as calls:
-        add_user(calls, uid)
-        for kind, number in objects:
-            arguments = (number, 0, IPC_RMID, 0) if kind == "sem" else (number, IPC_RMID, 0)
-            calls.add(f"{kind}ctl", *arguments, skipped=0)
-        os.waitpid(calls.start(), 0)
 
 
 def clean_up(running: RunningBot, *, has_failed: bool = False, has_left: bool = True) -> bool:

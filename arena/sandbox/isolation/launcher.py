@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from arena.base.enums import FaultKind
 from arena.base.errors import BotError, VoidMatchError
 from arena.base.machine import CAN_PIN, HAS_PROC
-from arena.sandbox.isolation.fork_server import leave_uids
+from arena.sandbox.isolation.bot_uids import leave_uids
 from arena.sandbox.isolation.launch_spec import LaunchSpec
 from arena.sandbox.isolation.launcher_client import OUR_ERRNOS, LaunchedBot, LauncherClient
 from arena.sandbox.isolation.reaper import remove_stale

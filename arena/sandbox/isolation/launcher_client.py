@@ -19,8 +19,8 @@ from typing import Any
 from arena.base.enums import FaultKind
 from arena.base.errors import BotError, VoidMatchError
 from arena.base.shipped import package_directory
+from arena.sandbox.isolation.bot_uids import LockedUid, release_uid, reserve_uid
 from arena.sandbox.isolation.call_list import CallList, StepError
-from arena.sandbox.isolation.fork_server import LockedUid, release_uid, reserve_uid
 from arena.sandbox.isolation.interpreters import arena_interpreter
 from arena.sandbox.isolation.launch_spec import ROOM_BYTES, ROOM_VARIABLE, TAG_VARIABLE, LaunchSpec, outline_of
 from arena.sandbox.isolation.procfs import environment

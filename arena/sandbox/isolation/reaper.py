@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 
 from arena.sandbox.isolation import procfs
+from arena.sandbox.isolation.bot_uids import FIRST_UID, LAST_UID, lock_uid, remove_system_v_of_uid
 from arena.sandbox.isolation.control_groups import remove_stale_groups
-from arena.sandbox.isolation.fork_server import FIRST_UID, LAST_UID, lock_uid, remove_system_v_of_uid
 from arena.sandbox.isolation.launch_spec import TAG_VARIABLE
 from arena.sandbox.isolation.procfs import NOTE_SUFFIX, NotedSession, is_dead, is_member, read_note
 from arena.sandbox.isolation.removal import remove_entry, uids_with_objects

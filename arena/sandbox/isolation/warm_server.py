@@ -22,9 +22,9 @@ import types
 import weakref
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from arena.sandbox.isolation.bot_uids import LockedUid
 from arena.sandbox.isolation.call_list import StepError, libc, load_machine_code
 from arena.sandbox.isolation.fork_server import (
-    LockedUid,
     RunningBot,
     cleaned_up_on_failure,
     open_starting_group,

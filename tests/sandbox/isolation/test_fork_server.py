@@ -18,7 +18,7 @@ from arena.base.errors import VoidMatchError
 from arena.base.records import DEFAULT_LIMITS, Bot, TimeControl
 from arena.match.bot_pool import BotPool
 from arena.match.players.manifest import load_bot
-from arena.sandbox.isolation import fork_server, launcher, launcher_client, reaper
+from arena.sandbox.isolation import bot_uids, fork_server, launcher, launcher_client, reaper
 from arena.sandbox.isolation.control_groups import can_start_inside
 from arena.sandbox.isolation.interpreters import arena_interpreter
 from arena.sandbox.isolation.launcher import open_launcher
@@ -64,7 +64,7 @@ def test_bots_of_a_killed_fork_server_keep_their_uids():
         os.kill(launcher.pid, signal.SIGKILL)
         os.waitid(os.P_PID, launcher.pid, os.WEXITED | os.WNOWAIT)
         for bot in launcher.alive.values():
-            assert fork_server.lock_uid(bot.uid) is None
+            assert bot_uids.lock_uid(bot.uid) is None
         remove_stale()
         assert play(pool, 2).faults == ()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from arena.sandbox.isolation import removal as system_v
-from arena.sandbox.isolation.fork_server import LAST_UID, lock_uid, remove_system_v_of_uid
+from arena.sandbox.isolation.bot_uids import LAST_UID, lock_uid, remove_system_v_of_uid
 from arena.sandbox.isolation.procfs import is_dead, process_tag
 from arena.sandbox.isolation.reaper import remove_stale, remove_stale_directories
 from arena.sandbox.isolation.removal import remove_made_by, remove_tree
