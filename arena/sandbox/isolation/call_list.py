@@ -178,7 +178,7 @@ class CallList:
     """System calls in the order in which they are made.
 
     A call that fails ends the list, unless it says how many others fail with it. Use as a context manager, which closes
-    the files that the calls need.
+    the files that the calls need; a list that needs none may be used again.
 
     Attributes:
         free_from: the descriptor of the next file that they open, if none above is open; None if that is unknown.
@@ -197,8 +197,8 @@ class CallList:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for descriptor in self._open:
-            os.close(descriptor)
+        while self._open:
+            os.close(self._open.pop())
 
     def keep_open(self, descriptor: int) -> int:
         """Take over a file that a call needs, and return it."""

@@ -44,7 +44,7 @@ def find_parent_groups() -> ParentGroups | None:
     found = next(filter(_can_create_groups, itertools.chain(_version_2(), _version_1())), None)
     if found is None or found.version == 1:
         return found
-    return replace(found, starts_inside=can_start_inside(f"{found.directories['memory']}/{_name_of_group()}"))
+    return replace(found, starts_inside=can_start_inside(f"{found.directories['memory']}/{_name_of_trial()}"))
 
 
 def can_start_inside(directory: str) -> bool:
@@ -63,7 +63,7 @@ def can_start_inside(directory: str) -> bool:
     return False
 
 
-def _name_of_group() -> str:
+def _name_of_trial() -> str:
     return f"arena-bot-{process_tag()}-{next(_numbers)}"
 
 
@@ -87,9 +87,8 @@ def divide_delegated_group() -> bool:
     return True
 
 
-def group_specs(parents: ParentGroups, limits: Limits) -> list[GroupSpec]:
-    """Return the groups of one bot."""
-    name = _name_of_group()
+def group_specs(parents: ParentGroups, limits: Limits, name: str) -> list[GroupSpec]:
+    """Return the groups of one bot; the next bot may have new ones of the same name."""
     memory, processes = str(limits.memory_bytes), str(limits.processes)
 
     # A process that joins a group waits until no process of the machine is starting or ending, which takes 8 to 15 ms
@@ -203,7 +202,7 @@ def _version_1() -> Iterator[ParentGroups]:
 
 def _can_create_groups(parents: ParentGroups) -> bool:
     """Return whether groups with limits can be created; only launching a bot shows whether it can join them."""
-    groups = group_specs(parents, Limits())
+    groups = group_specs(parents, Limits(), _name_of_trial())
     try:
         for group in groups:
             Path(group["directory"]).mkdir()

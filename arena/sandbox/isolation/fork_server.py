@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from arena.sandbox.isolation.bot_uids import LockedUid, kill_uid, remove_system_v_of_uid
-from arena.sandbox.isolation.call_list import CLONE_PARENT, CallList, StepError
+from arena.sandbox.isolation.call_list import CLONE_PARENT, CallList, StepError, can_close_files
 from arena.sandbox.isolation.procfs import note_session, remove_note
 from arena.sandbox.isolation.removal import remove_tree
 from arena.sandbox.isolation.rulesets import Ruleset, take_ruleset
@@ -51,6 +51,12 @@ LAST_SECONDS = 15.0
 
 _lingering: list[str] = []
 """Control groups of dead bots that still had processes; each request tries again to remove them, and the end does."""
+
+
+MAX_KNOWN = 64
+_known_specs: dict[int, LaunchSpec] = {}
+_known_calls: dict[tuple[int | None, ...], CallList] = {}
+"""Launches by their numbers, and the calls that they take."""
 
 
 class RunningBot:
@@ -92,17 +98,47 @@ def write_kernel_file(path: str, value: str) -> None:
 
 def start_bot(spec: LaunchSpec, pipes: list[int], user: LockedUid | None) -> tuple[int, RunningBot]:
     """Start a process that executes the bot; return its pid with what to clean up after it."""
-    with cleaned_up_on_failure(RunningBot(spec, user)) as running, CallList() as calls:
+    with cleaned_up_on_failure(RunningBot(spec, user)) as running:
         prepare(running)
         running.ruleset = take_ruleset(spec)
-        file = running.ruleset.file if running.ruleset is not None else None
-        filter_file, file = add_files(calls, spec, pipes, file)
-        add_confinement(calls, spec, user and user.uid, ruleset=file, filter_file=filter_file)
-        add_program(calls, spec["command"], spec["environment"])
-        group = open_starting_group(spec)
-        if group is not None:
-            calls.keep_open(group)
-        return calls.start(CLONE_PARENT, group), running
+        with _calls_of(spec, pipes, user and user.uid, running.ruleset) as calls:
+            group = open_starting_group(spec)
+            if group is not None:
+                calls.keep_open(group)
+            return calls.start(CLONE_PARENT, group), running
+
+
+def _calls_of(spec: LaunchSpec, pipes: list[int], uid: int | None, ruleset: Ruleset | None) -> CallList:
+    """Return the calls by which a new process becomes a bot, kept for a launch that has a number.
+
+    They are made again if any file has another descriptor than before, and where files are looked at for them: those of
+    a bot in a closed directory.
+    """
+    file = ruleset.file if ruleset is not None else None
+    key = (spec["number"], uid, file, *pipes, os.getpriority(os.PRIO_PROCESS, 0))
+    if key in _known_calls:
+        return _known_calls[key]
+    calls = CallList()
+    filter_file, file = add_files(calls, spec, pipes, file)
+    add_confinement(calls, spec, uid, ruleset=file, filter_file=filter_file)
+    add_program(calls, spec["command"], spec["environment"])
+    mounts = spec["mounts"]
+    if spec["number"] and can_close_files() and filter_file is None and not (mounts and mounts["replace"]):
+        if len(_known_calls) == MAX_KNOWN:
+            _known_calls.clear()
+        _known_calls[key] = calls
+    return calls
+
+
+def _spec_of(launch: Any) -> Any:
+    """Return a launch, for which the arena sends the number alone once it has sent the whole."""
+    if isinstance(launch, int):
+        return _known_specs[launch]
+    if launch.get("number"):
+        if len(_known_specs) == MAX_KNOWN:  # the arena's process counts, too
+            _known_specs.clear()
+        _known_specs[launch["number"]] = launch
+    return launch
 
 
 def open_starting_group(outline: LaunchOutline) -> int | None:
@@ -243,7 +279,7 @@ def handle_request(
         user = LockedUid(request["uid"], lock)
     try:
         if "launch" in request:
-            pid, alive[pid] = start(request["launch"], descriptors, user)
+            pid, alive[pid] = start(_spec_of(request["launch"]), descriptors, user)
             return {"pid": pid}
         if "ended" in request:
             running = alive.pop(request["ended"], None)

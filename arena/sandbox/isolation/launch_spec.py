@@ -89,6 +89,7 @@ class LaunchSpec(LaunchOutline):
         seccomp: the seccomp filter in hexadecimal, if any.
         seccomp_at: the descriptor in which a wrapping program expects the filter; None without such a program.
         is_warm: whether the command is a file for a Python that runs already (``arena.sandbox.isolation.warm_server``).
+        number: one of its own for what is launched again and again in just the same way; 0 for anything else.
     """
 
     command: list[str]
@@ -101,6 +102,7 @@ class LaunchSpec(LaunchOutline):
     seccomp: str | None
     seccomp_at: int | None
     is_warm: bool
+    number: int
 
 
 def outline_of(spec: LaunchSpec) -> LaunchOutline:

@@ -21,6 +21,7 @@ from arena.base.errors import BotError, VoidMatchError
 from arena.base.shipped import package_directory
 from arena.sandbox.isolation.bot_uids import LockedUid, release_uid, reserve_uid
 from arena.sandbox.isolation.call_list import CallList, StepError
+from arena.sandbox.isolation.fork_server import MAX_KNOWN
 from arena.sandbox.isolation.interpreters import arena_interpreter
 from arena.sandbox.isolation.launch_spec import ROOM_BYTES, ROOM_VARIABLE, TAG_VARIABLE, LaunchSpec, outline_of
 from arena.sandbox.isolation.procfs import environment
@@ -278,6 +279,7 @@ class LauncherClient:
 
 class _Server:
     def __init__(self, is_warm: bool) -> None:
+        self._sent: set[int] = set()
         self.socket, server_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         for option in (socket.SO_SNDTIMEO, socket.SO_RCVTIMEO):  # Python's own timeout polls before each call
             self.socket.setsockopt(socket.SOL_SOCKET, option, struct.pack("=2q", int(ANSWER_SECONDS), 0))
@@ -296,7 +298,7 @@ class _Server:
     def exchange(
         self, request: dict[str, Any], descriptors: Sequence[int] = (), user: LockedUid | None = None
     ) -> dict[str, Any]:
-        """Send a request with descriptors and return the reply.
+        """Send a request with descriptors and return the reply; of a launch that was sent before, send the number.
 
         Raises:
             OSError: if the server is dead, or does not answer.
@@ -305,7 +307,12 @@ class _Server:
             request = request | {"uid": user.uid}
             descriptors = [*descriptors, user.lock.fileno()]
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
-        self.socket.sendmsg([_message(request)], rights)
+        number = request["launch"].get("number") if "launch" in request else None
+        self.socket.sendmsg([_message({**request, "launch": number} if number in self._sent else request)], rights)
+        if number and number not in self._sent:
+            if len(self._sent) == MAX_KNOWN:
+                self._sent.clear()
+            self._sent.add(number)
         reply = self.socket.recv(1 << 16)
         if not reply:
             raise ConnectionError("the fork server has exited")

@@ -6,11 +6,13 @@ The fork server (``arena.sandbox.isolation.fork_server``) receives a launch spec
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import platform
 import resource
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from arena.base.enums import FaultKind, IsolationLevel
 from arena.base.errors import BotError, UsageError
@@ -51,6 +53,9 @@ MIN_ADDRESS_SPACE_BYTES = 4096 * MEBIBYTE
 
 SPARE_PROCESSES = 32
 """Added to RLIMIT_NPROC, which counts all processes of the user: the last resort behind the resource monitor."""
+
+MAX_KEPT_SPECS = 64
+"""The most launches that are kept: two for each of the bots that a pool keeps, and more."""
 
 NO_CORE = 1
 """Where ``core_pattern`` names a program, Linux sends it the memory of a crashed process also at a limit of 0, but not
@@ -105,23 +110,57 @@ def has_own_file_systems(isolation: Isolation) -> bool:
     return isolation.level == IsolationLevel.BUBBLEWRAP or isolation.user_namespace or (is_root() and can_mount())
 
 
+class _KeptSpec(NamedTuple):
+    places: BotPlaces
+    rlimits: list[tuple[int, int, int]]
+    spec: LaunchSpec
+
+
+_kept_specs: dict[tuple[Bot, Isolation, Limits, str], _KeptSpec] = {}
+_numbers = itertools.count(1)
+
+
+def kept_launch_spec(bot: Bot, isolation: Isolation, limits: Limits, scratch: str) -> LaunchSpec:
+    """Return ``make_launch_spec``, with a number: the same value again as long as it would be made in the same way.
+
+    That depends on the arguments, on where the bot's files lead, on how many processes this user has, and on what a
+    process finds out about itself and its machine once.
+    """
+    key = (bot, isolation, limits, scratch)
+    places, rlimits = _places_of(bot, isolation, scratch), _rlimits(limits, isolation)
+    kept = _kept_specs.pop(key, None)
+    if kept is None or kept.places is not places or kept.rlimits != rlimits:
+        spec = make_launch_spec(*key)
+        spec["number"] = next(_numbers)
+        kept = _KeptSpec(places, rlimits, spec)
+    _kept_specs[key] = kept  # at the end, so that the first is the one that was not needed for the longest time
+    if len(_kept_specs) > MAX_KEPT_SPECS:
+        del _kept_specs[next(iter(_kept_specs))]
+    return kept.spec
+
+
+def _places_of(bot: Bot, isolation: Isolation, scratch: str) -> BotPlaces:
+    own = bot.own_files or (bot.directory,)
+    if bot.external_game is not None:
+        own = (*own, bot.external_game[1])
+    parent = os.path.dirname(scratch)
+    return find_places(bot, own, bot_path(), parent, isolation.level, root=is_root(), may_mount=can_mount())
+
+
 def make_launch_spec(bot: Bot, isolation: Isolation, limits: Limits, scratch: str) -> LaunchSpec:
     """Return how to launch a bot; raise BotError of kind start if its files lead to a program that it may not use."""
     environment = clean_environment(scratch)
     level, root = isolation.level, is_root()
-    own = bot.own_files or (bot.directory,)
     if bot.external_game is not None:
         environment[EXTERNAL_GAME_VARIABLE] = "=".join(bot.external_game)
-        own = (*own, bot.external_game[1])
-    path, parent = environment["PATH"], os.path.dirname(scratch)
-    places = find_places(bot, own, path, parent, level, root=root, may_mount=can_mount())
+    places = _places_of(bot, isolation, scratch)
     if places.lab:
         environment[CACHE_VARIABLE] = str(cache_directory())
     if isolation.confines_files or places.submitted:
         _check_program(bot.command[0], places.program.refused, places.submitted)
     mounts = _mounts(places, scratch, limits, isolation, root=root)
     parents = find_parent_groups() if isolation.groups else None
-    groups = group_specs(parents, limits) if parents is not None else []
+    groups = group_specs(parents, limits, os.path.basename(scratch)) if parents is not None else []
     spec: LaunchSpec = {
         "command": list(bot.command),
         "environment": environment,
@@ -134,11 +173,12 @@ def make_launch_spec(bot: Bot, isolation: Isolation, limits: Limits, scratch: st
         "leaves_no_ipc": isolation.confines_files or (mounts is not None and mounts["own_ipc"]),
         "needs_note": level != IsolationLevel.NONE and not root and not has_own_file_systems(isolation),
         "mounts": mounts,
-        "rlimits": _rlimits(limits, isolation) if level != IsolationLevel.NONE else [],
+        "rlimits": _rlimits(limits, isolation),
         "no_new_privs": level != IsolationLevel.NONE,
         "landlock": _landlock(places, groups, mounts, scratch) if level == IsolationLevel.LANDLOCK else None,
         "seccomp": _filter(isolation, mounts).hex() if isolation.confines_files else None,
         "seccomp_at": None,
+        "number": 0,
         "is_warm": bot.warm and level != IsolationLevel.BUBBLEWRAP and is_python_file(bot.command),
     }
     if level == IsolationLevel.BUBBLEWRAP:
@@ -168,15 +208,19 @@ def _check_program(program: str, refused: str, submitted: bool) -> None:
     raise BotError(FaultKind.START, f"{program} {leads} {whose} may not use: {rule}")
 
 
+def bot_path() -> str:
+    """Return the ``PATH`` of all bots."""
+    return os.pathsep.join([os.path.dirname(arena_interpreter()), "/usr/local/bin", "/usr/bin", "/bin"])
+
+
 def clean_environment(scratch: str) -> dict[str, str]:
     """Return the whole environment of a bot, with nothing of the operator's.
 
     The arena's own interpreter is first on PATH, so that ``python3`` in a ``bot.toml`` finds ``arena.botkit``.
     """
-    interpreter = os.path.dirname(arena_interpreter())
     base = user_base()
     return {
-        "PATH": os.pathsep.join([interpreter, "/usr/local/bin", "/usr/bin", "/bin"]),
+        "PATH": bot_path(),
         "HOME": scratch,
         "TMPDIR": scratch,
         "LANG": "C.UTF-8",
@@ -253,6 +297,8 @@ def _has_shared_memory() -> bool:
 
 
 def _rlimits(limits: Limits, isolation: Isolation) -> list[tuple[int, int, int]]:
+    if isolation.level == IsolationLevel.NONE:
+        return []
     values = {
         resource.RLIMIT_FSIZE: limits.file_bytes,
         resource.RLIMIT_NOFILE: limits.open_files,

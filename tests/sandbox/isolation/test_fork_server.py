@@ -18,14 +18,14 @@ from arena.base.errors import VoidMatchError
 from arena.base.records import DEFAULT_LIMITS, Bot, TimeControl
 from arena.match.bot_pool import BotPool
 from arena.match.players.manifest import load_bot
-from arena.sandbox.isolation import bot_uids, fork_server, launcher, launcher_client, reaper
+from arena.sandbox.isolation import bot_uids, fork_server, launcher, launcher_client, levels, reaper
 from arena.sandbox.isolation.control_groups import can_start_inside
 from arena.sandbox.isolation.interpreters import arena_interpreter
 from arena.sandbox.isolation.launcher import open_launcher
 from arena.sandbox.isolation.levels import choose_isolation, run_test_program
 from arena.sandbox.isolation.procfs import is_dead, process_tag
 from arena.sandbox.isolation.reaper import make_scratch, remove_stale
-from arena.sandbox.isolation.sandbox_policy import has_own_file_systems, make_launch_spec
+from arena.sandbox.isolation.sandbox_policy import has_own_file_systems, kept_launch_spec, make_launch_spec
 from benchmarks import zoo_bots as zoo
 from benchmarks.traces import traces, traces_since
 from tests.conftest import BOTS
@@ -411,3 +411,24 @@ def test_processes_of_a_bot_are_looked_for_unless_its_end_has_left_nobody_a_chil
     bot = Bot(name="prints", version="1", command=("echo", "0"), directory="/")
     assert run_test_program(bot, isolation) == 0
     assert [request["has_left"] for request in requests if "ended" in request] == [listed != ["server"]]
+
+
+def test_a_launch_is_sent_whole_once_and_again_to_a_new_fork_server(monkeypatch):
+    sent, message = [], launcher_client._message
+
+    def note(request):
+        sent.extend([type(request["launch"])] if "launch" in request else [])
+        return message(request)
+
+    bot, isolation = Bot(name="prints", version="1", command=("echo", "0"), directory="/"), choose_isolation("none")
+    spec = kept_launch_spec(bot, isolation, DEFAULT_LIMITS, make_scratch())
+    several = [{**spec, "number": spec["number"] + number} for number in range(launcher_client.MAX_KNOWN + 1)]
+    launcher.close_launcher()
+    monkeypatch.setattr(launcher_client, "_message", note)
+    for again in (several[0], several[0], *several[1:], several[0], several[-1]):
+        monkeypatch.setattr(levels, "make_launch_spec", lambda *_, spec=again: spec)
+        assert run_test_program(bot, isolation) == 0
+    assert sent == [dict, int, *[dict] * launcher_client.MAX_KNOWN, dict, int]
+    os.kill(open_launcher().pid, signal.SIGKILL)
+    assert run_test_program(bot, isolation) == 0
+    assert sent[-2:] == [int, dict]

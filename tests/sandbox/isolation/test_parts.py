@@ -6,6 +6,7 @@ import re
 import struct
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from arena.sandbox.isolation import file_access as readable_paths
 from arena.sandbox.isolation.control_groups import DELEGATED_VARIABLE, ParentGroups, divide_delegated_group, group_specs
 from arena.sandbox.isolation.file_access import landlock_rules
 from arena.sandbox.isolation.levels import choose_isolation
-from arena.sandbox.isolation.sandbox_policy import Isolation, make_launch_spec
+from arena.sandbox.isolation.sandbox_policy import Isolation, kept_launch_spec, make_launch_spec
 from arena.sandbox.isolation.seccomp import ARCHITECTURES, assemble_filter
 from arena.sandbox.isolation.system_calls import SYSTEM_CALLS
 from tests import needs
@@ -224,21 +225,21 @@ def test_closed_doors_are_found_with_what_is_needed_behind_them(tmp_path):
 
 def test_groups_of_both_versions_carry_the_limits():
     limits = Limits(memory_bytes=1000, processes=7)
-    (one,) = group_specs(ParentGroups(version=2, directories={"memory": "/m", "pids": "/m"}), limits)
+    (one,) = group_specs(ParentGroups(version=2, directories={"memory": "/m", "pids": "/m"}), limits, "n")
     assert one["settings"]["memory.max"] == "1000"
     assert one["settings"]["pids.max"] == "7"
-    memory, pids = group_specs(ParentGroups(version=1, directories={"memory": "/m", "pids": "/p"}), limits)
+    memory, pids = group_specs(ParentGroups(version=1, directories={"memory": "/m", "pids": "/p"}), limits, "n")
     assert memory["settings"] == {"memory.limit_in_bytes": "1000"}
     assert pids["settings"] == {"pids.max": "7"}
-    assert memory["directory"] != one["directory"]
+    assert [group["directory"] for group in (one, memory, pids)] == ["/m/n", "/m/n", "/p/n"]
     parents = ParentGroups(version=1, directories={"memory": "/m", "pids": "/p", "cpuacct": "/c"})
-    (*_, accounting) = group_specs(parents, limits)
-    assert accounting["directory"].startswith("/c/arena-bot-")
+    (*_, accounting) = group_specs(parents, limits, "n")
+    assert accounting["directory"] == "/c/n"
     # without waiting, a thread moves itself, or a process is started in the group
     assert [group["join_file"] for group in (one, memory, pids, accounting)] == ["cgroup.procs", *["tasks"] * 3]
     starting = ParentGroups(version=2, directories={"memory": "/m", "pids": "/m"}, starts_inside=True)
     for processes, join_file in ((2, ""), (1, "cgroup.procs")):  # a warm bot's process is started by another
-        (one,) = group_specs(starting, Limits(processes=processes))
+        (one,) = group_specs(starting, Limits(processes=processes), "n")
         assert one["join_file"] == join_file
 
 
@@ -377,3 +378,35 @@ def test_what_reaches_beyond_a_bot_is_rejected_and_it_finds_only_what_is_its_own
         assert getattr(after, what) == getattr(tried.before, what), what
     assert tried.answers["inherited"] == []
     assert set(tried.answers["memory_limits"]) == ({Limits().memory_bytes} if tried.isolation.groups else set())
+
+
+def test_a_launch_is_worked_out_again_when_what_it_depends_on_has_changed(tmp_path, monkeypatch):
+    program = tmp_path / "bot"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(sandbox_policy, "_processes_of_user", lambda: 1)
+    bot = Bot(name="b", version="1", command=(str(program),), directory=str(tmp_path))
+    isolation, limits = Isolation(level=IsolationLevel.LIMITS), Limits()
+    first = kept_launch_spec(bot, isolation, limits, "/tmp/none")
+    assert {**first, "number": 0} == make_launch_spec(bot, isolation, limits, "/tmp/none")
+    numbers = [first["number"]]
+
+    def number_now(bot=bot, isolation=isolation, limits=limits, scratch="/tmp/none"):
+        spec = kept_launch_spec(bot, isolation, limits, scratch)
+        assert kept_launch_spec(bot, isolation, limits, scratch) is spec
+        return spec["number"]
+
+    assert number_now() == numbers[0]
+    for changed in (
+        {"bot": replace(bot, command=(str(program), "x"))},
+        {"isolation": Isolation()},
+        {"limits": Limits(file_bytes=1)},
+        {"scratch": "/tmp/other"},
+    ):
+        numbers.append(number_now(**changed))
+        assert number_now() == numbers[0]
+    program.chmod(0o700)
+    numbers.append(number_now())
+    monkeypatch.setattr(sandbox_policy, "_processes_of_user", lambda: 12345)
+    numbers.append(number_now())
+    assert len({*numbers, 0}) == 8
