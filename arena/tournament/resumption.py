@@ -216,6 +216,12 @@ def differences(stored: dict[str, Any], given: dict[str, Any], may_grow: bool) -
     """
     settings = [name for name in {**given, **stored} if name != "entrants"]
     names = [name for name in settings if stored.get(name) != given.get(name)]  # one at its default may be left out
+    if "settings" in names and stored.get("settings") and given.get("settings"):
+        of_format = {**given["settings"], **stored["settings"]}
+        place = names.index("settings")
+        names[place : place + 1] = [
+            name for name in of_format if stored["settings"].get(name) != given["settings"].get(name)
+        ]
     before, now = (
         {f"{entrant['name']}@{entrant['version']}": entrant for entrant in values["entrants"]}
         for values in (stored, given)

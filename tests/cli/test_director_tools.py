@@ -116,6 +116,7 @@ def test_the_same_comparison_goes_on_where_it_stopped(arena):
     first = arena(*command, "--max-encounters", "16", "--json")
     assert first[0] == 3
     assert arena(*command, "--max-encounters", "32")[0] == 2  # the limit is part of it
+    assert "differs in elo1;" in refusal(arena, *command, "--max-encounters", "16", "--elo1", "6")
     assert arena(*command, "--max-encounters", "16", "--json")[:2] == first[:2]
 
 

@@ -136,6 +136,12 @@ def swiss(bots, rounds=3):
     return contest(bots, format="swiss", settings={"rounds": rounds})
 
 
+def test_another_setting_of_the_format_is_named(home, bots):
+    play(home, swiss(bots))
+    with pytest.raises(DefinitionError, match=r"differs in rounds; give this one another name \(--name NAME\)$"):
+        play(home, swiss(bots, rounds=2))
+
+
 def test_a_knockout_keeps_what_later_duels_rest_on(home, bots, mended):
     definition = contest(bots, format="knockout", settings={"seeding": "entrants"})
     play(home, definition)
