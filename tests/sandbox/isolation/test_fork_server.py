@@ -425,10 +425,15 @@ def test_a_launch_is_sent_whole_once_and_again_to_a_new_fork_server(monkeypatch)
     several = [{**spec, "number": spec["number"] + number} for number in range(launcher_client.MAX_KNOWN + 1)]
     launcher.close_launcher()
     monkeypatch.setattr(launcher_client, "_message", note)
-    for again in (several[0], several[0], *several[1:], several[0], several[-1]):
-        monkeypatch.setattr(levels, "make_launch_spec", lambda *_, spec=again: spec)
+
+    def launch_by(spec):
+        Path(spec["scratch"]).mkdir(exist_ok=True)
+        monkeypatch.setattr(levels, "make_launch_spec", lambda *_: spec)
         assert run_test_program(bot, isolation) == 0
+
+    for spec in (several[0], several[0], *several[1:], several[0], several[-1]):
+        launch_by(spec)
     assert sent == [dict, int, *[dict] * launcher_client.MAX_KNOWN, dict, int]
     os.kill(open_launcher().pid, signal.SIGKILL)
-    assert run_test_program(bot, isolation) == 0
+    launch_by(several[-1])
     assert sent[-2:] == [int, dict]

@@ -391,19 +391,21 @@ def test_the_next_launch_finds_everything_as_the_first_one_did(level, open_path,
     isolation = choose_isolation(level)
     close_launcher()  # the next one has kept nothing of other bots
     bot = python_bot(open_path / "bot.py", level, *places_of(isolation), is_warm=is_warm)
-    groups, launch = [], open_launcher().launch
+    specs, groups, launch = [], [], open_launcher().launch
 
-    def note_groups(spec, descriptors):
+    def note(spec, descriptors):
         launched = launch(spec, descriptors)
+        specs.append(spec)
         groups.append([Path(group["directory"]).stat().st_ino for group in spec["control_groups"]])
         return launched
 
-    monkeypatch.setattr(open_launcher(), "launch", note_groups)
+    monkeypatch.setattr(open_launcher(), "launch", note)
     monkeypatch.setattr(levels, "make_launch_spec", sandbox_policy.kept_launch_spec)
     found = [levels.run_test_program(bot, isolation) for _ in range(3)]
     homes, _ = ([one.pop(name) for one in found] for name in ("home", "group"))
     # a directory is used again that no bot has seen, for each had a file system of its own in its place
-    assert len(set(homes)) == (1 if has_own_file_systems(isolation) else 3)
+    is_kept = specs[0]["covers_scratch"] and (specs[0]["is_contained"] or specs[0]["other_uid"])
+    assert len(set(homes)) == (1 if is_kept else 3)
     if isolation.groups:  # counters of a group can't be set back, so that each launch has its own
         assert len(set(itertools.chain(*groups))) == 3 * len(groups[0]) > 0
     assert found[0] == found[1] == found[2]
