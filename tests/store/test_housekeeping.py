@@ -9,6 +9,7 @@ import pytest
 from arena.analysis.measures.standings_cache import standings_of
 from arena.analysis.measures.verification import verify
 from arena.base.errors import DefinitionError, StoreError, UnknownNameError, UsageError
+from arena.community.contests.contest_places import result_path
 from arena.community.contests.results_program import make_result
 from arena.community.contests.stages import open_embargoed_home, remove_embargoed_home
 from arena.store.home import ArenaHome, delete_tournament, erase_tournament, rename_tournament, restore_tournament
@@ -151,6 +152,17 @@ def test_a_linked_folder_of_contests_in_a_home_from_elsewhere_stays_as_it_is(hom
         make_result(home, "spring", [])
     assert modes == [path.stat().st_mode for path in (outside, outside / "spring")]
     assert [path.name for path in outside.rglob("*")] == ["spring"]
+
+
+def test_a_contest_that_came_with_a_home_leads_nowhere_else_by_its_name(home, tmp_path):
+    (tmp_path / "mine").mkdir()
+    with open_embargoed_home(home.directory, "../../mine") as hidden:
+        assert hidden.directory.parent == home.directory / "contests"
+    contest = replace(contest_of(), name="../../mine")
+    remove_embargoed_home(home, contest)
+    assert not list((home.directory / "contests").iterdir())
+    assert (tmp_path / "mine").is_dir()
+    assert result_path(home.directory, "../../mine").parent == home.directory / "cache" / "results"
 
 
 def test_a_log_is_never_overwritten(home):

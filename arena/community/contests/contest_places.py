@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from arena.base.names import as_file_name
 from arena.store.home import CONTESTS_DIRECTORY, DATABASE_FILE, resolved_home
 from arena.store.people.contest import ContestPhase, ContestResults, ContestStage, StoredContest, phase_of
 from arena.store.people.people_store import PeopleStore
@@ -13,7 +14,7 @@ from arena.store.results.values import StoredTournament
 
 def embargoed_home_path(directory: str | os.PathLike[str] | None, name: str) -> Path:
     """Return where the embargoed home of a contest is, or would be."""
-    return resolved_home(directory) / CONTESTS_DIRECTORY / name
+    return resolved_home(directory) / CONTESTS_DIRECTORY / as_file_name(name)
 
 
 def has_embargoed_home(directory: str | os.PathLike[str] | None, name: str) -> bool:
@@ -26,7 +27,7 @@ RESULTS = "results"
 
 def result_path(home: Path, contest: str) -> Path:
     """Return where the result of a contest is, or would be."""
-    return home / "cache" / RESULTS / f"{contest}.zip"
+    return home / "cache" / RESULTS / f"{as_file_name(contest)}.zip"
 
 
 def state_of(tournament: StoredTournament) -> str:

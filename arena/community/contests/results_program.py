@@ -56,7 +56,7 @@ def make_result(home: ArenaHome, contest: str, tournaments: Sequence[StoredTourn
         publish(home, names, folder, max_matches=MATCH_PAGES, key=signing_key(home.directory))
         with contextlib.suppress(FileNotFoundError):
             packed.unlink()
-        _pack(folder, packed, contest, current_version(tournaments))
+        _pack(folder, packed, path.stem, current_version(tournaments))
         packed.replace(path)
     return path
 
