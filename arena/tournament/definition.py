@@ -30,6 +30,9 @@ from arena.tournament.formats.format import FORMATS, format_of
 from arena.tournament.opening_information import openings_in
 from arena.tournament.tournament_file import CommonKeys, EntrantTable, GameTable, TournamentFile, Variant, variants_of
 
+MAX_LEFT_OUT = 5
+"""The most entrants whose reason for being left out a sentence repeats."""
+
 
 def load_definition(path: str | os.PathLike[str], bots: KnownBots | None = None) -> Definition:
     """Read and check a tournament file.
@@ -285,11 +288,12 @@ class _Builder:
     def _check_fit(self, games: Sequence[GameChoice], entrants: Sequence[Bot]) -> None:
         if not self._has_all_entrants:
             return
+        left_out = "".join(f"; left out {one.name!r}: {one.reason}" for one in self.rejected[:MAX_LEFT_OUT])
         for choice in games:
             if choice.players > len(entrants):
                 self.faults.append(
                     f"entrants: expected at least {choice.players}, one for each player of {choice.game};"
-                    f" got {len(entrants)}"
+                    f" got {len(entrants)}{left_out}"
                 )
             with self._collecting():
                 check_game_of(choice.game, entrants)

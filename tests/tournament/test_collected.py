@@ -115,6 +115,12 @@ def test_what_was_left_out_is_stored_and_is_no_part_of_what_results_depend_on(tm
     assert "rejected" not in without.to_json()
 
 
+def test_where_too_few_are_left_the_reasons_of_those_left_out_are_said(tmp_path, home):
+    write(tmp_path / "s", {"a.py": PROGRAM, "b.zip": b"", "c/x.txt": b""})
+    with pytest.raises(DefinitionError, match=r"got 1; left out 'b': .*an empty file.*; left out 'c': .*no bot.toml"):
+        labels(tmp_path, home, "s", "skip_broken = true")
+
+
 def test_two_of_one_name_are_said_in_a_sentence(tmp_path, home):
     write(tmp_path / "s", {"ann.py": PROGRAM, "ann.zip": zipped(WHOLE)})
     with pytest.raises(DefinitionError, match=r"'s/ann.py' and 's/ann.zip' would both be named 'ann'; rename one"):

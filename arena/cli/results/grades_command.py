@@ -12,7 +12,7 @@ import click
 
 from arena.analysis.text.tables import Column, printable, render_table, row_of
 from arena.base.checked_files import check_model, read_file, read_toml
-from arena.base.errors import UsageError
+from arena.base.errors import UsageError, suggestion
 from arena.base.grades import Grade, GradeState, Scheme, Student, TableLine, grades_of
 from arena.base.names import is_printable_text
 from arena.base.text import counted, shortened_text
@@ -91,7 +91,8 @@ def grade_tournament(
     """Return the grades of a tournament; without students, everybody who wanted to take part is one."""
     definition = stored.definition
     if scheme.yardstick and not any(scheme.yardstick in (bot.name, bot.label) for bot in definition.entrants):
-        raise UsageError(f"yardstick = {scheme.yardstick!r}: tournament {stored.name!r} has no such entrant")
+        expected = suggestion(scheme.yardstick, [bot.name for bot in definition.entrants])
+        raise UsageError(f"yardstick = {scheme.yardstick!r}: it is no entrant of {stored.name!r}; {expected}")
     rejected = {bot.name: bot.reason for bot in definition.rejected}
     out = [definition.entrants[number] for number in disqualified(stored.corrections)]
     lines = [

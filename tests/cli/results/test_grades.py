@@ -102,6 +102,8 @@ def test_from_a_folder_of_submissions_to_grades_with_one_file_and_two_commands(t
     assert call("grades", "--roster", "roster.csv", "--output", "g.json")[0] == 0
     assert [row["state"] for row in json.loads(Path("g.json").read_text())] == [row["state"] for row in rows]
     assert call("grades", "--output", "no/g.csv")[0] == 2
+    Path("scheme.toml").write_text('yardstick = "zoe"\n')
+    assert "no entrant of 't'; expected one of: =ann, bob, eva" in told(call, 2, "grades", "--scheme", "scheme.toml")
 
 
 def decided_table(names, claims, indifference):
