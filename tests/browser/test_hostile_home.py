@@ -52,7 +52,6 @@ CHECKS = {
 
 
 def crawled(server):
-    """Check everything that links lead to; return the pages."""
     origin = f"http://{server.address}"
     seen, waiting, pages, wrong = {"/"}, ["/"], [], []
     while waiting:
@@ -83,7 +82,6 @@ def crawled(server):
 
 
 def looked_at(chromium, server, pages):
-    """Look at pages in a browser; return what it has asked of others, said or complained of."""
     context = chromium.new_context()
     page = context.new_page()
     messages = []

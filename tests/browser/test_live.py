@@ -51,7 +51,6 @@ class Arena:
             self.failure = None if self.executor.is_over else error
 
     def allow(self, matches):
-        """Allow so many more matches; return how many that are in all."""
         self.matches += matches
         self.executor.allowed.release(matches)
         return self.matches
@@ -282,8 +281,7 @@ def test_a_match_is_found_and_seen_ply_by_ply_and_then_its_result_with_faults(wa
     shown = [float(text.split()[0]) for text in page.locator(".seats .clock").all_inner_texts()]
     assert all(440 <= left <= 500 for left in shown), "both of the bank of 500 seconds, not of the 40 of an action"
     clock = page.locator("[data-clock-since]")
-    before = clock.inner_text()
-    expect(clock).not_to_have_text(before)
+    expect(clock).not_to_have_text(clock.inner_text())
     expect(page.locator("h2", has_text="Seats")).to_have_count(0)
     os.write(watched.steps, b"x")
     expect(page.locator("#result")).to_contain_text("ada forfeits")

@@ -55,8 +55,6 @@ def fulfil(route, html):
 
 
 class Live:
-    """A page, and what it has asked for."""
-
     def __init__(self, context, body, script="live", **media):
         self.page = context.new_page()
         self.page.emulate_media(**media)
@@ -72,7 +70,10 @@ class Live:
         self.wait(1 if script == "live" else 0)
 
     def wait(self, seconds, is_silent=False):
-        """Let time pass, and between the seconds what takes no time; the stream is alive unless it is to be silent."""
+        """Let time pass, and between the seconds what takes no time; the stream is alive unless it is to be silent.
+
+        Return how often the page was asked for, and what it shows.
+        """
         while seconds > 0:
             if not is_silent and self.page.evaluate("Boolean(window.stream)"):
                 self.send(ALIVE)
@@ -80,6 +81,7 @@ class Live:
             self.page.clock.run_for(1000 * min(1, seconds))
             seconds -= 1
         self.page.evaluate(SETTLED)
+        return self.seen
 
     def answer(self, *answers):
         self.page.evaluate("(all) => answers.push(...all)", list(answers))
@@ -90,7 +92,7 @@ class Live:
     def event(self, seconds, *answers):
         self.answer(*answers)
         self.send(EVENT)
-        self.wait(seconds)
+        return self.wait(seconds)
 
     def cut(self, is_away=False):
         self.page.evaluate("(isAway) => { window.isAway = isAway; stream.close(); }", is_away)
@@ -128,38 +130,32 @@ def test_the_page_is_fetched_when_the_stream_opens_and_after_each_event(live):
     live.answer({"text": "first"})
     for character in EVENT:  # in pieces, it is one
         live.send(character)
-    live.wait(1)
-    assert live.seen == (2, "first")
+    assert live.wait(1) == (2, "first")
     live.send(EVENT.replace("tournaments/t", "tournaments/u"))
     live.wait(60)
     assert live.asked == 2
 
 
 def test_a_page_that_is_late_is_fetched_again_when_it_may_be_there(live):
-    live.event(1, {"text": "old", "headers": {"retry-after": "7"}}, {"text": "new"})
-    assert live.seen == (2, "old")
+    assert live.event(1, {"text": "old", "headers": {"retry-after": "7"}}, {"text": "new"}) == (2, "old")
     live.wait(5)
     assert live.asked == 2
-    live.wait(2)
-    assert live.seen == (3, "new")
+    assert live.wait(2) == (3, "new")
     live.wait(60)
     assert live.asked == 3
 
 
 def test_a_page_that_was_late_often_is_new_ten_seconds_after_it_is_there(live):
     live.event(120, *[{"headers": {"retry-after": "1"}}] * 15)
-    asked = live.asked
-    assert 15 <= asked <= 17
+    assert 15 <= live.asked <= 17
     live.event(12, {"headers": {"retry-after": "300"}}, {"text": "new"})
     assert live.text == "new"
 
 
 @pytest.mark.parametrize("answer", [{"status": 503, "text": "away"}, {"hangs": True}])
 def test_after_an_answer_that_is_no_page_it_is_asked_for_again(live, answer):
-    live.event(1, answer, {"text": "new"})
-    assert live.seen == (2, "as it was")
-    live.wait(36)
-    assert live.seen == (3, "new")
+    assert live.event(1, answer, {"text": "new"}) == (2, "as it was")
+    assert live.wait(36) == (3, "new")
 
 
 @pytest.mark.slow(sample=True)
@@ -167,15 +163,13 @@ def test_a_page_that_waits_is_fetched_at_once_when_the_server_is_back(live):
     live.event(1, {"headers": {"retry-after": "300"}}, {"text": "new"})
     assert live.asked == 2
     live.cut()
-    live.wait(3)
-    assert live.seen == (3, "new")
+    assert live.wait(3) == (3, "new")
 
 
 def test_a_page_that_is_gone_is_left_alone(live):
     live.event(1, {"status": 404, "text": "not found"})
     live.page.evaluate("window.stream = null")
-    live.wait(100)
-    assert live.seen == (2, "as it was")
+    assert live.wait(100) == (2, "as it was")
     assert live.page.evaluate("stream === null"), "no other stream was opened"
 
 
@@ -275,26 +269,20 @@ def asking(context):
 
 def test_a_page_that_asks_again_shows_what_is_new_while_it_is_seen_and_at_once_when_it_is_seen_again(asking):
     asking.answer({"text": "new"}, {"text": "newer"}, {"text": "newest"})
-    asking.wait(EVERY_SECONDS - 1)
-    assert asking.seen == (0, "as it was")
-    asking.wait(1)
-    assert asking.seen == (1, "new")
-    asking.wait(EVERY_SECONDS)
-    assert asking.seen == (2, "newer")
+    assert asking.wait(EVERY_SECONDS - 1) == (0, "as it was")
+    assert asking.wait(1) == (1, "new")
+    assert asking.wait(EVERY_SECONDS) == (2, "newer")
     asking.page.evaluate(SEE, "hidden")
-    asking.wait(60)
-    assert asking.seen == (2, "newer")
+    assert asking.wait(60) == (2, "newer")
     asking.page.evaluate(SEE, "visible")
     asking.page.clock.run_for(1)
-    asking.wait(0)
-    assert asking.seen == (3, "newest")
+    assert asking.wait(0) == (3, "newest")
 
 
 @pytest.mark.parametrize("status", [401, 403, 404])
 def test_a_page_that_asks_again_leaves_alone_what_is_not_shown_any_more(asking, status):
     asking.answer({"status": status, "text": "refused"})
-    asking.wait(60)
-    assert asking.seen == (1, "as it was")
+    assert asking.wait(60) == (1, "as it was")
 
 
 @pytest.mark.slow(sample=("answer0",))
@@ -302,7 +290,5 @@ def test_a_page_that_asks_again_leaves_alone_what_is_not_shown_any_more(asking, 
 def test_a_page_that_asks_again_does_it_more_rarely_while_the_server_is_away(asking, answer):
     asking.answer(answer, {"text": "new"})
     asking.wait(EVERY_SECONDS)
-    asking.wait(AWAY_SECONDS - 1)
-    assert asking.seen == (1, "as it was")
-    asking.wait(1)
-    assert asking.seen == (2, "new")
+    assert asking.wait(AWAY_SECONDS - 1) == (1, "as it was")
+    assert asking.wait(1) == (2, "new")

@@ -42,13 +42,6 @@ def page(chromium):
     context.close()
 
 
-@pytest.fixture
-def plain(chromium):
-    context = chromium.new_context(java_script_enabled=False)
-    yield context.new_page()
-    context.close()
-
-
 def last_ply(page):
     return int(page.locator("#ply").inner_text().split()[-1])
 
@@ -58,8 +51,9 @@ def ply(page):
 
 
 @pytest.mark.parametrize("match", ["league/matches/1", "three/matches/2", "forfeits/matches/7"])
-def test_scripts_show_of_each_ply_what_the_server_shows(page, plain, site, match):
+def test_scripts_show_of_each_ply_what_the_server_shows(page, chromium, site, match):
     address = f"{site}/tournaments/{match}"
+    plain = chromium.new_page(java_script_enabled=False)
     built(address)
     page.goto(address)
     page.locator("[data-go=first]").click()

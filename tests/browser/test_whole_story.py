@@ -42,7 +42,6 @@ def choose_password(page, name):
 
 
 def announce_contest(page, site, deadline):
-    """Make a contest that has begun, and whose results are sealed."""
     page.goto(f"{site}/contests/new?template=class")
     times = {"opens_at": datetime.now(UTC) - timedelta(minutes=1), "deadline_at": deadline}
     fields = {name: f"{time:%Y-%m-%dT%H:%M:%S}" for name, time in times.items()} | {"encounters": "1"}
@@ -62,7 +61,6 @@ def invitation(page, site):
 
 
 def reload_until(page, is_there):
-    """Look again and again; the time limit of the test ends what never comes."""
     while not is_there():
         page.wait_for_timeout(250)
         page.reload()

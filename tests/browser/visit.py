@@ -1,5 +1,3 @@
-"""A visit to a page, which serves every question about what a browser makes of it."""
-
 WIDTHS = (320, 390, 768, 1280, 2560)
 
 SCHEMES = {

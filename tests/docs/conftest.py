@@ -1,5 +1,3 @@
-"""The two readers: one in the checkout, one who has installed a wheel and nothing else."""
-
 import sys
 from pathlib import Path
 

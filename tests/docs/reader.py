@@ -21,7 +21,6 @@ class Reader:
     home: Path
 
     def paste(self, block, directory, stops_at_errors=True):
-        """Run a block as it stands on a page, standing in a directory, and return how it ended and what it printed."""
         programs = self.environment / "bin"
         activate = f". {shlex.quote(str(programs / 'activate'))}"
         if not (programs / "activate").exists():  # the tests were not started in a virtual environment

@@ -153,7 +153,6 @@ def sections():
 
 
 def is_of(value, kind):
-    """Whether a value is of a type as the page writes it."""
     if kind.endswith(" or null"):
         return value is None or is_of(value, kind.removesuffix(" or null"))
     container, _, items = kind.partition(" of ")
@@ -192,7 +191,6 @@ def fields_of(value, promised, path=""):
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory):
-    """Where commands are called: a home with tournaments, and another home to be merged."""
     directory = tmp_path_factory.mktemp("data")
     for home_name, names in (("home", [*FILES, *COPIES]), ("other", ["elsewhere"])):
         with ArenaHome(directory / home_name) as home:
@@ -211,7 +209,6 @@ def directory(tmp_path_factory):
 
 @pytest.fixture
 def printed(directory, capsys, monkeypatch):
-    """Return a function that runs a command with --json and returns what it prints, JSON lines as a list."""
     monkeypatch.chdir(directory)
     monkeypatch.setenv("ARENA_CREDENTIALS", str(directory / "credentials.json"))
     Credentials().put(site_address("http://127.0.0.1:1"), new_token())  # where nothing answers

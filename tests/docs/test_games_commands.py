@@ -81,7 +81,6 @@ def numbers(cells):
 
 @pytest.fixture
 def lab(tmp_path, capsys):
-    """Return a function that runs a command of ``arena lab`` and returns the objects that it prints."""
     call = calling(tmp_path / "home", capsys)
 
     def run(command):
@@ -106,7 +105,6 @@ def test_every_command_of_the_pages_is_run_or_named():
 
 
 def costly(cases):
-    """Return the cases of a table as parameters, the long ones and others like those that stay as a soak."""
     others = tuple(f"solve plaid -o width={side}" for side in (8, 10, 12, 14))  # 6 by 6 stays
     soak = ("prove plaid", "prove plusminus", "prove multiplication", "solve plusminus -o grid_first=2", *others)
     return [
@@ -249,7 +247,6 @@ def test_three_get_the_shares_of_every_sheet_in_the_table(lab, widest):
 
 
 def cell_of(line):
-    """Return a number of a report as a page shows it, with its interval."""
     estimate = Estimate(
         **{key: line[key] for key in ("value", "low", "high", "n", "differing")}, kind=Kind(line["kind"])
     )

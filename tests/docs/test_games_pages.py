@@ -29,7 +29,6 @@ def margin(game, **options):
 
 
 def row(game, title):
-    """Return the cells of the first row of a page with a title, without it."""
     line = next(line for line in PAGES[game].splitlines() if line.startswith(f"| {title} |"))
     return [cell.strip().replace("−", "-") for cell in line.removeprefix(f"| {title} |").split("|")[:-1]]
 

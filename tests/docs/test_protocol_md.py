@@ -120,8 +120,7 @@ def test_the_whole_conversation_happens_as_written(tmp_path):
     ((_, text),) = blocks("conversation")
     lines = [(line[0], json.loads(line[2:])) for line in text.strip().splitlines()]
     answers = [message for way, message in lines if way == "←"]
-    bot = tmp_path / "bot.py"
-    write_bot(bot, LISTENER.format(answers=answers))
+    write_bot(tmp_path / "bot.py", LISTENER.format(answers=answers))
     minimal, example = (
         Bot(name=place.name, version="1", command=(sys.executable, "bot.py"), directory=str(place))
         for place in (ROOT / "bots" / "minimal", tmp_path)
@@ -177,7 +176,6 @@ def of_type(kind, conversation):
 
 
 def match_with_opening(listener, number=1, control=None):
-    opening = ([1, 1], [2, 2])
     return MatchSpec(
         match=number,
         tournament="t",
@@ -186,7 +184,7 @@ def match_with_opening(listener, number=1, control=None):
         bots=(listener, listener),
         rng_seed=5,
         opening=0,
-        opening_actions=opening,
+        opening_actions=([1, 1], [2, 2]),
         time_control=control or TimeControl(per_action_seconds=20),
     )
 
@@ -199,8 +197,7 @@ def test_updates_are_sent_again_in_act_and_an_opening_is_no_update(listener):
         record = pool.play(match_with_opening(listener))
     assert len(record.actions) == 5
     second = heard(record.seats[1].stderr.for_operator())
-    kinds = " ".join(message["type"] for message in second)
-    assert kinds == "hello match update act update update end"
+    assert " ".join(message["type"] for message in second) == "hello match update act update update end"
     assert [(update["ply"], update["actions"]) for update in of_type("update", second)] == [
         (ply, [record.actions[ply - 1]]) for ply in (3, 4, 5)
     ]
@@ -247,7 +244,6 @@ def packed(message):
 
 
 def nested(levels):
-    """A list with that many levels, itself the first."""
     found = []
     for _ in range(levels - 1):
         found = [found]

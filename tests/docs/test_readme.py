@@ -109,15 +109,13 @@ def test_the_python_example_runs_and_the_picture_shows_its_table_as_it_is(pasted
     (tmp_path / "script.py").write_text(blocks("python")[1])
     assert re.search("^1 mcts ", pasted("python3 script.py"), re.MULTILINE)  # after a warning about busy cores
     picture = (ROOT / "docs" / "quickstart.svg").read_text(encoding="utf-8")
-    text = pasted("arena run arena:quickstart -q --home my-arena")
-    verdict, table = text.split("\n\n")[:2]
+    verdict, table = pasted("arena run arena:quickstart -q --home my-arena").split("\n\n")[:2]
     lines = table.splitlines()
     assert len(lines) == 6
     for line in (verdict, *lines):
         assert f">{escape(line)}</text>" in picture
     assert picture.count('xml:space="preserve" style="white-space: pre"') == picture.count("<text ") == 8
-    heading = next(line for line in README.splitlines() if line.startswith("rank "))
-    assert heading.split() == lines[0].split()
+    assert next(line for line in README.splitlines() if line.startswith("rank ")).split() == lines[0].split()
 
 
 def test_every_shipped_tournament_file_is_accepted():

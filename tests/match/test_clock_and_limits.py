@@ -25,8 +25,7 @@ GOOD = load_bot(zoo.BOTS / "minimal")
 def play(bot, time_control, limits=DEFAULT_LIMITS, matches=1, opponent=GOOD):
     with BotPool(choose_isolation("auto"), limits) as pool:
         for match in range(1, matches + 1):
-            spec = small_match(bot, opponent, match=match, time_control=time_control)
-            record = pool.play(spec)
+            record = pool.play(small_match(bot, opponent, match=match, time_control=time_control))
     return record
 
 

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 
@@ -98,21 +99,13 @@ def test_an_observation_that_no_message_can_carry_is_not_the_fault_of_the_bot_th
 
 
 def test_an_observation_that_can_not_be_sent_is_no_defect_of_the_arena() -> None:
-    unpacked = ScriptedPlayer(raising(MatchStateError("an act message can't be packed")))
+    unpacked = ScriptedPlayer(Mock(side_effect=MatchStateError("an act message can't be packed")))
     with pytest.raises(GameError, match="observation"):
         play("ObservationIsASet", unpacked, first_legal())
 
 
-def raising(error: BaseException):
-    def choose(*_):
-        raise error
-
-    return choose
-
-
 def test_bots_that_want_no_observation_are_not_disturbed_by_a_wrong_one() -> None:
-    record = play("ObservationHasATupleAsKey", first_legal(BLIND), first_legal(BLIND))
-    assert record.ranks == (1, 2)
+    assert play("ObservationHasATupleAsKey", first_legal(BLIND), first_legal(BLIND)).ranks == (1, 2)
 
 
 def test_a_bot_that_fails_where_the_next_action_is_a_mistake_does_not_forfeit() -> None:
@@ -142,7 +135,7 @@ def test_an_action_that_no_bot_can_send_is_not_the_fault_of_the_bot_that_tries()
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
 def test_neither_ctrl_c_nor_want_of_memory_is_a_mistake_of_the_game(error: type[BaseException]) -> None:
     game = make_game(path_of("Counting"))
-    game.apply = raising(error())  # type: ignore[method-assign]
+    game.apply = Mock(side_effect=error())  # type: ignore[method-assign]
     with pytest.raises(error):
         checked_game(game, "counting").apply((0, 0), 1)
 

@@ -2,6 +2,7 @@ import json
 import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from unittest.mock import Mock
 
 import pytest
 
@@ -143,11 +144,7 @@ def test_coprimality_goes_on_without_a_seat_that_forfeited():
 
 def late(is_disturbed=False):
     """A player of whom nobody can say whether it kept its time."""
-
-    def fail(request):
-        raise LateError("the arena looked 0.400 s after a deadline", is_disturbed)
-
-    return ScriptedPlayer(fail)
+    return ScriptedPlayer(Mock(side_effect=LateError("the arena looked 0.400 s after a deadline", is_disturbed)))
 
 
 def after(*void_tries, off_turn="auto"):

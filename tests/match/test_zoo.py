@@ -11,8 +11,7 @@ from benchmarks.zoo_bots import BAD_BOTS, ZOO, is_safe_inline, judge, play_zoo_b
 
 
 def check(name, level):
-    outcome = play_zoo_bot(name, level, inline=is_safe_inline(level))
-    verdict = judge(name, level, outcome)
+    verdict = judge(name, level, play_zoo_bot(name, level, inline=is_safe_inline(level)))
     assert not verdict.startswith("WRONG"), verdict
 
 

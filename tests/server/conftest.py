@@ -91,7 +91,6 @@ async def answered(request, status, *texts):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pycollect_makeitem(name, obj):
-    """Let anyio run every test that is a coroutine."""
     if name.startswith("test") and inspect.iscoroutinefunction(obj):
         pytest.mark.anyio(obj)
 

@@ -150,8 +150,7 @@ def test_what_a_build_has_made_is_not_trusted(tmp_path, what, isolation, monkeyp
 @pytest.mark.parametrize("how", ["setsid cat /dev/zero", "exec cat /dev/zero"])
 def test_a_flood_on_the_pipe_of_a_build_is_not_kept(tmp_path, how, isolation):
     """The pipe can be opened again through /proc, however often the shell has redirected it."""
-    flood = f"({how} > /proc/$PPID/fd/1) & sleep 0.5; {COPY}"
-    bot = make_bot(tmp_path / "b", build=flood)
+    bot = make_bot(tmp_path / "b", build=f"({how} > /proc/$PPID/fd/1) & sleep 0.5; {COPY}")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with contextlib.suppress(BotDefinitionError):
         build_bots([bot], isolation)

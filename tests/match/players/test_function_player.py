@@ -139,8 +139,7 @@ def test_what_a_function_does_wrong_is_its_fault(function, kind, part):
 
 
 def test_a_function_that_breaks_its_own_copy_of_the_rules_forfeits():
-    record = played(breaks_the_rules, first)
-    (fault,) = record.faults
+    (fault,) = played(breaks_the_rules, first).faults
     assert (fault.seat, fault.ply, fault.kind) == (0, 2, "exit")
     assert "the rules that the function was given can't follow the match any more: TypeError" in fault.detail
 

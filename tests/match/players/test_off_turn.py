@@ -87,8 +87,7 @@ def test_a_match_is_played_again_with_nobody_else_running():
     control = TimeControl(per_action_seconds=20.0)
     with BotPool(choose_isolation("auto")) as pool:
         pool.play(small_match(kept, good, time_control=control))
-        again = small_match(slow, good, match=2, time_control=control).after_void(None)
-        pool.play(again)
+        pool.play(small_match(slow, good, match=2, time_control=control).after_void(None))
         assert [bot.name for bot, _ in pool.players] == ["slow_but_good", "uses_children"]
 
 

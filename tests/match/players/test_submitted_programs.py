@@ -330,8 +330,7 @@ def test_a_module_without_a_file_is_named(monkeypatch):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="bots of others than root run as the same user")
 def test_a_file_that_only_its_owner_may_read_is_named(write):
-    directory = write(located_private=SOURCE)
-    (directory / "located_private.py").chmod(0o600)
+    (write(located_private=SOURCE) / "located_private.py").chmod(0o600)
     with pytest.raises(GameError, match="its module may not be read by bots, which run as another user: chmod"):
         check_readable_game("located_private:Counting")
 

@@ -1,5 +1,3 @@
-"""Events without a store: a log that forgets, and a reader of what a hub sends."""
-
 import asyncio
 import json
 from dataclasses import dataclass
@@ -15,14 +13,6 @@ from arena.store.results.live_state import StoredLiveSummary
 from arena.store.results.tournament_reader import Roster
 
 AT = "2026-11-22T12:00:00+00:00"
-
-
-class Clock:
-    def __init__(self, now=100.0):
-        self.now = now
-
-    def __call__(self):
-        return self.now
 
 
 class FakeLogs:

@@ -41,8 +41,7 @@ def directory(tmp_path_factory):
             tournament = home.store.create_tournament(definition(name=name, games=games), [line(1)])
             played = {"actions": [[0, 2]], "scores": [1, 0], "wall_seconds": [0.1], "cpu_seconds": [None]}
             home.store.record(tournament, [record(1, tournament=name, game=game, options={"goal": 2}, **played)])
-        plain = home.store.create_tournament(definition(), [line(1)])
-        home.store.record(plain, [record(1)])
+        home.store.record(home.store.create_tournament(definition(), [line(1)]), [record(1)])
     return directory
 
 
@@ -301,8 +300,7 @@ async def test_those_beyond_the_bound_are_refused_and_nobody_else():
 
 
 async def test_those_who_leave_give_up_their_turn():
-    queue = FairQueue(1)
-    line = Line(queue)
+    line = Line(FairQueue(1))
     await line.ask("a")
     leaver, staying = await line.ask("b"), await line.ask("c")
     leaver.cancel()

@@ -11,7 +11,8 @@ from arena.server.http.connections import (
     UNREAD_SECONDS,
     Connections,
 )
-from tests.server.http.streams import Clock, listening
+from tests.server.http.streams import listening
+from tests.store.people.conftest import FakeClock
 
 PAGE = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 LONG_BYTES = 32 * 1024 * 1024
@@ -32,7 +33,7 @@ async def app(scope, _, send):
 
 class Served:
     def __init__(self, most):
-        self.clock = Clock(0.0)
+        self.clock = FakeClock(0.0)
         self.connections = Connections(most, self.clock)
         self.writers = []
 
@@ -83,9 +84,9 @@ async def test_a_request_that_does_not_come_is_not_waited_for():
         silent, slow, good = [await server.open() for _ in range(3)]
         slow[1].write(PAGE[:10])
         assert await is_answered(*good)
-        server.clock.now = HEAD_SECONDS - 1
+        server.clock.seconds = HEAD_SECONDS - 1
         assert await is_answered(*good)
-        server.clock.now = HEAD_SECONDS + 1
+        server.clock.seconds = HEAD_SECONDS + 1
         server.connections.end_overdue()
         assert await ends(silent[0])
         assert await ends(slow[0])
@@ -116,7 +117,7 @@ async def test_a_reader_that_never_reads_is_not_waited_for():
         while size != (size := stuck[0].transport.get_write_buffer_size()):  # the system's buffers fill
             await asyncio.sleep(0.05)
         server.connections.end_overdue()
-        server.clock.now = UNREAD_SECONDS + 1
+        server.clock.seconds = UNREAD_SECONDS + 1
         server.connections.end_overdue()
         while len(server.connections) > 1:
             await asyncio.sleep(0)

@@ -106,8 +106,7 @@ def test_hostile_names_are_text(home, name):
     entry = feed.entries[0]
     shown_result = entry.result.model_copy(update={"names": (name, name), "game": name})
     hostile = feed.model_copy(update={"title": name, "entries": (entry.model_copy(update={"result": shown_result}),)})
-    xml = feed_xml(hostile, SITE, "/tournaments/t/feed.atom", "/tournaments/t")
-    root = assert_is_atom(xml)
+    root = assert_is_atom(feed_xml(hostile, SITE, "/tournaments/t/feed.atom", "/tournaments/t"))
     shown = root.find(f"{{{ATOM}}}title").text
     assert shown.isprintable()
     plain = ElementTree.fromstring(feed_xml(feed.model_copy(update={"entries": feed.entries[:1]}), SITE, "/x", "/y"))
@@ -120,8 +119,7 @@ async def test_feeds_are_served(home):
         answer = await client.get("/tournaments/t/feed.atom")
         assert (answer.status_code, answer.headers["content-type"]) == (200, "application/atom+xml; charset=utf-8")
         root = assert_is_atom(answer.content)
-        links = {link.get("rel"): link.get("href") for link in root.findall(f"{{{ATOM}}}link")}
-        assert links == {
+        assert {link.get("rel"): link.get("href") for link in root.findall(f"{{{ATOM}}}link")} == {
             "self": "http://localhost:8000/tournaments/t/feed.atom", "alternate": "http://localhost:8000/tournaments/t",
         }  # fmt: skip
         same = await client.get("/tournaments/t/feed.atom", headers={"if-none-match": answer.headers["etag"]})

@@ -13,12 +13,13 @@ from arena.server.http.hub import Hub
 from arena.server.http.problems import ProblemError
 from arena.server.http.topics import CONTESTS, Cursor, Topic, live_log, parse_cursor, parse_topics
 from arena.store.results.tournament_reader import Roster
-from tests.server.http.streams import Clock, FakeLogs, parsed
+from tests.server.http.streams import FakeLogs, parsed
+from tests.store.people.conftest import FakeClock
 
 
 @pytest.fixture
 def clock():
-    return Clock()
+    return FakeClock(100.0)
 
 
 @pytest.fixture
@@ -70,7 +71,7 @@ def test_results_of_a_topic_are_sent_at_most_once_a_second(hub, logs, clock):
         hub.apply(logs.change(logs.add(1)))
         if flushed(hub, client):
             sent.append(tenth)
-        clock.now += 0.125
+        clock.seconds += 0.125
     assert sent == [0, 8, 16, 24]
     assert [event.data["seq"] for event in client.events] == list(range(1, 26))
     assert flushed(hub, other) == []
@@ -81,8 +82,8 @@ def test_positions_of_a_match_are_sent_at_most_four_times_a_second_the_last_one_
     sent = []
     for seq in range(1, 17):
         hub.apply(logs.change(live=(logs.see(1, 5, plies=seq, seq=seq),)))
-        sent += [(clock.now - 100.0, event) for event in flushed(hub, client)]
-        clock.now += 0.0625
+        sent += [(clock.seconds - 100.0, event) for event in flushed(hub, client)]
+        clock.seconds += 0.0625
     topic = "tournaments/cup/matches/5"
     assert sent == [
         (0.0, ("live", topic, 1)), (0.25, ("live", topic, 5)), (0.5, ("live", topic, 9)), (0.75, ("live", topic, 13)),
@@ -95,12 +96,12 @@ def test_readers_of_a_match_are_sent_only_what_may_concern_it(hub, logs, clock):
     for kind, matches in [("results", (4,)), ("schedule", ()), ("results", (5, 6)), ("correction", (1,))]:
         hub.apply(logs.change(logs.add(1, EventKind(kind), matches)))
     hub.flush()
-    clock.now += 1
+    clock.seconds += 1
     assert client.take() + flushed(hub, client) == [
         ("results", "tournaments/cup", 3), ("correction", "tournaments/cup", 4),
     ]  # fmt: skip
     hub.apply(logs.change(logs.add(1, matches=(1,), match_count=700)))  # which names only some of its matches
-    clock.now += 1
+    clock.seconds += 1
     assert flushed(hub, client) == [("results", "tournaments/cup", 5)]
 
 
@@ -257,7 +258,7 @@ def test_readers_of_a_bot_or_a_game_hear_of_its_own_tournaments(logs, clock, top
         heard = [(kind, about) for kind, about, _ in flushed(hub, client)]
         assert heard == ([("changed", topic)] if number in numbers else [])
         assert (client.id != before) == (number in numbers)
-        clock.now += 1
+        clock.seconds += 1
     again = Client(hub, topic, "0123abcd")
     assert [event.data["topic"] for event in again.events] == [topic]
     assert Client(hub, topic, again.id).events == []
@@ -265,9 +266,9 @@ def test_readers_of_a_bot_or_a_game_hear_of_its_own_tournaments(logs, clock, top
 
 def test_quiet_streams_are_kept_alive_and_readers_that_take_nothing_are_dropped(hub, logs, clock, monkeypatch):
     client = Client(hub, "tournaments/cup")
-    clock.now += 14
+    clock.seconds += 14
     assert hub.sweep() == []
-    clock.now += 1
+    clock.seconds += 1
     assert hub.sweep() == [client.channel]
     assert client.reader._waiting == [b": alive\nid: 0123abcd-1.0\n\n"]
     client.leave()
@@ -279,7 +280,7 @@ def test_quiet_streams_are_kept_alive_and_readers_that_take_nothing_are_dropped(
     assert len(quick.take()) == 20
     hub.sweep()
     assert asyncio.run(stuck.reader.take()) == b""
-    clock.now += 1
+    clock.seconds += 1
     hub.apply(logs.change(logs.add(1)))
     assert len(flushed(hub, quick)) == 1
 
@@ -332,7 +333,7 @@ class EveryEventOnce(RuleBasedStateMachine):
 
     def __init__(self):
         super().__init__()
-        self.clock = Clock()
+        self.clock = FakeClock(100.0)
         self.logs = SlowLogs(kept=6, matches={(1, 2): True})
         self.logs.add_tournament(1, "a")
         self.logs.add_tournament(2, "b")
@@ -358,7 +359,7 @@ class EveryEventOnce(RuleBasedStateMachine):
 
     @rule(seconds=st.sampled_from([0.0, 0.4, 1.0]))
     def send(self, seconds):
-        self.clock.now += seconds
+        self.clock.seconds += seconds
         self.hub.flush()
 
     def join(self, topics, position, cursor, commits):
@@ -459,7 +460,7 @@ def test_progress_is_told_to_readers_of_the_tournament_at_most_once_a_second(hub
         hub.apply(logs.change(progressed=frozenset({1})))
         hub.flush()
         sent += [client.take() for client in clients]
-        clock.now += 0.125
+        clock.seconds += 0.125
     told = [event for events in sent for event in events]
     assert told == [("progress", "tournaments/cup", None), ("progress", "arena", None)]
 
@@ -468,11 +469,11 @@ def test_a_match_that_is_void_is_read_again_and_stays_watched(hub, logs, clock):
     client = Client(hub, "tournaments/cup/matches/5")
     hub.apply(logs.change(live=(logs.see(1, 5, plies=3, seq=7),)))
     flushed(hub, client)
-    clock.now += 1
+    clock.seconds += 1
     hub.apply(logs.change(gone=frozenset({(1, 5)})))
     assert flushed(hub, client) == [("reload", "tournaments/cup/matches/5", None)]
     assert hub.watched.places == {(1, 5)}
-    clock.now += 1
+    clock.seconds += 1
     hub.apply(logs.change(live=(logs.see(1, 5, plies=1, seq=9),)))
     assert flushed(hub, client) == [("live", "tournaments/cup/matches/5", 9)]
 

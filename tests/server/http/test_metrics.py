@@ -163,8 +163,7 @@ async def test_only_metrics_are_there_and_only_for_this_machine():
 @pytest.mark.slow
 def test_metrics_are_at_an_address_of_their_own(directory):
     with served("--home", directory, "--metrics-address", "127.0.0.1:0") as site:
-        line = site.process.stderr.readline()
-        address = line.removeprefix("Metrics are at ").strip()
+        address = site.process.stderr.readline().removeprefix("Metrics are at ").strip()
         assert address.startswith("http://127.0.0.1:")
         assert site.get("/")[0] == 200
         assert site.get("/metrics")[0] == 404

@@ -239,10 +239,7 @@ async def test_a_page_that_others_have_to_wait_for_shows_what_a_few_look_ups_fin
 
 
 async def test_a_page_that_rests_is_shown_as_it_was_if_the_store_is_away(resting):
-    def away(json):
-        raise StoreAwayError("it is away")
-
-    resting.builder.fresh = away
+    resting.builder.fresh = Mock(side_effect=StoreAwayError("it is away"))
     assert (await resting.find(FRESHENED)).value.json == b"1"
 
 
@@ -267,7 +264,7 @@ async def test_after_a_correction_no_page_rests(pages, seconds):
     pages.versions.version = "3"
     assert (await pages.find()).value.json == b"2"
     pages.versions.version, pages.versions.corrections = "4", "it is deleted"
-    pages.builder.answer = raising(UnknownNameError("tournament", "t", []))
+    pages.builder.answer = Mock(side_effect=UnknownNameError("tournament", "t", []))
     found = await pages.find()
     assert (found.value, found.problem.status) == (None, 404)
 
@@ -304,16 +301,9 @@ async def test_a_reader_who_leaves_does_not_end_the_build(pages):
     assert (await readers[1]).value.json == b"1"
 
 
-def raising(error):
-    def answer():
-        raise error
-
-    return answer
-
-
 async def test_without_the_store_the_last_page_has_its_age(pages):
     first = await pages.find()
-    pages.versions.lost_at, pages.builder.answer = 110.0, raising(StoreAwayError("away"))
+    pages.versions.lost_at, pages.builder.answer = 110.0, Mock(side_effect=StoreAwayError("away"))
     pages.now = 130.0
     found = await pages.find()
     assert (found.value, found.age_seconds, found.is_current) == (first.value, 20.0, False)
@@ -325,7 +315,7 @@ async def test_without_the_store_the_last_page_has_its_age(pages):
 
 
 async def test_a_failure_is_remembered_for_a_second_only(pages):
-    pages.builder.answer = raising(StoreAwayError("away"))
+    pages.builder.answer = Mock(side_effect=StoreAwayError("away"))
     for _ in range(5):
         assert (await pages.find()).problem.is_store_away
     assert pages.builder.built == 1
@@ -345,7 +335,7 @@ async def test_a_failure_is_remembered_for_a_second_only(pages):
 )
 async def test_where_a_page_can_not_be_built_the_last_one_stays_unless_it_is_wrong(pages, error, stays, status):
     first = await pages.find()
-    pages.versions.version, pages.builder.answer = "2", raising(error)
+    pages.versions.version, pages.builder.answer = "2", Mock(side_effect=error)
     found = await pages.find()
     assert (found.value, found.is_current, found.age_seconds) == (first.value if stays else None, False, None)
     assert found.problem.status == status
@@ -357,7 +347,7 @@ async def test_where_a_page_can_not_be_built_the_last_one_stays_unless_it_is_wro
 
 @pytest.mark.parametrize(("version", "status"), [("1", 404), ("2", None)])
 async def test_while_a_page_is_built_that_may_exist_by_now_it_is_not_said_to_be_missing(pages, version, status):
-    pages.versions.version, pages.builder.answer = "1", raising(UnknownNameError("tournament", "t", []))
+    pages.versions.version, pages.builder.answer = "1", Mock(side_effect=UnknownNameError("tournament", "t", []))
     assert (await pages.find()).problem.status == 404
     pages.now += FAILURE_SECONDS
     pages.versions.version, pages.builder.answer = version, lambda: b"new"
@@ -370,7 +360,7 @@ async def test_while_a_page_is_built_that_may_exist_by_now_it_is_not_said_to_be_
 
 async def test_a_defect_is_logged_and_the_last_page_stays(pages, caplog):
     first = await pages.find()
-    pages.versions.version, pages.builder.answer = "2", raising(ZeroDivisionError())
+    pages.versions.version, pages.builder.answer = "2", Mock(side_effect=ZeroDivisionError())
     found = await pages.find()
     assert (found.value, found.problem.status) == (first.value, 500)
     assert "ZeroDivisionError" in caplog.text

@@ -117,8 +117,7 @@ async def test_a_mistake_is_one_sentence_on_a_page_and_for_programs_without_a_bu
 
 async def test_static_files_are_kept_for_good_and_only_under_their_digest(client):
     page = (await client.get(PAGE)).text
-    address = page.partition('rel="stylesheet" href="')[2].partition('"')[0]
-    response = await client.get(address)
+    response = await client.get(page.partition('rel="stylesheet" href="')[2].partition('"')[0])
     assert response.headers["cache-control"] == "public, max-age=31536000, immutable"
     assert response.headers["content-type"] == "text/css; charset=utf-8"
     assert (await client.get("/static/0/site.css")).status_code == 404
@@ -242,8 +241,7 @@ async def test_a_database_that_was_replaced_is_read(client, directory, versions,
     for file in (tmp_path / "other").glob("arena.sqlite3*"):
         file.replace(directory / file.name)
     versions.version, versions.corrections = "2", "another store"
-    names = [one["name"] for one in (await client.get("/index.json")).json()["tournaments"]]
-    assert names == ["another"]
+    assert [one["name"] for one in (await client.get("/index.json")).json()["tournaments"]] == ["another"]
 
 
 async def test_without_its_store_the_site_shows_what_it_knew_and_how_old_that_is(client, directory, versions):

@@ -14,6 +14,7 @@ import urllib.request
 import zipfile
 from functools import partial
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -217,19 +218,6 @@ def test_a_database_that_is_locked_by_a_writer_is_read(directory):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["--host", "0.0.0.0"], "'0.0.0.0': other machines may reach it, and would see everything; add --public"),
-        (["--host", "203.0.113.7", "--public"], "--host '203.0.113.7': this is no address of this machine"),
-        (["--host", "no host", "--public"], "--host 'no host': this is no name or address of this machine"),
-        (["--port", "70000"], "70000 is not in the range"),
-    ],
-)
-def test_where_it_can_not_listen_is_one_sentence(directory, arguments, sentence, capsys):
-    assert sentence in refusal(calling(directory, capsys), "serve", *arguments)
-
-
-@pytest.mark.parametrize(
     ("options", "asked"),
     [
         ("", [4]), ("--play-slots 0", [0]), ("--allowed-host arena.example", [0]), ("--trusted-proxy 10.0.0.1", [0]),
@@ -237,13 +225,10 @@ def test_where_it_can_not_listen_is_one_sentence(directory, arguments, sentence,
     ],
 )  # fmt: skip
 def test_only_where_strangers_do_not_come_visitors_may_play(directory, capsys, monkeypatch, options, asked):
-    def refuse(*_):
-        raise UsageError("far enough")
-
     slots = []
     locked = lambda _, play_slots, __: slots.append(play_slots) or contextlib.nullcontext(())  # noqa: E731
     monkeypatch.setattr(serve_command, "locked_for_visitors", locked)
-    monkeypatch.setattr("arena.server.http.opened_home.OpenedHome", refuse)
+    monkeypatch.setattr("arena.server.http.opened_home.OpenedHome", Mock(side_effect=UsageError("far enough")))
     assert refusal(calling(directory, capsys), "serve", *options.split()) == "far enough"
     assert slots == asked
 
@@ -311,6 +296,10 @@ def test_the_loop_is_let_on_ten_times_as_soon_as_by_python(monkeypatch):
 
 
 REFUSED = {
+    ("--host", "0.0.0.0"): "'0.0.0.0': other machines may reach it, and would see everything; add --public",
+    ("--host", "203.0.113.7", "--public"): "--host '203.0.113.7': this is no address of this machine",
+    ("--host", "no host", "--public"): "--host 'no host': this is no name or address of this machine",
+    ("--port", "70000"): "70000 is not in the range",
     ("--only", "web", "--ladder", "x.toml"): "--ladder: --only web has no use for it",
     ("--allowed-host", "a.example:80"): "--allowed-host 'a.example:80': expected a name or an address without https://",
     ("--only", "web", "--play-slots", "2"): "--play-slots: --only web has no use for it",
@@ -324,8 +313,8 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("arguments", "sentence"), REFUSED.items(), ids=" ".join)
-def test_what_a_service_cannot_do_is_said_in_a_sentence(tmp_path, capsys, arguments, sentence):
-    assert sentence in refusal(calling(tmp_path, capsys), "serve", *arguments)
+def test_what_a_service_cannot_do_is_said_in_a_sentence(directory, capsys, arguments, sentence):
+    assert sentence in refusal(calling(directory, capsys), "serve", *arguments)
 
 
 class Alone:

@@ -1,5 +1,6 @@
 import logging
 import shutil
+from unittest.mock import Mock
 
 import pytest
 
@@ -50,7 +51,6 @@ class Watching:
         return self.changes[0] if self.changes else None
 
     def changed_by(self, topics, change, of="version_of"):
-        """Return the topics whose pages a change makes different."""
         ask = getattr(self.watcher, of)
         before = [ask([topic]) for topic in topics]
         change()
@@ -252,12 +252,9 @@ def test_an_earlier_copy_is_another_store(home, tournament, watching):
 
 @on_both
 def test_a_store_that_can_not_be_read_is_read_later(home, tournament, watching, monkeypatch):
-    def locked(*_):
-        raise StoreError("locked")
-
     home.store.record(tournament, [record(1)])
     with monkeypatch.context() as patch:
-        patch.setattr(Database, "read", locked)
+        patch.setattr(Database, "read", Mock(side_effect=StoreError("locked")))
         assert watching.look() is None
         assert watching.watcher.lost_at is not None
     assert kinds(watching.look()) == [(1, 2, EventKind.RESULTS)]

@@ -2,6 +2,7 @@ import resource
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from unittest.mock import Mock
 
 import pytest
 
@@ -32,10 +33,6 @@ from tests.store.people.conftest import FakeClock
 def people(tmp_path):
     with ArenaHome(tmp_path), open_people(tmp_path) as opened:
         yield opened
-
-
-def away(_):
-    raise DatabaseError("it is away")
 
 
 def found(tmp_path, people):
@@ -71,7 +68,7 @@ def test_everybody_knows_which_service_is_in_difficulty_and_operators_where(tmp_
     people.directors.report_state("autumn", "ladder", DirectorState.SHORT, "submit 1 more bot")
     told = {one.service: one.public for one in found(tmp_path, people) if one.service != "ladder"}
     ladders = [one.public for one in found(tmp_path, people) if one.service == "ladder"]
-    monkeypatch.setattr(people.directors, "reports", away)
+    monkeypatch.setattr(people.directors, "reports", Mock(side_effect=DatabaseError("it is away")))
     *notes, web = found(tmp_path, people)  # which a database that can't be read does not hide
     told["web"] = web.public
     assert [where in one.sentence for one in notes] == [True] * 5

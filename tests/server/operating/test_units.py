@@ -47,8 +47,7 @@ def test_there_are_two_services_and_a_socket():
     services = {name for name in made if name.endswith(".service")}
     assert services == {"arena-web.service", "arena-work.service"}
     assert set(made) - services == {"arena.target", "arena.slice", "arena-web.socket"}
-    wanted = section(made["arena.target"], "Unit")["Wants"].split()
-    assert set(wanted) == services | {"arena-web.socket"}
+    assert set(section(made["arena.target"], "Unit")["Wants"].split()) == services | {"arena-web.socket"}
     for name in services:
         assert section(made[name], "Service")["Slice"] == "arena.slice"
         assert section(made[name], "Service")["Type"] == "notify"

@@ -35,8 +35,7 @@ ROLES = {"ann": Role.AUTHOR, "dora": Role.DIRECTOR, "olga": Role.OPERATOR, "otto
 
 
 def add_person(store, name, role):
-    person = store.accounts.add(name, role, "test")
-    store.accounts.set_password(person, secret.hash_password(PASSWORD))
+    store.accounts.set_password(store.accounts.add(name, role, "test"), secret.hash_password(PASSWORD))
     return store.accounts.get(name)
 
 

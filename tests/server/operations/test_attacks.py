@@ -2,6 +2,7 @@ import asyncio
 import json
 import logging
 import re
+from unittest.mock import Mock
 
 import pytest
 from sqlalchemy import event
@@ -63,8 +64,7 @@ async def test_what_our_pages_and_programs_send_is_taken(world, headers):
 @pytest.mark.parametrize("content_type", ["text/plain", "multipart/form-data; boundary=x", "", "application/xml", None])
 async def test_bodies_that_pages_elsewhere_can_send_as_something_else_are_refused(world, content_type):
     headers = {} if content_type is None else {"content-type": content_type}
-    client = world.client()
-    await answered(client.post("/sign-in", headers=headers, content=json.dumps(LOGIN).encode()), 415)
+    await answered(world.client().post("/sign-in", headers=headers, content=json.dumps(LOGIN).encode()), 415)
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "GET"])
@@ -318,11 +318,8 @@ async def test_what_is_secret_is_repeated_nowhere(world, caplog, capfd, monkeypa
             response = await answered(client.post(path, data=fields, headers={"accept": accept}), 400)
             answers.append(response.text + str(response.headers))
 
-    def fail(*_):
-        raise RuntimeError("a defect")
-
     with monkeypatch.context() as broken:
-        broken.setattr(type(world.store.sessions), "begin", fail)
+        broken.setattr(type(world.store.sessions), "begin", Mock(side_effect=RuntimeError("a defect")))
         response = await answered(world.client().post("/sign-in", data=LOGIN | {"next": "/"}), 500)
         answers.append(response.text)
     assert "a defect" in caplog.text

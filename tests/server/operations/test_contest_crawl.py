@@ -232,7 +232,6 @@ def check_asking(seen):
 
 
 def disqualify(crawl):
-    """Ask for a correction of what is hidden, and let it be done."""
     crawl.played.people.requests.add(
         "spring", "disqualify", {"bot": "evebot@1", "rule": "annul"}, subject="evebot@1", reason=REASON, by="dora"
     )

@@ -186,8 +186,7 @@ def test_who_is_disqualified_has_a_mark_and_no_rank_also_for_what_came_before():
     entries = [entry(name, f"{name}bot@1", k) for k, name in enumerate(("ann", "bob", "cy"), 1)]
     final = page("cup", ("annbot@1", 1), disqualified=("bobbot@1",))
     first = page("cup-qualification", ("bobbot@1", 1), ("annbot@1", 2), ("cybot@1", 3))
-    lines = grade_lines(entries, [final, first])
-    found = [(line.person, line.rank, line.is_disqualified) for line in lines]
+    found = [(line.person, line.rank, line.is_disqualified) for line in grade_lines(entries, [final, first])]
     assert found == [("ann", 1, False), ("cy", 2, False), ("bob", None, True)]
     header, *rows = GradesPage(lines=grade_rows(GUESTS, entries, {}, [final, first])).csv().splitlines()
     assert header.endswith(",disqualified")

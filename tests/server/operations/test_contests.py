@@ -279,8 +279,7 @@ async def test_what_is_wrong_by_itself_and_what_only_the_arena_knows_is_said_at_
         "Encounters of each pairing: expected a whole number from 1 to 100,000",
     ], "in the order of the form"
     assert fields == ["name", "deadline_at", "deadline_at", "invited", "encounters"]
-    program = world.program("dora", Scope.DIRECT)
-    answer = (await program.post("/contests", json=FORM | SEVERAL_WRONG)).json()
+    answer = (await world.program("dora", Scope.DIRECT).post("/contests", json=FORM | SEVERAL_WRONG)).json()
     assert [(one["field"], one["title"]) for one in answer["fields"]] == [(one, one) for one in fields]
     assert "expected a time after opens_at" in answer["error"]
 
@@ -414,7 +413,6 @@ def contest(world):
 
 
 async def read(world, who, contest):
-    """Return (text, answer, author) of each message that somebody reads; who has signed in has seen them then."""
     client = world.client(accept=JSON) if who is None else world.browser(who)
     answer = await client.get(f"/contests/{contest}", headers={"accept": JSON})
     return [(one["text"], one["answer"], one["author"]) for one in answer.json()["messages"]]
@@ -471,8 +469,7 @@ async def test_an_announcement_is_new_until_it_was_seen_in_a_browser(world, cont
     assert f"{NEWS}\nline 2" in first
     assert ('<span class="badge">new</span>' in first, '<span class="badge">new</span>' in second) == (True, False)
     assert [await new_for(world, who) for who in ("ann", "eve")] == [[1], [0]]
-    program = world.program("ann")
-    assert (await program.get(f"/contests/{contest}")).json()["messages"][0]["is_new"]
+    assert (await world.program("ann").get(f"/contests/{contest}")).json()["messages"][0]["is_new"]
     assert await new_for(world, "ann") == [1]  # a program has not seen it for them
     assert "announced something in the contest" in str(world.store.log.lines(hidden=())[0])
 

@@ -59,13 +59,6 @@ class Hurried(RunControl):
         return Order.PLAY if self.asked < 4 else Order.STOP
 
 
-@pytest.fixture
-def pair(tmp_path, monkeypatch):
-    monkeypatch.setattr(playing, "BOT", BOT)
-    monkeypatch.setitem(VALUES, "match", VALUES["match"][-2:])
-    return tmp_path
-
-
 async def forked(directory, prepare):
     (directory / "one").mkdir()
     first = Crawl(directory / "one")
@@ -124,14 +117,16 @@ CONTESTS = {"sealed": (SEALED, OPENS + 60), "frozen": ({}, FREEZE + 60)}
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", CONTESTS)
-async def test_who_may_not_see_embargoed_results_can_not_tell_two_homes_apart(pair, kind):
+async def test_who_may_not_see_embargoed_results_can_not_tell_two_homes_apart(tmp_path, monkeypatch, kind):
+    monkeypatch.setattr(playing, "BOT", BOT)
+    monkeypatch.setitem(VALUES, "match", VALUES["match"][-2:])
     changed, embargoed_at = CONTESTS[kind]
 
     def prepare(crawl):
         crawl.played.announce(**changed, qualification=LADDER)
         crawl.played.now.seconds = OPENS - 60
 
-    one, other = await forked(pair, prepare)
+    one, other = await forked(tmp_path, prepare)
     try:
         for crawl, controls in ((one, ()), (other, (Hurried(),))):
             crawl.played.now.seconds = embargoed_at

@@ -76,8 +76,7 @@ async def test_signing_out_ends_the_session_and_who_must_sign_in_first_is_led_ba
 
 
 async def test_a_director_invites_and_the_invited_opens_an_account(world):
-    dora = world.browser("dora")
-    made = await dora.post("/people/invitations", data={"role": "author", "days": "3"})
+    made = await world.browser("dora").post("/people/invitations", data={"role": "author", "days": "3"})
     link = httpx.URL(re.search(r"<pre>(https://arena\.example/invitations/[\w-]{43})</pre>", made.text)[1])
     assert "can be used once within 3 days" in made.text
     newcomer = world.client()

@@ -91,8 +91,7 @@ async def test_a_level_is_played_at_once_where_its_bot_is_offered(world, matches
     page = (await world.client().get("/play?game=differences")).text
     levels = re.findall('name="bot" value="([^"]*)">Play, ([a-z]*)<', page)
     assert levels == [("arena:random_legal", "beginner"), ("arena:greedy", "easy"), ("arena:alphabeta", "strong")]
-    sent = {"game": "differences", "bot": "arena:random_legal"}
-    answer = await world.client().post("/play", data=sent)
+    answer = await world.client().post("/play", data={"game": "differences", "bot": "arena:random_legal"})
     choices = matches.find(answer.headers["location"].removeprefix("/play/")).choices
     assert (choices.bot, choices.seat, choices.per_action_milliseconds) == ("arena:random_legal", 0, 1000)
     assert "Play, easy" in (await world.client().get("/play?game=plusminus")).text

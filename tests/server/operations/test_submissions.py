@@ -1,3 +1,5 @@
+from secrets import token_hex
+
 import pytest
 
 from arena.analysis.measures.standings_cache import standings_of
@@ -195,8 +197,7 @@ async def test_what_a_timeout_rejected_is_checked_again_when_its_author_asks(wor
 @pytest.mark.slow
 async def test_my_bots_say_how_each_is_and_was_yesterday_and_what_to_do(world, ann, directory):
     with ArenaHome(directory) as home:
-        ladder = fill_ladder(home, 13, "ladder")
-        bot = ladder.definition.entrants[0]
+        bot = fill_ladder(home, 13, "ladder").definition.entrants[0]
         home.store.set_owner(OwnedBot(bot.label, bot.digest, "ann"))
     await submit_bot(ann, b"1")
     world.store.submissions.claim().finish(SubmissionState.ACCEPTED, "", "", "a@1")
@@ -235,12 +236,15 @@ async def test_my_bots_say_how_the_newest_version_is_that_a_ladder_has_rated(wor
 ASKED_AGAIN = "/asking.js"
 
 
+def decided(world, state, report="", reason=""):
+    world.store.submissions.add(world.store.accounts.get("ann"), token_hex(8), token_hex(32), 100, "new.py", "")
+    world.store.submissions.claim().finish(state, report, reason, "new@1")
+    return world.store.submissions.latest()[0].number
+
+
 @pytest.fixture
 def submission(world):
-    world.store.submissions.add(world.store.accounts.get("ann"), "a" * 16, "b" * 64, 100, "new.py", "")
-    claim = world.store.submissions.claim()
-    claim.finish("accepted", "", "", "new@1")
-    return world.store.submissions.latest()[0].number
+    return decided(world, SubmissionState.ACCEPTED)
 
 
 @pytest.fixture
@@ -279,17 +283,13 @@ async def test_it_is_not_awaited_for_ever_and_not_at_all_if_it_was_rejected(worl
     assert ASKED_AGAIN in (await client.get(path)).text
     world.now.seconds += 2
     assert ASKED_AGAIN not in (await client.get(path)).text
-    world.store.submissions.add(world.store.accounts.get("ann"), "d" * 16, "c" * 64, 100, "new.py", "")
-    world.store.submissions.claim().finish("refused", "", "wrong", "new@1")
-    number = world.store.submissions.latest()[0].number
-    assert ASKED_AGAIN not in (await client.get(f"/submissions/{number}")).text
+    path = f"/submissions/{decided(world, SubmissionState.REJECTED, '', 'wrong')}"
+    assert ASKED_AGAIN not in (await client.get(path)).text
 
 
 async def test_of_the_lines_of_a_failed_build_the_account_has_the_first_and_the_submission_all(world):
-    world.store.submissions.add(world.store.accounts.get("ann"), "d" * 16, "c" * 64, 100, "new.py", "")
-    lines = "its build failed: cc\n  new.c: error"
-    world.store.submissions.claim().finish(SubmissionState.REJECTED, f"new@1: copied\n{lines}", lines, "new@1")
-    number, client = world.store.submissions.latest()[0].number, world.browser("ann")
+    lines, client = "its build failed: cc\n  new.c: error", world.browser("ann")
+    number = decided(world, SubmissionState.REJECTED, f"new@1: copied\n{lines}", lines)
     submission, account = [(await client.get(path)).text for path in (f"/submissions/{number}", "/account")]
     assert "its build failed: cc" in account
     assert "new.c" not in account
@@ -298,10 +298,9 @@ async def test_of_the_lines_of_a_failed_build_the_account_has_the_first_and_the_
 
 
 async def test_a_document_that_a_hint_names_is_a_page_of_the_guide(world):
-    world.store.submissions.add(world.store.accounts.get("ann"), "d" * 16, "c" * 64, 100, "new.py", "")
     hint = "<b> Submit it with the bot, as docs/dependencies.md says; docs/other.md does not"
-    world.store.submissions.claim().finish("refused", f"new@1: copied\nto fix it: {hint}", "no module", "new@1")
-    number, client = world.store.submissions.latest()[0].number, world.browser("ann")
+    number = decided(world, SubmissionState.REJECTED, f"new@1: copied\nto fix it: {hint}", "no module")
+    client = world.browser("ann")
     for path in (f"/submissions/{number}", "/account"):
         text = (await client.get(path)).text
         assert 'as <a href="/guide/dependencies">docs/dependencies.md</a> says; docs/other.md does' in text
@@ -310,8 +309,7 @@ async def test_a_document_that_a_hint_names_is_a_page_of_the_guide(world):
 
 
 async def test_a_rejected_version_leaves_the_accepted_one_in_its_place(world, submission):
-    world.store.submissions.add(world.store.accounts.get("ann"), "d" * 16, "c" * 64, 100, "new.py", "")
-    world.store.submissions.claim().finish("refused", "", "new@1 has been submitted with other files", "new@1")
+    decided(world, SubmissionState.REJECTED, "", "new@1 has been submitted with other files")
     bots = (await world.browser("ann").get("/account", headers={"accept": JSON})).json()["bots"]
     assert bots[0]["next_step"].endswith("under a new version if this one was accepted before. Until then new@1 plays.")
 
