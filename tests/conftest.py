@@ -150,7 +150,6 @@ def pytest_sessionstart(session):
 
 
 def room_of(nodeid):
-    """Return the directory of a test below ``tests``, or ``top``."""
     parts = nodeid.partition("::")[0].split("/")
     return parts[1] if len(parts) > 2 else "top"
 

@@ -132,8 +132,7 @@ def judge(rows, fixture_seconds):
 
 
 def _shared_fixtures(item):
-    definitions = item._fixtureinfo.name2fixturedefs.values()
-    return [each for each in definitions if each[-1].scope != "function"]
+    return [each for each in item._fixtureinfo.name2fixturedefs.values() if each[-1].scope != "function"]
 
 
 def _name(fixturedef):

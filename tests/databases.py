@@ -16,6 +16,5 @@ patterns, replacing a row. Besides, for a round trip through each part of a stor
 
 
 def change(path, statement, *values):
-    """Change a database in a file behind the arena's back."""
     with contextlib.closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(statement, values)

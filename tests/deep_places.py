@@ -1,5 +1,3 @@
-"""Directories that are deeper than a path can tell."""
-
 import os
 
 

@@ -1,5 +1,3 @@
-"""What programs leave behind: processes and lines, without those that tests beside them cause."""
-
 import os
 import time
 from contextlib import contextmanager, suppress

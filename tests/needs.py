@@ -15,24 +15,20 @@ ordinary_user = pytest.mark.skipif(os.geteuid() == 0, reason="needs an ordinary 
 
 
 def program(*names, path=None):
-    """Return a marker for tests that need one of several programs."""
     is_missing = not any(shutil.which(name, path=path) for name in names)
     return pytest.mark.skipif(is_missing, reason=f"needs {' or '.join(names)}")
 
 
 def package(name):
-    """Return a marker for tests that need a package of the extra ``test-all``; they import it themselves."""
     return pytest.mark.skipif(find_spec(name) is None, reason=f"needs {name}")
 
 
 def isolation(level):
-    """Skip the test where this machine does not offer an isolation level."""
     if not probe_level(level).is_available:
         pytest.skip(f"needs the isolation level {level}")
 
 
 def landlock(abi):
-    """Skip the test where the kernel's Landlock is older than a version."""
     if landlock_abi() < abi:
         pytest.skip(f"needs Landlock {abi}")
 

@@ -12,7 +12,6 @@ from pathlib import Path
 
 
 def programs():
-    """Return the directory of PostgreSQL's programs; None where it is not installed."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     on_path = shutil.which("initdb")
     return found[-1].parent if found else Path(on_path).parent if on_path else None

@@ -108,8 +108,7 @@ SENTENCES = [
 
 @pytest.mark.parametrize(("text", "message"), SENTENCES)
 def test_the_sentence_names_the_thing_the_value_and_what_is_accepted(text, message, tmp_path):
-    model = _Manifest if text.startswith("command") else TournamentFile
-    assert message in fault_of(model, text, tmp_path)
+    assert message in fault_of(_Manifest if text.startswith("command") else TournamentFile, text, tmp_path)
 
 
 def test_what_is_missing_is_described():

@@ -37,6 +37,5 @@ def test_who_is_not_above_the_yardstick_has_the_worst_grade_and_the_best_bot_of_
 
 def test_a_bot_that_never_forfeits_gets_its_points_and_points_have_names():
     lines = [line("ann", "a", 1), line("bob", "a", 1, forfeits=1), line("cy", "b", 3)]
-    scheme = Scheme(best=5, without_faults=5, names={"A": 9, "C": 5, "F": 1})
-    found = grades(scheme, CLASS[:4], lines)
+    found = grades(Scheme(best=5, without_faults=5, names={"A": 9, "C": 5, "F": 1}), CLASS[:4], lines)
     assert found == {"ann": "A", "bob": "C", "cy": "C", "dan": "F"}  # below the last name, too

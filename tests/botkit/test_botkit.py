@@ -40,8 +40,7 @@ def test_time_for_an_action_leaves_a_tenth_and_shares_the_bank(monkeypatch):
     assert shared.time_for_this_action(actions_left=0) == pytest.approx(0.9 * 60)
     more = clock(60.0, bank=60.0, increment=10.0, monkeypatch=monkeypatch)
     assert more.time_for_this_action() == pytest.approx(0.9 * (60 / 15 + 9.0))
-    short = clock(1.0, bank=60.0, monkeypatch=monkeypatch)
-    assert short.time_for_this_action() == pytest.approx(0.9)
+    assert clock(1.0, bank=60.0, monkeypatch=monkeypatch).time_for_this_action() == pytest.approx(0.9)
 
 
 @given(now=seconds, bank=st.none() | seconds, passed=seconds, left=st.integers(-3, 100), increment=seconds)

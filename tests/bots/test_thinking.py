@@ -168,8 +168,7 @@ def test_cornerer_numbers_the_best_next_mark(heights, made):
     state = type(game.initial_state())(tuple(heights), tuple(column + 1 for column in numbered))
     chosen = cornerer.choose(game, state, forever(), None)
     assert chosen.note["lead to come"] == lead_to_come(tuple(heights), numbered)
-    after = game.apply(state, chosen.action)
-    scored = game.scores(after)[made % 2] - game.scores(state)[made % 2]
+    scored = game.scores(game.apply(state, chosen.action))[made % 2] - game.scores(state)[made % 2]
     assert scored - lead_to_come(tuple(heights), (*numbered, chosen.action[0] - 1)) == chosen.note["lead to come"]
 
 
@@ -213,8 +212,7 @@ def test_stripes_reckons_every_line_and_the_best_upright_answer_as_the_rules_do(
     width, height = data.draw(st.integers(3, 12)), 2 * data.draw(st.integers(1, 5))
     upright = data.draw(st.sets(st.integers(1, width - 1), max_size=4))
     level = data.draw(st.sets(st.integers(1, height - 1), max_size=4)) if height > 1 else set()
-    missing = data.draw(st.integers(0, 2))
-    lines = min(max(1, len(upright) + len(level) + missing), width + height - 2)
+    lines = min(max(1, len(upright) + len(level) + data.draw(st.integers(0, 2))), width + height - 2)
     game = make_game("plaid", width=width, height=height, lines=lines)
     state = type(game.initial_state())(tuple(sorted(upright)), tuple(sorted(level)))
     free, leads = stripes.Sheet(game).leads(*state)

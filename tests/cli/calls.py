@@ -17,7 +17,6 @@ def played_in(directory, **files):
 
 
 def called(capture, *arguments):
-    """Run a command and return (exit code, stdout, stderr)."""
     code = run([*map(str, arguments)])
     out, err = capture.readouterr()
     assert "Traceback" not in out + err
@@ -43,16 +42,19 @@ def refusal(call, *arguments):
     return sentence
 
 
+def ended(call, code, *arguments):
+    """Return what a command prints and says that ends with this exit code."""
+    found, out, err = call(*arguments)
+    assert found == code, err
+    return out, err
+
+
 def printed(call, *arguments):
-    code, out, err = call(*arguments)
-    assert code == 0, err
-    return out
+    return ended(call, 0, *arguments)[0]
 
 
 def shown(call, code, *arguments):
-    ended, out, err = call(*arguments)
-    assert ended == code, err
-    return out
+    return ended(call, code, *arguments)[0]
 
 
 def printed_alone(call, *arguments):
@@ -63,9 +65,7 @@ def printed_alone(call, *arguments):
 
 
 def told(call, code, *arguments):
-    ended, _, err = call(*arguments)
-    assert ended == code, err
-    return err
+    return ended(call, code, *arguments)[1]
 
 
 def as_json(call, *arguments):

@@ -11,7 +11,7 @@ from arena.base.enums import IsolationLevel
 from arena.match.check.check import Step
 from arena.sandbox.isolation.levels import choose_isolation, probe_level
 from benchmarks import zoo_bots as zoo
-from tests.cli.calls import as_json, called, played_in, printed, printed_alone, refusal, shown, told
+from tests.cli.calls import as_json, called, ended, played_in, printed, printed_alone, refusal, shown, told
 
 
 @pytest.fixture
@@ -156,8 +156,7 @@ def test_the_commands_it_prints_do_what_they_say(arena, played):
 def test_a_bot_that_was_mended_is_told_to_differ(arena, played, wrong_ply):
     program = played / "wrong_ply" / "wrong_ply.py"
     program.write_text(program.read_text().replace("+ 1", "+ 0"))
-    code, out, errors = arena("repro", wrong_ply)
-    assert code == 1
+    out, errors = ended(arena, 1, "repro", wrong_ply)
     assert "the files of wrong_ply@1 have changed since this match" in errors
     assert "now:       no fault" in out
     assert "Not the same as recorded." in out

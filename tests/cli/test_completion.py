@@ -64,7 +64,6 @@ def directory(tmp_path_factory):
 
 
 def complete(directory, line, **variables):
-    """Return what is answered to bash for a line up to the cursor."""
     asked = {"_ARENA_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_WORDBREAKS": " :=", **variables}
     printed, errors = io.TextIOWrapper(io.BytesIO()), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(printed), redirect_stderr(errors):
@@ -236,7 +235,6 @@ class Shell(Terminal):
         return self
 
     def complete(self, text):
-        """Type a text and Tab, and return the line then; the line is left."""
         self.type(f"{text}\t\x07".encode())
         shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", self.read_until(r"<[^>]*>"))
         self.type(b"\x15\x0c")

@@ -22,8 +22,7 @@ def tournament(path, game, extra="opening_plies = 0"):
 @pytest.mark.slow
 def test_a_run_plays_the_rest_and_names_each_mistake_once(arena, tmp_path):
     file = tournament(tmp_path / "t.toml", "ApplyRaises", "opening_plies = 0\nencounters = 2")
-    err = told(arena, 1, "run", file, "--quiet")
-    (line,) = [line for line in err.splitlines() if "no result" in line]
+    (line,) = [line for line in told(arena, 1, "run", file, "--quiet").splitlines() if "no result" in line]
     assert line.startswith(f"arena: 4 matches have no result (the first is match 1): {AT_FAULT}")
     assert line.endswith(f"; arena check --rules {GAMES}:ApplyRaises tries out all its rules")
     code, out, _ = arena("matches", "t")

@@ -130,8 +130,7 @@ def test_an_empty_path_is_not_the_directory(arena, home, monkeypatch, line):
     shutil.copytree(MINIMAL, here, dirs_exist_ok=True)
     monkeypatch.chdir(here)
     before = sorted(here.iterdir())
-    arguments = [MINIMAL if part == "BOT" else part.replace("@", "") for part in line.split()]
-    code, _, errors = arena(*arguments)
+    code, _, errors = arena(*[MINIMAL if part == "BOT" else part.replace("@", "") for part in line.split()])
     assert (code, sorted(here.iterdir())) == (2, before)
     assert "'': expected a path, such as . for this directory" in errors
 

@@ -267,8 +267,7 @@ def test_the_overview_and_the_list_fit_the_terminal(arena, monkeypatch, columns)
 
 def test_the_leader_is_who_is_first_by_the_format(arena, home):
     with ArenaHome(home) as opened:
-        tie = opened.store.create_tournament(definition(name="tie"), [line(1)])
-        opened.store.record(tie, [record(1)])
+        opened.store.record(opened.store.create_tournament(definition(name="tie"), [line(1)]), [record(1)])
         ladder = opened.store.create_tournament(definition(name="ladder", format="ladder"), [line(1)])
         opened.store.record(ladder, [record(1, ranks=[2, 1], scores=[1, 2])])
     _, text, _ = arena()

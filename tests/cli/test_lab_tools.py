@@ -14,7 +14,7 @@ from arena.tournament.definition import make_definition
 from arena.tournament.director import run_tournament
 from tests import needs
 from tests.analysis.text.tournaments import ScriptedExecutor, play
-from tests.cli.calls import calling, printed, printed_alone, refusal, shown, told
+from tests.cli.calls import calling, ended, printed, printed_alone, refusal, shown, told
 from tests.conftest import BOTS
 
 QUALITY = ("quality", "differences", "-o", "size=2", "--encounters", "10", "--doublings", "0")
@@ -91,7 +91,6 @@ def test_a_book_without_a_line_is_not_written(lab):
 
 @pytest.fixture
 def anew(tmp_path, capsys, monkeypatch):
-    """Return a function that runs a command with an empty cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("CC", raising=False)
     load.cache_clear()
@@ -154,8 +153,7 @@ def test_puzzles_are_written_as_json_and_into_a_file(lab, tmp_path):
 
 
 def test_the_text_has_eleven_measures_and_is_80_columns_wide(lab):
-    code, out, err = lab(*QUALITY)
-    assert code == 0
+    out, err = ended(lab, 0, *QUALITY)
     numbers = [line[:2] for line in out.splitlines() if line[:2].strip()]
     assert numbers[1:12] == [f"{number:>2}" for number in range(1, 12)]
     assert "margin of seat 0, size 2                          0  exact (proved)" in out
@@ -252,7 +250,6 @@ def tune(tmp_path, capsys, monkeypatch):
 
 
 def played_at_once(definition, store, **options):
-    """Play matches in this process, at random."""
     return run_tournament(definition, store, executor=ScriptedExecutor((), ""), listener=options["listener"])
 
 

@@ -15,7 +15,7 @@ from arena.match.players.manifest import load_bot
 from arena.match.replay import states_of
 from arena.match.single_match import play_match
 from benchmarks import zoo_bots as zoo
-from tests.cli.calls import as_json, called, told
+from tests.cli.calls import as_json, called, ended, told
 from tests.cli.typed_terminal import arena_at_a_terminal, shown_at_a_terminal
 from tests.conftest import BOTS
 from tests.games.variants import VARIANTS
@@ -33,8 +33,7 @@ def play(monkeypatch, capsys, tmp_path):
 
 
 def test_a_person_may_take_a_seat(play):
-    code, text, errors = play("z9\nnonsense\na1\n", "differences", "human", BOTS / "minimal", "-o", "size=2")
-    assert code == 0
+    text, errors = ended(play, 0, "z9\nnonsense\na1\n", "differences", "human", BOTS / "minimal", "-o", "size=2")
     assert "1. human (seat 0) plays a1" in text
     assert "2. minimal@1 (seat 1) plays b2" in text
     assert "2 .[B]\n1 A .\n  a b\n" in text
@@ -46,8 +45,7 @@ def test_a_person_may_take_a_seat(play):
 
 def test_words_of_command_are_understood(play):
     typed = "?\nlegal\nLEGAL\nscores\nrules\nboard\n\nquit\n"
-    code, text, errors = play(typed, "differences", "human", BOTS / "minimal", "-o", "size=2")
-    assert code == 0
+    text, errors = ended(play, 0, typed, "differences", "human", BOTS / "minimal", "-o", "size=2")
     assert errors.count("a: 1 2\nb: 1 2\n") == 3  # "?" lists them too
     rules = errors[errors.index("Differences: ") : errors.rindex("human (seat 0) acts")]
     assert "`" not in rules and max(map(len, rules.splitlines())) <= 80
@@ -67,8 +65,7 @@ def test_an_illegal_action_is_told_with_the_rule_and_few_actions_are_listed(play
 @pytest.mark.slow(sample=True)
 def test_undo_takes_back_the_persons_own_last_action_and_gives_bots_the_position(play):
     typed = "undo\na1\nc3\nundo\nundo\nc1\nquit\n"
-    code, text, errors = play(typed, "differences", "human", BOTS / "minimal", "-o", "size=6")
-    assert code == 0
+    text, errors = ended(play, 0, typed, "differences", "human", BOTS / "minimal", "-o", "size=6")
     assert "You have no action to take back." in errors
     moves = re.findall(r"^(\d+)\. (?:human|minimal@1) \(seat \d\) plays (\w+)", text, re.MULTILINE)
     assert moves[:2] == [("1", "a1"), ("2", "b2")]
@@ -76,8 +73,7 @@ def test_undo_takes_back_the_persons_own_last_action_and_gives_bots_the_position
     assert text.count("\n".join(f"{y} . . . . . ." for y in range(6, 0, -1))) == 2  # at first, and after both undos
     # a bot that updates its state from messages would commit a fault if it still had the actions undone
     typed = "a1\nundo\nb2\nundo\nc3\nlegal\nquit\n"
-    code, text, errors = play(typed, "differences", "human", BOTS / "greedy", "-o", "size=3")
-    assert code == 0
+    text, errors = ended(play, 0, typed, "differences", "human", BOTS / "greedy", "-o", "size=3")
     assert "fault" not in text + errors
 
 
@@ -93,17 +89,14 @@ def test_a_hint_comes_from_a_bot_and_is_an_action_the_rules_allow(play):
 
 
 def test_a_bot_that_fails_has_no_hint_and_the_match_goes_on(play):
-    bad = zoo.bad_bot("exits_when_asked")
-    arguments = ("differences", "human", "human", "-o", "size=2", "--hints", bad)
-    code, text, errors = play("hint\na1\nb2\n", *arguments)
-    assert code == 0
+    arguments = ("differences", "human", "human", "-o", "size=2", "--hints", zoo.bad_bot("exits_when_asked"))
+    text, errors = ended(play, 0, "hint\na1\nb2\n", *arguments)
     assert "exits_when_asked@1 has no hint: exit" in errors
     assert "(normal)" in text
 
 
 def test_input_that_ends_in_mid_match_is_told_in_one_sentence(play):
-    code, text, errors = play("", "differences", "human", BOTS / "minimal", "-q")
-    assert code == 2
+    text, errors = ended(play, 2, "", "differences", "human", BOTS / "minimal", "-q")
     assert text == ""
     assert errors.endswith("arena: the input ended after 0 actions, before the match was over; it has no result\n")
     errors = told(play, 2, "a1\n", "differences", "human", BOTS / "minimal", "-q", "-o", "size=4")
@@ -111,8 +104,7 @@ def test_input_that_ends_in_mid_match_is_told_in_one_sentence(play):
 
 
 def test_the_record_of_a_match_with_undo_replays(play):
-    typed = "a1\nundo\nb1\nc3\n"
-    record = as_json(play, typed, "differences", "human", BOTS / "minimal", "-o", "size=3")
+    record = as_json(play, "a1\nundo\nb1\nc3\n", "differences", "human", BOTS / "minimal", "-o", "size=3")
     assert [action for _, action in record["actions"]] == [[2, 1], [1, 2], [3, 3]]
     assert len(list(states_of(MatchRecord.from_json(record)))) == 4
 

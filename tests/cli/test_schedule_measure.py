@@ -30,8 +30,7 @@ def bot_that(tmp_path, name, line):
 
 @pytest.mark.slow
 def test_a_few_matches_say_how_long_all_of_them_take(arena, written, tmp_path):
-    slow = bot_that(tmp_path, "slow", "time.sleep(0.05)")
-    path = written(slow, BOTS / "minimal", text="encounters = 500")
+    path = written(bot_that(tmp_path, "slow", "time.sleep(0.05)"), BOTS / "minimal", text="encounters = 500")
     lines = printed_alone(arena, "schedule", path, "--measure", "--workers", "2").splitlines()
     assert lines[0] == "t: round-robin, 2 entrants, differences for 2"
     assert lines[1] == "1,000 matches in 500 encounters and 500 rounds"

@@ -81,8 +81,7 @@ def test_states_are_values_that_survive_the_wire_and_ranks_agree_with_scores(gam
         with pytest.raises((AttributeError, TypeError)):
             state.heights = ()
     for state, _ in played(game, seed):
-        over_the_wire = msgpack.unpackb(msgpack.packb(game.observation(state)))
-        rebuilt = game.state_from_observation(over_the_wire)
+        rebuilt = game.state_from_observation(msgpack.unpackb(msgpack.packb(game.observation(state))))
         assert rebuilt == state
         assert hash(rebuilt) == hash(state)
         assert game.seat_to_act(rebuilt) == game.seat_to_act(state)

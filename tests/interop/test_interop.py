@@ -101,8 +101,6 @@ class Spaceless(Differences):
 
 
 class Surprising(Differences):
-    """Its space is wrong in the way that the option says."""
-
     name = "surprising"
 
     def space(self):
@@ -270,8 +268,7 @@ class Spaced(Differences):
 
 
 def test_openspiel_has_one_game_of_a_name_which_can_be_copied_and_pickled_as_its_states():
-    names = {f"arena_{name}" for name in GAMES}
-    assert names <= set(pyspiel.registered_names()) & set(openspiel.REGISTERED)
+    assert {f"arena_{name}" for name in GAMES} <= set(pyspiel.registered_names()) & set(openspiel.REGISTERED)
     assert openspiel.register("differences") == openspiel.register("differences") == "arena_differences"
     with pytest.raises(UsageError, match=r"'differences' of .*:Twin: OpenSpiel has the one of arena\.games"):
         openspiel.register(f"{__name__}:Twin")

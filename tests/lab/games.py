@@ -99,7 +99,6 @@ def plain_value(game, state):
 
 
 def values_by_table(game, name):
-    """Return the value of every state, as a table by the rules has it."""
     table = Retrograde(explore(game, name, Limits()))
     return {state: table.values[number] for state, number in table.graph.numbers.items()}
 

@@ -1,5 +1,3 @@
-"""Mutants of the C sources of kernels: one small mistake each."""
-
 import random
 import re
 import shutil
@@ -39,7 +37,6 @@ class Mutant:
 
     @property
     def line(self):
-        """The line with the mistake between arrows, to recognise it by."""
         text = (SOURCES / self.file).read_text()
         begin, end = text.rfind("\n", 0, self.at) + 1, text.find("\n", self.at)
         after = self.at + len(self.token)

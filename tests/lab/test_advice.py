@@ -199,7 +199,6 @@ def same(name, rules, history):
 
 
 def least(name, options, seat, lines):
-    """Return the least that a seat gets by a list, whatever it takes of what is left and whatever the other does."""
     rules, seen, unseen, held = reference_of(name, options), set(), [[]], []
     if name == "coprimality":
         remembered = cache(rules.play)

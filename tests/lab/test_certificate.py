@@ -113,8 +113,7 @@ LISTS = {
 @pytest.mark.parametrize(("name", "options", "rules", "value"), LISTS.values(), ids=LISTS)
 def test_rules_for_people_are_checked_against_all_replies(check, name, options, rules, value):
     text = text_of(name, by_advice=True, **options)
-    claims = [line.split() for line in text.splitlines() if " holds " in line]
-    assert [claim[5] for claim in claims] == rules
+    assert [claim[5] for claim in [line.split() for line in text.splitlines() if " holds " in line]] == rules
     code, said = check(text, name)
     assert (code, said.splitlines()[-1]) == (0, f"proved: the value for seat 0 is exactly {value}")
     assert_no_more(check, text, value)

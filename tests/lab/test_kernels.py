@@ -1,5 +1,3 @@
-"""Kernels are the games that the rules are, and every small mistake in their source is caught by the self-test."""
-
 from math import comb, factorial
 
 import pytest

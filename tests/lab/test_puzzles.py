@@ -126,8 +126,7 @@ def test_mirrored_matches_have_the_same_positions_and_openings_are_nobodys_decis
     assert [len(found) for found in decisions_by_position([first, flipped]).values()] == [2] * len(alone)
     assert decisions_by_position([first, turned]).keys() != alone.keys()
     records = [random_record("plusminus", number, number, opening_plies=7, size=4) for number in range(30)]
-    plies = {one.ply for found in decisions_by_position(records).values() for one in found}
-    assert plies == {7, 8, 9}
+    assert {one.ply for found in decisions_by_position(records).values() for one in found} == {7, 8, 9}
 
 
 def test_of_many_puzzles_some_of_each_difficulty_are_kept():
@@ -183,8 +182,7 @@ def test_puzzles_are_kept_under_any_name_of_their_tournament(home):
     keep_puzzles(home.directory, tournament, [made_puzzle()])
     renamed = home.store.rename(tournament, "u")
     assert kept_puzzles(home.directory, renamed) == (made_puzzle(),)
-    later = replace(renamed, created_at="2030-01-01T00:00:00+00:00")
-    assert kept_puzzles(home.directory, later) == ()
+    assert kept_puzzles(home.directory, replace(renamed, created_at="2030-01-01T00:00:00+00:00")) == ()
 
 
 def change(path, *where, to):

@@ -391,5 +391,4 @@ def test_kernels_play_on_from_an_opening_as_the_rules_do(name, options):
     assert (fast.played, fast.plies, fast.ranked) == (slow.played, slow.plies, slow.ranked)
     assert fast.score_sums == pytest.approx(slow.score_sums)
     assert fast.score_sums != random_playouts(game, 3, 7, 40).score_sums
-    kernel = kernel_of(game)
-    assert kernel.trace(3, 7, opening).plies[0][1] == len(game.legal_actions(after(game, opening)))
+    assert kernel_of(game).trace(3, 7, opening).plies[0][1] == len(game.legal_actions(after(game, opening)))

@@ -175,7 +175,6 @@ def test_the_value_of_a_matrix_is_that_of_an_outside_program(seed):
 
 
 def value_by_scipy(game):
-    """Return the most that a mixture of rows has against each column."""
     linprog = pytest.importorskip("scipy.optimize").linprog
     rows, columns = len(game), len(game[0])
     above = [[-game[row][column] for row in range(rows)] + [1] for column in range(columns)]

@@ -287,5 +287,4 @@ def test_as_many_states_are_counted_as_was_published():
         assert solver_of(make_game("differences", size=size)).needs().states == states
     for size in range(2, 10):
         pairs, states = 4 ** (size - 1), PARTIAL_PERMUTATIONS[size - 1]
-        needs_ = solver_of(make_game("plusminus", size=size)).needs()
-        assert needs_.states == pairs * states + pairs - 1
+        assert solver_of(make_game("plusminus", size=size)).needs().states == pairs * states + pairs - 1

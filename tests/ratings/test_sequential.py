@@ -123,7 +123,6 @@ def test_no_verdict_before_anything_is_known_and_none_after_the_verdict():
 
 
 def pentanomial(rng, elo, draw=0.4):
-    """The score of a pair of matches: each lost, drawn or won."""
     mean = score_of_elo(elo)
     win = mean - draw / 2
     return sum(1.0 if (u := rng.random()) < win else 0.5 if u < win + draw else 0.0 for _ in range(2)) / 2

@@ -13,7 +13,6 @@ VOID = {"meta", "input", "br", "link", "img", "hr", "wbr"}
 
 
 def model_of(home, name, **parameters):
-    """Return the value of a page, as it comes back from JSON."""
     page = PAGE_BY_NAME[name]
     built = page.function()(home, page.parameters.model_validate(parameters))
     return page.model.model_validate_json(built.model_dump_json())

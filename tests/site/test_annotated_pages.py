@@ -241,8 +241,7 @@ def test_the_share_of_value_that_is_kept_is_counted_by_thirds_and_three_matches_
     assert "Where it loses value" in text and "Worth a look: t " in text
     play(there, "elsewhere", ["c", "d"], GAME)
     assert "Where it loses value" not in checked(there, "bot", bot="c").text, "nothing is annotated"
-    rows = csv_rows(page.csv("lost_value"))
-    assert [row["phase"] for row in rows] == ["opening", "middle", "end"]
+    assert [row["phase"] for row in csv_rows(page.csv("lost_value"))] == ["opening", "middle", "end"]
     records = {record.match: record for record in there.store.records(tournament)}
     found = model_of(there, "bot", bot="b").worth_a_look
     assert len(found) == 3

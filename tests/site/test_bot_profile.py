@@ -171,8 +171,7 @@ def test_a_submitted_bot_that_has_not_played_has_a_profile(home, monkeypatch):
 
 
 def test_matches_that_do_not_count_any_more_are_gone_and_unknown_bots_are_errors(home):
-    tournament = tell(home, duels("a@1", "b@1", "wwll"))
-    void_matches(home.store, tournament.name, [1, 2], reason="power cut")
+    void_matches(home.store, tell(home, duels("a@1", "b@1", "wwll")).name, [1, 2], reason="power cut")
     found = profile(home)
     assert [(one.line.wins, one.line.losses) for one in found.ratings] == [(0, 2)]
     assert [one.match for one in found.results] == [4, 3]

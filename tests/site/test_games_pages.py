@@ -74,8 +74,7 @@ def test_actions_lead_to_a_position_whose_squares_are_links_to_legal_actions(hom
     ended = game_page(home, options="size=4", actions="a1 c2 b4 d3")  # heights 1 4 2 3 differ by 3, 2 and 1
     assert (ended.result, ended.legal, ended.legal_count) == ("seat 0 wins 3 : 2.", (), 0)
     page = game_page(home, options="size=2", actions="a1")
-    tree = html_of("game", page, GameParameters(game="differences", options="size=2"))
-    (link,) = tree.iter(f"{SVG}a")
+    (link,) = html_of("game", page, GameParameters(game="differences", options="size=2")).iter(f"{SVG}a")
     assert link.get("href") == "/games/differences?options=size%3D2&actions=a1+b2"
     assert [one.get("class") for one in link.iter(f"{SVG}rect")] == ["target"]
 

@@ -109,8 +109,7 @@ def test_bots_are_listed_by_name_with_their_best_rank(year, monkeypatch):
     assert best["a"] == ("differences", 1, 2)
     assert best["b"] == ("plaid", 1, 3)
     assert best["New"] is None
-    page = checked(year, "bots")
-    assert {link["href"] for link in page.all("a")} >= {"/bots/a", "/bots/a@1", "/bots/New"}
+    assert {link["href"] for link in checked(year, "bots").all("a")} >= {"/bots/a", "/bots/a@1", "/bots/New"}
 
 
 def test_bots_are_found_by_their_names_and_authors(home):

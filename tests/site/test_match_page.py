@@ -239,8 +239,7 @@ def test_marks_come_one_by_one_and_of_long_matches_and_large_boards_few_are_ther
     monkeypatch.setattr(match_boards, "MAX_POSITIONS", 3)
     shown = viewed_match(record(FULL), {}, ply=2)
     assert (shown.first_ply, [position.ply for position in shown.positions]) == (1, [1, 2, 3])
-    marks = [board_marks(shown.board, index) for index in range(3)]
-    assert marks == [["1"], ["1", "2"], ["1", "2", "3"]]
+    assert [board_marks(shown.board, index) for index in range(3)] == [["1"], ["1", "2"], ["1", "2", "3"]]
     assert [clock.wall_seconds for clock in shown.clocks] == [0.5, 0.0]
     too_much = Drawing(1, 1, (("disc", 0, 0, 1, "mark"),) * 20_001)
     monkeypatch.setattr(Differences, "drawing", lambda game, state: too_much)

@@ -27,8 +27,7 @@ HOMES = sorted(path.name for path in (STORED / "homes").iterdir())
 @pytest.fixture
 def home(tmp_path):
     with ArenaHome(tmp_path / "home") as home:
-        tournament = home.store.create_tournament(definition(), [line(1), line(2)])
-        home.store.record(tournament, [record(1)])
+        home.store.record(home.store.create_tournament(definition(), [line(1), line(2)]), [record(1)])
         home.store.create_tournament(definition(name="other"), [line(1)])
         write_log(home, "t", "log of t")
         yield home

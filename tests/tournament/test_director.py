@@ -209,8 +209,7 @@ def test_each_match_has_the_cores_that_its_bots_may_use(write_definition, home, 
     text = f"[[entrants]]\nbot = '{bot}'\n[limits]\ncores = {{}}\n"
     definition = load_definition(write_definition(text.format(2), bots=["minimal"]))
     run_tournament(definition, home.store)
-    notes = {note for record in home.store.records("t") for _, note in record.notes.for_operator()}
-    assert notes == {"2"}
+    assert {note for record in home.store.records("t") for _, note in record.notes.for_operator()} == {"2"}
     assert home.store.tournament("t").definition.limits.cores == 2
     definition = load_definition(write_definition(text.format(1024), bots=["minimal"]))
     for executor in ("local", "in-process"):

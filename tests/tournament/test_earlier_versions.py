@@ -56,8 +56,7 @@ def test_a_stored_tournament_is_played_to_its_end_and_verified(home, name):
 
 @pytest.mark.slow(sample=("0.1.0-1ebad77",))
 def test_a_stored_ladder_goes_on_when_its_file_says_so(home):
-    progress = play(home, definition_of(home, "ladder", **{"matches = 16": "matches = 24"}))
-    assert progress.recorded >= 24
+    assert play(home, definition_of(home, "ladder", **{"matches = 16": "matches = 24"})).recorded >= 24
     assert verify(home, home.store.tournament("ladder"))[1] == []
 
 

@@ -38,7 +38,6 @@ def written(write_definition, name, **keys):
 
 
 def run(definition, home, **options):
-    """Play it in this process; no bot is started."""
     return run_tournament(definition, home.store, executor=ScriptedExecutor((), ""), **options)
 
 
@@ -129,8 +128,7 @@ def test_a_new_version_is_a_new_entrant_of_a_ladder(write_definition, home, tmp_
 
     run(definition(1), home)
     run(definition(2), home)
-    names = {line.bot for line in standings_of(home.store, "t").lines}
-    assert names == {"minimal", "mine@1", "mine@2"}
+    assert {line.bot for line in standings_of(home.store, "t").lines} == {"minimal", "mine@1", "mine@2"}
     assert find_labels("mine", known_bots(home.store.tournaments())) == ["mine@1", "mine@2"]
 
 
@@ -160,8 +158,7 @@ def test_places_of_a_half_played_swiss_count_whole_rounds_only(write_definition,
     tournament = home.store.tournament("t")
     assert tournament.finished_at is None
     rounds_done = tournament.recorded // 4  # two meetings of two matches each, and a bye
-    scores = [place.values["score"] for _, place in ranking_of(home.store, tournament)]
-    assert sum(scores) == 3 * rounds_done
+    assert sum([place.values["score"] for _, place in ranking_of(home.store, tournament)]) == 3 * rounds_done
     assert "the tournament is not complete" in standings_footer(standings_of(home.store, "t"))
 
 

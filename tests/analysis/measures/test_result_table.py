@@ -202,8 +202,7 @@ def test_scores_of_pairs_and_statistics_are_counted_match_by_match(store, seed):
         sums = np.array([sum(group) for group in encounters.values()])
         shares = [found.seats[0], found.seats[1], found.draws]
         assert [share.value for share in shares] == pytest.approx((sums.sum(axis=0) / len(rows))[1:])
-        chosen = np.random.default_rng(seed).integers(0, len(sums), (1000, len(sums)))
-        drawn = sums[chosen].sum(axis=1)
+        drawn = sums[np.random.default_rng(seed).integers(0, len(sums), (1000, len(sums)))].sum(axis=1)
         low = np.quantile(drawn[:, 1:] / drawn[:, :1], 0.025, axis=0)
         assert [share.low for share in shares] == pytest.approx(low, abs=0.06)
 

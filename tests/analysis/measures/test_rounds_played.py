@@ -130,8 +130,7 @@ def test_the_bound_is_what_the_time_control_allows(control, expected):
 
 
 def test_the_time_of_a_match_is_that_of_its_bots_actions_and_adds_up_over_matches_and_seats():
-    one = SimpleNamespace(wall_seconds=(None, None, 0.25, 0.5))
-    found = times_of([one], "plaid", 2, start_seconds=1.0)
+    found = times_of([SimpleNamespace(wall_seconds=(None, None, 0.25, 0.5))], "plaid", 2, start_seconds=1.0)
     assert (found.seconds, found.actions) == ((1.75 + MATCH_OVERHEAD_SECONDS,), (2,))
     records = [
         record(["a@1", "b@1"], [0, 1, 0], [None, 0.5, 0.25], [(0.25, 0.1, 0.0), (0.5, 0.4, 2.0)]),

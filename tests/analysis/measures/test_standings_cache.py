@@ -48,8 +48,7 @@ def kept(tmp_path, monkeypatch):
 
     def is_kept(**changes):
         before = len(made)
-        table = cached_standings(tmp_path / "cache", replace(FINISHED, **changes), make)
-        return table, len(made) == before
+        return cached_standings(tmp_path / "cache", replace(FINISHED, **changes), make), len(made) == before
 
     is_kept()
     (path,) = (tmp_path / "cache").iterdir()

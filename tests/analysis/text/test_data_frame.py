@@ -34,8 +34,7 @@ def test_tables_have_a_row_for_each_bot_pair_and_record(home, library):
     frame = rows(table, library)
     assert len(frame) == 12
     for row in frame:
-        score = table.scores[f"{row['bot']}@1", f"{row['rival']}@1"]
-        assert (row["points"], row["matches"]) == score
+        assert (row["points"], row["matches"]) == table.scores[f"{row['bot']}@1", f"{row['rival']}@1"]
     mirrored = {(row["rival"], row["bot"]): row["matches"] - row["points"] for row in frame}
     assert {(row["bot"], row["rival"]): row["points"] for row in frame} == mirrored, "a win is a point, a tie half"
     exported = [json.loads(text) for _, text in home.store.record_texts("league")]

@@ -46,8 +46,7 @@ def corners(shape):
 
 def test_hexagons_are_regular_and_share_their_sides():
     here, right, above = (corners(hexagon(x, y, "board")) for x, y in ((0, 0), (1, 0), (0.5, 0.866)))
-    sides = [dist(a, b) for a, b in pairwise([*here, here[0]])]
-    assert sides == pytest.approx([1 / 3**0.5] * 6, abs=0.002)
+    assert [dist(a, b) for a, b in pairwise([*here, here[0]])] == pytest.approx([1 / 3**0.5] * 6, abs=0.002)
     assert max(x for x, _ in here) - min(x for x, _ in here) == 1
     for neighbour in (right, above):
         assert len([(a, b) for a in here for b in neighbour if dist(a, b) < 0.003]) == 2

@@ -83,8 +83,7 @@ def test_standings_have_their_verdict_a_crosstable_is_shaded_and_of_records_the_
         assert int(red) == rgb(GOOD if points / matches > 0.5 else BAD)[0]
     page = shown(home.store.records("league"))
     assert "36 records" in page.text and "… 26 more" in page.text
-    shown_matches = re.findall(r"league/(\d+)", page.text)
-    assert shown_matches == [*map(str, range(1, 6)), *map(str, range(32, 37))]
+    assert re.findall(r"league/(\d+)", page.text) == [*map(str, range(1, 6)), *map(str, range(32, 37))]
     assert shown(home.store.records("league", game="plaid")).text.startswith("match")
 
 
@@ -165,8 +164,7 @@ def test_ipython_shows_the_html_and_the_short_text(home, league):
 
 def test_nothing_that_a_bot_says_is_more_than_text(home):
     """The same tournament with plain names has the same elements with the same attributes."""
-    note = "</script><script>alert(1)</script><!--"
-    play(home, "<b>&\"' ]]>", NAMES[:8], failing=NAMES[:4], note=note)
+    play(home, "<b>&\"' ]]>", NAMES[:8], failing=NAMES[:4], note="</script><script>alert(1)</script><!--")
     play(home, "plain", [f"bot{k}" for k in range(8)], failing=[f"bot{k}" for k in range(4)], note="x")
     for hostile, plain in zip(values(home, "<b>&\"' ]]>"), values(home, "plain"), strict=True):
         kinds = [

@@ -163,7 +163,6 @@ addEventListener("load", () => setTimeout(measure, 500));
 
 
 def stuck_out(window, text, tmp_path):
-    """Return what sticks out of the page or of its card at each width."""
     inner = html.escape(re.sub("<meta http-equiv[^>]*>", "", text))
     frames = "".join(f'<iframe width="{width}" height="900" srcdoc="{inner}"></iframe>' for width in WIDTHS)
     return result(window, tmp_path, f"<!DOCTYPE html><body>{frames}</body>", MEASURE)

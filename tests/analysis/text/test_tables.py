@@ -67,8 +67,7 @@ def table_of(name, table_format, title="bot"):
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_name_is_only_text_in_every_format(name):
     """Read by another program, as GitHub reads it but for what GitHub looks for afterwards in all but code."""
-    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-    blocks = parser.parse(table_of(name, "github"))
+    blocks = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(table_of(name, "github"))
     assert {block.type.partition("_")[0] for block in blocks} <= {"table", "thead", "tbody", "tr", "th", "td", "inline"}
     cells = [block.children for block in blocks if block.type == "inline"]
     assert len(cells) == 9
@@ -123,8 +122,7 @@ def test_no_cell_is_a_formula_whatever_separates_cells(name, delimiter):
     text = table_of(name, "csv")
     for row in csv.reader(io.StringIO(text), delimiter=delimiter):
         for cell in row:
-            is_number = re.fullmatch(r"-?[\d.]+", cell)
-            assert is_number or not cell.lstrip(' "').startswith(tuple("=+-@＝＋－＠\t\r"))
+            assert re.fullmatch(r"-?[\d.]+", cell) or not cell.lstrip(' "').startswith(tuple("=+-@＝＋－＠\t\r"))
     assert len(list(csv.reader(io.StringIO(text)))) == 3
 
 

@@ -129,8 +129,7 @@ def test_fewer_matches_say_how_many_and_how_to_see_the_rest_as_where_a_report_is
     assert len(few.views) == 6
     assert "6 of 36 matches can be replayed here" in few.text
     assert "arena replay league/NUMBER shows any" in few.text
-    met = {frozenset(view["bots"]) for view in few.views}
-    assert len(met) == 6, "the last match of each pairing"
+    assert len({frozenset(view["bots"]) for view in few.views}) == 6, "the last match of each pairing"
     assert Page(report_file(home, league, 0)).views == []
     monkeypatch.setattr("arena.site.publish.one_file.MAX_BYTES", 1)
     monkeypatch.setattr("arena.site.publish.one_file.CHUNK", 10)
@@ -194,8 +193,7 @@ def test_nothing_that_a_bot_says_is_more_than_text(home):
 
 
 def test_commands_can_be_pasted_into_a_shell_and_control_and_direction_characters_are_printable(home):
-    note = "\x1b[31m\u202eevil\u2028"
-    told = play(home, "may; ls", FOUR[:2], failing=["alpha"], note=note, encounters=6)
+    told = play(home, "may; ls", FOUR[:2], failing=["alpha"], note="\x1b[31m\u202eevil\u2028", encounters=6)
     page = Page(report_file(home, told, audience=OPERATOR))
     assert re.search(r"arena bot repro 'may; ls/\d+'", page.text)
     assert "arena tournament verify 'may; ls'" in page.text

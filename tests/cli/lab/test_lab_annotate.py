@@ -13,7 +13,7 @@ from arena.lab.solving.limits import Limits
 from arena.lab.solving.state_graph import explore, paranoid_of, shares_of
 from arena.store.home import ArenaHome
 from arena.store.results.rows import row_of
-from tests.cli.calls import as_json, calling, printed, printed_alone, refusal, told
+from tests.cli.calls import as_json, calling, ended, printed, printed_alone, refusal, told
 from tests.lab.games import plain_value
 from tests.lab.played import at_random, record_of
 from tests.store.results.samples import definition, line
@@ -106,8 +106,7 @@ def test_a_record_that_contradicts_the_rules_is_named_and_the_others_are_annotat
     wrong = """UPDATE records SET record = replace(record, '"actions":[[0,', '"actions":[[1,') WHERE "match" = 3"""
     with ArenaHome(home) as opened:
         opened.store._database.write(lambda connection: connection.exec_driver_sql(wrong))
-    code, out, err = lab("annotate", "t")
-    assert code == 1
+    out, err = ended(lab, 1, "annotate", "t")
     assert out.startswith("t: 5 matches of 6 annotated")
     assert err == ("arena: match 3 can't be annotated: ply 0: seat 1 acts, but by the rules seat 0 is to act\n")
 
@@ -204,8 +203,7 @@ def test_with_three_seats_every_action_has_what_each_seat_gets(lab):
 
 @pytest.mark.usefixtures("without_kernels")
 def test_three_seats_are_told_in_eighty_columns(lab):
-    code, out, err = lab("analyse", "coprimality", "-o", "players=3", "-o", "size=4")
-    assert code == 0
+    out, err = ended(lab, 0, "analyse", "coprimality", "-o", "players=3", "-o", "size=4")
     assert err == "The rules in Python are used, slower: there is no C compiler: CC = 'nocc' is not found\n"
     shown = " ".join(out.split())
     assert "seat 0 to act: shares 0, 1, 0.5; held against all others 0, 0.5, 0.5; a seat chooses" in shown

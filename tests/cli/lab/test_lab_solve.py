@@ -8,7 +8,7 @@ from arena.cli.lab import lab_solve
 from arena.games.kernels import loading
 from arena.games.kernels.solver import KernelSolver
 from tests import needs
-from tests.cli.calls import calling, printed_alone, refusal
+from tests.cli.calls import calling, ended, printed_alone, refusal
 
 
 @pytest.fixture(autouse=True)
@@ -26,8 +26,7 @@ def solve(tmp_path, capsys):
 @pytest.fixture
 def solved(solve):
     def call(*arguments):
-        out = printed_alone(solve, *arguments, "--json")
-        return [json.loads(line) for line in out.splitlines()]
+        return [json.loads(line) for line in printed_alone(solve, *arguments, "--json").splitlines()]
 
     return call
 
@@ -76,8 +75,7 @@ def test_bounds_are_given_when_the_time_is_up(solved):
 
 
 def test_the_sentences_are_eighty_columns_wide(solve):
-    code, out, err = solve("plusminus", "-o", "size=3", "-o", "grid_first=2")
-    assert code == 0
+    out, err = ended(solve, 0, "plusminus", "-o", "size=3", "-o", "grid_first=2")
     assert out.splitlines()[:3] == [
         "plusminus size=3, grid_first=2: seat 1 wins, margin -1",
         "  known       by a table of all states",
@@ -85,7 +83,7 @@ def test_the_sentences_are_eighty_columns_wide(solve):
     ]
     assert err.startswith("plusminus size=3, grid_first=2: a table has 559 states and takes about 2")
     for arguments in (("plaid", "--within", "0.001"), ("coprimality", "-o", "players=3", "--by", "table")):
-        code, out, err = solve(*arguments)
+        _, out, err = solve(*arguments)
         assert all(len(line) <= 80 for line in (out + err).splitlines())
     assert solve("differences", "-q")[1:] == (
         "differences size=8, scoring=distinct: a draw, margin 0\n"

@@ -119,3 +119,7 @@ def response(body=b"{}", status="200 OK", kind="application/json", headers=()):
 
 def saying(data):
     return lambda handler, _: handler.wfile.write(data)
+
+
+def noting(heads, data=None):
+    return lambda handler, head: (heads.append(head), handler.wfile.write(data or response()))

@@ -17,7 +17,7 @@ from arena.cli.remote.credentials import site_address
 from arena.cli.remote.exchange import exchange
 from arena.cli.remote.site_client import SiteClient, account_of
 from arena.store.people.secret import new_token
-from tests.cli.remote.conftest import hostile, response, saying
+from tests.cli.remote.conftest import hostile, noting, response, saying
 
 
 def asked(url, path="/account", token=None):
@@ -124,12 +124,7 @@ def test_no_redirect_is_followed_and_no_token_goes_elsewhere(status):
 
 def test_what_is_asked_can_not_become_another_header():
     heads = []
-
-    def keep(handler, head):
-        heads.append(head)
-        handler.wfile.write(response())
-
-    with hostile(keep) as url:
+    with hostile(noting(heads)) as url:
         client = SiteClient(site_address(url), "x")
         assert client.get_json("/bots/a b\r\nX-Evil: 1", note="1\r\nX-Evil: 2 &x=1") == {}
         assert client.post_json("/x", {"a": "\r\n"}) == {}
@@ -254,12 +249,7 @@ def test_a_reader_of_uploads_that_stalls_is_given_up(monkeypatch):
 
 def test_plain_requests_go_through_the_proxy_with_the_whole_address(monkeypatch):
     heads = []
-
-    def relay(handler, head):
-        heads.append(head)
-        handler.wfile.write(response())
-
-    with hostile(relay) as proxy:
+    with hostile(noting(heads)) as proxy:
         monkeypatch.setenv("http_proxy", proxy.replace("://", "://ada:x@"))
         assert SiteClient(site_address("http://far.example:8000", may_be_plain=True)).get_json("/x") == {}
     assert heads[0].startswith("GET http://far.example:8000/x HTTP/1.1\r\nHost: far.example:8000\r\n")
@@ -268,12 +258,7 @@ def test_plain_requests_go_through_the_proxy_with_the_whole_address(monkeypatch)
 
 def test_encrypted_requests_go_through_a_tunnel_that_knows_no_token(monkeypatch):
     heads = []
-
-    def refuse(handler, head):
-        heads.append(head)
-        handler.wfile.write(b"HTTP/1.1 407 Proxy\x1b[2J Authentication Required\r\n\r\n")
-
-    with hostile(refuse) as proxy:
+    with hostile(noting(heads, b"HTTP/1.1 407 Proxy\x1b[2J Authentication Required\r\n\r\n")) as proxy:
         monkeypatch.setenv("https_proxy", proxy)
         with pytest.raises(SiteAwayError) as caught:
             asked("https://far.example", token="secret")

@@ -24,7 +24,7 @@ from arena.site.matches.playing_model import PlayableBot, PlayMenu
 from arena.store.home import ArenaHome
 from arena.store.people.secret import new_token
 from tests import needs
-from tests.cli.calls import as_json, called, printed_alone, refusal, shown
+from tests.cli.calls import as_json, called, ended, printed_alone, refusal, shown
 from tests.cli.remote.conftest import answering, hostile, response, saying
 from tests.cli.typed_terminal import arena_at_a_terminal
 from tests.community.submissions.test_checker import BROKEN, GOOD
@@ -226,8 +226,7 @@ def test_a_good_bot_is_accepted_and_the_same_again_is_the_same(command, arena_si
 @pytest.mark.usefixtures("checking")
 def test_the_author_of_a_broken_bot_sees_the_line(command, arena_site, tmp_path):
     (tmp_path / "first.py").write_bytes(BROKEN)
-    code, out, err = command(tmp_path / "first.py", "--to", arena_site.url)
-    assert code == 1
+    out, err = ended(command, 1, tmp_path / "first.py", "--to", arena_site.url)
     assert '\n  File "first.py", line 4, in choose\n    return game.' in out  # indented, as Python wrote it
     assert err.startswith("arena: submission 1 is rejected: first@1 is rejected: in ")
     out = shown(command, 1, tmp_path / "first.py", "--to", arena_site.url, "--json")

@@ -222,8 +222,7 @@ def test_rounds_have_the_points_of_the_records(arena, directory, name):
     }
     assert shown == points_from_records(arena, directory / f"{name}.toml")
     assert (found["bracket"] is None, found["cards"] is None) == (name != "cup", name != "league")
-    rows = list(csv.DictReader(io.StringIO(arena("rounds", name, "--format", "csv")[1])))
-    assert len(rows) == len(shown)
+    assert len(list(csv.DictReader(io.StringIO(arena("rounds", name, "--format", "csv")[1])))) == len(shown)
 
 
 def test_the_bracket_ends_with_the_winner_of_the_ranking(arena):

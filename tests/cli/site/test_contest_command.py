@@ -6,6 +6,7 @@ from arena.community.contests.contest_file import reading_of
 from arena.community.contests.contest_text import template_names, template_text
 from arena.store.home import ArenaHome, open_people
 from arena.store.people.contest import ContestResults
+from arena.store.people.directors import DesiredState, DirectorState, RunFigures
 from arena.store.people.values import Role
 from tests.cli.calls import as_json, printed, refusal, refusals
 from tests.store.results.samples import definition, line
@@ -133,3 +134,52 @@ def test_all_that_is_wrong_is_said_at_once(arena, file, tournament):
         f"deadline_at = {passed}: it has passed already (UTC)",
         "invited = 'nobody1': nobody has an account of this name",
     ]
+
+
+@pytest.fixture
+def ladders(people):
+    people.directors.report_state("open", "ladder", DirectorState.PLAYING, "", RunFigures(recorded=12, playing=1))
+    return people
+
+
+def test_the_ladders_are_listed_with_what_each_is_doing(arena, ladders):
+    (row,) = as_json(arena, "ladder", "list")
+    assert (row["tournament"], row["state"], row["wish"], row["recorded"]) == ("open", "playing", "play", 12)
+
+
+def test_a_ladder_is_paused_drained_and_resumed_with_a_reason(arena, ladders):
+    for word, desired in (("pause", DesiredState.PAUSE), ("drain", DesiredState.DRAIN), ("resume", DesiredState.PLAY)):
+        assert arena("ladder", word, "open", "--reason", f"To {word}.")[0] == 0
+        assert ladders.directors.desired_state("open").state is desired
+    assert [(line.by, line.action, line.reason) for line in ladders.log.lines(hidden=())] == [
+        ("the command line", "resumed", "To resume."),
+        ("the command line", "asked to drain", "To drain."),
+        ("the command line", "paused", "To pause."),
+    ]
+
+
+def test_it_waits_until_nothing_is_played_or_says_that_it_still_is(arena, ladders):
+    code, _, errors = arena("ladder", "pause", "open", "--reason", "x", "--wait", "1")
+    assert (code, errors) == (1, "open still plays after 1 second.\n")
+    ladders.directors.report_state("open", "ladder", DirectorState.DRAINED)
+    assert arena("ladder", "drain", "open", "--reason", "x", "--wait", "600")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("pause", "other", "--reason", "x"), "'other': no program of this site supervises it"),
+        (("resume", "open", "--reason", "x"), "'open' is not paused"),
+        (("pause", "open", "--reason", " "), "reason"),
+        (("pause", "open"), "--reason"),
+        (("stop", "open"), "arena ladder 'stop'"),
+    ],
+)
+def test_what_is_refused_changes_nothing(arena, ladders, words, sentence):
+    assert sentence in refusal(arena, "ladder", *words)
+    assert ladders.directors.desired_state("open") is None
+    assert ladders.log.lines(hidden=()) == []
+
+
+def test_without_a_ladder_it_says_so(arena):
+    assert "No ladder was kept going here yet" in arena("ladder", "list")[1]

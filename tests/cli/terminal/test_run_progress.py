@@ -73,8 +73,7 @@ def test_a_share_is_that_of_the_nearest_limit():
 def test_lines_in_a_pipe_have_the_limits_and_the_time_left(capsys):
     lines = PlainLines(definition("climb\x1b"))
     lines.update(ladder(300, 0, margin_95=1.0, widest=2.0))
-    err = capsys.readouterr().err
-    assert err == "climb\\x1b: 300 matches · widest ± 2.00, stops at ± 1.0 · round 7\n"
+    assert capsys.readouterr().err == "climb\\x1b: 300 matches · widest ± 2.00, stops at ± 1.0 · round 7\n"
     lines.update(ladder(600, 300, margin_95=1.0, widest=2.0))
     assert " left\n" in capsys.readouterr().err
 

@@ -38,8 +38,7 @@ def test_phases_by_the_clock_and_by_what_is_played():
 
 def test_tournaments_are_hidden_since_the_freeze_and_sealed_ones_since_the_opening():
     def hidden(stored, permissions=()):
-        found = embargoed_tournaments([stored], permissions, text(FREEZE))
-        return {(one.name, one.since) for one in found}
+        return {(one.name, one.since) for one in embargoed_tournaments([stored], permissions, text(FREEZE))}
 
     both = ("spring", "spring-qualification")
     assert hidden(FROZEN) == {(name, text(FREEZE)) for name in both}

@@ -36,8 +36,6 @@ CANARY = "canary-[0-9a-f]{16}"
 
 
 class Controls(RunControl):
-    """Lets a run continue as long as all of these do."""
-
     def __init__(self, controls):
         self.controls = controls
 

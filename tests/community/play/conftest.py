@@ -13,8 +13,6 @@ from arena.store.people.unrated_match import Choices, MatchState
 
 
 class Playing:
-    """A home with bots, its play host, and the matches there."""
-
     def __init__(self, directory, people, slots):
         self.matches = people.unrated_matches
         self._directory, self._slots = directory, slots

@@ -154,8 +154,7 @@ BOTH = {"bot.toml": (MANIFEST, False), "bot.py": (BOT, False)}
 
 def test_a_zip_with_a_comment_and_extra_fields(tmp_path):
     more = File(b"a.py", extra=extra_field(0x5455, b"\x01abcd") + extra_field(0x7875, b"\x01\x04abcd\x04abcd"))
-    found = unpacked(bot_zip(more, comment=b"0" * 40), "b.zip", tmp_path)
-    assert found == {**BOTH, "a.py": (BOT, False)}
+    assert unpacked(bot_zip(more, comment=b"0" * 40), "b.zip", tmp_path) == {**BOTH, "a.py": (BOT, False)}
 
 
 def test_an_archive_in_an_archive_is_a_file(tmp_path):

@@ -52,8 +52,7 @@ def test_an_archive_is_unpacked_at_every_level(tmp_path, temporary, wanted, name
     more = {"lib/über.py": b"x = 1\n", "run.sh": b"#!/bin/sh\n", "empty": b""}
     files = [File(path.encode(), data, 8) for path, data in more.items()]
     data = bot_zip(*files) if name == "b.zip" else bot_tar(*(tar_file(file.name, file.data) for file in files))
-    upload = written(tmp_path / name, data)
-    unpacked = unpack(upload, tmp_path / "into", isolation=choose_isolation(wanted))
+    unpacked = unpack(written(tmp_path / name, data), tmp_path / "into", isolation=choose_isolation(wanted))
     assert tree(tmp_path / "into") == {
         "bot.toml": (MANIFEST, False),
         "bot.py": (BOT, False),
@@ -228,8 +227,7 @@ def test_an_archive_of_one_program_is_that_program(tmp_path, temporary):
 def test_a_zip_made_on_windows_has_programs_by_how_they_begin(tmp_path):
     files = [File(b"run", b"#!/bin/sh\n", mode=0), File(b"a.py", mode=0), File(b"bot.toml", MANIFEST, mode=0)]
     unpack(written(tmp_path / "b.zip", make_zip(*files)), tmp_path / "into")
-    found = tree(tmp_path / "into")
-    assert {name for name, (_, is_executable) in found.items() if is_executable} == {"run"}
+    assert {name for name, (_, is_executable) in tree(tmp_path / "into").items() if is_executable} == {"run"}
 
 
 KILLED = """

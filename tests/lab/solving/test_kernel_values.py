@@ -127,7 +127,6 @@ def solving_threads():
 
 
 def begin(kernel, state):
-    """Let a kernel begin to fill a table that takes longer."""
     while not solving_threads():
         assert kernel.after_actions(state, soon()) is None
 

@@ -153,8 +153,7 @@ SMALL_BOARDS = [
 @pytest.mark.parametrize(("name", "options"), SMALL_BOARDS, ids=str)
 def test_on_small_boards_no_play_beats_a_strategy(name, options):
     game = make_game(name, **options)
-    seats = [seat for _, seat in strategies_for(game, name)]
-    assert seats == ([0, 1] if name == "differences" else [1])
+    assert [seat for _, seat in strategies_for(game, name)] == ([0, 1] if name == "differences" else [1])
     for strategy, seat in strategies_for(game, name):
         assert check_exhaustively(game, strategy, seat) > 1
 

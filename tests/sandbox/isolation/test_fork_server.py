@@ -36,8 +36,7 @@ GOOD = load_bot(BOTS / "minimal")
 
 
 def play(pool, match=1):
-    spec = small_match(GOOD, GOOD, match=match, time_control=TimeControl(per_action_seconds=20.0))
-    return pool.play(spec)
+    return pool.play(small_match(GOOD, GOOD, match=match, time_control=TimeControl(per_action_seconds=20.0)))
 
 
 def test_a_killed_fork_server_is_replaced_and_bots_play_on():

@@ -201,8 +201,7 @@ def test_a_first_line_steals_nothing_from_a_running_arena(tmp_path, level, mode)
     secret.write_text("secret")
     secret.chmod(0o644)
     (bot / "linked").symlink_to(secret)
-    paths = [str(secret), str(bot / "linked")]
-    (bot / "thief").write_text(THIEF.format(python=sys.executable, paths=paths))
+    (bot / "thief").write_text(THIEF.format(python=sys.executable, paths=[str(secret), str(bot / "linked")]))
     (bot / "bin/launch").write_text(f"#!../bot/thief {secret}\n")
     (bot / "pyvenv.cfg").write_text(f"home = {tmp_path}\n")
     for program in ("thief", "bin/launch"):

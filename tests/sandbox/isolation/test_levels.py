@@ -321,7 +321,6 @@ def python_bot(file, *arguments, is_warm):
 
 
 def ask(connection, paths):
-    """Return which of some paths a bot can read; of its own, without any."""
     question = json.dumps(paths).encode()
     return json.loads(connection.ask(len(question).to_bytes(HEADER_BYTES, "big") + question, 20.0)[0])
 

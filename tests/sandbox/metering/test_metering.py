@@ -209,8 +209,7 @@ ME = os.getpid()
 
 
 def watch(place, **limits):
-    spec = {"scratch": str(place), "mounts": None, "seccomp_at": None}
-    return ScratchMonitor(spec, Limits(**limits))
+    return ScratchMonitor({"scratch": str(place), "mounts": None, "seccomp_at": None}, Limits(**limits))
 
 
 def look(place, **limits):

@@ -20,7 +20,7 @@ from arena.store.people.people_store import PeopleStore
 from arena.store.people.secret import hash_password
 from arena.store.people.values import Role
 from arena.store.results.store import Store
-from tests.cli.calls import calling, refusal
+from tests.cli.calls import calling, printed, refusal
 from tests.server.conftest import add_tournament
 from tests.store.results.samples import definition, line, record
 
@@ -46,7 +46,6 @@ def fill(home, directory):
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory):
-    """A directory with a home and its backup, which each test copies."""
     place = tmp_path_factory.mktemp("filled")
     with ArenaHome(place / "home") as home:
         fill(home, home.directory)
@@ -305,8 +304,7 @@ def test_the_commands_say_what_they_did(directory, tmp_path, capsys):
     assert first.startswith(f"{tmp_path}/backup has 4 files, ")
     assert "It has hashes of passwords" in first
     digest = re.fullmatch(r"Its digest is ([0-9a-f]{64})", last)[1]
-    code, text, _ = call("backup", "verify", tmp_path / "backup", "--json")
-    assert code == 0
+    text = printed(call, "backup", "verify", tmp_path / "backup", "--json")
     assert json.loads(text) | {"bytes": 0} == {"is_whole": True, "files": 4, "bytes": 0, "digest": digest}
     elsewhere = calling(tmp_path / "restored", capsys)
     sentence = refusal(elsewhere, "backup", "restore", tmp_path / "backup", "--digest", "0" * 64)

@@ -45,7 +45,6 @@ def write_lines(backup, lines):
 
 
 def with_file(backup, path, content=b"x", **changes):
-    """Add a file to a manifest; it is there if its path is one in the folder."""
     entry = {"path": path, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest(), "is_program": False}
     write_lines(backup, [*lines_of(backup)[:-1], entry | changes])
 

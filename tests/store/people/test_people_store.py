@@ -159,8 +159,7 @@ def test_a_session_proves_who_somebody_is_and_is_stored_as_a_digest(store, ada, 
     assert found.person == ada
     assert (found.session.device, found.session.address) == ("a browser", "192.0.2.1")
     assert store.sessions.find(secret[:-1]) is None
-    stored = b"".join(path.read_bytes() for path in tmp_path.glob("people.sqlite3*"))
-    assert secret.encode() not in stored
+    assert secret.encode() not in b"".join(path.read_bytes() for path in tmp_path.glob("people.sqlite3*"))
 
 
 def test_a_session_ends_when_nobody_uses_it_and_at_last_in_any_case_and_so_many_are_kept(store, ada, now):
@@ -223,8 +222,7 @@ def test_a_token_that_is_refused(store, ada, name, scopes, days, sentence):
 @pytest.mark.slow(only=("postgresql",))
 @on_both
 def test_so_many_tokens_and_no_more_also_when_all_are_made_at_once(store, place, now, ada):
-    many = MAX_TOKENS + 10
-    results = at_once(place, now, many, lambda own, _: own.tokens.make(ada, "t", [Scope.READ], 1))
+    results = at_once(place, now, MAX_TOKENS + 10, lambda own, _: own.tokens.make(ada, "t", [Scope.READ], 1))
     assert sum(isinstance(result, str) for result in results) == MAX_TOKENS == len(store.tokens.all(ada))
 
 

@@ -239,8 +239,7 @@ def test_all_that_wait_are_counted_and_the_first_are_shown(store, monkeypatch):
     monkeypatch.setattr(submissions_module, "LISTED", 2)
     numbers = []
     for k in range(4):
-        person = store.accounts.add(f"author{k}", Role.AUTHOR, "test")
-        numbers.append(submit_bot(store, person).number)
+        numbers.append(submit_bot(store, store.accounts.add(f"author{k}", Role.AUTHOR, "test")).number)
     assert [one.number for one in store.submissions.unfinished()] == numbers[:2]
     assert store.submissions.queue().counts == {SubmissionState.WAITING: 4}
     assert store.submissions.ahead_of(numbers[3]) == 3

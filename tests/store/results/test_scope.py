@@ -171,7 +171,6 @@ HOSTILE = 'a%_"\\<\u05d0\u0301@1'
 
 @pytest.fixture
 def played(store):
-    """Two tournaments; in the second the bot with the hostile name plays a, then b; in the first only b."""
     for name, third in (("first", ["a@1", "b@1"]), ("second", [HOSTILE, "a@1"])):
         tournament = store.create_tournament(definition(name=name), [line(1), line(2), line(3)])
         rows = [record(1), record(2, bots=third), record(3, bots=["b@1", HOSTILE, "A@1"], ranks=[1, 2, 3])]

@@ -50,7 +50,6 @@ def play_round(home, definition, number):
 
 
 def one_has_left(home, definition):
-    """Begin a tournament, let an entrant leave, and return its number and that of its rival in the first round."""
     play(home, definition, max_matches=0)
     leaver, rival = lines_of(home, 1)[0].seats
     withdraw(home.store, "t", SIX[leaver], reason="x")

@@ -260,8 +260,6 @@ def test_grades_do_not_contradict_the_verdict(home, bots, capsys, monkeypatch):
 
 
 def ahead(sign):
-    """Return a bot that takes the action after which it is furthest ahead, or furthest behind."""
-
     def choose(game, state, clock):
         me = game.seat_to_act(state)
 

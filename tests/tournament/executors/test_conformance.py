@@ -102,7 +102,6 @@ def without_clocks(record):
 
 @pytest.fixture(scope="module")
 def alone(bots):
-    """Twelve matches and their records, played here one after the other."""
     specs = [spec_of(bots, number) for number in range(1, 13)]
     with BotPool(choose_isolation(LEVEL)) as pool:
         return specs, {spec.match: json.loads(json.dumps(pool.play(spec).to_json(OPERATOR))) for spec in specs}

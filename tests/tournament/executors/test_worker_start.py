@@ -137,8 +137,7 @@ def test_starts_that_fail_or_are_killed_are_counted_in_a_row():
 def test_a_run_inside_a_program_without_a_file_needs_no_guard(write_definition, tmp_path):
     code = RUN.format(guard="if True:", at_once="", executor="")
     command = [sys.executable, "-c", code, str(write_definition(encounters=1)), str(tmp_path / "home")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert done.stdout == "2\n"
+    assert subprocess.run(command, capture_output=True, text=True, timeout=120, check=False).stdout == "2\n"
     assert Path(tmp_path / "home").is_dir()
 
 
