@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -140,6 +141,9 @@ MAX_LOGGED_PER_MINUTE = 10
 MAX_LOGGED_CHARACTERS = 500
 BODY_SECONDS = 5.0
 
+_MAYBE_SECRET = re.compile(r"[A-Za-z0-9_-]{32,}")
+"""A report has the address of its page, and the address of an invitation is as good as a password."""
+
 CONTENT_TYPES = ("application/csp-report", "application/reports+json", "application/json")
 
 _log = logging.getLogger("arena.server.http")
@@ -165,7 +169,8 @@ class CspReports:
             self._minute_began, self._logged = time.monotonic(), 0
         self._logged += 1
         if self._logged <= MAX_LOGGED_PER_MINUTE:
-            text = printable(body.decode("utf-8", "replace")[:MAX_LOGGED_CHARACTERS])
+            text = _MAYBE_SECRET.sub("{secret}", body.decode("utf-8", "replace"))
+            text = printable(text[:MAX_LOGGED_CHARACTERS])
             _log.warning("a browser reports a violation of the content security policy: %s", text)
 
 

@@ -25,6 +25,7 @@ from arena.site.page_table import PAGE_BY_NAME
 from arena.site.pages.overview_model import OverviewPage
 from arena.site.pages.results_model import MatchesParameters
 from arena.store.home import ArenaHome
+from arena.store.people.secret import new_secret
 from arena.store.results.live_state import PlayedNow, RunProgress
 from tests.analysis.text.tournaments import play
 from tests.server.conftest import add_tournament, answered, client_of
@@ -125,12 +126,14 @@ async def test_static_files_are_kept_for_good_and_only_under_their_digest(client
 
 
 async def test_reports_of_browsers_are_counted_few_are_logged_and_others_are_refused(client, caplog):
-    headers = {"content-type": "application/csp-report"}
+    headers, secret = {"content-type": "application/csp-report"}, new_secret()
     for number in range(30):
-        await answered(client.post("/csp-reports", content=f"{number} \x1b[31m", headers=headers), 204)
+        content = f"{number} \x1b[31m /invitations/{secret} {'long ' * 90}{secret}"
+        await answered(client.post("/csp-reports", content=content, headers=headers), 204)
     assert (await client.get("/health.json")).json()["csp_reports"] == 30
     assert caplog.text.count("content security policy") == 10
     assert "\x1b" not in caplog.text
+    assert secret[:10] not in caplog.text
 
     async def long():
         for _ in range(10):
