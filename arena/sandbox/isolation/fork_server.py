@@ -114,13 +114,13 @@ def _calls_of(spec: LaunchSpec, pipes: list[int], uid: int | None, ruleset: Rule
     They are made again if any file has another descriptor than before, and where files are looked at for them: those of
     a bot in a closed directory.
     """
-    file = ruleset.file if ruleset is not None else None
-    key = (spec["number"], uid, file, *pipes, os.getpriority(os.PRIO_PROCESS, 0))
+    file, niceness = ruleset.file if ruleset is not None else None, os.getpriority(os.PRIO_PROCESS, 0)
+    key = (spec["number"], uid, file, niceness, *pipes)
     if key in _known_calls:
         return _known_calls[key]
     calls = CallList()
     filter_file, file = add_files(calls, spec, pipes, file)
-    add_confinement(calls, spec, uid, ruleset=file, filter_file=filter_file)
+    add_confinement(calls, spec, uid, niceness, ruleset=file, filter_file=filter_file)
     add_program(calls, spec["command"], spec["environment"])
     mounts = spec["mounts"]
     if spec["number"] and can_close_files() and filter_file is None and not (mounts and mounts["replace"]):
@@ -184,7 +184,7 @@ def clean_up(running: RunningBot, *, has_failed: bool = False, has_left: bool = 
             remove_system_v_of_uid(running.user.uid)
         running.user.lock.close()
     is_all_gone = not slow and not has_failed
-    if is_all_gone and _may_keep_scratch(running.outline):
+    if is_all_gone and _may_keep_scratch(running.outline, has_left):
         _spare_scratch.add(running.outline["scratch"])
     else:
         is_all_gone &= remove_tree(running.outline["scratch"])
@@ -195,13 +195,13 @@ def clean_up(running: RunningBot, *, has_failed: bool = False, has_left: bool = 
     return is_all_gone
 
 
-def _may_keep_scratch(outline: LaunchOutline) -> bool:
+def _may_keep_scratch(outline: LaunchOutline, has_left: bool) -> bool:
     """Return whether the next bot may have a scratch directory, which takes as long to make and remove as an exec.
 
     The last bot never saw the directory itself, but a file system of its own in its place. Nor can a process of that
     bot be taken for one of the next bot, which has the same HOME: none is left, or its uid shows whose it is.
     """
-    is_told_apart = outline["is_contained"] or outline["other_uid"]
+    is_told_apart = outline["is_contained"] or outline["other_uid"] or not has_left
     return outline["covers_scratch"] and is_told_apart and len(_spare_scratch) < MAX_SPARE_SCRATCH
 
 

@@ -61,14 +61,21 @@ def add_files(
 
 
 def add_confinement(
-    calls: CallList, spec: LaunchSpec, uid: int | None, *, ruleset: int | None = None, filter_file: int | None = None
+    calls: CallList,
+    spec: LaunchSpec,
+    uid: int | None,
+    niceness: int,
+    *,
+    ruleset: int | None = None,
+    filter_file: int | None = None,
 ) -> None:
     """Add the calls that give up every right that the bot must not have. Until the last step, the next ones need some.
 
-    A Landlock ruleset that is given has the lasting rules already; without one it is created.
+    ``niceness`` is that of the launcher. A Landlock ruleset that is given has the lasting rules already; without one it
+    is created.
     """
     calls.add("setsid")
-    _add_niceness(calls, os.getpriority(os.PRIO_PROCESS, 0))
+    _add_niceness(calls, niceness)
     for group in filter(operator.itemgetter("join_file"), spec["control_groups"]):
         _write_file(calls, os.path.join(group["directory"], group["join_file"]), "0", step="control group")
     if spec["mounts"] is not None:

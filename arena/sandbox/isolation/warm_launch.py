@@ -60,7 +60,8 @@ def write_launch(spec: LaunchSpec, uid: int | None, *, has_ruleset: bool) -> tup
     """Return a file for the process of a bot, and the list of the calls in it."""
     calls = CallList(_ADDRESS)
     calls.free_from = RULESET + has_ruleset
-    add_confinement(calls, spec, uid, ruleset=RULESET if has_ruleset else None)
+    niceness = os.getpriority(os.PRIO_PROCESS, 0)
+    add_confinement(calls, spec, uid, niceness, ruleset=RULESET if has_ruleset else None)
     calls.add("capset", _capability_header(), bytes(24), step="capabilities")
     calls.add("prctl", _PR_SET_DUMPABLE, 1)  # as after an exec
     calls.add("close_range", REPORT, LAST_DESCRIPTOR, 0)
