@@ -30,6 +30,8 @@ MAX_LINE_BYTES = 4000
 MAX_FAULTS = 20
 """The most sentences about a roster that are shown."""
 HEADERS = frozenset({"student", "name", "person"})
+OTHERS = frozenset({"email", "e-mail", "mail", "address", "role"})
+"""Headings of a second column that are not that of bots, as lists from which accounts are made have them."""
 COLUMNS = (
     Column("student", "student", is_number=False),
     Column("grade", "grade"),
@@ -63,8 +65,9 @@ def grades_command(
     distances; the keys of a scheme are best, worst, yardstick, without_faults, rejected, absent, disqualified, decimals
     and names.
 
-    A roster has a student on each line, and behind a comma or a semicolon the bot, if it has another name. --output
-    writes CSV, or JSON into a file that ends in .json.
+    A roster has a student on each line, and behind a comma or a semicolon the bot, if it has another name. Below
+    headings such as name,email,bot further columns are ignored. --output writes CSV, or JSON into a file that ends in
+    .json.
     """
     chosen = Scheme() if scheme is None else read_scheme(scheme)
     students = None if roster is None else read_roster(roster)
@@ -147,8 +150,12 @@ def _with_different_points(names: dict[str, float]) -> dict[str, float]:
 
 
 def read_roster(path: Path) -> list[Student]:
-    """Return the students in a file, in its order; raise UsageError with a sentence for each line that is wrong."""
+    """Return the students in a file, in its order; raise UsageError with a sentence for each line that is wrong.
+
+    Below headings there may be more columns, such as addresses, which are ignored.
+    """
     students: list[Student] = []
+    columns, bot_column = 2, 1
     faults: list[str] = []
     first_lines: dict[str, int] = {}
     for number, line in enumerate(_lines(path), 1):
@@ -162,9 +169,15 @@ def read_roster(path: Path) -> list[Student]:
             continue
         cells = [cell.strip() for cell in next(csv.reader([text], delimiter=";" if ";" in text else ","), [])]
         cells = cells[: max((place for place, cell in enumerate(cells, 1) if cell), default=0)]
-        if not cells or (number == 1 and cells[0].casefold() in HEADERS):
+        if number == 1 and cells and cells[0].casefold() in HEADERS:
+            columns, bot_column = max(2, len(cells)), _bot_column([cell.casefold() for cell in cells])
             continue
-        if len(cells) > 2 or not cells[0] or not is_printable_text("".join(cells)):
+        if not cells:
+            continue
+        is_too_long = len(cells) > columns
+        if not is_too_long:
+            cells = [cells[0], (cells[bot_column] if bot_column < len(cells) else "") or cells[0]]
+        if is_too_long or not cells[0] or not is_printable_text("".join(cells)):
             shown = shortened_text(repr(text))
             faults.append(f"{path}, line {number}: {shown}: expected a student, or a student and a bot: Ng Ann,annbot")
             continue
@@ -178,6 +191,13 @@ def read_roster(path: Path) -> list[Student]:
         more = [f"… and {len(faults) - MAX_FAULTS} more"] if len(faults) > MAX_FAULTS else []
         raise UsageError("; ".join(faults), [*faults[:MAX_FAULTS], *more])
     return students
+
+
+def _bot_column(headings: list[str]) -> int:
+    """Return the column with the names of bots; 0, that of the students, if they are called alike."""
+    if "bot" in headings:
+        return headings.index("bot")
+    return 1 if len(headings) <= 2 and not OTHERS.intersection(headings) else 0
 
 
 def _lines(path: Path) -> list[bytes]:

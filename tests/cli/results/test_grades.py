@@ -28,12 +28,21 @@ from tests.conftest import BOTS
         b"Student,Bot\nNg Ann\nZo\xc3\xab,zo\xc3\xab's bot\n",
         b"\xef\xbb\xbfNg Ann\r\n\r\nZoe\xcc\x88;zoe\xcc\x88's bot;\r\n",
         b'"Ng Ann"\n"Zo\xc3\xab","zo\xc3\xab\'s bot"',
+        b"name;email;bot\nNg Ann;ann@example.org\nZo\xc3\xab;;zo\xc3\xab's bot\n",
     ],
 )
 def test_rosters_of_spreadsheets_are_read(tmp_path, text):
     path = tmp_path / "r.csv"
     path.write_bytes(text)
     assert read_roster(path) == [Student("Ng Ann", ("Ng Ann",)), Student("Zoë", ("zoë's bot",))]
+
+
+@pytest.mark.parametrize("headings", ["name,email", "Name,E-Mail,role"])
+def test_an_address_below_its_heading_is_no_name_of_a_bot(tmp_path, headings):
+    """The list from which accounts are made may be the roster, too."""
+    path = tmp_path / "r.csv"
+    path.write_text(f"{headings}\nann,ann@example.org\nbob\n")
+    assert read_roster(path) == [Student("ann", ("ann",)), Student("bob", ("bob",))]
 
 
 def test_every_wrong_line_of_a_roster_has_a_sentence(tmp_path):
