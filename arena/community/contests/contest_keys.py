@@ -19,7 +19,7 @@ from arena.base.text import any_of, counted, shortened_text, toml_value
 from arena.base.until import Until, check_until
 from arena.games import GAMES, make_game
 from arena.store.people.contest import ContestEntrants, ContestResults
-from arena.store.people.values import ACCEPTED, is_person_name
+from arena.store.people.values import rule_of_name
 from arena.tournament.definition import check_ply_limit
 from arena.tournament.formats.format import FORMATS, table_key
 from arena.tournament.opening_information import check_information
@@ -81,8 +81,8 @@ def _zone(value: str) -> str:
 
 
 def _person(value: str) -> str:
-    if not is_person_name(value):
-        raise ValueError(ACCEPTED)
+    if rule := rule_of_name(value):
+        raise ValueError(rule)
     return value
 
 

@@ -21,7 +21,7 @@ from arena.store.people.roster import MAX_ROSTER_BYTES, roster_of
 from arena.store.people.secret import ACCEPTED as PASSWORD_RULE
 from arena.store.people.secret import hash_password, is_secret
 from arena.store.people.values import ACCEPTED as NAME_RULE
-from arena.store.people.values import Permission, Role, is_person_name
+from arena.store.people.values import Permission, Role, rule_of_name
 
 USES = Rate(200, 600.0)
 DEFAULT_DAYS = 7
@@ -61,8 +61,8 @@ def accept(visit: Visit, secret: str, password: str, name: str = "", again: str 
         raise InvitationError
     invitation = visit.people.invitations.find(secret)
     name = invitation.person or name.strip()
-    if not is_person_name(name):
-        raise UsageError(f"name {name!r:.80}: {NAME_RULE}")
+    if rule := rule_of_name(name):
+        raise UsageError(f"name {name!r:.80}: {rule}")
     check_new_password(password, again, name, "passwords")
     person = visit.people.invitations.accept(secret, name, hash_password(password))
     return Done(to="/account", sentence=f"{person.name} is {person.role}", session=begin_session(visit, person))

@@ -25,7 +25,6 @@ from arena.store.people.schema import (
 from arena.store.people.secret import digest_of, new_secret
 from arena.store.people.unrated_match import matches as unrated_matches
 from arena.store.people.values import (
-    ACCEPTED,
     DAY_SECONDS,
     FINAL,
     LEFT,
@@ -34,8 +33,8 @@ from arena.store.people.values import (
     Person,
     Role,
     SubmissionState,
-    is_person_name,
     look_alike_key,
+    rule_of_name,
 )
 from arena.store.results.schema import OptionalString, value_of, writes
 
@@ -145,8 +144,8 @@ class Accounts(TimedRepository):
 
 def insert_person(connection: Connection, name: str, role: Role, at: str, password_hash: str | None = None) -> Person:
     """Insert a person; UsageError if nobody may have this name, or somebody has one that looks like it."""
-    if not is_person_name(name):
-        raise UsageError(f"name {name!r:.80}: {ACCEPTED}")
+    if rule := rule_of_name(name):
+        raise UsageError(f"name {name!r:.80}: {rule}")
     _check_role(role)
     key = look_alike_key(name)
     keys = (key, digest_of(key))

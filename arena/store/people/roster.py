@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from arena.base.errors import RosterError
 from arena.base.names import is_printable_text
 from arena.base.text import any_of, counted, size_text
-from arena.store.people.values import ACCEPTED, MEMBER_ROLES, Role, is_person_name, look_alike_key
+from arena.store.people.values import MEMBER_ROLES, Role, look_alike_key, rule_of_name
 
 MAX_ROSTER_BYTES = 64 * 1024
 MAX_PEOPLE = 1000
@@ -109,8 +109,8 @@ class _Reader:
                 return f"{heading} {cell!r:.60}: {mistake}"
         values = dict(zip(self._headings, cells, strict=True))
         name, role = values[NAME], values.get(ROLE) or Role.AUTHOR
-        if not is_person_name(name):
-            return f"name {name!r:.80}: {ACCEPTED}"
+        if rule := rule_of_name(name):
+            return f"name {name!r:.80}: {rule}"
         if role not in self._roles:
             return f"role {role!r:.40}: expected {any_of([str(accepted) for accepted in self._roles])}"
         if (earlier := self._lines.get(look_alike_key(name))) is not None:

@@ -28,10 +28,12 @@ _RESERVED = frozenset(
 )
 
 
-def is_person_name(text: str) -> bool:
-    """Return whether a text may be the name of a person; ``ACCEPTED`` is the rule in words."""
+def rule_of_name(text: str) -> str:
+    """Return what is expected in place of a text that may not be the name of a person; "" if it may."""
+    if not 2 <= len(text) <= MAX_CHARACTERS or _NAME.fullmatch(text) is None:
+        return ACCEPTED
     is_reserved = text.lower() in _RESERVED or has_left(text.lower())
-    return 2 <= len(text) <= MAX_CHARACTERS and _NAME.fullmatch(text) is not None and not is_reserved
+    return "the arena keeps this name for itself; expected another" if is_reserved else ""
 
 
 def has_left(name: str) -> bool:

@@ -34,9 +34,9 @@ from arena.store.people.values import (
     Role,
     Scope,
     SubmissionState,
-    is_person_name,
     look_alike_key,
     permissions_of_token,
+    rule_of_name,
     scopes_of,
 )
 from tests.community.contests.samples import DEADLINE, FREEZE, OPEN, OPENS, SEALED, contest_of
@@ -74,7 +74,13 @@ REFUSED = (
 
 
 def test_a_name_is_accepted_or_refused():
-    assert [name for name in (*ACCEPTED, *REFUSED) if is_person_name(name)] == [*ACCEPTED]
+    assert [name for name in (*ACCEPTED, *REFUSED) if not rule_of_name(name)] == [*ACCEPTED]
+
+
+@pytest.mark.parametrize("name", ["Admin", "nobody", "left-5"])
+def test_a_reserved_name_is_not_told_the_rule_that_it_keeps(name):
+    assert rule_of_name(name) == "the arena keeps this name for itself; expected another"
+    assert rule_of_name(f"-{name}").startswith("expected 2 to 32 letters")
 
 
 ALIKE = ["Illa=lIIa", "bob=b0b", "ada=A-D-A", "modern=modem", "vvill=will", "clan=dan", "club=c1ub", "my bot=mybot"]
