@@ -162,10 +162,8 @@ class ProcessPlayer(Player):
         if connection is not None:
             connection.send(_frame(messages.end(self._match, ranks, scores, termination, faults)))
             connection.wait_until_idle(END_SECONDS)
-            cpu_off_turn = self._cpu_off_turn(connection)
-            self.last_report = self._report(connection.process, cpu_off_turn)
+            self.last_report = self._report(connection.process, self._end_turns(connection))
             connection.off_turn.is_required = True  # between matches there is nothing to think about
-            connection.off_turn.cpu_at_start = connection.process.monitor.cpu_seconds()
         return self.last_report
 
     def freeze(self) -> None:
@@ -181,15 +179,17 @@ class ProcessPlayer(Player):
     def _end_process(self, last_words: bytes, grace_seconds: float) -> None:
         connection = self._running()
         self.connection = None
-        cpu_off_turn = self._cpu_off_turn(connection)
+        cpu_off_turn = self._end_turns(connection)
         monitor = connection.process.monitor
         self.peak = self.peak.or_more(monitor.final_peak() if self._measures_peak else monitor.peak)
         self.exited_by_itself = connection.end(last_words, grace_seconds)
         self.last_report = self._report(connection.process, cpu_off_turn)
 
-    def _cpu_off_turn(self, connection: BotConnection) -> float:
+    def _end_turns(self, connection: BotConnection) -> float:
+        """Return the CPU time that the bot used off turn; what it uses from now on is not of this match."""
         connection.update_usage()
-        return max(0.0, connection.process.monitor.cpu_seconds() - self._cpu_at_begin - self._cpu_on_turn)
+        used_seconds = connection.off_turn.cpu_at_start = connection.process.monitor.cpu_seconds()
+        return max(0.0, used_seconds - self._cpu_at_begin - self._cpu_on_turn)
 
     def _report(self, process: Subprocess, cpu_off_turn: float) -> SeatReport:
         return SeatReport(
