@@ -102,11 +102,11 @@ if TYPE_CHECKING:  # the tables below for type checkers; a test compares them
     from arena.match.players.player import Answer as Answer
     from arena.match.players.player import HumanPlayer as HumanPlayer
     from arena.match.players.player import LeftMatchError as LeftMatchError
-    from arena.match.players.player import Request as Request
     from arena.match.players.player import TakenBackError as TakenBackError
     from arena.match.replay import ReplayError as ReplayError
     from arena.match.replay import states_of as states_of
     from arena.match.single_match import play_match as play_match
+    from arena.protocol.messages import Request as Request
     from arena.protocol.messages import Seating as Seating
     from arena.protocol.messages import Wants as Wants
     from arena.ratings import Rating as Rating
@@ -216,9 +216,9 @@ _MODULE_OF = {
         "arena.match.players.bot_files": "Bounds",
         "arena.match.players.entrants": "function_bot",
         "arena.match.players.function_player": "FunctionBot",
-        "arena.match.players.player": "Answer HUMAN HumanPlayer LeftMatchError Request TakenBackError",
+        "arena.match.players.player": "Answer HUMAN HumanPlayer LeftMatchError TakenBackError",
         "arena.match.players.manifest": "load_bot",
-        "arena.protocol.messages": "Seating Wants",
+        "arena.protocol.messages": "Request Seating Wants",
         "arena.ratings": "Rating rate_results",
         "arena.ratings.consistency": "Consistency",
         "arena.ratings.field_fit": "FittedEncounters",

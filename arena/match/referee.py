@@ -32,10 +32,10 @@ from arena.base.version import __version__
 from arena.games import Game, make_game
 from arena.games.checked_game import check_position, checked_game, mistake_in
 from arena.match.players.bot_output import HiddenPaths, shortened_stderr
-from arena.match.players.player import Player, Request, SeatClock, build_request
+from arena.match.players.player import Player, SeatClock, build_request
 from arena.match.replay import final_ranks, settled_ranks, state_after, termination_of
 from arena.protocol.frames import MAX_BYTES_TO_BOT
-from arena.protocol.messages import PROTOCOL_VERSION, Seating, shortened
+from arena.protocol.messages import PROTOCOL_VERSION, Request, Seating, shortened
 
 Observer = Callable[[Game[Any], Any, list[Any]], None]
 """Called with the game, the state and the actions so far, after the opening and after each action."""
@@ -204,7 +204,8 @@ class Referee:
             self._question = seat, request, time.perf_counter()
             if self._before_asking is not None:
                 self._before_asking()
-            action, wall_seconds, cpu_seconds, note, charged_seconds = player.ask(request)
+            answer = player.ask(request)
+            action = answer.action
             self._state = self._game.apply(self._state, action)
         except BotError as error:
             self._check_position()
@@ -220,10 +221,10 @@ class Referee:
             self._check_position()
             self._forfeit(seat, FaultKind.ILLEGAL, f"{shortened(action)}: {error.reason}")
             return
-        clock.charge(wall_seconds if charged_seconds is None else charged_seconds)
-        if note is not None:
-            self._notes.append([ply, note])
-        self._note_action(seat, action, wall_seconds, cpu_seconds)
+        clock.charge(answer.wall_seconds if answer.charged_seconds is None else answer.charged_seconds)
+        if answer.note is not None:
+            self._notes.append([ply, answer.note])
+        self._note_action(seat, action, answer.wall_seconds, answer.cpu_seconds)
         self._send_updates()
 
     def _check_position(self) -> None:

@@ -11,10 +11,10 @@ from arena.base.errors import BotError, IllegalActionError, UsageError
 from arena.base.records import Fault, MatchRecord
 from arena.games import Game
 from arena.match.players.bot_output import Transcript
-from arena.match.players.player import Request, SeatClock, build_request
+from arena.match.players.player import SeatClock, build_request
 from arena.match.players.process_player import ProcessPlayer
 from arena.match.replay import states_of
-from arena.protocol.messages import Seating, shortened
+from arena.protocol.messages import Request, Seating, shortened
 
 
 class Difference(NamedTuple):

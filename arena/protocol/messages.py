@@ -61,6 +61,25 @@ class Seating:
     ply_limit: int = DEFAULT_PLY_LIMIT
 
 
+@dataclass(slots=True)  # not frozen: one is made for every ply, which would take several times as long
+class Request:
+    """The contents of ``act``: one question to a player.
+
+    Attributes:
+        actions: ``[seat, action]`` for every action since this player was last asked.
+        margin_seconds: the time beyond ``seconds`` that is forgiven; a message does not name it.
+        observation: None if the player does not want it, and so is ``legal``.
+    """
+
+    ply: int
+    actions: Sequence[Any]
+    seconds: float
+    bank_seconds: float | None
+    margin_seconds: float
+    observation: Mapping[str, Any] | None
+    legal: Sequence[Any] | None
+
+
 def hello(arena_version: str, limits: Limits = DEFAULT_LIMITS) -> Message:
     """Return the first message to a bot that has just been launched."""
     figures = {
@@ -99,27 +118,19 @@ def _float_or_none(seconds: float | None) -> float | None:
     return None if seconds is None else float(seconds)
 
 
-def act(
-    match_number: int,
-    ply: int,
-    actions: Sequence[Any],
-    seconds: float,
-    bank_seconds: float | None,
-    observation: Mapping[str, Any] | None = None,
-    legal: Sequence[Any] | None = None,
-) -> Message:
+def act(match_number: int, request: Request) -> Message:
     """Return the question for an action, with what the bot wants of ``observation`` and ``legal``."""
     message = {
         "type": "act",
         "match": match_number,
-        "ply": ply,
-        "clock": {"seconds": seconds, "bank_seconds": bank_seconds},
-        "actions": actions,
+        "ply": request.ply,
+        "clock": {"seconds": request.seconds, "bank_seconds": request.bank_seconds},
+        "actions": request.actions,
     }
-    if observation is not None:
-        message["observation"] = observation
-    if legal is not None:
-        message["legal"] = legal
+    if request.observation is not None:
+        message["observation"] = request.observation
+    if request.legal is not None:
+        message["legal"] = request.legal
     return message
 
 

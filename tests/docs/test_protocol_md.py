@@ -82,7 +82,7 @@ def documented_fields(message):
 
 def test_every_field_that_is_or_may_be_sent_is_documented_and_no_other():
     seating = messages.Seating(1, "plaid", {}, 2, 0, 5, TimeControl())
-    act = messages.act(1, 0, [], 1.0, None) | {"observation": {}, "legal": []}
+    act = messages.act(1, messages.Request(0, [], 1.0, None, 0.0, {}, []))
     sent = {
         "hello": messages.hello(__version__),
         "match": messages.match(seating),

@@ -44,13 +44,13 @@ from arena.match.players.player import (
     HUMAN,
     HumanPlayer,
     LeftMatchError,
-    Request,
     TakenBackError,
     kept_after_undo,
     read_action,
     wall_limit_seconds,
 )
 from arena.match.single_match import ask_bot
+from arena.protocol.messages import Request
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.sandbox_policy import Isolation
 from arena.site.matches.playing_model import MAX_SEATS, SEATS

@@ -14,11 +14,11 @@ from arena.base.records import DEFAULT_PLY_LIMIT, Bot, Limits, MatchRecord, Matc
 from arena.games import Game, find_game, make_game
 from arena.games.conformance.suite import variants
 from arena.games.game import IntOption
-from arena.match.players.player import Player, Request, ScriptedPlayer
+from arena.match.players.player import Player, ScriptedPlayer
 from arena.match.players.process_player import ProcessPlayer
 from arena.match.referee import Referee
 from arena.match.single_match import MAX_TRIES, play_until_judged
-from arena.protocol.messages import Seating
+from arena.protocol.messages import Request, Seating
 from arena.sandbox.isolation.sandbox_policy import Isolation
 
 

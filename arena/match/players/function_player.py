@@ -29,10 +29,10 @@ from arena.base.records import (
 )
 from arena.botkit.seat import Choice, Choose, MatchInfo, Seat, as_choice
 from arena.games import make_game
-from arena.match.players.player import Answer, Player, Request, wall_limit_seconds
+from arena.match.players.player import Answer, Player, wall_limit_seconds
 from arena.protocol import messages
 from arena.protocol.frames import FrameError, decode_body
-from arena.protocol.messages import Seating, Wants, shortened
+from arena.protocol.messages import Request, Seating, Wants, shortened
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.sandbox_policy import Isolation
 

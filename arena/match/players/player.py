@@ -6,14 +6,15 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from arena.base.bot_text import BotText
 from arena.base.enums import FaultKind, Termination
 from arena.base.errors import ArenaError, BotError
 from arena.base.records import Bot, Fault, SeatReport, TimeControl
 from arena.games import Game
-from arena.protocol.messages import Seating, Wants
+from arena.protocol.messages import Request, Seating, Wants
 
 WALL_FOR_CPU = 10.0
 """On the CPU clock, a bot without CPU time is ended after this many times its allowance, and a second at least."""
@@ -24,24 +25,8 @@ def wall_limit_seconds(cpu_seconds: float) -> float:
     return max(1.0, WALL_FOR_CPU * cpu_seconds)
 
 
-class Request(NamedTuple):
-    """One question to a player.
-
-    Attributes:
-        actions: ``[seat, action]`` for every action since this player was last asked.
-        margin_seconds: the time beyond ``seconds`` that is forgiven.
-    """
-
-    ply: int
-    actions: Sequence[Any]
-    seconds: float
-    bank_seconds: float | None
-    margin_seconds: float
-    observation: dict[str, Any] | None
-    legal: Sequence[Any] | None
-
-
-class Answer(NamedTuple):
+@dataclass(slots=True)
+class Answer:
     """One answer of a player.
 
     Attributes:

@@ -16,11 +16,11 @@ from arena.match.players.bot_output import Transcript
 from arena.match.players.connection import BotConnection
 from arena.match.players.game_location import find_external_game
 from arena.match.players.off_turn import WORK_SECONDS, RunningBots
-from arena.match.players.player import Answer, Player, Request
+from arena.match.players.player import Answer, Player
 from arena.match.players.subprocess import Subprocess
 from arena.protocol import messages
 from arena.protocol.frames import MAX_BYTES_TO_BOT, FrameError, Message, decode_body, encode_frame
-from arena.protocol.messages import Ready, Seating, Wants
+from arena.protocol.messages import Ready, Request, Seating, Wants
 from arena.sandbox.isolation.sandbox_policy import Isolation
 from arena.sandbox.metering.resource_monitor import Usage
 
@@ -119,13 +119,13 @@ class ProcessPlayer(Player):
         """Ask the bot for an action."""
         connection = self.connection or self._running()
         monitor = connection.process.monitor
-        ply, actions, seconds, bank_seconds, margin_seconds, observation, legal = request
-        frame = _frame(messages.act(self._match, ply, actions, seconds, bank_seconds, observation, legal))
+        frame = _frame(messages.act(self._match, request))
         on_cpu_clock = self._is_on_cpu_clock
         connection.check_off_turn()
         cpu_before = monitor.cpu_seconds()
         try:
-            body, wall_seconds, charged_seconds = connection.ask(frame, seconds + margin_seconds, on_cpu_clock)
+            allowed_seconds = request.seconds + request.margin_seconds
+            body, wall_seconds, charged_seconds = connection.ask(frame, allowed_seconds, on_cpu_clock)
         finally:
             cpu_after = monitor.cpu_seconds()
             self._cpu_on_turn += cpu_after - cpu_before
@@ -136,9 +136,9 @@ class ProcessPlayer(Player):
             self._cpu_after_turn = cpu_after
             if self.is_frozen_off_turn:
                 off_turn.freeze()
-        action, note = messages.common_action(body, ply), None
+        action, note = messages.common_action(body, request.ply), None
         if action is None:
-            action, note = messages.read_action(self._decode(body), ply, self._limits.note_bytes)
+            action, note = messages.read_action(self._decode(body), request.ply, self._limits.note_bytes)
         # in whole nanoseconds, as the clocks count: differences have more digits, which only cost space
         wall_seconds = int(wall_seconds * 1e9 + 0.5) / 1e9
         cpu_seconds = int((charged_seconds if on_cpu_clock else cpu_after - cpu_before) * 1e9 + 0.5) / 1e9
