@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from arena.analysis.text.tables import printable
-from arena.base.errors import UsageError
+from arena.base.errors import UsageError, suggestion
 from arena.base.names import as_file_name
 from arena.base.text import shortened_text
 from arena.server.gate.operation import Document, Done, Download, OfHome, Operation
@@ -204,13 +204,16 @@ def _field_problem(fault: Mapping[str, Any], operation: Operation) -> FieldProbl
     return FieldProblem(
         field=name if field_info is not None else "",
         title=(field_info.title if field_info is not None else None) or repr(field_path),
-        error=_error_of(fault),
+        error=_error_of(fault, operation),
     )
 
 
-def _error_of(fault: Mapping[str, Any]) -> str:
+def _error_of(fault: Mapping[str, Any], operation: Operation) -> str:
     bounds = fault.get("ctx", {})
     match fault["type"]:
+        case "extra_forbidden" if len(fault["loc"]) == 1:
+            known = operation.fields.model_fields
+            return f"no such field; {suggestion(str(fault['loc'][0]), known) if known else 'expected none'}"
         case "missing":
             return "this is missing"
         case "string_too_short" if bounds["min_length"] == 1:

@@ -270,6 +270,7 @@ async def test_a_bot_of_ones_own_challenges_any_that_can_be_played_against(world
         ({"game": "plusminus", "bot": "signs"}, "'annbot@2': it does not play plusminus; expected 'differences'"),
         ({"game": "chess"}, "game 'chess'"),
         ({"seconds": 99}, "seconds = 99"),
+        ({"boot": "evebot"}, "'boot': no such field; did you mean 'bot'?"),
     ):
         answer = await program.post("/challenges", json=sent | wrong)
         assert (answer.status_code, sentence.lower() in answer.json()["error"].lower()) == (400, True), answer.text
