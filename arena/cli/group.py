@@ -129,7 +129,8 @@ def run(arguments: list[str] | None = None) -> int:
     try:
         _check_text(arguments)
         _complete_names(arena)
-        _look_for_games_here()
+        with contextlib.suppress(OSError):  # the working directory was removed
+            os.environ[GAMES_DIRECTORY_VARIABLE] = str(Path.cwd())  # also for the programs that are started
         code = arena.main(arguments, prog_name="arena", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
@@ -171,11 +172,6 @@ def _check_text(arguments: list[str]) -> None:
             text.encode()
         except UnicodeEncodeError:
             raise UsageError(f"{what} {text!r}: expected text in UTF-8") from None
-
-
-def _look_for_games_here() -> None:
-    with contextlib.suppress(OSError):  # it was removed
-        os.environ[GAMES_DIRECTORY_VARIABLE] = str(Path.cwd())  # also for the programs that are started
 
 
 def _complain(sentence: str, code: int) -> int:

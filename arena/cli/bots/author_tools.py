@@ -77,7 +77,6 @@ def games_command(game: str | None, table_format: str) -> None:
 
 
 def _players(game: type[Game[Any]]) -> list[int]:
-    """Return the least and the most players of a game."""
     option = next((option for option in game.OPTIONS if option.name == "players"), None)
     return [option.minimum, option.maximum] if isinstance(option, IntOption) else [2, 2]
 

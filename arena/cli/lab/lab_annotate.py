@@ -52,7 +52,6 @@ ABOUT_ACCURACY = (
 def accuracy_table(
     bots: Sequence[BotAccuracy], names: Mapping[str, str], formatted: bool = True
 ) -> tuple[list[Column], list[Row]]:
-    """Return the table of accuracy."""
     return ACCURACY_COLUMNS, [
         row_of(ACCURACY_COLUMNS, bot, bot=names.get(bot.bot, bot.bot), kept=_share_kept(bot, formatted)) for bot in bots
     ]

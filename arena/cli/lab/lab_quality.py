@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from arena.games import Game
-    from arena.lab.measures.answers import Answer, Comparison, Difference
-    from arena.lab.measures.measure import Measure, Row
+    from arena.lab.measures.answers import Answer, Comparison
+    from arena.lab.measures.measure import Row
     from arena.lab.measures.report import QualityReport
     from arena.lab.measures.survey import Plan
 
@@ -159,7 +159,8 @@ def _report_text(report: QualityReport) -> str:
     for number, measure in enumerate(report.measures, 1):
         lines += ["", f"{number:>2} {measure.title}"]
         lines += [_line(row) for row in measure.rows if not row.at.startswith("ply ")]
-        lines += _note_lines(measure)
+        if note := measure.note or ("" if measure.rows else "No observations."):
+            lines += _indented(note)
     lines += ["", *textwrap.wrap(_LEGEND.format(seed=report.plan.rng_seed), WIDTH)]
     return "\n".join([*lines, *_answer_lines(answers_of(report))])
 
@@ -190,11 +191,6 @@ _COMPARED = (
 )
 
 
-def _note_lines(measure: Measure) -> list[str]:
-    note = measure.note or ("" if measure.rows else "No observations.")
-    return _indented(note) if note else []
-
-
 def _line(row: Row) -> str:
     from arena.lab.measures.measure import interval_text, number_text
 
@@ -206,7 +202,7 @@ def _line(row: Row) -> str:
 
 def _comparison_text(comparison: Comparison) -> str:
     from arena.lab.measures.answers import answers_of_comparison
-    from arena.lab.measures.measure import number_text
+    from arena.lab.measures.measure import estimate_text, number_text
 
     first_value, second_value = (str(value) for value in comparison.values)
     lines = [f"{'':<{_NARROW + 3}}{first_value:>9.9} {second_value:>9.9}  larger by"]
@@ -215,14 +211,9 @@ def _comparison_text(comparison: Comparison) -> str:
             continue
         row, other_row = difference.row, difference.other
         label = textwrap.wrap(printable(f"{row.name}, {row.at}" if row.at else row.name), _NARROW)
-        numbers = f"{number_text(row):>9} {number_text(other_row):>9}  {_change_text(difference)}"
+        change = "" if difference.change is None else estimate_text(difference.change, row.unit)
+        numbers = f"{number_text(row):>9} {number_text(other_row):>9}  {change}"
         lines.append(f" {'*' if difference.is_clear else ' '} {label[0]:<{_NARROW}}{numbers}".rstrip())
         lines += [f"     {further}" for further in label[1:]]
     lines += ["", *textwrap.wrap(_COMPARED, WIDTH)]
     return "\n".join([*lines, *_answer_lines(answers_of_comparison(comparison))])
-
-
-def _change_text(difference: Difference) -> str:
-    from arena.lab.measures.measure import estimate_text
-
-    return "" if difference.change is None else estimate_text(difference.change, difference.row.unit)

@@ -160,7 +160,6 @@ class Looking:
         show_line(" · ".join(parts))
 
     def close(self) -> None:
-        """Remove the line."""
         if self._is_shown:
             show_line()
 

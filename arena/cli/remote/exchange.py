@@ -108,7 +108,6 @@ class Deadline:
         self._at = time.monotonic() + seconds
 
     def left_seconds(self) -> float:
-        """Return how much time is left, or raise an error if none is."""
         left = self._at - time.monotonic()
         if left <= 0:
             raise TimeoutError
@@ -176,7 +175,6 @@ def exchange(
     body: bytes | Upload | None = None,
     reply_seconds: float = REPLY_SECONDS,
 ) -> Reply:
-    """Send a request to a site, and return its reply."""
     proxy = proxy_for(site)
     is_relayed = proxy is not None and site.scheme == "http"
     own = {"Host": site.netloc, "Accept-Encoding": "identity", "Connection": "close"}

@@ -40,7 +40,6 @@ class SiteClient:
         return self._asked("POST", _target(path, query), Upload(file, size_bytes), BYTES)
 
     def no_arena(self) -> SiteError:
-        """Return the error for a reply that no arena sends."""
         return SiteError(f"{self.site}: what answers there is no arena, or one of another version")
 
     def _asked(

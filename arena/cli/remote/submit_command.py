@@ -52,7 +52,6 @@ class Outcome:
 
 
 def upload_bot(client: SiteClient, file: BinaryIO, size_bytes: int, file_name: str, note: str) -> int:
-    """Submit a file, and return the number of the submission."""
     answer = client.upload("/submissions", file, size_bytes, file_name=file_name, note=note)
     match = _PLACE.fullmatch(Fields(answer, client.no_arena()).text("to"))
     if match is None:
@@ -258,7 +257,6 @@ def challenge_command(
 
 
 def _challenges(client: SiteClient) -> list[dict[str, object]]:
-    """Return the user's latest challenges, the latest first."""
     answer = Fields(client.get_json("/challenges"), client.no_arena())
     return [
         {

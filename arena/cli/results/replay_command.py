@@ -75,7 +75,6 @@ class Replayed(NamedTuple):
     annotation: Annotation | None
 
     def mark(self, index: int) -> str:
-        """Return the mark of an action; empty without one."""
         return self.annotation.mark(index) if self.annotation else ""
 
     def worth_lines(self, ply: int) -> list[str]:

@@ -211,6 +211,7 @@ def serve_command(
         raise UsageError(
             f"--ladder {site.ladders[0]}: bots enter ladders where authors submit them; add --open-to authors"
         )
+    from arena.community.submissions.upload_directory import noted_refusal
     from arena.sandbox.isolation.control_groups import divide_delegated_group
     from arena.server.http.addresses import Hosts, checked_hosts, checked_proxies, warn_of_plain_http
     from arena.server.http.app import Site
@@ -247,7 +248,9 @@ def serve_command(
         home = opened.enter_context(closing(OpenedHome(global_option("home"), store)))
         people = None
         if is_open or any(program.of_visitors for program in programs):
-            entered = OpenedPeople(_directory(), _upload_obstacle(only), store, visitors_only=not is_open)
+            # if the checker runs apart, this program can't sandbox anything
+            obstacle = None if only is None else partial(noted_refusal, _directory())
+            entered = OpenedPeople(_directory(), obstacle, store, visitors_only=not is_open)
             people = opened.enter_context(closing(entered))
         problems = people.problems if people is not None and is_open else tuple
         listening = opened.enter_context(inherited or listen(site.host, site.port))
@@ -341,13 +344,6 @@ def _pass_store_on() -> None:
 
 def _directory() -> Path:
     return resolved_home(global_option("home"))
-
-
-def _upload_obstacle(only: str | None) -> Callable[[], str] | None:
-    """Return what says why the site takes no uploads: if the checker runs apart, this one can't sandbox anything."""
-    from arena.community.submissions.upload_directory import noted_refusal
-
-    return None if only is None else partial(noted_refusal, _directory())
 
 
 def _checked_ladders(files: Sequence[str]) -> list[tuple[str, str]]:

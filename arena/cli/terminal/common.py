@@ -155,7 +155,6 @@ def count_passed(passed: int, total: int, noun: str) -> str:
 
 
 def can_be_printed(text: str) -> bool:
-    """Return whether the encoding of the standard output has all characters of a text."""
     try:
         text.encode(sys.stdout.encoding or "ascii")
     except UnicodeEncodeError:
@@ -169,7 +168,6 @@ def line_width() -> int:
 
 
 def alarming(text: str) -> str:
-    """Return a text in bold red, if the terminal has colours."""
     return click.style(text, fg="red", bold=True) if has_colours() else text
 
 

@@ -10,6 +10,7 @@ import time
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from arena.base.errors import ArenaError, DatabaseError, UsageError, failing_as
@@ -89,10 +90,8 @@ def main(arguments: list[str]) -> int:
     parent, directory = arguments
     maker, note = ResultMaker(), ProblemNote(directory, "results")
 
-    def make_results() -> None:
-        keep_trying(lambda: _run(directory, maker, note), _log, "no results can be made now", note)
-
-    return run_service(int(parent), NICENESS, make_results)
+    trying = partial(keep_trying, partial(_run, directory, maker, note), _log, "no results can be made now", note)
+    return run_service(int(parent), NICENESS, trying)
 
 
 def _run(directory: str, maker: ResultMaker, note: ProblemNote) -> None:

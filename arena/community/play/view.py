@@ -160,13 +160,10 @@ def _place_of_target(text: str, target: Shape, gaps: dict[bool, float]) -> Place
         x, y, radius = numbers
         box = (x - radius, y - radius, 2 * radius, 2 * radius)
     else:
-        box = _around(numbers[::2], numbers[1::2])
+        xs, ys = numbers[::2], numbers[1::2]
+        width, height = max(LEAST, max(xs) - min(xs)), max(LEAST, max(ys) - min(ys))
+        box = ((min(xs) + max(xs) - width) / 2, (min(ys) + max(ys) - height) / 2, width, height)
     return Place(action=text, label=text, box=_rounded(box), preview=target)
-
-
-def _around(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float, float, float]:
-    width, height = max(LEAST, max(xs) - min(xs)), max(LEAST, max(ys) - min(ys))
-    return (min(xs) + max(xs) - width) / 2, (min(ys) + max(ys) - height) / 2, width, height
 
 
 def _rounded(box: Sequence[float]) -> tuple[float, float, float, float]:

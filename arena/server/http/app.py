@@ -95,15 +95,11 @@ class Health:
         async with self._reading:
             if self._now() - self._problems_at >= PROBLEMS_SECONDS:
                 newest = await anyio.to_thread.run_sync(self._read_problems)
-                self._log_new(newest)
+                for problem in newest:
+                    if problem.service in (WEB, HOME) and problem not in self._problems:  # others write their own logs
+                        _log.error("%s", problem.sentence)
                 self._problems, self._problems_at = newest, self._now()
             return self._problems
-
-    def _log_new(self, newest: tuple[HealthProblem, ...]) -> None:
-        """Log all health problems of this process; the other services write their own logs."""
-        for problem in newest:
-            if problem.service in (WEB, HOME) and problem not in self._problems:
-                _log.error("%s", problem.sentence)
 
     def _is_home_readable(self) -> bool:
         try:
@@ -171,9 +167,8 @@ class Site:
         self._app = observing(with_security_headers(guarded), observers)
 
     def _own_endpoints(self) -> tuple[Endpoint, ...]:
-        events = (self._events.endpoint,) if self._events else ()
         return (
-            *events,
+            *((self._events.endpoint,) if self._events else ()),
             *self._feeds.endpoints,
             *self._guide.endpoints,
             Endpoint(path="/static/{digest}/{name}", handler=_static),

@@ -100,7 +100,6 @@ class Channel:
     """
 
     def __init__(self, key: frozenset[Subscription], state: StoreState, now: float) -> None:
-        """Begin after a state of the store."""
         self.key = key
         self.readers: set[Reader] = set()
         self.sent_at = now

@@ -192,7 +192,6 @@ class Hub:
         return frozenset(subscriptions)
 
     def _reload_frames(self, topics: Iterable[Topic]) -> list[bytes]:
-        """Return the frames for tournaments that were deleted or renamed."""
         known = self._state.tournaments
         gone = {topic.path for topic in topics if topic.tournament is not None and topic.tournament not in known}
         return [reload_frame(path) for path in sorted(gone)]

@@ -189,17 +189,14 @@ def _missing_worker(directory: Path) -> Iterator[HealthProblem]:
 
 def _ladder_problems(people: PeopleStore, noted: list[HealthProblem]) -> Iterator[HealthProblem]:
     for report in people.directors.reports(LADDER):
+        is_noted = bool(report.sentence) and any(one.sentence.endswith(report.sentence) for one in noted)
         if people.directors.is_silent(report):
             yield _public_problem("ladder", f"{report.tournament}: its program does not run")
-        elif report.state in IN_DIFFICULTY and not _is_noted(report.sentence, noted):
+        elif report.state in IN_DIFFICULTY and not is_noted:
             public = public_sentence(report.state, report.sentence) or report.state
             yield HealthProblem(
                 "ladder", f"{report.tournament}: {report.sentence or report.state}", f"{report.tournament}: {public}"
             )
-
-
-def _is_noted(sentence: str, noted: list[HealthProblem]) -> bool:
-    return bool(sentence) and any(problem.sentence.endswith(sentence) for problem in noted)
 
 
 def _contest_problems(people: PeopleStore) -> Iterator[HealthProblem]:

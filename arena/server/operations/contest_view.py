@@ -166,7 +166,9 @@ class ContestNews:
         self._is_lost = False
         if now != self._read_at:
             self._read_at = now
-            self._number = self._number_at(now)
+            states = [self._public_state(stored, now) for stored in self._rows.contests]
+            text = json.dumps([states, self._rows.unfinished])
+            self._number = int.from_bytes(blake2b(text.encode(), digest_size=6).digest())
         return self._number
 
     def frozen(self, tournament: str) -> Frozen | None:
@@ -179,11 +181,6 @@ class ContestNews:
     def close(self) -> None:
         """Close the connection that looks for commits."""
         self._signal.close()
-
-    def _number_at(self, now: str) -> int:
-        states = [self._public_state(stored, now) for stored in self._rows.contests]
-        text = json.dumps([states, self._rows.unfinished])
-        return int.from_bytes(blake2b(text.encode(), digest_size=6).digest())
 
     def _public_state(self, stored: StoredContest, now: str) -> list[Any]:
         contest, hidden_since = stored.contest, visible(stored, (), now).hidden_since

@@ -236,26 +236,20 @@ def _matches(sent: Any) -> str:
 
 
 def _done(sent: Reasoned, sentence: str) -> Done:
-    return Done(to=directing_address(sent.tournament), sentence=sentence)
+    return Done(to=f"/tournaments/{quote(sent.tournament, safe='@')}/direct", sentence=sentence)
 
 
 def _status(visit: Visit, report: DirectorReport) -> SupervisedRunStatus:
     people, is_operator = visit.people, Permission.MANAGE_PEOPLE in visit.actor.permissions
     desired = people.directors.desired_state(report.tournament)
-    figures = report.figures
     return SupervisedRunStatus.of(
         report,
-        figures,
+        report.figures,
         is_silent=people.directors.is_silent(report),
         sentence=report.sentence if is_operator else public_sentence(report.state, report.sentence),
         wish=desired.state if desired is not None else DesiredState.PLAY,
         wish_reason=desired.reason if desired is not None else "",
     )
-
-
-def directing_address(tournament: str) -> str:
-    """Return the address of the page on which directors pause and correct a tournament."""
-    return f"/tournaments/{quote(tournament, safe='@')}/direct"
 
 
 _BOT = attrgetter("bot")

@@ -184,6 +184,8 @@ def show_submission(visit: Visit, number: Number) -> SubmissionPage:
         if is_accepted and submission.bot is not None
         else ()
     )
+    seconds_since = visit.people.submissions.seconds_since
+    is_fresh = submission.finished_at is not None and seconds_since(submission.finished_at) < AWAITED_SECONDS
     return SubmissionPage(
         line=line_of(submission, visit),
         ahead=visit.people.submissions.ahead_of(number),
@@ -191,7 +193,7 @@ def show_submission(visit: Visit, number: Number) -> SubmissionPage:
         if own is not None and _may_see_details(visit)
         else None,
         ratings=ratings,
-        is_awaited=is_accepted and not ratings and not rest and _is_fresh(submission, visit),
+        is_awaited=is_accepted and not ratings and not rest and is_fresh,
     )
 
 
@@ -206,11 +208,6 @@ def suspension_text(submission: ListedSubmission, visit: Visit) -> str:
         return ""
     rest = suspended.of(bot.label, bot.games)
     return suspension_sentence(rest, suspended.now) if rest is not None else ""
-
-
-def _is_fresh(submission: ListedSubmission, visit: Visit) -> bool:
-    submissions = visit.people.submissions
-    return submission.finished_at is not None and submissions.seconds_since(submission.finished_at) < AWAITED_SECONDS
 
 
 @Operation("POST", "/submissions/{number}/withdraw", Permission.SUBMIT, form="/submissions/{number}")
@@ -274,19 +271,15 @@ def line_of(submission: ListedSubmission, visit: Visit) -> SubmissionLine:
     )
 
 
-def _hint_of(report: str) -> str:
-    last = report.rpartition("\n")[2]
-    return last.removeprefix(HINT) if last.startswith(HINT) else ""
-
-
 def details_of(submission: Submission, visit: Visit, rest: str = "", suspended: str = "") -> SubmissionDetails:
     """Return what its author may know of a submission."""
     audience = author_of([submission.subject]) if _is_own(submission, visit) else EVERYBODY
     report = submission.report.shown_to(audience, submission.subject) or ""
+    last_line = report.rpartition("\n")[2]
     return SubmissionDetails.of(
         submission,
         reason=submission.reason.shown_to(audience, submission.subject) or "",
-        hint=_hint_of(report),
+        hint=last_line.removeprefix(HINT) if last_line.startswith(HINT) else "",
         report=report,
         may_withdraw=submission.state in UNFINISHED,
         may_check_again=_may_check_again(submission, visit),

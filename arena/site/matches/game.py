@@ -234,7 +234,6 @@ def _listed(number: int, puzzle: Puzzle) -> ListedPuzzle:
 
 
 def _replayed(game: Game[Any], puzzle: Puzzle, number: int) -> list[_LinePosition]:
-    """Return the position at each turn, then the last one."""
     state, actions, positions = game.initial_state(), [list(pair) for pair in puzzle.actions], list[_LinePosition]()
     try:
         for seat, action in actions:

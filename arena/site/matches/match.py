@@ -148,28 +148,21 @@ def build_match(home: ArenaHome, parameters: MatchParameters) -> MatchPage:
             asked=unfinished.asked,
             audience=home.audience,
         )
+    ply = shown.decided_ply if parameters.ply is None else parameters.ply
+    last_ply = shown.first_ply + len(shown.positions) - 1
     return MatchPage.of(
         record,
         tournament=tournament.name,
         is_recorded=is_recorded,
         analysis=analysis,
         shown=shown,
-        ply=_ply_within(
-            shown.first_ply,
-            len(shown.positions),
-            shown.decided_ply if parameters.ply is None else parameters.ply,
-        ),
+        ply=last_ply if ply is None else min(max(ply, shown.first_ply), last_ply),
         seats=_seat_details(record, home.audience) if is_recorded else (),
         time_rules=_time_rules(record, names),
         versions=dict(list(record.versions.items())[:MAX_VERSIONS]),
         previous=parameters.match - 1 if parameters.match > 1 else None,
         following=parameters.match + 1 if parameters.match < last else None,
     )
-
-
-def _ply_within(first: int, count: int, wanted: int | None) -> int:
-    last = first + count - 1
-    return last if wanted is None else min(max(wanted, first), last)
 
 
 def _seat_details(record: MatchRecord, audience: Audience) -> tuple[SeatDetails, ...]:

@@ -12,7 +12,6 @@ from arena.base.records import MatchRecord
 from arena.base.text import all_of, counted, score_text
 from arena.games import Game
 from arena.lab.matches.annotation import (
-    AnnotatedAction,
     Annotation,
     Mark,
     best_choices,
@@ -151,7 +150,8 @@ class AnnotatedPositions:
         if not texts or len(texts) != len(action.choices):
             return ()
         groups: dict[tuple[Worth, Mark], list[int]] = {}
-        for index in _best_first(action):
+        order = [worth.order_for(action.seat) for worth in action.choices]
+        for index in sorted(range(len(order)), key=order.__getitem__, reverse=True):
             groups.setdefault((action.choices[index], marks[index]), []).append(index)
         return tuple(
             EqualActions(
@@ -193,12 +193,6 @@ class AnnotatedPositions:
             return [str(self._game.format_action(action))[:MAX_ACTION_CHARACTERS] for action in legal]
         except GameError:
             return []
-
-
-def _best_first(action: AnnotatedAction) -> list[int]:
-    """Return the indices of the legal actions, the best one for the seat that acts first."""
-    order = [worth.order_for(action.seat) for worth in action.choices]
-    return sorted(range(len(order)), key=order.__getitem__, reverse=True)
 
 
 # What decided a match of three or more, for which no action has one value: an elimination, or a lead that stayed.

@@ -122,7 +122,6 @@ class _Sentences(NamedTuple):
 
 
 def _rounded(count: int) -> int:
-    """Return a count to two digits."""
     return round(count, min(0, 2 - len(str(count))))
 
 

@@ -138,7 +138,10 @@ def build_overview(home: ArenaHome, parameters: OverviewParameters) -> OverviewP
     first = listed if parameters.before is None else []
     latest = _latest(store, first, reading)
     return OverviewPage(
-        tournaments=tuple(listed_tournament(item) for item in listed),
+        tournaments=tuple(
+            ListedTournament.of(one.tournament, state=one.state, entrants=len(one.tournament.definition.entrants))
+            for one in listed
+        ),
         older=newest[SHOWN - 1].number if len(newest) > SHOWN else None,
         tournament_count=count,
         matches=matches,
@@ -199,12 +202,6 @@ def _turning(store: Store, latest: Sequence[ListedResult]) -> int | None:
         and any(seat.mistakes or seat.blunders for seat in seats_from_text(accuracy[one.match]))
     )
     return next(lost, None)
-
-
-def listed_tournament(listed: Listed) -> ListedTournament:
-    """Return a tournament as lists show it."""
-    tournament = listed.tournament
-    return ListedTournament.of(tournament, state=listed.state, entrants=len(tournament.definition.entrants))
 
 
 PAGE_BOTS = 100

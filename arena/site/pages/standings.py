@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from math import ceil
 
-from arena.analysis.measures.game_statistics import Score, game_statistics, pair_scores
+from arena.analysis.measures.game_statistics import game_statistics, pair_scores
 from arena.analysis.measures.result_table import ResultTable, read_results
 from arena.analysis.measures.standings import SURE, Standing, Standings
 from arena.analysis.measures.standings_cache import tournament_standings
@@ -114,17 +114,13 @@ def crosstable_of_first(table: Standings, results: ResultTable) -> Crosstable:
     count = len(table.lines) if len(table.lines) <= MAX_CROSSTABLE else MANY_CROSSTABLE
     lines = table.lines[:count]
     labels = [line.label for line in lines]
-    scores = pair_scores(results, labels)
+    cells = {pair: CrosstableCell.of(score) for pair, score in pair_scores(results, labels).items()}
     return Crosstable(
         bots=tuple(labels),
         names=tuple(line.bot for line in lines),
-        cells=tuple(tuple(_cell(scores.get((bot, rival))) for rival in labels) for bot in labels),
+        cells=tuple(tuple(cells.get((bot, rival)) for rival in labels) for bot in labels),
         left_out=len(table.lines) - count,
     )
-
-
-def _cell(score: Score | None) -> CrosstableCell | None:
-    return None if score is None else CrosstableCell.of(score)
 
 
 def shown_ranking(ranking: Sequence[tuple[str, Placing]], labels: Mapping[str, str]) -> Ranking:

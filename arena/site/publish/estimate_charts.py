@@ -56,10 +56,9 @@ class EstimatePlot:
         drawn = Markup("").join(
             scale.dots(series.rows, places, number, len(self.series)) for number, series in enumerate(self.series)
         )
-        title = Markup("<title>{}</title>").format(f"{self.title}; the numbers are in the table below")
         return (
             Markup('<svg class="history estimates" viewBox="0 0 {} {}" role="img">').format(_WIDTH, _HEIGHT)
-            + title
+            + Markup("<title>{}</title>").format(f"{self.title}; the numbers are in the table below")
             + scale.axes(places)
             + drawn
             + Markup("</svg>")
@@ -71,9 +70,13 @@ def plots_of(measures: Sequence[Measure], names: Sequence[str]) -> list[Estimate
     if len(measures) == 1 and measures[0].key == "openings":
         return _openings_plot(measures[0])
     titles = dict.fromkeys(row.name for measure in measures for row in measure.rows)
+    plotted = [
+        [row for row in one.rows if row.at and " against " not in row.at and row.estimate.value is not None]
+        for one in measures
+    ]
     plots = []
     for title in titles:
-        found = [[row for row in one.rows if row.name == title and _is_plotted(row)] for one in measures]
+        found = [[row for row in rows if row.name == title] for rows in plotted]
         if max(map(len, found)) >= MIN_POINTS and len({row.estimate.value for rows in found for row in rows}) > 1:
             series = [Series(name, rows) for name, rows in zip(names or [""], found, strict=True)]
             plots.append(EstimatePlot(title, series))
@@ -84,10 +87,6 @@ def _openings_plot(measure: Measure) -> list[EstimatePlot]:
     names = list(dict.fromkeys(row.name for row in measure.rows))
     series = [Series(name, [row for row in measure.rows if row.name == name]) for name in names]
     return [EstimatePlot("openings, by what they are worth with best play", series)] if series else []
-
-
-def _is_plotted(row: Row) -> bool:
-    return bool(row.at) and " against " not in row.at and row.estimate.value is not None
 
 
 def mark(number: int, x: float, y: float) -> Markup:
@@ -111,12 +110,9 @@ def stroke(row: Row) -> Markup:
     estimate = row.estimate
     if row.unit is not Unit.SHARE or estimate.value is None:
         return Markup()
-    low, middle, high = (_across(end) for end in _ends(estimate))
+    within = 100 - 2 * MARGIN_PERCENT
+    low, middle, high = (MARGIN_PERCENT + within * min(max(share, 0.0), 1.0) for share in _ends(estimate))
     return interval_svg(low, middle, high, HALF)
-
-
-def _across(share: float) -> float:
-    return MARGIN_PERCENT + (100 - 2 * MARGIN_PERCENT) * min(max(share, 0.0), 1.0)
 
 
 def _ends(estimate: Estimate) -> tuple[float, float, float]:

@@ -215,12 +215,9 @@ class _Check:
                 expected.add(path)
                 if path in self.manifest.files and self._bytes(path) != content:
                     yield f"{path}: it is not the arena's"
-            yield from self._missing_and_unknown(expected)
-
-    def _missing_and_unknown(self, expected: Collection[str]) -> Iterator[str]:
-        listed = self.manifest.files.keys()
-        yield from (f"{path}: it is missing, and so it is in the manifest" for path in sorted(expected - listed))
-        yield from (f"{path}: nothing in the records leads to it" for path in sorted(listed - expected))
+            listed = self.manifest.files.keys()
+            yield from (f"{path}: it is missing, and so it is in the manifest" for path in sorted(expected - listed))
+            yield from (f"{path}: nothing in the records leads to it" for path in sorted(listed - expected))
 
     def _page(self, folder: Folder, page: BuiltPage) -> Iterator[tuple[str, str | None]]:
         """Yield the files of a page, each with what is wrong with it."""
