@@ -75,6 +75,25 @@ def test_a_stored_home_is_shown_before_its_tournaments_are_taken_up(home):
     assert [bot.label for bot in home.store.submitted_bots()] == ["submitted@2"]
 
 
+BESIDE = [
+    ("records SET ranks = '[1,1,1]'", "match 1: ranks is [1, 1, 1] beside the record, which says "),
+    ("records SET bots = replace(bots, 'crasher', 'greedier')", "greedier@1'"),
+    ("records SET termination = 'normal'", "termination is 'normal' beside the record, which says 'forfeit'"),
+    ("records SET encounter = 7", "encounter is 7 beside the record"),
+    ("seats SET ahead = -ahead", "the tables of who met whom and of faults are not what follows from the records"),
+    ("faults SET bot = 'greedy@1'", "the tables of who met whom and of faults are not"),
+]
+
+
+@pytest.mark.parametrize("home", HOMES[-1:], indirect=True)
+@pytest.mark.parametrize(("change_of", "problem"), BESIDE, ids=[change_of for change_of, _ in BESIDE])
+def test_what_tables_show_is_what_the_records_say(home, change_of, problem):
+    tournament = home.store.tournament("faults")
+    change(home.directory / "arena.sqlite3", f"UPDATE {change_of} WHERE tournament_id = ?", tournament.number)
+    problems = verify(home, tournament).problems
+    assert any(problem in found for found in problems), problems
+
+
 UNREADABLE = [
     ("{", r"match 1: StoreError: the record of match 1 is not JSON"),
     ("[]", r"match 2: StoreError: a record is malformed: expected a mapping, got list"),

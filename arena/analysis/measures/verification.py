@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from arena.analysis.measures.standings_cache import standings_of
 from arena.base.enums import CorrectionKind, DisqualifiedMatches
 from arena.base.errors import ArenaError, UsageError
-from arena.base.records import TimeControl, time_controls_of
+from arena.base.records import MatchRecord, TimeControl, time_controls_of
 from arena.match.replay import ReplayError, check_record
 from arena.ratings import Result, rate_results
 from arena.ratings.result_arrays import counting
 from arena.store.home import ArenaHome
-from arena.store.results.statements import record_from
+from arena.store.results.statements import derived_keys, record_from
 from arena.store.results.store import Store
 from arena.store.results.values import Correction, StoredTournament, explaining, in_force
 from arena.tournament.schedule import ChosenOpenings
@@ -114,14 +115,18 @@ def verify(home: ArenaHome, tournament: StoredTournament | str) -> Verification:
     bots_of: dict[int, Sequence[str]] = {}
     opening_of: dict[int, Sequence[Any]] = {}
     times_of: dict[int, tuple[TimeControl, ...]] = {}
-    for match, text in home.store.record_texts(tournament):
+    derived: Counter[tuple[str, ...]] = Counter()
+    for row in home.store.record_rows(tournament):
         checked += 1
+        match = row.match
         try:
-            record = record_from(match, text)
+            record = record_from(match, row.record)
             check_record(record)
+            problems += _column_problems(row, record)
         except (ReplayError, UsageError, KeyError, TypeError, ValueError, IndexError) as error:
             problems.append(f"match {match}: {type(error).__name__}: {error}")
             continue
+        derived.update(derived_keys(row, record))
         bots_of[match] = record.bots
         if record.time_controls:
             times_of[match] = record.time_controls
@@ -135,6 +140,8 @@ def verify(home: ArenaHome, tournament: StoredTournament | str) -> Verification:
     problems += [*_seat_problems(home, tournament, bots_of, times_of), *corrections_problems(home.store, tournament)]
     problems += _opening_problems(home, tournament, opening_of)
     problems += home.store.counter_problems(tournament)
+    if not problems and derived != home.store.derived_counts(tournament) and is_settled(home, tournament):
+        problems.append("the tables of who met whom and of faults are not what follows from the records")
     if not problems and results:
         rated = [result for result, counts in zip(results, counting(openings, actions), strict=True) if counts]
         different = _compare_ratings(home, tournament, rated)
@@ -146,6 +153,15 @@ def is_settled(home: ArenaHome, tournament: StoredTournament) -> bool:
     """Return whether nothing has been recorded or corrected since the tournament was read."""
     latest = home.store.tournament(tournament.name)
     return (latest.recorded, latest.corrections) == (tournament.recorded, tournament.corrections)
+
+
+def _column_problems(row: Any, record: MatchRecord) -> Iterator[str]:
+    """Yield what is stored beside a record, where tables and pages read it, and is not what the record says."""
+    beside = (row.encounter, row.game, json.loads(row.bots), json.loads(row.ranks), row.termination)
+    said = (record.encounter, record.game, list(record.bots), list(record.ranks), str(record.termination))
+    for name, stored, expected in zip(("encounter", "game", "bots", "ranks", "termination"), beside, said, strict=True):
+        if stored != expected:
+            yield f"match {record.match}: {name} is {stored!r:.80} beside the record, which says {expected!r:.80}"
 
 
 def _seat_problems(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator
 from itertools import repeat
+from typing import Any
 
 from sqlalchemy import Integer, bindparam, exists, func, select
 
@@ -20,10 +22,11 @@ from arena.store.results.match_records import (
     pieces_by_match,
     record_texts,
     result_columns,
+    rows_by_match,
 )
-from arena.store.results.schema import faults, is_same_match, matches, records, tournaments, voids
+from arena.store.results.schema import faults, is_same_match, matches, records, seats, tournaments, voids
 from arena.store.results.scope import ALL_TOURNAMENTS, Scope
-from arena.store.results.statements import record_from, result_in_round
+from arena.store.results.statements import CHUNK_ROWS, record_from, result_in_round
 from arena.store.results.tournament_reader import TournamentReader
 from arena.store.results.values import StoredFault, StoredTournament
 
@@ -181,6 +184,26 @@ class RecordReader(TournamentReader):
     def record_texts(self, within: Within = ALL_TOURNAMENTS, game: str | None = None) -> Iterator[tuple[int, str]]:
         """Yield the number of each match and its record as it is stored, as ``records`` does."""
         return record_texts(self._database, self._numbers_within(within), game)
+
+    def record_rows(self, tournament: StoredTournament) -> Iterator[Any]:
+        """Yield each record as it is stored, with the columns beside it that are read in its place."""
+        beside = (records.c.encounter, records.c.game, records.c.bots, records.c.ranks, records.c.termination)
+        chosen = select(records.c.match, records.c.record, *beside)
+        return rows_by_match(self._database, chosen, [tournament.number], None, CHUNK_ROWS)
+
+    def derived_counts(self, tournament: StoredTournament) -> Counter[tuple[str, ...]]:
+        """Return how many rows say that a bot was ahead of a rival, level or behind, and that it committed a fault."""
+        met = (seats.c.bot, seats.c.rival, seats.c.ahead)
+        failed = (faults.c.bot, faults.c.kind)
+        return Counter(
+            {
+                tuple(map(str, row[:-1])): row[-1]
+                for key in (met, failed)
+                for row in self._database.rows(
+                    select(*key, func.count()).where(key[0].table.c.tournament_id == tournament.number).group_by(*key)
+                )
+            }
+        )
 
     def record_of(self, tournament: StoredTournament | str, match: int) -> MatchRecord:
         """Return the record of one match.

@@ -256,6 +256,12 @@ _REMOVE = seats.delete().where(
 )
 
 
+def derived_keys(row: Any, record: MatchRecord) -> Iterator[tuple[str, ...]]:
+    """Yield what the tables of seats and faults have of a record, as ``derived_counts`` counts it."""
+    yield from ((bot, rival, str(ahead)) for bot, _, rival, _, ahead in _meetings(row.bots, row.ranks))
+    yield from ((record.bots[fault.seat], str(fault.kind)) for fault in record.faults)
+
+
 def insert_seats(connection: Connection, tournament: int, recorded: Iterable[Any]) -> None:
     """Write the rows of some matches, of which there are rows of records; see ``_meetings``."""
     rows = [
