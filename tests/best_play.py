@@ -1,5 +1,3 @@
-"""Best play by looking at everything: what faster ways are compared with."""
-
 import random
 from functools import cache
 

@@ -1,5 +1,3 @@
-"""A throwaway PostgreSQL server: its own directory, a socket, no network."""
-
 import os
 import pwd
 import shutil

@@ -145,6 +145,12 @@ def test_a_call_that_can_not_be_interrupted_is_named_with_its_place(arena_here, 
     )
 
 
+def words_of_failure(arena, path, text, size):
+    path.write_text(text)
+    out = shown(arena, 1, "check", "--rules", f"{path.stem}:Domineering", "-o", f"width={size}", "-o", f"height={size}")
+    return " ".join(out[out.index("FAILED") :].split())
+
+
 @pytest.mark.slow
 def test_an_order_that_differs_from_process_to_process_is_found(arena_here, tmp_path):
     text = (EXAMPLES / "domineering.py").read_text()
@@ -154,9 +160,7 @@ def test_an_order_that_differs_from_process_to_process_is_found(arena_here, tmp_
         "        names = {f'{x} {y}': (x, y) for x, y in places}\n"
         "        return [names[name] for name in set(names)] if state.covered else places\n",
     )
-    (tmp_path / "unordered.py").write_text(text)
-    out = shown(arena_here, 1, "check", "--rules", "unordered:Domineering", "-o", "width=3", "-o", "height=3")
-    words = " ".join(out[out.index("FAILED") :].split())
+    words = words_of_failure(arena_here, tmp_path / "unordered.py", text, 3)
     assert words.startswith("FAILED answers the same in every process: legal_actions returned [(")
     assert re.search(r" after: ([abc][123]) actions: \[\[[123], [123]\]\] options: ", words)
     assert " in another process; expected answers that depend on nothing but options and actions" in words
@@ -167,9 +171,7 @@ def test_what_only_bots_see_otherwise_is_found(arena_here, tmp_path, monkeypatch
     monkeypatch.setenv("HOME", "/")
     text = (EXAMPLES / "domineering.py").read_text().replace("import annotations", "import annotations\nimport os")
     text = text.replace("            return (0, 0)", "            return (len(os.environ['HOME']), 0)")
-    (tmp_path / "reads_home.py").write_text(text)
-    out = shown(arena_here, 1, "check", "--rules", "reads_home:Domineering", "-o", "width=2", "-o", "height=2")
-    words = " ".join(out[out.index("FAILED") :].split())
+    words = words_of_failure(arena_here, tmp_path / "reads_home.py", text, 2)
     assert words.startswith("FAILED is the same in the processes of bots: at ply 0 scores returned (1, 0), and some")
 
 

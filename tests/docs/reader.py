@@ -1,5 +1,3 @@
-"""Somebody who follows the pages: a bare environment, in which README's ``activate`` is the only thing ever done."""
-
 import os
 import re
 import shlex

@@ -107,6 +107,7 @@ def test_every_command_of_the_pages_is_run_or_named():
 def costly(cases):
     others = tuple(f"solve plaid -o width={side}" for side in (8, 10, 12, 14))  # 6 by 6 stays
     soak = ("prove plaid", "prove plusminus", "prove multiplication", "solve plusminus -o grid_first=2", *others)
+    soak += ("repair plusminus -o size=7",)
     return [
         pytest.param(command, value, id=command, marks=pytest.mark.soak if command.startswith(soak) else ())
         for command, value in cases.items()
@@ -177,11 +178,8 @@ def test_who_wins_coprimality_is_as_its_page_says(lab):
     assert all(form["margin"] == -1 for form in lab("repair coprimality") if form["repair"] != "both_seats=1")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("command", "column"), REPAIRED.items(), ids=REPAIRED)
-def test_forms_of_multiplication_are_worth_what_the_table_says(lab, command, column):
-    printed = {form["repair"]: form["margin"] for form in lab(command)}
-    titles = {
+TITLES = {
+    "multiplication": {
         "none": "seat 0 begins the numbering",
         "begin_second=1": "seat 1 begins the numbering",
         "pie=1": "seat 0 begins the numbering, `pie = 1`",
@@ -190,22 +188,23 @@ def test_forms_of_multiplication_are_worth_what_the_table_says(lab, command, col
         "begin_second=1 pie=2": "seat 1 begins the numbering, `pie = 2`",
         "order=1221": "seat 0 begins the numbering, marks in the order 1-2-2-1",
         "begin_second=1 order=1221": "seat 1 begins the numbering, marks in the order 1-2-2-1",
-    }
-    documented = {word: numbers(row("multiplication", title))[column] for word, title in titles.items()}
-    assert {word: printed[word] for word in titles} == documented
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [*range(2, 7), pytest.param(7, marks=pytest.mark.soak)])
-def test_unseen_lists_are_worth_what_the_table_of_plusminus_says(lab, size):
-    printed = {form["repair"]: form["margin"] for form in lab(f"repair plusminus -o size={size}")}
-    titles = {
+    },
+    "plusminus": {
         "none": "lists seen, `grid_first = 1`",
         "unseen=1": "lists unseen, `grid_first = 1`",
         "begin_second=1 unseen=1": "lists unseen, `grid_first = 2`",
-    }
-    documented = {word: numbers(row("plusminus", title))[size - 2] for word, title in titles.items()}
-    assert {word: printed[word] for word in titles} == documented
+    },
+}
+SIZES = {f"repair plusminus -o size={size}": size - 2 for size in range(2, 8)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("command", "column"), costly(REPAIRED | SIZES))
+def test_forms_are_worth_what_the_table_says(lab, command, column):
+    game = command.split()[1]
+    printed = {form["repair"]: form["margin"] for form in lab(command)}
+    documented = {word: numbers(row(game, title))[column] for word, title in TITLES[game].items()}
+    assert {word: printed[word] for word in TITLES[game]} == documented
 
 
 @pytest.mark.slow

@@ -10,7 +10,6 @@ def _kernels(shared_kernels):
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    """An empty cache; what this process has loaded is forgotten, now and afterwards."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     loading.load.cache_clear()
     yield tmp_path / "cache" / "arena" / "kernels"

@@ -134,8 +134,6 @@ ENDS = ((0, (1, 2)), (None, (1, 0)), (None, (0, 3)))
 
 
 class Endless(OfATable):
-    """Counts up for ever."""
-
     def seat_to_act(self, state):
         return state % 2
 
@@ -227,8 +225,6 @@ class LateScores(OfATable):
 
 
 class ActsOn(OfATable):
-    """Actions are listed after the end of a match."""
-
     def legal_actions(self, state):
         return [0, 1]
 

@@ -1,5 +1,3 @@
-"""Small stores whose numbers are worked out by hand."""
-
 from arena.base.definition import GameChoice
 from arena.base.records import Bot, Fault, SeatReport
 from tests.store.results.samples import definition, line, record

@@ -52,7 +52,6 @@ def targets(folder, page):
 
 
 def signed_again(folder, change=lambda manifest: None):
-    """Write the manifest as it has to be after files were changed."""
     path = folder / "manifest.json"
     manifest = json.loads(path.read_text())
     manifest["files"] = {

@@ -196,8 +196,7 @@ def test_ratings_in_a_ladder_are_shown_round_by_round_with_a_mark_where_a_versio
 
 def test_a_version_is_compared_with_the_one_before_through_rivals_that_both_have_met(home):
     """The versions never met; 1 wins half of its matches against b, and 2 three quarters."""
-    matches = duels("a@1", "b@1", "wl" * 20) + duels("a@2", "b@1", "wwwl" * 10)
-    tell(home, matches, entrants=("a@1", "a@2", "b@1"))
+    tell(home, duels("a@1", "b@1", "wl" * 20) + duels("a@2", "b@1", "wwwl" * 10), entrants=("a@1", "a@2", "b@1"))
     tell(home, duels("a@1", "b@1", "w" * 4), "other")
     (step,) = profile(home).steps
     assert (step.bot, step.before, step.tournament) == ("a@2", "a@1", "t")

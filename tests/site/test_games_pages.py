@@ -186,8 +186,7 @@ def played_home(tmp_path_factory):
     with ArenaHome(tmp_path_factory.mktemp("home")) as played_home:
         play(played_home, "league", ["alpha", "beta", "gamma"], encounters=2)
         play(played_home, "forfeits", ["alpha", HOSTILE, "=cmd()"], failing=[HOSTILE], encounters=4)
-        games = [("differences", {"size": 5}), ("plusminus", {"size": 4})]
-        play(played_home, "games", ["alpha", "beta"], games)
+        play(played_home, "games", ["alpha", "beta"], [("differences", {"size": 5}), ("plusminus", {"size": 4})])
         yield played_home
 
 

@@ -37,8 +37,7 @@ def test_a_leaderboard_counts_tournaments_with_its_game_of_a_season_or_alone_and
     cold = model_of(year, "leaderboard", game="differences", season="cold")
     assert {line[0]: line[1:] for line in lines(cold)} == {"c@1": (20, 0), "b@1": (4, 20), "a@1": (0, 4)}
     assert cold.tournaments == ("autumn", "test")
-    cup = model_of(year, "leaderboard", game="plaid", tournament="cup")
-    assert lines(cup) == [("a@1", 4, 0), ("c@1", 0, 4)]
+    assert lines(model_of(year, "leaderboard", game="plaid", tournament="cup")) == [("a@1", 4, 0), ("c@1", 0, 4)]
     both = model_of(year, "leaderboard", game="differences", season="cold", tournament="spring")
     assert both.tournaments == ("spring", "autumn", "test")
     page = checked(year, "leaderboard", game="differences")

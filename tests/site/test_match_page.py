@@ -307,8 +307,6 @@ def test_a_record_of_three_with_no_first_or_with_more_bots_than_seats_is_shown(r
 
 
 class GoesOut(Differences):
-    """A game of strangers that says wrong seats are out."""
-
     out = ()
 
     def seats_out(self, state):

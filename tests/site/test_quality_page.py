@@ -22,8 +22,7 @@ def test_a_page_has_three_answers_and_eleven_measures_and_one_of_two_variations_
     assert "With best play, yes: it is a draw (proved)." in page
     assert "Best play is a draw at sizes 2 and 3." in page
     assert re.findall(r'<h2 id="measure-(\d+)">', page) == [str(number) for number in range(1, 12)]
-    rows = sum(len(measure.rows) for measure in reports[0].measures)
-    assert page.count('<th class="who" scope="row">') == rows
+    assert page.count('<th class="who" scope="row">') == sum(len(measure.rows) for measure in reports[0].measures)
     assert "default-src 'none'" in page
     assert not re.findall(r"<(script|link|img|iframe|object|a href=\"(?!#))", page)
     assert not re.findall(r"url\((?!#)", page)

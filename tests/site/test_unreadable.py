@@ -38,8 +38,7 @@ def test_the_others_are_shown_with_a_sentence(unreadable, name):
     model = model_of(unreadable, name, **PAGES[name])
     assert len(model.left_out) == 1
     assert "tournament 'bad'" in model.left_out[0]
-    page = checked(unreadable, name, **PAGES[name])
-    assert "Left out here: tournament 'bad'" in page.text.replace("’", "'")
+    assert "Left out here: tournament 'bad'" in checked(unreadable, name, **PAGES[name]).text.replace("’", "'")
 
 
 def test_what_counts_is_what_can_be_read_and_its_own_page_is_the_sentence_alone(unreadable):

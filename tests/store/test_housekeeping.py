@@ -157,8 +157,7 @@ def test_a_contest_that_came_with_a_home_leads_nowhere_else_by_its_name(home, tm
     (tmp_path / "mine").mkdir()
     with open_embargoed_home(home.directory, "../../mine") as hidden:
         assert hidden.directory.parent == home.directory / "contests"
-    contest = replace(contest_of(), name="../../mine")
-    remove_embargoed_home(home, contest)
+    remove_embargoed_home(home, replace(contest_of(), name="../../mine"))
     assert not list((home.directory / "contests").iterdir())
     assert (tmp_path / "mine").is_dir()
     assert result_path(home.directory, "../../mine").parent == home.directory / "cache" / "results"

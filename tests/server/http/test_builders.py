@@ -32,7 +32,6 @@ INVALID = ("Hanging", "Exiting", "Orphaning", "Hoarding", "Printing", "HangingPi
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory):
-    """Return a home with a tournament of one match for each of the odd rules."""
     directory = tmp_path_factory.mktemp("home")
     with ArenaHome(directory) as home:
         for name in INVALID:

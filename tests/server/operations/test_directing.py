@@ -42,8 +42,7 @@ async def test_a_director_pauses_in_the_browser_and_resumes_with_a_token(kept):
     assert "being paused" in page
     assert "An upgrade." in page
     assert "Resume" in page
-    program = kept.program("dora", Scope.DIRECT)
-    await answered(program.post(f"{HERE}/resume", json={"reason": "It is done."}), 200)
+    await answered(kept.program("dora", Scope.DIRECT).post(f"{HERE}/resume", json={"reason": "It is done."}), 200)
     assert kept.store.directors.desired_state("open ladder").state is DesiredState.PLAY
     found = [(line.by, line.action) for line in kept.store.log.lines(hidden=())[:2]]
     assert found == [("dora", "resumed"), ("dora", "paused")]

@@ -311,8 +311,7 @@ LOGIN = {"name": "dora", "password": PASSWORD}
 @pytest.fixture
 def home(directory):
     with open_people(directory) as store:
-        dora = store.accounts.add("dora", Role.DIRECTOR, "test")
-        store.accounts.set_password(dora, hash_password(PASSWORD))
+        store.accounts.set_password(store.accounts.add("dora", Role.DIRECTOR, "test"), hash_password(PASSWORD))
     return directory
 
 

@@ -52,13 +52,11 @@ def forfeited(record, seat):
     state = game.initial_state()
     for _, action in record.actions:
         state = game.apply(state, action)
-    ranks = tuple(final_ranks(game, state, [seat]))
-    return replace(record, faults=(fault,), termination="forfeit", ranks=ranks)
+    return replace(record, faults=(fault,), termination="forfeit", ranks=tuple(final_ranks(game, state, [seat])))
 
 
 def begin(store, definition):
-    found = store.find_tournament(definition.name)
-    return found or store.create_tournament(definition, schedule(definition))
+    return store.find_tournament(definition.name) or store.create_tournament(definition, schedule(definition))
 
 
 def play(store, definition, chosen=lambda match: True, by="here"):
