@@ -76,7 +76,7 @@ def test_a_stored_home_is_shown_before_its_tournaments_are_taken_up(home):
 
 
 BESIDE = [
-    ("records SET ranks = '[1,1,1]'", "match 1: ranks is [1, 1, 1] beside the record, which says "),
+    ("records SET ranks = '[1,1,1]'", "match 1: ranks is (1, 1, 1) beside the record, which says "),
     ("records SET bots = replace(bots, 'crasher', 'greedier')", "greedier@1'"),
     ("records SET termination = 'normal'", "termination is 'normal' beside the record, which says 'forfeit'"),
     ("records SET encounter = 7", "encounter is 7 beside the record"),

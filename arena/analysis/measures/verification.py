@@ -15,7 +15,7 @@ from arena.match.replay import ReplayError, check_record
 from arena.ratings import Result, rate_results
 from arena.ratings.result_arrays import counting
 from arena.store.home import ArenaHome
-from arena.store.results.statements import derived_keys, record_from
+from arena.store.results.statements import derived_keys, record_from, stored_bots_and_ranks
 from arena.store.results.store import Store
 from arena.store.results.values import Correction, StoredTournament, explaining, in_force
 from arena.tournament.schedule import ChosenOpenings
@@ -157,8 +157,8 @@ def is_settled(home: ArenaHome, tournament: StoredTournament) -> bool:
 
 def _column_problems(row: Any, record: MatchRecord) -> Iterator[str]:
     """Yield what is stored beside a record, where tables and pages read it, and is not what the record says."""
-    beside = (row.encounter, row.game, json.loads(row.bots), json.loads(row.ranks), row.termination)
-    said = (record.encounter, record.game, list(record.bots), list(record.ranks), str(record.termination))
+    beside = (row.encounter, row.game, *stored_bots_and_ranks(row.bots, row.ranks), row.termination)
+    said = (record.encounter, record.game, tuple(record.bots), tuple(record.ranks), str(record.termination))
     for name, stored, expected in zip(("encounter", "game", "bots", "ranks", "termination"), beside, said, strict=True):
         if stored != expected:
             yield f"match {record.match}: {name} is {stored!r:.80} beside the record, which says {expected!r:.80}"
