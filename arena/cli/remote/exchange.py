@@ -244,8 +244,7 @@ def _received(response: http.client.HTTPResponse, site: SiteAddress) -> Reply:
         raise SiteError(f"{site}: it answers with more than {size_text(MAX_REPLY_BYTES)}; no arena does")
     if response.length:
         raise http.client.IncompleteRead(body)
-    headers = {name.lower(): value for name, value in response.getheaders()}
-    return Reply(response.status, headers, body)
+    return Reply(response.status, {name.lower(): value for name, value in response.getheaders()}, body)
 
 
 def _explained(site: str, error: Exception) -> Exception:

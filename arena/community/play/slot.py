@@ -143,8 +143,7 @@ class Slot:
         people = {} if self._challenger else {self._person: HumanPlayer(self._ask_person)}
         while True:
             try:
-                record = self._pool.play(self._spec(), self._observe, people)
-                self._end(record)
+                self._end(self._pool.play(self._spec(), self._observe, people))
                 return
             except TakenBackError as undone:
                 del self._actions[undone.kept :]

@@ -62,8 +62,7 @@ class Hosts:
             if len(host_headers) == 1 and self.has(host_headers[0]):
                 await app(scope, receive, send)
                 return
-            response = problem_response(Request(scope), _refusal(host_headers))
-            await response(scope, receive, send)
+            await problem_response(Request(scope), _refusal(host_headers))(scope, receive, send)
 
         return guarded
 

@@ -213,8 +213,7 @@ class Snapshots:
     def read(self, page: Page, parameters: Parameters, has_all_words: bool = False) -> tuple[str, BuiltValue] | None:
         """Return the version and the value of a page; None if this code has kept none for the same readers."""
         try:
-            content = _read_plain(self._path(page, parameters))
-            line, _, json = content.partition(b"\n")
+            line, _, json = _read_plain(self._path(page, parameters)).partition(b"\n")
             head = _Head.model_validate_json(line)
         except (OSError, ValidationError):
             return None

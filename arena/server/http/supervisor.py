@@ -185,8 +185,7 @@ class View:
 
 
 def _checker(view: View, _: Program) -> Look:
-    refusal = noted_refusal(view.home.directory)
-    is_uncontained = refusal not in ("", NO_CHECKER)
+    is_uncontained = noted_refusal(view.home.directory) not in ("", NO_CHECKER)
     waiting = " ".join(map(str, view.people.submissions.claimable()))
     return Look(waiting, f"{time.time() // UNCONTAINED_SECONDS}" if is_uncontained else "")
 

@@ -108,8 +108,7 @@ def grades(visit: Visit, name: ContestName) -> ToShow:
 
     def finish(models: Sequence[Model]) -> Document:
         played = [model for model in models if isinstance(model, TournamentPage)]
-        lines = grade_rows(guests, entries, rejected, played)
-        content = GradesPage(lines=lines).csv().encode()
+        content = GradesPage(lines=grade_rows(guests, entries, rejected, played)).csv().encode()
         return Document(content=content, media_type=CSV, name=f"{stored.name}-grades.csv")
 
     return ToShow(home=place, pages=pages, finish=finish, are_awaited=True)

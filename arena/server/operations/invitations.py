@@ -59,8 +59,7 @@ def accept(visit: Visit, secret: str, password: str, name: str = "", again: str 
     """Use an invitation, and sign in."""
     if not is_secret(secret):
         raise InvitationError
-    invitation = visit.people.invitations.find(secret)
-    name = invitation.person or name.strip()
+    name = visit.people.invitations.find(secret).person or name.strip()
     if rule := rule_of_name(name):
         raise UsageError(f"name {name!r:.80}: {rule}")
     check_new_password(password, again, name, "passwords")

@@ -27,8 +27,7 @@ MAX_TEXT_CHARACTERS = 1000
 
 def build_games(home: ArenaHome, _: Parameters) -> GamesPage:
     """Build the list of games."""
-    names = [*GAMES, *external_games(home)[:MAX_EXTERNAL_GAMES]]
-    return GamesPage(games=tuple(map(_listed, names)))
+    return GamesPage(games=tuple(map(_listed, [*GAMES, *external_games(home)[:MAX_EXTERNAL_GAMES]])))
 
 
 def external_games(home: ArenaHome) -> list[str]:

@@ -315,8 +315,7 @@ def _clocks(record: MatchRecord) -> list[Clock | None]:
     clocks = list[Clock | None]()
     for (seat, _), wall, cpu in zip(record.actions, record.wall_seconds, record.cpu_seconds, strict=True):
         if wall is not None:
-            charged = cpu if rules[seat].clock is ClockKind.CPU and cpu is not None else wall
-            banks[seat].charge(charged)
+            banks[seat].charge(cpu if rules[seat].clock is ClockKind.CPU and cpu is not None else wall)
             before = so_far[seat]
             so_far[seat] = Clock(
                 wall_seconds=round(before.wall_seconds + wall, 6),

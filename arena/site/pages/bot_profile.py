@@ -129,8 +129,7 @@ class _VersionsOfBot:
         self.entered: dict[str, Bot] = {}
         for tournament in tournaments:
             self.entered |= {bot.label: bot for bot in tournament.definition.entrants}
-        known = list(dict.fromkeys([*self._submitted, *self.entered]))
-        meant = set(find_labels(text, known))
+        meant = set(find_labels(text, list(dict.fromkeys([*self._submitted, *self.entered]))))
         first_seen = [label for label in [*self.entered, *self._submitted] if label in meant]
         self.latest_first = list(dict.fromkeys(first_seen))[::-1]
 
