@@ -23,7 +23,6 @@ UNEQUAL = ((0, (1, 2, 3)), (1, (4, 5)), (1, (6,)), (1, (4, 5, 7)), WIN, (0, (4, 
 
 
 def table_game(positions, **options):
-    """Return a game of a table that is not checked: quick, for many matches."""
     game = OfATable(**options)
     game.positions = positions
     return game

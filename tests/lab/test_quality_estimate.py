@@ -1,5 +1,3 @@
-"""Intervals against published examples, and against the truth in simulated repetitions."""
-
 from dataclasses import replace
 from random import Random
 from statistics import fmean

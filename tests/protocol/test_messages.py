@@ -1,5 +1,3 @@
-"""What a bot sends is a checked message or one FrameError; reading an answer the short way and the long way agree."""
-
 import struct
 
 import msgpack

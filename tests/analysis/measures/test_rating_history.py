@@ -1,5 +1,3 @@
-"""Whole tournaments whose rounds depend on results: the same however they are played, stopped and taken up again."""
-
 import random
 import subprocess
 import sys

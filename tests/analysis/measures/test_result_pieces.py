@@ -1,5 +1,3 @@
-"""Results that are kept give the tables that reading them again gives, and are read again when they have changed."""
-
 import json
 import random
 import sqlite3

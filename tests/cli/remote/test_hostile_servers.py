@@ -1,5 +1,3 @@
-"""What answers may be anything: every reply is bounded, and every mistake one sentence."""
-
 import contextlib
 import io
 import json

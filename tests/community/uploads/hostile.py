@@ -1,5 +1,3 @@
-"""The table of archives that are rejected, each with a part of the sentence that says why."""
-
 import bz2
 import gzip
 import io

@@ -1,5 +1,3 @@
-"""What the search for puzzles counts, orders and leaves out, with an oracle that knows everything, or only the ends."""
-
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise

@@ -1,5 +1,3 @@
-"""Bounds of a search that is stopped anywhere; proven strategies on small boards, and where they break."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

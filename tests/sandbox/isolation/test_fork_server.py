@@ -1,5 +1,3 @@
-"""The fork server dies, and nothing is lost; the arena dies, and nothing is left."""
-
 import contextlib
 import json
 import os

@@ -1,5 +1,3 @@
-"""Warm bots: they are confined like others, and find nothing of the server whose copies they are, nor of other bots."""
-
 import json
 import os
 import signal

@@ -1,5 +1,3 @@
-"""What is stored beside each record: rows of pairs, points, and bots, without a parser where no text needs one."""
-
 import json
 import random
 import shutil
