@@ -418,13 +418,15 @@ def test_a_launch_is_sent_whole_once_and_again_to_a_new_fork_server(monkeypatch)
         return message(request)
 
     bot, isolation = Bot(name="prints", version="1", command=("echo", "0"), directory="/"), choose_isolation("none")
-    spec = kept_launch_spec(bot, isolation, DEFAULT_LIMITS, make_scratch())
+    scratch = make_scratch()
+    spec = kept_launch_spec(bot, isolation, DEFAULT_LIMITS, scratch)
     several = [{**spec, "number": spec["number"] + number} for number in range(launcher_client.MAX_KNOWN + 1)]
     launcher.close_launcher()
     monkeypatch.setattr(launcher_client, "_message", note)
+    monkeypatch.setattr(launcher_client, "make_scratch", lambda: scratch)
 
     def launch_by(spec):
-        Path(spec["scratch"]).mkdir(exist_ok=True)
+        Path(scratch).mkdir(exist_ok=True)
         monkeypatch.setattr(levels, "make_launch_spec", lambda *_: spec)
         assert run_test_program(bot, isolation) == 0
 
