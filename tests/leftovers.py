@@ -30,6 +30,12 @@ def command_lines(processes):
     return {pid: line.decode(errors="replace").split("\0") for pid, line in lines.items() if line}
 
 
+def left_in(directory):
+    """Return what is in a directory for temporary files, but for empty places that are kept for the next bots."""
+    kept = open_launcher().spare_scratch
+    return [path for path in directory.iterdir() if str(path) not in kept or any(path.iterdir())]
+
+
 @contextmanager
 def no_process_left():
     launcher = open_launcher()  # so that the launcher is there before and after

@@ -30,6 +30,7 @@ from tests.community.uploads.archives import (
 )
 from tests.community.uploads.hostile import HOSTILE
 from tests.conftest import BOTS
+from tests.leftovers import left_in
 
 LONG = "a-directory-with-quite-a-long-name/" * 4 + "and-a-file-with-a-name-that-is-not-short-either.py"
 
@@ -227,7 +228,7 @@ def test_an_archive_is_checked_and_submitted_once_and_what_was_left_is_removed(p
     assert printed(arena, "submit", "bot.zip").endswith("zipped@1 is already submitted\n")
     assert sorted(path.name for path in (place / "home/bots").glob("*/*")) == ["bot.py", "bot.toml"]
     assert not left.exists()
-    assert not any((place / "temporary").iterdir())
+    assert left_in(place / "temporary") == []
 
 
 def test_a_mistake_in_the_manifest_is_named_by_the_archive(place, arena):
@@ -246,7 +247,7 @@ def test_a_hostile_archive_is_rejected_on_the_command_line(place, arena, command
     assert sentence.startswith(f"{name}: ")
     assert message.split("; ")[0] in sentence
     assert [path.name for path in (place / "work").iterdir()] == [name]
-    assert not any((place / "temporary").iterdir())
+    assert left_in(place / "temporary") == []
     assert not any((place / "home").glob("bots/*"))
 
 
