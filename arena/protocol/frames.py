@@ -23,6 +23,7 @@ Message = dict[str, Any]
 _HEADER = struct.Struct(">I")
 _PACKER = msgpack.Packer()
 _SCALARS = (int, str, bool, type(None))
+_BAD_KEY = "a map has a key that is not a string"
 
 
 class FrameError(ValueError):
@@ -73,6 +74,8 @@ def decode_body(body: bytes, limits: Limits = DEFAULT_LIMITS) -> Message:
     except FrameError:
         raise
     except (ValueError, TypeError, RecursionError, msgpack.exceptions.UnpackException) as error:
+        if "for map key" in str(error):  # strict_map_key, which also protects against keys that collide
+            raise FrameError(_BAD_KEY) from error
         kind = (
             FaultKind.LIMIT if isinstance(error, msgpack.exceptions.StackError | RecursionError) else FaultKind.PROTOCOL
         )
@@ -90,16 +93,17 @@ def _reason(error: Exception) -> str:
         return "extra bytes after the map"
     if isinstance(error, msgpack.exceptions.StackError | RecursionError):
         return "nested too deeply"
-    return str(error) or "it ends in the middle of a value"
+    if isinstance(error, msgpack.exceptions.FormatError):
+        return "it has the byte c1, which msgpack does not use"
+    return "it ends in the middle of a value" if "incomplete input" in str(error) else str(error)
 
 
 def _unique(pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
     built = dict(pairs)
     if len(built) != len(pairs):
         raise FrameError("a key appears twice in a map")
-    for key in built:
-        if type(key) is not str:
-            raise FrameError(f"a map key of type {type(key).__name__}; keys are strings")
+    if any(type(key) is not str for key in built):
+        raise FrameError(_BAD_KEY)
     return built
 
 

@@ -166,8 +166,10 @@ def quit_message() -> Message:
 def read_ready(message: Message) -> Ready:
     """Validate a ``ready`` from a bot; raise BotError with the field, the value and what is accepted."""
     _expect_type(message, "ready")
-    if type(message.get("protocol")) is not int or message["protocol"] != PROTOCOL_VERSION:
-        raise _refuse("ready.protocol", message.get("protocol"), f"this arena speaks version {PROTOCOL_VERSION}")
+    if "protocol" not in message:
+        raise BotError(FaultKind.PROTOCOL, "the message has no field 'protocol'")
+    if type(message["protocol"]) is not int or message["protocol"] != PROTOCOL_VERSION:
+        raise _refuse("ready.protocol", message["protocol"], f"this arena speaks version {PROTOCOL_VERSION}")
     texts = {}
     for name in TEXT_FIELDS:
         text = message.get(name)
@@ -216,11 +218,12 @@ def read_action(message: Message, ply: int, note_bytes: int = DEFAULT_LIMITS.not
     """
     if message["type"] != "action":
         _expect_type(message, "action")
-    echoed = message.get("ply")
+    for field in ("ply", "action"):
+        if field not in message:
+            raise BotError(FaultKind.PROTOCOL, f"the answer has no field '{field}'")
+    echoed = message["ply"]
     if type(echoed) is not int or echoed != ply:
         raise _refuse("action.ply", echoed, f"expected {ply}, the ply of the question")
-    if "action" not in message:
-        raise BotError(FaultKind.PROTOCOL, "the answer has no field 'action'")
     note = message.get("note")
     if note is not None:
         _check_note(note, note_bytes)

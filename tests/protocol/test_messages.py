@@ -95,6 +95,21 @@ def test_hostile_bodies_are_refused(name):
         decode_body(REFUSED[name])
 
 
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        (REFUSED["an integer key"], "a map has a key that is not a string"),
+        (REFUSED["a bytes key"], "a map has a key that is not a string"),
+        (REFUSED["half a message"], "not valid msgpack (it ends in the middle of a value)"),
+        (b"\x81\xa1a\xc1", "not valid msgpack (it has the byte c1, which msgpack does not use)"),
+    ],
+)
+def test_authors_in_any_language_read_what_is_wrong_with_a_body(body, sentence):
+    with pytest.raises(FrameError) as raised:
+        decode_body(body)
+    assert str(raised.value) == sentence
+
+
 def test_lengths_are_checked_before_anything_is_read():
     assert body_length(struct.pack(">I", DEFAULT_LIMITS.message_bytes)) == DEFAULT_LIMITS.message_bytes
     for announced in (0, DEFAULT_LIMITS.message_bytes + 1, 2**32 - 1):
@@ -173,7 +188,7 @@ def test_ready_may_say_no_more_than_it_must_and_an_action_is_given_with_its_note
     ("message", "sentence"),
     [
         ({"type": "action", "ply": 0, "action": "+"}, "expected a 'ready' message, got 'action'"),
-        ({"type": "ready"}, "ready.protocol = None: this arena speaks version 1"),
+        ({"type": "ready"}, "the message has no field 'protocol'"),
         ({"type": "ready", "protocol": 2}, "ready.protocol = 2: this arena speaks version 1"),
         ({"type": "ready", "protocol": True}, "ready.protocol = True"),
         ({"type": "ready", "protocol": 1, "name": 5}, "ready.name = 5"),
@@ -193,7 +208,7 @@ def test_a_bad_ready_is_a_protocol_fault_that_names_the_field(message, sentence)
     ("message", "kind", "sentence"),
     [
         ({"type": "ready", "protocol": 1}, "protocol", "expected an 'action' message, got 'ready'"),
-        ({"type": "action", "action": "+"}, "protocol", "action.ply = None: expected 3, the ply of the question"),
+        ({"type": "action", "action": "+"}, "protocol", "the answer has no field 'ply'"),
         ({"type": "action", "ply": 2, "action": "+"}, "protocol", "action.ply = 2: expected 3, the ply of"),
         ({"type": "action", "ply": 3.0, "action": "+"}, "protocol", "action.ply = 3.0"),
         ({"type": "action", "ply": 3}, "protocol", "no field 'action'"),
