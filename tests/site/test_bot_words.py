@@ -260,7 +260,7 @@ def test_pages_of_a_home_with_people_have_no_words_of_bots(told, has_people):
         assert (SECRET in page.build(told, page.parameters(**parameters)).model_dump_json()) is not has_people
 
 
-DOORS = re.compile(r"\.for_operator\(|\.record_texts\(|\.as_source\(|[^_]OPERATOR\b(?! =)")
+DOORS = re.compile(r"\.for_operator\(|\.record_(?:texts|rows)\(|\.as_source\(|[^_]OPERATOR\b(?! =)")
 """How code gets what bots said without asking who reads it."""
 
 OPEN = {
