@@ -17,7 +17,7 @@ from arena.base.errors import ArenaError, GameError, NoHomeError, UsageError, su
 from arena.base.names import GAMES_DIRECTORY_VARIABLE
 from arena.base.version import __version__
 from arena.cli.command_table import COMMANDS, LISTED, NOUNS
-from arena.cli.terminal.global_options import COMPLETION, HELP_LINE, global_options
+from arena.cli.terminal.global_options import COMPLETION, HelpContext, complete_command, global_options
 from arena.cli.terminal.streams import FAILED, INTERRUPTED, OK, READER_GONE, WRONG_USE
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ TEMPORARY_VARIABLES = ("TMPDIR", "TEMP", "TMP")
 
 class LazyGroup(click.Group):
     """Lists its commands without importing them."""
+
+    context_class = HelpContext
 
     def __init__(self, *args: Any, listed: Mapping[str, Mapping[str, str]] = LISTED, **settings: Any) -> None:
         """Take spellings under headings, each with its name in the tables."""
@@ -81,8 +83,7 @@ def _import_command(name: str) -> click.Command:
         command = COMMANDS[name].imported()
     else:
         command = LazyGroup(name, listed={"Commands": NOUNS[name].commands}, help=NOUNS[name].summary)
-    command.params += global_options(hidden=True)
-    command.epilog = HELP_LINE
+    complete_command(command)
     _complete_names(command)
     return command
 

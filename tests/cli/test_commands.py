@@ -198,6 +198,15 @@ def test_tables_and_sentences_fit_the_terminal(arena, monkeypatch, command, colu
     assert max(map(len, printed(arena, *command.split()).splitlines())) <= int(columns)
 
 
+@pytest.mark.parametrize("columns", range(44, 84, 3))
+@pytest.mark.parametrize("command", ["compare", "site ladder drain"])
+def test_no_line_of_help_ends_within_the_name_of_an_option(arena, monkeypatch, command, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    help_text = printed(arena, *command.split(), "--help")
+    assert "Global options: --home" in help_text
+    assert not re.findall(r"--[a-z-]*-$", help_text, re.MULTILINE)
+
+
 def test_left_out_columns_are_named_and_wide_shows_them(arena, monkeypatch):
     in_full = arena("standings", "tiny")[1].split("\n\n")[1]
     monkeypatch.setenv("COLUMNS", "60")

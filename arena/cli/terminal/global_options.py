@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -49,6 +50,40 @@ def _shown(value: str) -> str:
     return re.sub(r":[^:/]*@", ":***@", value)
 
 
+# Help: a line never ends within the name of an option, such as --max-encounters.
+
+_OPTION_NAME = re.compile(r"--\w+(?:-\w+)+")
+_HYPHEN = "\N{NON-BREAKING HYPHEN}"
+
+
+class _HelpFormatter(click.HelpFormatter):
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        super().write_dl([(name, _unbroken(text)) for name, text in rows], col_max, col_spacing)
+
+    def write_text(self, text: str) -> None:
+        super().write_text(_unbroken(text))
+
+    def getvalue(self) -> str:
+        return super().getvalue().replace(_HYPHEN, "-")
+
+
+def _unbroken(text: str) -> str:
+    return _OPTION_NAME.sub(lambda found: found[0].replace("-", _HYPHEN), text)
+
+
+class HelpContext(click.Context):
+    """The context of all commands."""
+
+    formatter_class = _HelpFormatter
+
+
+def complete_command(command: click.Command) -> None:
+    """Give a command what all have: the global options, the line below its help, and the form of its help."""
+    command.params += global_options(hidden=True)
+    command.epilog = HELP_LINE
+    command.context_class = HelpContext
+
+
 # A command that has commands of its own, such as ``arena site people add``.
 
 
@@ -63,6 +98,5 @@ class Subcommands(click.Group):
 
     def add_command(self, cmd: click.Command, name: str | None = None) -> None:
         """Add a command, which takes the global options as well."""
-        cmd.params += global_options(hidden=True)
-        cmd.epilog = HELP_LINE
+        complete_command(cmd)
         super().add_command(cmd, name)
