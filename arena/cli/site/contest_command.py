@@ -260,7 +260,7 @@ def ladder_command(context: click.Context) -> None:
     arena site ladder drain spring --reason "An upgrade." --wait 600
     arena site ladder resume spring --reason "It is done."
 
-    Directors do the same in the browser. What is wanted stays when `arena serve` is started again. While a ladder is
+    Directors do the same in the browser. A pause or drain outlasts a restart of `arena serve`. While a ladder is
     paused or drained, `arena correct disqualify`, `arena correct void` and the others correct it.
     """
     if context.invoked_subcommand is None:
@@ -279,7 +279,7 @@ def list_ladders(table_format: str = "text") -> None:
             wish = (desired.state if desired is not None else DesiredState.PLAY).value
             figures = {"recorded": report.figures.recorded, "playing": report.figures.playing}
             rows.append(row_of(LADDER_COLUMNS, report, state=state, wish=wish, **figures))
-    print_table(LADDER_COLUMNS, rows, table_format, empty="No ladder was kept going here yet; see: arena serve")
+    print_table(LADDER_COLUMNS, rows, table_format, empty="No ladder has run here yet; start one with: arena serve")
 
 
 @ladder_command.command("pause")
@@ -296,7 +296,10 @@ def pause(ladder: str, reason: str, wait_seconds: int) -> int:
 @required_reason_option
 @wait_option
 def drain(ladder: str, reason: str, wait_seconds: int) -> int:
-    """Let LADDER finish the round that is scheduled, and begin no other."""
+    """Let LADDER finish the round that is scheduled, and begin no other.
+
+    Drain a ladder also if you start `arena serve` without it from now on: its silence is then no problem.
+    """
     return _set_desired_state(ladder, DesiredState.DRAIN, reason, wait_seconds, DirectorState.DRAINED)
 
 

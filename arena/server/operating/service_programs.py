@@ -20,7 +20,7 @@ from arena.base.shipped import PREFIX, package_directory
 from arena.base.text import counted
 from arena.store.home import DATABASE_FILE, VISITORS_LOCK, has_file, has_people
 from arena.store.people.contest import ContestPhase, ContestResults, phase_of
-from arena.store.people.directors import LADDER, DirectorState
+from arena.store.people.directors import LADDER, DesiredState, DirectorState
 from arena.store.people.people_store import PeopleStore
 from arena.store.results.lock import FileLock, is_file_locked
 
@@ -191,12 +191,22 @@ def _ladder_problems(people: PeopleStore, noted: list[HealthProblem]) -> Iterato
     for report in people.directors.reports(LADDER):
         is_noted = bool(report.sentence) and any(one.sentence.endswith(report.sentence) for one in noted)
         if people.directors.is_silent(report):
-            yield _public_problem("ladder", f"{report.tournament}: its program does not run")
+            desired = people.directors.desired_state(report.tournament)
+            if desired is None or desired.state is DesiredState.PLAY:
+                yield _silent_ladder(report.tournament)
         elif report.state in IN_DIFFICULTY and not is_noted:
             public = public_sentence(report.state, report.sentence) or report.state
             yield HealthProblem(
                 "ladder", f"{report.tournament}: {report.sentence or report.state}", f"{report.tournament}: {public}"
             )
+
+
+def _silent_ladder(name: str) -> HealthProblem:
+    """Return the problem of a ladder whose program has ended, perhaps because nobody named it at the last start."""
+    stopped = f"{name}: its program does not run"
+    drain = f"arena site ladder drain {shlex.quote(name)} --reason TEXT"
+    sentence = f"{stopped}; restart with --ladder FILE, or end it for good: {drain}"
+    return HealthProblem("ladder", sentence, f"{stopped}; {SEE_LOG}")
 
 
 def _contest_problems(people: PeopleStore) -> Iterator[HealthProblem]:

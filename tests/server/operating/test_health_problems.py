@@ -20,7 +20,7 @@ from arena.server.operating.service_programs import (
     unwritable_reason,
 )
 from arena.store.home import ArenaHome, open_people
-from arena.store.people.directors import DirectorState
+from arena.store.people.directors import DesiredState, DirectorState
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.submission_rows import CLAIM_SECONDS
 from arena.store.people.submissions import FAILED_SECONDS
@@ -133,6 +133,21 @@ def test_a_home_that_can_not_be_written_is_named_to_operators(tmp_path, people, 
     assert one.public == "the arena's home can't be written: nothing new is kept; the log of the server says why"
     assert found(tmp_path, people) == []
     assert not list(tmp_path.glob("tmp*"))
+
+
+def test_an_operator_reads_how_to_restart_or_to_end_a_ladder_whose_program_does_not_run(tmp_path):
+    now = FakeClock()
+    with PeopleStore(tmp_path / "people.sqlite3", now) as people:
+        people.directors.report_state("old ladder", "ladder", DirectorState.IDLE)
+        now.seconds += 3600
+        [problem] = found(tmp_path, people)
+        assert problem.public == "old ladder: its program does not run; the log of the server says why"
+        assert problem.sentence == (
+            "old ladder: its program does not run; restart with --ladder FILE, or end it for good:"
+            " arena site ladder drain 'old ladder' --reason TEXT"
+        )
+        people.directors.set_desired_state("old ladder", DesiredState.DRAIN, reason="over", by="op")
+        assert found(tmp_path, people) == []
 
 
 def test_each_service_is_a_program_and_each_ladder_its_own_under_one_name():
