@@ -236,7 +236,8 @@ def _in_words(schema: dict[str, Any], root: dict[str, Any]) -> str:
         return f"{number}{unit}{_bounds(schema)}{other}"
     if kind == "array":
         inner = _in_words(_resolved(schema["items"], root), root)
-        return f"a list{_length(schema)}, each {inner}"
+        example = f", such as {toml_value(schema['examples'][0])}" if "examples" in schema else ""
+        return f"a list{_length(schema)}, each {inner}{example}"
     if schema.get("format") == "date-time":
         return "a date and time such as 2026-12-01T23:59:59"
     if kind == "string" and "maxLength" in schema:

@@ -137,7 +137,8 @@ def _reader(name: str, hint: Any) -> Read:
 
     def read(value: Any, where: str) -> Any:
         if not check(value):
-            raise StoreError(f"{where} is malformed: {name} = {shortened_text(repr(value))}; expected {accepted}")
+            shown = shortened_text(repr(value) if isinstance(value, str) else json.dumps(value, default=str))
+            raise StoreError(f"{where} is malformed: {name} = {shown}; expected {accepted}")
         return value if convert is None or value is None else convert(value)
 
     return read

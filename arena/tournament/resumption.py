@@ -12,7 +12,7 @@ from arena.base.definition import Definition, bot_from_json, bot_identity, gone
 from arena.base.enums import CorrectionKind
 from arena.base.errors import BotDefinitionError, DefinitionError, UsageError
 from arena.base.records import Bot, ScheduledMatch
-from arena.base.text import counted
+from arena.base.text import counted, toml_value
 from arena.base.until import BUDGETS, Until
 from arena.match.players.manifest import known_by, load_bot
 from arena.store.results.store import Store
@@ -181,7 +181,10 @@ def _advice(differing: Sequence[str], stored: Definition, given: Definition) -> 
             return f"{extend} --encounters {given.encounters} plays those that are missing"
         if before is not None and now is not None:
             names = [field.name for field in fields(Until) if field.name not in BUDGETS]
-            keys = [f"{name} = {value!r}" for name in names if (value := getattr(before, name)) != getattr(now, name)]
+            unlike = {name: value for name in names if (value := getattr(before, name)) != getattr(now, name)}
+            keys = [
+                f"no {name}" if value is None else f"{name} = {toml_value(value)}" for name, value in unlike.items()
+            ]
             resumed = f"with {', '.join(keys)} the file resumes it, and"
             return f"{resumed} {extend} --until-decided --until KEY=VALUE changes a key; else {advice}"
         if now is not None:

@@ -101,7 +101,7 @@ SENTENCES = [
      " at most 86,400"),
     ('swiss = { tie_breaks = ["X"] }', "swiss.tie_breaks[0] = 'X': expected 'BH', 'BH-C1', 'SB', 'DE' or 'WON'"),
     ("time_control = { clock = 5 }", "time_control.clock = 5: expected 'wall' or 'cpu'"),
-    ('command = "run"', "command = 'run': expected a list of at least 1, each a text"),
+    ('command = "run"', "command = 'run': expected a list of at least 1, each a text, such as ['python3', 'bot.py']"),
     ("command = [7]", "command[0] = 7: expected a text"),
 ]  # fmt: skip
 
@@ -112,7 +112,7 @@ def test_the_sentence_names_the_thing_the_value_and_what_is_accepted(text, messa
 
 
 def test_what_is_missing_is_described():
-    assert accepted_at(_Manifest, ["command"]) == "a list of at least 1, each a text"
+    assert accepted_at(_Manifest, ["command"]) == "a list of at least 1, each a text, such as ['python3', 'bot.py']"
     assert accepted_at(TournamentFile, ["entrants"]) == "a list, each a table"
 
 

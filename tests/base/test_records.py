@@ -71,6 +71,7 @@ def test_a_field_that_an_earlier_version_did_not_have_has_its_default(part, miss
         ),
         ({"time_controls": [{"clock": "wall"}]}, r"malformed: time_controls and bots differ in number"),
         ({"wall_seconds": [float("nan")]}, r"wall_seconds = .* expected a list, each a number or null"),
+        ({"termination": None}, r"the record of match 3 is malformed: termination = null; expected 'normal', "),
         ({"termination": 3}, r"the record of match 3 is malformed: termination = 3; expected 'normal', "),
         (
             {"faults": [{"seat": 0, "kind": "sloth", "ply": 0, "detail": ""}]},

@@ -211,7 +211,7 @@ REFUSED = [
     ("explore coprimality -o players=3", "players = 3: only a game for two has one value"),
     ("repair plusminus nowhere", "nowhere"),
     ("repair plaid small", "tournament 'small' plays plusminus, not plaid"),
-    ("repair plusminus small -o size=4", "plays plusminus with {'size': 3, 'grid_first': 1}, not with"),
+    ("repair plusminus small -o size=4", "plays plusminus with { size = 3, grid_first = 1 }, not { size = 4 }"),
     ("repair plusminus --outcome draw", "it chooses lines for a book; expected --book FILE"),
     ("repair differences -o size=3 --book .", "'.' can't be written: expected a file in a directory that exists"),
     (f"repair differences -o size=3 --book {'x' * 300}", "x' can't be written: File name too long"),

@@ -118,6 +118,7 @@ CHANGED = [
 ]
 NUMBERS = [
     (CUP, ["standings", 0, "rank"], 2, "standings[0].rank is 2, but 1 by the records"),
+    (CUP, ["standings", 0, "margin_95"], None, "standings[0].margin_95 is null, but "),
     (CUP, ["crosstable", "cells", 0, 1, "points"], 0.25, "crosstable.cells[0][1].points is "),
     ("index", ["tournaments", 0, "recorded"], 9999, "tournaments[0].recorded is "),
 ]
@@ -136,7 +137,9 @@ def test_files_that_are_not_as_published_are_found_also_with_a_manifest_that_fit
 
 
 @pytest.mark.slow(only=("a rank", "points"), sample=("a rank",))
-@pytest.mark.parametrize(("name", "place", "number", "message"), NUMBERS, ids=["a rank", "points", "a count"])
+@pytest.mark.parametrize(
+    ("name", "place", "number", "message"), NUMBERS, ids=["a rank", "no margin", "points", "a count"]
+)
 def test_a_changed_number_is_found_although_the_manifest_fits(folder, name, place, number, message):
     value = json.loads((folder / f"{name}.json").read_text())
     reduce(getitem, place[:-1], value)[place[-1]] = number

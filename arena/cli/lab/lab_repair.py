@@ -12,7 +12,7 @@ import click
 
 from arena.analysis.text.tables import Column, printable, row_of
 from arena.base.errors import UsageError
-from arena.base.text import all_of, counted
+from arena.base.text import all_of, counted, toml_value
 from arena.cli.terminal.common import check_directories, open_home, print_table, waiting, write_file
 from arena.cli.terminal.options import (
     A_PATH,
@@ -249,9 +249,8 @@ def _played(
         raise UsageError(f"tournament {tournament!r} plays {others}, not {game}")
     fitting = [choice for choice in own if all(choice.options.get(name) == given[name] for name in given)]
     if not fitting:
-        raise UsageError(
-            f"tournament {tournament!r} plays {game} with {dict(own[0].options)!r:.200}, not with {given!r}"
-        )
+        played = toml_value(dict(own[0].options))
+        raise UsageError(f"tournament {tournament!r} plays {game} with {played}, not {toml_value(given)}")
     options = dict(fitting[0].options)
     matches = [
         PlayedMatch(actions=[action for _, action in record.actions if action is not None], ranks=record.ranks)

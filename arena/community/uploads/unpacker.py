@@ -53,8 +53,15 @@ def check_start(file: UploadFile, expected: ArchiveFormat) -> None:
     start = file.read_at(0, min(_START_BYTES, file.size_bytes))
     found = _format_by_start(start)
     if found != expected.name and not (found in ("gzip", "xz", "bzip2") and expected.name == f"a tar in {found}"):
-        what = found or (f"it begins with {start[:8]!r}" if start else "an empty file")
+        what = found or (f"it begins with {_shown(start[:8])}" if start else "an empty file")
         raise RejectedError(f"{what}; expected {expected.name}, as its name says")
+
+
+def _shown(start: bytes) -> str:
+    """Return the first bytes of an upload as text, or as hexadecimal digits if they are no plain text."""
+    if start.isascii() and start.decode("ascii").isprintable():
+        return f"the text {start.decode('ascii')!r}"
+    return f"the bytes {start.hex(' ')}"
 
 
 def _format_by_start(start: bytes) -> str:

@@ -57,7 +57,9 @@ class _Manifest(BaseModel):
 
     name: str
     version: str = "1"
-    command: Annotated[list[Annotated[str, AfterValidator(without_nul)]], Field(min_length=1)]
+    command: Annotated[
+        list[Annotated[str, AfterValidator(without_nul)]], Field(min_length=1, examples=[["python3", "bot.py"]])
+    ]
     games: list[str] = []
     build: list[Annotated[str, AfterValidator(without_nul)]] = []
     author: Text = ""

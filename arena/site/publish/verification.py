@@ -75,7 +75,7 @@ def _are_close(one: float, other: float) -> bool:
 
 
 def _shown(value: Any) -> str:
-    return "missing" if value is _NOTHING else shortened_text(repr(value))
+    return "missing" if value is _NOTHING else shortened_text(json.dumps(value, ensure_ascii=False))
 
 
 # The folder may come from anybody. So every read is bounded and follows no links, its records are imported like any
