@@ -229,12 +229,25 @@ def test_matches_are_counted_by_game_seat_and_tournament(home):
 
 
 VERDICTS = [  # ten encounters won: 100 % ± 1.96 * sqrt(0.25 / 100) = 9.8 %
-    ("w" * 20, "a is better than b: 100.0 ± 9.8 % of the points over 10 encounters.", "a", None),
+    (
+        "w" * 20,
+        "a is better than b: 100.0 % of the points (95 % interval: 90.2 to 100.0 %) over 10 encounters.",
+        "a",
+        None,
+    ),
     (  # one encounter of 0.75: ± 1.96 * sqrt(0.25) = 0.98; (0.98 / 0.25)² = 15.4 times as many, so 15 more
-        *("wd", "a and b can't be told apart yet: a has 75.0 ± 98.0 % of the points over 1 encounter."),
+        *(
+            "wd",
+            "a and b can't be told apart yet: a has 75.0 % of the points over 1 encounter, too few for an interval.",
+        ),
         *(None, 15),
     ),
-    ("dd", "a and b can't be told apart: 50.0 ± 98.0 % of the points over 1 encounter each.", None, None),
+    (
+        "dd",
+        "a and b can't be told apart: each has 50.0 % of the points over 1 encounter, too few for an interval.",
+        None,
+        None,
+    ),
 ]
 
 
@@ -242,7 +255,7 @@ VERDICTS = [  # ten encounters won: 100 % ± 1.96 * sqrt(0.25 / 100) = 9.8 %
 def test_who_is_better_is_said_or_how_many_encounters_would_do(home, results, sentence, better, to_go):
     tell(home, duels("a@1", "b@1", results))
     found = head_to_head_of(home)
-    more = f" At this score, some {to_go} more encounters would decide." if to_go else ""
+    more = f" At this score, about {to_go} more encounters would decide." if to_go else ""
     assert found.verdict.text == sentence + more
     assert (found.better, found.encounters_to_go) == (better, to_go)
     other = head_to_head_of(home, "b", "a")

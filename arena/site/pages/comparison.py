@@ -101,16 +101,15 @@ class _Sentences(NamedTuple):
             yield from (bot, " and ", rival, f" have met in {counted(total.matches, 'match')}, none of which counts.")
             return
         ahead, behind = (bot, rival) if total.score >= 0.5 else (rival, bot)
-        score = f"{100 * max(total.score, 1 - total.score):.1f} ± {100 * total.margin:.1f} % of the points"
-        how = f"{score} over {counted(total.encounters, 'encounter')}"
+        how = _score_text(100 * max(total.score, 1 - total.score), 100 * total.margin, total.encounters)
         if total.is_clear:
             yield from (ahead, " is better than ", behind, f": {how}.")
         elif total.score == 0.5:
-            yield from (ahead, " and ", behind, f" can't be told apart: {how} each.")
+            yield from (ahead, " and ", behind, f" can't be told apart: each has {how}.")
         else:
             yield from (ahead, " and ", behind, " can't be told apart yet: ", ahead, f" has {how}.")
             if total.encounters_to_go is not None:
-                yield f" At this score, some {_rounded(total.encounters_to_go):,} more encounters would decide."
+                yield f" At this score, about {_rounded(total.encounters_to_go):,} more encounters would decide."
         yield from self._elsewhere()
 
     def _elsewhere(self) -> Iterator[str]:
@@ -119,6 +118,18 @@ class _Sentences(NamedTuple):
             games = [game for game, counts in self.by_game.items() if self.better(counts) == side]
             if games and side != self.better(self.total):
                 yield from (f" In {all_of(games)}, ", marked(side), " is better.")
+
+
+def _score_text(percent: float, margin: float, encounters: int) -> str:
+    """Return the larger score with its 95 % interval, which ends at 100 %; one encounter is too few for an interval."""
+    text = f"{percent:.1f} % of the points"
+    if encounters == 1:
+        return f"{text} over 1 encounter, too few for an interval"
+    if percent + margin > 100:
+        text += f" (95 % interval: {max(percent - margin, 0.0):.1f} to 100.0 %)"
+    else:
+        text = f"{percent:.1f} ± {margin:.1f} % of the points"
+    return f"{text} over {encounters:,} encounters"
 
 
 def _rounded(count: int) -> int:
