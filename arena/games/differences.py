@@ -54,7 +54,12 @@ class Differences(PermutationGame[DifferencesState]):
     summary: ClassVar[str] = "Place marks in a permutation; score the different step lengths of your list."
     OPTIONS: ClassVar[tuple[Option, ...]] = (
         size_option(8),
-        ChoiceOption("scoring", "distinct", ("distinct", "once"), "which differences count (rule 5)"),
+        ChoiceOption(
+            "scoring",
+            "distinct",
+            ("distinct", "once"),
+            "which differences score: each different one, or each that appears once (rule 5)",
+        ),
         PIE,
     )
     action_format: ClassVar[str] = "a square [x, y]; in text c4 for [3, 4]"

@@ -183,5 +183,12 @@ class _PieOption(RuleAround):
         return inspect.cleandoc(__doc__ or "")
 
 
-PIE = _PieOption("pie", 0, 0, 3, "first actions, all by seat 0, before seat 1 keeps or swaps seats", is_variation=True)
+PIE = _PieOption(
+    "pie",
+    0,
+    0,
+    3,
+    "number of first actions that seat 0 makes; then seat 1 keeps or swaps seats (0: no pie rule)",
+    is_variation=True,
+)
 """The option of games for two that take the pie rule."""

@@ -42,7 +42,7 @@ def result(**changed):
     ("is_finished", "is_over", "told"),
     [
         (False, False, "So far, ann leads with a @1."),
-        (False, True, "Who is first is being computed."),
+        (False, True, "The arena is computing who is first; reload the page in a minute."),
         (True, True, "ann wins with a @1."),
     ],
     ids=["playing", "late", "over"],

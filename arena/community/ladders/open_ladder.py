@@ -194,10 +194,10 @@ class LadderSuspensions(RunControl):
         names = sorted(entry.contest.name for entry in self._of_contests or () if self._suspended_for(entry))
         if not names:
             return ""
-        contests_text = (
-            f"contest {names[0]} rest until its" if len(names) == 1 else f"contests {all_of(names)} rest until their"
+        contests_text, their = (
+            (f"contest {names[0]}", "its") if len(names) == 1 else (f"contests {all_of(names)}", "their")
         )
-        return f"bots that can enter the {contests_text} results are revealed"
+        return f"bots that can enter the {contests_text} are suspended until {their} results are revealed"
 
 
 # The director of a ladder: plays while ratings are imprecise, then waits for new entrants.

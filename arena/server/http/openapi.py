@@ -103,7 +103,10 @@ def _operation(
     refusal = {**({} if form else _PAGE), _JSON: {"schema": {"$ref": f"{SCHEMAS}{Problem.__name__}"}}}
     responses: dict[str, Any] = {"200": {"description": page.summary, "content": content}}
     if not form and page.lane is not Lane.SERVER:
-        responses["202"] = {"description": "It is being computed; ask again after `Retry-After`.", "content": _PAGE}
+        responses["202"] = {
+            "description": "The arena is computing the page; ask again after `Retry-After`.",
+            "content": _PAGE,
+        }
     refusals = {str(status): {"description": text, "content": refusal} for status, text in sorted(_REFUSALS.items())}
     responses |= NOT_CHANGED | refusals
     if page.lane is Lane.SERVER:  # which says what is wrong as its value

@@ -116,7 +116,7 @@ ratings are computed is that likely. Where a queue for the builder takes longer,
 PROGRAM_SECONDS = 20.0
 """How long a program waits for the same."""
 
-PENDING = unavailable("Still being computed", "This is still being computed; try again in a few seconds.", 5)
+PENDING = unavailable("Not computed yet", "The arena is still computing this page; try again in a few seconds.", 5)
 LEADING_TO_MATCHES = frozenset({"tournament", "bot"})
 """The fields of pages that lead to a match: a builder for its board starts meanwhile."""
 

@@ -210,7 +210,7 @@ def _next_step(
         return f"Nothing to do: it {rest}."
     if not ratings:
         if not is_known:
-            return "Nothing to do: its rating is being computed."
+            return "Nothing to do: the arena is computing its rating."
         return "Nothing to do: where a ladder of its game is played, it enters by itself."
     return "See on its page which rivals beat it, look at a match it lost, and submit a better version."
 

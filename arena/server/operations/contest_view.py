@@ -86,7 +86,7 @@ def _rules(contest: Contest) -> Iterator[tuple[str, str]]:
 def _ladders_text(contest: Contest) -> str:
     if contest.ladders:
         return "bots that can enter also play on ladders and against people while results are hidden"
-    return "while results are hidden, bots that can enter rest: on no ladder, and against nobody but their authors"
+    return "while results are hidden, bots that can enter are suspended: on no ladder, and only against their authors"
 
 
 def _pairs(values: Mapping[str, Any]) -> str:

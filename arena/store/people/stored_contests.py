@@ -201,7 +201,7 @@ def suspension_sentence(suspension: ContestSuspension, now: str) -> str:
         until = "everything is played"
     else:
         until = f"{contest.local(contest.reveal_at):%Y-%m-%d %H:%M} ({contest.time_zone})"
-    return f"rests while results of the contest {contest.name} are hidden, until {until}"
+    return f"is suspended while the contest {contest.name} hides its results, until {until}"
 
 
 def all_suspensions(connection: Connection) -> list[ContestSuspension]:

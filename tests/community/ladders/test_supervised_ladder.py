@@ -199,7 +199,7 @@ def test_a_match_that_takes_too_long_does_not_keep_sigterm_waiting(home, people,
     assert recorded(home) == 0
 
 
-RESTS = "bots that can enter the contest spring rest until its results are revealed"
+RESTS = "bots that can enter the contest spring are suspended until its results are revealed"
 
 
 def played(world):

@@ -232,7 +232,7 @@ async def test_where_too_many_pages_wait_a_person_waits_and_a_program_is_told(cl
     monkeypatch.setattr(client.site.builders[Lane.RATINGS], "build", busy)
     page, twin = await client.get("/tournaments/t"), await client.get("/tournaments/t.json")
     assert (page.status_code, page.headers["retry-after"]) == (202, "5")
-    assert "being computed" in page.text
+    assert "computing this page" in page.text
     assert (twin.status_code, twin.headers["retry-after"], twin.json()["title"]) == (503, "5", BUSY.title)
 
 

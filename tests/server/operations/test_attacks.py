@@ -94,7 +94,7 @@ async def test_no_page_for_a_person_is_framed_or_kept(world):
 async def test_public_pages_are_the_same_bytes_for_everybody(world):
     clients = [world.client(), world.browser("ann"), world.browser("olga"), world.program("dora")]
     for path in ("/", "/index.json", "/bots", "/tournaments/t/matches", "/robots.txt", "/log"):
-        while "Being computed" in (await clients[0].get(path, headers={"accept": HTML})).text:
+        while "<h1>Loading" in (await clients[0].get(path, headers={"accept": HTML})).text:
             await asyncio.sleep(0.05)
         answers = [await client.get(path, headers={"accept": HTML}) for client in clients]
         assert path != "/" or 'href="/submissions">Submit a bot</a>' in answers[0].text

@@ -246,7 +246,7 @@ async def test_a_sealed_contest(crawl):
     assert world.phase is ContestPhase.ANNOUNCED
     world.now.seconds = OPENS + 60
     pages = {actor: await crawl.ask(actor, "/submissions/1", {"accept": HTML}) for actor in crawl.actors}
-    rests = "Your bot rests while results of the contest spring are hidden, until a director reveals them."
+    rests = "Your bot is suspended while the contest spring hides its results, until a director reveals them."
     assert {actor for actor, page in pages.items() if rests in page.text} == {"ada"}
     account = await crawl.ask("eve", "/account", {"accept": HTML})
     assert rests.replace("Your bot", "Nothing to do: it") in account.text

@@ -226,7 +226,7 @@ async def test_a_bot_that_rests_is_played_against_by_its_author_alone(world, mat
 
     world.now.seconds = OPENS
     matches.set_menu(menu, 9)
-    rests = "rests while results of the contest spring are hidden, until a director reveals them"
+    rests = "is suspended while the contest spring hides its results, until a director reveals them"
     for name, client in who.items():
         page = (await client.get("/play?game=differences")).text
         match = (await client.get(own[name])).text
@@ -317,7 +317,7 @@ async def test_a_bot_that_rests_is_challenged_by_nobody_else_and_challenges_are_
     sent = {"challenger": "annbot", "game": "differences", "seconds": "0.5"}
     for rival in ("evebot", "evebot@1"):
         refused = await answered(ann.post("/challenges", data=sent | {"bot": rival}), 400)
-        assert "Evebot@1 rests while results of the contest spring are hidden" in refused.text
+        assert "Evebot@1 is suspended while the contest spring hides its results" in refused.text
     for _ in range(20):
         assert (await ann.post("/challenges", data=sent | {"bot": "greedy"})).status_code == 303
     assert (await ann.post("/challenges", data=sent | {"bot": "greedy"})).status_code == 429

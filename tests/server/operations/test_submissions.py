@@ -324,4 +324,4 @@ async def test_an_account_is_late_until_the_ratings_of_its_bots_are_there(world,
     store.set_owners([OwnedBot("new@1", "d" * 64, "ann")])
     answer = await client.get("/account", headers={"accept": JSON})
     assert "retry-after" in answer.headers
-    assert answer.json()["bots"][0]["next_step"] == "Nothing to do: its rating is being computed."
+    assert answer.json()["bots"][0]["next_step"] == "Nothing to do: the arena is computing its rating."

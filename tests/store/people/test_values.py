@@ -290,7 +290,7 @@ def test_until_when_is_said_in_the_zone_of_the_contest(store, now, ada):
     now.seconds = OPENS - 3600
     store.contests.add("dora", contest_of(**SEALED, reveal_at="2027-02-01T08:00:00"))
     [suspension] = store.contests.suspensions()
-    hidden = "rests while results of the contest spring are hidden, until"
+    hidden = "is suspended while the contest spring hides its results, until"
     assert suspension_sentence(suspension, store.contests.now()) == f"{hidden} 2027-02-01 08:00 (Europe/Berlin)"
     assert suspension_sentence(suspension, "2027-02-01T07:00:00+00:00") == f"{hidden} everything is played"
 
