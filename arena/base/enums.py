@@ -50,7 +50,8 @@ class FaultKind(_WithWords):
     )
     PROTOCOL = (
         "protocol",
-        "sends text, an invalid frame, a message of the wrong type, the wrong `ply`, or an unrequested message",
+        "sends text, an invalid frame, a message or field that is missing or of the wrong type, the wrong `ply`, or an"
+        " unrequested message",
         "compare the bytes with protocol.md; nothing but frames may go to stdout (print to stderr instead)",
         "the bot sent something that is no valid message",
     )
