@@ -291,7 +291,8 @@ class Subprocess:
             self._signal_group(signal.SIGSTOP)
             self._note_members()
         self._signal_group(signal.SIGKILL)
-        self.wait_for_exit(EXIT_SECONDS)
+        if not self.wait_for_exit(EXIT_SECONDS):
+            reaper.end_tracers({self.pid}, {os.getpid()})
         self.drain_last_stderr()
         self._reap()
         self.monitor.close()

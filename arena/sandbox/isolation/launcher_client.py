@@ -12,6 +12,7 @@ import socket
 import struct
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +26,7 @@ from arena.sandbox.isolation.fork_server import MAX_KNOWN
 from arena.sandbox.isolation.interpreters import arena_interpreter
 from arena.sandbox.isolation.launch_spec import ROOM_BYTES, ROOM_VARIABLE, TAG_VARIABLE, LaunchSpec, outline_of
 from arena.sandbox.isolation.procfs import environment
-from arena.sandbox.isolation.reaper import children, descendants, make_scratch
+from arena.sandbox.isolation.reaper import children, descendants, make_scratch, reap_ended
 from arena.sandbox.isolation.removal import may_leave_shared_memory, remove_tree
 from arena.sandbox.isolation.rulesets import Ruleset, take_ruleset
 from arena.sandbox.isolation.sandbox_policy import clean_environment
@@ -46,8 +47,8 @@ _PROGRAM = "import sys; sys.path.append(sys.argv[1]); from arena.sandbox.isolati
 
 _WARM_PROGRAM = "import arena.botkit; from arena.sandbox.isolation.warm_server import main; main()"
 
-_MAX_ROUNDS = 1000
-"""The most rounds in which orphans are killed."""
+REAP_SECONDS = 15.0
+"""How long to wait for orphans that have been killed; the end of the next bot tries again."""
 OUR_ERRNOS = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC)
 
 
@@ -183,10 +184,9 @@ class LauncherClient:
             known: the descendants that a bot had when it was ended.
             session: the session of that bot.
         """
-        for _ in range(_MAX_ROUNDS):  # the death of an orphan may make its own children ours
-            orphans = self._orphans(known, session)
-            if not orphans:
-                return
+        deadline = time.monotonic() + REAP_SECONDS
+        # the death of an orphan may make its own children ours
+        while (orphans := self._orphans(known, session)) and time.monotonic() < deadline:
             for pid in orphans:  # all are stopped before the first is killed, or they could keep multiplying
                 with contextlib.suppress(OSError):
                     os.kill(pid, signal.SIGSTOP)
@@ -194,9 +194,9 @@ class LauncherClient:
                 known |= descendants(pid)
                 with contextlib.suppress(OSError):
                     os.kill(pid, signal.SIGKILL)
-            for pid in orphans:
-                with contextlib.suppress(OSError):
-                    os.waitpid(pid, 0)
+            # none is waited for: one may not end before others are reaped, or before a child that traces it is killed
+            if not sum(map(reap_ended, orphans)):
+                time.sleep(0.001)
 
     def _orphans(self, known: set[int], session: int) -> list[int]:
         strange = self._strangers()

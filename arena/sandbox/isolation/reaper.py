@@ -62,13 +62,14 @@ def _is_of_bot(child: int, pid: int, uid: int | None, scratch: str) -> bool:
     return False
 
 
-def end_tracers(workers: set[int]) -> None:
-    """Kill the bots that trace their worker, or another one, and could keep it stopped for ever.
+def end_tracers(traced: set[int], ancestors: set[int]) -> None:
+    """Kill descendants of ``ancestors`` that trace processes, and could keep them stopped or unreaped for ever.
 
-    Without a uid of its own, and below the level ``landlock``, a bot may. A debugger of the operator's may go on.
+    Below the level ``landlock`` a bot may trace its own processes and, without a uid of its own, workers and other
+    bots. A debugger of the operator's may go on.
     """
-    tracers = {tracer for worker in workers for tracer in procfs.tracers(worker)}
-    for bot in tracers and tracers.intersection(set().union(*map(descendants, workers))):
+    tracers = {tracer for pid in traced for tracer in procfs.tracers(pid)}
+    for bot in tracers and tracers.intersection(set().union(*map(descendants, ancestors))):
         with contextlib.suppress(OSError):
             os.kill(bot, signal.SIGKILL)
 
@@ -89,8 +90,16 @@ def reap_session(session: int) -> bool:
     for child in children(os.getpid()):
         with contextlib.suppress(OSError):
             if os.getsid(child) == session:
-                are_alive |= os.waitpid(child, os.WNOHANG) == (0, 0)
+                are_alive |= not reap_ended(child)
     return are_alive
+
+
+def reap_ended(child: int) -> bool:
+    """Reap a child if it has ended; return whether it is gone."""
+    try:
+        return os.waitpid(child, os.WNOHANG) != (0, 0)
+    except OSError:
+        return True
 
 
 # Removing what an arena process has left if it was killed together with its fork server.

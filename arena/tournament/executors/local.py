@@ -239,7 +239,7 @@ class LocalExecutor(Executor):
     def _continue_stopped(self) -> None:
         """Let stopped workers continue: a bot that runs under our own uid can stop or trace one."""
         pids = {worker.process.pid or os.getpid() for worker in self._workers}
-        end_tracers(pids)
+        end_tracers(pids, pids)
         for pid in pids:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGCONT)

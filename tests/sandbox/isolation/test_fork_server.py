@@ -15,7 +15,9 @@ import pytest
 from arena.base.errors import VoidMatchError
 from arena.base.records import DEFAULT_LIMITS, Bot, TimeControl
 from arena.match.bot_pool import BotPool
+from arena.match.players import subprocess as subprocess_module
 from arena.match.players.manifest import load_bot
+from arena.match.players.subprocess import Subprocess
 from arena.sandbox.isolation import bot_uids, fork_server, launcher, launcher_client, levels, reaper
 from arena.sandbox.isolation.control_groups import can_start_inside
 from arena.sandbox.isolation.interpreters import arena_interpreter
@@ -234,6 +236,57 @@ def test_a_process_of_such_a_bot_is_known_without_its_environment(level, mounts,
     remove_stale()
     reap_orphans_but(children)
     assert not Path(f"/proc/{survivor}").exists()
+
+
+IN_A_NAMESPACE = """
+import ctypes, os, signal
+if ctypes.CDLL(None).unshare(0x30000000) == 0:  # CLONE_NEWUSER | CLONE_NEWPID
+    for _ in range(3):
+        if os.fork() == 0:
+            os.closerange(0, 3)
+            signal.pause()
+"""
+"""Its first child ends when the others have been reaped."""
+
+TRACED_BY_ITS_CHILD = """
+import ctypes, os, signal
+traced = os.getpid()
+read_end, write_end = os.pipe()
+if os.fork() == 0:
+    os.setsid()
+    os.closerange(0, 3)
+    ctypes.CDLL(None).ptrace(0x4206, traced, 0, 0)  # PTRACE_SEIZE
+    os.write(write_end, b"x")
+    signal.pause()
+os.read(read_end, 1)
+"""
+
+TRACES_ITS_PARENT = f"""
+import os, signal
+if os.fork() == 0:
+    os.setsid()
+    exec({TRACED_BY_ITS_CHILD!r})
+    os.write(1, b"x")
+    signal.pause()
+os.read(0, 1)
+"""
+
+
+@pytest.mark.parametrize("program", [IN_A_NAMESPACE, TRACED_BY_ITS_CHILD, TRACES_ITS_PARENT])
+@pytest.mark.parametrize("level", ["none", "limits"], indirect=True)
+def test_no_process_of_a_bot_keeps_the_arena_waiting_for_its_end(level, program, tmp_path, monkeypatch):
+    monkeypatch.setattr(subprocess_module, "EXIT_SECONDS", 0.5)
+    tmp_path.chmod(0o755)
+    write_bot(tmp_path / "bot.py", program)
+    (tmp_path / "bot.toml").write_text('name = "holds"\ncommand = ["python3", "bot.py"]\n')
+    before = traces()
+    process = Subprocess(load_bot(tmp_path), choose_isolation(level), DEFAULT_LIMITS)
+    if program == TRACES_ITS_PARENT:
+        assert process.poll(20_000)
+    else:
+        process.wait_for_exit(1.0)
+    process.end()
+    assert not traces_since(before)
 
 
 WITHOUT_NEW_PRIVILEGES = "import ctypes; ctypes.CDLL(None).prctl(38, 1, 0, 0, 0); print(flush=True); input()"
