@@ -64,7 +64,7 @@ class FaultKind(_WithWords):
     LIMIT = (
         "limit",
         "exceeds a limit: memory, processes, files, CPU time, text on stderr, the size of a message or of a note",
-        "use less of the resource, or ask the organiser for a higher limit ([limits] in the tournament file)",
+        "use less of the resource, or ask the director for a higher limit ([limits] in the tournament file)",
         "the bot used more than its limits allow",
     )
 

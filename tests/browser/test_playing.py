@@ -44,7 +44,7 @@ def begin(page, site, game, bot="random_legal@1", seat="first", **options):
     page.get_by_role("link", name=game, exact=True).click()
     page.get_by_label("Your opponent").select_option(f"{bot}, an example")
     page.get_by_label("You play").select_option(seat)
-    page.get_by_label("What it may compute").select_option("5.0")  # it needs little, but may have to wait for it
+    page.get_by_label("Its time for each action").select_option("5.0")  # it needs little, but may have to wait for it
     for name, value in (SMALL[game] | options).items():
         page.locator(f"[name=option_{name}]").fill(str(value))
     page.get_by_role("button", name="Play", exact=True).click()

@@ -144,9 +144,9 @@ class _Result(NamedTuple):
     "--in-place",
     "in_place",
     is_flag=True,
-    help="The bots are your own and play from where they lie: they may start other programs of yours, such as pyenv's.",
+    help="The bots are your own and play from where they are: they may start other programs of yours, such as pyenv's.",
 )
-@within_option("With --rules: the time for the check, about; by default what it takes, a minute at most.")
+@within_option("With --rules: about how long to check [default: as long as it takes, at most a minute].")
 @click.option(
     "--write-manifest",
     "writes_manifest",

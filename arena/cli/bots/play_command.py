@@ -66,8 +66,8 @@ def play_command(
     """Play one match of GAME between BOTS, the first one in seat 0.
 
     A bot is a path (a directory with a bot.toml, a program or a .py file), an example such as arena:greedy, a submitted
-    name or name@version, or `human` to play yourself, without a clock: type an action such as c4, or ? to see what else
-    you can type: it lists the legal actions, asks for a hint, takes an action back.
+    name or name@version, or `human` to play yourself, without a clock: type an action such as c4, or ? for help: you
+    can list the legal actions, ask for a hint, or take an action back.
 
     With --like, the match begins with the first opening of that tournament, as its matches do.
 

@@ -191,6 +191,6 @@ def _credentials_in(data: bytes, where: str) -> list[Credential]:
     for credential in contents.sites:
         if str(site_address(credential.site, may_be_plain=True)) != credential.site or not is_token(credential.token):
             raise UsageError(
-                f"{where}: what it has for the site {credential.site!r:.80} is not right; sign in there again"
+                f"{where}: its entry for the site {credential.site!r:.80} is malformed; sign in there again"
             )
     return list(contents.sites)

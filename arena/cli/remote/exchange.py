@@ -254,16 +254,16 @@ def _explained(site: str, error: Exception) -> Exception:
         case socket.gaierror():
             return SiteAwayError(f"{site}: its host can't be found ({_reason(error)})")
         case ssl.SSLCertVerificationError():
-            return SiteError(f"{site}: its certificate is not accepted ({error.verify_message})")
+            return SiteError(f"{site}: this machine does not trust its certificate ({error.verify_message})")
         case ConnectionRefusedError():
             return SiteAwayError(f"{site}: nothing answers there (connection refused)")
         case ssl.SSLEOFError() | ssl.SSLZeroReturnError() | ConnectionError() | http.client.IncompleteRead():
             return SiteAwayError(f"{site}: the connection was closed before the answer was complete")
         case ssl.SSLError():
-            return SiteError(f"{site}: no encrypted connection comes about ({error.reason or _reason(error)})")
+            return SiteError(f"{site}: the encrypted connection failed ({error.reason or _reason(error)})")
         case OSError():
             return SiteAwayError(f"{site}: it can't be reached ({_reason(error)})")
-    return SiteError(f"{site}: what answers there is no arena: it does not keep to HTTP")
+    return SiteError(f"{site}: the program that answers there is no arena: it does not speak HTTP")
 
 
 def _reason(error: OSError) -> str:

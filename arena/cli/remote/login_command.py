@@ -74,7 +74,7 @@ def login_command(
             end_token(SiteClient(site, earlier))
     if table_format == "text":
         who = f"You are signed in at {client.site} as {account.name} ({account.role})"
-        until = f"until {account.expires_at[:10]}; good for: {', '.join(account.scopes)}."
+        until = f"until {account.expires_at[:10]}; scopes: {', '.join(account.scopes)}."
         click.echo(sentences_text(f"{who}, {until}"))
     else:
         print_table(COLUMNS, [_row(client, account, table_format)], table_format)
@@ -144,7 +144,7 @@ def logout_command(url: str | None, as_json: bool) -> int:
     if as_json:
         print_json({"site": str(site), "has_ended": not failure})
     if failure:
-        sentence = f"the token is removed here, but may still be good for something: end it at {site}/account"
+        sentence = f"the token is removed here, but it may still be valid: end it at {site}/account"
         click.echo(f"arena: {printable(failure)}; {sentence}", err=True)
         return FAILED
     if not as_json:

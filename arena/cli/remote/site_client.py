@@ -157,7 +157,7 @@ def account_of(client: SiteClient) -> Account:
     except SiteError as error:
         if error.status != NOT_FOUND:
             raise
-        sentence = "nobody can sign in there; its director can change that: arena serve --open-to authors"
+        sentence = "nobody can sign in there; its operator can change that: arena serve --open-to authors"
         raise SiteError(f"{client.site}: {sentence}", NOT_FOUND) from error
     token = next((token for token in answer.objects("tokens", MAX_TOKENS) if token.flag("is_this")), None)
     if token is None:

@@ -37,7 +37,7 @@ def bots_command(remove: str | None, is_confirmed: bool, table_format: str) -> N
     """List the submitted bots, the oldest first; or remove one.
 
     The matches of a removed bot stay where they are, and arena tournament verify still checks them; arena bot repro
-    asks for its files with --bot-path. A bot whose files a tournament needs that is not finished is not removed.
+    asks for its files with --bot-path. You can't remove a bot whose files an unfinished tournament needs.
     """
     if remove is not None:
         is_removed = _remove_bot(remove, is_confirmed)

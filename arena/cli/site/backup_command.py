@@ -36,7 +36,7 @@ def backup_command() -> None:
 
 @backup_command.command("make")
 @click.argument("out", metavar="OUT", type=A_PATH)
-@click.option("--logs", "with_logs", is_flag=True, help="The logs of runs as well.")
+@click.option("--logs", "with_logs", is_flag=True, help="Copy the logs of runs as well.")
 @json_option
 def make(out: Path, with_logs: bool, as_json: bool) -> None:
     """Write the home into OUT, a new folder that only you can read.
@@ -78,7 +78,7 @@ def verify(folder: Path, as_json: bool) -> int:
 
 @backup_command.command("restore")
 @click.argument("folder", metavar="FOLDER", type=A_PATH)
-@click.option("--digest", metavar="DIGEST", help="That of the backup, as `arena home backup make` printed it.")
+@click.option("--digest", metavar="DIGEST", help="The digest of the backup, as `arena home backup make` printed it.")
 @json_option
 def restore(folder: Path, digest: str | None, as_json: bool) -> None:
     """Make a home from the backup in FOLDER; nothing, or an empty directory, may be where `--home` says.

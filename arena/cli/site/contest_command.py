@@ -68,7 +68,7 @@ def contest_command(context: click.Context) -> None:
     arena site contest reveal spring --reason "The prizes have been given."
 
     `arena serve --open-to authors` plays them. Directors do the same in the browser. docs/contests.md describes the
-    file, and what who can see when.
+    file, and who can see what when.
     """
     if context.invoked_subcommand is None:
         context.invoke(list_contests)
@@ -128,7 +128,9 @@ def add(file: Path) -> None:
 
 @contest_command.command("show")
 @click.argument("contest")
-@click.option("--toml", "is_toml", is_flag=True, help="Print it as a file, which `arena site contest change` reads.")
+@click.option(
+    "--toml", "is_toml", is_flag=True, help="Print the contest as a file, which `arena site contest change` reads."
+)
 def show(contest: str, is_toml: bool) -> None:
     """Show how far CONTEST is, and who has entered."""
     with opened_people() as people:
@@ -168,7 +170,7 @@ def change(contest: str, file: Path, reason: str) -> None:
 @contest_command.command("reveal")
 @click.argument("contest")
 @required_reason_option
-@click.option("--before-played", is_flag=True, help="Also if not everything is played yet.")
+@click.option("--before-played", is_flag=True, help="Reveal them even if not everything is played yet.")
 def reveal(contest: str, reason: str, before_played: bool) -> None:
     """Show the embargoed results of CONTEST to everybody, from now on."""
     with opened_people() as people:

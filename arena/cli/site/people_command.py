@@ -87,7 +87,7 @@ days_option = click.option(
     type=WholeNumber(1, MAX_INVITATION_DAYS),
     default=INVITATION_DAYS,
     show_default=True,
-    help="How long the link can be used.",
+    help="How many days the link can be used.",
 )
 
 
@@ -101,8 +101,8 @@ def people_command(context: click.Context) -> None:
     arena site people add ada --role director
     arena serve --open-to authors
 
-    People have accounts in a database of their own, in the home's people.sqlite3 or where $ARENA_PEOPLE says. Whoever
-    can run this command there can do all this; do everything else in the browser.
+    People have accounts in a database of their own, in the home's people.sqlite3 or where $ARENA_PEOPLE says. Everybody
+    who can run this command there can do all of this; everything else is in the browser.
     """
     if context.invoked_subcommand is None:
         context.invoke(list_people)
@@ -261,7 +261,7 @@ def adopt() -> None:
     """
     servers = own_databases(global_option("home"), global_option("store"), is_adopted=True)
     if not servers:
-        raise UsageError("the databases of this home are files in it; nothing can be adopted")
+        raise UsageError("the databases of this home are files in it; so there is nothing to adopt")
     for server in servers:
         click.echo(printable(f"{server} belongs to this home now."))
 

@@ -56,7 +56,7 @@ PAGES_A_STEP = 50
     help="Matches to replay, at most, of each tournament [default: all].",
 )
 @click.option("--no-matches", is_flag=True, help="No page for any match.")
-@click.option("--sign", "is_signed", is_flag=True, help="Sign it with the key of this arena.")
+@click.option("--sign", "is_signed", is_flag=True, help="Sign the folder with the key of this arena.")
 @with_logs_option
 @json_option
 def publish_command(
@@ -205,7 +205,7 @@ COUNTS_A_STEP = 100
 @click.command("verify")
 @click.argument("tournament", required=False, metavar="[TOURNAMENT or OUT]")
 @external_game_option
-@click.option("--key", metavar="KEY", help="Who has to have signed OUT: ed25519:…, or a PEM file.")
+@click.option("--key", metavar="KEY", help="The key that must have signed OUT: ed25519:…, or a PEM file.")
 @json_option
 def verify_command(tournament: str | None, external_games: tuple[str, ...], key: str | None, as_json: bool) -> int:
     """Replay every record of TOURNAMENT, or of all, through the rules, and recompute scores, ranks and ratings.

@@ -114,7 +114,7 @@ _DECLARED = (
         type=WholeNumber(0, MAX_PLAY_SLOTS),
         default=4,
         show_default=True,
-        help="How many may play against bots at once, where authors may enter or only this machine does; 0 for nobody.",
+        help="How many people may play against bots at once, on a site for authors or on this machine; 0 for nobody.",
     ),
     click.option(
         "--trusted-proxy",
@@ -126,7 +126,7 @@ _DECLARED = (
     click.option(
         "--metrics-address",
         metavar="HOST:PORT",
-        help="Numbers for Prometheus at http://HOST:PORT/metrics; not on the site itself.",
+        help="Serve metrics for Prometheus at http://HOST:PORT/metrics, not on the site itself.",
     ),
 )
 

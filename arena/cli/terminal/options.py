@@ -104,7 +104,7 @@ rng_seed_option = click.option(
 )
 
 seconds_option = click.option(
-    "--seconds", type=SECONDS, default=1.0, show_default=True, help="The time limit of each action."
+    "--seconds", type=SECONDS, default=1.0, show_default=True, help="The time limit of each action, in seconds."
 )
 
 ply_limit_option = click.option(

@@ -47,7 +47,7 @@ EXPERIMENT_OPTIONS = (
     options_option,
     like_option,
     click.option(
-        "--opening-plies", type=WholeNumber(0, 1000), default=2, show_default=True, help="Random actions first."
+        "--opening-plies", type=WholeNumber(0, 1000), default=2, show_default=True, help="Random actions at the start."
     ),
     seconds_option,
     ply_limit_option,

@@ -221,7 +221,7 @@ class _WatchedFile:
             build_bots(definition.entrants, choose_isolation(definition.isolation))
             return with_name(definition, self._name, self._home.bots) if self._name is not None else definition
         except UsageError as error:
-            click.echo(f"arena: the changed file is refused: {error}", err=True)
+            click.echo(f"arena: the changed file is rejected: {error}", err=True)
             return None
 
 

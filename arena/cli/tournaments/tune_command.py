@@ -116,7 +116,11 @@ BETTER, WORSE, OPEN = 0, 1, 3
 )
 @click.option("--args", default="", help="Arguments added to its command.")
 @click.option(
-    "--encounters", type=WholeNumber(1, 1_000_000), default=200, show_default=True, help="To play in all rounds."
+    "--encounters",
+    type=WholeNumber(1, 1_000_000),
+    default=200,
+    show_default=True,
+    help="Encounters in all rounds together.",
 )
 @click.option("--rounds", type=WholeNumber(1, 100), default=4, show_default=True, help="How often to draw new values.")
 @click.option(
@@ -126,7 +130,7 @@ BETTER, WORSE, OPEN = 0, 1, 3
     show_default=True,
     help="Fresh encounters of the result with the start.",
 )
-@click.option("--plot", "plot_path", type=A_PATH, help="Draw it into a .svg or .png file.")
+@click.option("--plot", "plot_path", type=A_PATH, help="Draw the result into a .svg or .png file.")
 @quiet_option
 @json_option
 def tune_command(

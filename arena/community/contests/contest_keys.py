@@ -188,7 +188,7 @@ def stage_mistakes(keys: StageKeys, *, is_final: bool) -> Iterator[Mistake]:
     if keys.format in FORMATS and keys.format not in closed:
         settings = keys.format_settings()
         if "matches" in settings:
-            sentence = "those who come late would play none; expected margin_95, and hours if you like"
+            sentence = "bots that enter late would play no match; expected margin_95, and hours if you want a limit"
             yield Mistake("ladder.matches", sentence)
         if "margin_95" not in settings:
             yield Mistake("ladder.margin_95", "missing (expected a number, at which the qualification ends)")

@@ -114,7 +114,7 @@ class StageRuns:
             supervised.report(DirectorState.DRAINED)
             return False
         if place is ContestHome.PUBLIC and (other := contest_revealed_by(stored, self._people.contests)):
-            raise UsageError(f"it waits until the results of the contest {other} are revealed, which it would tell")
+            raise UsageError(f"it waits for the results of the contest {other}, which its own matches would give away")
         supervised.begin()
         progress = run_tournament(
             definition,

@@ -90,7 +90,13 @@ def main(arguments: list[str]) -> int:
     parent, directory = arguments
     maker, note = ResultMaker(), ProblemNote(directory, "results")
 
-    trying = partial(keep_trying, partial(_run, directory, maker, note), _log, "no results can be made now", note)
+    trying = partial(
+        keep_trying,
+        partial(_run, directory, maker, note),
+        _log,
+        "the results of contests can't be signed and packed now",
+        note,
+    )
     return run_service(int(parent), NICENESS, trying)
 
 

@@ -208,7 +208,7 @@ def _keep_to_own_cores() -> None:
 
 def _run(directory: str, slots: int, note: ProblemNote) -> None:
     containment = can_contain_uploads()
-    uncontained = "" if containment.is_enough else f"only example bots can be played against: {containment.reason}"
+    uncontained = "" if containment.is_enough else f"people can only play against example bots: {containment.reason}"
     if uncontained:
         _log.error("%s", uncontained)
     isolation = "auto" if containment.isolation is None else containment.isolation.label

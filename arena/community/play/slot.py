@@ -117,7 +117,9 @@ class Slot:
             _log.exception("unrated match %d: void", self._claim.number)
             self._claim.release(has_failed=True)
         except OptionError as error:
-            self._claim.end(MatchState.OVER, f"With these options it can't be played: {error}"[:MAX_REASON_CHARACTERS])
+            self._claim.end(
+                MatchState.OVER, f"The game can't be played with these options: {error}"[:MAX_REASON_CHARACTERS]
+            )
         except (GameError, _CannotContinueError) as error:
             self._claim.end(MatchState.FAILED, str(error)[:MAX_REASON_CHARACTERS])
         except (ArenaError, OSError):
@@ -152,7 +154,7 @@ class Slot:
         """Return the bot, which must have the same files as when the match began."""
         bot = self._load_named_bot(self._choices.bot)
         if self._digest and bot.digest != self._digest:
-            raise _CannotContinueError(f"The files of {bot.label} are other ones than when this match began.")
+            raise _CannotContinueError(f"The files of {bot.label} have changed since this match began.")
         self._digest = bot.digest
         return bot
 

@@ -78,18 +78,18 @@ class UploadDirectory:
             raise UsageError(obstacle)
         if person is not None and self._receiving.count(person) >= RECEIVING_OF_A_PERSON:
             raise UsageError(
-                f"you send {RECEIVING_OF_A_PERSON} uploads already, and no more come in at once; "
-                "send this one again when one of them has come"
+                f"you are sending {RECEIVING_OF_A_PERSON} uploads already, and the arena takes no more of you at once;"
+                " send this one again when one of them is complete"
             )
         if len(self._receiving) >= MAX_RECEIVING:
-            raise UsageError("uploads can't be taken now: too many come in at once; try again in a minute")
+            raise UsageError("the arena can't take uploads now: too many arrive at once; try again in a minute")
         with cannot_be_taken():
             self._directory.mkdir(parents=True, exist_ok=True)
             disks = [
                 os.statvfs(place) for place in (self._directory, tempfile.gettempdir())
             ]  # which has the files of forms
             if any(disk.f_bavail * disk.f_frsize < SPARE_BYTES for disk in disks):
-                raise UsageError("uploads can't be taken now: the disk of the arena is nearly full")
+                raise UsageError("the arena can't take uploads now: its disk is nearly full")
             descriptor, name = tempfile.mkstemp(prefix=RECEIVING, dir=self._directory)
         self._receiving.append(person)
         return Receiving(self._directory, descriptor, Path(name), lambda: self._receiving.remove(person))
@@ -218,7 +218,7 @@ def can_contain_uploads(wanted: str = "auto") -> Containment:
 # The checker notes its finding for the web process, which can't test the machine itself.
 
 MAX_CHARACTERS = 2000
-NO_CHECKER = "nothing is taken before the checker has begun its work: arena serve --only work"
+NO_CHECKER = "the site takes no bots before its checker has started: arena serve --only work"
 
 
 def note_containment(directory: str | os.PathLike[str], refusal: str) -> None:

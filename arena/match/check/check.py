@@ -112,7 +112,7 @@ def check_claimed_game(bot: Bot, game: str, command: str) -> None:
     """Raise BotDefinitionError for a game that is unknown or from outside the package, a program that no bot loads."""
     if ":" in game:
         raise BotDefinitionError(
-            f"{bot.label}: games: {game!r} is a game from outside the package, which is loaded only where you name it:"
+            f"{bot.label}: games: {game!r} is an external game, which the arena loads only if you name it:"
             f" {command} … --game {game}"
         )
     if game not in GAMES:

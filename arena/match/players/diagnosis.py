@@ -334,8 +334,8 @@ def _time(failure: Failure) -> str | None:
     is_before_ready = "before it was ready" in failure.detail
     if STARVED in failure.detail:
         return (
-            "it wanted to work and was not given the processor, which other programs of this machine held: that says"
-            " nothing about the bot; try again when the machine is idle"
+            "it was ready to run, but other programs of this machine kept the processor busy: that says nothing about"
+            " the bot; try again when the machine is idle"
         )
     if cpu >= BUSY_SHARE * waited:
         if is_before_ready:

@@ -160,7 +160,7 @@ def _probe(isolation: Isolation) -> ProbeResult:
     try:
         report = _run_probe(isolation)
     except _TooSlowError as error:
-        untested = f"{isolation.label} was not tried to the end: {error}"
+        untested = f"{isolation.label} was not tested completely: {error}"
         return ProbeResult(isolation=isolation, problem=str(error), untested=untested)
     except (ArenaError, OSError) as error:
         return ProbeResult(isolation=isolation, problem=str(error))

@@ -44,9 +44,9 @@ def who_may(operation: Operation) -> str:
         case Who.ANYBODY:
             return "Anybody may."
         case Who.MEMBER:
-            return "Whoever has signed in may, and any token."
+            return "Everybody who has signed in may, and any token."
         case Who.MEMBER_IN_BROWSER:
-            return "Whoever has signed in with a browser may, and no token."
+            return "Everybody who has signed in with a browser may, but no token."
     roles = [role for role, granted in PERMISSIONS.items() if operation.who in granted]
     scopes = _scopes(operation)
     return f"Roles: {', '.join(roles)}. " + (f"Tokens: {', '.join(scopes)}." if scopes else "No token.")
@@ -115,8 +115,8 @@ def _responses(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
 def _refusals(operation: Operation) -> dict[int, str]:
     refusals = {
         400: "What was sent is not right; the sentence says what is expected.",
-        401: "Sign in first, or the token is not right.",
-        403: "It may not be done by who asks, not by a page of another site, or not without https.",
+        401: "Sign in first, or the token is wrong.",
+        403: "This person, a page of another site, or a request without https may not do it.",
         404: "There is no such thing.",
         421: REFUSALS[421],
         422: REFUSALS[422],

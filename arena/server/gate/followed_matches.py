@@ -30,8 +30,8 @@ RETRY_SECONDS = 30
 
 TOO_MANY = unavailable(
     "Too many followers",
-    f"At most {MAX_OF_A_MATCH} windows can follow a match, and {MAX_FOLLOWERS} all of them, shared by networks; ask"
-    " for the page.",
+    f"At most {MAX_OF_A_MATCH} windows can follow one match, and {MAX_FOLLOWERS} all matches together; reload the page"
+    " to see new actions.",
     RETRY_SECONDS,
 )
 

@@ -243,14 +243,16 @@ class Gate:
         if actor.person is None:
             if operation.method == "GET" and not wants_json(request):
                 return None
-            raise ProblemError(Problem(status=401, title="Sign in first", error="Only who has signed in may do this."))
+            raise ProblemError(
+                Problem(status=401, title="Sign in first", error="This takes an account; sign in, or send a token.")
+            )
         sentence = _refusal(actor, actor.person.role, operation)
         raise ProblemError(Problem(status=403, title="Not allowed", error=sentence))
 
     def _admit_again(self, request: Request, operation: Operation, actor: Actor) -> None:
         """Raise ProblemError if who was admitted may do it no longer: until a body has come can take minutes."""
         if not self._may_still(request, operation, actor):
-            sentence = "While this was sent, your account, session, token or role has changed."
+            sentence = "Your account, session, token or role changed while this was sent; try again."
             raise ProblemError(Problem(status=403, title="Not allowed any more", error=sentence))
 
     def _may_still(self, request: Request, operation: Operation, actor: Actor) -> bool:

@@ -76,7 +76,7 @@ def _actor_of_token(authorization: str, people: PeopleStore) -> Actor:
     scheme, _, token = authorization.partition(" ")
     owner = people.tokens.find(token) if scheme.lower() == "bearer" and is_token(token) else None
     if owner is None:
-        sentence = "The token is not right, or has expired; make another one on your account page"
+        sentence = "The token is wrong or has expired; make another one on your account page"
         raise ProblemError(Problem(status=401, title="Sign in first", error=sentence))
     permissions = permissions_of_token(owner.person.role, owner.token.scopes)
     return Actor(person=owner.person, permissions=permissions, token=owner.token.number)
@@ -110,13 +110,13 @@ def cookie_of(request: Request, secret: str | None) -> str:
 CROSS_SITE = Problem(
     status=403,
     title="Not from this site",
-    error="This was sent by a page of another site; nothing was changed.",
+    error="A page of another site sent this, so nothing was changed.",
 )
 NOT_ENCRYPTED = Problem(
     status=403,
     title="Only by https",
-    error="Accounts are reached over a network by https alone, or everybody on the way could read passwords; behind"
-    " a proxy, its director names it: arena serve --trusted-proxy ADDRESS",
+    error="Over a network, accounts need https, since others on the way could read passwords. Behind a proxy, the"
+    " operator names it: arena serve --trusted-proxy ADDRESS",
 )
 
 

@@ -86,7 +86,7 @@ def _refusal(host_headers: list[str]) -> Problem:
     if len(host_headers) != 1:
         return Problem(status=400, title="Which host?", error="The request needs one Host header.")
     host = printable(host_headers[0][:MAX_HOST_CHARACTERS])
-    error = f"This server is not {host!r}; its director can allow the name: arena serve --allowed-host NAME"
+    error = f"This server is not {host!r}; its operator can allow the name: arena serve --allowed-host NAME"
     return Problem(status=421, title="Not this host", error=error)
 
 
@@ -249,7 +249,7 @@ class Addresses(Generic[Target]):
             first = decoded(raw_path[1:].split(b"/")[0])
             rooms = [room for room in ROOMS if self.has(f"/{room}".encode())]
             near = first if first in self._rooms else nearest(first, rooms)
-            hint = "the address has too much or too little" if first in self._rooms else suggestion(first, rooms)
+            hint = "the address has too many or too few parts" if first in self._rooms else suggestion(first, rooms)
             sentence = f"There is no page {shortened_text(decoded(raw_path))!r}: {hint}"
             raise bad_address(sentence, 404, *(f"/{room}" for room in ([near] if near else rooms) if room in rooms))
         return match
@@ -290,7 +290,7 @@ def _fields(segments: tuple[str, ...], values: list[str], is_index: bool) -> dic
 def decoded(raw: bytes) -> str:
     """Return a part of an address as text; raise ProblemError unless it is UTF-8 with characters that names have."""
     if _BROKEN_ESCAPE.search(raw):
-        raise bad_address("The address has a percent sign without two hexadecimal digits behind it.")
+        raise bad_address("The address has a percent sign without two hexadecimal digits after it.")
     try:
         text = unquote_to_bytes(raw).decode()
     except UnicodeDecodeError:
@@ -303,12 +303,12 @@ def decoded(raw: bytes) -> str:
 def query_of(raw_query: bytes) -> dict[str, str]:
     """Return the fields of a query; raise ProblemError if it is no query, or has a field twice."""
     if len(raw_query) > MAX_QUERY_BYTES:
-        raise bad_address(f"The address has more than {MAX_QUERY_BYTES} characters behind the question mark.")
+        raise bad_address(f"The address has more than {MAX_QUERY_BYTES} characters after the question mark.")
     decoded(raw_query)
     pairs = parse_qsl(raw_query.decode("ascii", "replace"), keep_blank_values=True)
     query = dict(pairs)
     if len(query) != len(pairs):
-        raise bad_address("The address says something twice behind the question mark.")
+        raise bad_address("The address has a parameter twice after the question mark.")
     if len(query) > MAX_QUERY_FIELDS:
-        raise bad_address(f"The address says more than {MAX_QUERY_FIELDS} things behind the question mark.")
+        raise bad_address(f"The address has more than {MAX_QUERY_FIELDS} parameters after the question mark.")
     return query

@@ -140,7 +140,9 @@ LIMITS = {
     Lane.BOARDS: LaneLimits(processes=2, seconds=10.0, memory_bytes=2 * 1024**3),
 }
 
-CRASHED = unavailable("This page can’t be built", "The process that builds this page has crashed while doing so.")
+CRASHED = unavailable(
+    "This page can’t be built", "The process that builds this page has crashed; reload the page to try again."
+)
 
 
 class Builders:

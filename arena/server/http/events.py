@@ -80,7 +80,7 @@ OPERATION = operation(
         },
     ],
     {
-        400: "A topic or a cursor is not right.",
+        400: "A topic or a cursor is malformed.",
         404: "There is no such tournament or match.",
         503: "There are too many readers, or the store can't be read.",
     },

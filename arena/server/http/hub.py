@@ -341,6 +341,6 @@ class Hub:
 
 _TOO_MANY = unavailable(
     "Too many readers",
-    f"At most {MAX_READERS} readers can be sent events, and no network has more than yours; ask again later.",
+    f"All {MAX_READERS} streams of events are in use, and no network has more than yours; try again later.",
     RETRY_SECONDS,
 )

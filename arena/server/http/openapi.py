@@ -29,7 +29,7 @@ _PAGE = {"text/html": {"schema": {"type": "string"}}}
 _REFUSALS = {
     **REFUSALS,
     **TOO_LONG,
-    400: "The address says what the page does not understand.",
+    400: "The address has a parameter or a value that the page does not take.",
     404: "There is no such thing; the sentence suggests the nearest name.",
     503: "The store can't be read, or the page takes too long; `Retry-After` says when to ask again.",
 }

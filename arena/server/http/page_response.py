@@ -262,7 +262,7 @@ class PageResponses:
     def method_not_allowed(self, request: Request, allowed: Iterable[str]) -> Response:
         """Return the response to a method that is not answered; the body of the request is not read."""
         names = ", ".join(allowed)
-        error = f"{request.method} is not answered at this address; expected {names}."
+        error = f"{request.method} is not allowed at this address; expected {names}."
         response = self.problem(request, Problem(status=405, title="Nothing to change here", error=error))
         response.headers["allow"] = names
         response.headers["connection"] = "close"

@@ -238,7 +238,10 @@ def _user(machine: Machine) -> _Result:
 def _isolation(machine: Machine) -> _Result:
     if machine.refusal:
         way = f" {TO_GET_GROUPS}" if NO_CONTROL_GROUPS in machine.refusal else ""
-        return Verdict.MEND, f"none are taken from strangers, for they {machine.refusal.removeprefix('uploads ')}.{way}"
+        return (
+            Verdict.MEND,
+            f"the site takes none from strangers: they {machine.refusal.removeprefix('uploads ')}.{way}",
+        )
     return Verdict.OK, f"they {machine.containment.removeprefix('uploads ')}."
 
 
@@ -255,25 +258,25 @@ def _memory(machine: Machine) -> _Result:
     size = short_size_text(machine.memory_bytes)
     allowed = f"{size}, and a bot may use {short_size_text(wanted)}, unless a ladder's file says memory_bytes"
     if machine.memory_bytes < wanted:
-        return Verdict.MEND, f"{allowed}: one bot can take all of it; add memory or set it."
+        return Verdict.MEND, f"{allowed}: one bot can take all of it; add memory or set memory_bytes."
     if machine.memory_bytes < wanted * BOTS_OF_A_MATCH * MATCHES_AT_ONCE:
-        return Verdict.NOTE, f"{allowed}: four greedy bots at once don't fit."
+        return Verdict.NOTE, f"{allowed}: it is too little for four bots that use all they may."
     return Verdict.OK, f"{allowed}."
 
 
 def _disk(machine: Machine) -> _Result:
     free = f"{short_size_text(machine.disk_free_bytes)} free"
     if machine.disk_free_bytes < SPARE_BYTES:
-        return Verdict.MEND, f"{free}: below {short_size_text(SPARE_BYTES)} nothing is taken any more; make room."
+        return Verdict.MEND, f"{free}: below {short_size_text(SPARE_BYTES)} the site takes no uploads; free some space."
     if machine.disk_free_bytes < ENOUGH_DISK_BYTES:
-        return Verdict.NOTE, f"{free}, which is little for uploads and records; watch it."
+        return Verdict.NOTE, f"{free}, which is little for uploads and records; check it often."
     return Verdict.OK, f"{free}."
 
 
 def _descriptors(machine: Machine) -> _Result:
     may_open = f"a process may open {f'{machine.descriptors:,}' if machine.descriptors >= 0 else 'any number of'}"
     if 0 <= machine.descriptors < ENOUGH_DESCRIPTORS:
-        return Verdict.NOTE, f"{may_open}: fewer visitors fit; set LimitNOFILE=65536, or ulimit -Hn."
+        return Verdict.NOTE, f"{may_open}: enough for few visitors only; set LimitNOFILE=65536, or ulimit -Hn."
     return Verdict.OK, f"{may_open}."
 
 

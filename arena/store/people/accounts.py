@@ -107,7 +107,7 @@ class Accounts(TimedRepository):
         """Open a closed account again; UsageError if it is open, or the reason is too long."""
         person = find_person(connection, name)
         if person.closed_at is None:
-            raise UsageError(f"person {person.name!r}: the account is open")
+            raise UsageError(f"person {person.name!r}: the account is open already")
         connection.execute(people.update().where(people.c.id == person.number).values(closed_at=None))
         self._log(connection, by, "opened the account again of", person.name, reason)
         return find_person(connection, name)
@@ -226,7 +226,7 @@ class Invitations(TimedRepository):
         """Make an invitation by which a person chooses a first or new password; return its secret. Earlier ones end."""
         person = find_person(connection, name)
         if person.closed_at is not None:
-            raise UsageError(f"person {person.name!r}: the account is closed")
+            raise UsageError(f"person {person.name!r}: the account is closed; open it again first")
         connection.execute(delete(invitations).where(invitations.c.person_id == person.number))
         add_line(connection, self._clock.text(), by, "made a link to choose a password for", person.name, "")
         return self._insert(connection, person.role, person, by, days)

@@ -289,7 +289,7 @@ def change_mistakes(stored: StoredContest, new: ContestReading, now: str) -> Ite
             )
             yield Mistake("deadline_at", sentence, f"{old.local(new.contest.deadline_at):{_TIME}}")
         if new.has_right("invited") and not set(old.invited) <= set(new.contest.invited):
-            yield Mistake("invited", "after the opening, nobody can be taken out of those who are invited")
+            yield Mistake("invited", "after the opening, you can only add people to those who are invited")
 
 
 def _refused(stored: StoredContest, new: ContestReading, phase: ContestPhase) -> Iterator[Mistake]:

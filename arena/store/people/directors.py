@@ -224,7 +224,7 @@ class Requests(TimedRepository):
         check_reason(reason)
         body = as_json(dict(arguments))
         if len(body) > MAX_ARGUMENT_CHARACTERS:
-            raise UsageError(f"{kind}: more was sent with it than is accepted")
+            raise UsageError(f"{kind}: expected at most {MAX_ARGUMENT_CHARACTERS:,} characters of arguments")
         lock_supervised_run(connection, tournament)
         if count_rows(connection, requests.c.tournament == tournament, requests.c.state.in_(UNDECIDED)) >= MAX_WAITING:
             raise UsageError(f"{MAX_WAITING} requests about tournament {tournament!r} wait already")

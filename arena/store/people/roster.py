@@ -137,7 +137,7 @@ def _mistake_of_cell(cell: str) -> str:
     if len(cell) > MAX_CELL_CHARACTERS:
         return f"expected at most {MAX_CELL_CHARACTERS} characters; there are {len(cell):,}"
     if cell.startswith(_FORMULA_STARTS):
-        return "a spreadsheet would take this for a formula"
+        return "a spreadsheet would take this for a formula; expected another first character"
     return "" if not cell or is_printable_text(cell) else "expected text in one line, without control characters"
 
 

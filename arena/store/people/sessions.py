@@ -157,7 +157,7 @@ class Tokens(_Proofs):
         if not 1 <= len(name) <= MAX_NAME_CHARACTERS or not is_printable_text(name):
             raise UsageError(f"name {name!r:.80}: expected 1 to {MAX_NAME_CHARACTERS} visible characters")
         if not (scopes := frozenset(scopes)):
-            raise UsageError(f"a token needs a scope; expected some of {', '.join(Scope)}")
+            raise UsageError(f"a token needs a scope; expected one or more of {', '.join(Scope)}")
         if not 1 <= days <= MAX_DAYS:
             raise UsageError(f"days = {days}: expected 1 to {MAX_DAYS}")
         now = self._clock.text()

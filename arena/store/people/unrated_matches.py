@@ -145,7 +145,7 @@ class UnratedMatches(TimedRepository):
         """Continue a match that the arena could not continue; UsageError if it has not failed, or no slot is free."""
         row = _locked_row(connection, number)
         if row.state != MatchState.FAILED:
-            raise UsageError("nothing in this match has to be tried again")
+            raise UsageError("nothing in this match has failed, so there is nothing to try again")
         self._slots.take(connection, row.person_id, row.network, row)
         values = {"state": MatchState.BEGINNING, "reason": "", "answer": "", "wish": None, "tries": 0}
         connection.execute(matches.update().where(matches.c.id == number).values(values | self._activity(row)))
@@ -206,10 +206,10 @@ def _check_turn(row: Row[Any], plies: int) -> None:
         raise UsageError("the match is over")
     if row.plies != plies:
         raise UsageError(
-            f"the match has got further meanwhile: {row.plies} actions are played, and this was sent after {plies}"
+            f"the match has gone on: it has {row.plies} actions now, yours came after {plies}; reload the page"
         )
     if row.wish is not None:
-        raise UsageError("what you did before is still being looked at; wait a moment")
+        raise UsageError("the arena has not handled your last input yet; wait a moment")
     if row.state != MatchState.PERSON:
         raise UsageError("the bot is to act; wait for it")
 

@@ -33,7 +33,7 @@ def sentence_of(answer, call=asked):
 
 NO_ARENA = (SiteError, "SITE: what answers there is no arena, or one of another version")
 CLOSED = (SiteAwayError, "SITE: the connection was closed before the answer was complete")
-NO_HTTP = (SiteError, "SITE: what answers there is no arena: it does not keep to HTTP")
+NO_HTTP = (SiteError, "SITE: the program that answers there is no arena: it does not speak HTTP")
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_a_server_without_encryption_is_one_sentence():
         with pytest.raises(SiteError) as caught:
             asked(f"https://127.0.0.1:{listening.getsockname()[1]}")
         thread.join()
-    assert "no encrypted connection comes about" in str(caught.value)
+    assert "the encrypted connection failed" in str(caught.value)
 
 
 TOKEN = {"is_this": True, "scopes": ["read"], "expires_at": "2027-01-01T00:00:00+00:00"}

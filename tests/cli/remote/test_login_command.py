@@ -58,7 +58,7 @@ def kept(arena_site):
 def test_a_token_comes_from_stdin_and_it_says_as_whom(arena_site, arena, sign_in):
     code, out, err = sign_in()
     assert code == 0, err
-    sentence = r"You are signed in at SITE as ada \(author\), until 20\d\d-\d\d-\d\d; good for: read, submit\.\n"
+    sentence = r"You are signed in at SITE as ada \(author\), until 20\d\d-\d\d-\d\d; scopes: read, submit\.\n"
     assert re.fullmatch(sentence, out.replace(arena_site.url, "SITE"))
     assert kept(arena_site) not in out + err
     code, out, _ = arena("login", "--json")
@@ -145,7 +145,7 @@ def test_an_arena_without_accounts_says_who_can_change_that(tmp_path):
     with answering(directory, is_open=False) as address, pytest.raises(SiteError) as caught:
         account_of(client_of(f"http://{address}"))
     assert str(caught.value) == (
-        f"http://{address}: nobody can sign in there; its director can change that: arena serve --open-to authors"
+        f"http://{address}: nobody can sign in there; its operator can change that: arena serve --open-to authors"
     )
 
 
@@ -170,11 +170,11 @@ def test_a_certificate_is_checked(encrypted, monkeypatch):
     url, certificate = encrypted
     with pytest.raises(SiteError) as caught:
         client_of(url).get_json("/x")
-    assert str(caught.value) == f"{url}: its certificate is not accepted (self-signed certificate)"
+    assert str(caught.value) == f"{url}: this machine does not trust its certificate (self-signed certificate)"
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     assert client_of(url).get_json("/x") == {"a": 1}
     other = url.replace("127.0.0.1", "localhost")
-    with pytest.raises(SiteError, match=r"its certificate is not accepted .*mismatch.*'localhost'"):
+    with pytest.raises(SiteError, match=r"does not trust its certificate .*mismatch.*'localhost'"):
         client_of(other).get_json("/x")
 
 

@@ -182,4 +182,4 @@ def test_what_is_refused_changes_nothing(arena, ladders, words, sentence):
 
 
 def test_without_a_ladder_it_says_so(arena):
-    assert "No ladder was kept going here yet" in arena("ladder", "list")[1]
+    assert "No ladder has run here yet" in arena("ladder", "list")[1]

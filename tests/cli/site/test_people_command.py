@@ -56,7 +56,7 @@ def test_roles_and_accounts_are_changed_and_the_log_says_why(arena):
         (("role", "eve", "author"), "the last operator"),
         (("close", "eve", "--yes"), "the last operator"),
         (("close", "eve"), "expected --yes"),
-        (("open", "eve"), "the account is open"),
+        (("open", "eve"), "the account is open already"),
         (("ad",), "did you mean 'add'?"),
         (("add",), "Missing argument"),
     ],
@@ -108,7 +108,7 @@ def test_a_roster_becomes_accounts_links_and_one_line_in_the_log(arena, tmp_path
             b"eva\n=1+1\nbob\nB.ob\nx y\n" + b"z" * 201,
             [
                 (1, "name 'eva': it is taken"),
-                (2, "name '=1+1': a spreadsheet would take this for a formula"),
+                (2, "name '=1+1': a spreadsheet would take this for a formula; expected another first character"),
                 (4, "name 'B.ob': line 3 has it already"),
                 (5, "name 'x y': expected 2 to 32 letters"),
                 (6, "expected at most 200 characters; there are 201"),

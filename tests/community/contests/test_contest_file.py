@@ -96,7 +96,7 @@ FAULTS = {
         ("{ places = 1 }", "from 2 to 1,000"),
         ("{}", "places: missing"),
         ("{ places = 4, format = 'ladder' }", "margin_95: missing"),
-        ("{ places = 4, format = 'ladder', ladder = { matches = 9, margin_95 = 1 } }", "would play none"),
+        ("{ places = 4, format = 'ladder', ladder = { matches = 9, margin_95 = 1 } }", "would play no match"),
     ],
     "final": [
         ("{ format = 'ladder' }", "final.format = 'ladder': expected 'round-robin'"),

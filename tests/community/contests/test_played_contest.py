@@ -219,7 +219,7 @@ def test_an_open_contest_waits_while_it_would_tell_hidden_results_of_another_one
     world.play(lambda stored: bool(stored.stage_note), [Looking(look)])
     assert len(world.results()) == 3
     assert world.contest().stage_note == (
-        "it waits until the results of the contest autumn are revealed, which it would tell"
+        "it waits for the results of the contest autumn, which its own matches would give away"
     )
     world.people.contests.set_revealed(world.contest("autumn"))
     world.play(lambda stored: len(world.results()) > 3, [Enough(world, 8)])

@@ -133,7 +133,7 @@ def test_a_bot_that_misbehaves_ends_the_match_with_a_sentence(hosted, line, mill
 def test_what_can_not_be_played_says_why(hosted):
     one = hosted.ready(hosted.begin("multiplication", size=8))
     assert (one.position.state, one.has_slot) == (MatchState.OVER, False)
-    assert one.position.reason.startswith("With these options it can't be played: ")
+    assert one.position.reason.startswith("The game can't be played with these options: ")
     one = hosted.ready(hosted.begin(bot="nobody@1"))
     assert one.position.state is MatchState.FAILED
     assert one.position.reason == "The bot nobody@1 is not here any more."

@@ -95,7 +95,7 @@ def test_a_program_can_be_executed_and_of_a_long_name_the_ending_stays(uploads):
 
 def test_only_so_many_come_in_at_once_and_one_person_leaves_places_to_others(uploads, tmp_path, monkeypatch):
     with uploads.receive(1), uploads.receive(1):
-        with pytest.raises(UsageError, match="you send 2 uploads already"):
+        with pytest.raises(UsageError, match="you are sending 2 uploads already"):
             uploads.receive(1)
         with uploads.receive(2):
             pass
@@ -103,7 +103,7 @@ def test_only_so_many_come_in_at_once_and_one_person_leaves_places_to_others(upl
         with uploads.receive(1):
             pass
     monkeypatch.setattr(upload_directory, "MAX_RECEIVING", 2)
-    with uploads.receive(), uploads.receive(), pytest.raises(UsageError, match="too many come in at once"):
+    with uploads.receive(), uploads.receive(), pytest.raises(UsageError, match="too many arrive at once"):
         uploads.receive()
     for _ in range(3):
         keep(uploads, b"x")

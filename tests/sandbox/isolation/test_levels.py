@@ -87,7 +87,7 @@ def test_control_groups_whose_test_does_not_end_in_time_are_missed_loudly(monkey
     monkeypatch.setattr(levels, "_run_probe", late)
     monkeypatch.setattr(levels, "find_parent_groups", lambda: {})
     assert choose_isolation("limits").label == "limits"
-    reason = "limits+cgroup was not tried to the end: a test program did not end within 0 s"
+    reason = "limits+cgroup was not tested completely: a test program did not end within 0 s"
     assert reason in caplog.text
     with pytest.raises(UsageError, match=re.escape(f"isolation = 'limits+cgroup': {reason}")):
         choose_isolation("limits+cgroup")

@@ -197,7 +197,7 @@ async def test_of_a_person_who_sends_many_at_once_others_have_their_places(uploa
     while len(pending) > RECEIVING_OF_A_PERSON:
         more, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_EXCEPTION)
         done |= more
-    assert all("you send 2 uploads already" in str(one.exception()) for one in done)
+    assert all("you are sending 2 uploads already" in str(one.exception()) for one in done)
     assert places_left(uploads, 2) == RECEIVING_OF_A_PERSON
     for one in pending:
         one.cancel()

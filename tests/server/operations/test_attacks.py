@@ -48,7 +48,7 @@ async def test_what_another_site_sends_changes_nothing(world):
         for operation in POSTS[number % 4 :: 4]:  # each is refused by the same function
             response = await answered(olga.post(operation.path.format_map(THERE), headers=headers, data=LOGIN), 403)
             assert "set-cookie" not in response.headers
-            assert "by a page of another site" in response.text
+            assert "A page of another site sent this" in response.text
     assert world.contents() == before
 
 

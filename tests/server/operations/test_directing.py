@@ -158,12 +158,12 @@ async def test_a_finished_tournament_is_said_to_be_played_until_something_is_ask
     world.now.seconds += 3600
     dora = world.browser("dora")
     page = (await dora.get("/tournaments/t/direct")).text
-    assert "All of it is played." in page
+    assert "All its matches are played." in page
     assert "does not run" not in page
     assert "/tournaments/t/pause" not in page
     assert "/tournaments/t/disqualify" in page
     world.store.requests.add("t", "void", {"numbers": [1]}, subject="match 1", reason="A slip.", by="dora")
-    assert "All of it is played." not in (await dora.get("/tournaments/t/direct")).text
+    assert "All its matches are played." not in (await dora.get("/tournaments/t/direct")).text
     world.store.directors.report_state("t", "ladder", DirectorState.SHORT, "a match has 2 players, and 1 can be paired")
     page = (await dora.get("/tournaments/t/direct")).text
     assert "It waits: too few bots can be paired." in page

@@ -80,8 +80,8 @@ AUTHORS = "author, director, operator"
     ("path", "method", "sentence", "security"),
     [
         ("/log", "get", "Anybody may.", [{}]),
-        ("/account", "get", "Whoever has signed in may, and any token.", [{"session": []}, {"token": []}]),
-        ("/account/tokens", "post", "Whoever has signed in with a browser may, and no token.", [{"session": []}]),
+        ("/account", "get", "Everybody who has signed in may, and any token.", [{"session": []}, {"token": []}]),
+        ("/account/tokens", "post", "Everybody who has signed in with a browser may, but no token.", [{"session": []}]),
         ("/people", "get", "Roles: director, operator. Tokens: direct.", [{"session": []}, {"token": ["direct"]}]),
         ("/play", "post", f"Roles: visitor, {AUTHORS}. Tokens: play.", [{}, {"session": []}, {"token": ["play"]}]),
         ("/people/{person}/link", "post", "Roles: director, operator. No token.", [{"session": []}]),

@@ -144,10 +144,12 @@ async def test_a_stale_form_and_a_second_tab_are_refused_in_a_sentence(world, ma
     address = await begun(visitor)
     play_on(matches, address, played=[Played(0, (1, 1)), Played(1, (2, 3))])
     stale = await answered(visitor.post(f"{address}/act", data={"plies": "0", "action": "c4"}), 400)
-    assert "2 actions are played, and this was sent after 0" in stale.text
+    assert "it has 2 actions now, yours came after 0" in stale.text
     assert 'aria-label="c4: column 3' in stale.text  # the board as it is
     assert (await visitor.post(f"{address}/act", data={"plies": "2", "action": "c4"})).status_code == 303
-    await answered(visitor.post(f"{address}/act", data={"plies": "2", "action": "d4"}), 400, "still being looked at")
+    await answered(
+        visitor.post(f"{address}/act", data={"plies": "2", "action": "d4"}), 400, "not handled your last input"
+    )
 
 
 @pytest.mark.parametrize(

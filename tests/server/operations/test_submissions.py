@@ -230,7 +230,7 @@ async def test_my_bots_say_how_the_newest_version_is_that_a_ladder_has_rated(wor
     [mine] = (await ann.get("/account")).json()["bots"]
     assert (mine["submission"]["number"], [rating["bot"] for rating in mine["ratings"]]) == (3, ["c@2"])
     logs = await ann.get("/bots/c/logs", headers={"accept": HTML})
-    assert "There is no match with a fault. What it wrote in another match" in logs.text
+    assert "No match has a fault. What the bot wrote in another match" in logs.text
 
 
 ASKED_AGAIN = "/asking.js"

@@ -153,7 +153,7 @@ def test_more_are_invited_after_the_opening_and_who_has_left_stands_in_the_way_o
     store.contests.add("dora", contest_of(**guests("ada")))
     now.seconds = OPENS
     change(store, **guests("ada", "eve"))
-    with pytest.raises(UsageError, match="nobody can be taken out"):
+    with pytest.raises(UsageError, match="you can only add people"):
         change(store, **guests("eve"))
     store.accounts.erase(eve)
     for at in (OPENS - 1, OPENS):

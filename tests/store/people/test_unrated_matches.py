@@ -196,10 +196,10 @@ def test_a_request_is_for_the_match_as_it_was_seen(matches):
         matches.request(one.number, PlayRequest.ACT, 0, "a1")
     claim = matches.claim(one.number)
     claim.write(position(MatchState.PERSON, 2), "")
-    with pytest.raises(UsageError, match="2 actions are played, and this was sent after 1"):
+    with pytest.raises(UsageError, match="it has 2 actions now, yours came after 1"):
         matches.request(one.number, PlayRequest.ACT, 1, "a1")
     matches.request(one.number, PlayRequest.ACT, 2, "a1")
-    with pytest.raises(UsageError, match="still being looked at"):
+    with pytest.raises(UsageError, match="not handled your last input"):
         matches.request(one.number, PlayRequest.UNDO, 2)
     found = claim.read()
     assert (found.request, found.requested_action, found.is_waiting) == (PlayRequest.ACT, "a1", True)
@@ -307,7 +307,7 @@ def test_a_match_that_ends_its_programs_fails_and_can_be_tried_again(matches, no
     matches.retry(one.number)
     assert matches.waiting() == [one.number]
     assert matches.claim(one.number) is not None
-    with pytest.raises(UsageError, match="nothing in this match has to be tried again"):
+    with pytest.raises(UsageError, match="nothing in this match has failed, so there is nothing to try again"):
         matches.retry(one.number)
 
 
