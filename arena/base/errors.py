@@ -332,6 +332,18 @@ def repr_of(value: object) -> str:
         return f"<{type(value).__name__}>"
 
 
+def expect(is_right: bool, name: str, value: object, expected: str) -> None:
+    """Raise UsageError unless an argument of a public function is right.
+
+    >>> expect(False, "count", -1, "0 or more")
+    Traceback (most recent call last):
+        ...
+    arena.base.errors.UsageError: count = -1: expected 0 or more
+    """
+    if not is_right:
+        raise UsageError(f"{name} = {repr_of(value)[:200]}: expected {expected}")
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that may be meant; None if none is near."""
     import difflib  # as for traceback above

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Protocol
 
-from arena.base.errors import DefinitionError, UnknownNameError, UsageError
+from arena.base.errors import DefinitionError, UnknownNameError, UsageError, expect
 from arena.base.text import shortened_text
 
 GAMES_DIRECTORY_VARIABLE = "ARENA_GAMES_DIRECTORY"
@@ -133,6 +133,7 @@ def is_reason(text: str) -> bool:
 
 def check_reason(reason: str) -> None:
     """Raise UsageError for a reason that is empty, too long, or has invisible characters."""
+    expect(isinstance(reason, str), "reason", reason, "a str")
     if not is_reason(reason):
         raise UsageError(f"reason {shortened_text(reason)!r}: {REASON_ACCEPTED}")
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from numbers import Integral, Real
 from typing import Any, cast
 
-from arena.base.errors import LateError, UsageError
+from arena.base.enums import ClockKind, OffTurn
+from arena.base.errors import LateError, UsageError, expect
 from arena.base.records import (
     DEFAULT_LIMITS,
     DEFAULT_PLY_LIMIT,
@@ -16,7 +20,7 @@ from arena.base.records import (
     MatchSpec,
     TimeControl,
 )
-from arena.base.text import counted
+from arena.base.text import any_of, counted
 from arena.games import make_game
 from arena.games.checked_game import checked_game
 from arena.match.bot_pool import BotPool
@@ -72,32 +76,36 @@ def play_match(
         ply_limit: the match ends after this many actions, those of the opening included.
 
     Raises:
-        UsageError: if the game, an option, the number of bots or the limit is not accepted, or a bot can't be built.
+        UsageError: if an argument, an option or the number of bots is not accepted, or a bot can't be built.
         VoidMatchError: if the arena itself failed.
         GameError: if the rules of the game are wrong.
         TakenBackError: if a person takes an action back.
         LeftMatchError: if a person leaves.
     """
+    control = time_control or TimeControl()
+    expect(isinstance(options or {}, Mapping), "options", options, "a dict")
+    expect(isinstance(isolation, str), "isolation", isolation, "a str, such as 'none' or 'auto'")
+    expect(isinstance(limits, Limits), "limits", limits, "a Limits")
+    is_seed = isinstance(rng_seed, Integral) and 0 <= rng_seed < 2**63
+    expect(is_seed, "rng_seed", rng_seed, "a whole number from 0 to 2**63 - 1")
+    _check_time_control(control)
     rules = make_game(game, **(options or {}))
     seated = tuple(bot_of(entrant) for entrant in _flattened(bots))
     if len(seated) != rules.players:
         raise UsageError(f"{game} with these options has {rules.players} seats; got {counted(len(seated), 'bot')}")
-    if not len(opening_actions) < ply_limit <= MAX_PLY_LIMIT:
-        raise UsageError(
-            f"ply_limit = {ply_limit}: expected a number from {len(opening_actions) + 1} to {MAX_PLY_LIMIT:,}"
-        )
-    control = time_control or TimeControl()
+    is_limit = isinstance(ply_limit, Integral) and len(opening_actions) < ply_limit <= MAX_PLY_LIMIT
+    expect(is_limit, "ply_limit", ply_limit, f"a number from {len(opening_actions) + 1} to {MAX_PLY_LIMIT:,}")
     spec = MatchSpec(
         match=1,
         tournament="",
         game=game,
         options=rules.options,
         bots=seated,
-        rng_seed=rng_seed,
+        rng_seed=int(rng_seed),
         opening=0 if opening_actions else None,
         opening_actions=tuple(opening_actions),
         time_control=control,
-        ply_limit=ply_limit,
+        ply_limit=int(ply_limit),
     )
     if any(map(uses_botkit, seated)):
         check_readable_game(game)
@@ -107,6 +115,24 @@ def play_match(
         if people:
             return pool.play(spec, observer, people)
         return play_until_judged(lambda again: pool.play(again, observer), spec)
+
+
+def _check_time_control(control: TimeControl) -> None:
+    expect(isinstance(control, TimeControl), "time_control", control, "a TimeControl")
+    for field, seconds in asdict(control).items():
+        name = f"time_control.{field}"
+        if field == "clock":
+            expect(seconds in set(ClockKind), name, seconds, "wall or cpu")
+        elif field == "off_turn":
+            expect(seconds in set(OffTurn), name, seconds, any_of(list(OffTurn)))
+        elif field in ("per_action_seconds", "bank_seconds"):
+            expect(seconds is None or (_is_finite(seconds) and seconds > 0), name, seconds, "None or a number above 0")
+        else:
+            expect(_is_finite(seconds) and seconds >= 0, name, seconds, "a number of 0 or more")
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, Real) and math.isfinite(value)
 
 
 def _flattened(bots: Iterable[Entrant | Sequence[Entrant]]) -> Iterator[Entrant]:

@@ -14,7 +14,7 @@ from itertools import chain, takewhile, zip_longest
 from pathlib import Path
 
 from arena.base.definition import Definition
-from arena.base.errors import StoreError, UsageError
+from arena.base.errors import StoreError, UsageError, expect
 from arena.base.records import Bot, Fault, MatchRecord, ScheduledMatch
 from arena.store.results.statements import record_from
 from arena.store.results.store import Store
@@ -67,6 +67,8 @@ def run_tournament(
         KeyboardInterrupt: after every process has been ended; everything recorded stays.
     """
     end_if_importing()
+    is_definition = isinstance(definition, Definition)
+    expect(is_definition, "definition", definition, "a Definition, such as load_definition returns")
     bots: tuple[Bot, ...] | None = None
     functions = [bot for bot in definition.entrants if bot.is_function]
     if executor is None:

@@ -111,7 +111,8 @@ def wrapped(text: str, width: int) -> list[str]:
     Spaces before the first word stay.
     """
     words = _SPACE.split(text.lstrip(" "))
-    indent = " " * min(len(text) - len(text.lstrip(" ")), width // 2)
+    spaces = len(text) - len(text.lstrip(" "))
+    indent = " " * (spaces if cell_count(text) <= width else min(spaces, width // 2))
     lines = [indent + shortened([words[0]], width - len(indent))[0]]
     for word in words[1:]:
         short = shortened([word], width)[0]

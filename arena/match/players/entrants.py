@@ -9,7 +9,7 @@ import os
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from arena.base.errors import BotDefinitionError
+from arena.base.errors import BotDefinitionError, expect
 from arena.base.names import KnownNames
 from arena.base.records import FUNCTION_PROGRAM, Bot
 from arena.base.text import shortened_text
@@ -55,6 +55,8 @@ def function_bot(function: Choose, name: str | None = None, version: str = "1") 
         raise BotDefinitionError(f"bot {shown}: expected a path, a bot or a function of (game, state, clock)")
     known_as = _known_as(function)
     _check_arguments(function, known_as)
+    expect(isinstance(name, str | None), "name", name, "a str")
+    expect(isinstance(version, str), "version", version, "a str")
     plain = name if name is not None else known_as.strip("<>")
     check_name(f"function {known_as}: name", plain)
     check_name(f"function {known_as}: version", version)

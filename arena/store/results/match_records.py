@@ -6,13 +6,14 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
+from numbers import Integral
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, func, select, type_coerce
 from sqlalchemy.types import NULLTYPE
 
 from arena.base.display import Tabular
-from arena.base.errors import StoreError
+from arena.base.errors import StoreError, expect
 from arena.base.records import MatchRecord
 from arena.base.stored import from_json_text, is_text
 from arena.store.results.connection import Database
@@ -48,6 +49,7 @@ class Records(Tabular):
         return self._ordered(count, records.c.tournament_id.desc(), records.c.match.desc())[::-1]
 
     def _ordered(self, count: int, *order: Any) -> list[MatchRecord]:
+        expect(isinstance(count, Integral) and count >= 0, "count", count, "0 or more")
         query = self._chosen(select(records.c.match, records.c.record)).order_by(*order).limit(count)
         return [record_from(match, text) for match, text in self._database.rows(query)]
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, Delete, select
 
-from arena.base.errors import UnknownNameError, UsageError
+from arena.base.errors import UnknownNameError, UsageError, expect
 from arena.base.names import ACCEPTED, is_name
 from arena.store.results.connection import Repository
 from arena.store.results.events import SEASONS, advance
@@ -34,6 +34,10 @@ class Scope:
     season: str | None = None
     since: datetime | None = None
     comparisons: bool = False
+
+    def __post_init__(self) -> None:
+        expect(not isinstance(self.tournaments, str), "tournaments", self.tournaments, "a tuple of names")
+        expect(isinstance(self.since, datetime | None), "since", self.since, "a datetime")
 
     @property
     def is_named(self) -> bool:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from arena.base.definition import Absence, Definition, bot_identity, bot_to_json
 from arena.base.enums import CorrectionKind, DisqualifiedMatches
-from arena.base.errors import BotDefinitionError, DefinitionError, UsageError
+from arena.base.errors import BotDefinitionError, DefinitionError, UsageError, expect
 from arena.base.records import Bot, ScheduledMatch, TimeControl
 from arena.match.check.check import check_bot
 from arena.match.players.manifest import claims_problem
@@ -137,6 +137,7 @@ def replace_bot(store: Store, tournament: str, bot: str, new: Bot, *, reason: st
             from its matches.
         StoreError: if the tournament is being run.
     """
+    expect(isinstance(new, Bot), "new", new, "a Bot, such as load_bot returns")
     definition = store.tournament(tournament).definition
     check_entrant(new, definition)
     with corrected_tournament(store, tournament, reason) as corrected:
@@ -181,6 +182,7 @@ def enter_late(store: Store, tournament: str, bot: Bot, *, reason: str, is_chall
         UsageError: if the format takes no late entrants, or an entrant has the bot's name and version.
         StoreError: if the tournament is being run.
     """
+    expect(isinstance(bot, Bot), "bot", bot, "a Bot, such as load_bot returns")
     stored = store.tournament(tournament)
     _definition_with(CorrectedTournament(store, stored, reason), bot, is_challenger)
     check_entrant(bot, stored.definition)

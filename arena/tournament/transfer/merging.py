@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import BinaryIO
 
-from arena.base.errors import StoreError, UnknownNameError, UsageError
+from arena.base.errors import StoreError, UnknownNameError, UsageError, expect
 from arena.base.names import as_file_name, check_tournament_name
 from arena.base.text import shortened_text
 from arena.store.home import DATABASE_FILE, ArenaHome
@@ -83,6 +83,7 @@ def merge_home(
         StoreError: if the other home can't be read.
         UnknownNameError: if it has no tournament of a given name.
     """
+    expect(not isinstance(tournaments, str), "tournaments", tournaments, "a list of names")
     path = _database_of(other)
     with (
         tempfile.TemporaryDirectory(prefix="arena-merge-", ignore_cleanup_errors=True) as directory,

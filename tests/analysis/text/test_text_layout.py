@@ -145,4 +145,5 @@ def test_sentences_are_wrapped_between_words_and_never_before_a_percent_sign():
     assert wrapped("Seat 0 scores 51.2 % of all.", 18) == ["Seat 0 scores", "51.2 % of all."]
     assert wrapped("", 20) == [""]
     assert wrapped("    an indented text", 14) == ["    an", "indented text"]  # the lines of a tree
+    assert wrapped("      +", 7) == ["      +"]  # the third and the fourth line of a tree look different
     assert wrapped("a 世界 棋手", 6) == ["a 世界", "棋手"]
