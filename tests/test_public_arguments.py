@@ -6,6 +6,10 @@ import pytest
 
 import arena
 from arena import Scope, TimeControl, UsageError
+from arena.games import make_game
+from arena.games.kernels.playouts import random_playouts
+from arena.lab.oracle import Oracle
+from arena.lab.shares import ShareOracle
 
 
 def choose(game, state, clock):
@@ -16,6 +20,7 @@ def play(**arguments):
     return arena.play_match("multiplication", choose, choose, **({"options": {"size": 7}} | arguments))
 
 
+THREE = make_game("coprimality", players=3, size=4)
 RESULTS = [(("ann", "ben"), (1, 2)), (("ben", "cleo"), (1, 2))]
 MISTAKES = {
     "options": (lambda: play(options=["size"]), "options = ['size']: expected a dict"),
@@ -63,6 +68,22 @@ MISTAKES = {
     "sigma": (lambda: arena.rate_results(RESULTS, sigma=0), "sigma = 0: expected a number above 0"),
     "beta": (lambda: arena.rate_results(RESULTS, beta=-1), "beta = -1: expected a number above 0"),
     "mu": (lambda: arena.rate_results(RESULTS, mu=math.nan), "mu = nan: expected a number"),
+    "another game": (
+        lambda: Oracle(make_game("differences", size=4), "plaid"),
+        "path = 'plaid': expected 'differences', the name of the game",
+    ),
+    "a seat": (
+        lambda: ShareOracle(THREE, "coprimality").of(THREE.initial_state()).best(seat=3),
+        "seat = 3: expected 0, 1 or 2",
+    ),
+    "playouts": (
+        lambda: random_playouts(make_game("plaid"), seed=1, first=0, count=-1),
+        "count = -1: expected a whole number of 0 or more",
+    ),
+    "a seed of playouts": (
+        lambda: random_playouts(make_game("plaid"), seed=0.5, first=0, count=1),
+        "seed = 0.5: expected a whole number",
+    ),
     "draws": (
         lambda: arena.rate_results(RESULTS, draw_probability=1),
         "draw_probability = 1: expected None, or a number of 0 or more and below 1",

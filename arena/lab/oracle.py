@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from arena.base.errors import KernelError, UsageError
+from arena.base.errors import KernelError, UsageError, expect
+from arena.games import GAMES
 from arena.games.game import Game
 from arena.games.kernels.loading import has_solver, is_built
 from arena.games.pie import SWAP, Pie
@@ -59,6 +60,7 @@ class Oracle:
         """
         if game.players != 2:
             raise UsageError(f"players = {game.players}: only a game for two has one value; others have shares")
+        expect(path not in GAMES or path == game.name, "path", path, f"{game.name!r}, the name of the game")
         self._game = game
         self._path = path
         self._table = table

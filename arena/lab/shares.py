@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from arena.base.errors import KernelError, UsageError
+from arena.base.errors import KernelError, UsageError, expect
+from arena.base.text import any_of
 from arena.games.game import Game
 from arena.games.kernels.loading import has_kernel, is_built, share_solver_of
 from arena.games.kernels.solver import Needs, ShareSolver
@@ -53,6 +54,8 @@ class StateShares:
 
     def best(self, seat: int) -> tuple[Any, ...]:
         """Return the actions that leave a seat its share, of which it takes the first one."""
+        seats = range(len(self.shares))
+        expect(seat in seats, "seat", seat, any_of(seats))
         return tuple(choice.action for choice in self.actions if choice.shares[seat] == self.shares[seat])
 
 

@@ -6,9 +6,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum, sqrt
+from numbers import Integral
 from typing import Any
 
-from arena.base.errors import KernelError
+from arena.base.errors import KernelError, expect
 from arena.games import Game
 from arena.games.game import Space
 from arena.games.kernels.kernel import Kernel, PlayoutTotals, Trace
@@ -49,6 +50,9 @@ class Generator:
 
 def random_playouts(game: Game[Any], seed: int, first: int, count: int, opening: Sequence[Any] = ()) -> PlayoutTotals:
     """Play random playouts ``first``, ``first + 1``, … of a seed from an opening on, and return their totals."""
+    expect(isinstance(seed, Integral), "seed", seed, "a whole number")
+    for name, number in (("first", first), ("count", count)):
+        expect(isinstance(number, Integral) and number >= 0, name, number, "a whole number of 0 or more")
     kernel = kernel_of(game)
     if isinstance(kernel, KernelError):
         return playouts_by_rules(game, seed, first, count, opening)
