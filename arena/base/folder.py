@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
-from arena.base.errors import UsageError, failing_as
+from arena.base.errors import StoreError, UsageError, failing_as
 from arena.base.text import shortened_text
 
 MAX_DEPTH = 12
@@ -72,6 +72,13 @@ def check_unlinked(root: Path, path: Path) -> None:
             return
         if place.is_symlink():
             raise OSError(f"{place} is a link, which may lead out of {root}")
+
+
+def path_to_write(root: Path, path: Path) -> Path:
+    """Return the path of a file in a folder; StoreError if a link on the way to it may lead out of the folder."""
+    with failing_as(StoreError, f"{path}: can't be written"):
+        check_unlinked(root, path.parent)
+    return path
 
 
 class Folder:

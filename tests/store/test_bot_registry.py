@@ -9,6 +9,7 @@ from unittest.mock import Mock
 import pytest
 
 from arena.base.errors import StoreError, UsageError
+from arena.base.folder import path_to_write
 from arena.match.players.manifest import load_bot
 from arena.store.results.lock import director_file_lock
 from arena.store.results.values import StoredTournament
@@ -95,6 +96,13 @@ def test_what_is_kept_for_an_author_and_the_lock_and_log_of_a_director_follow_no
     ):
         logging.getLogger("arena").warning("never written")
     assert precious.read_text() == "precious"
+
+
+def test_a_log_is_written_into_no_linked_folder(home, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (home.directory / "logs").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(StoreError, match=r"can't be written: .*logs is a link, which may lead out of"):
+        path_to_write(home.directory, home.log_path("t"))
 
 
 def test_a_pipe_in_the_place_of_a_log_is_not_waited_for(home):

@@ -13,6 +13,7 @@ from arena.analysis.text.standings_columns import percent_text
 from arena.analysis.text.tables import printable
 from arena.base.enums import Decision
 from arena.base.errors import UsageError
+from arena.base.folder import path_to_write
 from arena.base.text import counted
 from arena.cli.terminal.common import find_bots, open_home, print_json, warn_of_given_up, warn_of_weak_isolation
 from arena.cli.terminal.conditions import conditions, like_option
@@ -88,7 +89,7 @@ def played(
         return run_tournament(
             definition,
             arena_home.store,
-            log_path=arena_home.log_path(definition.name),
+            log_path=path_to_write(arena_home.directory, arena_home.log_path(definition.name)),
             listener=display.update,
             executor=executor,
         )

@@ -16,6 +16,7 @@ import click
 
 from arena.base.checked_files import check_model
 from arena.base.errors import DefinitionError, UsageError
+from arena.base.folder import path_to_write
 from arena.base.shipped import tournament_path
 from arena.base.text import counted
 from arena.base.until import Until
@@ -176,7 +177,7 @@ def play_and_show(
                 definition,
                 arena_home.store,
                 workers=workers,
-                log_path=log_file or arena_home.log_path(definition.name),
+                log_path=log_file or path_to_write(arena_home.directory, arena_home.log_path(definition.name)),
                 listener=progress_display.update,
                 executor=executor_url,
                 refresh=refresh,

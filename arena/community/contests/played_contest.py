@@ -8,6 +8,7 @@ from datetime import datetime
 
 from arena.base.definition import Definition
 from arena.base.errors import DatabaseError, UsageError
+from arena.base.folder import path_to_write
 from arena.base.records import Bot
 from arena.community.contests.contest_places import has_requests, has_work, is_reveal_due
 from arena.community.contests.stages import (
@@ -120,7 +121,7 @@ class StageRuns:
             definition,
             home.store,
             workers=workers_that_fit(definition.limits, spare_cores=1),
-            log_path=home.log_path(definition.name),
+            log_path=path_to_write(home.directory, home.log_path(definition.name)),
             listener=supervised.listen,
             refresh=refresh,
             control=StageControl(stored, self._people.contests, place, supervised),

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from arena.base.definition import Definition
 from arena.base.errors import BotDefinitionError, DatabaseError, DefinitionError, UsageError
+from arena.base.folder import path_to_write
 from arena.base.programs.service_program import Idleness, ProblemNote, end_now, keep_trying, run_service
 from arena.base.records import Bot
 from arena.base.text import all_of, counted, duration_text, size_text
@@ -306,7 +307,7 @@ class SupervisedLadder:
             definition,
             self._home.store,
             workers=definition.workers or workers_that_fit(definition.limits, spare_cores=1),
-            log_path=self._home.log_path(definition.name),
+            log_path=path_to_write(self._home.directory, self._home.log_path(definition.name)),
             listener=self._listen,
             refresh=self._refreshed,
             control=self._suspensions,
