@@ -143,6 +143,9 @@ def result_columns(tournament: int, rows: Sequence[Any]) -> ResultColumns:
         if set(map(type, column)) != {kind}:
             for value in column:
                 expected(kind)(value)
+    if min(encounters) < 0:
+        match, encounter = next(pair for pair in zip(matches, encounters, strict=True) if pair[1] < 0)
+        raise StoreError(f"the result of match {match}: there is no encounter {encounter}")
     labels = _labels(bots)
     if labels is None:
         return _row_by_row(tournament, columns)

@@ -161,6 +161,7 @@ def test_one_encounter_at_the_end_of_each_piece_stays_whole(store, monkeypatch):
         ("ranks", "[1,9]", "the result of match 2: its ranks"),
         ("start", b"\xff", r"the database holds b.\\xff. where text belongs"),
         ("encounter", "x", "the database holds 'x' where a number belongs"),
+        ("encounter", -1, "the result of match 2: there is no encounter -1"),
     ],
 )
 def test_a_malformed_result_is_named(home, store, column, value, message):
