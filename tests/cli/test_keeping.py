@@ -20,7 +20,7 @@ from tests.tournament.transfer.played import begin, definition_of, play
 PATCHED = ("ARENA_HOME", "ARENA_STORE", "COLUMNS")
 
 A_WINS = {"ranks": [1, 2], "scores": [2, 1]}
-ASKS = "asks first, and there is no terminal to answer on; expected --yes"
+ASKS = "this command asks first, and there is no terminal to answer on; expected --yes"
 DATE = "expected a date such as 2026-03-01, or an age such as 12h, 30d or 8w"
 TOO_EARLY = "0001-01-01T00:00+23:00"
 
@@ -108,7 +108,7 @@ def test_a_tournament_gets_another_name(arena):
 def test_deleting_asks_first(arena):
     code, out, errors = arena("delete", "spring", answer="n\n")
     assert (code, errors) == (0, "Put tournament 'spring' with 2 records into the trash? [y/N]: Nothing was changed.\n")
-    refused(arena, "delete", "spring", message=f"delete {ASKS}")
+    refused(arena, "delete", "spring", message=ASKS)
     assert "spring" in names_in(arena)
     code, out, _ = arena("delete", "spring", answer="y\n")
     assert (code, out) == (0, "spring is in the trash; to bring it back: arena tournament restore spring\n")
@@ -132,7 +132,7 @@ def test_the_trash_gives_back_or_removes_forever(arena, home):
     assert arena("restore", "spring", "--as", "summer")[1] == "summer is back, with 2 records.\n"
     refused(arena, "restore", "spring", message="unknown deleted tournament 'spring': there are none yet")
     arena("delete", "summer", "--yes")
-    refused(arena, "delete", "--forever", "summer", message=f"delete {ASKS}")
+    refused(arena, "delete", "--forever", "summer", message=ASKS)
     _, _, errors = arena("delete", "--forever", "summer", answer="\n")
     assert re.match(r"Remove tournament 'summer', deleted [-\d]{10}, and its 2 records forever\? \[y/N\]", errors)
     assert names_in(arena, "--deleted") == ["summer"]
@@ -145,14 +145,15 @@ def test_a_removed_bot_is_asked_for_by_repro(arena, home):
     directory = home / "bots" / ("0" * 24)
     directory.mkdir(parents=True)
     with ArenaHome(home) as opened:
-        opened.store.add_bot(StoredBot("b", "1", "0" * 24, "bot.py", "2026-01-01"))
+        opened.store.add_bot(StoredBot("b", "1", "0" * 24, "bot.py", "2026-01-01T00:30:00+00:00"))
         entrants = definition().entrants
         moved = entrants[1].__class__(name="b", version="1", command=("./b",), directory=str(directory))
         cup = opened.store.create_tournament(definition(name="cup", entrants=(entrants[0], moved)), [line(1)])
         opened.store.record(cup, [record(1)])
         opened.store.set_finished(cup, True)
+    assert "2026-01-01 00:30\n" in arena("bots")[1]
     refused(arena, "bots", "--remove", "b@2", message="unknown bot 'b@2': did you mean 'b@1'?")
-    refused(arena, "bots", "--remove", "b@1", message=f"bots {ASKS}")
+    refused(arena, "bots", "--remove", "b@1", message=ASKS)
     code, out, errors = arena("bots", "--remove", "b@1", answer="y\n")
     assert (code, out, errors) == (0, "b@1 is removed.\n", "Remove bot 'b@1' and its files? [y/N]: ")
     assert as_json(arena, "bots") == []

@@ -49,6 +49,8 @@ def bots_command(remove: str | None, is_confirmed: bool, table_format: str) -> N
     rows = [
         bot._asdict() | {"content": bot.digest, "author": owners.owner(bot.label, bot.digest) or ""} for bot in bots
     ]
+    if table_format != "json":
+        rows = [row | {"submitted_at": minute_text(row["submitted_at"])} for row in rows]
     columns = [*BOT_COLUMNS, AUTHOR] if owners.by_bot else BOT_COLUMNS
     print_table(columns, rows, table_format, empty="No bot has been submitted yet: arena submit PATH")
 

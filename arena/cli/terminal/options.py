@@ -249,8 +249,7 @@ def confirm(question: str, is_confirmed: bool) -> bool:
     if is_confirmed:
         return True
     if not sys.stdin.isatty():
-        command = click.get_current_context().info_name
-        raise UsageError(f"{command} asks first, and there is no terminal to answer on; expected --yes")
+        raise UsageError("this command asks first, and there is no terminal to answer on; expected --yes")
     if click.confirm(printable(question), err=True):
         return True
     click.echo("Nothing was changed.", err=True)
