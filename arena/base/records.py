@@ -21,7 +21,7 @@ from arena.base.seat_report import Fault as Fault
 from arena.base.seat_report import SeatReport as SeatReport
 from arena.base.seat_report import checks_of_play, fields_of, require
 from arena.base.stored import from_stored, is_whole
-from arena.base.text import shortened_text
+from arena.base.text import json_value
 
 FUNCTION_PROGRAM = "python-function"
 """Stands in place of the program in the command of a bot that is a Python function."""
@@ -304,7 +304,7 @@ class MatchRecord(Displayed):
         Raises:
             StoreError: if it has a field that this version does not know, or is malformed.
         """
-        number = shortened_text(repr(stored.get("match"))) if isinstance(stored, dict) else ""
+        number = json_value(stored.get("match")) if isinstance(stored, dict) else ""
         where = f"the record of match {number}" if number else "a record"
         record = from_stored(cls, stored, where)
         require(record._checks(), where)

@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 from arena.base.bot_text import BotText
 from arena.base.errors import StoreError
-from arena.base.text import any_of, shortened_text
+from arena.base.text import any_of, json_kind, json_value
 
 T = TypeVar("T")
 Check = Callable[[Any], bool]
@@ -68,14 +68,14 @@ def from_json_text(text: str, where: str) -> Any:
 def mapping_of(stored: object, where: str) -> Mapping[str, Any]:
     """Return a stored mapping, or raise StoreError."""
     if not isinstance(stored, Mapping):
-        raise StoreError(f"{where} is malformed: expected a mapping, got {type(stored).__name__}")
+        raise StoreError(f"{where} is malformed: expected an object, got {json_kind(stored)}")
     return stored
 
 
 def list_of(stored: object, where: str) -> list[Any]:
     """Return a stored list, or raise StoreError."""
     if not isinstance(stored, list):
-        raise StoreError(f"{where} is malformed: expected a list, got {type(stored).__name__}")
+        raise StoreError(f"{where} is malformed: expected a list, got {json_kind(stored)}")
     return stored
 
 
@@ -137,8 +137,7 @@ def _reader(name: str, hint: Any) -> Read:
 
     def read(value: Any, where: str) -> Any:
         if not check(value):
-            shown = shortened_text(repr(value) if isinstance(value, str) else json.dumps(value, default=str))
-            raise StoreError(f"{where} is malformed: {name} = {shown}; expected {accepted}")
+            raise StoreError(f"{where} is malformed: {name} = {json_value(value)}; expected {accepted}")
         return value if convert is None or value is None else convert(value)
 
     return read
@@ -186,7 +185,7 @@ def _in_words(hint: Any) -> str:
         return any_of(inner)
     if origin in (list, tuple, Sequence):
         return f"a list, each {_in_words(inner[0])}"
-    return _WORDS.get(hint, "a mapping")
+    return _WORDS.get(hint, "an object")
 
 
 _SIMPLE: dict[Any, Check] = {

@@ -126,6 +126,27 @@ def shortened_text(text: str) -> str:
     return text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[: MAX_SHOWN_CHARACTERS - 1]}…"
 
 
+def json_value(value: Any) -> str:
+    """Return a value of JSON as JSON has it, cut to a length for a sentence; a text is quoted as elsewhere.
+
+    >>> json_value("it's"), json_value(None), json_value({"on": [1, True]})
+    ('"it\'s"', 'null', '{"on": [1, true]}')
+    """
+    return shortened_text(repr(value) if isinstance(value, str) else json.dumps(value, default=str))
+
+
+def json_kind(value: object) -> str:
+    """Return in words what a value of JSON is.
+
+    >>> json_kind({}), json_kind(None), json_kind(2.5)
+    ('an object', 'null', 'a number')
+    """
+    if isinstance(value, Mapping):
+        return "an object"
+    kinds = {list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+    return kinds.get(type(value), "a number")
+
+
 def toml_value(value: Any) -> str:
     """Return a value in TOML syntax, cut to a length that fits into a sentence.
 

@@ -13,7 +13,7 @@ from arena.base.definition import Definition, GameChoice, GameOpenings
 from arena.base.enums import OpeningChoice
 from arena.base.errors import DefinitionError, KernelError, UsageError
 from arena.base.seeds import derived_seed
-from arena.base.text import counted
+from arena.base.text import counted, toml_value
 from arena.games import GAMES, Game, make_game
 from arena.games.checked_game import checked_game
 from arena.games.kernels.loading import kernel_of
@@ -111,8 +111,8 @@ def _too_many_states(choice: GameChoice, plies: int, states: int | None, enough:
     """Return why openings can't be chosen: too many ``states`` follow; after ``enough`` plies there may be few."""
     many = "more" if states is None else f"{states:,}" if states < 10**15 else f"about 10^{len(str(states)) - 1}"
     return (
-        f'openings: choose = "information": {choice.game} with {dict(choice.options)!r:.200} has {many} states after an'
-        f" opening of {counted(plies, 'ply')}, and {MOST_STATES:,} can be solved; expected"
+        f'openings: choose = "information": {choice.game} with {toml_value(dict(choice.options))} has {many} states'
+        f" after an opening of {counted(plies, 'ply')}, and {MOST_STATES:,} can be solved; expected"
         f' {f"{enough} plies or more" if enough else "more plies"}, a smaller board, or choose = "random"'
     )
 
@@ -148,7 +148,7 @@ def _chosen_lines(choice: GameChoice, plies: int, rng_seed: int, seed: int, coun
         kernel = kernel_of(game)
         if isinstance(kernel, KernelError):
             raise DefinitionError(
-                f'openings: choose = "information": {choice.game} with {dict(choice.options)!r:.200} is judged by'
+                f'openings: choose = "information": {choice.game} with {toml_value(dict(choice.options))} is judged by'
                 f' random playouts of its kernel, which is not there: {kernel}; expected more plies, or "random"'
             )
         drawn = list(_distinct(openings(checked, plies, rng_seed), max(CANDIDATES * count, LEAST_CANDIDATES)))

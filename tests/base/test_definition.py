@@ -99,11 +99,11 @@ def test_when_a_ladder_stops_is_no_part_of_what_it_is():
         ({"limits": {"threads": 1}}, r"stored definition: limits has a field 'threads' .*; a newer arena is needed"),
         ({"entrants": [{"name": "a", "version": "1", "soul": 1}]}, r"entrants has a field 'soul'"),
         ({"entrants": [{"name": "a"}]}, r"entrants has no field 'version'"),
-        ({"entrants": {}}, r"entrants is malformed: expected a list, got dict"),
-        ({"games": 3}, r"games is malformed: expected a list, got int"),
-        ({"games": [3]}, r"games is malformed: expected a mapping, got int"),
-        ({"places": []}, r"places is malformed: expected a mapping, got list"),
-        ({"time_control": None}, r"time_control is malformed: expected a mapping, got NoneType"),
+        ({"entrants": {}}, r"entrants is malformed: expected a list, got an object"),
+        ({"games": 3}, r"games is malformed: expected a list, got a number"),
+        ({"games": [3]}, r"games is malformed: expected an object, got a number"),
+        ({"places": []}, r"places is malformed: expected an object, got a list"),
+        ({"time_control": None}, r"time_control is malformed: expected an object, got null"),
     ],
 )
 def test_what_is_not_understood_is_refused_by_name(changes, message):

@@ -62,9 +62,9 @@ def test_a_field_that_an_earlier_version_did_not_have_has_its_default(part, miss
     [
         ({"colour": 1}, r"the record of match 3 has a field 'colour' that this arena does not know"),
         ({"seats": [{"mood": 1}]}, r"the record of match 3: seats has a field 'mood'"),
-        ({"faults": "none"}, r"faults is malformed: expected a list, got str"),
-        ({"faults": [1]}, r"faults is malformed: expected a mapping, got int"),
-        ({"time_control": []}, r"time_control is malformed: expected a mapping, got list"),
+        ({"faults": "none"}, r"faults is malformed: expected a list, got a text"),
+        ({"faults": [1]}, r"faults is malformed: expected an object, got a number"),
+        ({"time_control": []}, r"time_control is malformed: expected an object, got a list"),
         (
             {"termination": "boredom"},
             r"termination = 'boredom'; expected 'normal', 'forfeit', 'adjudication' or 'void'$",
@@ -87,7 +87,7 @@ def test_what_is_not_understood_is_refused_by_name(changes, message):
 
 @pytest.mark.parametrize("value", [None, 3, [], "record"])
 def test_a_record_is_a_mapping(value):
-    with pytest.raises(StoreError, match="a record is malformed: expected a mapping, got"):
+    with pytest.raises(StoreError, match="a record is malformed: expected an object, got"):
         MatchRecord.from_json(value)
 
 

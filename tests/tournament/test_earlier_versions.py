@@ -96,7 +96,7 @@ def test_what_tables_show_is_what_the_records_say(home, change_of, problem):
 
 UNREADABLE = [
     ("{", r"match 1: StoreError: the record of match 1 is not JSON"),
-    ("[]", r"match 2: StoreError: a record is malformed: expected a mapping, got list"),
+    ("[]", r"match 2: StoreError: a record is malformed: expected an object, got a list"),
     ('{"match": 3, "colour": 2}', r"match 3: StoreError: the record of match 3 has a field 'colour'"),
 ]
 

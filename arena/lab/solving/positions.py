@@ -9,7 +9,7 @@ from typing import Any
 
 from arena.base.errors import IllegalActionError, UsageError
 from arena.base.stored import from_json_text, is_plain
-from arena.base.text import short_size_text, shortened_text
+from arena.base.text import json_value, short_size_text
 from arena.games import GAMES, Game, make_game
 from arena.games.checked_game import checked_game
 from arena.games.pie import CHOICES, Pie
@@ -50,23 +50,21 @@ def read_position(path: str, file: Path, given: dict[str, Any]) -> Position:
     stored_path, options, actions = stored.get("game", path), stored.get("options", {}), stored.get("actions", [])
     unknown = sorted(set(stored) - {"game", "options", "actions"})
     if unknown or not isinstance(options, dict) or not isinstance(actions, list) or not is_plain(actions):
-        raise UsageError(f"{file}: {_EXPECTED}" + (f", got {shortened_text(repr(unknown[0]))}" if unknown else ""))
+        raise UsageError(f"{file}: {_EXPECTED}" + (f", got {json_value(unknown[0])}" if unknown else ""))
     if stored_path != path:
-        raise UsageError(f"{file}: it is a position of {shortened_text(repr(stored_path))}; expected one of {path}")
+        raise UsageError(f"{file}: it is a position of {json_value(stored_path)}; expected one of {path}")
     if len(actions) > MAX_ACTIONS:
         raise UsageError(f"{file}: it has {len(actions)} actions; expected at most {MAX_ACTIONS}")
     differing = sorted(name for name in set(given) & set(options) if given[name] != options[name])
     if differing:
-        raise UsageError(
-            f"{file}: {differing[0]} is {shortened_text(repr(options[differing[0]]))}, but --option differs"
-        )
+        raise UsageError(f"{file}: {differing[0]} is {json_value(options[differing[0]])}, but --option differs")
     game = rules_of(path, {**options, **given})
     state = game.initial_state()
     for ply, action in enumerate(actions):
         try:
             state = game.apply(state, game.parse_action(action) if isinstance(action, str) else action)
         except IllegalActionError as error:
-            raise UsageError(f"{file}: action {ply}, {shortened_text(repr(action))}: {error.reason}") from error
+            raise UsageError(f"{file}: action {ply}, {json_value(action)}: {error.reason}") from error
     return Position(game=game, path=path, state=state, ply=len(actions))
 
 

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from arena.analysis.measures.verification import verify
 from arena.base.errors import StoreError
 from arena.base.names import as_file_name
-from arena.base.text import counted, shortened_text, size_text
+from arena.base.text import counted, json_value, shortened_text, size_text
 from arena.site.publish.contents import RECORDS
 from arena.site.publish.folder_files import MANIFEST, FolderReader, Manifest, Signature, read_manifest
 from arena.site.publish.publishing import BuiltPage, Folder
@@ -75,7 +75,7 @@ def _are_close(one: float, other: float) -> bool:
 
 
 def _shown(value: Any) -> str:
-    return "missing" if value is _NOTHING else shortened_text(json.dumps(value, ensure_ascii=False))
+    return "missing" if value is _NOTHING else json_value(value)
 
 
 # The folder may come from anybody. So every read is bounded and follows no links, its records are imported like any

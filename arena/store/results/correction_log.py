@@ -18,7 +18,7 @@ from arena.base.enums import CorrectionKind, EventKind, FaultKind
 from arena.base.errors import StoreError
 from arena.base.records import ScheduledMatch
 from arena.base.stored import from_json_text, from_stored_text, is_text, is_whole, list_of
-from arena.base.text import shortened_text
+from arena.base.text import json_value
 from arena.store.results.connection import NO_VALUES, Repository
 from arena.store.results.events import about_matches, add_event
 from arena.store.results.rows import as_json, details_json
@@ -223,7 +223,7 @@ def _insert_faults(connection: Connection, tournament: int, row: Any) -> None:
     where = f"match {row.match}, set aside: its faults"
     for fault in list_of(from_json_text(row.faults, where), where):
         if not _is_fault(fault):
-            text = shortened_text(repr(fault))
+            text = json_value(fault)
             raise StoreError(f"{where} are malformed: expected a seat, a bot and a kind of fault each, got {text}")
         seat, bot, kind = fault
         values = {"match": row.match, "seat": seat, "game": row.game, "bot": bot, "kind": kind}

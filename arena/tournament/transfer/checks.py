@@ -14,7 +14,7 @@ from arena.base.errors import ArenaError, IllegalActionError, StoreError
 from arena.base.names import ACCEPTED, is_name
 from arena.base.records import MAX_PLY_LIMIT, Bot, MatchRecord, ScheduledMatch, time_controls_of
 from arena.base.stored import from_json_text, mapping_of
-from arena.base.text import shortened_text
+from arena.base.text import json_value, shortened_text
 from arena.games import GAMES, Game, make_game
 from arena.games.checked_game import checked_game
 from arena.match.replay import check_record
@@ -64,7 +64,7 @@ def check_definition(definition: Definition, external_games: Collection[str]) ->
     if not 1 <= definition.ply_limit <= MAX_PLY_LIMIT:
         raise StoreError(f"its definition is malformed: ply_limit = {definition.ply_limit}")
     if definition.adjudicate not in ("", SETTLED):
-        raise StoreError(f"its definition is malformed: adjudicate = {shortened_text(repr(definition.adjudicate))}")
+        raise StoreError(f"its definition is malformed: adjudicate = {json_value(definition.adjudicate)}")
     for number, choice in enumerate(definition.games):
         if choice.game not in GAMES and choice.game not in external_games:
             raise StoreError(

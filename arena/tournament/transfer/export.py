@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, NamedTuple
 from arena.base.definition import Definition
 from arena.base.errors import StoreError, UsageError
 from arena.base.stored import from_json_text, is_text, is_whole
-from arena.base.text import shortened_text, size_text
+from arena.base.text import json_value, shortened_text, size_text
 from arena.store.results.addition import Source
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
@@ -199,7 +199,7 @@ class ExportReader:
         header = line.value
         if header["arena_export"] != VERSION:
             raise StoreError(
-                f"arena_export = {shortened_text(repr(header['arena_export']))}: this arena reads version {VERSION};"
+                f"arena_export = {json_value(header['arena_export'])}: this arena reads version {VERSION};"
                 " a newer arena is needed"
             )
         name, created_at, finished_at = (header.get(key) for key in ("tournament", "created_at", "finished_at"))

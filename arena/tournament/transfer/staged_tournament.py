@@ -11,7 +11,7 @@ from arena.base.definition import Definition
 from arena.base.errors import StoreError
 from arena.base.records import ScheduledMatch
 from arena.base.stored import from_stored, is_text, is_whole, mapping_of
-from arena.base.text import shortened_text
+from arena.base.text import json_value
 from arena.store.results.addition import Addition, VoidTry
 from arena.store.results.correction_log import Skipped
 from arena.store.results.rows import RecordRow, as_json
@@ -136,13 +136,13 @@ class StagedTournament:
                 if self._has_schedule
                 else "; the export of a longer one is made with arena tournament export --whole"
             )
-            raise StoreError(f"match = {shortened_text(repr(value))}: the schedule has matches 1 to {last}{advice}")
+            raise StoreError(f"match = {json_value(value)}: the schedule has matches 1 to {last}{advice}")
         return value
 
 
 def _whole(name: str, value: object) -> int:
     if not (isinstance(value, int) and is_whole(value, 1, MAX_INTEGER)):
-        raise StoreError(f"{name} = {shortened_text(repr(value))}: expected a number from 1")
+        raise StoreError(f"{name} = {json_value(value)}: expected a number from 1")
     return value
 
 

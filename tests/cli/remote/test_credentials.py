@@ -100,11 +100,11 @@ def sites(*lines):
     ("contents", "sentence"),
     [
         ("", "is not JSON"),
-        ("[]", "expected a mapping"),
+        ("[]", "expected an object"),
         ("[" * 30_000, "nested too deeply"),
         ("{}", "has no field 'sites'"),
         ('{"sites": 1}', "expected a list"),
-        ('{"sites": [1]}', "expected a mapping"),
+        ('{"sites": [1]}', "expected an object"),
         ('{"sites": [], "more": 1}', "a newer arena is needed"),
         (sites({"site": "https://a"}), "has no field 'token'"),
         (sites({"site": "https://a", "token": "arena_short"}), "'https://a' is malformed; sign in there again"),

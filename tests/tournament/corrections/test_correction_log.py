@@ -147,7 +147,7 @@ def test_verify_names_matches_that_are_not_in_the_schedule(void, problem):
 
 DETAILS = {
     "unknown": ('{"colour":1}', "has a field 'colour' that this arena does not know; a newer arena is needed"),
-    "no mapping": ("[]", "is malformed: expected a mapping, got list"),
+    "no mapping": ("[]", "is malformed: expected an object, got a list"),
     "no JSON": ("{", "is not JSON"),
     "deep": ("[" * 100_000, "is malformed: it is nested too deeply"),
     "huge": ('{"entrant":1' + "0" * 30 + "}", "is malformed: entrant = "),

@@ -217,7 +217,7 @@ def test_a_forged_export_is_refused_in_one_sentence_or_still_verified(seed, here
         (lambda lines: [*lines[:5], lines[0], *lines[5:]], "line 6: another tournament begins here"),
         (lambda lines: with_line(lines, 1, arena_export=2), "line 1: arena_export = 2: this arena reads version 1"),
         (lambda lines: with_line(lines, 1, tournament=7), "line 1: expected the name of a tournament"),
-        (lambda lines: with_line(lines, 1, definition=7), "expected a mapping, got int"),
+        (lambda lines: with_line(lines, 1, definition=7), "expected an object, got a number"),
         (lambda lines: with_line(lines, 2, schedule={"match": 1}), "line 2: a match of the schedule has no field"),
         (lambda lines: with_line(lines, 50, digests=7), "line 50: expected a list of digests"),
         (lambda lines: with_line(lines, 50, digests=[]), "line 50: lines before it were removed or added"),
@@ -241,7 +241,7 @@ def test_an_edited_or_cut_export_changes_nothing(edit, message, here, there):
         ({"match": 15}, "line 16: match 15 appears twice, first in line 15"),
         ({"match": 99}, "line 16: match = 99: the schedule has matches 1 to 24"),
         ({"match": -1}, "line 16: match = -1: the schedule has"),
-        ({"match": True}, "line 16: match = True: the schedule has"),
+        ({"match": True}, "line 16: match = true: the schedule has"),
         ({"tournament": ["cup"]}, "line 16: expected a record as `arena tournament export` prints it"),
     ],
 )

@@ -283,7 +283,7 @@ def test_one_refused_tournament_leaves_the_others(here, there):
         ("UPDATE tournaments SET name = '../../evil'", "expected 1 to 64 letters"),
         ("UPDATE tournaments SET name = printf('%.*c', 1000000, 'x')", "its name is longer than 64 characters"),
         ("UPDATE tournaments SET created_at = 'yesterday'", "created_at = 'yesterday': expected a time"),
-        ("UPDATE tournaments SET definition = '[]'", "expected a mapping, got list"),
+        ("UPDATE tournaments SET definition = '[]'", "expected an object, got a list"),
         ("UPDATE tournaments SET definition = printf('%.*c', 200000, '[')", "nested too deeply"),
         ("UPDATE tournaments SET definition = replace(definition, '\"size\":7', '\"size\":900')", "size = 900"),
         ("UPDATE tournaments SET definition = replace(definition, 'round-robin', 'tarot')", "unknown format 'tarot'"),
