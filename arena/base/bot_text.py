@@ -86,7 +86,9 @@ class BotText(Generic[T_co]):
         return type(self), (self._text,)  # between processes of the arena
 
     def _refuse(self, *_: object) -> NoReturn:
-        raise TypeError("what a bot has said has an audience: ask with shown_to(audience, bot), or for_operator()")
+        raise TypeError(
+            "not everybody may read what a bot wrote: for_operator() returns it, shown_to(audience, bot) checks"
+        )
 
     __str__ = __format__ = __html__ = __iter__ = __add__ = __radd__ = __getitem__ = _refuse
 
