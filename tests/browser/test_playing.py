@@ -275,5 +275,5 @@ def test_a_window_that_can_not_follow_asks_while_the_bot_thinks_and_is_rejected_
     other.locator(".place[value]").first.click()
     settled(other, 2)
     page.locator(".place[value]").last.click()  # of a position that is over
-    expect(page.locator(".notice.bad")).to_contain_text("the match has got further meanwhile", ignore_case=True)
+    expect(page.locator(".notice.bad")).to_contain_text("The match has gone on", ignore_case=True)
     assert plies(page) == plies(other) == 4

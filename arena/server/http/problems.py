@@ -83,7 +83,7 @@ DEFECT = Problem(
     title="The arena made a mistake",
     error="This is a defect of the arena, not of the address; its log says more.",
 )
-ENDING = unavailable("The server is ending", "The server is shutting down; try again when it runs again.", 5)
+ENDING = unavailable("The server is shutting down", "Try again when it runs again.", 5)
 STORE_AWAY = unavailable(
     "The store can’t be read now", "The arena’s database can’t be read now; the log of the server says why.", 5
 ).model_copy(update={"is_store_away": True})

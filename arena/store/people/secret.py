@@ -73,7 +73,7 @@ def check_password(password: str, name: str) -> None:
     is_short = not MIN_CHARACTERS <= len(password) <= MAX_CHARACTERS
     without_name = password.lower().replace(name.lower(), "")
     if is_short or len(set(password)) < MIN_DIFFERENT or len(without_name) < MIN_CHARACTERS // 2:
-        raise UsageError(f"the password is refused: {ACCEPTED}")
+        raise UsageError(f"the password is rejected: {ACCEPTED}")
 
 
 def hash_password(password: str) -> str:

@@ -86,7 +86,7 @@ async def test_a_director_invites_and_the_invited_opens_an_account(world):
     for fields, sentence in (
         ({"name": "ann"}, "taken"),
         ({"name": "a b"}, "expected 2 to 32 letters"),
-        ({"password": "short", "again": "short"}, "the password is refused"),
+        ({"password": "short", "again": "short"}, "the password is rejected"),
         ({"again": "another one"}, "the two passwords differ"),
     ):
         sent = {"name": "newcomer", "password": NEW_PASSWORD, "again": NEW_PASSWORD} | fields
@@ -197,7 +197,7 @@ async def test_changing_the_password_keeps_this_browser_alone(world):
     link = world.store.invitations.invite_person("ann", "dora", 7)
     for fields, sentence in (
         ({"present": "wrong"}, "The present password is not right."),
-        ({"password": "short"}, "The password is refused"),
+        ({"password": "short"}, "The password is rejected"),
         ({"again": "another"}, "The two new passwords differ."),
     ):
         sent = {"present": PASSWORD, "password": NEW_PASSWORD, "again": NEW_PASSWORD} | fields
