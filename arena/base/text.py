@@ -129,8 +129,8 @@ def shortened_text(text: str) -> str:
 def json_value(value: Any) -> str:
     """Return a value of JSON as JSON has it, cut to a length for a sentence; a text is quoted as elsewhere.
 
-    >>> json_value("it's"), json_value(None), json_value({"on": [1, True]})
-    ('"it\'s"', 'null', '{"on": [1, true]}')
+    >>> json_value("a"), json_value(None), json_value({"on": [1, True]})
+    ("'a'", 'null', '{"on": [1, true]}')
     """
     return shortened_text(repr(value) if isinstance(value, str) else json.dumps(value, default=str))
 
