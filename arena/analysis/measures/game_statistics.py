@@ -17,6 +17,7 @@ from arena.analysis.measures.standings import Standings
 from arena.analysis.measures.standings_cache import standings_of
 from arena.analysis.measures.values import GameStatistics, Share
 from arena.base.display import Tabular
+from arena.base.errors import StoreError
 from arena.base.records import MatchRecord
 from arena.ratings import consistency
 from arena.ratings.alternatives import NashAverage, bradley_terry, kendall_tau, nash_average
@@ -234,9 +235,15 @@ class CrossCheck:
 
 
 def cross_check(results: ResultTable, table: Standings) -> CrossCheck:
-    """Return the Bradley-Terry view and Nash averaging of a tournament."""
+    """Return the Bradley-Terry view and Nash averaging of a tournament.
+
+    Raises:
+        StoreError: if the table, which may come from a cache, lacks a bot of the results.
+    """
     rated = results.rated_encounters()
     strengths = bradley_terry(rated)
     ratings = {bot: rating.mu for bot, rating in zip(table.fitted.names, table.fitted.ratings, strict=True)}
+    if unrated := sorted(strengths.keys() - ratings.keys()):
+        raise StoreError(f"{unrated[0]} has results, but no rating: remove the folder cache of this home and try again")
     scores = {pair: score.score for pair, score in consistency.pair_scores(rated).items()}
     return CrossCheck(strengths, kendall_tau(strengths, ratings), nash_average(scores, sorted(ratings)))

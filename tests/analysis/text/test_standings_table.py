@@ -13,6 +13,7 @@ from arena.analysis.text.standings_table import crosstable_table, flat_standings
 from arena.analysis.text.statistics_tables import stats_sentences, stats_tables
 from arena.analysis.text.tables import render_table
 from arena.analysis.text.verdict import ranking_verdict, standings_footer, verdict
+from arena.base.errors import StoreError
 from arena.base.records import TimeControl
 from arena.ratings import Rating
 from arena.ratings.consistency import Consistency
@@ -103,6 +104,14 @@ CASES = {
         "1 pair of bots has met in 5 encounters or more, and with 4 bots it takes 5 such pairs.",
     ),
 }
+
+
+def test_a_table_from_a_cache_that_lacks_a_bot_of_the_results_is_named():
+    """In a home from elsewhere, the cache may contradict the database."""
+    results = ResultTable.of(met(3, ("a", "b"), ("b", "c")))
+    table = standings(ResultTable.of(met(3, ("a", "b"))), {})
+    with pytest.raises(StoreError, match="c has results, but no rating: remove the folder cache"):
+        cross_check(results, table)
 
 
 @pytest.mark.parametrize("case", CASES)
