@@ -11,6 +11,7 @@ from arena.analysis.measures.standings_cache import standings_of
 from arena.base.enums import CorrectionKind, DisqualifiedMatches
 from arena.base.errors import ArenaError, UsageError
 from arena.base.records import MatchRecord, TimeControl, time_controls_of
+from arena.base.text import shortened_text
 from arena.match.replay import ReplayError, check_record
 from arena.ratings import Result, rate_results
 from arena.ratings.result_arrays import counting
@@ -28,9 +29,10 @@ def corrections_problems(store: Store, tournament: StoredTournament) -> Iterator
     log = tournament.corrections
     yield from _log_problems(log)
     explanations = explaining(log)
-    aside = set()
+    aside, aside_by = set(), set()
     for match, correction, text in store.corrections.set_aside(tournament):
         aside.add(match)
+        aside_by.add((match, correction))
         where = f"match {match}, set aside by correction {correction}"
         if correction not in explanations:
             yield f"{where}: no such correction stands"
@@ -42,6 +44,7 @@ def corrections_problems(store: Store, tournament: StoredTournament) -> Iterator
     for match, correction in skipped:
         if correction not in explanations:
             yield f"match {match}: it is left out by correction {correction}, but no such correction stands"
+    yield from _void_problems(log, aside_by)
     yield from _line_problems(store, tournament, {match for match, _ in skipped}, aside)
 
 
@@ -57,6 +60,17 @@ def _log_problems(log: tuple[Correction, ...]) -> Iterator[str]:
             yield f"correction {c.number}: correction {number} can't be undone by it"
         elif number is not None:
             undone.add(number)
+
+
+def _void_problems(log: tuple[Correction, ...], aside: set[tuple[int, int]]) -> Iterator[str]:
+    """Yield corrections whose void matches are not those that they have set aside: matches with their corrections."""
+    for c in in_force(log):
+        found = sorted(match for match, correction in aside if correction == c.number)
+        if c.kind is CorrectionKind.VOID and found != list(c.details.matches):
+            named, stored = (
+                shortened_text(", ".join(map(str, matches))) or "none" for matches in (c.details.matches, found)
+            )
+            yield f"correction {c.number} voids the matches {named}, but set aside are {stored}"
 
 
 def _line_problems(store: Store, tournament: StoredTournament, skipped: set[int], aside: set[int]) -> Iterator[str]:

@@ -364,3 +364,21 @@ def test_verify_names_what_the_log_does_not_explain(played, case):
     change(played.directory / "arena.sqlite3", statement)
     problems = verify(played, played.store.tournament("t")).problems
     assert any(re.search(problem, text) for text in problems), problems
+
+
+@pytest.mark.parametrize(
+    ("statement", "problem"),
+    [
+        (
+            "UPDATE corrections SET details = replace(details, '[2,3]', '[2,99]')",
+            "2, 99, but set aside are 2, 3",
+        ),
+        ("DELETE FROM set_aside WHERE match = 3", "2, 3, but set aside are 2"),
+        ("DELETE FROM set_aside", "2, 3, but set aside are none"),
+    ],
+)
+def test_verify_names_void_matches_that_are_not_set_aside(played, statement, problem):
+    void_matches(played.store, "t", [3, 2], reason="x")
+    assert verify(played, played.store.tournament("t")).problems == []
+    change(played.directory / "arena.sqlite3", statement)
+    assert f"correction 1 voids the matches {problem}" in verify(played, played.store.tournament("t")).problems
