@@ -206,7 +206,7 @@ MALFORMED = {
     "a seat that is no number": (("puzzles", 0, "actions"), [["0", [1, 1]]], "an action is not of one of two seats"),
     "an unknown field": (("puzzles", 0, "colour"), "red", "a newer arena is needed"),
     "a solution beyond, later": ((*LATER, "solution"), -1, "puzzle 1: solution is no choice"),
-    "no reply": ((*LATER, "reply"), None, "reply = None; expected a text"),
+    "no reply": ((*LATER, "reply"), None, "reply = null; expected a text"),
     "a long refutation": ((*LATER, "choices", 1, "refutation"), "e4" * 101, "a refutation is too long"),
     "a fifth turn": (LATER[:3], [asdict(one) for one in longer_puzzle().line * 4], "it has more than 4 turns"),
 }

@@ -184,7 +184,7 @@ def test_a_bad_bot_toml_is_rejected_with_the_fault(write_definition, tmp_path, w
     ("settings_", "message"),
     [
         ({"rounds": "4"}, "rounds = '4'; expected a whole number"),
-        ({"tie_breaks": ["BHX"]}, "tie_breaks = .'BHX'.; expected a list, each 'BH', 'BH-C1', 'SB', 'DE' or"),
+        ({"tie_breaks": ["BHX"]}, "tie_breaks = .\"BHX\".; expected a list, each 'BH', 'BH-C1', 'SB', 'DE' or"),
         ({"colours": 1}, "has a field 'colours' that this arena does not know"),
     ],
 )

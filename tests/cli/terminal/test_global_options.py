@@ -144,7 +144,7 @@ def test_numpy_computes_on_one_core_unless_somebody_says_otherwise(given, expect
 
 VARIANTS = {
     "--as": {"Its name from now on, in place of the one it had", "Its name in this tournament, in place of its own"},
-    "--encounters": {"How many encounters each pairing has in the end", "To play in all rounds"},
+    "--encounters": {"How many encounters each pairing has in the end", "Encounters in all rounds together"},
     "--game": {
         "Only the matches of this game",
         "The game they play",
@@ -155,7 +155,7 @@ VARIANTS = {
     "--max-matches": {"Matches to replay, at most", "Matches to replay, at most, of each tournament"},
     "--within": {
         "How long to find out what the openings are worth, such as 60s or 5m",
-        "With --rules: the time for the check, about",
+        "With --rules: about how long to check",
     },
 }
 """What may differ in the help of options of one meaning, up to the default and to what stands after a semicolon."""
