@@ -272,6 +272,7 @@ os.read(0, 1)
 """
 
 
+@pytest.mark.slow(only=("none-program1", "limits-program1"))
 @pytest.mark.parametrize("program", [IN_A_NAMESPACE, TRACED_BY_ITS_CHILD, TRACES_ITS_PARENT])
 @pytest.mark.parametrize("level", ["none", "limits"], indirect=True)
 def test_no_process_of_a_bot_keeps_the_arena_waiting_for_its_end(level, program, tmp_path, monkeypatch):
