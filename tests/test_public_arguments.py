@@ -65,6 +65,7 @@ MISTAKES = {
     "one name": (lambda: Scope(tournaments="cup"), "tournaments = 'cup': expected a tuple of names"),
     "a date in words": (lambda: Scope(since="2026-11-30"), "since = '2026-11-30': expected a datetime"),
     "one name to merge": (lambda: arena.merge_home(None, "h", "cup"), "tournaments = 'cup': expected a list of names"),
+    "mu beyond floats": (lambda: arena.rate_results(RESULTS, mu=10**400), "mu = 1000"),
     "sigma": (lambda: arena.rate_results(RESULTS, sigma=0), "sigma = 0: expected a number above 0"),
     "beta": (lambda: arena.rate_results(RESULTS, beta=-1), "beta = -1: expected a number above 0"),
     "mu": (lambda: arena.rate_results(RESULTS, mu=math.nan), "mu = nan: expected a number"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -72,8 +73,8 @@ def first_pairings(bots: int, pairings: int) -> int:
     return min(pairings, OPENING_ROUNDS * (bots // 2)) if bots > LARGE_FIELD else pairings
 
 
-def is_number(value: Any, low: float, high: float) -> bool:
-    """Return whether a value is a number within bounds, and not NaN."""
+def is_number(value: Any, low: float = -sys.float_info.max, high: float = sys.float_info.max) -> bool:
+    """Return whether a value is a number within bounds, by default a finite one, and not NaN."""
     is_real = isinstance(value, Real)
     return is_real and bool(low <= value <= high)
 

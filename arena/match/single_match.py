@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, cast
 
 from arena.base.enums import ClockKind, OffTurn
@@ -21,6 +20,7 @@ from arena.base.records import (
     TimeControl,
 )
 from arena.base.text import any_of, counted
+from arena.base.until import is_number
 from arena.games import make_game
 from arena.games.checked_game import checked_game
 from arena.match.bot_pool import BotPool
@@ -126,13 +126,9 @@ def _check_time_control(control: TimeControl) -> None:
         elif field == "off_turn":
             expect(seconds in set(OffTurn), name, seconds, any_of(list(OffTurn)))
         elif field in ("per_action_seconds", "bank_seconds"):
-            expect(seconds is None or (_is_finite(seconds) and seconds > 0), name, seconds, "None or a number above 0")
+            expect(seconds is None or (is_number(seconds) and seconds > 0), name, seconds, "None or a number above 0")
         else:
-            expect(_is_finite(seconds) and seconds >= 0, name, seconds, "a number of 0 or more")
-
-
-def _is_finite(value: object) -> bool:
-    return isinstance(value, Real) and math.isfinite(value)
+            expect(is_number(seconds) and seconds >= 0, name, seconds, "a number of 0 or more")
 
 
 def _flattened(bots: Iterable[Entrant | Sequence[Entrant]]) -> Iterator[Entrant]:

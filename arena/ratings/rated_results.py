@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable
-from numbers import Real
 from typing import NamedTuple
 
 from arena.base.errors import expect
+from arena.base.until import is_number
 from arena.ratings.environment import BETA, MU, SIGMA, Rating
 from arena.ratings.result_arrays import EncounterArrays, Result
 from arena.ratings.set_fit import SetFit
@@ -50,17 +49,13 @@ def rate_results(
         UsageError: if a number is not accepted, or a result has fewer than two names, the same name
             twice, or ranks that are not whole numbers.
     """
-    expect(_is_number(mu), "mu", mu, "a number")
-    expect(_is_number(sigma) and sigma > 0, "sigma", sigma, "a number above 0")
-    expect(_is_number(beta) and beta > 0, "beta", beta, "a number above 0")
-    is_probability = draw_probability is None or (_is_number(draw_probability) and 0 <= draw_probability < 1)
+    expect(is_number(mu), "mu", mu, "a number")
+    expect(is_number(sigma) and sigma > 0, "sigma", sigma, "a number above 0")
+    expect(is_number(beta) and beta > 0, "beta", beta, "a number above 0")
+    is_probability = draw_probability is None or (is_number(draw_probability) and 0 <= draw_probability < 1)
     expect(is_probability, "draw_probability", draw_probability, "None, or a number of 0 or more and below 1")
     counted = Counter((tuple(names), tuple(ranks)) for names, ranks in results)
     return fit_counted(counted.items(), draw_probability=draw_probability, mu=mu, sigma=sigma, beta=beta).ratings
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and math.isfinite(value)
 
 
 def fit_counted(
