@@ -29,10 +29,9 @@ def corrections_problems(store: Store, tournament: StoredTournament) -> Iterator
     log = tournament.corrections
     yield from _log_problems(log)
     explanations = explaining(log)
-    aside, aside_by = set(), set()
+    aside = set()
     for match, correction, text in store.corrections.set_aside(tournament):
-        aside.add(match)
-        aside_by.add((match, correction))
+        aside.add((match, correction))
         where = f"match {match}, set aside by correction {correction}"
         if correction not in explanations:
             yield f"{where}: no such correction stands"
@@ -44,8 +43,8 @@ def corrections_problems(store: Store, tournament: StoredTournament) -> Iterator
     for match, correction in skipped:
         if correction not in explanations:
             yield f"match {match}: it is left out by correction {correction}, but no such correction stands"
-    yield from _void_problems(log, aside_by)
-    yield from _line_problems(store, tournament, {match for match, _ in skipped}, aside)
+    yield from _void_problems(log, aside)
+    yield from _line_problems(store, tournament, *({match for match, _ in pairs} for pairs in (skipped, aside)))
 
 
 def _log_problems(log: tuple[Correction, ...]) -> Iterator[str]:
@@ -65,8 +64,10 @@ def _log_problems(log: tuple[Correction, ...]) -> Iterator[str]:
 def _void_problems(log: tuple[Correction, ...], aside: set[tuple[int, int]]) -> Iterator[str]:
     """Yield corrections whose void matches are not those that they have set aside: matches with their corrections."""
     for c in in_force(log):
+        if c.kind is not CorrectionKind.VOID:
+            continue
         found = sorted(match for match, correction in aside if correction == c.number)
-        if c.kind is CorrectionKind.VOID and found != list(c.details.matches):
+        if found != list(c.details.matches):
             named, stored = (
                 shortened_text(", ".join(map(str, matches))) or "none" for matches in (c.details.matches, found)
             )
