@@ -111,8 +111,7 @@ def start_bot(spec: LaunchSpec, pipes: list[int], user: LockedUid | None) -> tup
 def _calls_of(spec: LaunchSpec, pipes: list[int], uid: int | None, ruleset: Ruleset | None) -> CallList:
     """Return the calls by which a new process becomes a bot, kept for a launch that has a number.
 
-    They are made again if any file has another descriptor than before, and where files are looked at for them: those of
-    a bot in a closed directory.
+    A change of any descriptor needs new calls. So does a bot in a closed directory, whose files each launch looks up.
     """
     file, niceness = ruleset.file if ruleset is not None else None, os.getpriority(os.PRIO_PROCESS, 0)
     key = (spec["number"], uid, file, niceness, *pipes)

@@ -215,8 +215,7 @@ class LauncherClient:
     def _strangers(self) -> set[int] | None:
         """Return the children of this process but for bots and their servers; None where the system lists none.
 
-        Without any, the bots that have been reaped have left no process: what they started is a descendant of theirs,
-        or of a child of this process, which adopts orphans.
+        If there are none, reaped bots have left no process: this process adopts the orphans that a bot leaves.
         """
         listed = set(children(os.getpid()))
         return listed.difference(self.server_pids, self.alive) if self.pid in listed else None
