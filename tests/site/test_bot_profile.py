@@ -242,6 +242,12 @@ VERDICTS = [  # ten encounters won: 100 % ± 1.96 * sqrt(0.25 / 100) = 9.8 %
         ),
         *(None, 15),
     ),
+    (  # 1, 0.75, 0.75: ± 1.96 * sqrt((0.0417 + 0.25) / 9) = 0.353; (0.353 / 0.333)² = 1.12 times as many, so one more
+        "wwwdwd",
+        "a and b can't be told apart yet: a has 83.3 % of the points (95 % interval: 48.0 to 100.0 %)"
+        " over 3 encounters.",
+        *(None, 1),
+    ),
     (
         "dd",
         "a and b can't be told apart: each has 50.0 % of the points over 1 encounter, too few for an interval.",
@@ -255,7 +261,7 @@ VERDICTS = [  # ten encounters won: 100 % ± 1.96 * sqrt(0.25 / 100) = 9.8 %
 def test_who_is_better_is_said_or_how_many_encounters_would_do(home, results, sentence, better, to_go):
     tell(home, duels("a@1", "b@1", results))
     found = head_to_head_of(home)
-    more = f" At this score, about {to_go} more encounters would decide." if to_go else ""
+    more = f" At this score, about {to_go} more encounter{'s' * (to_go > 1)} would decide." if to_go else ""
     assert found.verdict.text == sentence + more
     assert (found.better, found.encounters_to_go) == (better, to_go)
     other = head_to_head_of(home, "b", "a")

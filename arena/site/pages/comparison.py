@@ -109,7 +109,8 @@ class _Sentences(NamedTuple):
         else:
             yield from (ahead, " and ", behind, " can't be told apart yet: ", ahead, f" has {how}.")
             if total.encounters_to_go is not None:
-                yield f" At this score, about {_rounded(total.encounters_to_go):,} more encounters would decide."
+                more = counted(_rounded(total.encounters_to_go), "more encounter")
+                yield f" At this score, about {more} would decide."
         yield from self._elsewhere()
 
     def _elsewhere(self) -> Iterator[str]:
