@@ -13,7 +13,7 @@ from arena.ratings.local_optimum import LocalOptimum, Sample
 from arena.ratings.pair_graph import PairGraph, SparseGaussian
 from arena.ratings.result_arrays import DistinctResults, EncounterArrays
 from arena.ratings.set_fit import SetFit
-from arena.ratings.settled_fit import Start, estimated_width
+from arena.ratings.settled_fit import Start, estimated_width, inverse
 from benchmarks.coverage import SimulatedField, free_for_all, round_robin
 from tests import needs
 from tests.ratings.test_field_fit import assert_order_makes_no_difference, field, held, within
@@ -166,6 +166,27 @@ def test_a_larger_field_that_grows(kind, monkeypatch):
     assert_equal_to_nine_digits(continued, afresh)
     assert continued.rank_intervals() == afresh.rank_intervals()
     assert continued.margins() == pytest.approx(afresh.margins(), rel=1e-8)
+
+
+@pytest.mark.slow
+def test_a_fit_that_is_continued_again_and_again_stays_the_one_from_nothing():
+    """While matches arrive, then with a bot more, then without some results, as after a correction, then again."""
+    encounters = field(1, bots=10, encounters=16)[1]
+    last = encounters[-1][0][0][0]
+    older = [encounter for encounter in encounters if all(last not in names for names, _ in encounter)]
+    stages = [*(older[: len(older) * part // 8] for part in (5, 7, 8)), encounters, encounters[::2], encounters]
+    assert len({name for encounter in older for names, _ in encounter for name in names}) == 9
+    continued = fit_encounters(counted(stages[0]))
+    for stage in stages[1:]:
+        continued, afresh = fit_encounters(counted(stage), start=start_of(continued)), fit_encounters(counted(stage))
+        assert continued.is_settled
+        assert_equal_to_nine_digits(continued, afresh)
+
+
+@pytest.mark.parametrize("size", [1, 128, 129, 301])
+def test_a_matrix_that_is_inverted_in_parts(size):
+    matrix = np.cov(np.random.default_rng(size).standard_normal((size, 2 * size))) + np.eye(size)
+    assert np.abs(inverse(matrix) @ matrix - np.eye(size)).max() < 1e-12
 
 
 def test_draw_probability_and_width_are_those_that_the_fit_itself_gives():
